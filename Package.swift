@@ -1,0 +1,158 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// One strict list for every target: a room that needs an exception has a design fault.
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+extension Target {
+  /// A room: what it may import is what stands here, so the compiler draws the arrows.
+  static func room(
+    _ name: String, _ rooms: [String] = [], products: [Dependency] = [], path: String? = nil
+  ) -> Target {
+    .target(
+      name: name, dependencies: rooms.map { .target(name: $0) } + products, path: path,
+      swiftSettings: strict)
+  }
+
+  static func tests(_ name: String, _ rooms: [String], products: [Dependency] = []) -> Target {
+    .testTarget(
+      name: name, dependencies: rooms.map { .target(name: $0) } + products, swiftSettings: strict)
+  }
+
+  static func command(_ name: String, _ rooms: [String], products: [Dependency] = []) -> Target {
+    .executableTarget(
+      name: name, dependencies: rooms.map { .target(name: $0) } + products, swiftSettings: strict)
+  }
+}
+
+let collections: [Target.Dependency] = [
+  .product(name: "DequeModule", package: "swift-collections"),
+  .product(name: "HeapModule", package: "swift-collections"),
+  .product(name: "OrderedCollections", package: "swift-collections"),
+]
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let lifecycle = Target.Dependency.product(
+  name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let nio: [Target.Dependency] = [
+  .product(name: "NIOCore", package: "swift-nio"),
+  .product(name: "NIOPosix", package: "swift-nio"),
+]
+let tls = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let jwt = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
+let arguments = Target.Dependency.product(
+  name: "ArgumentParser", package: "swift-argument-parser")
+
+/// Core and simulation alone build and test in seconds: `ZONERELAY_ONLY=core swift test`.
+let core: [Target] = [
+  .room("RelayCore", products: collections),
+  .room("RelaySimulation", ["RelayCore"], products: collections),
+  .command("zonerelay-simulate", ["RelaySimulation"]),
+  .tests("RelayCoreTests", ["RelayCore"]),
+  .tests("RelaySimulationTests", ["RelaySimulation", "RelayCore"]),
+]
+
+let outside: [Target] = [
+  .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+  .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+  .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+]
+
+let rooms: [Target] = [
+  .room("RelayWire"),
+  .room("RelayEngine", ["RelayCore"], products: collections + [logging, lifecycle]),
+  .room("RelayKeys", ["RelayEngine", "RelayCore"], products: [crypto]),
+  .room(
+    "RelayStore", ["RelayEngine", "RelayCore"],
+    products: [.product(name: "GRDB", package: "GRDB.swift"), logging]),
+  .room(
+    "RelayPush", ["RelayEngine", "RelayCore", "CNghttp2"],
+    products: nio + [tls, jwt, crypto, logging, lifecycle]),
+  .room(
+    "RelayHTTP", ["RelayEngine", "RelayCore", "RelayWire"],
+    products: nio + [
+      .product(name: "Hummingbird", package: "hummingbird"),
+      .product(name: "HummingbirdTLS", package: "hummingbird"),
+      .product(name: "HTTPTypes", package: "swift-http-types"), tls, jwt, logging, lifecycle,
+    ]),
+  .room("RelaySystem", ["RelayEngine", "CSystemd"], products: [logging, lifecycle]),
+  .room("RelayClient", ["RelayWire", "CCurl"]),
+  .room(
+    "RelayStandin", products: nio + [
+      tls, crypto, .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+      .product(name: "NIOHPACK", package: "swift-nio-http2"),
+      .product(name: "X509", package: "swift-certificates"),
+      .product(name: "SwiftASN1", package: "swift-asn1"),
+    ]),
+  .room(
+    "RelayCommands",
+    [
+      "RelayCore", "RelayWire", "RelayEngine", "RelayKeys", "RelayStore", "RelayPush", "RelayHTTP",
+      "RelaySystem", "RelayClient", "RelayStandin",
+    ],
+    products: nio + [
+      arguments, logging, lifecycle, crypto, jwt, .product(name: "Yams", package: "Yams"),
+    ]),
+  .command("zonerelay", ["RelayCommands"]),
+  .command(
+    "zonerelay-bench",
+    ["RelayCore", "RelayEngine", "RelayPush", "RelayStore", "RelayClient", "RelayWire"],
+    products: nio + [tls, arguments, logging]),
+]
+
+let roomTests: [Target] = [
+  .tests("RelayEngineTests", ["RelayEngine", "RelayCore"], products: [logging]),
+  .tests("RelayKeysTests", ["RelayKeys", "RelayEngine", "RelayCore"]),
+  .tests("RelayStoreTests", ["RelayStore", "RelayEngine", "RelayCore"], products: [logging]),
+  .tests(
+    "RelayPushTests", ["RelayPush", "RelayEngine", "RelayCore", "RelayStandin"],
+    products: nio + [tls, logging, jwt, crypto]),
+  .tests(
+    "RelayHTTPTests", ["RelayHTTP", "RelayEngine", "RelayCore", "RelayWire"],
+    products: [
+      .product(name: "Hummingbird", package: "hummingbird"),
+      .product(name: "HummingbirdTesting", package: "hummingbird"),
+      .product(name: "HTTPTypes", package: "swift-http-types"), jwt, logging,
+    ]),
+  .tests("RelaySystemTests", ["RelaySystem", "RelayEngine"], products: [logging]),
+  .tests("RelayStandinTests", ["RelayStandin"], products: nio + [tls]),
+  .tests(
+    "RelayCommandsTests",
+    ["RelayCommands", "RelayCore", "RelayWire", "RelayEngine", "RelayClient"]),
+  .tests("EndToEndTests", ["RelayClient", "RelayWire"], products: [crypto, jwt]),
+  .tests("TidyTests", [], products: []),
+]
+
+let targets =
+  Context.environment["ZONERELAY_ONLY"] == "core" ? core : core + outside + rooms + roomTests
+
+let package = Package(
+  name: "zonerelay",
+  platforms: [.macOS(.v15)],
+  products: [],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+    .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+  ],
+  targets: targets
+)

@@ -1,0 +1,55 @@
+/// How wakes travel to a device.
+package enum Transport: UInt8, Hashable, Comparable, Sendable, CaseIterable {
+  case apns = 1
+  case courier = 2
+  case fcm = 3
+  case webpush = 4
+
+  package var name: String {
+    switch self {
+    case .apns: "apns"
+    case .courier: "courier"
+    case .fcm: "fcm"
+    case .webpush: "webpush"
+    }
+  }
+
+  package static func < (left: Transport, right: Transport) -> Bool {
+    left.rawValue < right.rawValue
+  }
+}
+
+/// Where a device can be reached: transport, topic and push token.
+///
+/// An address belongs to one registration in a scope: the latest wins. The token is a secret: it
+/// is never logged and shown only as a short digest.
+package struct Address: Hashable, Sendable {
+  package var transport: Transport
+  /// The bundle id for APNs; empty where a transport has none.
+  package var topic: String
+  /// Raw bytes; no length is assumed.
+  package var token: [UInt8]
+
+  package init(transport: Transport, topic: String, token: [UInt8]) {
+    self.transport = transport
+    self.topic = topic
+    self.token = token
+  }
+}
+
+/// A road to a provider, a bulkhead of its own: what befalls one delays no other (L6).
+package struct RouteKey: Hashable, Comparable, Sendable {
+  package var scope: Scope
+  package var transport: Transport
+  package var topic: String
+
+  package init(scope: Scope, transport: Transport, topic: String) {
+    self.scope = scope
+    self.transport = transport
+    self.topic = topic
+  }
+
+  package static func < (left: RouteKey, right: RouteKey) -> Bool {
+    (left.scope, left.transport, left.topic) < (right.scope, right.transport, right.topic)
+  }
+}

@@ -1,0 +1,30 @@
+/// What a delivery attempt taught us. Adapters turn every provider's answers into these four; no
+/// status code travels further inward.
+package enum Verdict: Hashable, Sendable {
+  /// The provider took it. Not: the device has it.
+  case delivered
+  /// Not now. `after`: the provider's own wish, nil if it named none.
+  case later(after: Span?, Blame, Reason)
+  /// The provider says this address is dead, since `at` if it told.
+  case gone(at: Instant?, Reason)
+  /// Refused for good, and not the device's fault: our mistake or our configuration.
+  case rejected(Reason)
+
+  /// Whose trouble a postponement is: backoff belongs to it (L8).
+  package enum Blame: UInt8, Hashable, Sendable {
+    /// Only this device is slowed down.
+    case device
+    /// The provider or the connection: this attempt failed, the route stays open.
+    case attempt
+    /// The route is stopped and probed back to health (a refused credential, an outage).
+    case route
+  }
+
+  /// The provider's own word, such as `BadDeviceToken`, or ours, such as `deadline`. Shown in
+  /// status and logs and never parsed.
+  package struct Reason: Hashable, Sendable, CustomStringConvertible {
+    package var text: String
+    package init(_ text: String) { self.text = text }
+    package var description: String { text }
+  }
+}

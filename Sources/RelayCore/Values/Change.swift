@@ -1,0 +1,76 @@
+/// What a producer reports: a record or zone created, updated, deleted; a zone shared with or
+/// withdrawn from a user. Parsed at the edge: a `Change` that exists is valid.
+package struct Change: Hashable, Sendable {
+  package var scope: Scope
+  /// As the zone's owner sees it: `public` or `private`, never `shared`.
+  package var database: Database
+  package var zone: ZoneID
+  package var event: Event
+  package var author: Author?
+  /// The producer's own number for this zone; one number space a producer, source and zone.
+  package var sequence: Int64?
+  /// When it happened by the producer's clock, for people to read; nothing is ordered by it.
+  package var time: Instant
+  /// Equal for every retry and in every partition: a keyed hash of scope, source and id.
+  package var notification: Identifier
+  /// Keyed hash of producer, source and id: what the id memory keeps.
+  package var fingerprint: UInt64
+
+  package init(
+    scope: Scope, database: Database, zone: ZoneID, event: Event, author: Author? = nil,
+    sequence: Int64? = nil, time: Instant, notification: Identifier, fingerprint: UInt64
+  ) {
+    self.scope = scope
+    self.database = database
+    self.zone = zone
+    self.event = event
+    self.author = author
+    self.sequence = sequence
+    self.time = time
+    self.notification = notification
+    self.fingerprint = fingerprint
+  }
+
+  package enum Event: Hashable, Sendable {
+    case record(RecordChange)
+    case zone(ZoneChange)
+    case granted(UserID)
+    case revoked(UserID)
+  }
+
+  /// Who made it. Without a client it is nobody's own.
+  package struct Author: Hashable, Sendable {
+    package var user: UserID
+    package var client: ClientID?
+
+    package init(user: UserID, client: ClientID?) {
+      self.user = user
+      self.client = client
+    }
+  }
+
+  package var home: PartitionID { .home(of: zone, database, in: scope) }
+}
+
+/// What happened to a record. The relay keeps its name, type and change tag, never its content.
+package struct RecordChange: Hashable, Sendable {
+  package var verb: Verb
+  package var name: String
+  package var type: String
+  package var tag: String?
+  package var fields: [Field]
+
+  package init(verb: Verb, name: String, type: String, tag: String? = nil, fields: [Field] = []) {
+    self.verb = verb
+    self.name = name
+    self.type = type
+    self.tag = tag
+    self.fields = fields
+  }
+
+  package enum Verb: UInt8, Hashable, Sendable { case created = 1, updated, deleted }
+}
+
+/// What happened to a zone as a whole. `purged`: its owner's data was wiped; `reset`: its
+/// encrypted data was. All but `created` end the life of the zone.
+package enum ZoneChange: UInt8, Hashable, Sendable { case created = 1, deleted, purged, reset }

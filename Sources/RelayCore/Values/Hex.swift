@@ -1,0 +1,45 @@
+/// Hexadecimal digits, lowercase.
+package enum Hex {
+  package static func value(of byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+
+  /// The digit of the low four bits.
+  package static func digit(_ value: UInt8) -> UInt8 {
+    let nibble = value & 0x0f
+    return nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10
+  }
+
+  package static func text(_ bytes: some Collection<UInt8>) -> String {
+    String(unsafeUninitializedCapacity: bytes.count * 2) { buffer in
+      for (index, byte) in bytes.enumerated() {
+        buffer[index * 2] = digit(byte >> 4)
+        buffer[index * 2 + 1] = digit(byte)
+      }
+      return bytes.count * 2
+    }
+  }
+
+  /// The bytes that `text` spells; nil if it has an odd length or another character.
+  package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
+    guard text.utf8.count.isMultiple(of: 2) else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.utf8.count / 2)
+    var high: UInt8?
+    for byte in text.utf8 {
+      guard let value = value(of: byte) else { return nil }
+      if let first = high {
+        bytes.append(first << 4 | value)
+        high = nil
+      } else {
+        high = value
+      }
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,69 @@
+/// 128 bits that identify one thing: a notification, an installation, a push.
+///
+/// Written as a lowercase UUID. Sixteen flat bytes, so that a million of them cost sixteen
+/// megabytes and no allocation.
+package struct Identifier: Hashable, Comparable, Sendable {
+  package var high: UInt64
+  package var low: UInt64
+
+  package init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  /// Reads a UUID in either case; nil for anything else.
+  package init?(text: some StringProtocol) {
+    var digits: (UInt64, UInt64) = (0, 0)
+    var count = 0
+    for (index, byte) in text.utf8.enumerated() {
+      if index == 8 || index == 13 || index == 18 || index == 23 {
+        guard byte == UInt8(ascii: "-") else { return nil }
+        continue
+      }
+      guard count < 32, let digit = Hex.value(of: byte) else { return nil }
+      if count < 16 {
+        digits.0 = digits.0 << 4 | UInt64(digit)
+      } else {
+        digits.1 = digits.1 << 4 | UInt64(digit)
+      }
+      count += 1
+    }
+    guard count == 32, text.utf8.count == 36 else { return nil }
+    self.init(high: digits.0, low: digits.1)
+  }
+
+  /// The first sixteen of `bytes`, big-endian; the version and variant bits of a UUID are set.
+  package init(uuidFrom bytes: some Sequence<UInt8>) {
+    var words: (UInt64, UInt64) = (0, 0)
+    for (index, byte) in bytes.prefix(16).enumerated() {
+      if index < 8 {
+        words.0 = words.0 << 8 | UInt64(byte)
+      } else {
+        words.1 = words.1 << 8 | UInt64(byte)
+      }
+    }
+    self.init(
+      high: words.0 & 0xffff_ffff_ffff_0fff | 0x8000,
+      low: words.1 & 0x3fff_ffff_ffff_ffff | 0x8000_0000_0000_0000)
+  }
+
+  package var text: String {
+    String(unsafeUninitializedCapacity: 36) { buffer in
+      var place = 0
+      for index in 0..<32 {
+        if place == 8 || place == 13 || place == 18 || place == 23 {
+          buffer[place] = UInt8(ascii: "-")
+          place += 1
+        }
+        let word = index < 16 ? high : low
+        buffer[place] = Hex.digit(UInt8(truncatingIfNeeded: word >> (60 - UInt64(index % 16) * 4)))
+        place += 1
+      }
+      return 36
+    }
+  }
+
+  package static func < (left: Identifier, right: Identifier) -> Bool {
+    (left.high, left.low) < (right.high, right.low)
+  }
+}

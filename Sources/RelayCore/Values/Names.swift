@@ -1,0 +1,53 @@
+/// A user's record name, such as `_abc…`. Owns subscriptions, zones and devices.
+package struct UserID: Hashable, Comparable, Sendable {
+  package var name: String
+  package init(_ name: String) { self.name = name }
+  package static func < (left: UserID, right: UserID) -> Bool { left.name < right.name }
+}
+
+/// One installation of the app, as it names itself (`clientId`).
+package struct ClientID: Hashable, Comparable, Sendable {
+  package var bits: Identifier
+  package init(_ bits: Identifier) { self.bits = bits }
+
+  /// Reads a UUID in either case; nil for anything else.
+  package init?(text: some StringProtocol) {
+    guard let bits = Identifier(text: text) else { return nil }
+    self.bits = bits
+  }
+
+  package var text: String { bits.text }
+  package static func < (left: ClientID, right: ClientID) -> Bool { left.bits < right.bits }
+}
+
+/// A subscription's name, unique for its user.
+package struct SubscriptionID: Hashable, Comparable, Sendable {
+  package var name: String
+  package init(_ name: String) { self.name = name }
+  package static func < (left: SubscriptionID, right: SubscriptionID) -> Bool {
+    left.name < right.name
+  }
+}
+
+/// A zone: its name and the user who owns it.
+///
+/// `_defaultZone` exists everywhere and cannot be synced; the public database has no other.
+package struct ZoneID: Hashable, Comparable, Sendable {
+  package var name: String
+  package var owner: UserID
+
+  package init(name: String, owner: UserID) {
+    self.name = name
+    self.owner = owner
+  }
+
+  package static let defaultName = "_defaultZone"
+  package static let publicDefault = ZoneID(name: defaultName, owner: UserID("_defaultOwner"))
+
+  /// True for the zone that has no sync semantics (15/2027).
+  package var isDefault: Bool { name == Self.defaultName }
+
+  package static func < (left: ZoneID, right: ZoneID) -> Bool {
+    (left.owner, left.name) < (right.owner, right.name)
+  }
+}

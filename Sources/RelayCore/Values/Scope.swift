@@ -1,0 +1,35 @@
+/// The app's namespace: a container in one of its two environments. Nothing crosses either.
+package struct Scope: Hashable, Comparable, Sendable {
+  package var container: String
+  package var environment: Environment
+
+  package init(container: String, environment: Environment) {
+    self.container = container
+    self.environment = environment
+  }
+
+  package static func < (left: Scope, right: Scope) -> Bool {
+    (left.container, left.environment.rawValue) < (right.container, right.environment.rawValue)
+  }
+}
+
+/// The raw value is CloudKit's `ce`: 1 production, 2 development, never 0.
+package enum Environment: UInt8, Hashable, Sendable, CaseIterable {
+  case production = 1
+  case development = 2
+
+  package init?(name: some StringProtocol) {
+    switch name {
+    case "production": self = .production
+    case "development": self = .development
+    default: return nil
+    }
+  }
+
+  package var name: String {
+    switch self {
+    case .production: "production"
+    case .development: "development"
+    }
+  }
+}

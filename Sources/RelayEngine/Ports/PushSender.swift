@@ -1,0 +1,19 @@
+package import RelayCore
+
+/// A provider behind one route, as the engine sees it.
+///
+/// Implementations own their connections and run until cancelled. `send` may be called from any
+/// task, at most `Limits.inFlightPerRoute` at once; it answers each push exactly once and always,
+/// within the attempt's timeout: an attempt whose outcome nobody knows is
+/// `.later(after: nil, .attempt, …)`, because the same `id` makes a resend harmless. Pushes that
+/// the provider certainly did not process (a GOAWAY's unprocessed streams, a connection that never
+/// opened) are sent again inside, under the same `id`, until the deadline (L1).
+package protocol PushSender: Sendable {
+  /// Hands one push to the provider. Never throws: every failure is a verdict.
+  ///
+  /// - Parameter answer: called once, on any thread, and must not block.
+  func send(_ push: Push, answer: @escaping @Sendable (Verdict) -> Void)
+
+  /// Owns the connections until the task is cancelled; returns when they are closed.
+  func run() async
+}

@@ -1,0 +1,2 @@
+enum RelayStorePlaceholder {}
+import GRDB
