@@ -1,0 +1,32 @@
+/// How many wakes a device may get: at most `max` in any stretch of `per`.
+///
+/// It keeps the times themselves, so the promise holds for every stretch, not for fixed hours, and
+/// survives a restart exactly (P7).
+package struct Budget: Hashable, Sendable {
+  package struct Rule: Hashable, Sendable {
+    package var max: Int
+    package var per: Span
+
+    package init(max: Int, per: Span) {
+      self.max = max
+      self.per = per
+    }
+  }
+
+  /// Attempts not older than `per`, oldest first.
+  package private(set) var times: [Instant]
+
+  package init(times: [Instant] = []) { self.times = times }
+
+  /// When the next attempt is allowed: `at` itself, or when the oldest of `max` is `per` old.
+  package func opens(_ rule: Rule, at: Instant) -> Instant {
+    guard times.count >= rule.max else { return at }
+    guard rule.max > 0 else { return .never }
+    return max(at, times[times.count - rule.max] + rule.per)
+  }
+
+  package mutating func spend(_ rule: Rule, at: Instant) {
+    times.removeAll { $0 + rule.per <= at }
+    times.append(at)
+  }
+}

@@ -1,0 +1,116 @@
+extension Lane {
+  /// The route has room: fixes what a wake covers and spends the budget.
+  ///
+  /// - Parameter covers: what the payload had room for, decided by whoever made it.
+  /// - Returns: the wake's number and deadline are in the attempt. Nil if there is nothing to tell.
+  package mutating func begin(
+    isAlert: Bool, at now: Instant, policy: WakePolicy, named: (Pending) -> Bool
+  ) -> Attempt? {
+    let isLadder = state == .watching
+    guard isAlert ? !pending.alerts.isEmpty : (pending.isFresh || isLadder) else { return nil }
+    var attempt = Attempt(
+      wake: nextWake, isAlert: isAlert, isLadder: isLadder, alert: nil,
+      deadline: now + policy.deadline, tries: 1, at: now, gathering: nil)
+    if let rest = resumable(isAlert: isAlert, at: now) {
+      attempt.wake = rest.wake
+      attempt.deadline = rest.deadline
+      attempt.tries = rest.tries + 1
+    } else {
+      nextWake += 1
+    }
+    if isAlert {
+      attempt.alert = pending.alerts.removeFirst()
+      alert.spend(policy.alert, at: now)
+    } else {
+      background.spend(policy.background, at: now)
+    }
+    pending.keep { subject in
+      if named(subject) { subject.cover() }
+      return true
+    }
+    unfolded = .attempt
+    state = .inFlight(attempt)
+    return attempt
+  }
+
+  /// The rest whose wake goes on: the same number and `apns-id` until its deadline.
+  package func resumable(isAlert: Bool, at now: Instant) -> Rest? {
+    guard case .resting(let rest) = state, rest.isAlert == isAlert, now < rest.deadline else {
+      return nil
+    }
+    return rest
+  }
+
+  /// A provider took the wake: what it covers is told, and nothing else (L24).
+  package mutating func delivered(at now: Instant, policy: WakePolicy, ledger: inout Ledger) {
+    guard case .inFlight(let attempt) = state else { return }
+    if attempt.alert != nil { ledger.settle(1, as: \.woken) }
+    let isWatched = hasAcknowledged
+    pending.keep { subject in
+      guard subject.isCovered else { return true }
+      subject.isCovered = false
+      subject.toldBy = attempt.wake
+      ledger.settle(1, as: \.woken)
+      return subject.isFresh || isWatched
+    }
+    if !attempt.isAlert {
+      ladderStep = attempt.isLadder ? ladderStep + 1 : 0
+      lastWake = now
+    }
+    if pending.alerts.isEmpty { pending.lostAlerts = false }
+    resume(after: attempt, policy: policy)
+  }
+
+  /// Not now: rest and try again, until the wake's deadline ends the series.
+  package mutating func postponed(
+    until: Instant, ledger: inout Ledger
+  ) {
+    guard case .inFlight(let attempt) = state else { return }
+    restore(attempt, ledger: &ledger)
+    state = .resting(
+      Rest(
+        until: until, wake: attempt.wake, isAlert: attempt.isAlert, deadline: attempt.deadline,
+        tries: attempt.tries))
+    settleState()
+  }
+
+  /// Refused for good, and not the device's fault. The alert is not shown to a provider that
+  /// refuses it again and again; what pends in the background stays for later wakes.
+  package mutating func rejected(at now: Instant, policy: WakePolicy, ledger: inout Ledger) {
+    guard case .inFlight(var attempt) = state else { return }
+    if attempt.alert != nil {
+      ledger.settle(1, as: \.expired)
+      attempt.alert = nil
+    }
+    state = .inFlight(attempt)
+    postponed(until: now + policy.retryMax, ledger: &ledger)
+  }
+
+  /// Deliveries of a failed attempt wait again; a newer one of the same subject took their place.
+  private mutating func restore(_ attempt: Attempt, ledger: inout Ledger) {
+    pending.keep { subject in
+      if subject.uncover() { ledger.settle(1, as: \.merged) }
+      return true
+    }
+    guard let shown = attempt.alert else { return }
+    if pending.alerts.contains(where: { $0.key == shown.key }) {
+      ledger.settle(1, as: \.merged)
+    } else {
+      pending.alerts.insert(shown, at: 0)
+    }
+  }
+
+  private mutating func resume(after attempt: Attempt, policy: WakePolicy) {
+    if pending.isEmpty {
+      state = .idle
+    } else if !pending.isFresh && pending.alerts.isEmpty {
+      state = .watching
+    } else if let gathering = attempt.gathering {
+      state = .gathering(
+        opened: gathering.first,
+        due: min(gathering.last + policy.window, gathering.first + policy.windowMax))
+    } else {
+      state = .due(after: .zero)
+    }
+  }
+}

@@ -1,0 +1,143 @@
+extension Lane {
+  /// A notification for this device. Legal in every state.
+  package mutating func matched(
+    _ match: Match, at now: Instant, policy: WakePolicy, limits: Limits, ledger: inout Ledger
+  ) {
+    ledger.matched += 1
+    if case .retired = state {
+      ledger.retired += 1
+      return
+    }
+    if pending.add(match, limits: limits) { ledger.pending += 1 } else { ledger.merged += 1 }
+    switch state {
+    case .idle, .watching:
+      state = .gathering(opened: now, due: now + policy.window)
+    case .gathering(let opened, _):
+      state = .gathering(
+        opened: opened, due: min(now + policy.window, opened + policy.windowMax))
+    case .inFlight(var attempt):
+      attempt.gathering = (attempt.gathering?.first ?? now, now)
+      state = .inFlight(attempt)
+    case .due, .resting, .retired:
+      break
+    }
+  }
+
+  /// The device was served, or presents, a place in the notifications feed.
+  package mutating func acknowledged(notifications position: Position, ledger: inout Ledger) {
+    acknowledge(ledger: &ledger) { $0.position <= position }
+    let cancelled = pending.alerts.count { $0.position <= position }
+    pending.alerts.removeAll { $0.position <= position }
+    ledger.settle(cancelled, as: \.fetched)
+    if pending.alerts.isEmpty { pending.lostAlerts = false }
+    settleState()
+  }
+
+  /// The same in a zone's own feed.
+  package mutating func acknowledged(
+    zone: ZoneID, _ database: Database, position: Position, ledger: inout Ledger
+  ) {
+    acknowledge(ledger: &ledger) {
+      $0.notice.zone == zone && $0.notice.database == database && $0.isZone
+        && $0.zonePosition <= position
+    }
+    settleState()
+  }
+
+  /// A database page listed these zones: their ladder ends, for those that are told.
+  package mutating func listed(_ zones: [ZoneID], _ database: Database) {
+    hasAcknowledged = true
+    pending.keep { subject in
+      guard subject.isZone, subject.notice.database == database, subject.deliveries == 0 else {
+        return true
+      }
+      return !zones.contains(subject.notice.zone)
+    }
+    settleState()
+  }
+
+  /// The device has dealt with a wake by its own means. A number this life never gave is ignored.
+  package mutating func acknowledged(wake: UInt32, ledger: inout Ledger) {
+    guard wake < nextWake else { return }
+    hasAcknowledged = true
+    if case .inFlight(let attempt) = state, attempt.wake <= wake {
+      pending.keep { subject in
+        guard subject.isCovered else { return true }
+        subject.isCovered = false
+        ledger.settle(1, as: \.fetched)
+        return subject.isFresh
+      }
+    }
+    pending.keep { subject in
+      guard subject.toldBy > 0, subject.toldBy <= wake else { return true }
+      subject.toldBy = 0
+      return subject.deliveries > 0
+    }
+    settleState()
+  }
+
+  /// A subscription was removed, a zone deleted or withdrawn: what pends of it is not told.
+  package mutating func withdraw(ledger: inout Ledger, _ isMeant: (Notice) -> Bool) {
+    pending.keep { subject in
+      guard isMeant(subject.notice) else { return true }
+      ledger.settle(subject.deliveries, as: \.withdrawn)
+      return false
+    }
+    let before = pending.alerts.count
+    pending.alerts.removeAll { isMeant($0.notice) }
+    ledger.settle(before - pending.alerts.count, as: \.withdrawn)
+    settleState()
+  }
+
+  package mutating func retire(_ retirement: Retirement, ledger: inout Ledger) {
+    dropAll(as: \.retired, ledger: &ledger)
+    state = .retired(retirement)
+  }
+
+  /// The device signed out or was replaced: nothing waits for it any more.
+  package mutating func dropAll(
+    as end: WritableKeyPath<Ledger, Int64>, ledger: inout Ledger
+  ) {
+    ledger.settle(pending.deliveries, as: end)
+    if case .inFlight(let attempt) = state, attempt.alert != nil { ledger.settle(1, as: end) }
+    pending = PendingSet()
+    state = .idle
+  }
+
+  /// A retired address was registered again. A registration renewed touches nothing else.
+  package mutating func registeredAgain() {
+    if case .retired = state { state = .idle }
+    // An attempt at the address before says nothing about this one: it is made again.
+  }
+
+  private mutating func acknowledge(ledger: inout Ledger, _ reaches: (Pending) -> Bool) {
+    hasAcknowledged = true
+    pending.keep { subject in
+      guard reaches(subject) else { return true }
+      ledger.settle(subject.deliveries, as: \.fetched)
+      return false
+    }
+  }
+
+  /// Nothing left to tell ends a window, a rest or a watch.
+  mutating func settleState() {
+    switch state {
+    case .idle, .inFlight, .retired: return
+    case .gathering, .due, .resting, .watching:
+      if pending.isEmpty {
+        state = .idle
+        ladderStep = 0
+      } else if !pending.isFresh && pending.alerts.isEmpty {
+        state = .watching
+      }
+    }
+  }
+}
+
+extension Pending {
+  /// A zone or database notification pends its zone; a query notification pends the feed.
+  var isZone: Bool {
+    if case .query = notice.kind { return false }
+    return true
+  }
+}

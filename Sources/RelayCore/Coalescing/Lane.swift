@@ -1,0 +1,138 @@
+/// The delivery state of one device: what pends, when it may be woken, what was tried.
+///
+/// ```
+/// idle ─matched─▶ gathering ─window over─▶ due ─taken─▶ in flight ─delivered─▶ watching ─▶ idle
+///                                           ▲              │ later ▶ resting ─┘
+///                                           └──────────────┘ gone ▶ retired
+/// ```
+///
+/// At most one background wake pends and one attempt is in flight (P6). Inputs are past facts or
+/// requests; after each of them `need` says what the lane waits for.
+package struct Lane: Hashable, Sendable {
+  package internal(set) var pending: PendingSet
+  package internal(set) var hasAcknowledged: Bool
+  package internal(set) var ladderStep: Int
+  package internal(set) var lastWake: Instant
+  package internal(set) var background: Budget
+  package internal(set) var alert: Budget
+  package internal(set) var nextWake: UInt32
+  /// Numbers below it are durably reserved: only they may be given out.
+  package internal(set) var reservedWake: UInt32
+  package internal(set) var state: State
+  /// An attempt was made that no fold has made durable: until then there is no other, so that a
+  /// crash costs at most one attempt over the budget (P7).
+  package internal(set) var unfolded = Unfolded.nothing
+
+  package enum Unfolded: UInt8, Hashable, Sendable {
+    case nothing
+    case attempt
+    /// An attempt that the cut under way has recorded.
+    case recorded
+  }
+
+  package enum State: Hashable, Sendable {
+    /// Nothing to tell. → gathering, retired
+    case idle
+    /// Changes gather. → due, idle, retired
+    case gathering(opened: Instant, due: Instant)
+    /// The window is over; everything up to `after` must be folded first. → inFlight, idle, retired
+    case due(after: Ordinal)
+    /// → watching, resting, gathering, idle, retired
+    case inFlight(Attempt)
+    /// The attempt failed for now. → due, idle, retired
+    case resting(Rest)
+    /// All is told and something is not acknowledged. → due, gathering, idle, retired
+    case watching
+    /// The address is dead. → idle, by a new registration
+    case retired(Retirement)
+  }
+
+  package struct Attempt: Hashable, Sendable {
+    package var wake: UInt32
+    package var isAlert: Bool
+    package var isLadder: Bool
+    /// The alert it shows.
+    package var alert: PendingAlert?
+    package var deadline: Instant
+    package var tries: Int
+    package var at: Instant
+    /// First and last match while in flight.
+    package var gathering: (first: Instant, last: Instant)?
+
+    package static func == (left: Attempt, right: Attempt) -> Bool {
+      left.wake == right.wake && left.at == right.at && left.tries == right.tries
+    }
+
+    package func hash(into hasher: inout Hasher) {
+      hasher.combine(wake)
+      hasher.combine(tries)
+    }
+  }
+
+  package struct Rest: Hashable, Sendable {
+    package var until: Instant
+    package var wake: UInt32
+    package var isAlert: Bool
+    package var deadline: Instant
+    package var tries: Int
+  }
+
+  /// A device registered for the first time: at the head, with nothing pending.
+  package init(at: Instant) {
+    self.init(LaneRecord(), folded: .zero)
+  }
+
+  /// From the tables. What was in flight is due again.
+  package init(_ record: LaneRecord, folded: Ordinal) {
+    pending = record.pending
+    hasAcknowledged = record.hasAcknowledged
+    ladderStep = record.ladderStep
+    lastWake = record.lastWake
+    background = record.background
+    alert = record.alert
+    nextWake = record.reservedWake
+    reservedWake = record.reservedWake
+    state = .idle
+    if let retirement = record.retirement {
+      state = .retired(retirement)
+    } else if !pending.isEmpty {
+      state = pending.isFresh || !pending.alerts.isEmpty ? .due(after: folded) : .watching
+    }
+  }
+
+  package static let wakesReserved: UInt32 = 16
+
+  /// What a fold writes. Reserves wake numbers for the time until the next one.
+  package mutating func record() -> LaneRecord {
+    if reservedWake < nextWake + Self.wakesReserved / 2 {
+      reserving = nextWake + Self.wakesReserved
+    }
+    if unfolded == .attempt { unfolded = .recorded }
+    var kept = pending
+    kept.keep { subject in
+      _ = subject.uncover()
+      return true
+    }
+    if case .inFlight(let attempt) = state, let shown = attempt.alert {
+      kept.alerts.insert(shown, at: 0)
+    }
+    return LaneRecord(
+      reservedWake: max(reservedWake, reserving), background: background, alert: alert,
+      hasAcknowledged: hasAcknowledged, ladderStep: ladderStep, lastWake: lastWake,
+      retirement: retirement, pending: kept)
+  }
+
+  /// What the last `record` reserved; counts once that fold is durable.
+  private(set) var reserving: UInt32 = 0
+
+  /// The fold that took `record` is durable.
+  mutating func folded() {
+    reservedWake = max(reservedWake, reserving)
+    if unfolded == .recorded { unfolded = .nothing }
+  }
+
+  package var retirement: Retirement? {
+    if case .retired(let retirement) = state { return retirement }
+    return nil
+  }
+}

@@ -1,0 +1,64 @@
+/// A notification as a push shows it: what `ck` is made of.
+package struct Notice: Hashable, Sendable {
+  package var subscription: SubscriptionID
+  package var notification: Identifier
+  package var database: Database
+  package var zone: ZoneID
+  package var kind: Kind
+
+  package init(
+    subscription: SubscriptionID, notification: Identifier, database: Database, zone: ZoneID,
+    kind: Kind
+  ) {
+    self.subscription = subscription
+    self.notification = notification
+    self.database = database
+    self.zone = zone
+    self.kind = kind
+  }
+
+  package enum Kind: Hashable, Sendable {
+    /// The reason is that of the push's own change; values are those the subscription names.
+    case query(record: String, reason: RecordChange.Verb, values: [Field], isCut: Bool)
+    case zone
+    case database
+  }
+}
+
+/// One notification × one device, on its way into a lane.
+package struct Match: Hashable, Sendable {
+  package var notice: Notice
+  /// Its entry in the user's notifications feed.
+  package var position: Position
+  /// Its zone's place in the zone's own feed (another partition's, for a shared zone).
+  package var zonePosition: Position
+  /// Nil: wakes in the background. Else shown to a person, one push a key.
+  package var alert: AlertKey?
+
+  package init(
+    notice: Notice, position: Position, zonePosition: Position, alert: AlertKey? = nil
+  ) {
+    self.notice = notice
+    self.position = position
+    self.zonePosition = zonePosition
+    self.alert = alert
+  }
+}
+
+/// What makes alerts distinct: the subscription, and its collapse value or the record (or zone).
+package struct AlertKey: Hashable, Sendable {
+  package var subscription: SubscriptionID
+  package var database: Database
+  package var subject: String
+  /// What `apns-collapse-id` says; nil if the subscription collapses nothing.
+  package var collapse: String?
+
+  package init(
+    subscription: SubscriptionID, database: Database, subject: String, collapse: String?
+  ) {
+    self.subscription = subscription
+    self.database = database
+    self.subject = subject
+    self.collapse = collapse
+  }
+}

@@ -1,0 +1,70 @@
+/// One subject on a lane, with at most two deliveries on it: one that the attempt in flight
+/// covers, and one that came afterwards.
+package struct Pending: Hashable, Sendable {
+  package var notice: Notice
+  /// Newest entry in the user's notifications feed; own changes do not raise it.
+  package var position: Position
+  /// The same in the zone's own feed.
+  package var zonePosition: Position
+  /// A delivery that no attempt covers yet.
+  package var isFresh: Bool
+  /// A delivery that the attempt in flight covers.
+  package var isCovered = false
+  /// The last delivered wake that told of it; 0 if none did.
+  package var toldBy: UInt32 = 0
+
+  package init(_ match: Match) {
+    notice = match.notice
+    position = match.position
+    zonePosition = match.zonePosition
+    isFresh = true
+  }
+
+  package init(
+    notice: Notice, position: Position, zonePosition: Position, isFresh: Bool, toldBy: UInt32
+  ) {
+    self.notice = notice
+    self.position = position
+    self.zonePosition = zonePosition
+    self.isFresh = isFresh
+    self.toldBy = toldBy
+  }
+
+  /// Deliveries on it that count as pending in the ledger.
+  package var deliveries: Int { (isFresh ? 1 : 0) + (isCovered ? 1 : 0) }
+
+  /// - Returns: true if the delivery is new here, false if it merged into one that waits.
+  mutating func add(_ match: Match) -> Bool {
+    notice = match.notice
+    position = match.position
+    zonePosition = match.zonePosition
+    defer { isFresh = true }
+    return !isFresh
+  }
+
+  mutating func cover() {
+    isCovered = isFresh
+    isFresh = false
+  }
+
+  /// - Returns: true if two deliveries became one.
+  mutating func uncover() -> Bool {
+    guard isCovered else { return false }
+    isCovered = false
+    defer { isFresh = true }
+    return isFresh
+  }
+}
+
+/// An alert that waits to be shown: one push each, oldest first.
+package struct PendingAlert: Hashable, Sendable {
+  package var key: AlertKey
+  package var notice: Notice
+  package var position: Position
+
+  package init(key: AlertKey, notice: Notice, position: Position) {
+    self.key = key
+    self.notice = notice
+    self.position = position
+  }
+}

@@ -1,0 +1,89 @@
+/// Apple's own part of a payload. Silent: `content-available` and nothing else. A body alone is a
+/// bare string, anything richer a dictionary (cloudkit-wire, section 2).
+enum APSText {
+  static func encode(
+    _ info: NotificationInfo?, dropped: Set<PayloadEncoder.Part>
+  ) -> [UInt8] {
+    var json = JSONText()
+    guard let info else {
+      json.raw("{\"content-available\":1}")
+      return json.bytes
+    }
+    json.raw("{")
+    alert(info.alert, dropped: dropped, into: &json)
+    if let sound = info.sound, !dropped.contains(.sound) {
+      json.key("sound")
+      json.string(sound)
+    }
+    if let category = info.category {
+      json.key("category")
+      json.string(category)
+    }
+    if info.isContentAvailable {
+      json.key("content-available")
+      json.raw("1")
+    }
+    if info.isMutable {
+      json.key("mutable-content")
+      json.raw("1")
+    }
+    json.raw("}")
+    return json.bytes
+  }
+
+  private static func alert(
+    _ text: NotificationInfo.AlertText, dropped: Set<PayloadEncoder.Part>,
+    into json: inout JSONText
+  ) {
+    var alert = text
+    if dropped.contains(.launchImage) { alert.launchImage = nil }
+    if dropped.contains(.actionKey) { alert.actionKey = nil }
+    if dropped.contains(.body) { (alert.body, alert.title, alert.subtitle) = (nil, nil, nil) }
+    if dropped.contains(.arguments) {
+      (alert.bodyArguments, alert.titleArguments, alert.subtitleArguments) = ([], [], [])
+    }
+    if dropped.contains(.keys) { (alert.bodyKey, alert.titleKey, alert.subtitleKey) = (nil, nil, nil) }
+    guard !alert.isEmpty else { return }
+    json.key("alert")
+    var bare = NotificationInfo.AlertText()
+    bare.body = alert.body
+    if alert == bare, let body = alert.body {
+      json.string(body)
+    } else {
+      dictionary(alert, into: &json)
+    }
+  }
+
+  private static func dictionary(
+    _ alert: NotificationInfo.AlertText, into json: inout JSONText
+  ) {
+    func add(_ key: String, _ value: String?) {
+      guard let value else { return }
+      json.key(key)
+      json.string(value)
+    }
+    func add(_ key: String, _ values: [String]) {
+      guard !values.isEmpty else { return }
+      json.key(key)
+      json.raw("[")
+      for value in values {
+        json.separate()
+        json.string(value)
+      }
+      json.raw("]")
+    }
+    json.raw("{")
+    add("title", alert.title)
+    add("title-loc-key", alert.titleKey)
+    add("title-loc-args", alert.titleArguments)
+    add("subtitle", alert.subtitle)
+    add("subtitle-loc-key", alert.subtitleKey)
+    add("subtitle-loc-args", alert.subtitleArguments)
+    add("body", alert.body)
+    add("loc-key", alert.bodyKey)
+    add("loc-args", alert.bodyArguments)
+    add("action-loc-key", alert.actionKey)
+    add("launch-image", alert.launchImage)
+    json.raw("}")
+  }
+}

@@ -1,0 +1,29 @@
+extension JSONText {
+  /// A field's value as it travels in `af`: strings and numbers as they are; dates in milliseconds
+  /// since 1970; bytes in hexadecimal; a reference as its record name; a location as `[lat,lon]`;
+  /// a list as an array. Dates, bytes, references and locations are our own choice.
+  package mutating func value(_ value: FieldValue) {
+    switch value {
+    case .string(let text): string(text)
+    case .int64(let number): self.number(number)
+    case .double(let number): self.number(number)
+    case .bytes(let bytes): string(Hex.text(bytes))
+    case .timestamp(let instant): number(instant.milliseconds)
+    case .reference(let recordName, _): string(recordName)
+    case .asset(let name): string(name)
+    case .location(let latitude, let longitude):
+      raw("[")
+      number(latitude)
+      raw(",")
+      number(longitude)
+      raw("]")
+    case .list(let values):
+      raw("[")
+      for value in values {
+        separate()
+        self.value(value)
+      }
+      raw("]")
+    }
+  }
+}

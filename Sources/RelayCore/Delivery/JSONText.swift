@@ -1,0 +1,58 @@
+/// Writes JSON byte by byte, in the order given. Only what payloads need: no reader, no numbers
+/// beyond the standard library's own spelling.
+package struct JSONText: Sendable {
+  package private(set) var bytes: [UInt8] = []
+
+  package init() {}
+
+  package mutating func raw(_ text: StaticString) {
+    text.withUTF8Buffer { bytes.append(contentsOf: $0) }
+  }
+
+  package mutating func number(_ value: some BinaryInteger) {
+    bytes.append(contentsOf: value.description.utf8)
+  }
+
+  /// A number JSON has no spelling for becomes null.
+  package mutating func number(_ value: Double) {
+    if value.isFinite {
+      bytes.append(contentsOf: value.description.utf8)
+    } else {
+      raw("null")
+    }
+  }
+
+  package mutating func string(_ text: String) {
+    bytes.append(UInt8(ascii: "\""))
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+        bytes.append(UInt8(ascii: "\\"))
+        bytes.append(byte)
+      case 0..<0x20:
+        raw("\\u00")
+        bytes.append(Hex.digit(byte >> 4))
+        bytes.append(Hex.digit(byte))
+      default:
+        bytes.append(byte)
+      }
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// `"key":` with a comma before it unless it is the first of its object.
+  package mutating func key(_ name: String) {
+    separate()
+    string(name)
+    bytes.append(UInt8(ascii: ":"))
+  }
+
+  /// A comma, unless an object or array has just been opened.
+  package mutating func separate() {
+    if let last = bytes.last, last != UInt8(ascii: "{"), last != UInt8(ascii: "[") {
+      bytes.append(UInt8(ascii: ","))
+    }
+  }
+
+  package mutating func append(_ other: [UInt8]) { bytes.append(contentsOf: other) }
+}

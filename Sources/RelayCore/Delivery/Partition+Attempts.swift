@@ -1,0 +1,139 @@
+import OrderedCollections
+
+extension Partition {
+  /// The route has room for this lane now. The payload is made here, anew for each attempt, from
+  /// what is still pending and entitled.
+  ///
+  /// - Returns: nil if there is nothing to tell any more.
+  package mutating func begin(_ ready: ReadyLane, at now: Instant) -> PushAttempt? {
+    guard devices.contains(ready.device) else { return nil }
+    let device = ready.device
+    devices[device].isWaiting = false
+    stir(device)
+    guard
+      case .attempt(let isAlert) = devices[device].lane.need(
+        at: now, stepped: stepped, folded: folded, policy: policy)
+    else { return nil }
+    let lane = devices[device].lane
+    let owner = users[devices[device].user]
+    guard let (text, listed) = text(of: lane, isAlert: isAlert, owner, at: now) else { return nil }
+    let payload = PayloadEncoder.encode(text, bytesMax: limits.payloadBytes)
+    let named = Set(listed.prefix(payload.zonesNamed).map(\.notice.place))
+    let wakesApp = text.info.map(\.isContentAvailable) ?? true
+    let attempt = devices[device].lane.begin(isAlert: isAlert, at: now, policy: policy) { subject in
+      guard wakesApp else { return false }
+      if lane.pending.overflow.contains(subject) { return text.isMore }
+      return subject.isZone ? named.contains(subject.notice.place) : text.hasQuery
+    }
+    guard let attempt else { return nil }
+    attempts += 1
+    devices[device].attempt = attempts
+    devices[device].attemptRegistration = devices[device].registration
+    return PushAttempt(
+      id: PushAttempt.ID(partition: id, device: device, serial: attempts), device: key(of: device),
+      route: ready.route, wake: attempt.wake, address: devices[device].address,
+      intent: isAlert ? .alert : .background, expires: attempt.deadline,
+      collapse: isAlert ? attempt.alert?.key.collapse : Self.backgroundCollapse,
+      payload: payload.bytes)
+  }
+
+  /// One per device: background wakes replace each other at the provider.
+  private static let backgroundCollapse = "zonerelay-background"
+
+  private func text(
+    of lane: Lane, isAlert: Bool, _ owner: Users.Key, at now: Instant
+  ) -> (WakeText, [Pending])? {
+    let pending = lane.pending
+    // A device that never acknowledges is told only what no wake has told yet.
+    let told = lane.hasAcknowledged
+    let zones =
+      pending.zones.filter(\.isFresh) + pending.zones.filter { !$0.isFresh && told }
+    let hasQuery = pending.query.contains { $0.isFresh || told }
+    let overflows = pending.overflow.contains { $0.isFresh || told }
+    let shown: Notice
+    var info: NotificationInfo?
+    if isAlert {
+      guard let alert = pending.alerts.first else { return nil }
+      shown = alert.notice
+      info = self.info(of: alert.key, owner)
+    } else {
+      let subjects = zones + pending.query + pending.overflow
+      let fresh = subjects.filter(\.isFresh)
+      guard let newest = (fresh.isEmpty ? subjects : fresh).max(by: { $0.position < $1.position })
+      else { return nil }
+      shown = newest.notice
+    }
+    let text = WakeText(
+      scope: owner.scope, user: owner.user,
+      wake: lane.resumable(isAlert: isAlert, at: now)?.wake ?? lane.nextWake, notice: shown,
+      info: info,
+      subjects: zones.count + (hasQuery ? 1 : 0) + (overflows ? 1 : 0) + pending.alerts.count,
+      zones: zones.map {
+        WakeText.NamedZone(zone: $0.notice.zone, database: $0.notice.database)
+      },
+      hasQuery: hasQuery, isMore: overflows || pending.lostAlerts)
+    return (text, zones)
+  }
+
+  /// A removed subscription withdrew its alerts, so one that shows an alert is there.
+  private func info(of key: AlertKey, _ owner: Users.Key) -> NotificationInfo {
+    users.find(owner.user, in: owner.scope)
+      .flatMap { index.find(key.subscription, key.database, of: $0) }?.subscription.info
+      ?? NotificationInfo()
+  }
+
+  /// What came of an attempt. A late or repeated verdict finds another serial and changes nothing.
+  ///
+  /// - Parameter routeRests: the attempt failed by the route's fault: the lane rests no longer
+  ///   than the route does.
+  package mutating func ended(
+    _ attempt: PushAttempt.ID, _ verdict: Verdict, at now: Instant, _ effects: inout [Effect]
+  ) {
+    let device = attempt.device
+    guard devices.contains(device), devices[device].attempt == attempt.serial else { return }
+    devices[device].attempt = 0
+    stir(device)
+    switch verdict {
+    case .delivered:
+      devices[device].lane.delivered(at: now, policy: policy, ledger: &ledger)
+    case .later(let after, let blame, _):
+      let until = blame == .route ? now : now + backoff(device, attempt, asked: after)
+      devices[device].lane.postponed(until: until, ledger: &ledger)
+    case .gone(let since, let reason):
+      guard devices[device].isDead(since: since) else {
+        devices[device].lane.postponed(until: now, ledger: &ledger)
+        return
+      }
+      retire(device, because: reason.text, at: now, &effects)
+    case .rejected:
+      devices[device].lane.rejected(at: now, policy: policy, ledger: &ledger)
+    }
+  }
+
+  /// Doubling, at most `retryMax`, ±20 % by a hash so that devices of one outage do not return as
+  /// one; the provider's own wish counts if it is longer.
+  private func backoff(_ device: Int, _ attempt: PushAttempt.ID, asked: Span?) -> Span {
+    guard case .inFlight(let flight) = devices[device].lane.state else { return policy.retryFirst }
+    let doubled = policy.retryFirst * (1 << Int64(min(flight.tries - 1, 30)))
+    let base = min(doubled, policy.retryMax)
+    var hash = devices[device].client.bits.low ^ UInt64(flight.wake) << 32 ^ attempt.serial
+    hash = (hash ^ hash >> 31) &* 0x9e37_79b9_7f4a_7c15
+    let percent = 80 + Int64((hash >> 40) % 41)
+    let jittered = Span(milliseconds: base.milliseconds / 100 * percent + base.milliseconds % 100)
+    return max(jittered, asked ?? .zero)
+  }
+}
+
+extension Devices.Slot {
+  /// A provider's word counts only for the address it was about, and only if it is newer than our
+  /// registration of it (L10).
+  func isDead(since: Instant?) -> Bool {
+    guard attemptRegistration == registration else { return false }
+    return since.map { $0 > registeredAt } ?? true
+  }
+}
+
+extension Notice {
+  /// A zone as a database shows it.
+  var place: WakeText.NamedZone { WakeText.NamedZone(zone: zone, database: database) }
+}

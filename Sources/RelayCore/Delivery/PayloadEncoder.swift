@@ -1,0 +1,145 @@
+/// Makes payloads. Always within the limit: first `zr.z` is cut (`m`), then `ck` and `aps` are
+/// pruned in CloudKit's documented order (`p`); `sid` is never dropped.
+package enum PayloadEncoder {
+  package static func encode(_ text: WakeText, bytesMax: Int) -> Payload {
+    for cuts in 0...Part.order.count {
+      let dropped = Set(Part.order.prefix(cuts))
+      let head = head(text, dropped: dropped)
+      if let payload = fit(text, head: head, bytesMax: bytesMax, isPruned: cuts > 0) {
+        return payload
+      }
+    }
+    preconditionFailure("names are bounded at the door so that a bare payload always fits")
+  }
+
+  /// What may be dropped, first to last.
+  enum Part: Hashable {
+    case container, record, sound, launchImage, actionKey, body, arguments, keys, badge,
+      notification
+    static let order: [Part] = [
+      .container, .record, .sound, .launchImage, .actionKey, .body, .arguments, .keys, .badge,
+      .notification,
+    ]
+  }
+
+  /// Adds `zr` with as many zones as there is room for; nil if not even an empty one fits.
+  private static func fit(
+    _ text: WakeText, head: [UInt8], bytesMax: Int, isPruned: Bool
+  ) -> Payload? {
+    let zones = text.zones.map(encode)
+    var named = zones.count
+    while true {
+      let isMore = text.isMore || named < zones.count
+      let tail = tail(text, zones: zones.prefix(named), isMore: isMore)
+      let size = head.count + tail.count
+      if size <= bytesMax {
+        return Payload(bytes: head + tail, zonesNamed: named, isPruned: isPruned)
+      }
+      guard named > 0 else { return nil }
+      // Drop as many as are certainly too much at once; each takes its length and a comma.
+      var excess = size - bytesMax
+      while excess > 0 && named > 0 {
+        named -= 1
+        excess -= zones[named].count + 1
+      }
+    }
+  }
+
+  private static func tail(
+    _ text: WakeText, zones: ArraySlice<[UInt8]>, isMore: Bool
+  ) -> [UInt8] {
+    var json = JSONText()
+    json.raw(",\"zr\":{\"w\":")
+    json.number(text.wake)
+    if text.subjects > 0 {
+      json.raw(",\"n\":")
+      json.number(text.subjects)
+    }
+    if !zones.isEmpty {
+      json.raw(",\"z\":[")
+      for zone in zones {
+        json.separate()
+        json.append(zone)
+      }
+      json.raw("]")
+    }
+    if text.hasQuery { json.raw(",\"q\":1") }
+    if isMore { json.raw(",\"m\":1") }
+    json.raw("}}")
+    return json.bytes
+  }
+
+  private static func encode(_ zone: WakeText.NamedZone) -> [UInt8] {
+    var json = JSONText()
+    json.raw("[")
+    json.string(zone.zone.name)
+    json.raw(",")
+    json.string(zone.zone.owner.name)
+    json.raw(",")
+    json.number(zone.database.rawValue)
+    json.raw("]")
+    return json.bytes
+  }
+
+  private static func head(_ text: WakeText, dropped: Set<Part>) -> [UInt8] {
+    var json = JSONText()
+    json.raw("{\"aps\":")
+    json.append(APSText.encode(text.info, dropped: dropped))
+    json.raw(",\"ck\":{\"ce\":")
+    json.number(text.scope.environment.rawValue)
+    if !dropped.contains(.container) {
+      json.key("cid")
+      json.string(text.scope.container)
+    }
+    json.key("ckuserid")
+    json.string(text.user.name)
+    if !dropped.contains(.notification) {
+      json.key("nid")
+      json.string(text.notice.notification.text)
+    }
+    if !dropped.isEmpty || text.notice.isCut { json.raw(",\"p\":1") }
+    encode(text.notice, dropped: dropped, into: &json)
+    json.raw("}")
+    return json.bytes
+  }
+
+  private static func encode(_ notice: Notice, dropped: Set<Part>, into json: inout JSONText) {
+    switch notice.kind {
+    case .query: json.raw(",\"qry\":{\"dbs\":")
+    case .zone: json.raw(",\"fet\":{\"dbs\":")
+    case .database: json.raw(",\"met\":{\"dbs\":")
+    }
+    json.number(notice.database.rawValue)
+    if case .query(let record, let reason, let values, _) = notice.kind,
+      !dropped.contains(.record)
+    {
+      json.raw(",\"fo\":")
+      json.number(reason.rawValue)
+      json.key("rid")
+      json.string(record)
+      if !values.isEmpty {
+        json.raw(",\"af\":{")
+        for field in values {
+          json.key(field.name)
+          json.value(field.value)
+        }
+        json.raw("}")
+      }
+    }
+    json.key("sid")
+    json.string(notice.subscription.name)
+    json.key("zid")
+    json.string(notice.zone.name)
+    json.key("zoid")
+    json.string(notice.zone.owner.name)
+    json.raw("}")
+  }
+}
+
+extension Notice {
+  /// The values it was to carry did not fit.
+  var isCut: Bool {
+    if case .query(_, _, _, let isCut) = kind { return isCut }
+    return false
+  }
+}

@@ -1,0 +1,50 @@
+/// What one wake says, before it is cut to size: `aps` and `ck` for the notification it shows,
+/// `zr` for everything pending (L12: a provider keeps only the newest push).
+package struct WakeText: Hashable, Sendable {
+  package var scope: Scope
+  package var user: UserID
+  package var wake: UInt32
+  package var notice: Notice
+  /// Nil: a silent, background wake.
+  package var info: NotificationInfo?
+  /// Subjects not yet acknowledged.
+  package var subjects: Int
+  /// Zones among them, those to be named first at the front.
+  package var zones: [NamedZone]
+  package var hasQuery: Bool
+  /// There is more than `zones` can say.
+  package var isMore: Bool
+
+  package init(
+    scope: Scope, user: UserID, wake: UInt32, notice: Notice, info: NotificationInfo?,
+    subjects: Int, zones: [NamedZone], hasQuery: Bool, isMore: Bool
+  ) {
+    self.scope = scope
+    self.user = user
+    self.wake = wake
+    self.notice = notice
+    self.info = info
+    self.subjects = subjects
+    self.zones = zones
+    self.hasQuery = hasQuery
+    self.isMore = isMore
+  }
+
+  package struct NamedZone: Hashable, Sendable {
+    package var zone: ZoneID
+    package var database: Database
+
+    package init(zone: ZoneID, database: Database) {
+      self.zone = zone
+      self.database = database
+    }
+  }
+}
+
+/// A payload of at most the allowed size, and how much of the wake it had room for.
+package struct Payload: Hashable, Sendable {
+  package var bytes: [UInt8]
+  /// The first so many of the wake's zones are named in it.
+  package var zonesNamed: Int
+  package var isPruned: Bool
+}

@@ -1,0 +1,129 @@
+/// One change to one subject, before anybody knows what the feed holds of it.
+package struct Touch: Hashable, Sendable {
+  package enum Verb: UInt8, Hashable, Sendable { case created = 1, updated, deleted, purged, reset }
+
+  package var verb: Verb
+  package var position: Position
+  package var device: ClientID?
+  package var sequence: Int64?
+  package var time: Instant
+  package var detail: Detail
+
+  package init(
+    verb: Verb, position: Position, device: ClientID?, sequence: Int64? = nil, time: Instant,
+    detail: Detail
+  ) {
+    self.verb = verb
+    self.position = position
+    self.device = device
+    self.sequence = sequence
+    self.time = time
+    self.detail = detail
+  }
+
+  /// The state it leaves behind.
+  package var outcome: Life.State {
+    switch verb {
+    case .created, .updated: .present
+    case .deleted: .deleted
+    case .purged: .purged
+    case .reset: .reset
+    }
+  }
+}
+
+/// What happened to one subject since the last fold, however much it was: a bounded summary that
+/// folds to the same entry as the changes one by one (`combine` and `fold` commute, P2).
+///
+/// Only the first touch depends on what the feed already holds; after it the state is known, so
+/// the rest is summed up.
+package struct Delta: Hashable, Sendable {
+  package private(set) var opening: Touch
+  package private(set) var rest: Rest?
+
+  package init(_ touch: Touch) { opening = touch }
+
+  package init(opening: Touch, rest: Rest?) {
+    self.opening = opening
+    self.rest = rest
+  }
+
+  /// The sum of all touches after the opening one.
+  package struct Rest: Hashable, Sendable {
+    package var last: Touch
+    /// The last new life that began after the opening touch.
+    package var rebirth: Rebirth?
+    /// The last change here that was not by `last.device`; nil if `last.device` made all of them.
+    package var foreign: Position?
+
+    package init(last: Touch, rebirth: Rebirth? = nil, foreign: Position? = nil) {
+      self.last = last
+      self.rebirth = rebirth
+      self.foreign = foreign
+    }
+  }
+
+  /// A life that ended at `died` (nil: where the opening touch left it) and began at `reborn`.
+  package struct Rebirth: Hashable, Sendable {
+    package var died: Position?
+    package var reborn: Position
+
+    package init(died: Position?, reborn: Position) {
+      self.died = died
+      self.reborn = reborn
+    }
+  }
+
+  /// The last touch, the one whose details a reader sees (unless it changed nothing).
+  package var last: Touch { rest?.last ?? opening }
+
+  /// Adds a later touch. A deletion of what is gone changes nothing.
+  package mutating func add(_ touch: Touch) {
+    let wasPresent = last.outcome == .present
+    if !wasPresent && touch.outcome != .present { return }
+    guard var rest else {
+      let rebirth = wasPresent ? nil : Rebirth(died: nil, reborn: touch.position)
+      let foreign = touch.device == nil ? touch.position : nil
+      self.rest = Rest(last: touch, rebirth: rebirth, foreign: foreign)
+      return
+    }
+    if !wasPresent {
+      rest.rebirth = Rebirth(died: rest.last.position, reborn: touch.position)
+    }
+    if touch.device == nil {
+      rest.foreign = touch.position
+    } else if touch.device != rest.last.device {
+      rest.foreign = rest.last.position
+    }
+    rest.last = touch
+    self.rest = rest
+  }
+
+  /// `earlier` then `later`, as one.
+  package static func combine(_ earlier: Delta, _ later: Delta) -> Delta {
+    var sum = earlier
+    sum.add(later.opening)
+    guard let tail = later.rest else { return sum }
+    // A later opening that changed nothing (deletion of the gone) leaves `sum` gone as well, so
+    // the tail's own beginning reads the same from either.
+    sum.append(tail)
+    return sum
+  }
+
+  private mutating func append(_ tail: Rest) {
+    guard let own = rest else {
+      rest = tail
+      return
+    }
+    var joined = tail
+    if let rebirth = tail.rebirth {
+      joined.rebirth = Rebirth(died: rebirth.died ?? own.last.position, reborn: rebirth.reborn)
+    } else {
+      joined.rebirth = own.rebirth
+    }
+    if tail.foreign == nil {
+      joined.foreign = tail.last.device == own.last.device ? own.foreign : own.last.position
+    }
+    rest = joined
+  }
+}

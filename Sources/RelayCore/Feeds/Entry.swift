@@ -1,0 +1,114 @@
+/// A feed's row: one subject, compacted to what a reader at any token needs to know.
+package struct Entry: Hashable, Sendable {
+  package var subject: Subject
+  package var life: Life
+  package var detail: Detail
+
+  package init(subject: Subject, life: Life, detail: Detail) {
+    self.subject = subject
+    self.life = life
+    self.detail = detail
+  }
+}
+
+/// When a subject came, went and came back, and who touched it last.
+package struct Life: Hashable, Sendable {
+  package enum State: UInt8, Hashable, Sendable {
+    case present = 1
+    case deleted
+    /// Zones only: its owner's data was wiped.
+    case purged
+    /// Zones only: its encrypted data was reset.
+    case reset
+  }
+
+  /// The last change's place; while gone, the end of the last life.
+  package var position: Position
+  package var state: State
+  /// Start of the first life known; zero if the first thing heard was an update or deletion.
+  package var born: Position
+  /// End of the life before the last; zero if there was none.
+  package var died: Position
+  /// Start of the last life.
+  package var reborn: Position
+  /// Who made the last change; nil is nobody's own.
+  package var device: ClientID?
+  /// The last change that was not by `device`.
+  package var foreign: Position
+  /// Last `sequence` applied.
+  package var sequence: Int64?
+  /// When the last change happened, for people to read.
+  package var time: Instant
+
+  package init(
+    position: Position, state: State, born: Position = .zero, died: Position = .zero,
+    reborn: Position = .zero, device: ClientID? = nil, foreign: Position = .zero,
+    sequence: Int64? = nil, time: Instant
+  ) {
+    self.position = position
+    self.state = state
+    self.born = born
+    self.died = died
+    self.reborn = reborn
+    self.device = device
+    self.foreign = foreign
+    self.sequence = sequence
+    self.time = time
+  }
+
+  package var isPresent: Bool { state == .present }
+
+  /// Whether a reader at `token` is shown nothing: it never knew the life that ended (P3).
+  ///
+  /// - Parameter scanHead: the feed's head when a scan without a token began; such a reader knows
+  ///   nothing that was gone by then.
+  package func isHidden(from token: Position, scanHead: Position?) -> Bool {
+    if isPresent { return false }
+    if token == .zero { return true }
+    if let scanHead, position <= scanHead { return true }
+    return token < born || (died <= token && token < reborn)
+  }
+
+  /// Made by `device` itself since `token`: logged, never pushed to it (P8).
+  package func isOwn(of client: ClientID?, since token: Position) -> Bool {
+    guard let client, let device else { return false }
+    return client == device && foreign <= token
+  }
+}
+
+/// What the feeds show beside a life.
+package enum Detail: Hashable, Sendable {
+  case record(type: String, tag: String?)
+  case zone
+  case notification(NotificationDetail)
+}
+
+/// A notification as logged: one subscription × one change.
+package struct NotificationDetail: Hashable, Sendable {
+  package enum Kind: UInt8, Hashable, Sendable {
+    case query = 1
+    case zone
+    case database
+  }
+
+  package var kind: Kind
+  package var database: Database
+  /// The last change's identity; with the subscription, the notification's.
+  package var notification: Identifier
+  package var isRead: Bool
+
+  package init(kind: Kind, database: Database, notification: Identifier, isRead: Bool = false) {
+    self.kind = kind
+    self.database = database
+    self.notification = notification
+    self.isRead = isRead
+  }
+
+  package enum Reason: UInt8, Hashable, Sendable { case created = 1, updated, deleted }
+
+  /// Why a reader at `token` is told: what happened since, not what happened last.
+  package static func reason(_ life: Life, at token: Position) -> Reason {
+    guard life.isPresent else { return .deleted }
+    return token < life.reborn ? .created : .updated
+  }
+}

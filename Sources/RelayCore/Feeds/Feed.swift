@@ -1,0 +1,62 @@
+/// An ordered, compacted list that clients read after a token.
+package struct FeedKey: Hashable, Comparable, Sendable {
+  package var scope: Scope
+  package var kind: Kind
+
+  package init(scope: Scope, kind: Kind) {
+    self.scope = scope
+    self.kind = kind
+  }
+
+  package enum Kind: Hashable, Sendable {
+    /// What fired for a user; subject = (subscription, zone or record).
+    case notifications(UserID)
+    /// The zones of a user's private or shared database; subject = zone.
+    case database(UserID, Database)
+    /// A zone, by owner and name and never by a life of it; subject = record.
+    case zone(ZoneID)
+  }
+
+  /// Where the feed is kept.
+  package var partition: PartitionID {
+    switch kind {
+    case .notifications(let user), .database(let user, _): .home(of: user, in: scope)
+    case .zone(let zone): .home(of: zone.owner, in: scope)
+    }
+  }
+
+  /// A spelling without ambiguity: what stores keep and what a token's scope hash is made of.
+  package var text: String {
+    let kind =
+      switch kind {
+      case .notifications(let user): ["n", user.name]
+      case .database(let user, let database): ["d", user.name, database.name]
+      case .zone(let zone): ["z", zone.owner.name, zone.name]
+      }
+    return ([scope.container, scope.environment.name] + kind)
+      .map { "\($0.utf8.count):\($0)" }.joined()
+  }
+
+  package static func < (left: FeedKey, right: FeedKey) -> Bool { left.text < right.text }
+}
+
+/// What an entry is about; one entry a subject.
+package enum Subject: Hashable, Sendable {
+  case record(String)
+  case zone(ZoneID)
+  case notification(SubscriptionID, zone: ZoneID, record: String?)
+
+  /// A spelling without ambiguity, unique within a feed; stores use it as a key.
+  package var text: String {
+    let parts =
+      switch self {
+      case .record(let name): ["r", name]
+      case .zone(let zone): ["z", zone.owner.name, zone.name]
+      case .notification(let subscription, let zone, nil):
+        ["s", subscription.name, zone.owner.name, zone.name]
+      case .notification(let subscription, let zone, let record?):
+        ["q", subscription.name, zone.owner.name, zone.name, record]
+      }
+    return parts.dropLast().map { "\($0.utf8.count):\($0)" }.joined() + parts.last!
+  }
+}

@@ -1,0 +1,60 @@
+/// Brings deltas into entries. Every store must agree with these pure functions.
+package enum Fold {
+  /// What becomes of `entry` when `delta` is folded into it.
+  ///
+  /// - Parameter entry: nil if the feed holds nothing of the subject, or only from below *cleared*.
+  /// - Returns: the entry to keep. A fold repeated with what it produced changes nothing more:
+  ///   touches at or below the entry's position are dropped whole.
+  package static func fold(_ entry: Entry?, _ delta: Delta, subject: Subject) -> Entry {
+    if let entry, delta.last.position <= entry.life.position { return entry }
+    var next = apply(delta.opening, to: entry, subject: subject)
+    if let rest = delta.rest { apply(rest, to: &next) }
+    return next
+  }
+
+  private static func apply(_ touch: Touch, to entry: Entry?, subject: Subject) -> Entry {
+    guard var entry else {
+      let start = touch.verb == .created ? touch.position : .zero
+      let foreign = touch.device == nil ? touch.position : Position.zero
+      let life = Life(
+        position: touch.position, state: touch.outcome, born: start, reborn: start,
+        device: touch.device, foreign: foreign, sequence: touch.sequence, time: touch.time)
+      return Entry(subject: subject, life: life, detail: touch.detail)
+    }
+    if touch.outcome != .present && !entry.life.isPresent { return entry }
+    if touch.outcome == .present && !entry.life.isPresent {
+      entry.life.died = entry.life.position
+      entry.life.reborn = touch.position
+    }
+    entry.life.foreign = foreign(of: touch, after: entry.life)
+    settle(touch, in: &entry)
+    return entry
+  }
+
+  private static func apply(_ rest: Delta.Rest, to entry: inout Entry) {
+    if let rebirth = rest.rebirth {
+      entry.life.died = rebirth.died ?? entry.life.position
+      entry.life.reborn = rebirth.reborn
+    }
+    entry.life.foreign = rest.foreign ?? foreign(of: rest.last, after: entry.life)
+    settle(rest.last, in: &entry)
+  }
+
+  private static func foreign(of touch: Touch, after life: Life) -> Position {
+    guard let device = touch.device else { return touch.position }
+    return device == life.device ? life.foreign : life.position
+  }
+
+  private static func settle(_ touch: Touch, in entry: inout Entry) {
+    entry.life.position = touch.position
+    entry.life.state = touch.outcome
+    entry.life.device = touch.device
+    entry.life.sequence = touch.sequence ?? entry.life.sequence
+    entry.life.time = touch.time
+    if case .record(let type, let tag) = touch.detail, case .record(let known, _) = entry.detail {
+      entry.detail = .record(type: type.isEmpty ? known : type, tag: tag)
+    } else {
+      entry.detail = touch.detail
+    }
+  }
+}

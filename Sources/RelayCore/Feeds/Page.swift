@@ -1,0 +1,136 @@
+/// One page of a feed, in order of position.
+package struct Page: Hashable, Sendable {
+  package var entries: [Entry]
+  /// The place to go on from. Of a complete page: the feed's head.
+  package var next: Place
+  /// True means that the next page strictly advances (P2).
+  package var hasMore: Bool
+  /// What the reader's token said: reasons and ownership are computed at it.
+  package var since: Position
+  /// Database feeds only: for each entry, the place at the head of that zone's own feed.
+  package var zoneHeads: [Place]
+
+  package init(
+    entries: [Entry], next: Place, hasMore: Bool, since: Position, zoneHeads: [Place] = []
+  ) {
+    self.entries = entries
+    self.next = next
+    self.hasMore = hasMore
+    self.since = since
+    self.zoneHeads = zoneHeads
+  }
+}
+
+/// The three answers there are (L16), and one for what the reader may not know of.
+package enum PageAnswer: Hashable, Sendable {
+  case page(Page)
+  /// The token's history is gone: the reader starts anew.
+  case expired(Expiry)
+  /// No such feed, deleted, or not this reader's: one answer, so that nothing is told (P9).
+  case absent
+}
+
+package enum Expiry: Hashable, Sendable {
+  /// Trimmed below the floor, or forced.
+  case trimmed
+  /// A life this store never had or a place past its life's end: the store was restored from a copy.
+  case lostHistory
+}
+
+/// What a reader asks of a feed.
+package struct PageQuery: Hashable, Sendable {
+  package var feed: FeedKey
+  /// Who asks; entitlement is checked in the read's own snapshot.
+  package var reader: UserID
+  /// Nil: from the start.
+  package var after: Place?
+  package var limit: Int
+
+  package init(feed: FeedKey, reader: UserID, after: Place?, limit: Int) {
+    self.feed = feed
+    self.reader = reader
+    self.after = after
+    self.limit = limit
+  }
+}
+
+/// A feed as a store holds it, beside its entries.
+package struct FeedState: Hashable, Sendable {
+  /// Position of its newest entry ever; survives trimming.
+  package var head: Position
+  /// Tokens below it have expired.
+  package var floor: Position
+  /// What lies at or below it is invisible, whatever rows still stand there.
+  package var cleared: Position
+
+  package init(head: Position = .zero, floor: Position = .zero, cleared: Position = .zero) {
+    self.head = head
+    self.floor = floor
+    self.cleared = cleared
+  }
+
+  /// Where a caught-up reader stands: the head, or the floor if that was raised above it.
+  package var top: Position { max(head, floor, cleared) }
+}
+
+extension Page {
+  /// The reference reading of a feed, which every store must agree with.
+  ///
+  /// - Parameter floor: the reader's own floor if higher than the feed's (a regrant raises it).
+  package static func read(
+    _ entries: [Entry], of feed: FeedState, eras: Eras, after place: Place?, limit: Int,
+    floor: Position = .zero
+  ) -> PageAnswer {
+    switch start(of: feed, eras: eras, after: place, floor: floor) {
+    case .failure(let expiry): return .expired(expiry.why)
+    case .success(let start):
+      let ahead =
+        entries
+        .filter { $0.life.position > max(start.position, feed.cleared) }
+        .sorted { $0.life.position < $1.life.position }
+      return .page(page(of: ahead, feed: feed, eras: eras, start: start, limit: limit))
+    }
+  }
+
+  /// Where a reading begins, or why it cannot.
+  package static func start(
+    of feed: FeedState, eras: Eras, after place: Place?, floor: Position
+  ) -> Result<Place, Expired> {
+    guard let place else {
+      return .success(Place(era: 0, position: .zero, scanHead: feed.top))
+    }
+    guard eras.contain(place), place.position <= feed.top else {
+      return .failure(Expired(why: .lostHistory))
+    }
+    let reached = place.scanHead ?? place.position
+    guard reached >= max(floor, feed.floor) else { return .failure(Expired(why: .trimmed)) }
+    return .success(place)
+  }
+
+  package struct Expired: Error, Hashable { package var why: Expiry }
+
+  /// Cuts a page out of `ahead`: visible entries after `start`, in order of position. It may be
+  /// given more than a page's worth, or exactly `limit` + 1 visible ones and what is hidden between.
+  package static func page(
+    of ahead: [Entry], feed: FeedState, eras: Eras, start: Place, limit: Int
+  ) -> Page {
+    var shown: [Entry] = []
+    var last = start.position
+    var hasMore = false
+    for entry in ahead {
+      if entry.life.isHidden(from: start.position, scanHead: start.scanHead) { continue }
+      if shown.count == limit {
+        hasMore = true
+        break
+      }
+      shown.append(entry)
+      last = entry.life.position
+    }
+    let end = hasMore ? last : max(feed.top, start.position)
+    let scanHead = start.scanHead.flatMap { hasMore && end < $0 ? $0 : nil }
+    let era = eras.of(end.ordinal)?.id ?? 0
+    return Page(
+      entries: shown, next: Place(era: era, position: end, scanHead: scanHead), hasMore: hasMore,
+      since: start.position)
+  }
+}

@@ -1,0 +1,51 @@
+/// A life of a partition's history: written whenever a relay takes the partition up, so that a
+/// token names the history it was given by (P10).
+package struct Era: Hashable, Sendable {
+  /// Random, drawn outside the core.
+  package var id: UInt64
+  /// The first ordinal this life may have given.
+  package var first: Ordinal
+
+  package init(id: UInt64, first: Ordinal) {
+    self.id = id
+    self.first = first
+  }
+}
+
+/// The lives of a partition, oldest first.
+package struct Eras: Hashable, Sendable {
+  package private(set) var all: [Era]
+
+  package init(_ all: [Era]) { self.all = all }
+
+  /// The life in which an ordinal was given. Equal places give equal eras, so tokens of a feed at
+  /// rest are equal bytes.
+  package func of(_ ordinal: Ordinal) -> Era? {
+    all.last { $0.first <= ordinal } ?? all.first
+  }
+
+  /// Whether `place` is of a life that this store had, and lies within it.
+  package func contain(_ place: Place) -> Bool {
+    guard let index = all.firstIndex(where: { $0.id == place.era }) else { return false }
+    let end = index + 1 < all.count ? all[index + 1].first : nil
+    return [place.position, place.scanHead ?? .zero].allSatisfy { position in
+      end.map { position.ordinal < $0 } ?? true
+    }
+  }
+
+  package func knows(_ id: UInt64) -> Bool { all.contains { $0.id == id } }
+}
+
+/// What a change token says once its seal is checked: where its holder has read to.
+package struct Place: Hashable, Sendable {
+  package var era: UInt64
+  package var position: Position
+  /// The feed's head when a scan without a token began; nil once the scan has passed it.
+  package var scanHead: Position?
+
+  package init(era: UInt64, position: Position, scanHead: Position? = nil) {
+    self.era = era
+    self.position = position
+    self.scanHead = scanHead
+  }
+}

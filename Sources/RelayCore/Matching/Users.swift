@@ -1,0 +1,50 @@
+/// Users as small numbers, so that what is kept of them lies flat. A number is given back when
+/// nothing of its user is left.
+package struct Users: Sendable {
+  package struct Key: Hashable, Sendable {
+    package var scope: Scope
+    package var user: UserID
+
+    package init(scope: Scope, user: UserID) {
+      self.scope = scope
+      self.user = user
+    }
+  }
+
+  private var numbers: [Key: Int] = [:]
+  private var keys: [Key?] = []
+  private var free: [Int] = []
+
+  package init() {}
+
+  package subscript(number: Int) -> Key {
+    guard let key = keys[number] else { preconditionFailure("a user's number outlived the user") }
+    return key
+  }
+
+  package func find(_ user: UserID, in scope: Scope) -> Int? {
+    numbers[Key(scope: scope, user: user)]
+  }
+
+  package mutating func intern(_ user: UserID, in scope: Scope) -> Int {
+    let key = Key(scope: scope, user: user)
+    if let number = numbers[key] { return number }
+    let number: Int
+    if let reused = free.popLast() {
+      number = reused
+      keys[number] = key
+    } else {
+      number = keys.count
+      keys.append(key)
+    }
+    numbers[key] = number
+    return number
+  }
+
+  package mutating func release(_ number: Int) {
+    guard let key = keys[number] else { return }
+    numbers[key] = nil
+    keys[number] = nil
+    free.append(number)
+  }
+}

@@ -1,0 +1,136 @@
+import OrderedCollections
+
+extension Partition {
+  /// A producer's change, in its home.
+  mutating func take(
+    _ change: Change, _ step: Step, _ effects: inout [Effect]
+  ) -> (Answer, Answer.Moment) {
+    if case .granted(let user) = change.event, isFull(change, for: user) {
+      return (.refused(.tooManyParticipants(max: limits.participantsPerZone)), .stepped)
+    }
+    let item = Remembered(ordinal: step.ordinal, at: step.at, fingerprint: change.fingerprint)
+    guard memory.remember(item) else { return (.duplicate, .stepped) }
+    rows.remembered.append(item)
+    if let forgotten = memory.evict(at: step.at, limits: limits, share: PartitionID.count) {
+      rows.forgotten = forgotten
+    }
+    if change.database == .public {
+      forward(change, to: interested(in: change.scope), step, &effects)
+      return (.accepted, .stepped)
+    }
+    switch change.event {
+    case .record, .zone(.created):
+      note(change, step, &effects)
+      notifyOwner(change, step, &effects)
+      forward(change, to: participants(of: change), step, &effects)
+      return (.accepted, .stepped)
+    case .zone(let end):
+      let concerned = participants(of: change)
+      endZone(change, as: end, step, &effects)
+      forward(change, to: concerned, step, &effects)
+      return (.accepted, .settled)
+    case .granted(let user):
+      grant(change, to: user, step)
+      forward(change, to: [.home(of: user, in: change.scope)], step, &effects)
+      return (.accepted, .settled)
+    case .revoked(let user):
+      guard revoke(change, from: user) else { return (.accepted, .stepped) }
+      effects.append(.dirtied(.feed(change.zoneFeed)))
+      forward(change, to: [.home(of: user, in: change.scope)], step, &effects)
+      return (.accepted, .settled)
+    }
+  }
+
+  /// Brings a change into its zone's feed and its owner's database feed. The default zone has
+  /// neither.
+  private mutating func note(_ change: Change, _ step: Step, _ effects: inout [Effect]) {
+    guard !change.zone.isDefault else { return }
+    if case .record(let record) = change.event {
+      touch(
+        change.zoneFeed, .record(record.name),
+        change.touch(
+          record.verb.touch, step.position, .record(type: record.type, tag: record.tag)), &effects)
+    }
+    touch(
+      change.ownerFeed, .zone(change.zone),
+      change.touch(change.zoneVerb, step.position, .zone), &effects)
+  }
+
+  private mutating func notifyOwner(_ change: Change, _ step: Step, _ effects: inout [Effect]) {
+    guard let user = users.find(change.zone.owner, in: change.scope) else { return }
+    let held = index.matches(change, in: .private, of: user, before: step.ordinal)
+    fire(held, of: user, change, .private, zonePosition: step.position, step, &effects)
+  }
+
+  /// The end of a zone's life: its feed is cleared, its pending wakes are withdrawn, its
+  /// subscribers are told once, and its zone subscriptions and grants end.
+  private mutating func endZone(
+    _ change: Change, as end: ZoneChange, _ step: Step, _ effects: inout [Effect]
+  ) {
+    guard !change.zone.isDefault else { return }
+    clear(change.zoneFeed, at: step.position, &effects)
+    touch(
+      change.ownerFeed, .zone(change.zone), change.touch(end.touch, step.position, .zone),
+      &effects)
+    if let user = users.find(change.zone.owner, in: change.scope) {
+      withdraw(of: user, step, &effects) { $0.zone == change.zone && $0.database == .private }
+      notifyOwner(change, step, &effects)
+      for held in index.all(of: user) {
+        guard case .zone(change.zone, _) = held.subscription.rule else { continue }
+        removeSubscription(held, of: user, &effects)
+      }
+    }
+    endGrants(of: change)
+  }
+
+  func interested(in scope: Scope) -> [PartitionID] {
+    let mask = interests[scope] ?? 0
+    return PartitionID.all.filter { mask & (1 << UInt64($0.number)) != 0 }
+  }
+
+  func participants(of change: Change) -> [PartitionID] {
+    grants[ZoneKey(scope: change.scope, zone: change.zone)]?.partitions.keys.sorted() ?? []
+  }
+}
+
+extension Change {
+  var zoneFeed: FeedKey { FeedKey(scope: scope, kind: .zone(zone)) }
+  var ownerFeed: FeedKey { FeedKey(scope: scope, kind: .database(zone.owner, .private)) }
+
+  func touch(_ verb: Touch.Verb, _ position: Position, _ detail: Detail) -> Touch {
+    Touch(
+      verb: verb, position: position, device: author?.client, sequence: sequence, time: time,
+      detail: detail)
+  }
+
+  /// What a change means for its zone as a subject.
+  var zoneVerb: Touch.Verb {
+    switch event {
+    case .record: .updated
+    case .zone(let change): change.touch
+    case .granted: .created
+    case .revoked: .deleted
+    }
+  }
+}
+
+extension ZoneChange {
+  var touch: Touch.Verb {
+    switch self {
+    case .created: .created
+    case .deleted: .deleted
+    case .purged: .purged
+    case .reset: .reset
+    }
+  }
+}
+
+extension RecordChange.Verb {
+  var touch: Touch.Verb {
+    switch self {
+    case .created: .created
+    case .updated: .updated
+    case .deleted: .deleted
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import OrderedCollections
+
+extension Partition {
+  /// Something that a fold would write.
+  package var isDirty: Bool { !rows.isEmpty || !buffers.isEmpty || stepped > cutTo }
+
+  /// Copies everything not yet in a cut, at one moment. The caller keeps the cut until it is
+  /// durable and then says `folded`; a failed fold is tried again with the same cut.
+  package mutating func cut() -> PartitionCut {
+    var cut = PartitionCut(id: id, cursor: stepped)
+    cut.feeds = buffers.map { feed, buffer in
+      FeedCut(
+        feed: feed, cleared: buffer.cleared, floor: buffer.floor,
+        deltas: buffer.deltas.map { SubjectDelta(subject: $0.key, delta: $0.value) })
+    }
+    cut.subscriptions = rows.subscriptions.values.compactMap(\.self)
+    cut.subscriptionsRemoved = rows.subscriptions.filter { $0.value == nil }.map(\.key)
+    cut.devices = rows.devices.filter { devices.contains($0) }.map { row(of: $0) }
+    cut.devicesRemoved = rows.devicesRemoved.elements
+    cut.grants = rows.grants.values.elements
+    cut.members = rows.members.values.compactMap(\.self)
+    cut.membersRemoved = rows.members.filter { $0.value == nil }.map(\.key)
+    cut.remembered = rows.remembered
+    cut.forgotten = rows.forgotten
+    cut.outbox = rows.outbox
+    cut.delivered = rows.delivered
+    cut.heard = rows.heard.sorted().map { Heard(source: $0, serial: heard[$0] ?? .zero) }
+    cut.fanOuts = rows.fanOuts ? fanOuts.values.elements : nil
+    cut.interests = rows.interests.sorted().map {
+      Interest(scope: $0, partitions: interests[$0] ?? 0)
+    }
+    cut.expiries = rows.expiries
+    inCut = rows.devices.elements
+    rows = RowChanges()
+    buffers = [:]
+    cutTo = stepped
+    return cut
+  }
+
+  private mutating func row(of device: Int) -> DeviceRow {
+    let record = devices[device].lane.record()
+    let slot = devices[device]
+    return DeviceRow(
+      key: key(of: device), address: slot.address, registeredAt: slot.registeredAt,
+      registration: slot.registration, lane: record)
+  }
+
+  /// The last cut is durable: lanes that waited for it are asked again.
+  package mutating func folded(at now: Instant) -> [ReadyLane] {
+    folded = cutTo
+    for device in inCut where devices.contains(device) { devices[device].lane.folded() }
+    inCut = []
+    let waited = awaitingFold
+    awaitingFold = []
+    var ready: [ReadyLane] = []
+    for device in waited where devices.contains(device) {
+      devices[device].isWaiting = false
+      consider(device, at: now, &ready)
+    }
+    return ready
+  }
+}
+
+extension RowChanges {
+  var isEmpty: Bool {
+    subscriptions.isEmpty && devices.isEmpty && devicesRemoved.isEmpty && grants.isEmpty
+      && members.isEmpty && remembered.isEmpty && outbox.isEmpty && delivered.isEmpty
+      && heard.isEmpty && !fanOuts && interests.isEmpty && expiries.isEmpty
+  }
+}

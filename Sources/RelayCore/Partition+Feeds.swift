@@ -1,0 +1,148 @@
+import OrderedCollections
+
+extension Partition {
+  /// Adds a touch to what the next cut brings into a feed.
+  mutating func touch(
+    _ feed: FeedKey, _ subject: Subject, _ touch: Touch, _ effects: inout [Effect]
+  ) {
+    dirty(feed, &effects)
+    if buffers[feed]?.deltas[subject] != nil {
+      buffers[feed]?.deltas[subject]?.add(touch)
+    } else {
+      buffers[feed, default: FeedBuffer()].deltas[subject] = Delta(touch)
+    }
+  }
+
+  /// Everything up to `position` is gone; older tokens expire.
+  mutating func clear(_ feed: FeedKey, at position: Position, _ effects: inout [Effect]) {
+    dirty(feed, &effects)
+    buffers[feed] = FeedBuffer(cleared: position, floor: position)
+  }
+
+  mutating func raiseFloor(
+    of feed: FeedKey, to position: Position, _ effects: inout [Effect]
+  ) {
+    guard feed.partition == id else { return }
+    dirty(feed, &effects)
+    buffers[feed, default: FeedBuffer()].floor = position
+  }
+
+  private mutating func dirty(_ feed: FeedKey, _ effects: inout [Effect]) {
+    if buffers[feed] == nil { effects.append(.dirtied(.feed(feed))) }
+  }
+
+  /// Logs the notifications of one change for one user and brings them into the user's lanes, in
+  /// the order the subscriptions were saved.
+  ///
+  /// - Parameter first: index of the first entry among this fact's in that feed.
+  mutating func fire(
+    _ held: [SubscriptionIndex.Held], of user: Int, _ change: Change, _ database: Database,
+    zonePosition: Position, first: Int = 0, _ step: Step, _ effects: inout [Effect]
+  ) {
+    guard !held.isEmpty else { return }
+    let owner = users[user]
+    let feed = FeedKey(scope: owner.scope, kind: .notifications(owner.user))
+    for (offset, held) in held.enumerated() {
+      let position = Position(step.ordinal, index: first + offset)
+      let notice = Notice(change, held.subscription, database, limits: limits)
+      touch(
+        feed, notice.subject,
+        change.touch(notice.verb(of: change), position, .notification(notice.detail)), &effects)
+      let match = Match(
+        notice: notice, position: position, zonePosition: zonePosition,
+        alert: held.subscription.alertKey(for: change))
+      offer(match, to: user, change, step.at)
+    }
+  }
+
+  private mutating func offer(_ match: Match, to user: Int, _ change: Change, _ now: Instant) {
+    for device in devices.all(of: user) {
+      if change.author?.client == devices[device].client {
+        ledger.matched += 1
+        ledger.own += 1
+        continue
+      }
+      devices[device].lane.matched(
+        match, at: now, policy: policy, limits: limits, ledger: &ledger)
+      stir(device)
+    }
+  }
+}
+
+extension Notice {
+  /// What a subscription says of a change.
+  init(_ change: Change, _ subscription: Subscription, _ database: Database, limits: Limits) {
+    self.init(
+      subscription: subscription.id, notification: change.notification, database: database,
+      zone: change.zone, kind: .zone)
+    switch subscription.rule {
+    case .zone: kind = .zone
+    case .database: kind = .database
+    case .query:
+      guard case .record(let record) = change.event else { return }
+      let (values, isCut) = subscription.info.values(of: record, limits: limits)
+      kind = .query(record: record.name, reason: record.verb, values: values, isCut: isCut)
+    }
+  }
+
+  var subject: Subject {
+    if case .query(let record, _, _, _) = kind {
+      return .notification(subscription, zone: zone, record: record)
+    }
+    return .notification(subscription, zone: zone, record: nil)
+  }
+
+  var detail: NotificationDetail {
+    let kind: NotificationDetail.Kind =
+      switch self.kind {
+      case .query: .query
+      case .zone: .zone
+      case .database: .database
+      }
+    return NotificationDetail(kind: kind, database: database, notification: notification)
+  }
+
+  /// For a zone, whatever happens in it is an update of it.
+  func verb(of change: Change) -> Touch.Verb {
+    if case .query(_, let reason, _, _) = kind { return reason.touch }
+    return change.zoneVerb
+  }
+}
+
+extension NotificationInfo {
+  /// The values of the desired keys, as far as they fit.
+  func values(of record: RecordChange, limits: Limits) -> (values: [Field], isCut: Bool) {
+    var values: [Field] = []
+    var bytes = 0
+    for key in desiredKeys {
+      guard let field = record.fields.first(where: { $0.name == key }) else { continue }
+      var json = JSONText()
+      json.key(field.name)
+      json.value(field.value)
+      bytes += json.bytes.count
+      guard bytes <= limits.valueBytesPerNotification else { return (values, true) }
+      values.append(field)
+    }
+    return (values, false)
+  }
+}
+
+extension Subscription {
+  /// Nil: it wakes in the background.
+  func alertKey(for change: Change) -> AlertKey? {
+    guard info.isVisible else { return nil }
+    var subject = change.zone.owner.name + "/" + change.zone.name
+    var collapse: String?
+    if case .record(let record) = change.event, case .query = rule {
+      subject += "/" + record.name
+      if let key = info.collapseKey,
+        case .string(let value)? = record.fields.first(where: { $0.name == key })?.value
+      {
+        collapse = value
+        subject = value
+      }
+    }
+    return AlertKey(
+      subscription: id, database: database, subject: subject, collapse: collapse)
+  }
+}

@@ -1,0 +1,121 @@
+import HeapModule
+import OrderedCollections
+
+/// A lane that may be woken now, in line at its route.
+package struct ReadyLane: Hashable, Sendable {
+  package var partition: PartitionID
+  package var device: Int
+  package var route: RouteKey
+  package var isAlert: Bool
+}
+
+extension Partition {
+  /// Asks lanes what they wait for: those of this batch of inputs, and timers that are due.
+  ///
+  /// - Returns: lanes that may be woken now. Each stands in one line at a time.
+  package mutating func ready(at now: Instant) -> [ReadyLane] {
+    var ready: [ReadyLane] = []
+    let stirred = restless.elements
+    restless = []
+    for device in stirred + fireTimers(at: now) where devices.contains(device) {
+      consider(device, at: now, &ready)
+    }
+    return ready
+  }
+
+  /// A lane had an input: it is written with the next cut, and asked what it waits for.
+  mutating func stir(_ device: Int) {
+    rows.devices.append(device)
+    restless.append(device)
+  }
+
+  /// When `ready` should be asked again, though nothing else happens.
+  package var nextTimer: Instant? { timers.min?.at }
+
+  private mutating func fireTimers(at now: Instant) -> [Int] {
+    var fired: [Int] = []
+    while let timer = timers.min, timer.at <= now {
+      timers.removeMin()
+      guard devices.contains(timer.device), devices[timer.device].armed == timer.at else {
+        continue
+      }
+      devices[timer.device].armed = .never
+      fired.append(timer.device)
+    }
+    return fired
+  }
+
+  mutating func consider(_ device: Int, at now: Instant, _ ready: inout [ReadyLane]) {
+    guard !devices[device].isWaiting else { return }
+    switch devices[device].lane.need(
+      at: now, stepped: stepped, folded: folded, policy: policy)
+    {
+    case .nothing:
+      devices[device].armed = .never
+    case .timer(let at):
+      guard devices[device].armed != at else { return }
+      devices[device].armed = at
+      timers.insert(Timer(at: at, device: device))
+    case .fold:
+      devices[device].isWaiting = true
+      awaitingFold.append(device)
+      rows.devices.append(device)
+    case .attempt(let isAlert):
+      devices[device].isWaiting = true
+      ready.append(
+        ReadyLane(
+          partition: id, device: device, route: route(of: device), isAlert: isAlert))
+    }
+  }
+
+  func key(of device: Int) -> DeviceKey {
+    let owner = users[devices[device].user]
+    return DeviceKey(scope: owner.scope, user: owner.user, client: devices[device].client)
+  }
+
+  func find(_ key: DeviceKey) -> Int? {
+    users.find(key.user, in: key.scope).flatMap { devices.find(key.client, of: $0) }
+  }
+
+  private func route(of device: Int) -> RouteKey {
+    let slot = devices[device]
+    return RouteKey(
+      scope: users[slot.user].scope, transport: slot.address.transport,
+      topic: slot.address.topic)
+  }
+
+  /// A device was served a page, or presented a token (L15: only this moves what it knows).
+  package mutating func served(_ reached: Acknowledged, by key: DeviceKey) {
+    guard let device = find(key) else { return }
+    switch reached {
+    case .notifications(let position):
+      devices[device].lane.acknowledged(notifications: position, ledger: &ledger)
+    case .zone(let zone, let database, let position):
+      devices[device].lane.acknowledged(
+        zone: zone, database, position: position, ledger: &ledger)
+    case .listed(let zones, let database):
+      devices[device].lane.listed(zones, database)
+    case .wake(let wake):
+      devices[device].lane.acknowledged(wake: wake, ledger: &ledger)
+    }
+    stir(device)
+  }
+
+  mutating func withdraw(
+    of user: Int, _ step: Step, _ effects: inout [Effect], _ isMeant: (Notice) -> Bool
+  ) {
+    for device in devices.all(of: user) {
+      devices[device].lane.withdraw(ledger: &ledger, isMeant)
+      stir(device)
+    }
+  }
+}
+
+/// What a device gave to know that it knows.
+package enum Acknowledged: Hashable, Sendable {
+  case notifications(Position)
+  case zone(ZoneID, Database, Position)
+  /// A database page listed these zones.
+  case listed([ZoneID], Database)
+  case wake(UInt32)
+}

@@ -1,0 +1,162 @@
+import OrderedCollections
+
+extension Partition {
+  /// Registers a device, renews its registration, or gives it another address.
+  mutating func register(
+    _ request: Registration, _ step: Step, _ effects: inout [Effect]
+  ) -> (Answer, Answer.Moment) {
+    let user = users.intern(request.user, in: request.scope)
+    let device: Int
+    if let known = devices.find(request.client, of: user) {
+      device = known
+      devices[device].lane.registeredAgain()
+    } else {
+      guard devices.all(of: user).count < limits.devicesPerUser else {
+        return (.refused(.tooManyDevices(max: limits.devicesPerUser)), .stepped)
+      }
+      device = devices.insert(
+        Devices.Slot(
+          user: user, client: request.client, address: request.address, registeredAt: step.at,
+          registration: step.ordinal, lane: Lane(at: step.at)))
+      rows.devicesRemoved.remove(key(of: device))
+    }
+    devices[device].address = request.address
+    devices[device].registeredAt = step.at
+    devices[device].registration = step.ordinal
+    stir(device)
+    effects.append(.dirtied(.devices(request.scope, request.user)))
+    return (.registered(request.client), .settled)
+  }
+
+  /// What a signed-out app calls. Unknown is no error.
+  mutating func unregister(
+    _ request: Unregistration, _ effects: inout [Effect]
+  ) -> (Answer, Answer.Moment) {
+    guard let user = users.find(request.user, in: request.scope) else { return (.done, .stepped) }
+    let meant = devices.all(of: user).filter { device in
+      switch request.device {
+      case .client(let client): devices[device].client == client
+      case .token(let token): devices[device].address.token == token
+      }
+    }
+    for device in meant { removeDevice(device) }
+    effects.append(.dirtied(.devices(request.scope, request.user)))
+    releaseIfUnused(user)
+    return (.done, .folded)
+  }
+
+  private mutating func removeDevice(_ device: Int) {
+    devices[device].lane.dropAll(as: \.withdrawn, ledger: &ledger)
+    rows.devicesRemoved.append(key(of: device))
+    rows.devices.remove(device)
+    devices.remove(device)
+  }
+
+  /// Another registration took over the address: this one is reached no more.
+  mutating func displace(
+    _ key: DeviceKey, from address: Address, _ step: Step, _ effects: inout [Effect]
+  ) {
+    guard let device = find(key), devices[device].address == address else { return }
+    devices[device].address.token = []
+    retire(device, because: "displaced", at: step.at, &effects)
+  }
+
+  mutating func retire(
+    _ device: Int, because reason: String, at now: Instant, _ effects: inout [Effect]
+  ) {
+    devices[device].lane.retire(Retirement(at: now, reason: reason), ledger: &ledger)
+    stir(device)
+    let owner = users[devices[device].user]
+    effects.append(.dirtied(.devices(owner.scope, owner.user)))
+  }
+
+  /// Saves and deletes subscriptions, item by item, in the order asked.
+  mutating func modify(
+    _ request: SubscriptionsRequest, _ step: Step, _ effects: inout [Effect]
+  ) -> (Answer, Answer.Moment) {
+    let user = users.intern(request.user, in: request.scope)
+    var answers: [SubscriptionAnswer] = []
+    var moment = Answer.Moment.folded
+    for (offset, operation) in request.operations.enumerated() {
+      switch operation {
+      case .save(let subscription):
+        let serial = Position(step.ordinal, index: offset)
+        answers.append(save(subscription, serial, of: user, &effects))
+        if subscription.database == .public, !interestsTold.contains(request.scope) {
+          interestsTold.insert(request.scope)
+          let home = PartitionID.home(of: ZoneID.publicDefault.owner, in: request.scope)
+          send(.interest(request.scope), to: home, step, &effects)
+          moment = .settled
+        }
+      case .delete(let id):
+        answers.append(delete(id, request.database, of: user, step, &effects))
+      }
+    }
+    releaseIfUnused(user)
+    return (.subscriptions(answers), moment)
+  }
+
+  private mutating func save(
+    _ subscription: Subscription, _ serial: Position, of user: Int, _ effects: inout [Effect]
+  ) -> SubscriptionAnswer {
+    let all = index.all(of: user)
+    let known = index.find(subscription.id, subscription.database, of: user)
+    if let twin = all.first(where: {
+      $0.subscription.id != subscription.id && $0.subscription.isDuplicate(of: subscription)
+    }) {
+      return .refused(subscription.id, .duplicateSubscription(of: twin.subscription.id))
+    }
+    guard known != nil || all.count < limits.subscriptionsPerUser else {
+      return .refused(
+        subscription.id, .tooManySubscriptions(max: limits.subscriptionsPerUser))
+    }
+    guard known?.subscription != subscription else { return .saved(subscription) }
+    let owner = users[user]
+    let row = SubscriptionRow(
+      scope: owner.scope, user: owner.user, serial: known?.serial ?? serial,
+      subscription: subscription)
+    index.save(
+      SubscriptionIndex.Held(serial: row.serial, subscription: subscription), of: user,
+      in: owner.scope)
+    rows.subscriptions[row.key] = .some(row)
+    effects.append(.dirtied(.subscriptions(owner.scope, owner.user)))
+    return .saved(subscription)
+  }
+
+  private mutating func delete(
+    _ id: SubscriptionID, _ database: Database, of user: Int, _ step: Step,
+    _ effects: inout [Effect]
+  ) -> SubscriptionAnswer {
+    guard let held = index.find(id, database, of: user) else {
+      return .refused(id, .unknownSubscription)
+    }
+    removeSubscription(held, of: user, &effects)
+    withdraw(of: user, step, &effects) { $0.subscription == id && $0.database == database }
+    return .deleted(id)
+  }
+
+  mutating func removeSubscription(
+    _ held: SubscriptionIndex.Held, of user: Int, _ effects: inout [Effect]
+  ) {
+    let owner = users[user]
+    index.remove(serial: held.serial, of: user, in: owner.scope)
+    let key = SubscriptionKey(
+      scope: owner.scope, user: owner.user, database: held.subscription.database,
+      id: held.subscription.id)
+    rows.subscriptions[key] = .some(nil)
+    effects.append(.dirtied(.subscriptions(owner.scope, owner.user)))
+  }
+
+  /// Gives a user's number back when nothing is left of the user here.
+  mutating func releaseIfUnused(_ user: Int) {
+    guard index.all(of: user).isEmpty, devices.all(of: user).isEmpty,
+      memberships[user] == nil
+    else { return }
+    users.release(user)
+  }
+
+  /// Forced expiry of the tokens of users who live here.
+  mutating func expire(_ expiry: TokenExpiry, _ step: Step) {
+    rows.expiries.append(FeedExpiry(of: expiry, floor: step.position))
+  }
+}

@@ -1,0 +1,58 @@
+import OrderedCollections
+
+extension Partition {
+  /// From the tables; the journal's tail is stepped next, then `recovered` is called once.
+  package init(_ tables: PartitionTables, limits: Limits, policy: WakePolicy) {
+    self.init(id: tables.id, limits: limits, policy: policy)
+    stepped = tables.cursor
+    folded = tables.cursor
+    cutTo = tables.cursor
+    for row in tables.subscriptions { load(row) }
+    for row in tables.devices { load(row) }
+    for row in tables.grants { load(row) }
+    for row in tables.members.sorted(by: { $0.serial < $1.serial }) { load(row) }
+    for item in tables.remembered.sorted(by: { $0.ordinal < $1.ordinal }) {
+      _ = memory.remember(item)
+    }
+    for item in tables.heard { heard[item.source] = item.serial }
+    for out in tables.fanOuts.sorted(by: { $0.origin < $1.origin }) { fanOuts[out.origin] = out }
+    for interest in tables.interests { interests[interest.scope] = interest.partitions }
+  }
+
+  private mutating func load(_ row: SubscriptionRow) {
+    let user = users.intern(row.user, in: row.scope)
+    let held = SubscriptionIndex.Held(serial: row.serial, subscription: row.subscription)
+    index.save(held, of: user, in: row.scope)
+    // The first public subscription was answered only when its home knew of it.
+    if row.subscription.database == .public { interestsTold.insert(row.scope) }
+  }
+
+  private mutating func load(_ row: DeviceRow) {
+    let user = users.intern(row.key.user, in: row.key.scope)
+    let slot = Devices.Slot(
+      user: user, client: row.key.client, address: row.address, registeredAt: row.registeredAt,
+      registration: row.registration, lane: Lane(row.lane, folded: folded))
+    let device = devices.insert(slot)
+    let pending = Int64(slot.lane.pending.deliveries)
+    ledger.recovered += pending
+    ledger.pending += pending
+    stir(device)
+  }
+
+  private mutating func load(_ row: GrantRow) {
+    let key = ZoneKey(scope: row.scope, zone: row.zone)
+    if row.isActive {
+      grants[key, default: ZoneGrants()]
+        .activate(row.participant, in: .home(of: row.participant, in: row.scope))
+    } else {
+      grants[key, default: ZoneGrants()].participants[row.participant] = false
+    }
+  }
+
+  private mutating func load(_ row: MemberRow) {
+    let user = users.intern(row.key.participant, in: row.key.scope)
+    let key = ZoneKey(scope: row.key.scope, zone: row.key.zone)
+    members[key, default: []].append(Member(serial: row.serial, user: user))
+    memberships[user, default: 0] += 1
+  }
+}

@@ -1,0 +1,115 @@
+import HeapModule
+import OrderedCollections
+
+/// A hash slice of users with all that is theirs: one machine over one journal.
+///
+/// `step` takes its facts in journal order and nothing else changes what feeds show; the other
+/// inputs move lanes. Deterministic: the same tables, facts and instants give the same effects,
+/// byte for byte, so recovery is replay.
+package struct Partition: Sendable {
+  package let id: PartitionID
+  let limits: Limits
+  let policy: WakePolicy
+
+  /// The last fact stepped.
+  package internal(set) var stepped: Ordinal
+  /// The last fact that a durable fold contains.
+  package internal(set) var folded: Ordinal
+  package internal(set) var ledger = Ledger()
+
+  var users = Users()
+  var index = SubscriptionIndex()
+  var devices = Devices()
+  var timers = Heap<Timer>()
+  /// Devices whose lanes wait for the next fold.
+  var awaitingFold: [Int] = []
+
+  var buffers: OrderedDictionary<FeedKey, FeedBuffer> = [:]
+  var memory = IdMemory()
+  /// Zones shared by users who live here, with all who were ever granted them.
+  var grants: [ZoneKey: ZoneGrants] = [:]
+  /// Zones shared with users who live here.
+  var members: [ZoneKey: [Member]] = [:]
+  /// How many zones each user who lives here takes part in.
+  var memberships: [Int: Int] = [:]
+  /// Which partitions hold public subscriptions, for scopes whose home this is.
+  var interests: [Scope: UInt64] = [:]
+  /// Scopes whose home knows that this partition has public subscriptions.
+  var interestsTold: Set<Scope> = []
+  var heard: [PartitionID: Position] = [:]
+  var fanOuts: OrderedDictionary<Ordinal, FanOut> = [:]
+  var rows: RowChanges
+  /// The last fact in the last cut, and the devices in it.
+  var cutTo: Ordinal
+  var inCut: [Int] = []
+  /// Devices whose lanes had an input since they were last asked what they wait for.
+  var restless: OrderedSet<Int> = []
+  var attempts: UInt64 = 0
+
+  struct ZoneKey: Hashable {
+    var scope: Scope
+    var zone: ZoneID
+  }
+
+  struct Member {
+    var serial: Position
+    var user: Int
+  }
+
+  struct Timer: Comparable {
+    var at: Instant
+    var device: Int
+    static func < (left: Timer, right: Timer) -> Bool {
+      (left.at, left.device) < (right.at, right.device)
+    }
+  }
+
+  /// An empty partition, as a new store has it.
+  package init(id: PartitionID, limits: Limits, policy: WakePolicy) {
+    self.id = id
+    self.limits = limits
+    self.policy = policy
+    stepped = .zero
+    folded = .zero
+    cutTo = .zero
+    rows = RowChanges()
+  }
+
+  /// Steps the next fact of the journal.
+  ///
+  /// - Parameters:
+  ///   - at: the instant it was journalled with.
+  ///   - effects: what it leads to is appended, its answer included.
+  package mutating func step(
+    _ fact: Fact, ordinal: Ordinal, at now: Instant, into effects: inout [Effect]
+  ) {
+    precondition(ordinal > stepped, "the journal's order is the order of steps")
+    stepped = ordinal
+    let place = Step(ordinal: ordinal, at: now)
+    let (answer, moment) = decide(fact, place, &effects)
+    effects.append(.answer(id, ordinal, answer, moment))
+  }
+
+  /// The place of the fact being stepped.
+  struct Step {
+    var ordinal: Ordinal
+    var at: Instant
+    var position: Position { Position(ordinal) }
+  }
+
+  private mutating func decide(
+    _ fact: Fact, _ step: Step, _ effects: inout [Effect]
+  ) -> (Answer, Answer.Moment) {
+    switch fact {
+    case .change(let change): return take(change, step, &effects)
+    case .register(let registration): return register(registration, step, &effects)
+    case .unregister(let request): return unregister(request, &effects)
+    case .modify(let request): return modify(request, step, &effects)
+    case .slice(let slice): go(on: slice, step, &effects)
+    case .forwarded(let forwarded): hear(forwarded, step, &effects)
+    case .expireTokens(let expiry): expire(expiry, step)
+    case .lostHistory(let feed): raiseFloor(of: feed, to: step.position, &effects)
+    }
+    return (.done, .folded)
+  }
+}

@@ -1,0 +1,125 @@
+/// The whole relay's decisions: its partitions and its routes. Exists once; the engine's loop owns
+/// it, and so does the simulation's world.
+///
+/// Inputs are facts that are already durable, and what the world answered; outputs are effects.
+package struct Relay: ~Copyable {
+  private var partitions: [Partition]
+  private var routes: [RouteKey: Route]
+  private let limits: Limits
+  private let policy: WakePolicy
+  /// Wakes wait for the end of recovery.
+  private var isReplaying = true
+
+  package init(_ tables: [PartitionTables], limits: Limits, policy: WakePolicy) {
+    let byID = Dictionary(uniqueKeysWithValues: tables.map { ($0.id, $0) })
+    partitions = PartitionID.all.map { id in
+      Partition(byID[id] ?? PartitionTables(id: id), limits: limits, policy: policy)
+    }
+    routes = [:]
+    self.limits = limits
+    self.policy = policy
+  }
+
+  package func partition(_ id: PartitionID) -> Partition { partitions[Int(id.number)] }
+  package var ledger: Ledger { partitions.reduce(Ledger()) { $0 + $1.ledger } }
+  package var isDirty: Bool { partitions.contains { $0.isDirty } }
+
+  /// Routes that were ever used, in order.
+  package var routesInOrder: [(key: RouteKey, route: Route)] {
+    routes.sorted { $0.key < $1.key }.map { (key: $0.key, route: $0.value) }
+  }
+
+  /// Steps a durable fact. After a batch of inputs, call `wake`.
+  package mutating func step(
+    _ fact: Fact, in partition: PartitionID, ordinal: Ordinal, at now: Instant,
+    into effects: inout [Effect]
+  ) {
+    partitions[Int(partition.number)].step(fact, ordinal: ordinal, at: now, into: &effects)
+  }
+
+  /// The journal's tail has been stepped: from now on lanes wake.
+  ///
+  /// - Returns: facts to journal so that what was under way goes on.
+  package mutating func recovered() -> [(PartitionID, Fact)] {
+    isReplaying = false
+    return partitions.flatMap { partition in partition.unfinished.map { (partition.id, $0) } }
+  }
+
+  package mutating func acknowledged(_ reached: Acknowledged, by device: DeviceKey) {
+    let home = PartitionID.home(of: device.user, in: device.scope)
+    partitions[Int(home.number)].served(reached, by: device)
+  }
+
+  package mutating func attemptEnded(
+    _ attempt: PushAttempt, _ verdict: Verdict, at now: Instant, into effects: inout [Effect]
+  ) {
+    routes[attempt.route]?.ended(verdict, at: now)
+    partitions[Int(attempt.id.partition.number)].ended(attempt.id, verdict, at: now, &effects)
+  }
+
+  package mutating func delivered(_ row: OutboxRow.Key, from source: PartitionID) {
+    partitions[Int(source.number)].delivered(row)
+  }
+
+  /// Everything not yet in a cut, copied at one moment. One cut is under way at a time.
+  package mutating func cut(at now: Instant) -> Cut {
+    var cuts: [PartitionCut] = []
+    for index in partitions.indices where partitions[index].isDirty {
+      cuts.append(partitions[index].cut())
+    }
+    return Cut(at: now, partitions: cuts)
+  }
+
+  package mutating func folded(_ cut: Cut, at now: Instant, into effects: inout [Effect]) {
+    for part in cut.partitions {
+      offer(partitions[Int(part.id.number)].folded(at: now))
+    }
+    wake(at: now, into: &effects)
+  }
+
+  /// Asks lanes and routes what may go out now. Call after each batch of inputs and at `nextTimer`.
+  package mutating func wake(at now: Instant, into effects: inout [Effect]) {
+    guard !isReplaying else { return }
+    var isAsked = true
+    // A lane that had nothing to tell when its turn came is asked once more what it waits for.
+    while isAsked {
+      for index in partitions.indices { offer(partitions[index].ready(at: now)) }
+      isAsked = false
+      for key in routes.keys.sorted() {
+        isAsked = send(on: key, at: now, into: &effects) || isAsked
+      }
+    }
+  }
+
+  /// When `wake` should be called again, though nothing else happens.
+  package var nextTimer: Instant? {
+    var earliest = Instant.never
+    for index in partitions.indices {
+      earliest = min(earliest, partitions[index].nextTimer ?? .never)
+    }
+    for (_, route) in routes { earliest = min(earliest, route.nextTimer ?? .never) }
+    return earliest == .never ? nil : earliest
+  }
+
+  private mutating func offer(_ lanes: [ReadyLane]) {
+    for lane in lanes {
+      let fresh = Route(inFlightMax: limits.inFlightPerRoute, probe: policy.probe)
+      routes[lane.route, default: fresh].offer(lane)
+    }
+  }
+
+  /// - Returns: true if a lane had its turn.
+  private mutating func send(
+    on key: RouteKey, at now: Instant, into effects: inout [Effect]
+  ) -> Bool {
+    var hadTurn = false
+    while let lane = routes[key]?.next(at: now) {
+      hadTurn = true
+      let index = Int(lane.partition.number)
+      guard let attempt = partitions[index].begin(lane, at: now) else { continue }
+      routes[key]?.began()
+      effects.append(.push(attempt))
+    }
+    return hadTurn
+  }
+}

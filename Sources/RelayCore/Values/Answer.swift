@@ -1,0 +1,40 @@
+/// What stepping a fact answers to whoever asked for it.
+package enum Answer: Hashable, Sendable {
+  /// Taken: durable, and every later read shows it.
+  case accepted
+  /// A repeated (source, id) of the same producer: taken before.
+  case duplicate
+  case registered(ClientID)
+  case subscriptions([SubscriptionAnswer])
+  case done
+  case refused(Refusal)
+
+  /// How far the fact's consequences must have come before its answer may be sent.
+  package enum Moment: UInt8, Hashable, Comparable, Sendable {
+    /// Durable and stepped.
+    case stepped
+    /// Its deltas are in the store.
+    case folded
+    /// Folded, and every partition it was forwarded to has stepped it: a revocation, a zone's end,
+    /// a takeover of an address, the first interest in a public database (P9).
+    case settled
+
+    package static func < (left: Moment, right: Moment) -> Bool { left.rawValue < right.rawValue }
+  }
+}
+
+package enum SubscriptionAnswer: Hashable, Sendable {
+  case saved(Subscription)
+  case deleted(SubscriptionID)
+  case refused(SubscriptionID, Refusal)
+}
+
+/// The core says no. What a client is told of it stands in the HTTP error table.
+package enum Refusal: Error, Hashable, Sendable {
+  case duplicateSubscription(of: SubscriptionID)
+  case tooManySubscriptions(max: Int)
+  case tooManyDevices(max: Int)
+  case tooManyParticipants(max: Int)
+  case unknownSubscription
+  case zoneNotFound
+}

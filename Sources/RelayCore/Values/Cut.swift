@@ -1,0 +1,87 @@
+/// A cut of the loop: everything a fold brings into the store, copied at one moment. Written in one
+/// transaction; repeatable.
+package struct Cut: Hashable, Sendable {
+  /// The relay's time at the cut: its durable maximum.
+  package var at: Instant
+  /// Only partitions with something to write.
+  package var partitions: [PartitionCut]
+
+  package init(at: Instant, partitions: [PartitionCut]) {
+    self.at = at
+    self.partitions = partitions
+  }
+}
+
+/// One partition's part of a cut.
+package struct PartitionCut: Hashable, Sendable {
+  package var id: PartitionID
+  /// Every fact up to here is in this cut or an earlier one.
+  package var cursor: Ordinal
+  package var feeds: [FeedCut] = []
+  package var subscriptions: [SubscriptionRow] = []
+  package var subscriptionsRemoved: [SubscriptionKey] = []
+  package var devices: [DeviceRow] = []
+  package var devicesRemoved: [DeviceKey] = []
+  package var grants: [GrantRow] = []
+  package var members: [MemberRow] = []
+  package var membersRemoved: [MemberRow.Key] = []
+  package var remembered: [Remembered] = []
+  /// Remembered facts up to here may be deleted.
+  package var forgotten: Ordinal = .zero
+  package var outbox: [OutboxRow] = []
+  /// Outbox rows of this partition whose target has them in its journal.
+  package var delivered: [OutboxRow.Key] = []
+  /// What this partition heard of others, in order of source.
+  package var heard: [Heard] = []
+  /// All that run now; replaces what stood there. Nil: unchanged.
+  package var fanOuts: [FanOut]?
+  /// Which partitions hold public subscriptions, for each scope whose home this is.
+  package var interests: [Interest] = []
+  /// Forced expiries: floors of all feeds they mean are raised.
+  package var expiries: [FeedExpiry] = []
+
+  package init(id: PartitionID, cursor: Ordinal) {
+    self.id = id
+    self.cursor = cursor
+  }
+}
+
+/// A forced expiry, where it was stepped: the feeds of this partition that it means have at least
+/// this floor.
+package struct FeedExpiry: Hashable, Sendable {
+  package var of: TokenExpiry
+  package var floor: Position
+
+  package init(of: TokenExpiry, floor: Position) {
+    self.of = of
+    self.floor = floor
+  }
+}
+
+/// What a fold brings into one feed. `cleared` and `floor` are raised first.
+package struct FeedCut: Hashable, Sendable {
+  package var feed: FeedKey
+  package var cleared: Position?
+  package var floor: Position?
+  /// One a subject, in order of the subjects' first touch.
+  package var deltas: [SubjectDelta]
+
+  package init(
+    feed: FeedKey, cleared: Position? = nil, floor: Position? = nil, deltas: [SubjectDelta] = []
+  ) {
+    self.feed = feed
+    self.cleared = cleared
+    self.floor = floor
+    self.deltas = deltas
+  }
+}
+
+package struct SubjectDelta: Hashable, Sendable {
+  package var subject: Subject
+  package var delta: Delta
+
+  package init(subject: Subject, delta: Delta) {
+    self.subject = subject
+    self.delta = delta
+  }
+}

@@ -1,0 +1,31 @@
+/// What the core wants done, in the order it was decided. With `Fact`, the table of contents.
+package enum Effect: Hashable, Sendable {
+  /// Send a fact's answer once its moment has come.
+  case answer(PartitionID, Ordinal, Answer, Answer.Moment)
+  /// A read of this place must now wait for the fold.
+  case dirtied(ReadPlace)
+  /// Journal a fact of our own; it has a reserved place and is never refused.
+  case journal(PartitionID, Fact)
+  /// Hand a wake to its route; say `attemptEnded` exactly once.
+  case push(PushAttempt)
+}
+
+/// One attempt at one device, as decided. The push's id is made outside, from a key.
+package struct PushAttempt: Hashable, Sendable {
+  package struct ID: Hashable, Sendable {
+    package var partition: PartitionID
+    package var device: Int
+    /// Never repeated in a process: a late verdict finds nothing to settle.
+    package var serial: UInt64
+  }
+
+  package var id: ID
+  package var device: DeviceKey
+  package var route: RouteKey
+  package var wake: UInt32
+  package var address: Address
+  package var intent: Push.Intent
+  package var expires: Instant
+  package var collapse: String?
+  package var payload: [UInt8]
+}

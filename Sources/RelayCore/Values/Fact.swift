@@ -1,0 +1,116 @@
+/// Anything that changes the relay's state, as the journal keeps it. A core only ever sees facts
+/// that are already durable; whatever is random or clock-made is in the fact.
+///
+/// With `Effect`, the table of contents of the core.
+package enum Fact: Hashable, Sendable {
+  /// From a producer, in the change's home partition.
+  case change(Change)
+  case register(Registration)
+  case unregister(Unregistration)
+  case modify(SubscriptionsRequest)
+  /// The next part of a change that concerns more users than are stepped at once.
+  case slice(Slice)
+  /// From another partition of this store.
+  case forwarded(Forwarded)
+  case expireTokens(TokenExpiry)
+  /// A signed token named a life this store never had: the feed's floor rises to here.
+  case lostHistory(FeedKey)
+}
+
+package struct Registration: Hashable, Sendable {
+  package var scope: Scope
+  package var user: UserID
+  package var client: ClientID
+  package var address: Address
+
+  package init(scope: Scope, user: UserID, client: ClientID, address: Address) {
+    self.scope = scope
+    self.user = user
+    self.client = client
+    self.address = address
+  }
+}
+
+package struct Unregistration: Hashable, Sendable {
+  package enum Device: Hashable, Sendable {
+    case client(ClientID)
+    case token([UInt8])
+  }
+
+  package var scope: Scope
+  package var user: UserID
+  package var device: Device
+
+  package init(scope: Scope, user: UserID, device: Device) {
+    self.scope = scope
+    self.user = user
+    self.device = device
+  }
+}
+
+package struct SubscriptionsRequest: Hashable, Sendable {
+  package enum Operation: Hashable, Sendable {
+    case save(Subscription)
+    case delete(SubscriptionID)
+  }
+
+  package var scope: Scope
+  package var user: UserID
+  package var database: Database
+  package var operations: [Operation]
+
+  package init(scope: Scope, user: UserID, database: Database, operations: [Operation]) {
+    self.scope = scope
+    self.user = user
+    self.database = database
+    self.operations = operations
+  }
+}
+
+/// A part of a fan-out: the subscribers or participants after `cursor`, for the change that was
+/// stepped at `origin`.
+package struct Slice: Hashable, Sendable {
+  package var origin: Ordinal
+  package var cursor: Position
+
+  package init(origin: Ordinal, cursor: Position) {
+    self.origin = origin
+    self.cursor = cursor
+  }
+}
+
+/// What one partition tells another. Repeats are dropped by the target, which keeps the highest
+/// `serial` it heard of each source.
+package struct Forwarded: Hashable, Sendable {
+  package var source: PartitionID
+  package var serial: Position
+  package var message: Message
+
+  package init(source: PartitionID, serial: Position, message: Message) {
+    self.source = source
+    self.serial = serial
+    self.message = message
+  }
+
+  package enum Message: Hashable, Sendable {
+    /// A change that concerns participants or public subscribers there; its place in its zone's feed.
+    case change(Change, at: Position)
+    /// Another registration took over this address (the latest wins).
+    case displaced(scope: Scope, user: UserID, client: ClientID, address: Address)
+    /// From now on the sender holds subscriptions to this scope's public database.
+    case interest(Scope)
+  }
+}
+
+/// Forced expiry: after a restore, and for tests of clients. Absent means all.
+package struct TokenExpiry: Hashable, Sendable {
+  package var container: String?
+  package var environment: Environment?
+  package var user: UserID?
+
+  package init(container: String? = nil, environment: Environment? = nil, user: UserID? = nil) {
+    self.container = container
+    self.environment = environment
+    self.user = user
+  }
+}

@@ -1,0 +1,41 @@
+/// Every bound of the core, with its unit in its name. Each is a documented setting with a refusal
+/// and a test (P11).
+package struct Limits: Hashable, Sendable {
+  package var subscriptionsPerUser = 1_000
+  package var devicesPerUser = 100
+  package var participantsPerZone = 10_000
+  package var notificationsPerUser = 10_000
+  package var pageEntries = 200
+  package var payloadBytes = 4_096
+  package var valueBytesPerNotification = 1_024
+  package var zonesPending = 64
+  package var alertsPending = 20
+  package var fanOuts = 100
+  /// Users stepped at once; beyond, a change goes on in slices of this many.
+  package var fanOutSlice = 1_000
+  package var rememberedIDs = 10_000_000
+  package var rememberedFor = Span.days(1)
+  package var inFlightPerRoute = 1_000
+
+  package init() {}
+}
+
+/// When wakes go out: the lane's part of the settings.
+package struct WakePolicy: Hashable, Sendable {
+  /// How long changes gather after the last one.
+  package var window = Span(milliseconds: 500)
+  /// How long changes gather after the first one, however many follow.
+  package var windowMax = Span.seconds(2)
+  package var background = Budget.Rule(max: 3, per: .hours(1))
+  package var alert = Budget.Rule(max: 60, per: .hours(1))
+  /// A deadline ends a series of attempts, never what is pending.
+  package var deadline = Span.hours(24)
+  package var retryFirst = Span.seconds(1)
+  package var retryMax = Span.minutes(5)
+  /// A stopped route is tried this often.
+  package var probe = Span.seconds(30)
+  /// Gaps between wakes that nobody acknowledged; the last one repeats.
+  package var rewake: [Span] = [.minutes(5), .minutes(30), .hours(2), .hours(12), .hours(24)]
+
+  package init() {}
+}

@@ -1,0 +1,213 @@
+package struct SubscriptionKey: Hashable, Sendable {
+  package var scope: Scope
+  package var user: UserID
+  package var database: Database
+  package var id: SubscriptionID
+
+  package init(scope: Scope, user: UserID, database: Database, id: SubscriptionID) {
+    self.scope = scope
+    self.user = user
+    self.database = database
+    self.id = id
+  }
+}
+
+package struct SubscriptionRow: Hashable, Sendable {
+  package var scope: Scope
+  package var user: UserID
+  /// Where it was first saved: unique in its partition, the order in which subscriptions fire.
+  package var serial: Position
+  package var subscription: Subscription
+
+  package init(scope: Scope, user: UserID, serial: Position, subscription: Subscription) {
+    self.scope = scope
+    self.user = user
+    self.serial = serial
+    self.subscription = subscription
+  }
+
+  package var key: SubscriptionKey {
+    SubscriptionKey(
+      scope: scope, user: user, database: subscription.database, id: subscription.id)
+  }
+}
+
+package struct DeviceKey: Hashable, Comparable, Sendable {
+  package var scope: Scope
+  package var user: UserID
+  package var client: ClientID
+
+  package init(scope: Scope, user: UserID, client: ClientID) {
+    self.scope = scope
+    self.user = user
+    self.client = client
+  }
+
+  package static func < (left: DeviceKey, right: DeviceKey) -> Bool {
+    (left.scope, left.user, left.client) < (right.scope, right.user, right.client)
+  }
+}
+
+/// A registration and its lane. An address that stood in another row moves here: the fold that
+/// takes it over sends `displaced` to the old owner's partition.
+package struct DeviceRow: Hashable, Sendable {
+  package var key: DeviceKey
+  package var address: Address
+  package var registeredAt: Instant
+  /// The fact that registered this address; a verdict about an earlier one does not count.
+  package var registration: Ordinal
+  package var lane: LaneRecord
+
+  package init(
+    key: DeviceKey, address: Address, registeredAt: Instant, registration: Ordinal, lane: LaneRecord
+  ) {
+    self.key = key
+    self.address = address
+    self.registeredAt = registeredAt
+    self.registration = registration
+    self.lane = lane
+  }
+}
+
+/// Who is entitled to a zone, kept in the zone's home so that a zone read needs one snapshot.
+package struct GrantRow: Hashable, Sendable {
+  package var scope: Scope
+  package var zone: ZoneID
+  package var participant: UserID
+  /// False after a revocation: the row stays, so that a regrant can raise the floor.
+  package var isActive: Bool
+  /// The participant's tokens below it have expired; zero for a first grant.
+  package var floor: Position
+
+  package init(
+    scope: Scope, zone: ZoneID, participant: UserID, isActive: Bool, floor: Position
+  ) {
+    self.scope = scope
+    self.zone = zone
+    self.participant = participant
+    self.isActive = isActive
+    self.floor = floor
+  }
+}
+
+/// A participant's side of a grant, kept in the participant's partition.
+package struct MemberRow: Hashable, Sendable {
+  package struct Key: Hashable, Sendable {
+    package var scope: Scope
+    package var zone: ZoneID
+    package var participant: UserID
+
+    package init(scope: Scope, zone: ZoneID, participant: UserID) {
+      self.scope = scope
+      self.zone = zone
+      self.participant = participant
+    }
+  }
+
+  package var key: Key
+  /// The fact that granted it, in the participant's partition.
+  package var serial: Position
+
+  package init(key: Key, serial: Position) {
+    self.key = key
+    self.serial = serial
+  }
+}
+
+/// The ids of one fact's changes, for the memory that drops repeats (L20).
+package struct Remembered: Hashable, Sendable {
+  package var ordinal: Ordinal
+  package var at: Instant
+  package var fingerprint: UInt64
+
+  package init(ordinal: Ordinal, at: Instant, fingerprint: UInt64) {
+    self.ordinal = ordinal
+    self.at = at
+    self.fingerprint = fingerprint
+  }
+}
+
+/// A message on its way to another partition. Stays until the target has it in its journal.
+package struct OutboxRow: Hashable, Sendable {
+  package struct Key: Hashable, Sendable {
+    package var target: PartitionID
+    package var serial: Position
+
+    package init(target: PartitionID, serial: Position) {
+      self.target = target
+      self.serial = serial
+    }
+  }
+
+  package var source: PartitionID
+  package var key: Key
+  package var message: Forwarded.Message
+
+  package init(source: PartitionID, key: Key, message: Forwarded.Message) {
+    self.source = source
+    self.key = key
+    self.message = message
+  }
+}
+
+package struct Heard: Hashable, Sendable {
+  package var source: PartitionID
+  package var serial: Position
+
+  package init(source: PartitionID, serial: Position) {
+    self.source = source
+    self.serial = serial
+  }
+}
+
+/// A change that still has users to reach, and those of its subject that queue behind it.
+package struct FanOut: Hashable, Sendable {
+  package var origin: Ordinal
+  package var change: Change
+  /// Its place in its zone's feed, in the change's home.
+  package var zonePosition: Position
+  /// Subscribers or participants up to here have been reached.
+  package var cursor: Position
+  package var since: Instant
+
+  package init(
+    origin: Ordinal, change: Change, zonePosition: Position, cursor: Position, since: Instant
+  ) {
+    self.origin = origin
+    self.change = change
+    self.zonePosition = zonePosition
+    self.cursor = cursor
+    self.since = since
+  }
+}
+
+package struct Interest: Hashable, Sendable {
+  package var scope: Scope
+  /// Bit n: partition n. Bits are set and never taken back.
+  package var partitions: UInt64
+
+  package init(scope: Scope, partitions: UInt64) {
+    self.scope = scope
+    self.partitions = partitions
+  }
+}
+
+/// What a partition starts from: its tables. The journal's tail after `cursor` follows.
+package struct PartitionTables: Hashable, Sendable {
+  package var id: PartitionID
+  package var cursor: Ordinal
+  package var subscriptions: [SubscriptionRow] = []
+  package var devices: [DeviceRow] = []
+  package var grants: [GrantRow] = []
+  package var members: [MemberRow] = []
+  package var remembered: [Remembered] = []
+  package var outbox: [OutboxRow] = []
+  package var heard: [Heard] = []
+  package var fanOuts: [FanOut] = []
+  package var interests: [Interest] = []
+
+  package init(id: PartitionID, cursor: Ordinal = .zero) {
+    self.id = id
+    self.cursor = cursor
+  }
+}

@@ -1,0 +1,114 @@
+/// What a user wants to hear of. Fires for all the user's devices.
+package struct Subscription: Hashable, Sendable {
+  package var id: SubscriptionID
+  package var database: Database
+  package var rule: Rule
+  package var info: NotificationInfo
+
+  package init(id: SubscriptionID, database: Database, rule: Rule, info: NotificationInfo) {
+    self.id = id
+    self.database = database
+    self.rule = rule
+    self.info = info
+  }
+
+  package enum Rule: Hashable, Sendable {
+    case query(QueryRule)
+    /// A custom zone of one's own; the record type limits the wake, never the zone's feed.
+    case zone(ZoneID, recordType: String?)
+    case database(recordType: String?)
+  }
+}
+
+/// A query subscription's condition. Fires for records of one type whose fields pass every filter.
+package struct QueryRule: Hashable, Sendable {
+  package var recordType: String
+  package var filters: [Filter]
+  package var firesOn: Firing
+  package var firesOnce: Bool
+  /// Only changes in this zone; nil: every zone of the database.
+  package var zone: ZoneID?
+
+  package init(
+    recordType: String, filters: [Filter] = [], firesOn: Firing = .all, firesOnce: Bool = false,
+    zone: ZoneID? = nil
+  ) {
+    self.recordType = recordType
+    self.filters = filters
+    self.firesOn = firesOn
+    self.firesOnce = firesOnce
+    self.zone = zone
+  }
+
+  /// CloudKit's firing option bits, less `once`.
+  package struct Firing: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+    package static let create = Firing(rawValue: 1)
+    package static let update = Firing(rawValue: 2)
+    package static let delete = Firing(rawValue: 4)
+    package static let all: Firing = [.create, .update, .delete]
+  }
+
+  package struct Filter: Hashable, Sendable {
+    package var field: String
+    /// `___createTime` and its like, which travel outside a record's fields.
+    package var isSystemField: Bool
+    package var comparator: Comparator
+    package var value: FieldValue
+
+    package init(
+      field: String, isSystemField: Bool = false, comparator: Comparator, value: FieldValue
+    ) {
+      self.field = field
+      self.isSystemField = isSystemField
+      self.comparator = comparator
+      self.value = value
+    }
+  }
+
+  /// The raw values are kept in stores: never renumber.
+  package enum Comparator: UInt8, Hashable, Sendable {
+    case equals = 1
+  }
+}
+
+/// How a notification is shown. Names as in CloudKit Web Services.
+package struct NotificationInfo: Hashable, Sendable {
+  package var alert = AlertText()
+  package var sound: String?
+  package var badges = false
+  package var category: String?
+  package var isContentAvailable = false
+  package var isMutable = false
+  /// Names of the record's fields that travel as `af`; at most 3.
+  package var desiredKeys: [String] = []
+  /// The record's field whose value replaces earlier alerts; query subscriptions only.
+  package var collapseKey: String?
+
+  package init() {}
+
+  /// Any of alert, badge, sound: shown to a person, high priority.
+  package var isVisible: Bool { !alert.isEmpty || sound != nil || badges }
+
+  package struct AlertText: Hashable, Sendable {
+    package var body: String?
+    package var bodyKey: String?
+    package var bodyArguments: [String] = []
+    package var title: String?
+    package var titleKey: String?
+    package var titleArguments: [String] = []
+    package var subtitle: String?
+    package var subtitleKey: String?
+    package var subtitleArguments: [String] = []
+    package var actionKey: String?
+    package var launchImage: String?
+
+    package init() {}
+
+    package var isEmpty: Bool {
+      body == nil && bodyKey == nil && title == nil && titleKey == nil && subtitle == nil
+        && subtitleKey == nil
+    }
+  }
+}

@@ -1,0 +1,78 @@
+package import RelayCore
+
+/// The relay as its doors see it: HTTP, the control socket, later sources.
+///
+/// Implemented by the engine, and by a small working relay in tests of the doors.
+package protocol Relaying: Sendable {
+  /// Takes facts in, in their order, and returns their answers in the same order once each is
+  /// durable, stepped and as far along as its kind demands (a revocation holds everywhere).
+  ///
+  /// The facts of one call become durable together, and what they change becomes visible together.
+  ///
+  /// - Throws: `Unavailable` if nothing of them was taken: say when to come again. The same facts
+  ///   may be submitted again; repeated changes answer `.duplicate`.
+  func submit(_ facts: [Fact]) async throws(Unavailable) -> [Answer]
+
+  /// Returns when every fact answered before this call is visible in `place` (P4). Returns at once,
+  /// without entering the loop, if nothing unfolded concerns it.
+  ///
+  /// - Throws: `Unavailable` when too many readers wait.
+  func visible(_ place: ReadPlace) async throws(Unavailable)
+
+  /// A device has been fully served a page, or presented a token. Takes no ordinal and is not
+  /// waited for; losing it costs at most a repeated wake.
+  func served(_ reading: Reading)
+
+  /// The device has dealt with wake `wake` by its own means. Not waited for.
+  func acknowledged(wake: UInt32, by device: DeviceKey)
+
+  /// What people and machines may know of the daemon's state.
+  func vitals() async -> Vitals
+
+  /// Stops taking facts; what is in flight ends. Idempotent.
+  func drain()
+}
+
+/// A page that a device was served, or a token it presented: what it knows now.
+package struct Reading: Hashable, Sendable {
+  package enum Reached: Hashable, Sendable {
+    case notifications(Position)
+    case zone(ZoneID, Database, Position)
+    /// A database page listed these zones.
+    case listed([ZoneID], Database)
+  }
+
+  package var device: DeviceKey
+  package var reached: Reached
+
+  package init(device: DeviceKey, reached: Reached) {
+    self.device = device
+    self.reached = reached
+  }
+}
+
+/// Nothing was taken; come again.
+package struct Unavailable: Error, Hashable, Sendable {
+  package enum Cause: String, Hashable, Sendable {
+    /// The inbox is full: 429.
+    case inboxFull = "inbox_full"
+    /// Too many fan-outs run: 503.
+    case fanOutsFull = "fan_outs_full"
+    /// Too many readers wait for a fold: 503.
+    case readersFull = "readers_full"
+    /// The store has no room: 503.
+    case storeFull = "store_full"
+    /// The daemon is stopping or told to drain: 503.
+    case draining = "draining"
+    /// A read failed: 503.
+    case storeUnreadable = "store_unreadable"
+  }
+
+  package var cause: Cause
+  package var retryAfterSeconds: Int
+
+  package init(_ cause: Cause, retryAfterSeconds: Int) {
+    self.cause = cause
+    self.retryAfterSeconds = retryAfterSeconds
+  }
+}

@@ -1,0 +1,33 @@
+/// The store says no. Codes are a public contract: documented, in logs, metrics and answers.
+package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
+  package struct Code: Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+    private init(_ description: String) { self.description = description }
+
+    /// Another daemon holds it. Nothing was touched.
+    package static let inUse = Code("store_in_use")
+    /// No room, or no permission to grow. Nothing was written: answer 503, go on when there is room.
+    package static let full = Code("store_full")
+    /// The lease's epoch is over. Nothing was written: another relay owns the partition.
+    package static let stale = Code("store_lease_stale")
+    /// Not a store of ours, or damaged.
+    package static let corrupt = Code("store_corrupt")
+    /// Written by a newer version.
+    package static let newer = Code("store_newer")
+    /// A read failed; nothing is known to be wrong with what is written.
+    package static let unreadable = Code("store_unreadable")
+    /// A write whose outcome nobody knows: stop, and let recovery decide.
+    package static let unknown = Code("store_outcome_unknown")
+  }
+
+  package var code: Code
+  /// What happened, to which file, and what to do about it.
+  package var message: String
+
+  package init(_ code: Code, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  package var description: String { "\(code): \(message)" }
+}

@@ -1,0 +1,75 @@
+package import RelayCore
+
+/// The daemon's state at one moment. Ages in seconds, sizes in bytes.
+package struct Vitals: Hashable, Sendable {
+  package var healthy: Bool { reasons.isEmpty }
+  /// Why not healthy, each a sentence with its remedy.
+  package var reasons: [String] = []
+  package var isReady = false
+  package var uptime: Double = 0
+  package var store = StoreHealth()
+  package var ledger = Ledger()
+  package var changes = Changes()
+  package var lanes = Lanes()
+  package var routes: [Route] = []
+  package var fanOuts = FanOuts()
+  package var oldestPendingAge: Double = 0
+
+  package init() {}
+
+  package struct StoreHealth: Hashable, Sendable {
+    package var engine = ""
+    package var bytes: Int64 = 0
+    /// Facts journalled and not folded.
+    package var journalTail = 0
+    /// Age of the oldest of them.
+    package var foldLag: Double = 0
+    package init() {}
+  }
+
+  package struct Changes: Hashable, Sendable {
+    package var accepted: Int64 = 0
+    package var duplicates: Int64 = 0
+    package var rejected: Int64 = 0
+    package init() {}
+  }
+
+  package struct Lanes: Hashable, Sendable {
+    package var idle = 0
+    package var gathering = 0
+    package var due = 0
+    package var inFlight = 0
+    package var resting = 0
+    package var watching = 0
+    package var retired = 0
+    package init() {}
+  }
+
+  package struct Route: Hashable, Sendable {
+    package var key: RouteKey
+    /// `closed` lets pushes through, `open` is stopped, `probing` tries one.
+    package var circuit: String
+    package var inFlight: Int
+    package var sent: Int64
+    package var delivered: Int64
+    package var lastError: String?
+
+    package init(
+      key: RouteKey, circuit: String, inFlight: Int, sent: Int64, delivered: Int64,
+      lastError: String?
+    ) {
+      self.key = key
+      self.circuit = circuit
+      self.inFlight = inFlight
+      self.sent = sent
+      self.delivered = delivered
+      self.lastError = lastError
+    }
+  }
+
+  package struct FanOuts: Hashable, Sendable {
+    package var running = 0
+    package var oldestAge: Double = 0
+    package init() {}
+  }
+}
