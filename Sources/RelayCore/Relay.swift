@@ -24,6 +24,14 @@ package struct Relay: ~Copyable {
   package var ledger: Ledger { partitions.reduce(Ledger()) { $0 + $1.ledger } }
   package var isDirty: Bool { partitions.contains { $0.isDirty } }
 
+  package func isFanOutFull(_ id: PartitionID) -> Bool {
+    partitions[Int(id.number)].isFanOutFull
+  }
+
+  func isAwaitingFold(_ id: PartitionID) -> Bool {
+    !partitions[Int(id.number)].awaitingFold.isEmpty
+  }
+
   /// Routes that were ever used, in order.
   package var routesInOrder: [(key: RouteKey, route: Route)] {
     routes.sorted { $0.key < $1.key }.map { (key: $0.key, route: $0.value) }

@@ -101,6 +101,7 @@ extension Lane {
   }
 
   private mutating func resume(after attempt: Attempt, policy: WakePolicy) {
+    if !pending.isFresh && pending.alerts.isEmpty { freshSince = nil }
     if pending.isEmpty {
       state = .idle
     } else if !pending.isFresh && pending.alerts.isEmpty {

@@ -8,6 +8,7 @@ extension Lane {
       ledger.retired += 1
       return
     }
+    if freshSince == nil { freshSince = now }
     if pending.add(match, limits: limits) { ledger.pending += 1 } else { ledger.merged += 1 }
     switch state {
     case .idle, .watching:
@@ -121,6 +122,7 @@ extension Lane {
 
   /// Nothing left to tell ends a window, a rest or a watch.
   mutating func settleState() {
+    if !pending.isFresh && pending.alerts.isEmpty { freshSince = nil }
     switch state {
     case .idle, .inFlight, .retired: return
     case .gathering, .due, .resting, .watching:

@@ -19,6 +19,8 @@ package struct Lane: Hashable, Sendable {
   /// Numbers below it are durably reserved: only they may be given out.
   package internal(set) var reservedWake: UInt32
   package internal(set) var state: State
+  /// Since when something pends that no wake has told; for people.
+  package internal(set) var freshSince: Instant?
   /// An attempt was made that no fold has made durable: until then there is no other, so that a
   /// crash costs at most one attempt over the budget (P7).
   package internal(set) var unfolded = Unfolded.nothing

@@ -1,0 +1,50 @@
+import RelayCore
+
+/// Open submissions: which of their facts are answered, and whom to tell when all are.
+struct Desk: Sendable {
+  private struct Open: Sendable {
+    var answers: [Answer]
+    /// Answers still missing for each fact; a broadcast fact has one a partition.
+    var missing: [Int]
+    var left: Int
+    var facts: Int
+    var send: @Sendable (Result<[Answer], Unavailable>) -> Void
+  }
+
+  private var open: [UInt64: Open] = [:]
+  private var last: UInt64 = 0
+
+  mutating func open(_ submission: Inbox.Submission) -> [Settling.Ticket] {
+    last += 1
+    let count = submission.facts.count
+    open[last] = Open(
+      answers: Array(repeating: .done, count: count), missing: Array(repeating: 0, count: count),
+      left: count, facts: count, send: submission.answer)
+    return (0..<count).map { Settling.Ticket(submission: last, index: $0) }
+  }
+
+  mutating func expect(_ answers: Int, for ticket: Settling.Ticket) {
+    open[ticket.submission]?.missing[ticket.index] = answers
+  }
+
+  /// - Returns: how many facts of the inbox's bound are free again.
+  mutating func answer(_ due: Settling.Due) -> Int {
+    guard let index = open.index(forKey: due.ticket.submission) else { return 0 }
+    open.values[index].answers[due.ticket.index] = due.answer
+    open.values[index].missing[due.ticket.index] -= 1
+    guard open.values[index].missing[due.ticket.index] == 0 else { return 0 }
+    open.values[index].left -= 1
+    guard open.values[index].left == 0 else { return 0 }
+    let done = open.remove(at: index).value
+    done.send(.success(done.answers))
+    return done.facts
+  }
+
+  /// Nothing of this fact was taken: the whole submission is to be sent again. What was taken of it
+  /// will count as duplicate.
+  mutating func refuse(_ ticket: Settling.Ticket, _ why: Unavailable) -> Int {
+    guard let done = open.removeValue(forKey: ticket.submission) else { return 0 }
+    done.send(.failure(why))
+    return done.facts
+  }
+}

@@ -1,0 +1,148 @@
+package import Logging
+package import RelayCore
+
+/// The relay at work: one loop owns the core, takes what comes in, journals it first, steps it,
+/// answers, folds and wakes.
+///
+/// Run it once. It ends when it was drained and told to stop, or with the error that makes it
+/// impossible to go on; nothing durable is lost either way.
+package final class Engine: Relaying, Sendable {
+  private let store: any Store
+  private let outside: Outside
+  private let settings: EngineSettings
+  private let inbox: Inbox
+  private let visibility: Visibility
+  private let logger: Logger
+
+  /// What the engine needs of the world beside a store.
+  package struct Outside: Sendable {
+    package var clock: any ClockReader
+    package var keys: any PushKeys
+    package var senders: [RouteKey: any PushSender]
+    package var supervisor: any Supervisor
+    /// Random ids for eras.
+    package var random: @Sendable () -> UInt64
+
+    package init(
+      clock: any ClockReader, keys: any PushKeys, senders: [RouteKey: any PushSender],
+      supervisor: any Supervisor, random: @escaping @Sendable () -> UInt64
+    ) {
+      self.clock = clock
+      self.keys = keys
+      self.senders = senders
+      self.supervisor = supervisor
+      self.random = random
+    }
+  }
+
+  package init(
+    store: any Store, outside: Outside, settings: EngineSettings = EngineSettings(), logger: Logger
+  ) {
+    self.store = store
+    self.outside = outside
+    self.settings = settings
+    self.logger = logger
+    inbox = Inbox(factsMax: settings.inboxMax)
+    visibility = Visibility(readersMax: settings.readersMax)
+  }
+
+  /// Recovers, serves, and returns after `stop`.
+  ///
+  /// - Throws: `StoreError`; `.unknown` means that nobody knows whether the last commit holds: end
+  ///   the process, and recovery decides.
+  package func run() async throws {
+    let eras = Dictionary(
+      uniqueKeysWithValues: PartitionID.all.map { ($0, outside.random()) })
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      let recovered = try await Recovery(store: store, logger: logger).run(
+        eras: eras, settings: settings)
+      let commits = StoreWorker<[JournalEntry], Void>()
+      let folds = StoreWorker<FoldJob, FoldResult>()
+      let (store, leases, inbox) = (store, recovered.leases, inbox)
+      group.addTask {
+        await commits.run { entries throws(StoreError) in
+          try await store.append(entries, leases: leases)
+        } done: {
+          inbox.post(.committed($0))
+        }
+      }
+      group.addTask {
+        await folds.run { job throws(StoreError) in
+          try await job.run(on: store, leases)
+        } done: {
+          inbox.post($0.event)
+        }
+      }
+      for (_, sender) in outside.senders { group.addTask { await sender.run() } }
+      var loop = EngineLoop(
+        recovered: recovered, settings: settings, outside: outside, inbox: inbox,
+        visibility: visibility, commits: commits, folds: folds, store: store, logger: logger)
+      defer {
+        inbox.refuse(.draining)
+        visibility.close()
+        group.cancelAll()
+      }
+      try await loop.run()
+      commits.finish()
+      folds.finish()
+    }
+  }
+
+  /// Ends `run` once nothing is under way.
+  package func stop() {
+    drain()
+    inbox.post(.stop)
+  }
+
+  package func drain() { inbox.refuse(.draining) }
+
+  package func submit(_ facts: [Fact]) async throws(Unavailable) -> [Answer] {
+    guard !facts.isEmpty else { return [] }
+    let inbox = inbox
+    let result = await withCheckedContinuation {
+      (waiter: CheckedContinuation<Result<[Answer], Unavailable>, Never>) in
+      let submission = Inbox.Submission(facts: facts) { waiter.resume(returning: $0) }
+      if let refusal = inbox.offer(submission) { waiter.resume(returning: .failure(refusal)) }
+    }
+    return try result.get()
+  }
+
+  package func visible(_ place: ReadPlace) async throws(Unavailable) {
+    let inbox = inbox
+    switch await visibility.wait(for: place, onWait: { inbox.post(.readerWaits) }) {
+    case .visible: return
+    case .full: throw Unavailable(.readersFull, retryAfterSeconds: 1)
+    case .closed: throw Unavailable(.draining, retryAfterSeconds: 5)
+    }
+  }
+
+  package func served(_ reading: Reading) {
+    let reached: Acknowledged =
+      switch reading.reached {
+      case .notifications(let position): .notifications(position)
+      case .zone(let zone, let database, let position): .zone(zone, database, position)
+      case .listed(let zones, let database): .listed(zones, database)
+      }
+    inbox.post(.acknowledged(reached, reading.device))
+  }
+
+  package func acknowledged(wake: UInt32, by device: DeviceKey) {
+    inbox.post(.acknowledged(.wake(wake), device))
+  }
+
+  package func vitals() async -> Vitals {
+    let inbox = inbox
+    var vitals = await withCheckedContinuation {
+      (waiter: CheckedContinuation<Vitals, Never>) in
+      inbox.post(.vitals { waiter.resume(returning: $0) })
+    }
+    do throws(StoreError) {
+      let store = try await store.vitals()
+      vitals.store.engine = store.engine
+      vitals.store.bytes = store.bytes
+    } catch {
+      vitals.reasons.append("the store cannot be read: \(error.message)")
+    }
+    return vitals
+  }
+}

@@ -1,0 +1,98 @@
+import Logging
+import RelayCore
+
+extension EngineLoop {
+  /// The one switch over what the core wants done.
+  mutating func perform(
+    _ effects: [Effect], at now: Instant, origin: GroupCommit.Origin = .none
+  ) {
+    for effect in effects {
+      switch effect {
+      case .answer(let partition, let ordinal, let answer, let moment):
+        settle(answer, moment, partition, ordinal, origin)
+      case .dirtied(let place):
+        visibility.dirtied([place])
+      case .journal(let partition, let fact):
+        commit.add(GroupCommit.Waiting(partition: partition, fact: fact, origin: .none))
+      case .push(let attempt):
+        push(attempt)
+      }
+    }
+  }
+
+  private mutating func settle(
+    _ answer: Answer, _ moment: Answer.Moment, _ partition: PartitionID, _ ordinal: Ordinal,
+    _ origin: GroupCommit.Origin
+  ) {
+    guard case .submission(let ticket) = origin else { return }
+    tally.count(answer)
+    if moment == .stepped {
+      self.answer(Settling.Due(ticket: ticket, answer: answer))
+    } else {
+      settling.wait(ticket, answer, moment, partition, ordinal)
+    }
+  }
+
+  mutating func answer(_ due: Settling.Due) {
+    inbox.release(desk.answer(due))
+  }
+
+  private mutating func push(_ attempt: PushAttempt) {
+    pushesInFlight += 1
+    let inbox = inbox
+    guard let sender = outside.senders[attempt.route] else {
+      let reason = Verdict.Reason("no provider is configured for this route")
+      inbox.post(.verdict(attempt, .later(after: nil, .route, reason)))
+      return
+    }
+    let push = Push(
+      id: outside.keys.pushID(device: attempt.device, wake: attempt.wake),
+      address: attempt.address, intent: attempt.intent, expires: attempt.expires,
+      collapse: attempt.collapse.map { outside.keys.collapseID($0) }, payload: attempt.payload)
+    sender.send(push) { inbox.post(.verdict(attempt, $0)) }
+  }
+
+  /// Only what an operator cares about: a healthy day is quiet.
+  func log(_ verdict: Verdict, of attempt: PushAttempt) {
+    switch verdict {
+    case .delivered, .later(_, .device, _), .later(_, .attempt, _): return
+    case .later(_, .route, let reason):
+      logger.warning("route stopped", metadata: attempt.route.metadata(reason))
+    case .gone(_, let reason):
+      logger.info("device retired", metadata: attempt.route.metadata(reason))
+    case .rejected(let reason):
+      logger.error("push rejected", metadata: attempt.route.metadata(reason))
+    }
+  }
+}
+
+extension RouteKey {
+  fileprivate func metadata(_ reason: Verdict.Reason) -> Logger.Metadata {
+    [
+      "container": "\(scope.container)", "environment": "\(scope.environment.name)",
+      "transport": "\(transport.name)", "topic": "\(topic)", "reason": "\(reason)",
+    ]
+  }
+}
+
+extension Fact {
+  /// The partitions whose journals it goes into.
+  var homes: [PartitionID] {
+    switch self {
+    case .change(let change): [change.home]
+    case .register(let request): [.home(of: request.user, in: request.scope)]
+    case .unregister(let request): [.home(of: request.user, in: request.scope)]
+    case .modify(let request): [.home(of: request.user, in: request.scope)]
+    case .lostHistory(let feed): [feed.partition]
+    case .expireTokens(let expiry): expiry.homes
+    case .slice, .forwarded: []
+    }
+  }
+}
+
+extension TokenExpiry {
+  fileprivate var homes: [PartitionID] {
+    guard let user, let container, let environment else { return PartitionID.all }
+    return [.home(of: user, in: Scope(container: container, environment: environment))]
+  }
+}

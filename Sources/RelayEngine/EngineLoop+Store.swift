@@ -1,0 +1,80 @@
+import Logging
+import RelayCore
+
+extension EngineLoop {
+  /// Hands the next group to the journal, if none is under way.
+  mutating func startCommit(at now: Instant) {
+    guard let entries = commit.next(at: now) else { return }
+    commits.start(entries)
+  }
+
+  /// Messages of other partitions go into their targets' journals.
+  mutating func deliverForwards() {
+    guard !forwarding.isEmpty else { return }
+    var full: Set<PartitionID> = []
+    for id in PartitionID.all where relay.isFanOutFull(id) { full.insert(id) }
+    for row in forwarding.take(isFull: { full.contains($0) }) {
+      let forwarded = Forwarded(
+        source: row.source, serial: row.key.serial, message: row.message)
+      commit.add(
+        GroupCommit.Waiting(
+          partition: row.key.target, fact: .forwarded(forwarded),
+          origin: .forward(row.key, from: row.source)))
+    }
+  }
+
+  mutating func commitFailed(_ error: StoreError, at now: Instant) throws {
+    guard error.code == .full else {
+      logger.critical("journal failed", metadata: ["error": "\(error)"])
+      throw error
+    }
+    logger.error("journal refused", metadata: ["error": "\(error)"])
+    tally.storeTrouble = error.message
+    refuse(commit.refused(retryAt: now + FoldSchedule.retry), .storeFull)
+  }
+
+  private mutating func refuse(_ tickets: [Settling.Ticket], _ cause: Unavailable.Cause) {
+    for ticket in tickets {
+      inbox.release(desk.refuse(ticket, Unavailable(cause, retryAfterSeconds: 5)))
+    }
+  }
+
+  mutating func folded(_ rows: [OutboxRow], at now: Instant, _ effects: inout [Effect]) {
+    schedule.ended(at: now, isDurable: true)
+    guard let cut else { return }
+    self.cut = nil
+    tally.unfolded -= tally.inCut
+    tally.inCut = 0
+    tally.storeTrouble = nil
+    tally.lastFold = now
+    visibility.folded()
+    let outgoing = cut.partitions.flatMap(\.outbox) + rows
+    for due in settling.folded(outgoing) { answer(due) }
+    forwarding.add(outgoing)
+    relay.folded(cut, at: now, into: &effects)
+    updateAdmission()
+  }
+
+  mutating func foldFailed(_ error: StoreError, at now: Instant) throws {
+    guard error.code == .full else {
+      logger.critical("fold failed", metadata: ["error": "\(error)"])
+      throw error
+    }
+    logger.error("fold refused", metadata: ["error": "\(error)"])
+    tally.storeTrouble = error.message
+    // A trim that failed leaves no cut behind: the next fold goes as usual.
+    schedule.ended(at: now, isDurable: cut == nil)
+    updateAdmission()
+  }
+
+  mutating func trimmed(_ result: Result<Int, StoreError>, at now: Instant) {
+    schedule.ended(at: now, isDurable: true)
+    if case .success(FoldJob.trimRows) = result { nextTrim = now }
+  }
+
+  /// Beyond the longest tail, and while fan-outs are full, new facts are refused (P11).
+  private func updateAdmission() {
+    if isStopping { return }
+    inbox.refuseUnlessDraining(tally.unfolded >= settings.journalTailMax ? .storeFull : nil)
+  }
+}

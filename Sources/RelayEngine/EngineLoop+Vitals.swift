@@ -1,0 +1,82 @@
+import RelayCore
+
+/// What the loop counts since start.
+struct Tally: Sendable {
+  var changes = Vitals.Changes()
+  /// Facts journalled and not folded, and those of them in the cut under way.
+  var unfolded = 0
+  var inCut = 0
+  var lastFold = Instant.zero
+  /// The store's last refusal, until it works again.
+  var storeTrouble: String?
+
+  mutating func count(_ answer: Answer) {
+    switch answer {
+    case .accepted: changes.accepted += 1
+    case .duplicate: changes.duplicates += 1
+    case .refused: changes.rejected += 1
+    case .registered, .subscriptions, .done: break
+    }
+  }
+}
+
+extension EngineLoop {
+  func vitals(at now: Instant) -> Vitals {
+    var vitals = relay.vitals(at: now)
+    vitals.isReady = !isStopping
+    vitals.uptime = Double((outside.clock.boot() - startedAt).milliseconds) / 1_000
+    vitals.changes = tally.changes
+    vitals.store.journalTail = tally.unfolded
+    if tally.unfolded > 0, tally.lastFold > .zero {
+      vitals.store.foldLag = Double((now - tally.lastFold).milliseconds) / 1_000
+    }
+    if let trouble = tally.storeTrouble {
+      vitals.reasons.append("the store refuses writes: \(trouble)")
+    }
+    if !vitals.ledger.isBalanced {
+      vitals.reasons.append("the ledger does not balance: please report it with this status")
+    }
+    for route in vitals.routes where route.circuit != "closed" {
+      vitals.reasons.append(
+        "route \(route.key.transport.name) \(route.key.topic) of \(route.key.scope.container) "
+          + "\(route.key.scope.environment.name) is stopped: \(route.lastError ?? "unknown"); "
+          + "check its credential and endpoint")
+    }
+    return vitals
+  }
+}
+
+extension Relay {
+  func vitals(at now: Instant) -> Vitals {
+    var vitals = Vitals()
+    vitals.ledger = ledger
+    for (key, route) in routesInOrder {
+      let circuit =
+        switch route.circuit {
+        case .closed: "closed"
+        case .open: "open"
+        case .probing: "probing"
+        }
+      vitals.routes.append(
+        Vitals.Route(
+          key: key, circuit: circuit, inFlight: route.inFlight, sent: route.sent,
+          delivered: route.delivered, lastError: route.lastError))
+    }
+    let census = census()
+    vitals.lanes.idle = census.idle
+    vitals.lanes.gathering = census.gathering
+    vitals.lanes.due = census.due
+    vitals.lanes.inFlight = census.inFlight
+    vitals.lanes.resting = census.resting
+    vitals.lanes.watching = census.watching
+    vitals.lanes.retired = census.retired
+    vitals.fanOuts.running = census.fanOuts
+    vitals.fanOuts.oldestAge = Self.age(of: census.oldestFanOut, at: now)
+    vitals.oldestPendingAge = Self.age(of: census.oldestPending, at: now)
+    return vitals
+  }
+
+  private static func age(of instant: Instant?, at now: Instant) -> Double {
+    instant.map { Double((now - $0).milliseconds) / 1_000 } ?? 0
+  }
+}

@@ -1,0 +1,189 @@
+import Logging
+import RelayCore
+
+/// The loop: takes what came in, starts a commit, steps what is durable, performs effects, folds.
+/// It decides nothing of its own; the core, the commit, the schedule and the settling do.
+struct EngineLoop: ~Copyable {
+  var relay: Relay
+  var commit: GroupCommit
+  var schedule = FoldSchedule()
+  var settling = Settling()
+  var forwarding = Forwarding()
+  var clock: RelayClock
+  var desk = Desk()
+  var tally = Tally()
+  var cut: Cut?
+  var isStopping = false
+  var stopBy = Instant.never
+  var pushesInFlight = 0
+  var nextTrim: Instant
+
+  let settings: EngineSettings
+  let outside: Engine.Outside
+  let inbox: Inbox
+  let visibility: Visibility
+  let commits: StoreWorker<[JournalEntry], Void>
+  let folds: StoreWorker<FoldJob, FoldResult>
+  let store: any Store
+  let logger: Logger
+  let startedAt: Instant
+
+  init(
+    recovered: consuming Recovery.Recovered, settings: EngineSettings, outside: Engine.Outside,
+    inbox: Inbox, visibility: Visibility, commits: StoreWorker<[JournalEntry], Void>,
+    folds: StoreWorker<FoldJob, FoldResult>, store: any Store, logger: Logger
+  ) {
+    commit = GroupCommit(last: recovered.last)
+    clock = RelayClock(
+      latest: recovered.latest, wall: outside.clock.wall(), boot: outside.clock.boot())
+    startedAt = outside.clock.boot()
+    nextTrim = recovered.latest
+    tally.unfolded = recovered.replayed
+    forwarding.add(recovered.outbox)
+    visibility.dirtied(recovered.dirtied)
+    relay = recovered.relay
+    for (partition, fact) in relay.recovered() {
+      commit.add(GroupCommit.Waiting(partition: partition, fact: fact, origin: .none))
+    }
+    self.settings = settings
+    self.outside = outside
+    self.inbox = inbox
+    self.visibility = visibility
+    self.commits = commits
+    self.folds = folds
+    self.store = store
+    self.logger = logger
+  }
+
+  /// The longest the loop sleeps: the watchdog hears from it that often.
+  private static let beat = Span.seconds(1)
+
+  mutating func run() async throws {
+    let inbox = inbox
+    let alarm = Alarm { inbox.post(.timer) }
+    defer { alarm.cancel() }
+    outside.supervisor.ready()
+    inbox.refuse(nil)
+    inbox.post(.timer)
+    while true {
+      let batch = await inbox.take()
+      let now = readClock()
+      var effects: [Effect] = []
+      for submission in batch.submissions { admit(submission) }
+      for event in batch.events { try handle(event, at: now, &effects) }
+      deliverForwards()
+      startCommit(at: now)
+      relay.wake(at: now, into: &effects)
+      perform(effects, at: now)
+      let next = startFold(at: now)
+      outside.supervisor.beat()
+      if isStopping, isDone(at: now) { return }
+      let timer = min(next, relay.nextTimer ?? .never, isStopping ? stopBy : .never)
+      alarm.set(in: min(Self.beat, max(.zero, timer - now)))
+    }
+  }
+
+  private mutating func readClock() -> Instant {
+    let reading = clock.read(wall: outside.clock.wall(), boot: outside.clock.boot())
+    if case .jumped(_, let by) = reading {
+      logger.warning(
+        "wall clock jumped ahead",
+        metadata: ["seconds": "\(by.milliseconds / 1_000)", "followed": "after 1 h"])
+    }
+    return reading.instant
+  }
+
+  private mutating func admit(_ submission: Inbox.Submission) {
+    let tickets = desk.open(submission)
+    for (fact, ticket) in zip(submission.facts, tickets) {
+      let homes = fact.homes
+      desk.expect(homes.count, for: ticket)
+      for home in homes {
+        commit.add(
+          GroupCommit.Waiting(partition: home, fact: fact, origin: .submission(ticket)))
+      }
+    }
+  }
+
+  private mutating func handle(
+    _ event: Inbox.Event, at now: Instant, _ effects: inout [Effect]
+  ) throws {
+    switch event {
+    case .committed(.success):
+      if cut == nil { tally.storeTrouble = nil }
+      step(commit.committed(), at: now)
+    case .committed(.failure(let error)): try commitFailed(error, at: now)
+    case .folded(.success(let rows)): folded(rows, at: now, &effects)
+    case .folded(.failure(let error)): try foldFailed(error, at: now)
+    case .trimmed(let result): trimmed(result, at: now)
+    case .verdict(let attempt, let verdict):
+      pushesInFlight -= 1
+      log(verdict, of: attempt)
+      relay.attemptEnded(attempt, verdict, at: now, into: &effects)
+    case .acknowledged(let reached, let device): relay.acknowledged(reached, by: device)
+    case .readerWaits, .timer: break
+    case .vitals(let answer): answer(vitals(at: now))
+    case .stop:
+      isStopping = true
+      stopBy = now + settings.drainGrace
+      outside.supervisor.stopping()
+    }
+  }
+
+  /// Steps what is durable. Effects of each fact follow it at once, so that no answer overtakes
+  /// what it promises.
+  private mutating func step(_ placed: [GroupCommit.Placed], at now: Instant) {
+    // The next commit goes its way while these are stepped.
+    startCommit(at: now)
+    tally.unfolded += placed.count
+    for item in placed {
+      let entry = item.entry
+      var own: [Effect] = []
+      relay.step(
+        entry.fact, in: entry.partition, ordinal: entry.ordinal, at: entry.at, into: &own)
+      perform(own, at: now, origin: item.origin)
+      if case .forward(let key, let source) = item.origin {
+        relay.delivered(key, from: source)
+        for due in settling.delivered(key, from: source) { answer(due) }
+      }
+    }
+  }
+
+  /// - Returns: when there is something to fold, if not now.
+  private mutating func startFold(at now: Instant) -> Instant {
+    let isAwaited = settling.isAwaitingFold || visibility.hasReaders || isStopping
+    let next = schedule.next(
+      at: now, isDirty: relay.isDirty, isAwaited: isAwaited || relay.isAwaitingFold)
+    switch next {
+    case .nothing:
+      return .never
+    case .wait(let until):
+      return until
+    case .again:
+      if let cut { folds.start(.fold(cut)) }
+      return .never
+    case .cut:
+      if now >= nextTrim, !isStopping {
+        nextTrim = now + settings.trimEvery
+        folds.start(
+          .trim(
+            tombstones: now - settings.tombstonesKept,
+            notifications: now - settings.notificationsKept))
+        return .never
+      }
+      let cut = relay.cut(at: now)
+      self.cut = cut
+      tally.inCut = tally.unfolded
+      visibility.cut()
+      settling.cut()
+      folds.start(.fold(cut))
+      return .never
+    }
+  }
+
+  private func isDone(at now: Instant) -> Bool {
+    if schedule.isRunning || commit.isUnderWay { return false }
+    if now >= stopBy { return true }
+    return commit.isIdle && forwarding.isEmpty && pushesInFlight == 0 && !relay.isDirty
+  }
+}

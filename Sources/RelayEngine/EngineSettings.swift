@@ -1,0 +1,21 @@
+package import RelayCore
+
+/// The engine's slice of the settings.
+package struct EngineSettings: Sendable {
+  package var limits = Limits()
+  package var policy = WakePolicy()
+  /// Facts taken and not yet answered.
+  package var inboxMax = 65_536
+  /// Readers that wait for a fold.
+  package var readersMax = 4_096
+  /// Facts journalled and not folded; beyond, new ones are refused until folds catch up.
+  package var journalTailMax = 1_000_000
+  package var tombstonesKept = Span.days(30)
+  package var notificationsKept = Span.days(30)
+  /// How often what is too old is looked for.
+  package var trimEvery = Span.minutes(1)
+  /// How long a stop waits for verdicts of pushes in flight.
+  package var drainGrace = Span.seconds(12)
+
+  package init() {}
+}

@@ -1,0 +1,102 @@
+import RelayCore
+import Synchronization
+
+/// What goes into the loop: facts from outside, bounded and answered when full; and completions of
+/// our own effects, which have a reserved place and are never dropped (P11).
+final class Inbox: Sendable {
+  /// Facts that belong together, and who waits for their answers.
+  struct Submission: Sendable {
+    var facts: [Fact]
+    var answer: @Sendable (Result<[Answer], Unavailable>) -> Void
+  }
+
+  enum Event: Sendable {
+    case committed(Result<Void, StoreError>)
+    case folded(Result<[OutboxRow], StoreError>)
+    case trimmed(Result<Int, StoreError>)
+    case verdict(PushAttempt, Verdict)
+    case acknowledged(Acknowledged, DeviceKey)
+    /// A reader waits for a fold.
+    case readerWaits
+    case timer
+    case vitals(@Sendable (Vitals) -> Void)
+    case stop
+  }
+
+  struct Batch: Sendable {
+    var submissions: [Submission] = []
+    var events: [Event] = []
+  }
+
+  private struct State {
+    var batch = Batch()
+    var facts = 0
+    var acknowledgements = 0
+    var waiter: CheckedContinuation<Void, Never>?
+    var refusal: Unavailable.Cause? = .draining
+  }
+
+  private let state = Mutex(State())
+  private let factsMax: Int
+  /// Acknowledgements beyond it are dropped: losing one costs at most a repeated wake.
+  private static let acknowledgementsMax = 65_536
+
+  init(factsMax: Int) { self.factsMax = factsMax }
+
+  /// - Returns: why nothing was taken; nil if all of it was.
+  func offer(_ submission: Submission) -> Unavailable? {
+    let (refusal, waiter): (Unavailable?, CheckedContinuation<Void, Never>?) = state.withLock {
+      if let cause = $0.refusal { return (Unavailable(cause, retryAfterSeconds: 5), nil) }
+      guard $0.facts == 0 || $0.facts + submission.facts.count <= factsMax else {
+        return (Unavailable(.inboxFull, retryAfterSeconds: 1), nil)
+      }
+      $0.facts += submission.facts.count
+      $0.batch.submissions.append(submission)
+      return (nil, $0.waiter.take())
+    }
+    waiter?.resume()
+    return refusal
+  }
+
+  func post(_ event: Event) {
+    let waiter: CheckedContinuation<Void, Never>? = state.withLock {
+      if case .acknowledged = event {
+        guard $0.acknowledgements < Self.acknowledgementsMax else { return nil }
+        $0.acknowledgements += 1
+      }
+      $0.batch.events.append(event)
+      return $0.waiter.take()
+    }
+    waiter?.resume()
+  }
+
+  /// Why new facts are refused from now on; nil: they are taken.
+  func refuse(_ cause: Unavailable.Cause?) { state.withLock { $0.refusal = cause } }
+
+  /// The same, unless it is for good.
+  func refuseUnlessDraining(_ cause: Unavailable.Cause?) {
+    state.withLock { if $0.refusal != .draining { $0.refusal = cause } }
+  }
+
+  /// Facts taken that the loop has answered or journalled.
+  func release(_ facts: Int) { state.withLock { $0.facts -= facts } }
+
+  /// Everything that came in meanwhile; waits for something. Only the loop calls it.
+  func take() async -> Batch {
+    await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
+      let isThere: Bool = state.withLock {
+        if !$0.batch.events.isEmpty || !$0.batch.submissions.isEmpty { return true }
+        $0.waiter = waiter
+        return false
+      }
+      if isThere { waiter.resume() }
+    }
+    return state.withLock { state in
+      defer {
+        state.batch = Batch()
+        state.acknowledgements = 0
+      }
+      return state.batch
+    }
+  }
+}

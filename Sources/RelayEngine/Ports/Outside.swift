@@ -1,0 +1,29 @@
+package import RelayCore
+
+/// The machine's two clocks. The real one asks the kernel; tests move theirs by hand.
+package protocol ClockReader: Sendable {
+  /// Milliseconds since 1970; may jump either way.
+  func wall() -> Instant
+  /// Milliseconds since boot, sleep included; never goes back.
+  func boot() -> Instant
+}
+
+/// Ids that a push carries, made from a key so that a resend after a crash carries the same.
+package protocol PushKeys: Sendable {
+  /// `apns-id`: a keyed hash of device and wake.
+  func pushID(device: DeviceKey, wake: UInt32) -> Identifier
+  /// At most 64 bytes that stand for a collapse value of any length: itself if it fits, else its
+  /// SHA-256 in base64url.
+  func collapseID(_ value: String) -> String
+}
+
+/// Whoever supervises the daemon. The real one is systemd.
+package protocol Supervisor: Sendable {
+  /// Recovery is over: the daemon serves.
+  func ready()
+  /// One line for people.
+  func status(_ line: String)
+  /// The decision loop turned: beaten at least once a second.
+  func beat()
+  func stopping()
+}

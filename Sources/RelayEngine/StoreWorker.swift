@@ -1,0 +1,62 @@
+import RelayCore
+
+/// Does one store call after another beside the loop. The loop hands it a job only when the one
+/// before is answered, so nothing queues here.
+struct StoreWorker<Job: Sendable, Outcome: Sendable>: Sendable {
+  private let jobs: AsyncStream<Job>
+  private let source: AsyncStream<Job>.Continuation
+
+  init() { (jobs, source) = AsyncStream.makeStream(bufferingPolicy: .unbounded) }
+
+  func start(_ job: Job) { source.yield(job) }
+  func finish() { source.finish() }
+
+  func run(
+    _ work: (Job) async throws(StoreError) -> Outcome,
+    done: (Result<Outcome, StoreError>) -> Void
+  ) async {
+    for await job in jobs {
+      do throws(StoreError) {
+        done(.success(try await work(job)))
+      } catch {
+        done(.failure(error))
+      }
+    }
+  }
+}
+
+/// What the folding worker does: a fold, or looking for what is too old.
+enum FoldJob: Sendable {
+  case fold(Cut)
+  case trim(tombstones: Instant, notifications: Instant)
+
+  /// Rows removed in one transaction, so that folds are never kept waiting for long.
+  static let trimRows = 1_000
+
+  func run(on store: any Store, _ leases: [Lease]) async throws(StoreError) -> FoldResult {
+    switch self {
+    case .fold(let cut):
+      return .folded(try await store.fold(cut, leases: leases))
+    case .trim(let tombstones, let notifications):
+      return .trimmed(
+        try await store.trim(
+          tombstones: tombstones, notifications: notifications, limit: Self.trimRows,
+          leases: leases))
+    }
+  }
+}
+
+enum FoldResult: Sendable {
+  case folded([OutboxRow])
+  case trimmed(Int)
+}
+
+extension Result where Success == FoldResult, Failure == StoreError {
+  var event: Inbox.Event {
+    switch self {
+    case .success(.folded(let rows)): .folded(.success(rows))
+    case .success(.trimmed(let rows)): .trimmed(.success(rows))
+    case .failure(let error): .folded(.failure(error))
+    }
+  }
+}
