@@ -1,0 +1,67 @@
+package import RelayCore
+
+extension Forwarded: ByteCoded {
+  package func write(to writer: inout ByteWriter) {
+    writer.value(source)
+    writer.value(serial)
+    writer.value(message)
+  }
+
+  package init(from reader: inout ByteReader) throws(CodingFailure) {
+    self.init(
+      source: try reader.value(), serial: try reader.value(), message: try reader.value())
+  }
+}
+
+extension Forwarded.Message: BlobCoded {
+  package static var blobVersion: UInt8 { 1 }
+
+  package func write(to writer: inout ByteWriter) {
+    switch self {
+    case .change(let change, let position):
+      writer.byte(1)
+      writer.value(change)
+      writer.value(position)
+    case .displaced(let scope, let user, let client, let address):
+      writer.byte(2)
+      writer.value(scope)
+      writer.value(user)
+      writer.value(client)
+      writer.value(address)
+    case .interest(let scope):
+      writer.byte(3)
+      writer.value(scope)
+    }
+  }
+
+  package init(from reader: inout ByteReader) throws(CodingFailure) {
+    let kind = try reader.byte("Forwarded.Message")
+    switch kind {
+    case 1: self = .change(try reader.value(), at: try reader.value())
+    case 2:
+      self = .displaced(
+        scope: try reader.value(), user: try reader.value(), client: try reader.value(),
+        address: try reader.value())
+    case 3: self = .interest(try reader.value())
+    default: throw reader.failure(.number(UInt64(kind)), "Forwarded.Message")
+    }
+  }
+}
+
+extension FanOut: BlobCoded {
+  package static var blobVersion: UInt8 { 1 }
+
+  package func write(to writer: inout ByteWriter) {
+    writer.value(origin)
+    writer.value(change)
+    writer.value(zonePosition)
+    writer.value(cursor)
+    writer.value(since)
+  }
+
+  package init(from reader: inout ByteReader) throws(CodingFailure) {
+    self.init(
+      origin: try reader.value(), change: try reader.value(), zonePosition: try reader.value(),
+      cursor: try reader.value(), since: try reader.value())
+  }
+}

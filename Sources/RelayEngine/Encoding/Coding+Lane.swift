@@ -1,0 +1,159 @@
+package import RelayCore
+
+extension LaneRecord: BlobCoded {
+  package static var blobVersion: UInt8 { 1 }
+
+  package func write(to writer: inout ByteWriter) {
+    writer.number(UInt64(reservedWake))
+    writer.list(background.times)
+    writer.list(alert.times)
+    writer.flag(hasAcknowledged)
+    writer.count(ladderStep)
+    writer.value(lastWake)
+    writer.optional(retirement)
+    writer.value(pending)
+  }
+
+  package init(from reader: inout ByteReader) throws(CodingFailure) {
+    self.init(
+      reservedWake: try reader.wakeNumber(), background: Budget(times: try reader.list()),
+      alert: Budget(times: try reader.list()), hasAcknowledged: try reader.flag("LaneRecord"),
+      ladderStep: Int(try reader.small("LaneRecord")), lastWake: try reader.value(),
+      retirement: try reader.optional(), pending: try reader.value())
+  }
+}
+
+extension ByteReader {
+  /// A number below 2³².
+  fileprivate mutating func small(_ part: String) throws(CodingFailure) -> UInt32 {
+    let number = try number(part)
+    guard let small = UInt32(exactly: number) else { throw failure(.number(number), part) }
+    return small
+  }
+
+  fileprivate mutating func wakeNumber() throws(CodingFailure) -> UInt32 { try small("wake") }
+}
+
+extension Retirement: ByteCoded {
+  package func write(to writer: inout ByteWriter) {
+    writer.value(at)
+    writer.text(reason)
+  }
+
+  package init(from reader: inout ByteReader) throws(CodingFailure) {
+    self.init(at: try reader.value(), reason: try reader.text("Retirement"))
+  }
+}
+
+extension PendingSet: ByteCoded {
+  package func write(to writer: inout ByteWriter) {
+    writer.list(zones)
+    writer.list(query)
+    writer.list(overflow)
+    writer.list(alerts)
+    writer.flag(lostAlerts)
+  }
+
+  package init(from reader: inout ByteReader) throws(CodingFailure) {
+    self.init()
+    zones = try reader.list()
+    query = try reader.list()
+    overflow = try reader.list()
+    alerts = try reader.list()
+    lostAlerts = try reader.flag("PendingSet")
+  }
+}
+
+extension Pending: ByteCoded {
+  package func write(to writer: inout ByteWriter) {
+    writer.value(notice)
+    writer.value(position)
+    writer.value(zonePosition)
+    writer.flag(isFresh)
+    writer.flag(isCovered)
+    writer.number(UInt64(toldBy))
+  }
+
+  package init(from reader: inout ByteReader) throws(CodingFailure) {
+    let notice: Notice = try reader.value()
+    let position: Position = try reader.value()
+    let zonePosition: Position = try reader.value()
+    let isFresh = try reader.flag("Pending")
+    let isCovered = try reader.flag("Pending")
+    self.init(
+      notice: notice, position: position, zonePosition: zonePosition, isFresh: isFresh,
+      toldBy: try reader.wakeNumber())
+    self.isCovered = isCovered
+  }
+}
+
+extension PendingAlert: ByteCoded {
+  package func write(to writer: inout ByteWriter) {
+    writer.value(key)
+    writer.value(notice)
+    writer.value(position)
+  }
+
+  package init(from reader: inout ByteReader) throws(CodingFailure) {
+    self.init(key: try reader.value(), notice: try reader.value(), position: try reader.value())
+  }
+}
+
+extension AlertKey: ByteCoded {
+  package func write(to writer: inout ByteWriter) {
+    writer.value(subscription)
+    writer.byte(database.rawValue)
+    writer.text(subject)
+    writer.text(collapse)
+  }
+
+  package init(from reader: inout ByteReader) throws(CodingFailure) {
+    self.init(
+      subscription: try reader.value(), database: try reader.raw(),
+      subject: try reader.text("AlertKey"), collapse: try reader.optionalText("AlertKey"))
+  }
+}
+
+extension Notice: ByteCoded {
+  package func write(to writer: inout ByteWriter) {
+    writer.value(subscription)
+    writer.value(notification)
+    writer.byte(database.rawValue)
+    writer.value(zone)
+    writer.value(kind)
+  }
+
+  package init(from reader: inout ByteReader) throws(CodingFailure) {
+    self.init(
+      subscription: try reader.value(), notification: try reader.value(),
+      database: try reader.raw(), zone: try reader.value(), kind: try reader.value())
+  }
+}
+
+extension Notice.Kind: ByteCoded {
+  package func write(to writer: inout ByteWriter) {
+    switch self {
+    case .query(let record, let reason, let values, let isCut):
+      writer.byte(1)
+      writer.text(record)
+      writer.byte(reason.rawValue)
+      writer.list(values)
+      writer.flag(isCut)
+    case .zone: writer.byte(2)
+    case .database: writer.byte(3)
+    }
+  }
+
+  package init(from reader: inout ByteReader) throws(CodingFailure) {
+    let kind = try reader.byte("Notice.Kind")
+    switch kind {
+    case 1:
+      self = .query(
+        record: try reader.text("Notice.Kind"), reason: try reader.raw(),
+        values: try reader.list(), isCut: try reader.flag("Notice.Kind"))
+    case 2: self = .zone
+    case 3: self = .database
+    default: throw reader.failure(.number(UInt64(kind)), "Notice.Kind")
+    }
+  }
+}

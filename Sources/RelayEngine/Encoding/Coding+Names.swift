@@ -1,0 +1,108 @@
+package import RelayCore
+
+extension Scope: ByteCoded {
+  package func write(to writer: inout ByteWriter) {
+    writer.text(container)
+    writer.byte(environment.rawValue)
+  }
+
+  package init(from reader: inout ByteReader) throws(CodingFailure) {
+    self.init(container: try reader.text("Scope"), environment: try reader.raw())
+  }
+}
+
+extension UserID: ByteCoded {
+  package func write(to writer: inout ByteWriter) { writer.text(name) }
+
+  package init(from reader: inout ByteReader) throws(CodingFailure) {
+    self.init(try reader.text("UserID"))
+  }
+}
+
+extension SubscriptionID: ByteCoded {
+  package func write(to writer: inout ByteWriter) { writer.text(name) }
+
+  package init(from reader: inout ByteReader) throws(CodingFailure) {
+    self.init(try reader.text("SubscriptionID"))
+  }
+}
+
+extension ZoneID: ByteCoded {
+  package func write(to writer: inout ByteWriter) {
+    writer.text(name)
+    writer.text(owner.name)
+  }
+
+  package init(from reader: inout ByteReader) throws(CodingFailure) {
+    self.init(name: try reader.text("ZoneID"), owner: UserID(try reader.text("ZoneID")))
+  }
+}
+
+extension Identifier: ByteCoded {
+  package func write(to writer: inout ByteWriter) {
+    writer.word(high)
+    writer.word(low)
+  }
+
+  package init(from reader: inout ByteReader) throws(CodingFailure) {
+    self.init(high: try reader.word("Identifier"), low: try reader.word("Identifier"))
+  }
+}
+
+extension ClientID: ByteCoded {
+  package func write(to writer: inout ByteWriter) { bits.write(to: &writer) }
+
+  package init(from reader: inout ByteReader) throws(CodingFailure) {
+    self.init(try Identifier(from: &reader))
+  }
+}
+
+extension Ordinal: ByteCoded {
+  package func write(to writer: inout ByteWriter) { writer.number(number) }
+
+  package init(from reader: inout ByteReader) throws(CodingFailure) {
+    self.init(try reader.number("Ordinal"))
+  }
+}
+
+extension Position: ByteCoded {
+  package func write(to writer: inout ByteWriter) { writer.number(bits) }
+
+  package init(from reader: inout ByteReader) throws(CodingFailure) {
+    self.init(bits: try reader.number("Position"))
+  }
+}
+
+extension PartitionID: ByteCoded {
+  package func write(to writer: inout ByteWriter) { writer.byte(number) }
+
+  package init(from reader: inout ByteReader) throws(CodingFailure) {
+    let number = try reader.byte("PartitionID")
+    guard number < PartitionID.count else {
+      throw reader.failure(.number(UInt64(number)), "PartitionID")
+    }
+    self.init(Int(number))
+  }
+}
+
+extension Instant: ByteCoded {
+  package func write(to writer: inout ByteWriter) { writer.signed(milliseconds) }
+
+  package init(from reader: inout ByteReader) throws(CodingFailure) {
+    self.init(milliseconds: try reader.signed("Instant"))
+  }
+}
+
+extension Address: ByteCoded {
+  package func write(to writer: inout ByteWriter) {
+    writer.byte(transport.rawValue)
+    writer.text(topic)
+    writer.data(token)
+  }
+
+  package init(from reader: inout ByteReader) throws(CodingFailure) {
+    self.init(
+      transport: try reader.raw(), topic: try reader.text("Address"),
+      token: try reader.data("Address"))
+  }
+}

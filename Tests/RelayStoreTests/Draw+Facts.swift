@@ -1,0 +1,107 @@
+import RelayCore
+
+extension Draw {
+  mutating func fact() -> Fact {
+    switch number(0..<9) {
+    case 0: .change(change())
+    case 1:
+      .register(
+        Registration(scope: scope(), user: user(), client: client(), address: address()))
+    case 2: .unregister(Unregistration(scope: scope(), user: user(), device: .client(client())))
+    case 3: .unregister(Unregistration(scope: scope(), user: user(), device: .token(bytes())))
+    case 4:
+      .modify(
+        SubscriptionsRequest(
+          scope: scope(), user: user(), database: database(),
+          operations: list(4) {
+            $0.flag() ? .save($0.subscription()) : .delete(SubscriptionID($0.text()))
+          }))
+    case 5: .slice(Slice(origin: ordinal(), cursor: position()))
+    case 6:
+      .forwarded(Forwarded(source: partition(), serial: position(), message: message()))
+    case 7:
+      .expireTokens(
+        TokenExpiry(
+          container: maybe { $0.text() }, environment: maybe { $0.scope().environment },
+          user: maybe { $0.user() }))
+    default: .lostHistory(feed())
+    }
+  }
+
+  mutating func message() -> Forwarded.Message {
+    switch number(0..<3) {
+    case 0: .change(change(), at: position())
+    case 1: .displaced(scope: scope(), user: user(), client: client(), address: address())
+    default: .interest(scope())
+    }
+  }
+
+  mutating func feed() -> FeedKey {
+    switch number(0..<3) {
+    case 0: FeedKey(scope: scope(), kind: .notifications(user()))
+    case 1: FeedKey(scope: scope(), kind: .database(user(), database()))
+    default: FeedKey(scope: scope(), kind: .zone(zone()))
+    }
+  }
+
+  mutating func fanOut() -> FanOut {
+    FanOut(
+      origin: ordinal(), change: change(), zonePosition: position(), cursor: position(),
+      since: instant())
+  }
+
+  mutating func lane() -> LaneRecord {
+    var pending = PendingSet()
+    pending.zones = list(4) { $0.pending() }
+    pending.query = list(1) { $0.pending() }
+    pending.overflow = list(1) { $0.pending() }
+    pending.alerts = list(3) {
+      PendingAlert(
+        key: AlertKey(
+          subscription: SubscriptionID($0.text()), database: $0.database(), subject: $0.text(),
+          collapse: $0.maybe { $0.text() }), notice: $0.notice(), position: $0.position())
+    }
+    pending.lostAlerts = flag()
+    return LaneRecord(
+      reservedWake: UInt32(truncatingIfNeeded: next()),
+      background: Budget(times: list(5) { $0.instant() }),
+      alert: Budget(times: list(5) { $0.instant() }), hasAcknowledged: flag(),
+      ladderStep: number(0..<9), lastWake: instant(),
+      retirement: maybe { Retirement(at: $0.instant(), reason: $0.text()) }, pending: pending)
+  }
+
+  private mutating func pending() -> Pending {
+    var pending = Pending(
+      notice: notice(), position: position(), zonePosition: position(), isFresh: flag(),
+      toldBy: UInt32(number(0..<1_000)))
+    pending.isCovered = flag()
+    return pending
+  }
+
+  private mutating func notice() -> Notice {
+    let kind: Notice.Kind =
+      switch number(0..<3) {
+      case 0:
+        .query(
+          record: text(), reason: pick([.created, .updated, .deleted]),
+          values: list(3) { $0.field() }, isCut: flag())
+      case 1: .zone
+      default: .database
+      }
+    return Notice(
+      subscription: SubscriptionID(text()), notification: identifier(), database: database(),
+      zone: zone(), kind: kind)
+  }
+
+  mutating func detail() -> Detail {
+    switch number(0..<3) {
+    case 0: .record(type: text(), tag: maybe { $0.text() })
+    case 1: .zone
+    default:
+      .notification(
+        NotificationDetail(
+          kind: pick([.query, .zone, .database]), database: database(),
+          notification: identifier(), isRead: flag()))
+    }
+  }
+}

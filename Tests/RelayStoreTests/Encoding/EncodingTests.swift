@@ -1,0 +1,130 @@
+import RelayCore
+import RelayEngine
+import Testing
+
+/// The bytes that journals and tables hold: what is written is read back equal, and no damage to
+/// them does worse than throw.
+@Suite struct EncodingTests {
+  @Test(arguments: 0..<40)
+  func `a value is read back as it was written`(seed: UInt64) throws {
+    var draw = Draw(seed: seed)
+    for _ in 0..<50 {
+      try survives(draw.lane())
+      try survives(draw.message())
+      try survives(draw.fanOut())
+      try survives(draw.detail())
+      try survives(
+        SubscriptionRow(
+          scope: draw.scope(), user: draw.user(), serial: draw.position(),
+          subscription: draw.subscription()))
+      try survives(Remembered(ordinal: draw.ordinal(), at: draw.instant(), fingerprint: draw.next()))
+    }
+  }
+
+  @Test(arguments: 0..<20)
+  func `a group commit is read back whole, or one partition of it`(seed: UInt64) throws {
+    var draw = Draw(seed: seed)
+    let entries = (0..<60).map { _ in
+      JournalEntry(
+        partition: draw.partition(), ordinal: draw.ordinal(), at: draw.instant(),
+        fact: draw.fact())
+    }
+    let blob = JournalRow.blob(of: entries)
+    #expect(try JournalRow.entries(in: blob) { _ in true } == entries)
+    let partition = entries[0].partition
+    #expect(
+      try JournalRow.entries(in: blob) { $0.partition == partition }
+        == entries.filter { $0.partition == partition })
+    #expect(
+      try JournalRow.marks(in: blob)
+        == entries.map { JournalRow.Mark(partition: $0.partition, ordinal: $0.ordinal) })
+  }
+
+  @Test(arguments: 0..<20)
+  func `a blob cut short is refused`(seed: UInt64) throws {
+    var draw = Draw(seed: seed)
+    let blobs = [draw.lane().blob, draw.message().blob, draw.fanOut().blob, row(&draw)]
+    for blob in blobs {
+      for count in 0..<blob.count {
+        let short = Array(blob[..<count])
+        #expect(throws: CodingFailure.self) { try LaneRecord(blob: short) }
+        #expect(throws: CodingFailure.self) { try Forwarded.Message(blob: short) }
+        #expect(throws: CodingFailure.self) { try FanOut(blob: short) }
+        #expect(throws: CodingFailure.self) { try JournalRow.entries(in: short) { _ in true } }
+      }
+    }
+  }
+
+  /// Any answer will do but a trap: a flipped bit may well spell another valid value.
+  @Test(arguments: 0..<20)
+  func `flipped bits never crash a reader`(seed: UInt64) {
+    var draw = Draw(seed: seed)
+    var rejected = 0
+    for blob in [draw.lane().blob, draw.message().blob, draw.fanOut().blob, row(&draw)] {
+      for index in blob.indices {
+        var bytes = blob
+        bytes[index] ^= 1 << UInt8(draw.number(0..<8))
+        rejected += failures(of: bytes)
+      }
+    }
+    for _ in 0..<500 { rejected += failures(of: [1] + draw.bytes()) }
+    #expect(rejected > 0)
+  }
+
+  @Test func `an unknown version is named`() {
+    #expect(throws: CodingFailure(.version(9), in: "LaneRecord", at: 1)) {
+      try LaneRecord(blob: [9, 0])
+    }
+    #expect(throws: CodingFailure(.version(9), in: "JournalRow", at: 1)) {
+      try JournalRow.marks(in: [9, 0])
+    }
+  }
+
+  @Test func `lists deeper than the limit are cut off, and deeper bytes refused`() throws {
+    var deep = FieldValue.int64(1)
+    for _ in 0...ByteReader.depthMax { deep = .list([deep]) }
+    var writer = ByteWriter()
+    writer.value(FieldValue.list([deep]))
+    var reader = ByteReader(writer.bytes)
+    _ = try FieldValue(from: &reader)
+    #expect(reader.remaining == 0)
+
+    var endless = ByteReader((0..<200_000).map { $0.isMultiple(of: 2) ? 9 : 1 })
+    #expect(throws: CodingFailure.self) { try FieldValue(from: &endless) }
+  }
+
+  @Test func `a count larger than the bytes is refused before anything is reserved`() {
+    var writer = ByteWriter()
+    writer.number(.max)
+    var reader = ByteReader(writer.bytes)
+    #expect(throws: CodingFailure.self) { try reader.text("text") }
+    var list = ByteReader(writer.bytes)
+    #expect(throws: CodingFailure.self) { try list.list(Position.self) }
+  }
+
+  private func row(_ draw: inout Draw) -> [UInt8] {
+    let entries = (0..<5).map { _ in
+      JournalEntry(
+        partition: draw.partition(), ordinal: draw.ordinal(), at: draw.instant(),
+        fact: draw.fact())
+    }
+    return JournalRow.blob(of: entries)
+  }
+
+  private func survives<Value: ByteCoded & Equatable>(_ value: Value) throws {
+    var writer = ByteWriter()
+    writer.value(value)
+    var reader = ByteReader(writer.bytes)
+    #expect(try Value(from: &reader) == value)
+    #expect(reader.remaining == 0)
+  }
+
+  private func failures(of bytes: [UInt8]) -> Int {
+    var count = 0
+    do { _ = try LaneRecord(blob: bytes) } catch { count += 1 }
+    do { _ = try Forwarded.Message(blob: bytes) } catch { count += 1 }
+    do { _ = try FanOut(blob: bytes) } catch { count += 1 }
+    do { _ = try JournalRow.entries(in: bytes) { _ in true } } catch { count += 1 }
+    return count
+  }
+}
