@@ -1,0 +1,51 @@
+import RelayCore
+
+/// A registration's claim on its address. An address belongs to one registration: the newest wins,
+/// in whatever order folds bring them.
+struct AddressClaim {
+  var key: DeviceKey
+  var address: Address
+  var partition: PartitionID
+  var registeredAt: Instant
+  var registration: Ordinal
+
+  init(
+    key: DeviceKey, address: Address, partition: PartitionID, registeredAt: Instant,
+    registration: Ordinal
+  ) {
+    self.key = key
+    self.address = address
+    self.partition = partition
+    self.registeredAt = registeredAt
+    self.registration = registration
+  }
+
+  init(_ row: DeviceRow, partition: PartitionID) {
+    self.init(
+      key: row.key, address: row.address, partition: partition, registeredAt: row.registeredAt,
+      registration: row.registration)
+  }
+
+  /// Ordinals compare within a partition only. Of two registrations in one millisecond and two
+  /// partitions either may win, as long as it is always the same.
+  func isNewer(than other: AddressClaim) -> Bool {
+    if partition == other.partition { return registration > other.registration }
+    if registeredAt != other.registeredAt { return registeredAt > other.registeredAt }
+    return other.key < key
+  }
+
+  /// What tells this claim's partition that it lost to another, by the fold of `row`.
+  ///
+  /// The serial comes from the fact that registered `row`, which is in this cut: above every
+  /// serial that its partition sent before, and apart from those the core gives (indices below).
+  func displaced(by row: DeviceRow, in source: PartitionID) -> OutboxRow {
+    OutboxRow(
+      source: source,
+      key: OutboxRow.Key(
+        target: partition, serial: Position(row.registration, index: Self.serialIndex)),
+      message: .displaced(
+        scope: key.scope, user: key.user, client: key.client, address: address))
+  }
+
+  static let serialIndex = 60_000
+}

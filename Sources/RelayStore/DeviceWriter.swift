@@ -1,0 +1,72 @@
+import Foundation
+import GRDB
+import RelayCore
+import RelayEngine
+
+/// Saves devices and keeps every address with one of them: the newest registration (P10's sibling
+/// for wakes: nobody is woken for a user who has signed out of the device).
+struct DeviceWriter {
+  let database: GRDB.Database
+  let partition: PartitionID
+
+  /// - Returns: the message to whoever lost the address by this, if anybody did.
+  func save(_ row: DeviceRow) throws -> OutboxRow? {
+    let address = StoreKey(scope: row.key.scope, address: row.address).data
+    let known = try Row.fetchOne(
+      try database.cachedStatement(
+        sql: "SELECT registration, holds, address FROM devices WHERE key = ?"),
+      arguments: [StoreKey(row.key).data])
+    var holds = known.map { $0[1] as Bool } ?? false
+    var loser: AddressClaim?
+    let isSame = known.map {
+      Ordinal($0[0] as Int64) == row.registration && $0[2] as Data == address
+    }
+    if isSame != true {
+      (holds, loser) = try contest(AddressClaim(row, partition: partition), address)
+    }
+    try write(row, address: address, holds: holds)
+    return loser.map { $0.displaced(by: row, in: partition) }
+  }
+
+  /// Who holds the address from now on.
+  ///
+  /// - Returns: whether the claimant does, and who lost it.
+  private func contest(
+    _ claim: AddressClaim, _ address: Data
+  ) throws -> (holds: Bool, loser: AddressClaim?) {
+    guard !claim.address.token.isEmpty else { return (false, nil) }
+    let row = try Row.fetchOne(
+      try database.cachedStatement(
+        sql: """
+          SELECT key, partition, registered, registration FROM devices
+          WHERE address = ? AND holds = 1
+          """), arguments: [address])
+    guard let row else { return (true, nil) }
+    var reader = StoreKeyReader(row[0] as Data)
+    let holder = AddressClaim(
+      key: try reader.device(), address: claim.address, partition: PartitionID(row[1] as Int),
+      registeredAt: Instant(milliseconds: row[2]), registration: Ordinal(row[3] as Int64))
+    guard holder.key != claim.key else { return (true, nil) }
+    guard claim.isNewer(than: holder) else { return (false, claim) }
+    try database.cachedStatement(sql: "UPDATE devices SET holds = 0 WHERE key = ?")
+      .execute(arguments: [row[0] as Data])
+    return (true, holder)
+  }
+
+  private func write(_ row: DeviceRow, address: Data, holds: Bool) throws {
+    let statement = try database.cachedStatement(
+      sql: """
+        INSERT INTO devices
+          (key, partition, client, address, holds, registered, registration, body, lane)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (key) DO UPDATE SET address = excluded.address, holds = excluded.holds,
+          registered = excluded.registered, registration = excluded.registration,
+          body = excluded.body, lane = excluded.lane
+        """)
+    try statement.execute(arguments: [
+      StoreKey(row.key).data, Int(partition.number), StoreKey(client: row.key.client).data,
+      address, holds ? 1 : 0, row.registeredAt.milliseconds, row.registration.column,
+      Data(AddressBody(row.address).blob), Data(row.lane.blob),
+    ])
+  }
+}

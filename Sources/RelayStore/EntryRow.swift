@@ -1,0 +1,57 @@
+import Foundation
+import GRDB
+import RelayCore
+import RelayEngine
+
+/// An entry as its table's row.
+enum EntryRow {
+  /// In the order of `init(_ row:)`; `subject` is last, because some readings know it.
+  static let columns = """
+    position, state, born, died, reborn, device, stranger, sequence, time, detail, subject
+    """
+
+  static func entry(_ row: Row) throws -> Entry {
+    try entry(row, subject: try Subject(row[10] as Data))
+  }
+
+  static func entry(_ row: Row, subject: Subject) throws -> Entry {
+    let number: Int64 = row[1]
+    guard let state = UInt8(exactly: number).flatMap(Life.State.init(rawValue:)) else {
+      throw StoreKeyReader.Malformed()
+    }
+    var device: ClientID?
+    if let data = row[5] as Data? {
+      var reader = StoreKeyReader(data)
+      device = ClientID(Identifier(high: try reader.word(), low: try reader.word()))
+    }
+    let life = Life(
+      position: Position(row[0]), state: state, born: Position(row[2]), died: Position(row[3]),
+      reborn: Position(row[4]), device: device, foreign: Position(row[6]), sequence: row[7],
+      time: Instant(milliseconds: row[8]))
+    return Entry(
+      subject: subject, life: life, detail: try Detail(blob: [UInt8](row[9] as Data)))
+  }
+
+  static func arguments(
+    _ entry: Entry, feed: Int64, subject: Data, kept: Instant
+  ) -> StatementArguments {
+    let life = entry.life
+    return [
+      feed, subject, life.position.column, Int64(life.state.rawValue), life.isPresent ? 0 : 1,
+      life.born.column, life.died.column, life.reborn.column,
+      life.device.map { StoreKey(client: $0).data }, life.foreign.column, life.sequence,
+      life.time.milliseconds, Data(entry.detail.blob), kept.milliseconds,
+      Aging(entry)?.rawValue,
+    ]
+  }
+}
+
+extension Position {
+  var column: Int64 { Int64(bitPattern: bits) }
+  init(_ column: Int64) { self.init(bits: UInt64(bitPattern: column)) }
+}
+
+extension Ordinal {
+  var column: Int64 { Int64(bitPattern: number) }
+  init(_ column: Int64) { self.init(UInt64(bitPattern: column)) }
+}

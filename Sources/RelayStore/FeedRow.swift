@@ -1,0 +1,66 @@
+import Foundation
+import GRDB
+import RelayCore
+
+/// A feed as its table's row, within one transaction or snapshot.
+struct FeedRow {
+  var id: Int64
+  var state: FeedState
+  var count: Int64
+
+  static func find(_ key: FeedKey, in database: GRDB.Database) throws -> FeedRow? {
+    let statement = try database.cachedStatement(
+      sql: "SELECT id, head, floor, cleared, count FROM feeds WHERE key = ?")
+    return try Row.fetchOne(statement, arguments: [Data(key.text.utf8)]).map { row in
+      FeedRow(
+        id: row[0],
+        state: FeedState(
+          head: Position(row[1] as Int64), floor: Position(row[2] as Int64),
+          cleared: Position(row[3] as Int64)),
+        count: row[4])
+    }
+  }
+
+  static func make(_ key: FeedKey, in database: GRDB.Database) throws -> FeedRow {
+    let statement = try database.cachedStatement(
+      sql: """
+        INSERT INTO feeds
+          (key, partition, container, environment, owner, head, floor, cleared, count)
+        VALUES (?, ?, ?, ?, ?, 0, 0, 0, 0)
+        """)
+    try statement.execute(arguments: [
+      Data(key.text.utf8), Int(key.partition.number), Self.name(key.scope.container),
+      Int(key.scope.environment.rawValue), Self.name(key.owner.name),
+    ])
+    return FeedRow(id: database.lastInsertedRowID, state: FeedState(), count: 0)
+  }
+
+  func save(in database: GRDB.Database) throws {
+    let statement = try database.cachedStatement(
+      sql: "UPDATE feeds SET head = ?, floor = ?, cleared = ?, count = ? WHERE id = ?")
+    try statement.execute(arguments: [
+      state.head.column, state.floor.column, state.cleared.column, count, id,
+    ])
+  }
+
+  /// A name that is compared, never shown; a blob, for the reason `StoreKey` has.
+  static func name(_ text: String) -> Data {
+    var key = StoreKey()
+    key.text(text)
+    return key.data
+  }
+}
+
+extension FeedKey {
+  /// The user whose tokens an expiry means.
+  var owner: UserID {
+    switch kind {
+    case .notifications(let user), .database(let user, _): user
+    case .zone(let zone): zone.owner
+    }
+  }
+
+  var isBounded: Bool {
+    if case .notifications = kind { true } else { false }
+  }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import GRDB
+import RelayCore
+import RelayEngine
+
+/// Reads feeds within one snapshot of the store. SQL fetches; `Page` and `Life` decide.
+struct FeedSnapshot {
+  let database: GRDB.Database
+  /// By partition.
+  let eras: [Eras]
+
+  func page(_ query: PageQuery) throws -> PageAnswer {
+    let floor: Position
+    switch try entitlement(of: query.reader, to: query.feed) {
+    case .none: return .absent
+    case .from(let granted): floor = granted
+    }
+    let feed = try FeedRow.find(query.feed, in: database)
+    let state = feed?.state ?? FeedState()
+    let eras = eras(of: query.feed)
+    switch Page.start(of: state, eras: eras, after: query.after, floor: floor) {
+    case .failure(let expiry): return .expired(expiry.why)
+    case .success(let start):
+      let ahead = try feed.map { try entries(of: $0, after: start, limit: query.limit) } ?? []
+      var page = Page.page(of: ahead, feed: state, eras: eras, start: start, limit: query.limit)
+      page.zoneHeads = try zoneHeads(of: page.entries, in: query.feed)
+      return .page(page)
+    }
+  }
+
+  /// The place at the head of a feed; of one that has no row yet, its beginning.
+  func head(of key: FeedKey) throws -> Place {
+    let top = try FeedRow.find(key, in: database)?.state.top ?? .zero
+    return Place(era: eras(of: key).of(top.ordinal)?.id ?? 0, position: top)
+  }
+
+  /// Present zones of a database feed, in order of zone.
+  func zones(of key: FeedKey, after zone: ZoneID?, limit: Int) throws -> [ZoneDigest] {
+    guard let feed = try FeedRow.find(key, in: database) else { return [] }
+    let statement = try database.cachedStatement(
+      sql: """
+        SELECT subject FROM entries
+        WHERE feed = ? AND subject > ? AND gone = 0 AND position > ?
+        ORDER BY subject LIMIT ?
+        """)
+    let subjects = try Data.fetchAll(
+      statement,
+      arguments: [
+        feed.id, zone.map { StoreKey($0).data } ?? Data([0]), feed.state.cleared.column, limit,
+      ])
+    return try subjects.compactMap { subject in
+      guard case .zone(let zone) = try Subject(subject) else { return nil }
+      let own = FeedKey(scope: key.scope, kind: .zone(zone))
+      return ZoneDigest(zone: zone, head: try head(of: own))
+    }
+  }
+
+  private func eras(of key: FeedKey) -> Eras { eras[Int(key.partition.number)] }
+
+  private func zoneHeads(of entries: [Entry], in key: FeedKey) throws -> [Place] {
+    guard case .database = key.kind else { return [] }
+    return try entries.map { entry in
+      guard case .zone(let zone) = entry.subject else { return Place(era: 0, position: .zero) }
+      return try head(of: FeedKey(scope: key.scope, kind: .zone(zone)))
+    }
+  }
+}
+
+extension FeedSnapshot {
+  private enum Entitlement {
+    case none
+    /// Tokens below it are from before the reader's grant ended and came back.
+    case from(Position)
+  }
+
+  private func entitlement(of reader: UserID, to key: FeedKey) throws -> Entitlement {
+    switch key.kind {
+    case .notifications(let user): return user == reader ? .from(.zero) : .none
+    case .database(let user, let database):
+      return user == reader && database != .public ? .from(.zero) : .none
+    case .zone(let zone):
+      guard try isPresent(zone, in: key.scope) else { return .none }
+      if zone.owner == reader { return .from(.zero) }
+      let grant = try Row.fetchOne(
+        try database.cachedStatement(sql: "SELECT active, floor FROM grants WHERE key = ?"),
+        arguments: [StoreKey(scope: key.scope, zone: zone, participant: reader).data])
+      guard let grant, grant[0] as Bool else { return .none }
+      return .from(Position(grant[1] as Int64))
+    }
+  }
+
+  /// Whether the zone lives: its owner's private database lists it.
+  private func isPresent(_ zone: ZoneID, in scope: Scope) throws -> Bool {
+    let own = FeedKey(scope: scope, kind: .database(zone.owner, .private))
+    guard let feed = try FeedRow.find(own, in: database) else { return false }
+    let statement = try database.cachedStatement(
+      sql: "SELECT position FROM entries WHERE feed = ? AND subject = ? AND gone = 0")
+    let row = try Row.fetchOne(statement, arguments: [feed.id, StoreKey(zone).data])
+    return row.map { Position($0[0] as Int64) > feed.state.cleared } ?? false
+  }
+}
+
+extension FeedSnapshot {
+  /// Visible entries after `start` in order of position, one more than `limit` if there are.
+  ///
+  /// Present and gone ones stand in two runs of one index. What a scan must not see of the gone is
+  /// skipped by position, not one by one, so that a first page costs the same however many
+  /// deletions came before it (L17).
+  private func entries(of feed: FeedRow, after start: Place, limit: Int) throws -> [Entry] {
+    let after = max(start.position, feed.state.cleared)
+    var present = try Run(of: feed, gone: false, after: after, in: database)
+    var gone = try Run(
+      of: feed, gone: true, after: max(after, start.goneHidden), in: database)
+    var entries: [Entry] = []
+    while entries.count <= limit {
+      let entry: Entry
+      if let next = present.position, next < gone.position ?? Position(bits: .max) {
+        entry = try present.take()
+      } else if gone.position != nil {
+        entry = try gone.take()
+      } else {
+        break
+      }
+      if !entry.life.isHidden(from: start) {
+        entries.append(entry)
+      }
+    }
+    return entries
+  }
+
+  /// One of a feed's two runs, read on as it is needed.
+  private struct Run {
+    private let rows: RowCursor
+    private(set) var position: Position?
+    private var row: Row?
+
+    init(of feed: FeedRow, gone: Bool, after: Position, in database: GRDB.Database) throws {
+      // Two texts, so that the two runs of one reading do not share a cached statement.
+      let sql = """
+        SELECT \(EntryRow.columns) FROM entries
+        WHERE feed = ? AND gone = \(gone ? 1 : 0) AND position > ? ORDER BY position
+        """
+      rows = try Row.fetchCursor(
+        try database.cachedStatement(sql: sql), arguments: [feed.id, after.column])
+      try advance()
+    }
+
+    mutating func take() throws -> Entry {
+      guard let row else { throw StoreKeyReader.Malformed() }
+      let entry = try EntryRow.entry(row)
+      try advance()
+      return entry
+    }
+
+    private mutating func advance() throws {
+      row = try rows.next()
+      position = row.map { Position($0[0] as Int64) }
+    }
+  }
+}

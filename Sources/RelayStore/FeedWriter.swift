@@ -1,0 +1,92 @@
+import Foundation
+import GRDB
+import RelayCore
+
+/// Brings feed cuts into the feeds' tables, within one fold.
+struct FeedWriter {
+  let database: GRDB.Database
+  /// The relay's time at the cut: retention counts from it.
+  let at: Instant
+  let limits: Limits
+
+  func apply(_ cut: FeedCut) throws {
+    var feed = try FeedRow.find(cut.feed, in: database) ?? FeedRow.make(cut.feed, in: database)
+    let before = feed
+    try raise(&feed, cleared: cut.cleared ?? .zero, floor: cut.floor ?? .zero)
+    for delta in cut.deltas { try fold(delta, into: &feed) }
+    if cut.feed.isBounded { try bound(&feed) }
+    if feed.state != before.state || feed.count != before.count { try feed.save(in: database) }
+  }
+
+  private func raise(_ feed: inout FeedRow, cleared: Position, floor: Position) throws {
+    if cleared > feed.state.cleared {
+      feed.state.cleared = cleared
+      try database.cachedStatement(sql: "INSERT OR IGNORE INTO clearing VALUES (?)")
+        .execute(arguments: [feed.id])
+    }
+    feed.state.floor = max(feed.state.floor, floor, feed.state.cleared)
+  }
+
+  private func fold(_ item: SubjectDelta, into feed: inout FeedRow) throws {
+    guard item.delta.last.position > feed.state.cleared else { return }
+    let subject = StoreKey(item.subject).data
+    let find = try database.cachedStatement(
+      sql: "SELECT \(EntryRow.columns) FROM entries WHERE feed = ? AND subject = ?")
+    let row = try Row.fetchOne(find, arguments: [feed.id, subject])
+    let standing = try row.map { try EntryRow.entry($0, subject: item.subject) }
+    let visible = standing.flatMap { $0.life.position > feed.state.cleared ? $0 : nil }
+    let entry = Fold.fold(visible, item.delta, subject: item.subject)
+    feed.state.head = max(feed.state.head, entry.life.position)
+    guard entry != standing else { return }
+    let save = try database.cachedStatement(
+      sql: """
+        INSERT OR REPLACE INTO entries
+          (feed, subject, position, state, gone, born, died, reborn, device, stranger, sequence,
+           time, detail, kept, aging)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """)
+    try save.execute(
+      arguments: EntryRow.arguments(entry, feed: feed.id, subject: subject, kept: at))
+    if standing == nil { feed.count += 1 }
+  }
+
+  /// Removes the oldest beyond the limit; their readers' tokens expire with them.
+  private func bound(_ feed: inout FeedRow) throws {
+    let excess = feed.count - Int64(limits.notificationsPerUser)
+    guard excess > 0 else { return }
+    let oldest = try Row.fetchAll(
+      try database.cachedStatement(
+        sql: """
+          SELECT position, subject FROM (
+            SELECT position, subject FROM entries WHERE feed = ?1 AND gone = 0
+            UNION ALL
+            SELECT position, subject FROM entries WHERE feed = ?1 AND gone = 1
+            ORDER BY position LIMIT ?2)
+          """), arguments: [feed.id, excess])
+    for row in oldest {
+      try FeedWriter.remove(row[1], of: feed.id, in: database)
+      feed.state.floor = max(feed.state.floor, Position(row[0] as Int64))
+    }
+    feed.count -= Int64(oldest.count)
+  }
+
+  static func remove(_ subject: Data, of feed: Int64, in database: GRDB.Database) throws {
+    try database.cachedStatement(sql: "DELETE FROM entries WHERE feed = ? AND subject = ?")
+      .execute(arguments: [feed, subject])
+  }
+
+  /// Raises the floors of the partition's feeds that a forced expiry means.
+  func expire(_ expiry: FeedExpiry, in partition: PartitionID) throws {
+    try database.execute(
+      sql: """
+        UPDATE feeds SET floor = max(floor, ?1)
+        WHERE partition = ?2 AND (?3 IS NULL OR container = ?3)
+          AND (?4 IS NULL OR environment = ?4) AND (?5 IS NULL OR owner = ?5)
+        """,
+      arguments: [
+        expiry.floor.column, Int(partition.number), expiry.of.container.map(FeedRow.name),
+        expiry.of.environment.map { Int($0.rawValue) },
+        expiry.of.user.map { FeedRow.name($0.name) },
+      ])
+  }
+}

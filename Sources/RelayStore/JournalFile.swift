@@ -1,0 +1,176 @@
+import Foundation
+import GRDB
+import RelayCore
+import RelayEngine
+import Synchronization
+
+/// `journal.db`: one row a group commit, written in sequence by one connection of its own, so that
+/// folding never stalls accepting.
+final class JournalFile: Sendable {
+  private let queue: DatabaseQueue
+  private let path: String
+  private let settings: StoreSettings
+  /// Touched on the queue only, but for `isHeld` and the last ordinals.
+  private let tail = Mutex(JournalTail())
+  /// Where the last reading of a partition ended, so that the next goes on from there.
+  private let resume = Mutex<[PartitionID: Resume]>([:])
+
+  private struct Resume {
+    var ordinal: Ordinal
+    var seq: Int64
+  }
+
+  /// Opens the file and reads through what is in it.
+  init(_ file: StoreFile, _ settings: StoreSettings) throws(StoreError) {
+    path = file.path
+    self.settings = settings
+    do {
+      var configuration = Configuration()
+      configuration.journalMode = .wal
+      configuration.label = "zonerelay.journal"
+      configuration.busyMode = .timeout(Double(settings.lockTimeout.milliseconds) / 1_000)
+      queue = try DatabaseQueue(path: file.path, configuration: configuration)
+      try queue.writeWithoutTransaction { database in
+        try file.harden(database, settings)
+        try file.migrate(database)
+        try survey(database)
+      }
+    } catch {
+      throw .unreadable(error, file: file.path)
+    }
+  }
+
+  /// Last ordinals in the journal, by partition.
+  var lasts: [Ordinal] { tail.withLock { $0.lasts } }
+
+  /// Where the journal was folded to when rows were last deleted, by partition.
+  func deletedThrough() throws(StoreError) -> [Ordinal] {
+    do {
+      let folded = try queue.inDatabase {
+        try Data.fetchOne($0, sql: "SELECT folded FROM deleted")
+      }
+      var reader = StoreKeyReader(folded ?? Data(count: PartitionID.count * 8))
+      return try (0..<PartitionID.count).map { _ in Ordinal(try reader.word()) }
+    } catch {
+      throw .unreadable(error, file: path)
+    }
+  }
+
+  /// Makes entries durable as one row.
+  ///
+  /// - Parameter isCurrent: asked once the connection is ours: a lease may have ended meanwhile.
+  func append(
+    _ entries: [JournalEntry], if isCurrent: @escaping @Sendable () -> StoreError?
+  ) async -> Result<Void, StoreError> {
+    await onQueue { database in
+      if let refusal = isCurrent() { return .failure(refusal) }
+      let (seq, deletable) = self.tail.withLock {
+        ($0.next, $0.deletable(limit: self.settings.journalRowsDeletedMax))
+      }
+      let result = Transaction.run(on: database, file: self.path) { database in
+        if let deletable { try self.delete(deletable, in: database) }
+        let statement = try database.cachedStatement(
+          sql: "INSERT INTO journal (seq, partitions, entries) VALUES (?, ?, ?)")
+        let mask = entries.reduce(UInt64(0)) { $0 | 1 << UInt64($1.partition.number) }
+        try statement.execute(arguments: [
+          seq, Int64(bitPattern: mask), Data(JournalRow.blob(of: entries)),
+        ])
+      }
+      guard case .success = result else { return result }
+      self.tail.withLock { tail in
+        if let deletable { tail.first = deletable.upperBound + 1 }
+        tail.add(
+          entries.map { JournalRow.Mark(partition: $0.partition, ordinal: $0.ordinal) }, seq: seq)
+      }
+      return result
+    }
+  }
+
+  /// The cursors are durable: rows below them may go with one of the next appends.
+  func folded(to cursors: [PartitionID: Ordinal]) {
+    tail.withLock { $0.fold(to: cursors) }
+  }
+
+  func hold(_ isHeld: Bool) { tail.withLock { $0.isHeld = isHeld } }
+
+  func entries(
+    of partition: PartitionID, after ordinal: Ordinal, limit: Int
+  ) async -> Result<[JournalEntry], StoreError> {
+    await onQueue { database in
+      let known = self.resume.withLock { $0[partition] }
+      let start = known.flatMap { $0.ordinal == ordinal ? $0.seq : nil } ?? 0
+      do {
+        var entries: [JournalEntry] = []
+        let rows = try Row.fetchCursor(
+          database,
+          sql: """
+            SELECT seq, entries FROM journal
+            WHERE seq >= ? AND partitions & ? <> 0 ORDER BY seq
+            """,
+          arguments: [start, Int64(bitPattern: 1 << UInt64(partition.number))])
+        while entries.count < limit, let row = try rows.next() {
+          let blob = [UInt8](row[1] as Data)
+          let found = try JournalRow.entries(in: blob) {
+            $0.partition == partition && $0.ordinal > ordinal
+          }
+          entries += found.prefix(limit - entries.count)
+          if let last = entries.last {
+            let seq: Int64 = row[0]
+            self.resume.withLock { $0[partition] = Resume(ordinal: last.ordinal, seq: seq) }
+          }
+        }
+        return .success(entries)
+      } catch {
+        return .failure(.unreadable(error, file: self.path))
+      }
+    }
+  }
+
+  /// Waits until every append that began before has ended.
+  func barrier() async {
+    _ = await onQueue { _ in Result<Void, StoreError>.success(()) }
+  }
+
+  func close() async {
+    _ = await onQueue { database -> Result<Void, StoreError> in
+      let deletable = self.tail.withLock { $0.deletable(limit: .max >> 1) }
+      guard let deletable else { return .success(()) }
+      return Transaction.run(on: database, file: self.path) {
+        try self.delete(deletable, in: $0)
+      }
+    }
+    // What cannot be closed now is closed with the process; nothing durable hangs on it.
+    try? queue.close()
+  }
+
+  private func delete(_ range: ClosedRange<Int64>, in database: GRDB.Database) throws {
+    try database.cachedStatement(sql: "DELETE FROM journal WHERE seq BETWEEN ? AND ?")
+      .execute(arguments: [range.lowerBound, range.upperBound])
+    var folded = StoreKey()
+    for cursor in tail.withLock({ $0.cursors }) { folded.word(cursor.number) }
+    try database.cachedStatement(sql: "INSERT OR REPLACE INTO deleted VALUES (1, ?)")
+      .execute(arguments: [folded.data])
+  }
+
+  private func survey(_ database: GRDB.Database) throws {
+    let rows = try Row.fetchCursor(database, sql: "SELECT seq, entries FROM journal ORDER BY seq")
+    var isFirst = true
+    while let row = try rows.next() {
+      let seq: Int64 = row[0]
+      let marks = try JournalRow.marks(in: [UInt8](row[1] as Data))
+      tail.withLock { tail in
+        if isFirst { tail.first = seq }
+        tail.add(marks, seq: seq)
+      }
+      isFirst = false
+    }
+  }
+
+  private func onQueue<Value: Sendable>(
+    _ body: @escaping @Sendable (GRDB.Database) -> Result<Value, StoreError>
+  ) async -> Result<Value, StoreError> {
+    await withCheckedContinuation { continuation in
+      queue.asyncWriteWithoutTransaction { continuation.resume(returning: body($0)) }
+    }
+  }
+}

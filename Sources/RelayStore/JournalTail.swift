@@ -1,0 +1,58 @@
+import RelayCore
+import RelayEngine
+
+/// What is known of the journal without reading it: where each row leads, which rows may go, and
+/// the last ordinals. Bounded by what is not yet folded.
+struct JournalTail {
+  struct Row {
+    var seq: Int64
+    /// The last ordinal of each partition in it.
+    var lasts: [JournalRow.Mark]
+  }
+
+  /// Rows with something unfolded, and those between, oldest first.
+  private(set) var rows: [Row] = []
+  /// Last ordinals, by partition; zero if the journal holds nothing of it.
+  private(set) var lasts = [Ordinal](repeating: .zero, count: PartitionID.count)
+  private(set) var cursors = [Ordinal](repeating: .zero, count: PartitionID.count)
+  /// Rows up to here are folded wholly and may be deleted.
+  private(set) var foldedThrough: Int64 = 0
+  /// The oldest row that still stands.
+  var first: Int64 = 1
+  private(set) var next: Int64 = 1
+  /// A backup is being made: nothing is deleted.
+  var isHeld = false
+
+  mutating func add(_ marks: [JournalRow.Mark], seq: Int64) {
+    var row = Row(seq: seq, lasts: [])
+    for mark in marks {
+      lasts[Int(mark.partition.number)] = max(lasts[Int(mark.partition.number)], mark.ordinal)
+      if let index = row.lasts.firstIndex(where: { $0.partition == mark.partition }) {
+        row.lasts[index].ordinal = mark.ordinal
+      } else {
+        row.lasts.append(mark)
+      }
+    }
+    rows.append(row)
+    next = max(next, seq + 1)
+  }
+
+  /// The cursors are durable in the tables.
+  mutating func fold(to cursors: [PartitionID: Ordinal]) {
+    for (partition, cursor) in cursors {
+      self.cursors[Int(partition.number)] = max(self.cursors[Int(partition.number)], cursor)
+    }
+    let done = rows.prefix { row in
+      row.lasts.allSatisfy { $0.ordinal <= self.cursors[Int($0.partition.number)] }
+    }
+    guard let last = done.last else { return }
+    foldedThrough = last.seq
+    rows.removeFirst(done.count)
+  }
+
+  /// The rows to delete now, at most `limit`; nil if there are none.
+  func deletable(limit: Int) -> ClosedRange<Int64>? {
+    guard !isHeld, first <= foldedThrough else { return nil }
+    return first...min(foldedThrough, first + Int64(limit) - 1)
+  }
+}

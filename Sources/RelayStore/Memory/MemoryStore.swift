@@ -1,0 +1,118 @@
+package import RelayCore
+package import RelayEngine
+import Synchronization
+
+/// A store in memory: a small working world for tests and simulations, which keeps every promise
+/// of `Store` but durability beyond the process. Written for clearness, not for size: a page costs
+/// as much as its feed is long.
+///
+/// A copy of its `world` at any moment is what a crash at that moment leaves behind.
+package final class MemoryStore: Store {
+  private let state: Mutex<State>
+
+  private struct State {
+    var world: MemoryWorld
+    var faults: [Call: [Fault]] = [:]
+  }
+
+  package enum Call: Hashable, Sendable { case append, fold }
+
+  /// What goes wrong with one call.
+  package enum Fault: Hashable, Sendable {
+    /// Nothing is written.
+    case refused(StoreError)
+    /// It is written, and the caller is not told so.
+    case lost(StoreError)
+  }
+
+  package init(world: MemoryWorld = MemoryWorld()) {
+    state = Mutex(State(world: world))
+  }
+
+  package var world: MemoryWorld { state.withLock { $0.world } }
+
+  /// The next calls fail, one by one, in this order.
+  package func inject(_ faults: [Fault], into call: Call) {
+    state.withLock { $0.faults[call, default: []] += faults }
+  }
+
+  package func claim(eras: [PartitionID: UInt64]) async throws(StoreError) -> [Lease] {
+    state.withLock { state in
+      eras.keys.sorted().map { state.world.claim($0, era: eras[$0] ?? 0) }
+    }
+  }
+
+  package func load(_ lease: Lease) async throws(StoreError) -> PartitionTables {
+    try read { world throws(StoreError) in
+      try world.check([lease.partition], [lease])
+      return world.tables(of: lease.partition)
+    }
+  }
+
+  package func journal(
+    _ partition: PartitionID, after: Ordinal, limit: Int
+  ) async throws(StoreError) -> [JournalEntry] {
+    try read { world throws(StoreError) in
+      let journal = world.partitions[Int(partition.number)].journal
+      return Array(journal.filter { $0.ordinal > after }.prefix(limit))
+    }
+  }
+
+  package func latestInstant() async throws(StoreError) -> Instant {
+    try read { world throws(StoreError) in world.latest }
+  }
+
+  package func append(_ entries: [JournalEntry], leases: [Lease]) async throws(StoreError) {
+    try write(.append) { world throws(StoreError) in
+      try world.check(Set(entries.map(\.partition)), leases)
+      for entry in entries {
+        world.partitions[Int(entry.partition.number)].journal.append(entry)
+      }
+    }
+  }
+
+  package func fold(_ cut: Cut, leases: [Lease]) async throws(StoreError) -> [OutboxRow] {
+    try write(.fold) { world throws(StoreError) in
+      try world.check(Set(cut.partitions.map(\.id)), leases)
+      return world.fold(cut)
+    }
+  }
+
+  package func trim(
+    tombstones: Instant, notifications: Instant, limit: Int, leases: [Lease]
+  ) async throws(StoreError) -> Int {
+    try write(nil) { world throws(StoreError) in
+      let partitions = Set(leases.map(\.partition))
+      try world.check(partitions, leases)
+      return world.trim(
+        tombstones: tombstones, notifications: notifications, limit: limit, of: partitions)
+    }
+  }
+
+  package func vitals() async throws(StoreError) -> StoreVitals {
+    StoreVitals(engine: "memory", bytes: 0)
+  }
+
+  package func close() async {}
+
+  func read<Value: Sendable>(
+    _ body: (MemoryWorld) throws(StoreError) -> Value
+  ) throws(StoreError) -> Value {
+    try body(world)
+  }
+
+  private func write<Value: Sendable>(
+    _ call: Call?, _ body: (inout MemoryWorld) throws(StoreError) -> Value
+  ) throws(StoreError) -> Value {
+    try state.withLock { state throws(StoreError) in
+      var fault: Fault?
+      if let call, state.faults[call]?.isEmpty == false {
+        fault = state.faults[call]?.removeFirst()
+      }
+      if case .refused(let error) = fault { throw error }
+      let value = try body(&state.world)
+      if case .lost(let error) = fault { throw error }
+      return value
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import RelayCore
+import RelayEngine
+
+extension MemoryWorld {
+  mutating func fold(_ cut: Cut) -> [OutboxRow] {
+    latest = max(latest, cut.at)
+    return cut.partitions.flatMap { fold($0, at: cut.at) }
+  }
+
+  private mutating func fold(_ cut: PartitionCut, at: Instant) -> [OutboxRow] {
+    let index = Int(cut.id.number)
+    guard cut.cursor >= partitions[index].cursor else { return [] }
+    for feed in cut.feeds { apply(feed, at: at) }
+    for expiry in cut.expiries { expire(expiry, in: cut.id) }
+    partitions[index].apply(cut)
+    for key in cut.devicesRemoved {
+      partitions[index].devices[key] = nil
+      holders = holders.filter { $0.value.key != key }
+    }
+    let made = cut.devices.compactMap { save($0, in: cut.id) }
+    for row in made { partitions[index].outbox[row.key] = row }
+    return made
+  }
+
+  private mutating func apply(_ cut: FeedCut, at: Instant) {
+    var feed = feeds[cut.feed] ?? MemoryFeed()
+    feed.state.cleared = max(feed.state.cleared, cut.cleared ?? .zero)
+    feed.state.floor = max(feed.state.floor, cut.floor ?? .zero, feed.state.cleared)
+    for item in cut.deltas where item.delta.last.position > feed.state.cleared {
+      let standing = feed.rows[item.subject]?.entry
+      let visible = standing.flatMap { $0.life.position > feed.state.cleared ? $0 : nil }
+      let entry = Fold.fold(visible, item.delta, subject: item.subject)
+      feed.state.head = max(feed.state.head, entry.life.position)
+      guard entry != standing else { continue }
+      feed.rows[item.subject] = MemoryFeed.MemoryRow(entry: entry, kept: at)
+    }
+    if cut.feed.isBounded { feed.bound(to: limits.notificationsPerUser) }
+    feeds[cut.feed] = feed
+  }
+
+  private mutating func expire(_ expiry: FeedExpiry, in partition: PartitionID) {
+    for (key, feed) in feeds where key.partition == partition {
+      guard expiry.of.container == nil || expiry.of.container == key.scope.container,
+        expiry.of.environment == nil || expiry.of.environment == key.scope.environment,
+        expiry.of.user == nil || expiry.of.user == key.owner
+      else { continue }
+      feeds[key]?.state.floor = max(feed.state.floor, expiry.floor)
+    }
+  }
+
+  private mutating func save(_ row: DeviceRow, in partition: PartitionID) -> OutboxRow? {
+    let index = Int(partition.number)
+    let known = partitions[index].devices.updateValue(row, forKey: row.key)
+    guard known?.registration != row.registration || known?.address != row.address else {
+      return nil
+    }
+    for (place, claim) in holders where claim.key == row.key { holders[place] = nil }
+    guard !row.address.token.isEmpty else { return nil }
+    let place = HeldAddress(scope: row.key.scope, address: row.address)
+    let claim = AddressClaim(row, partition: partition)
+    guard let holder = holders[place] else {
+      holders[place] = claim
+      return nil
+    }
+    guard claim.isNewer(than: holder) else { return claim.displaced(by: row, in: partition) }
+    holders[place] = claim
+    return holder.displaced(by: row, in: partition)
+  }
+}
+
+extension MemoryPartition {
+  mutating func apply(_ cut: PartitionCut) {
+    cursor = cut.cursor
+    journal.removeAll { $0.ordinal <= cut.cursor }
+    for key in cut.subscriptionsRemoved { subscriptions[key] = nil }
+    for row in cut.subscriptions { subscriptions[row.key] = row }
+    for row in cut.grants {
+      grants[MemberRow.Key(scope: row.scope, zone: row.zone, participant: row.participant)] = row
+    }
+    for key in cut.membersRemoved { members[key] = nil }
+    for row in cut.members { members[row.key] = row }
+    let last = remembered.last?.ordinal ?? .zero
+    remembered += cut.remembered.filter { $0.ordinal > last }
+    remembered.removeAll { $0.ordinal <= cut.forgotten }
+    for row in cut.outbox { outbox[row.key] = row }
+    for key in cut.delivered { outbox[key] = nil }
+    for item in cut.heard { heard[item.source] = max(heard[item.source] ?? .zero, item.serial) }
+    isRestoreProven = cut.isRestoreProven ?? isRestoreProven
+    fanOuts = cut.fanOuts ?? fanOuts
+    for interest in cut.interests { interests[interest.scope, default: 0] |= interest.partitions }
+  }
+}
+
+extension MemoryFeed {
+  /// Removes the oldest beyond the limit and raises the floor to them.
+  mutating func bound(to limit: Int) {
+    let excess = rows.count - limit
+    guard excess > 0 else { return }
+    let oldest = rows.sorted { $0.value.entry.life.position < $1.value.entry.life.position }
+    for (subject, row) in oldest.prefix(excess) {
+      rows[subject] = nil
+      state.floor = max(state.floor, row.entry.life.position)
+    }
+  }
+}

@@ -1,2 +1,0 @@
-enum RelayStorePlaceholder {}
-import GRDB

@@ -1,0 +1,63 @@
+import GRDB
+package import RelayCore
+package import RelayEngine
+
+extension SQLiteStore {
+  package func fold(
+    _ cut: Cut, leases: [Lease]
+  ) async throws(StoreError) -> [OutboxRow] {
+    let partitions = Set(cut.partitions.map(\.id))
+    let limits = settings.limits
+    let result = await relay.write { database in
+      if let refusal = self.refusal(to: partitions, leases) { throw refusal }
+      var made: [OutboxRow] = []
+      for part in cut.partitions {
+        made += try Self.fold(part, at: cut.at, limits: limits, in: database)
+      }
+      try database.cachedStatement(sql: "UPDATE meta SET latest = max(latest, ?)")
+        .execute(arguments: [cut.at.milliseconds])
+      return made
+    }
+    let made = try settle(result).get()
+    journal.folded(
+      to: Dictionary(cut.partitions.map { ($0.id, $0.cursor) }, uniquingKeysWith: max))
+    return made
+  }
+
+  private static func fold(
+    _ cut: PartitionCut, at: Instant, limits: Limits, in database: GRDB.Database
+  ) throws -> [OutboxRow] {
+    let tables = TableWriter(database: database, partition: cut.id)
+    guard try tables.advance(to: cut.cursor) else { return [] }
+    let feeds = FeedWriter(database: database, at: at, limits: limits)
+    for feed in cut.feeds { try feeds.apply(feed) }
+    for expiry in cut.expiries { try feeds.expire(expiry, in: cut.id) }
+    for key in cut.subscriptionsRemoved { try tables.remove(key) }
+    for row in cut.subscriptions { try tables.save(row) }
+    for row in cut.grants { try tables.save(row) }
+    for key in cut.membersRemoved { try tables.remove(key) }
+    for row in cut.members { try tables.save(row) }
+    try tables.save(cut.remembered)
+    try tables.forget(through: cut.forgotten)
+    for row in cut.outbox { try tables.save(row) }
+    for key in cut.delivered { try tables.remove(key) }
+    for item in cut.heard { try tables.save(item) }
+    if let isProven = cut.isRestoreProven { try tables.proveRestore(isProven) }
+    if let fanOuts = cut.fanOuts { try tables.replace(fanOuts) }
+    for interest in cut.interests { try tables.save(interest) }
+    return try fold(cut, devices: DeviceWriter(database: database, partition: cut.id), tables)
+  }
+
+  private static func fold(
+    _ cut: PartitionCut, devices: DeviceWriter, _ tables: TableWriter
+  ) throws -> [OutboxRow] {
+    var made: [OutboxRow] = []
+    for key in cut.devicesRemoved { try tables.remove(key) }
+    for row in cut.devices {
+      guard let message = try devices.save(row) else { continue }
+      try tables.save(message)
+      made.append(message)
+    }
+    return made
+  }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import GRDB
+package import RelayCore
+package import RelayEngine
+
+extension SQLiteStore {
+  package func load(_ lease: Lease) async throws(StoreError) -> PartitionTables {
+    if let refusal = refusal(to: [lease.partition], [lease]) { throw refusal }
+    return try await relay.read { try TableReader(database: $0, partition: lease.partition).all() }
+  }
+}
+
+/// Reads one partition's tables, within one snapshot.
+struct TableReader {
+  let database: GRDB.Database
+  let partition: PartitionID
+
+  func all() throws -> PartitionTables {
+    let places = try rows("SELECT cursor, forgotten, restored FROM partitions WHERE id = ?").first
+    var tables = PartitionTables(
+      id: partition, cursor: places.map { Ordinal($0[0] as Int64) } ?? .zero)
+    let forgotten = places.map { Ordinal($0[1] as Int64) } ?? .zero
+    tables.isRestoreProven = places.map { $0[2] as Bool } ?? false
+    tables.subscriptions = try rows(
+      "SELECT body FROM subscriptions WHERE partition = ? ORDER BY serial"
+    ).map { try SubscriptionRow(blob: [UInt8]($0[0] as Data)) }
+    tables.devices = try DeviceReader.rows(
+      in: database, where: "partition = ? ORDER BY key", [Int(partition.number)])
+    tables.grants = try grants()
+    tables.members = try members()
+    tables.remembered = try rows("SELECT items FROM remembered WHERE partition = ? ORDER BY last")
+      .flatMap { try RememberedList(blob: [UInt8]($0[0] as Data)).items }
+      .filter { $0.ordinal > forgotten }
+    tables.outbox = try outbox()
+    tables.heard = try rows("SELECT source, serial FROM heard WHERE partition = ? ORDER BY source")
+      .map { Heard(source: PartitionID($0[0] as Int), serial: Position($0[1] as Int64)) }
+    tables.fanOuts = try rows("SELECT body FROM fan_outs WHERE partition = ? ORDER BY place")
+      .map { try FanOut(blob: [UInt8]($0[0] as Data)) }
+    tables.interests = try interests()
+    return tables
+  }
+
+  private func grants() throws -> [GrantRow] {
+    try rows("SELECT key, active, floor FROM grants WHERE partition = ? ORDER BY key").map { row in
+      var reader = StoreKeyReader(row[0] as Data)
+      let key = try reader.grant()
+      return GrantRow(
+        scope: key.scope, zone: key.zone, participant: key.participant, isActive: row[1],
+        floor: Position(row[2] as Int64))
+    }
+  }
+
+  private func members() throws -> [MemberRow] {
+    try rows("SELECT key, serial FROM members WHERE partition = ? ORDER BY serial").map { row in
+      var reader = StoreKeyReader(row[0] as Data)
+      return MemberRow(key: try reader.grant(), serial: Position(row[1] as Int64))
+    }
+  }
+
+  private func outbox() throws -> [OutboxRow] {
+    try rows(
+      "SELECT target, serial, message FROM outbox WHERE source = ? ORDER BY serial, target"
+    ).map { row in
+      OutboxRow(
+        source: partition,
+        key: OutboxRow.Key(
+          target: PartitionID(row[0] as Int), serial: Position(row[1] as Int64)),
+        message: try Forwarded.Message(blob: [UInt8](row[2] as Data)))
+    }
+  }
+
+  private func interests() throws -> [Interest] {
+    try rows("SELECT scope, partitions FROM interests WHERE partition = ? ORDER BY scope")
+      .map { row in
+        var reader = StoreKeyReader(row[0] as Data)
+        return Interest(
+          scope: try reader.scope(), partitions: UInt64(bitPattern: row[1] as Int64))
+      }
+  }
+
+  private func rows(_ sql: String) throws -> [Row] {
+    try Row.fetchAll(
+      try database.cachedStatement(sql: sql), arguments: [Int(partition.number)])
+  }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import GRDB
+package import RelayCore
+package import RelayEngine
+import Synchronization
+
+extension SQLiteStore {
+  package func page(_ query: PageQuery) async throws(StoreError) -> PageAnswer {
+    try await snapshot { try $0.page(query) }
+  }
+
+  package func zones(
+    of user: UserID, _ database: RelayCore.Database, in scope: Scope, after zone: ZoneID?,
+    limit: Int
+  ) async throws(StoreError) -> [ZoneDigest] {
+    let key = FeedKey(scope: scope, kind: .database(user, database))
+    return try await snapshot { try $0.zones(of: key, after: zone, limit: limit) }
+  }
+
+  package func head(of feed: FeedKey) async throws(StoreError) -> Place {
+    try await snapshot { try $0.head(of: feed) }
+  }
+
+  /// Eras of this life are known here before any position of theirs is in the tables.
+  private func snapshot<Value: Sendable>(
+    _ body: @escaping @Sendable (FeedSnapshot) throws -> Value
+  ) async throws(StoreError) -> Value {
+    let eras = control.withLock { $0.eras }
+    return try await relay.read { try body(FeedSnapshot(database: $0, eras: eras)) }
+  }
+}
+
+extension SQLiteStore {
+  package func subscriptions(
+    of user: UserID, _ database: RelayCore.Database, in scope: Scope
+  ) async throws(StoreError) -> [Subscription] {
+    let prefix = StoreKey(scope: scope, user: user, database: database)
+    return try await relay.read { connection in
+      let statement = try connection.cachedStatement(
+        sql: "SELECT body FROM subscriptions WHERE key >= ? AND key < ? ORDER BY serial")
+      return try Data.fetchAll(statement, arguments: [prefix.data, prefix.end])
+        .map { try SubscriptionRow(blob: [UInt8]($0)).subscription }
+    }
+  }
+
+  package func devices(
+    of user: UserID?, in scope: Scope?, limit: Int
+  ) async throws(StoreError) -> [DeviceRow] {
+    try await relay.read { database in
+      if let user, let scope {
+        let prefix = StoreKey(scope: scope, user: user)
+        return try DeviceReader.rows(
+          in: database, where: "key >= ? AND key < ? ORDER BY client LIMIT ?",
+          [prefix.data, prefix.end, limit])
+      }
+      return try DeviceReader.rows(in: database, limit: limit) { key in
+        (user == nil || key.user == user) && (scope == nil || key.scope == scope)
+      }
+    }
+  }
+
+  package func devices(client: ClientID) async throws(StoreError) -> [DeviceRow] {
+    try await relay.read { database in
+      try DeviceReader.rows(
+        in: database, where: "client = ? ORDER BY key", [StoreKey(client: client).data])
+    }
+  }
+}
+
+/// Devices as their table's rows.
+enum DeviceReader {
+  static func rows(
+    in database: GRDB.Database, where condition: String, _ arguments: StatementArguments
+  ) throws -> [DeviceRow] {
+    let statement = try database.cachedStatement(sql: "\(select) WHERE \(condition)")
+    return try Row.fetchAll(statement, arguments: arguments).map(device)
+  }
+
+  /// In order of client, those that `isWanted` picks; reads no further than the last of them.
+  static func rows(
+    in database: GRDB.Database, limit: Int, where isWanted: (DeviceKey) -> Bool
+  ) throws -> [DeviceRow] {
+    let statement = try database.cachedStatement(sql: "\(select) ORDER BY client, key")
+    let cursor = try Row.fetchCursor(statement)
+    var rows: [DeviceRow] = []
+    while rows.count < limit, let row = try cursor.next() {
+      var reader = StoreKeyReader(row[0] as Data)
+      if isWanted(try reader.device()) { rows.append(try device(row)) }
+    }
+    return rows
+  }
+
+  private static let select = "SELECT key, registered, registration, body, lane FROM devices"
+
+  private static func device(_ row: Row) throws -> DeviceRow {
+    var reader = StoreKeyReader(row[0] as Data)
+    return DeviceRow(
+      key: try reader.device(),
+      address: try AddressBody(blob: [UInt8](row[3] as Data)).address,
+      registeredAt: Instant(milliseconds: row[1]), registration: Ordinal(row[2] as Int64),
+      lane: try LaneRecord(blob: [UInt8](row[4] as Data)))
+  }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import GRDB
+package import RelayCore
+package import RelayEngine
+import Synchronization
+
+extension SQLiteStore {
+  static func checkDirectory(_ directory: String) throws(StoreError) {
+    var isDirectory: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: directory, isDirectory: &isDirectory) else {
+      throw StoreError(
+        .unreadable, "store.directory \(directory) does not exist; make it, owned by the daemon")
+    }
+    guard isDirectory.boolValue else {
+      throw StoreError(.unreadable, "store.directory \(directory) is not a directory")
+    }
+    guard access(directory, R_OK | W_OK | X_OK) == 0 else {
+      throw StoreError(
+        .unreadable,
+        "store.directory \(directory) cannot be written: \(StoreLock.reason); "
+          + "let the daemon's user own it")
+    }
+  }
+
+  /// The two files must be of one backup: rows that the journal has deleted must be in the tables.
+  static func checkPair(
+    _ places: PartitionPlaces, _ journal: JournalFile, directory: String
+  ) throws(StoreError) {
+    for (index, deleted) in try journal.deletedThrough().enumerated() {
+      let cursor = places.cursors[PartitionID(index)] ?? .zero
+      guard cursor < deleted else { continue }
+      throw StoreError(
+        .corrupt,
+        "relay.db in \(directory) is older than journal.db (partition \(index) is folded to "
+          + "\(cursor.number), and the journal was deleted to \(deleted.number)); "
+          + "restore both files from one backup")
+    }
+  }
+
+  package func claim(
+    eras: [PartitionID: UInt64]
+  ) async throws(StoreError) -> [Lease] {
+    let partitions = eras.keys.sorted()
+    // From here on appends under earlier leases are refused; those under way end first, so that
+    // the last ordinals are the last for ever.
+    control.withLock { control in
+      for partition in partitions { control.epochs[Int(partition.number)] += 1 }
+    }
+    await journal.barrier()
+    let lasts = journal.lasts
+    let epochs = control.withLock { $0.epochs }
+    let result = await relay.write { database in
+      let places = try PartitionPlaces(database)
+      return try partitions.map { partition in
+        try Self.take(
+          partition, at: places, epoch: epochs[Int(partition.number)], era: eras[partition] ?? 0,
+          after: lasts[Int(partition.number)], in: database)
+      }
+    }
+    let taken = try settle(result).get()
+    control.withLock { control in
+      for (lease, eras) in taken { control.eras[Int(lease.partition.number)] = eras }
+    }
+    return taken.map(\.0)
+  }
+
+  /// Writes a partition's new epoch and era. An era in which no ordinal was given is replaced by
+  /// the next, so that idle restarts leave nothing; but never the first, whose id stands in the
+  /// tokens of feeds that were empty.
+  private static func take(
+    _ partition: PartitionID, at places: PartitionPlaces, epoch: UInt64, era: UInt64,
+    after last: Ordinal, in database: GRDB.Database
+  ) throws -> (Lease, Eras) {
+    let index = Int(partition.number)
+    let cursor = places.cursors[partition] ?? .zero
+    let next = Era(id: era, first: max(last, cursor).next)
+    var all = places.eras[index].all
+    if all.count > 1, all.last?.first == next.first {
+      all.removeLast()
+      try database.execute(
+        sql: """
+          DELETE FROM eras WHERE partition = ?1 AND epoch =
+            (SELECT max(epoch) FROM eras WHERE partition = ?1)
+          """, arguments: [index])
+    }
+    all.append(next)
+    try database.execute(
+      sql: """
+        INSERT INTO partitions (id, epoch, cursor, forgotten, restored) VALUES (?, ?, 0, 0, 0)
+        ON CONFLICT DO UPDATE SET epoch = excluded.epoch
+        """, arguments: [index, Int64(bitPattern: epoch)])
+    try database.execute(
+      sql: "INSERT INTO eras (partition, epoch, era, first) VALUES (?, ?, ?, ?)",
+      arguments: [
+        index, Int64(bitPattern: epoch), Int64(bitPattern: era), Int64(next.first.number),
+      ])
+    return (Lease(partition: partition, epoch: epoch, era: next), Eras(all))
+  }
+}
+
+/// Epochs, cursors and eras, as the tables have them.
+struct PartitionPlaces {
+  var epochs = [UInt64](repeating: 0, count: PartitionID.count)
+  var cursors: [PartitionID: Ordinal] = [:]
+  var eras: [Eras]
+
+  init(_ database: GRDB.Database) throws {
+    for row in try Row.fetchAll(database, sql: "SELECT id, epoch, cursor FROM partitions") {
+      let index: Int = row[0]
+      epochs[index] = UInt64(bitPattern: row[1])
+      cursors[PartitionID(index)] = Ordinal(UInt64(bitPattern: row[2]))
+    }
+    var all = [[Era]](repeating: [], count: PartitionID.count)
+    let rows = try Row.fetchAll(
+      database, sql: "SELECT partition, era, first FROM eras ORDER BY partition, epoch")
+    for row in rows {
+      let era = Era(id: UInt64(bitPattern: row[1]), first: Ordinal(UInt64(bitPattern: row[2])))
+      all[row[0]].append(era)
+    }
+    eras = all.map { Eras($0) }
+  }
+}

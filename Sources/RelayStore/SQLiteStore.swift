@@ -1,0 +1,114 @@
+import GRDB
+package import RelayCore
+package import RelayEngine
+import Synchronization
+
+/// The embedded store: two SQLite files in one directory, for one daemon.
+///
+/// `journal.db` takes the group commits and `relay.db` the folds, so that folding never stalls
+/// accepting. Both are durable when a call returns (`synchronous=FULL`, read back at the start).
+/// SQLite works on threads of its own: no call blocks the caller's executor.
+package final class SQLiteStore: Store {
+  package let settings: StoreSettings
+  let relay: RelayFile
+  let journal: JournalFile
+  private let lock: StoreLock
+  let control: Mutex<Control>
+
+  /// What this process knows of itself; the lock makes it the only one that writes.
+  struct Control {
+    var epochs: [UInt64]
+    var eras: [Eras]
+    /// Set when a commit's outcome is unknown: nothing is written after that.
+    var failure: StoreError?
+    var isClosed = false
+  }
+
+  /// Opens the store in `settings.directory`, making its files if there are none.
+  ///
+  /// Blocks while files are checked; called once, before the daemon serves anybody.
+  /// - Throws: `.inUse`, `.corrupt`, `.newer`, or `.unreadable` for a directory that is missing or
+  ///   not writable; nothing was changed then.
+  package init(_ settings: StoreSettings) throws(StoreError) {
+    self.settings = settings
+    try Self.checkDirectory(settings.directory)
+    lock = try StoreLock(directory: settings.directory)
+    let journalFile = StoreFile(
+      directory: settings.directory, name: "journal.db", migrations: Schema.journal)
+    let relayFile = StoreFile(
+      directory: settings.directory, name: "relay.db", migrations: Schema.relay)
+    try journalFile.check(settings)
+    try relayFile.check(settings)
+    relay = try RelayFile(relayFile, settings)
+    journal = try JournalFile(journalFile, settings)
+    let relay = relay
+    let places = try relay.inspect { try PartitionPlaces($0) }
+    try Self.checkPair(places, journal, directory: settings.directory)
+    journal.folded(to: places.cursors)
+    control = Mutex(Control(epochs: places.epochs, eras: places.eras))
+  }
+
+  /// While held, journal rows stay after their fold: a backup copies `relay.db` first, then
+  /// `journal.db`, and together they are the store as it was at the second copy.
+  package func holdJournal(_ isHeld: Bool) { journal.hold(isHeld) }
+
+  package func append(
+    _ entries: [JournalEntry], leases: [Lease]
+  ) async throws(StoreError) {
+    guard !entries.isEmpty else { return }
+    let partitions = Set(entries.map(\.partition))
+    let result = await journal.append(entries) { self.refusal(to: partitions, leases) }
+    try settle(result).get()
+  }
+
+  package func journal(
+    _ partition: PartitionID, after: Ordinal, limit: Int
+  ) async throws(StoreError) -> [JournalEntry] {
+    try await journal.entries(of: partition, after: after, limit: limit).get()
+  }
+
+  package func latestInstant() async throws(StoreError) -> Instant {
+    try await relay.read { database in
+      let latest = try Int64.fetchOne(database, sql: "SELECT latest FROM meta")
+      return Instant(milliseconds: latest ?? 0)
+    }
+  }
+
+  package func vitals() async throws(StoreError) -> StoreVitals {
+    let names = ["relay.db", "relay.db-wal", "journal.db", "journal.db-wal"]
+    let bytes = names.reduce(Int64(0)) { $0 + StoreFile.size(settings.directory + "/" + $1) }
+    return StoreVitals(engine: "sqlite", bytes: bytes)
+  }
+
+  package func close() async {
+    let isFirst = control.withLock { control in
+      defer { control.isClosed = true }
+      return !control.isClosed
+    }
+    guard isFirst else { return }
+    await journal.close()
+    relay.close()
+  }
+
+  /// Why `partitions` may not be written under `leases`; nil if they may.
+  func refusal(to partitions: Set<PartitionID>, _ leases: [Lease]) -> StoreError? {
+    let current = Dictionary(
+      leases.map { ($0.partition, $0.epoch) }, uniquingKeysWith: { first, _ in first })
+    return control.withLock { control in
+      if let failure = control.failure { return failure }
+      if control.isClosed { return .closed(file: settings.directory) }
+      let stale = partitions.filter { current[$0] != control.epochs[Int($0.number)] }.min()
+      guard let stale else { return nil }
+      return StoreError(
+        .stale, "partition \(stale.number) was taken up again; this lease of it is over")
+    }
+  }
+
+  /// Remembers that an outcome is unknown: what comes after must not be written on top of it.
+  func settle<Value>(_ result: Result<Value, StoreError>) -> Result<Value, StoreError> {
+    if case .failure(let error) = result, error.code == .unknown {
+      control.withLock { $0.failure = $0.failure ?? error }
+    }
+    return result
+  }
+}

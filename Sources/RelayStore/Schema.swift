@@ -1,0 +1,166 @@
+/// The forms that the files have had. A form that a release has written is never edited: what
+/// changes is a further migration.
+enum Schema {
+  static let journal = [
+    """
+    CREATE TABLE journal (
+      seq INTEGER PRIMARY KEY,
+      -- Bit n: an entry of partition n is in here.
+      partitions INTEGER NOT NULL,
+      entries BLOB NOT NULL
+    ) STRICT;
+    -- How far each partition was folded when rows were last deleted, eight bytes a partition:
+    -- relay.db must not be older.
+    CREATE TABLE deleted (
+      id INTEGER PRIMARY KEY CHECK (id = 1),
+      folded BLOB NOT NULL
+    ) STRICT;
+    """
+  ]
+
+  static let relay = [places + feeds + tables + messages]
+
+  private static let places = """
+    CREATE TABLE meta (
+      id INTEGER PRIMARY KEY CHECK (id = 1),
+      latest INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO meta VALUES (1, 0);
+    CREATE TABLE partitions (
+      id INTEGER PRIMARY KEY,
+      epoch INTEGER NOT NULL,
+      cursor INTEGER NOT NULL,
+      -- Ids remembered up to here are forgotten.
+      forgotten INTEGER NOT NULL,
+      -- 1: a token proved that this store was restored from a copy.
+      restored INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE eras (
+      partition INTEGER NOT NULL,
+      epoch INTEGER NOT NULL,
+      era INTEGER NOT NULL,
+      first INTEGER NOT NULL,
+      PRIMARY KEY (partition, epoch)
+    ) STRICT, WITHOUT ROWID;
+
+    """
+
+  private static let feeds = """
+    CREATE TABLE feeds (
+      id INTEGER PRIMARY KEY,
+      key BLOB NOT NULL UNIQUE,
+      partition INTEGER NOT NULL,
+      -- For expiries: whose feed, of which scope.
+      container BLOB NOT NULL,
+      environment INTEGER NOT NULL,
+      owner BLOB NOT NULL,
+      head INTEGER NOT NULL,
+      floor INTEGER NOT NULL,
+      cleared INTEGER NOT NULL,
+      count INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX feeds_by_partition ON feeds (partition);
+    -- Feeds with rows at or below `cleared`, until a trim has deleted them.
+    CREATE TABLE clearing (feed INTEGER PRIMARY KEY) STRICT;
+    CREATE TABLE entries (
+      feed INTEGER NOT NULL,
+      subject BLOB NOT NULL,
+      position INTEGER NOT NULL,
+      state INTEGER NOT NULL,
+      -- 0 present, 1 gone: a scan reads the one kind without wading through the other.
+      gone INTEGER NOT NULL,
+      born INTEGER NOT NULL,
+      died INTEGER NOT NULL,
+      reborn INTEGER NOT NULL,
+      device BLOB,
+      stranger INTEGER NOT NULL,
+      sequence INTEGER,
+      time INTEGER NOT NULL,
+      detail BLOB NOT NULL,
+      -- The relay's time at the fold. Retention counts from it: `time` is the producer's clock.
+      kept INTEGER NOT NULL,
+      -- What retention applies: 1 tombstone, 2 notification, null none.
+      aging INTEGER,
+      PRIMARY KEY (feed, subject)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX entries_by_position ON entries (feed, gone, position);
+    CREATE INDEX entries_by_age ON entries (aging, kept) WHERE aging IS NOT NULL;
+
+    """
+
+  private static let tables = """
+    CREATE TABLE subscriptions (
+      id INTEGER PRIMARY KEY,
+      key BLOB NOT NULL UNIQUE,
+      partition INTEGER NOT NULL,
+      serial INTEGER NOT NULL,
+      body BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX subscriptions_by_partition ON subscriptions (partition, serial);
+    CREATE TABLE devices (
+      id INTEGER PRIMARY KEY,
+      key BLOB NOT NULL UNIQUE,
+      partition INTEGER NOT NULL,
+      client BLOB NOT NULL,
+      address BLOB NOT NULL,
+      -- 1: this row holds its address, and no other does.
+      holds INTEGER NOT NULL,
+      registered INTEGER NOT NULL,
+      registration INTEGER NOT NULL,
+      body BLOB NOT NULL,
+      lane BLOB NOT NULL
+    ) STRICT;
+    CREATE UNIQUE INDEX devices_by_address ON devices (address) WHERE holds = 1;
+    CREATE INDEX devices_by_partition ON devices (partition);
+    CREATE INDEX devices_by_client ON devices (client);
+    CREATE TABLE grants (
+      key BLOB PRIMARY KEY,
+      partition INTEGER NOT NULL,
+      active INTEGER NOT NULL,
+      floor INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX grants_by_partition ON grants (partition);
+    CREATE TABLE members (
+      key BLOB PRIMARY KEY,
+      partition INTEGER NOT NULL,
+      serial INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX members_by_partition ON members (partition, serial);
+
+    """
+
+  private static let messages = """
+    -- One row a fold: what it remembered, in order.
+    CREATE TABLE remembered (
+      partition INTEGER NOT NULL,
+      last INTEGER NOT NULL,
+      items BLOB NOT NULL,
+      UNIQUE (partition, last)
+    ) STRICT;
+    CREATE TABLE outbox (
+      source INTEGER NOT NULL,
+      serial INTEGER NOT NULL,
+      target INTEGER NOT NULL,
+      message BLOB NOT NULL,
+      UNIQUE (source, serial, target)
+    ) STRICT;
+    CREATE TABLE heard (
+      partition INTEGER NOT NULL,
+      source INTEGER NOT NULL,
+      serial INTEGER NOT NULL,
+      PRIMARY KEY (partition, source)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE fan_outs (
+      partition INTEGER NOT NULL,
+      place INTEGER NOT NULL,
+      body BLOB NOT NULL,
+      UNIQUE (partition, place)
+    ) STRICT;
+    CREATE TABLE interests (
+      partition INTEGER NOT NULL,
+      scope BLOB NOT NULL,
+      partitions INTEGER NOT NULL,
+      PRIMARY KEY (partition, scope)
+    ) STRICT, WITHOUT ROWID;
+    """
+}

@@ -1,0 +1,68 @@
+import GRDB
+import RelayEngine
+
+extension StoreError {
+  /// A failure before COMMIT, after which the transaction was rolled back: nothing was written.
+  static func rolledBack(_ error: any Error, file: String) -> StoreError {
+    if let error = error as? StoreError { return error }
+    guard let error = error as? DatabaseError else { return .unreadable(error, file: file) }
+    switch error.resultCode {
+    case .SQLITE_CORRUPT, .SQLITE_NOTADB: return .damaged(file: file, error.text)
+    case .SQLITE_MISUSE: return .closed(file: file)
+    case .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_ERROR:
+      return StoreError(
+        .corrupt, "\(file) contradicts what is to be written (\(error.text)); restore a backup")
+    default:
+      return StoreError(
+        .full,
+        "\(file) cannot be written (\(error.text)); nothing was: make room on its disk, "
+          + "or let go of the lock on it, and it goes on by itself")
+    }
+  }
+
+  /// A failure of COMMIT. What SQLite reports before it has written the commit record is a
+  /// refusal; after a failed sync nobody knows what the disk holds.
+  static func commit(_ error: any Error, file: String) -> StoreError {
+    guard let error = error as? DatabaseError else {
+      return .outcomeUnknown("\(error)", file: file)
+    }
+    switch error.resultCode {
+    case .SQLITE_FULL, .SQLITE_BUSY: return .rolledBack(error, file: file)
+    default: return .outcomeUnknown(error.text, file: file)
+    }
+  }
+
+  static func outcomeUnknown(_ reason: String, file: String) -> StoreError {
+    StoreError(
+      .unknown,
+      "nobody knows whether the last commit to \(file) is on disk (\(reason)); "
+        + "the daemon stops, and the next start finds out")
+  }
+
+  static func unreadable(_ error: any Error, file: String) -> StoreError {
+    if let error = error as? StoreError { return error }
+    guard let error = error as? DatabaseError else {
+      return .damaged(file: file, "\(error)")
+    }
+    switch error.resultCode {
+    case .SQLITE_CORRUPT, .SQLITE_NOTADB: return .damaged(file: file, error.text)
+    default: return StoreError(.unreadable, "\(file) cannot be read: \(error.text)")
+    }
+  }
+
+  static func damaged(file: String, _ reason: String) -> StoreError {
+    StoreError(
+      .corrupt,
+      "\(file) is damaged or not a zonerelay store (\(reason)); move the store's directory away "
+        + "and restore a backup of all of it, then expire all tokens (/expire-tokens, control socket)")
+  }
+
+  static func closed(file: String) -> StoreError {
+    StoreError(.unreadable, "\(file) was closed: the daemon is stopping")
+  }
+}
+
+extension DatabaseError {
+  /// Code and message, without statements and their arguments: those may hold push tokens.
+  var text: String { "SQLite \(extendedResultCode.rawValue): \(message ?? "no message")" }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import GRDB
+import RelayCore
+import RelayEngine
+
+/// One of the store's database files: what it must look like before it is used.
+struct StoreFile {
+  /// "ZRLY", in the header of both files, so that nobody else's database is taken for ours.
+  static let applicationID: Int32 = 0x5A52_4C59
+
+  var path: String
+  /// `user_version` of the newest form that this version reads and writes.
+  var version: Int32
+  /// Each brings a file from the form before to the next; the first makes an empty file ours.
+  var migrations: [String]
+
+  init(directory: String, name: String, migrations: [String]) {
+    path = directory + "/" + name
+    version = Int32(migrations.count)
+    self.migrations = migrations
+  }
+
+  /// Refuses what is not ours, damaged or newer, before anything in it is changed.
+  func check(_ settings: StoreSettings) throws(StoreError) {
+    let size = try create()
+    guard size > 0 else { return }
+    guard try isDatabase() else {
+      throw .damaged(file: path, "it does not begin as an SQLite database")
+    }
+    do {
+      var configuration = Configuration()
+      configuration.busyMode = .timeout(Double(settings.lockTimeout.milliseconds) / 1_000)
+      let queue = try DatabaseQueue(path: path, configuration: configuration)
+      try queue.inDatabase { try check($0, size: size, settings) }
+      try queue.close()
+    } catch {
+      throw .unreadable(error, file: path)
+    }
+  }
+
+  /// Brings the file to this version's form. Runs on a writer, in WAL mode.
+  func migrate(_ database: GRDB.Database) throws {
+    let found = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+    guard found < version else { return }
+    for (index, migration) in migrations.enumerated() where index >= Int(found) {
+      try Transaction.run(on: database, file: path) { database in
+        try database.execute(sql: migration)
+        try database.execute(sql: "PRAGMA application_id = \(Self.applicationID)")
+        try database.execute(sql: "PRAGMA user_version = \(index + 1)")
+      }.get()
+    }
+  }
+
+  /// GRDB sets `synchronous` to NORMAL whenever it opens a file in WAL mode, whatever was asked for
+  /// before; so it is set afterwards and read back. NORMAL would lose acknowledged commits (P1).
+  func harden(_ database: GRDB.Database, _ settings: StoreSettings) throws {
+    try database.execute(sql: "PRAGMA synchronous = FULL")
+    try database.execute(sql: "PRAGMA wal_autocheckpoint = \(settings.checkpointPages)")
+    let found = try Int.fetchOne(database, sql: "PRAGMA synchronous")
+    let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode")
+    guard found == 2, mode == "wal" else {
+      throw StoreError(
+        .unreadable,
+        "\(path) is not durable: synchronous is \(found ?? -1), journal_mode \(mode ?? "unknown"); "
+          + "put the store on a local file system that allows write-ahead logs")
+    }
+  }
+
+  /// - Returns: the file's size; 0 if it was not there.
+  private func create() throws(StoreError) -> Int64 {
+    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      throw StoreError(
+        .unreadable, "cannot open \(path): \(StoreLock.reason); it must be the daemon's own file")
+    }
+    defer { close(descriptor) }
+    return Int64(lseek(descriptor, 0, SEEK_END))
+  }
+
+  private func isDatabase() throws(StoreError) -> Bool {
+    guard let handle = FileHandle(forReadingAtPath: path) else { return false }
+    defer { handle.closeFile() }
+    return handle.readData(ofLength: 16) == Data("SQLite format 3\0".utf8)
+  }
+
+  private func check(
+    _ database: GRDB.Database, size: Int64, _ settings: StoreSettings
+  ) throws {
+    let tables = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
+    let application = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+    let found = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+    guard application == Self.applicationID || (application == 0 && tables == 0) else {
+      throw StoreError(
+        .corrupt,
+        "\(path) is another application's database (application_id \(application)); "
+          + "give zonerelay a store.directory of its own")
+    }
+    guard found <= version else {
+      throw StoreError(
+        .newer,
+        "\(path) was written by a newer zonerelay (form \(found), this one knows \(version)); "
+          + "install that version again, or restore a backup made before it")
+    }
+    guard size <= settings.checkedBytesMax else { return }
+    let problem = try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? "no answer"
+    guard problem == "ok" else { throw StoreError.damaged(file: path, problem) }
+  }
+}
+
+extension StoreFile {
+  /// Zero for a file that is not there.
+  static func size(_ path: String) -> Int64 {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int64(status.st_size) : 0
+  }
+}

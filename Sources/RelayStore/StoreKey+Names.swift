@@ -1,0 +1,73 @@
+import Foundation
+import RelayCore
+
+extension StoreKey {
+  init(scope: Scope) {
+    self.init()
+    text(scope.container)
+    byte(scope.environment.rawValue)
+  }
+
+  init(scope: Scope, user: UserID) {
+    self.init(scope: scope)
+    text(user.name)
+  }
+
+  init(scope: Scope, user: UserID, database: Database) {
+    self.init(scope: scope, user: user)
+    byte(database.rawValue)
+  }
+
+  init(_ key: SubscriptionKey) {
+    self.init(scope: key.scope, user: key.user, database: key.database)
+    rest(key.id.name.utf8)
+  }
+
+  init(_ key: DeviceKey) {
+    self.init(scope: key.scope, user: key.user)
+    word(key.client.bits.high)
+    word(key.client.bits.low)
+  }
+
+  /// What an address is unique by: nobody else in its scope may hold it.
+  init(scope: Scope, address: Address) {
+    self.init(scope: scope)
+    byte(address.transport.rawValue)
+    text(address.topic)
+    rest(address.token)
+  }
+
+  init(scope: Scope, zone: ZoneID, participant: UserID) {
+    self.init(scope: scope)
+    text(zone.owner.name)
+    text(zone.name)
+    rest(participant.name.utf8)
+  }
+
+  init(client: ClientID) {
+    self.init()
+    word(client.bits.high)
+    word(client.bits.low)
+  }
+}
+
+extension StoreKeyReader {
+  mutating func scope() throws -> Scope {
+    let container = try text()
+    guard let environment = Environment(rawValue: try byte()) else { throw Malformed() }
+    return Scope(container: container, environment: environment)
+  }
+
+  mutating func device() throws -> DeviceKey {
+    DeviceKey(
+      scope: try scope(), user: UserID(try text()),
+      client: ClientID(Identifier(high: try word(), low: try word())))
+  }
+
+  mutating func grant() throws -> MemberRow.Key {
+    let scope = try scope()
+    let owner = UserID(try text())
+    let zone = ZoneID(name: try text(), owner: owner)
+    return MemberRow.Key(scope: scope, zone: zone, participant: UserID(try rest()))
+  }
+}

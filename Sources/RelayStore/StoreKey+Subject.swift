@@ -1,0 +1,57 @@
+import Foundation
+import RelayCore
+
+extension StoreKey {
+  /// An entry's place within its feed's table. Zones stand in the order of `ZoneID`.
+  init(_ subject: Subject) {
+    self.init()
+    switch subject {
+    case .record(let name):
+      byte(1)
+      rest(name.utf8)
+    case .zone(let zone):
+      self = StoreKey(zone)
+    case .notification(let subscription, let zone, nil):
+      byte(3)
+      text(subscription.name)
+      text(zone.owner.name)
+      rest(zone.name.utf8)
+    case .notification(let subscription, let zone, let record?):
+      byte(4)
+      text(subscription.name)
+      text(zone.owner.name)
+      text(zone.name)
+      rest(record.utf8)
+    }
+  }
+
+  init(_ zone: ZoneID) {
+    self.init()
+    byte(2)
+    text(zone.owner.name)
+    rest(zone.name.utf8)
+  }
+}
+
+extension Subject {
+  init(_ key: Data) throws {
+    var reader = StoreKeyReader(key)
+    switch try reader.byte() {
+    case 1: self = .record(try reader.rest())
+    case 2:
+      let owner = UserID(try reader.text())
+      self = .zone(ZoneID(name: try reader.rest(), owner: owner))
+    case 3:
+      let subscription = SubscriptionID(try reader.text())
+      let owner = UserID(try reader.text())
+      let zone = ZoneID(name: try reader.rest(), owner: owner)
+      self = .notification(subscription, zone: zone, record: nil)
+    case 4:
+      let subscription = SubscriptionID(try reader.text())
+      let owner = UserID(try reader.text())
+      let zone = ZoneID(name: try reader.text(), owner: owner)
+      self = .notification(subscription, zone: zone, record: try reader.rest())
+    default: throw StoreKeyReader.Malformed()
+    }
+  }
+}

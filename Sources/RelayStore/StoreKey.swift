@@ -1,0 +1,91 @@
+import Foundation
+
+/// A key of several parts in one blob, whose order is that of its parts: texts in byte order, and
+/// all keys with equal first parts beside each other.
+///
+/// Blobs and not texts, because a bound text ends at its first NUL: names that differ behind one
+/// would be one name, and one user would read another's feed.
+struct StoreKey: Hashable {
+  private(set) var bytes: [UInt8] = []
+
+  /// A text that ends at two zero bytes; a zero byte within is followed by a one.
+  mutating func text(_ value: String) {
+    for byte in value.utf8 {
+      bytes.append(byte)
+      if byte == 0 { bytes.append(1) }
+    }
+    bytes.append(0)
+    bytes.append(0)
+  }
+
+  mutating func byte(_ value: UInt8) { bytes.append(value) }
+
+  /// The last part; nothing follows, so nothing is escaped.
+  mutating func rest(_ value: some Sequence<UInt8>) { bytes.append(contentsOf: value) }
+
+  mutating func word(_ value: UInt64) {
+    for place in (0..<8).reversed() {
+      bytes.append(UInt8(truncatingIfNeeded: value >> UInt64(place * 8)))
+    }
+  }
+
+  var data: Data { Data(bytes) }
+
+  /// The least key greater than all that begin with this one.
+  var end: Data {
+    var end = bytes
+    while let last = end.popLast() {
+      if last < 0xff {
+        end.append(last + 1)
+        break
+      }
+    }
+    return Data(end)
+  }
+}
+
+/// Takes a key apart again.
+struct StoreKeyReader {
+  struct Malformed: Error {}
+
+  private let bytes: [UInt8]
+  private var offset = 0
+
+  init(_ data: Data) { bytes = [UInt8](data) }
+
+  mutating func text() throws(Malformed) -> String {
+    var part: [UInt8] = []
+    while true {
+      let next = try byte()
+      guard next == 0 else {
+        part.append(next)
+        continue
+      }
+      if try byte() == 0 { break }
+      part.append(0)
+    }
+    return try Self.text(part)
+  }
+
+  mutating func byte() throws(Malformed) -> UInt8 {
+    guard offset < bytes.count else { throw Malformed() }
+    defer { offset += 1 }
+    return bytes[offset]
+  }
+
+  mutating func word() throws(Malformed) -> UInt64 {
+    var value: UInt64 = 0
+    for _ in 0..<8 { value = value << 8 | UInt64(try byte()) }
+    return value
+  }
+
+  mutating func rest() throws(Malformed) -> String {
+    defer { offset = bytes.count }
+    return try Self.text(Array(bytes[offset...]))
+  }
+
+  private static func text(_ bytes: [UInt8]) throws(Malformed) -> String {
+    guard let text = String(validating: bytes, as: UTF8.self) else { throw Malformed() }
+    return text
+  }
+}

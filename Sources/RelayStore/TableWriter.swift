@@ -1,0 +1,127 @@
+import Foundation
+import GRDB
+import RelayCore
+import RelayEngine
+
+/// Brings one partition's rows into the tables, within one fold.
+struct TableWriter {
+  let database: GRDB.Database
+  let partition: PartitionID
+
+  private var number: Int { Int(partition.number) }
+
+  func save(_ row: SubscriptionRow) throws {
+    try run(
+      """
+      INSERT INTO subscriptions (key, partition, serial, body) VALUES (?, ?, ?, ?)
+      ON CONFLICT (key) DO UPDATE SET serial = excluded.serial, body = excluded.body
+      """, [StoreKey(row.key).data, number, row.serial.column, Data(row.blob)])
+  }
+
+  func remove(_ key: SubscriptionKey) throws {
+    try run("DELETE FROM subscriptions WHERE key = ?", [StoreKey(key).data])
+  }
+
+  func remove(_ key: DeviceKey) throws {
+    try run("DELETE FROM devices WHERE key = ?", [StoreKey(key).data])
+  }
+
+  func save(_ row: GrantRow) throws {
+    let key = StoreKey(scope: row.scope, zone: row.zone, participant: row.participant)
+    try run(
+      """
+      INSERT INTO grants (key, partition, active, floor) VALUES (?, ?, ?, ?)
+      ON CONFLICT (key) DO UPDATE SET active = excluded.active, floor = excluded.floor
+      """, [key.data, number, row.isActive ? 1 : 0, row.floor.column])
+  }
+
+  func save(_ row: MemberRow) throws {
+    try run(
+      """
+      INSERT INTO members (key, partition, serial) VALUES (?, ?, ?)
+      ON CONFLICT (key) DO UPDATE SET serial = excluded.serial
+      """, [row.key.column, number, row.serial.column])
+  }
+
+  func remove(_ key: MemberRow.Key) throws {
+    try run("DELETE FROM members WHERE key = ?", [key.column])
+  }
+
+  /// One row for all of them: a burst of changes costs a fold little.
+  func save(_ remembered: [Remembered]) throws {
+    guard let last = remembered.last else { return }
+    try run(
+      "INSERT OR REPLACE INTO remembered (partition, last, items) VALUES (?, ?, ?)",
+      [number, last.ordinal.column, Data(RememberedList(remembered).blob)])
+  }
+
+  func forget(through ordinal: Ordinal) throws {
+    guard ordinal > .zero else { return }
+    try run(
+      "UPDATE partitions SET forgotten = max(forgotten, ?) WHERE id = ?",
+      [ordinal.column, number])
+    try run(
+      "DELETE FROM remembered WHERE partition = ? AND last <= ?", [number, ordinal.column])
+  }
+
+  func save(_ row: OutboxRow) throws {
+    try run(
+      "INSERT OR IGNORE INTO outbox (source, serial, target, message) VALUES (?, ?, ?, ?)",
+      [
+        Int(row.source.number), row.key.serial.column, Int(row.key.target.number),
+        Data(row.message.blob),
+      ])
+  }
+
+  func remove(_ key: OutboxRow.Key) throws {
+    try run(
+      "DELETE FROM outbox WHERE source = ? AND serial = ? AND target = ?",
+      [number, key.serial.column, Int(key.target.number)])
+  }
+
+  func save(_ heard: Heard) throws {
+    try run(
+      """
+      INSERT INTO heard (partition, source, serial) VALUES (?, ?, ?)
+      ON CONFLICT (partition, source) DO UPDATE SET serial = max(serial, excluded.serial)
+      """, [number, Int(heard.source.number), heard.serial.column])
+  }
+
+  func replace(_ fanOuts: [FanOut]) throws {
+    try run("DELETE FROM fan_outs WHERE partition = ?", [number])
+    for (place, fanOut) in fanOuts.enumerated() {
+      try run(
+        "INSERT INTO fan_outs (partition, place, body) VALUES (?, ?, ?)",
+        [number, place, Data(fanOut.blob)])
+    }
+  }
+
+  func save(_ interest: Interest) throws {
+    try run(
+      """
+      INSERT INTO interests (partition, scope, partitions) VALUES (?, ?, ?)
+      ON CONFLICT (partition, scope) DO UPDATE SET partitions = partitions | excluded.partitions
+      """,
+      [number, StoreKey(scope: interest.scope).data, Int64(bitPattern: interest.partitions)])
+  }
+
+  func proveRestore(_ isProven: Bool) throws {
+    try run("UPDATE partitions SET restored = ? WHERE id = ?", [isProven ? 1 : 0, number])
+  }
+
+  /// - Returns: false if a later cut has been folded already, so that this one says nothing new.
+  func advance(to cursor: Ordinal) throws -> Bool {
+    try run("UPDATE partitions SET cursor = ?1 WHERE id = ?2 AND cursor <= ?1", [
+      cursor.column, number,
+    ])
+    return database.changesCount > 0
+  }
+
+  private func run(_ sql: String, _ arguments: StatementArguments) throws {
+    try database.cachedStatement(sql: sql).execute(arguments: arguments)
+  }
+}
+
+extension MemberRow.Key {
+  var column: Data { StoreKey(scope: scope, zone: zone, participant: participant).data }
+}

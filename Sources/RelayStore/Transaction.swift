@@ -1,0 +1,41 @@
+import GRDB
+import RelayEngine
+
+/// One write transaction whose outcome is told precisely: done, nothing written, or unknown.
+///
+/// By hand, because GRDB's own `write` gives one kind of error for all three, and its `async` form
+/// may be cancelled in the middle of COMMIT.
+enum Transaction {
+  static func run<Value>(
+    on database: GRDB.Database, file: String, _ body: (GRDB.Database) throws -> Value
+  ) -> Result<Value, StoreError> {
+    do {
+      try database.beginTransaction(.immediate)
+    } catch {
+      return .failure(.rolledBack(error, file: file))
+    }
+    let value: Value
+    do {
+      value = try body(database)
+    } catch {
+      return .failure(rollback(database, file: file, because: .rolledBack(error, file: file)))
+    }
+    do {
+      try database.commit()
+      return .success(value)
+    } catch {
+      return .failure(rollback(database, file: file, because: .commit(error, file: file)))
+    }
+  }
+
+  private static func rollback(
+    _ database: GRDB.Database, file: String, because reason: StoreError
+  ) -> StoreError {
+    do {
+      try database.rollback()
+      return reason
+    } catch {
+      return .outcomeUnknown("\(reason.message); rollback failed: \(error)", file: file)
+    }
+  }
+}
