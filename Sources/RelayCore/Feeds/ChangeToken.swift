@@ -1,10 +1,11 @@
 /// The opaque, signed form of a place that a client holds.
 ///
 /// It is deterministic: an equal place gives equal bytes. Layout, big-endian: version (1), key id
-/// (4), feed kind (1), scope hash (8), era (8), position (8), scan head (8), code (16).
+/// (4), feed kind (1), scope hash (8), era (8), position (8), scan head (8), base (8),
+/// code (16).
 package enum ChangeToken {
   package static let version: UInt8 = 1
-  package static let byteCount = 54
+  package static let byteCount = 62
   package static let codeBytes = 16
 
   /// What a reader finds when it opens a token.
@@ -38,7 +39,8 @@ package enum ChangeToken {
     guard isEqual(expected, bytes.suffix(codeBytes)) else { return .foreign }
     let place = Place(
       era: word(bytes[14..<22]), position: Position(bits: word(bytes[22..<30])),
-      scanHead: word(bytes[30..<38]) == 0 ? nil : Position(bits: word(bytes[30..<38])))
+      scanHead: word(bytes[30..<38]) == 0 ? nil : Position(bits: word(bytes[30..<38])),
+      base: Position(bits: word(bytes[38..<46])))
     let own = body(place, keyID: keyID, feed: feed, reader: reader, keys: keys)
     return own == signed ? .place(place) : .foreign
   }
@@ -55,6 +57,7 @@ package enum ChangeToken {
     append(place.era, count: 8, to: &bytes)
     append(place.position.bits, count: 8, to: &bytes)
     append(place.scanHead?.bits ?? 0, count: 8, to: &bytes)
+    append(place.base.bits, count: 8, to: &bytes)
     return bytes
   }
 

@@ -95,7 +95,7 @@ package struct Delta: Hashable, Sendable {
     } else if touch.device != rest.last.device {
       rest.foreign = rest.last.position
     }
-    rest.last = touch
+    rest.last = touch.after(rest.last)
     self.rest = rest
   }
 
@@ -116,6 +116,7 @@ package struct Delta: Hashable, Sendable {
       return
     }
     var joined = tail
+    joined.last = tail.last.after(own.last)
     if let rebirth = tail.rebirth {
       joined.rebirth = Rebirth(died: rebirth.died ?? own.last.position, reborn: rebirth.reborn)
     } else {
@@ -125,5 +126,18 @@ package struct Delta: Hashable, Sendable {
       joined.foreign = tail.last.device == own.last.device ? own.foreign : own.last.position
     }
     rest = joined
+  }
+}
+
+extension Touch {
+  /// What this touch does not say keeps what an earlier one said: a record's type, the last
+  /// `sequence` applied.
+  fileprivate func after(_ earlier: Touch) -> Touch {
+    var touch = self
+    touch.sequence = sequence ?? earlier.sequence
+    if case .record("", let tag) = detail, case .record(let known, _) = earlier.detail {
+      touch.detail = .record(type: known, tag: tag)
+    }
+    return touch
   }
 }

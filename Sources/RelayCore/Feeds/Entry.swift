@@ -60,13 +60,20 @@ package struct Life: Hashable, Sendable {
 
   /// Whether a reader at `token` is shown nothing: it never knew the life that ended (P3).
   ///
-  /// - Parameter scanHead: the feed's head when a scan without a token began; such a reader knows
-  ///   nothing that was gone by then.
+  /// - Parameters:
+  ///   - token: where the catch-up began, however many pages ago; zero without a token.
+  ///   - scanHead: the feed's head when it began. What went later is always shown: an earlier page
+  ///     may have shown it, or a stale life of it may be held still.
   package func isHidden(from token: Position, scanHead: Position?) -> Bool {
     if isPresent { return false }
+    if let scanHead, position > scanHead { return false }
     if token == .zero { return true }
-    if let scanHead, position <= scanHead { return true }
     return token < born || (died <= token && token < reborn)
+  }
+
+  /// The same for a reading that `Page.start` began or went on with.
+  package func isHidden(from start: Place) -> Bool {
+    isHidden(from: start.base, scanHead: start.scanHead)
   }
 
   /// Made by `device` itself since `token`: logged, never pushed to it (P8).

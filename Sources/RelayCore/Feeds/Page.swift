@@ -5,7 +5,7 @@ package struct Page: Hashable, Sendable {
   package var next: Place
   /// True means that the next page strictly advances (P2).
   package var hasMore: Bool
-  /// What the reader's token said: reasons and ownership are computed at it.
+  /// Where the reader's catch-up began: reasons and ownership are computed at it.
   package var since: Position
   /// Database feeds only: for each entry, the place at the head of that zone's own feed.
   package var zoneHeads: [Place]
@@ -92,19 +92,24 @@ extension Page {
     }
   }
 
-  /// Where a reading begins, or why it cannot.
+  /// Where a reading begins, or why it cannot. Its `base` and `scanHead` are those of the whole
+  /// catch-up: what an earlier page's reader holds is not exact until the last page.
   package static func start(
     of feed: FeedState, eras: Eras, after place: Place?, floor: Position
   ) -> Result<Place, Expired> {
+    // A regrant may raise the reader's floor above all that the feed holds.
+    let top = max(feed.top, floor)
     guard let place else {
-      return .success(Place(era: 0, position: .zero, scanHead: feed.top))
+      return .success(Place(era: 0, position: .zero, scanHead: top))
     }
-    guard eras.contain(place), place.position <= feed.top else {
+    guard eras.contain(place), place.position <= top else {
       return .failure(Expired(why: .lostHistory))
     }
-    let reached = place.scanHead ?? place.position
+    let reached = max(place.position, place.scanHead ?? .zero)
     guard reached >= max(floor, feed.floor) else { return .failure(Expired(why: .trimmed)) }
-    return .success(place)
+    guard place.scanHead == nil else { return .success(place) }
+    return .success(
+      Place(era: place.era, position: place.position, scanHead: top, base: place.position))
   }
 
   package struct Expired: Error, Hashable { package var why: Expiry }
@@ -118,7 +123,7 @@ extension Page {
     var last = start.position
     var hasMore = false
     for entry in ahead {
-      if entry.life.isHidden(from: start.position, scanHead: start.scanHead) { continue }
+      if entry.life.isHidden(from: start) { continue }
       if shown.count == limit {
         hasMore = true
         break
@@ -126,11 +131,10 @@ extension Page {
       shown.append(entry)
       last = entry.life.position
     }
-    let end = hasMore ? last : max(feed.top, start.position)
-    let scanHead = start.scanHead.flatMap { hasMore && end < $0 ? $0 : nil }
-    let era = eras.of(end.ordinal)?.id ?? 0
-    return Page(
-      entries: shown, next: Place(era: era, position: end, scanHead: scanHead), hasMore: hasMore,
-      since: start.position)
+    let end = hasMore ? last : max(feed.top, start.position, start.scanHead ?? .zero)
+    let next = Place(
+      era: eras.of(end.ordinal)?.id ?? 0, position: end, scanHead: hasMore ? start.scanHead : nil,
+      base: hasMore ? start.base : .zero)
+    return Page(entries: shown, next: next, hasMore: hasMore, since: start.base)
   }
 }

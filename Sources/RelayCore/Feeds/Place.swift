@@ -40,12 +40,22 @@ package struct Eras: Hashable, Sendable {
 package struct Place: Hashable, Sendable {
   package var era: UInt64
   package var position: Position
-  /// The feed's head when a scan without a token began; nil once the scan has passed it.
+  /// The feed's head when a catch-up of several pages began; nil: the holder is caught up, and
+  /// knows exactly what the feed held at `position`.
   package var scanHead: Position?
+  /// Where that catch-up began: zero for a scan without a token. Counts only with `scanHead`.
+  package var base: Position
 
-  package init(era: UInt64, position: Position, scanHead: Position? = nil) {
+  package init(
+    era: UInt64, position: Position, scanHead: Position? = nil, base: Position = .zero
+  ) {
     self.era = era
     self.position = position
     self.scanHead = scanHead
+    self.base = base
   }
+
+  /// Nothing that is gone, up to here, is shown: a scan without a token knows of none of it.
+  /// Stores may skip it unread (L17).
+  package var goneHidden: Position { base == .zero ? scanHead ?? .zero : .zero }
 }

@@ -1,0 +1,90 @@
+import RelayCore
+
+/// What one record went through, and what can be said of it without any compaction: the oracle of
+/// the feed tests.
+struct FeedHistory {
+  struct Event {
+    var verb: Touch.Verb
+    var device: ClientID?
+    var isTyped: Bool
+    var sequence: Int64?
+  }
+
+  var events: [Event] = []
+
+  static let devices: [ClientID?] = [Sample.client(1), Sample.client(2), nil]
+  static let verbs: [Touch.Verb] = [.created, .updated, .deleted]
+  static let subject = Subject.record("r")
+
+  /// Nine symbols: verb × device.
+  init(_ word: [Int]) {
+    events = word.map { Event(verb: Self.verbs[$0 / 3], device: Self.devices[$0 % 3], isTyped: true) }
+  }
+
+  init(random draw: inout Draw, length: Int) {
+    events = (0..<length).map { _ in
+      Event(
+        verb: draw.pick(Self.verbs), device: draw.pick(Self.devices), isTyped: draw.chance(60),
+        sequence: draw.chance(50) ? Int64(draw.below(9)) : nil)
+    }
+  }
+
+  static func position(_ index: Int) -> Position { Sample.position(UInt64(index + 1) * 10) }
+
+  func touch(_ index: Int) -> Touch {
+    let event = events[index]
+    return Touch(
+      verb: event.verb, position: Self.position(index), device: event.device,
+      sequence: event.sequence, time: .s(Double(index)),
+      detail: .record(type: event.isTyped ? "T\(index)" : "", tag: "\(index)"))
+  }
+
+  func delta(_ range: Range<Int>) -> Delta {
+    var delta = Delta(touch(range.lowerBound))
+    for index in range.dropFirst() { delta.add(touch(index)) }
+    return delta
+  }
+
+  func fold(_ range: Range<Int>, into entry: Entry? = nil) -> Entry? {
+    range.reduce(entry) { Fold.fold($0, Delta(touch($1)), subject: Self.subject) }
+  }
+
+  /// Which events changed anything: a deletion of what is gone does not.
+  var effective: [Bool] {
+    var isPresent: Bool?
+    return events.map { event in
+      let becomes = event.verb != .deleted
+      defer { isPresent = isPresent == false && !becomes ? false : becomes }
+      return becomes || isPresent != false
+    }
+  }
+
+  enum Known { case present, gone, unknown }
+
+  /// What a reader with everything up to `token` holds of the record. Before the first event a
+  /// record that was not created then may be there from before the relay heard of it.
+  func state(at token: Position) -> Known {
+    var state: Known = events.first?.verb == .created ? .gone : .unknown
+    for index in events.indices where Self.position(index) <= token {
+      state = events[index].verb == .deleted ? .gone : .present
+    }
+    return state
+  }
+
+  var lives: Int {
+    var count = events.first?.verb == .created ? 0 : 1
+    var isPresent = count == 1
+    for event in events {
+      if event.verb != .deleted && !isPresent { count += 1 }
+      isPresent = event.verb != .deleted
+    }
+    return count
+  }
+
+  /// Everything since `token` was done by `device`.
+  func isOwn(of device: ClientID, since token: Position) -> Bool {
+    let counted = zip(events.indices, effective).filter { $0.1 }.map { $0.0 }
+    guard let last = counted.last, events[last].device == device else { return false }
+    return counted.allSatisfy { Self.position($0) <= token || events[$0].device == device }
+  }
+}

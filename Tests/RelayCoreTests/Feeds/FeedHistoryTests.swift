@@ -1,0 +1,118 @@
+import RelayCore
+import Testing
+
+/// P2, P3: every history of one record, folded in every way, read from every place.
+@Suite struct FeedHistoryTests {
+  /// Combining in memory and folding later gives the entry that folding one by one gives.
+  @Test func deltasFoldToTheSameEntryHoweverTheyAreGrouped() {
+    for length in 1...4 {
+      strings(over: 9, length: length) { word in checkAllSplits(FeedHistory(word)) }
+    }
+    // Verbs alone, one device: every history of eight and every way to split it.
+    for length in 5...7 {
+      strings(over: 3, length: length) { word in
+        checkAllSplits(FeedHistory(word.map { $0 * 3 }))
+      }
+    }
+  }
+
+  @Test func longHistoriesWithGapsInTypesAndSequencesFoldTheSame() {
+    var draw = Draw(seed: 1)
+    for _ in 0..<3_000 { checkAllSplits(FeedHistory(random: &draw, length: 1 + draw.below(8))) }
+  }
+
+  private func checkAllSplits(_ history: FeedHistory) {
+    let count = history.events.count
+    let expected = history.fold(0..<count)
+    for mask in 0..<(1 << (count - 1)) {
+      var entry: Entry?
+      var sum: Delta?
+      var start = 0
+      for end in 1...count where end == count || mask & (1 << (end - 1)) != 0 {
+        let delta = history.delta(start..<end)
+        entry = Fold.fold(entry, delta, subject: FeedHistory.subject)
+        sum = sum.map { Delta.combine($0, delta) } ?? delta
+        start = end
+      }
+      let combined = sum.map { Fold.fold(nil, $0, subject: FeedHistory.subject) }
+      if entry != expected || combined != expected {
+        Issue.record("\(history.events) split \(mask): \(entry!) \(combined!) not \(expected!)")
+        return
+      }
+    }
+  }
+
+  /// A fold repeated after an outcome that nobody knew changes nothing.
+  @Test func aRepeatedFoldChangesNothing() {
+    strings(over: 9, length: 4) { word in
+      let history = FeedHistory(word)
+      for split in 0..<4 {
+        let before = history.fold(0..<split)
+        let delta = history.delta(split..<4)
+        let once = Fold.fold(before, delta, subject: FeedHistory.subject)
+        if Fold.fold(once, delta, subject: FeedHistory.subject) != once {
+          Issue.record("\(history.events) at \(split) is not repeatable")
+        }
+      }
+    }
+  }
+
+  /// No ghost: who held the record hears of its end. Minimal: who did not is told nothing, but for
+  /// a third life. `own` and the reason are those of the changes since the token.
+  @Test func everyReaderIsToldWhatItNeedsAndNoMore() {
+    for length in 1...4 {
+      strings(over: 9, length: length) { word in checkReaders(FeedHistory(word)) }
+    }
+    for length in 5...8 {
+      strings(over: 3, length: length) { word in
+        checkReaders(FeedHistory(word.enumerated().map { $1 * 3 + $0 % 3 }))
+      }
+    }
+  }
+
+  private func checkReaders(_ history: FeedHistory) {
+    guard let entry = history.fold(0..<history.events.count) else { return }
+    for step in 0...(2 * history.events.count) {
+      let token = Sample.position(UInt64(step) * 5)
+      let known = history.state(at: token)
+      if entry.life.position <= token { continue }
+      let isHidden = entry.life.isHidden(from: token, scanHead: nil)
+      let isWrong =
+        if entry.life.isPresent {
+          isHidden
+        } else if token == .zero {
+          !isHidden
+        } else if known == .gone {
+          !isHidden && history.lives < 3
+        } else {
+          isHidden
+        }
+      if isWrong {
+        Issue.record("\(history.events) at \(step): \(known) \(entry.life)")
+        return
+      }
+      checkOwn(history, entry, token)
+      let reason = NotificationDetail.reason(entry.life, at: token)
+      let expected: NotificationDetail.Reason =
+        !entry.life.isPresent
+        ? .deleted : lastLifeBegan(history, after: token) ? .created : .updated
+      if reason != expected { Issue.record("\(history.events) at \(step): \(reason)") }
+    }
+  }
+
+  private func checkOwn(_ history: FeedHistory, _ entry: Entry, _ token: Position) {
+    for device in FeedHistory.devices.compactMap(\.self)
+    where entry.life.isOwn(of: device, since: token) != history.isOwn(of: device, since: token) {
+      Issue.record("\(history.events) at \(token): own of \(device.text) is wrong")
+    }
+  }
+
+  private func lastLifeBegan(_ history: FeedHistory, after token: Position) -> Bool {
+    var began = history.events[0].verb == .created ? FeedHistory.position(0) : .zero
+    for index in history.events.indices.dropFirst()
+    where history.events[index - 1].verb == .deleted && history.events[index].verb != .deleted {
+      began = FeedHistory.position(index)
+    }
+    return token < began
+  }
+}

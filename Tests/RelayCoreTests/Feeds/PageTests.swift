@@ -1,0 +1,112 @@
+import RelayCore
+import Testing
+
+/// The edges of history: P2, P10, L16.
+@Suite struct PageTests {
+  private let eras = Eras([Era(id: 7, first: Ordinal(1)), Era(id: 9, first: Ordinal(100))])
+
+  private func entry(_ name: String, _ ordinal: UInt64, gone: Bool = false) -> Entry {
+    let position = Sample.position(ordinal)
+    let life = Life(position: position, state: gone ? .deleted : .present, time: .zero)
+    return Entry(subject: .record(name), life: life, detail: .record(type: "T", tag: nil))
+  }
+
+  private func place(_ ordinal: UInt64, era: UInt64 = 7, scanHead: UInt64? = nil) -> Place {
+    Place(
+      era: era, position: Sample.position(ordinal), scanHead: scanHead.map { Sample.position($0) })
+  }
+
+  private func read(_ feed: FeedState, _ place: Place?, floor: UInt64 = 0) -> PageAnswer {
+    Page.read(
+      [entry("a", 20), entry("b", 30, gone: true), entry("c", 40)], of: feed, eras: eras,
+      after: place, limit: 2, floor: Sample.position(floor))
+  }
+
+  private let feed = FeedState(head: Sample.position(40), floor: Sample.position(10))
+
+  @Test func aTokenBelowTheFloorHasExpiredAndOneAtTheFloorHasNot() {
+    #expect(read(feed, place(9)) == .expired(.trimmed))
+    guard case .page(let page) = read(feed, place(10)) else {
+      Issue.record("a token at the floor reads")
+      return
+    }
+    #expect(page.entries.map(\.subject) == [.record("a"), .record("b")])
+    #expect(page.hasMore)
+    #expect(page.next.base == Sample.position(10))
+    #expect(page.since == Sample.position(10))
+  }
+
+  @Test func aCaughtUpTokenAnswersNothingAndStaysTheSame() {
+    guard case .page(let page) = read(feed, place(40)) else {
+      Issue.record("a token at the head reads")
+      return
+    }
+    #expect(page == Page(entries: [], next: place(40), hasMore: false, since: Sample.position(40)))
+  }
+
+  @Test func aTokenAheadOfTheFeedIsLostHistoryAndNotAnError() {
+    #expect(read(feed, place(41)) == .expired(.lostHistory))
+  }
+
+  @Test func aTokenOfAnUnknownLifeIsLostHistory() {
+    #expect(read(feed, place(20, era: 8)) == .expired(.lostHistory))
+  }
+
+  @Test func aPlacePastItsLifesEndIsLostHistory() {
+    let later = FeedState(head: Sample.position(120))
+    #expect(read(later, place(100, era: 7)) == .expired(.lostHistory))
+    #expect(read(later, place(99, era: 7, scanHead: 100)) == .expired(.lostHistory))
+    guard case .page = read(later, place(99, era: 7)), case .page = read(later, place(110, era: 9))
+    else {
+      Issue.record("places within their lives read")
+      return
+    }
+  }
+
+  @Test func aScanExpiresOnlyIfTheFloorPassesItsHead() {
+    let raised = FeedState(head: Sample.position(40), floor: Sample.position(35))
+    #expect(read(raised, place(20, scanHead: 34)) == .expired(.trimmed))
+    guard case .page(let page) = read(raised, place(20, scanHead: 35)) else {
+      Issue.record("a scan whose head is at the floor reads on")
+      return
+    }
+    #expect(page.entries.map(\.subject) == [.record("c")])
+  }
+
+  @Test func whatIsClearedIsNotShownAndItsTokensExpire() {
+    let cleared = FeedState(
+      head: Sample.position(40), floor: Sample.position(50), cleared: Sample.position(50))
+    #expect(read(cleared, place(40)) == .expired(.trimmed))
+    guard case .page(let page) = read(cleared, nil) else {
+      Issue.record("a cleared feed reads from the start")
+      return
+    }
+    #expect(page.entries.isEmpty)
+    #expect(page.next == place(50))
+    #expect(read(cleared, page.next) == .page(Page(
+      entries: [], next: place(50), hasMore: false, since: Sample.position(50))))
+  }
+
+  /// A regrant raises one reader's floor above all that the feed holds: a new start arrives.
+  @Test func aReaderWhoseOwnFloorIsAboveTheHeadStartsAnewOnce() {
+    #expect(read(feed, place(40), floor: 60) == .expired(.trimmed))
+    guard case .page(let first) = read(feed, nil, floor: 60),
+      case .page(let last) = read(feed, first.next, floor: 60)
+    else {
+      Issue.record("a regranted reader reads from the start")
+      return
+    }
+    #expect(!first.hasMore && !last.hasMore)
+    #expect(first.entries.count == 2)
+    #expect(last.entries.isEmpty)
+    #expect(last.next == first.next)
+  }
+
+  @Test func aTokenNamesTheLifeInWhichItsPlaceWasGiven() {
+    #expect(eras.of(Ordinal(99))?.id == 7)
+    #expect(eras.of(Ordinal(100))?.id == 9)
+    #expect(eras.of(.zero)?.id == 7)
+    #expect(Eras([]).of(.zero) == nil)
+    #expect(eras.knows(9) && !eras.knows(8))
+  }
+}
