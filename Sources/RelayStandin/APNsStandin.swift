@@ -1,0 +1,120 @@
+import NIOCore
+import NIOHTTP2
+import NIOPosix
+import NIOSSL
+
+/// An APNs look-alike on loopback, for tests and demonstrations: HTTP/2 over TLS, Apple's rules,
+/// Apple's refusals, and misbehaviour on request.
+///
+/// It listens as soon as it exists; ``run()`` serves until its task is cancelled and must be called
+/// once. Every request is on record in `pushes.jsonl` before it is answered.
+package struct APNsStandin: Sendable {
+  /// The port it listens on.
+  package let port: Int
+  private let listener: any Channel
+  private let open: OpenChannels
+
+  /// Makes or reads the files in the directory, and listens.
+  ///
+  /// - Throws: ``StandinError`` with the item and the remedy.
+  package init(_ settings: StandinSettings) async throws(StandinError) {
+    try settings.validate()
+    let files = StandinFiles(directory: settings.directory)
+    let key = try files.prepare()
+    let log = try PushLog(path: files.pushes)
+    let tls = try Self.tls(files)
+    let reception = Reception(settings, key: key, log: log)
+    let open = OpenChannels()
+    // One event loop for all: requests are judged, and stand in the log, in one order.
+    let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton.next())
+      .serverChannelOption(.backlog, value: 256)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try Self.serve(channel, tls: tls, reception: reception, open: open)
+        }
+      }
+    do {
+      listener = try await bootstrap.bind(host: settings.host, port: settings.port).get()
+    } catch {
+      throw StandinError(
+        code: .listen, message: "cannot listen on \(settings.host):\(settings.port): \(error)",
+        remedy: "choose a free port, or stop who holds it")
+    }
+    open.listen(on: listener)
+    self.open = open
+    port = listener.localAddress?.port ?? settings.port
+  }
+
+  /// Serves until the task is cancelled, then closes every connection.
+  ///
+  /// - Throws: ``StandinError`` if the log of requests can no longer be written.
+  package func run() async throws(StandinError) {
+    await withTaskCancellationHandler {
+      // The future of a close cannot fail in a way that matters: the listener is gone either way.
+      _ = try? await listener.closeFuture.get()
+    } onCancel: {
+      listener.close(promise: nil)
+    }
+    for channel in open.all {
+      // A connection that its client has closed meanwhile is as good as closed.
+      _ = try? await channel.close(mode: .all).get()
+    }
+    if let failure = open.failure {
+      throw StandinError(
+        code: .files, message: "a request could not be put on record: \(failure)",
+        remedy: "make room for the log of requests, and start again")
+    }
+  }
+
+  private static func tls(_ files: StandinFiles) throws(StandinError) -> NIOSSLContext {
+    do {
+      var configuration = TLSConfiguration.makeServerConfiguration(
+        certificateChain: try NIOSSLCertificate.fromPEMFile(files.certificate).map {
+          .certificate($0)
+        },
+        privateKey: .privateKey(try NIOSSLPrivateKey(file: files.certificateKey, format: .pem)))
+      configuration.applicationProtocols = ["h2"]
+      configuration.minimumTLSVersion = .tlsv12
+      return try NIOSSLContext(configuration: configuration)
+    } catch {
+      throw StandinError(
+        code: .keys,
+        message: "\(files.certificate) or \(files.certificateKey) is no certificate: \(error)",
+        remedy: "remove the file, and new ones are made")
+    }
+  }
+
+  private static func serve(
+    _ channel: any Channel, tls: NIOSSLContext, reception: Reception, open: OpenChannels
+  ) throws {
+    let farewell = Farewell()
+    let connection = Connection(
+      number: reception.connectionOpened(), reception: reception, channel: channel,
+      farewell: farewell)
+    let bound = NIOLoopBound(connection, eventLoop: channel.eventLoop)
+    var settings = NIOHTTP2Handler.ConnectionConfiguration()
+    settings.initialSettings = [
+      HTTP2Setting(parameter: .maxConcurrentStreams, value: reception.maxStreams),
+      HTTP2Setting(parameter: .maxHeaderListSize, value: 16_384),
+    ]
+    // A client with deadlines resets what `mute` leaves unanswered: that is no attack here.
+    var streams = NIOHTTP2Handler.StreamConfiguration()
+    streams.streamResetFrameRateLimit.maximumCount = 100_000
+    try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls))
+    try channel.pipeline.syncOperations.addHandler(farewell)
+    _ = try channel.pipeline.syncOperations.configureHTTP2Pipeline(
+      mode: .server, connectionConfiguration: settings, streamConfiguration: streams
+    ) { stream in
+      stream.eventLoop.makeCompletedFuture {
+        try stream.pipeline.syncOperations.addHandler(
+          PushStream(connection: bound.value, reception: reception) { error in
+            open.fail(error)
+          })
+      }
+    }
+    try channel.pipeline.syncOperations.addHandler(connection)
+    open.insert(channel)
+  }
+}

@@ -1,0 +1,89 @@
+import Crypto
+import Foundation
+
+/// The rules for provider tokens (JWT, ES256), with the memory that they need.
+///
+/// A token is good for an hour from its `iat`. A team that shows a newer `iat` less than 20
+/// minutes after its last one is told TooManyProviderTokenUpdates and may go on with the old token.
+/// What counts as an update is the `iat`, not the text: every ES256 signature of the same claims is
+/// another text, and several connections may sign for themselves.
+struct ProviderTokens: Sendable {
+  private let key: P256.Signing.PublicKey
+  private var verified: [String: Claims] = [:]
+  private var newest: [String: Int64] = [:]
+
+  static let lifeSeconds: Int64 = 3_600
+  static let updateSeconds: Int64 = 1_200
+  /// Clocks of client and server may differ by this much.
+  static let skewSeconds: Int64 = 60
+  /// Texts whose signature is remembered as good; forgotten together when more come.
+  static let verifiedMax = 256
+
+  init(key: P256.Signing.PublicKey) { self.key = key }
+
+  /// Checks an `authorization` header at `now`, in seconds since 1970.
+  mutating func check(_ header: String?, at now: Int64) -> Refusal? {
+    guard let header, !header.isEmpty else { return .missingProviderToken }
+    let words = header.split(separator: " ", maxSplits: 1)
+    guard words.count == 2, words[0].lowercased() == "bearer" else { return .missingProviderToken }
+    guard let claims = claims(of: String(words[1])) else { return .invalidProviderToken }
+    guard claims.issuedAt <= now + Self.skewSeconds else { return .invalidProviderToken }
+    guard now - claims.issuedAt <= Self.lifeSeconds else { return .expiredProviderToken }
+    if let last = newest[claims.team] {
+      if claims.issuedAt > last, claims.issuedAt - last < Self.updateSeconds {
+        return .tooManyProviderTokenUpdates
+      }
+      newest[claims.team] = max(last, claims.issuedAt)
+    } else {
+      newest[claims.team] = claims.issuedAt
+    }
+    return nil
+  }
+
+  /// The claims of a token that is well formed and well signed; nil of any other.
+  private mutating func claims(of token: String) -> Claims? {
+    if let known = verified[token] { return known }
+    let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 3,
+      let header = object(parts[0]), header["alg"] as? String == "ES256",
+      let keyID = header["kid"] as? String, Self.isTenCharacters(keyID),
+      let body = object(parts[1]),
+      let team = body["iss"] as? String, Self.isTenCharacters(team),
+      let issuedAt = (body["iat"] as? NSNumber)?.int64Value,
+      let signatureBytes = Self.base64URL(parts[2]),
+      // A signature of another form than 64 bytes is as bad as a wrong one.
+      let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signatureBytes),
+      key.isValidSignature(signature, for: Data("\(parts[0]).\(parts[1])".utf8))
+    else { return nil }
+    if verified.count >= Self.verifiedMax { verified.removeAll() }
+    let claims = Claims(team: team, issuedAt: issuedAt)
+    verified[token] = claims
+    return claims
+  }
+
+  private func object(_ part: Substring) -> [String: Any]? {
+    guard let bytes = Self.base64URL(part) else { return nil }
+    // Not JSON = not a token; the caller says so.
+    return try? JSONSerialization.jsonObject(with: bytes) as? [String: Any]
+  }
+
+  /// Apple's key and team identifiers have ten letters and digits.
+  private static func isTenCharacters(_ text: String) -> Bool {
+    text.utf8.count == 10 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+  }
+
+  /// How many texts are remembered.
+  var verifiedCount: Int { verified.count }
+
+  private static func base64URL(_ part: Substring) -> Data? {
+    guard !part.isEmpty, !part.contains("=") else { return nil }
+    var text = part.replacing("-", with: "+").replacing("_", with: "/")
+    text += String(repeating: "=", count: (4 - text.count % 4) % 4)
+    return Data(base64Encoded: String(text))
+  }
+
+  private struct Claims: Sendable {
+    var team: String
+    var issuedAt: Int64
+  }
+}

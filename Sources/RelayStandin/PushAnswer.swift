@@ -1,0 +1,37 @@
+/// What becomes of one request.
+enum PushAnswer: Equatable, Sendable {
+  case accepted
+  /// `timestamp` in milliseconds stands only beside reasons that Apple dates.
+  case refused(Refusal, timestamp: Int64?)
+  /// Accepted, answered late.
+  case late
+  /// Never answered.
+  case silence
+  /// The stream is reset; what became of the push the sender cannot know.
+  case reset
+
+  /// What the log says: 0 where no status was sent.
+  var status: Int {
+    switch self {
+    case .accepted, .late: 200
+    case .refused(let refusal, _): refusal.status
+    case .silence, .reset: 0
+    }
+  }
+
+  var reason: String? {
+    switch self {
+    case .accepted, .late: nil
+    case .refused(let refusal, _): refusal.rawValue
+    case .silence: "NoAnswer"
+    case .reset: "Reset"
+    }
+  }
+
+  /// The body of the answer: Apple's JSON for a refusal, nothing otherwise.
+  var body: String {
+    guard case .refused(let refusal, let timestamp) = self else { return "" }
+    let date = timestamp.map { ",\"timestamp\":\($0)" } ?? ""
+    return "{\"reason\":\"\(refusal.rawValue)\"\(date)}"
+  }
+}

@@ -1,0 +1,61 @@
+import Foundation
+
+/// `pushes.jsonl`: one line a request, in the order of the answers.
+///
+/// A line has reached the kernel before `append` returns, in one write: whoever has seen the
+/// answer sees the line, and a reader that follows the file never sees half of one.
+final class PushLog: Sendable {
+  private let descriptor: Int32
+  private let path: String
+
+  init(path: String) throws(StandinError) {
+    self.path = path
+    descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw .files("open", path) }
+  }
+
+  deinit { close(descriptor) }
+
+  func append(_ request: PushRequest, _ answer: PushAnswer, at milliseconds: Int64) throws {
+    let line = Array(try Self.line(request, answer, at: milliseconds).utf8)
+    let written = line.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+    guard written == line.count else { throw StandinError.files("write", path) }
+  }
+
+  static func line(
+    _ request: PushRequest, _ answer: PushAnswer, at milliseconds: Int64
+  ) throws -> String {
+    var headers: [String: String] = [:]
+    for header in request.headers {
+      headers[header.name] = headers[header.name].map { "\($0), \(header.value)" } ?? header.value
+    }
+    let payload = try request.payload.map { try json($0) } ?? "null"
+    let time = Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
+      .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    var members = [
+      "\"time\":\(try json(time))",
+      "\"connection\":\(request.connection)",
+      "\"path\":\(try json(request.path))",
+      "\"headers\":\(try json(headers))",
+      "\"payload\":\(payload)",
+      "\"status\":\(answer.status)",
+    ]
+    if let reason = answer.reason { members.append("\"reason\":\(try json(reason))") }
+    return "{\(members.joined(separator: ","))}\n"
+  }
+
+  private static func json(_ value: Any) throws -> String {
+    let bytes = try JSONSerialization.data(
+      withJSONObject: value, options: [.fragmentsAllowed, .sortedKeys, .withoutEscapingSlashes])
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+extension StandinError {
+  /// A failed system call on a file, with the system's own reason.
+  static func files(_ action: String, _ path: String) -> StandinError {
+    StandinError(
+      code: .files, message: "cannot \(action) \(path): \(String(cString: strerror(errno)))",
+      remedy: "choose a directory that this user may write to")
+  }
+}

@@ -1,0 +1,105 @@
+import Foundation
+
+/// What Apple documents about a request, apart from its provider token.
+///
+/// Each rule is a function of the request alone and answers with Apple's reason, or nil. Only the
+/// token-based scheme is known: `apns-topic` is therefore always required.
+enum PushRules {
+  static let payloadBytesMax = 4_096
+  static let collapseBytesMax = 64
+
+  /// Push types that Apple documents; only `alert` and `background` are held to their payload.
+  static let pushTypes: Set<String> = [
+    "alert", "background", "location", "voip", "complication", "fileprovider", "mdm",
+    "liveactivity", "pushtotalk", "widgets", "controls",
+  ]
+
+  /// Method and path: what must be right before anything else is looked at.
+  static func route(_ request: PushRequest) -> Refusal? {
+    if request.deviceToken == nil { return .badPath }
+    return request.method == "POST" ? nil : .methodNotAllowed
+  }
+
+  /// Device token, headers and payload.
+  static func content(_ request: PushRequest) -> Refusal? {
+    device(request) ?? headers(request) ?? payload(request)
+  }
+
+  private static func device(_ request: PushRequest) -> Refusal? {
+    guard let token = request.deviceToken, !token.isEmpty else { return .missingDeviceToken }
+    // Words such as `gone…` may stand in the path as they are.
+    if Conduct(token: token) != .ordinary { return nil }
+    return token.utf8.allSatisfy { isHex($0) } ? nil : .badDeviceToken
+  }
+
+  private static func headers(_ request: PushRequest) -> Refusal? {
+    let names = request.headers.map(\.name).filter {
+      $0.hasPrefix("apns-") || $0 == "authorization"
+    }
+    if Set(names).count != names.count { return .duplicateHeaders }
+    guard let topic = request.header("apns-topic"), !topic.isEmpty else { return .missingTopic }
+    if !isTopic(topic) { return .badTopic }
+    if let id = request.header("apns-id"), !isCanonicalUUID(id) { return .badMessageID }
+    if let time = request.header("apns-expiration"), time.isEmpty || !isNumber(time) {
+      return .badExpirationDate
+    }
+    if let collapse = request.header("apns-collapse-id"),
+      collapse.isEmpty || collapse.utf8.count > collapseBytesMax
+    {
+      return .badCollapseID
+    }
+    if let priority = request.header("apns-priority"), !["1", "5", "10"].contains(priority) {
+      return .badPriority
+    }
+    guard let type = request.header("apns-push-type"), pushTypes.contains(type) else {
+      return .invalidPushType
+    }
+    // Without the header the priority is 10, and 10 is an error for a background push.
+    let isBackground = type == "background"
+    return isBackground && request.header("apns-priority") != "5" ? .badPriority : nil
+  }
+
+  private static func payload(_ request: PushRequest) -> Refusal? {
+    if request.bodyBytes > payloadBytesMax { return .payloadTooLarge }
+    guard let payload = request.payload, !payload.isEmpty else { return .payloadEmpty }
+    let aps = payload["aps"] as? [String: Any]
+    switch request.header("apns-push-type") {
+    case "background":
+      guard let aps, aps.count == 1, (aps["content-available"] as? NSNumber)?.intValue == 1 else {
+        return .invalidPushType
+      }
+      return nil
+    case "alert":
+      let shows = ["alert", "badge", "sound"].contains { aps?[$0] != nil }
+      return shows ? nil : .invalidPushType
+    default:
+      return nil
+    }
+  }
+
+  private static func isHex(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+      UInt8(ascii: "A")...UInt8(ascii: "F"):
+      true
+    default: false
+    }
+  }
+
+  private static func isNumber(_ text: String) -> Bool {
+    text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+      && Int64(text) != nil
+  }
+
+  private static func isTopic(_ text: String) -> Bool {
+    text.utf8.count <= 255
+      && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }
+  }
+
+  /// Lowercase, 8-4-4-4-12.
+  private static func isCanonicalUUID(_ text: String) -> Bool {
+    let groups = text.split(separator: "-", omittingEmptySubsequences: false)
+    return groups.map(\.utf8.count) == [8, 4, 4, 4, 12] && text == text.lowercased()
+      && groups.allSatisfy { $0.utf8.allSatisfy { isHex($0) } }
+  }
+}

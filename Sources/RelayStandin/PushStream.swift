@@ -1,0 +1,141 @@
+import Foundation
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+
+/// One stream: gathers the request, has it judged, answers.
+final class PushStream: ChannelInboundHandler {
+  typealias InboundIn = HTTP2Frame.FramePayload
+  typealias OutboundOut = HTTP2Frame.FramePayload
+
+  private let connection: Connection
+  private let reception: Reception
+  private let failed: (any Error) -> Void
+  private var state = State.waiting
+
+  private enum State {
+    /// Nothing has come yet.
+    case waiting
+    /// The body is coming.
+    case reading(HTTP2StreamID, PushRequest)
+    /// The request is whole; the answer is on its way, or never comes.
+    case judged(HTTP2StreamID)
+    /// Not served, or over.
+    case done
+  }
+
+  init(connection: Connection, reception: Reception, failed: @escaping (any Error) -> Void) {
+    self.connection = connection
+    self.reception = reception
+    self.failed = failed
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch unwrapInboundIn(data) {
+    case .headers(let headers): read(headers, context)
+    case .data(let data): read(data, context)
+    default: break
+    }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    switch state {
+    case .reading(let stream, _), .judged(let stream): connection.ended(stream)
+    case .waiting, .done: break
+    }
+    state = .done
+    context.fireChannelInactive()
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // The other side reset the stream; `channelInactive` follows and does what is to do.
+    context.close(promise: nil)
+  }
+
+  private func read(_ headers: HTTP2Frame.FramePayload.Headers, _ context: ChannelHandlerContext) {
+    guard case .waiting = state else { return }
+    let stream: HTTP2StreamID
+    do {
+      guard let id = try context.channel.syncOptions?.getOption(HTTP2StreamChannelOptions.streamID)
+      else { return failed(ChannelError.operationUnsupported) }
+      stream = id
+    } catch {
+      return failed(error)
+    }
+    guard connection.began(stream) else {
+      state = .done
+      return
+    }
+    let request = PushRequest(connection: connection.number, headers: headers.headers)
+    state = .reading(stream, request)
+    if headers.endStream { judge(context) }
+  }
+
+  private func read(_ data: HTTP2Frame.FramePayload.Data, _ context: ChannelHandlerContext) {
+    guard case .reading(let stream, var request) = state else {
+      state = .done
+      return
+    }
+    if case .byteBuffer(let bytes) = data.data {
+      request.bodyBytes += bytes.readableBytes
+      let room = PushRequest.bodyBytesKept - request.body.count
+      request.body.append(contentsOf: bytes.readableBytesView.prefix(room))
+    }
+    state = .reading(stream, request)
+    if data.endStream { judge(context) }
+  }
+
+  private func judge(_ context: ChannelHandlerContext) {
+    guard case .reading(let stream, let request) = state else { return }
+    state = .judged(stream)
+    do {
+      let answer = try reception.answer(request)
+      perform(answer, id: request.header("apns-id"), context)
+    } catch {
+      failed(error)
+    }
+  }
+
+  private func perform(_ answer: PushAnswer, id: String?, _ context: ChannelHandlerContext) {
+    switch answer {
+    case .accepted, .refused:
+      send(answer, id: id, context)
+    case .late:
+      context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(StandinSettings.slowSeconds)) {
+        // The stream may have been given up, or the stand-in stopped, while it waited.
+        guard case .judged = self.state, context.channel.isActive else { return }
+        self.send(answer, id: id, context)
+      }
+    case .silence:
+      break
+    case .reset:
+      context.writeAndFlush(wrapOutboundOut(.rstStream(.internalError)), promise: nil)
+    }
+  }
+
+  private func send(_ answer: PushAnswer, id: String?, _ context: ChannelHandlerContext) {
+    var headers = HPACKHeaders([(":status", "\(answer.status)")])
+    headers.add(name: "apns-id", value: id ?? UUID().uuidString.lowercased())
+    let body = answer.body
+    if !body.isEmpty { headers.add(name: "content-type", value: "application/json") }
+    let head = HTTP2Frame.FramePayload.Headers(headers: headers, endStream: body.isEmpty)
+    context.write(wrapOutboundOut(.headers(head)), promise: nil)
+    if !body.isEmpty {
+      let data = HTTP2Frame.FramePayload.Data(
+        data: .byteBuffer(ByteBuffer(string: body)), endStream: true)
+      context.write(wrapOutboundOut(.data(data)), promise: nil)
+    }
+    context.flush()
+  }
+}
+
+extension PushRequest {
+  /// A request whose body has yet to come.
+  init(connection: Int, headers: HPACKHeaders) {
+    self.init(
+      connection: connection, method: headers.first(name: ":method") ?? "",
+      path: headers.first(name: ":path") ?? "",
+      headers: headers.filter { !$0.name.hasPrefix(":") }.map { ($0.name, $0.value) },
+      body: Data(), bodyBytes: 0)
+  }
+}

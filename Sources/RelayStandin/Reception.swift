@@ -1,0 +1,71 @@
+import Crypto
+import Foundation
+import Synchronization
+
+/// The one desk that all connections bring their requests to: counts, judges, writes the log.
+final class Reception: Sendable {
+  private let settings: StandinSettings
+  private let log: PushLog
+  private let state: Mutex<State>
+
+  private struct State {
+    var tokens: ProviderTokens
+    var connections = 0
+    var begun = 0
+    var received = 0
+  }
+
+  init(_ settings: StandinSettings, key: P256.Signing.PublicKey, log: PushLog) {
+    self.settings = settings
+    self.log = log
+    state = Mutex(State(tokens: ProviderTokens(key: key)))
+  }
+
+  var maxStreams: Int { settings.maxStreams }
+
+  /// The number of a new connection.
+  func connectionOpened() -> Int {
+    state.withLock {
+      $0.connections += 1
+      return $0.connections
+    }
+  }
+
+  /// A request begins on some connection; true if its turn has come to meet a GOAWAY.
+  func requestBegan() -> Bool {
+    state.withLock {
+      $0.begun += 1
+      guard let every = settings.goawayEvery else { return false }
+      return $0.begun.isMultiple(of: every)
+    }
+  }
+
+  /// Judges a whole request and puts it on record before anybody is answered.
+  func answer(_ request: PushRequest) throws -> PushAnswer {
+    let now = Int64(Date().timeIntervalSince1970 * 1_000)
+    let answer = state.withLock { judge(request, &$0, at: now) }
+    try log.append(request, answer, at: now)
+    return answer
+  }
+
+  private func judge(
+    _ request: PushRequest, _ state: inout State, at milliseconds: Int64
+  ) -> PushAnswer {
+    state.received += 1
+    if let every = settings.resetEvery, state.received.isMultiple(of: every) { return .reset }
+    let refusal =
+      PushRules.route(request)
+      ?? state.tokens.check(request.header("authorization"), at: milliseconds / 1_000)
+      ?? PushRules.content(request)
+    if let refusal { return .refused(refusal, timestamp: nil) }
+    let conduct = Conduct(token: request.deviceToken ?? "")
+    if let refusal = conduct.refusal {
+      return .refused(refusal, timestamp: refusal == .unregistered ? milliseconds : nil)
+    }
+    switch conduct {
+    case .slow: return .late
+    case .mute: return .silence
+    case .ordinary, .dead, .gone, .busy, .fail: return .accepted
+    }
+  }
+}

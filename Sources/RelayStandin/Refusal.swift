@@ -1,0 +1,41 @@
+/// Apple's reasons for refusing a push, spelled as Apple spells them.
+enum Refusal: String, Sendable, CaseIterable {
+  case badCollapseID = "BadCollapseId"
+  case badDeviceToken = "BadDeviceToken"
+  case badExpirationDate = "BadExpirationDate"
+  case badMessageID = "BadMessageId"
+  case badPriority = "BadPriority"
+  case badTopic = "BadTopic"
+  case duplicateHeaders = "DuplicateHeaders"
+  case invalidPushType = "InvalidPushType"
+  case missingDeviceToken = "MissingDeviceToken"
+  case missingTopic = "MissingTopic"
+  case payloadEmpty = "PayloadEmpty"
+  case expiredProviderToken = "ExpiredProviderToken"
+  case invalidProviderToken = "InvalidProviderToken"
+  case missingProviderToken = "MissingProviderToken"
+  case badPath = "BadPath"
+  case methodNotAllowed = "MethodNotAllowed"
+  case unregistered = "Unregistered"
+  case payloadTooLarge = "PayloadTooLarge"
+  case tooManyProviderTokenUpdates = "TooManyProviderTokenUpdates"
+  case tooManyRequests = "TooManyRequests"
+  case internalServerError = "InternalServerError"
+
+  /// The HTTP status that Apple documents for the reason.
+  var status: Int {
+    switch self {
+    case .badCollapseID, .badDeviceToken, .badExpirationDate, .badMessageID, .badPriority,
+      .badTopic, .duplicateHeaders, .invalidPushType, .missingDeviceToken, .missingTopic,
+      .payloadEmpty:
+      400
+    case .expiredProviderToken, .invalidProviderToken, .missingProviderToken: 403
+    case .badPath: 404
+    case .methodNotAllowed: 405
+    case .unregistered: 410
+    case .payloadTooLarge: 413
+    case .tooManyProviderTokenUpdates, .tooManyRequests: 429
+    case .internalServerError: 500
+    }
+  }
+}

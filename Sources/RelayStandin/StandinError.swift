@@ -1,0 +1,25 @@
+/// Why the stand-in could not start or go on.
+package struct StandinError: Error, CustomStringConvertible, Sendable {
+  /// The stable name of a kind of failure.
+  package struct Code: Hashable, Sendable {
+    package let name: String
+    private init(_ name: String) { self.name = name }
+
+    /// A setting out of its range.
+    package static let badSetting = Code("standin_bad_setting")
+    /// A file of the directory could not be made, read or written.
+    package static let files = Code("standin_files")
+    /// A key or certificate in the directory is not what its name says.
+    package static let keys = Code("standin_keys")
+    /// The address could not be listened on.
+    package static let listen = Code("standin_listen")
+  }
+
+  package let code: Code
+  /// What happened, to which item, and why.
+  package let message: String
+  /// What to do about it.
+  package let remedy: String
+
+  package var description: String { "\(message); \(remedy)" }
+}

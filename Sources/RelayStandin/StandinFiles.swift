@@ -1,0 +1,100 @@
+import Crypto
+import Foundation
+
+/// The directory of a stand-in: its certificate, the provider's key pair, the log of requests.
+///
+/// What is there is kept, so that a restart changes no key and no trust.
+struct StandinFiles {
+  let authority: String
+  let certificate: String
+  let certificateKey: String
+  let providerKey: String
+  let providerPublicKey: String
+  let pushes: String
+  private let directory: String
+
+  init(directory: String) {
+    self.directory = directory
+    authority = "\(directory)/ca.pem"
+    certificate = "\(directory)/server.pem"
+    certificateKey = "\(directory)/server.key"
+    providerKey = "\(directory)/AuthKey.p8"
+    providerPublicKey = "\(directory)/AuthKey.pub.pem"
+    pushes = "\(directory)/pushes.jsonl"
+  }
+
+  /// Makes what is missing and returns the key that provider tokens are checked against.
+  func prepare() throws(StandinError) -> P256.Signing.PublicKey {
+    do {
+      try FileManager.default.createDirectory(
+        atPath: directory, withIntermediateDirectories: true)
+    } catch {
+      throw StandinError(
+        code: .files, message: "cannot make the directory \(directory): \(error)",
+        remedy: "choose a directory that this user may write to")
+    }
+    if ![authority, certificate, certificateKey].allSatisfy(Self.exists) {
+      let made = try ServerCertificate.make()
+      try write(made.key, certificateKey, mode: 0o600)
+      try write(made.certificate, certificate, mode: 0o644)
+      try write(made.authority, authority, mode: 0o644)
+    }
+    return try providerKeys()
+  }
+
+  private func providerKeys() throws(StandinError) -> P256.Signing.PublicKey {
+    if Self.exists(providerPublicKey) {
+      let text = try read(providerPublicKey)
+      do {
+        return try P256.Signing.PublicKey(pemRepresentation: text)
+      } catch {
+        throw Self.badKey(providerPublicKey, "no P-256 public key in PEM", error)
+      }
+    }
+    let key: P256.Signing.PrivateKey
+    if Self.exists(providerKey) {
+      let text = try read(providerKey)
+      do {
+        key = try P256.Signing.PrivateKey(pemRepresentation: text)
+      } catch {
+        throw Self.badKey(providerKey, "no P-256 private key in PEM", error)
+      }
+    } else {
+      key = P256.Signing.PrivateKey()
+      try write(key.pemRepresentation + "\n", providerKey, mode: 0o600)
+    }
+    try write(key.publicKey.pemRepresentation + "\n", providerPublicKey, mode: 0o644)
+    return key.publicKey
+  }
+
+  private static func badKey(_ path: String, _ what: String, _ error: any Error) -> StandinError {
+    StandinError(
+      code: .keys, message: "\(path) holds \(what): \(error)",
+      remedy: "remove the file, and a new one is made")
+  }
+
+  private static func exists(_ path: String) -> Bool {
+    FileManager.default.fileExists(atPath: path)
+  }
+
+  private func read(_ path: String) throws(StandinError) -> String {
+    do {
+      return try String(contentsOfFile: path, encoding: .utf8)
+    } catch {
+      throw StandinError(
+        code: .files, message: "cannot read \(path): \(error)",
+        remedy: "make the file readable, or remove it")
+    }
+  }
+
+  /// Written whole under another name, then renamed: a reader never meets half a key.
+  private func write(_ text: String, _ path: String, mode: mode_t) throws(StandinError) {
+    let draft = "\(path).new"
+    let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
+    guard descriptor >= 0 else { throw .files("open", draft) }
+    let bytes = Array(text.utf8)
+    let written = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+    close(descriptor)
+    guard written == bytes.count, rename(draft, path) == 0 else { throw .files("write", path) }
+  }
+}

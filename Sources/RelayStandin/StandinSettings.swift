@@ -1,0 +1,49 @@
+/// What an APNs look-alike is told when it starts.
+package struct StandinSettings: Sendable {
+  /// The address to listen on, a loopback one: `127.0.0.1`, `::1` or `localhost`.
+  package var host: String
+  /// The port to listen on; 0 lets the system choose one, which ``APNsStandin/port`` then tells.
+  package var port: Int
+  /// The directory for certificate, keys and the log of requests; made if it is absent.
+  package var directory: String
+  /// Every so manieth request, counted over all connections, meets a GOAWAY; nil = never.
+  package var goawayEvery: Int?
+  /// Every so manieth request is answered by RST_STREAM; nil = never.
+  package var resetEvery: Int?
+  /// SETTINGS_MAX_CONCURRENT_STREAMS of each connection.
+  package var maxStreams: Int
+
+  /// Apple allows this many once a connection has shown a good token.
+  package static let maxStreamsDefault = 1_000
+  /// How long a device token that begins with `slow` waits for its answer.
+  package static let slowSeconds: Int64 = 3
+
+  package init(
+    host: String = "127.0.0.1", port: Int = 0, directory: String, goawayEvery: Int? = nil,
+    resetEvery: Int? = nil, maxStreams: Int = StandinSettings.maxStreamsDefault
+  ) {
+    self.host = host
+    self.port = port
+    self.directory = directory
+    self.goawayEvery = goawayEvery
+    self.resetEvery = resetEvery
+    self.maxStreams = maxStreams
+  }
+
+  /// Refuses counts that mean nothing.
+  func validate() throws(StandinError) {
+    let counts = [
+      ("goaway-every", goawayEvery), ("reset-every", resetEvery), ("max-streams", maxStreams),
+    ]
+    for (name, count) in counts {
+      if let count, !(1...Int(Int32.max)).contains(count) {
+        throw StandinError(
+          code: .badSetting, message: "\(name) is \(count)", remedy: "give a count of 1 or more")
+      }
+    }
+    guard (0...65_535).contains(port) else {
+      throw StandinError(
+        code: .badSetting, message: "port is \(port)", remedy: "give a port from 0 to 65535")
+    }
+  }
+}

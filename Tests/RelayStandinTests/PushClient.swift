@@ -1,0 +1,187 @@
+import Foundation
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+import NIOPosix
+import NIOSSL
+
+/// A small HTTP/2 client for these tests: one connection, one answer a call.
+struct PushClient: Sendable {
+  struct Answer: Sendable {
+    var status: Int
+    var headers: HPACKHeaders
+    var body: String
+
+    var reason: String? { members["reason"] as? String }
+    var timestamp: Int64? { (members["timestamp"] as? NSNumber)?.int64Value }
+    private var members: [String: Any] {
+      // An accepted push has an empty body, which is no JSON.
+      (try? JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any]) ?? [:]
+    }
+  }
+
+  struct Farewell: Equatable, Sendable {
+    var lastStream: Int
+    var data: String
+  }
+
+  let channel: any Channel
+  let farewells: AsyncStream<Farewell>
+  let settings: EventLoopFuture<[HTTP2Setting]>
+  private let streams: NIOHTTP2Handler.StreamMultiplexer
+
+  static func connect(port: Int, authority: String) async throws -> PushClient {
+    var tls = TLSConfiguration.makeClientConfiguration()
+    tls.trustRoots = .file(authority)
+    tls.applicationProtocols = ["h2"]
+    let context = try NIOSSLContext(configuration: tls)
+    let (farewells, said) = AsyncStream.makeStream(of: Farewell.self)
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let settings = loop.makePromise(of: [HTTP2Setting].self)
+    let channel = try await ClientBootstrap(group: loop)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          let pipeline = channel.pipeline.syncOperations
+          // No host name: the certificate is checked against the address 127.0.0.1.
+          try pipeline.addHandler(NIOSSLClientHandler(context: context, serverHostname: nil))
+          _ = try pipeline.configureHTTP2Pipeline(
+            mode: .client, connectionConfiguration: .init(), streamConfiguration: .init()
+          ) { $0.eventLoop.makeSucceededVoidFuture() }
+          try pipeline.addHandler(RootFrames(farewells: said, settings: settings))
+        }
+      }
+      .connect(host: "127.0.0.1", port: port).get()
+    let streams = try await channel.pipeline.handler(type: NIOHTTP2Handler.self)
+      .flatMap { $0.multiplexer }.get()
+    return PushClient(
+      channel: channel, farewells: farewells, settings: settings.futureResult, streams: streams)
+  }
+
+  /// Throws what ended the stream if that was not an answer.
+  func send(
+    _ method: String, _ path: String, _ headers: [(String, String)], _ body: String
+  ) async throws -> Answer {
+    try await start(method, [path], headers, body)[0].get()
+  }
+
+  /// Sends one request a path, all in one turn of the loop: none can be stopped by an answer to
+  /// another.
+  func start(
+    _ method: String, _ paths: [String], _ headers: [(String, String)], _ body: String
+  ) async throws -> [EventLoopFuture<Answer>] {
+    try await channel.eventLoop.submit { [streams, channel] in
+      paths.map { path in
+        var head = HPACKHeaders([
+          (":method", method), (":scheme", "https"), (":path", path), (":authority", "localhost"),
+        ])
+        for (name, value) in headers { head.add(name: name, value: value) }
+        let answer = channel.eventLoop.makePromise(of: Answer.self)
+        streams.createStreamChannel(promise: nil) { [head] stream in
+          stream.eventLoop.makeCompletedFuture {
+            try stream.pipeline.syncOperations.addHandler(Exchange(head, body, answer))
+          }
+        }
+        return answer.futureResult
+      }
+    }.get()
+  }
+
+  func close() async throws {
+    if channel.isActive { try await channel.close().get() }
+  }
+}
+
+/// A stream that ended without an answer.
+struct StreamEnded: Error, Equatable {
+  var code: HTTP2ErrorCode?
+}
+
+private final class Exchange: ChannelInboundHandler {
+  typealias InboundIn = HTTP2Frame.FramePayload
+  typealias OutboundOut = HTTP2Frame.FramePayload
+
+  private let head: HPACKHeaders
+  private let request: String
+  private let promise: EventLoopPromise<PushClient.Answer>
+  private var headers = HPACKHeaders()
+  private var body = ""
+  private var code: HTTP2ErrorCode?
+  private var isOver = false
+
+  init(_ head: HPACKHeaders, _ request: String, _ promise: EventLoopPromise<PushClient.Answer>) {
+    self.head = head
+    self.request = request
+    self.promise = promise
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    let data = IOData.byteBuffer(ByteBuffer(string: request))
+    context.write(wrapOutboundOut(.headers(.init(headers: head))), promise: nil)
+    context.writeAndFlush(wrapOutboundOut(.data(.init(data: data, endStream: true))), promise: nil)
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch unwrapInboundIn(data) {
+    case .headers(let frame):
+      headers = frame.headers
+      if frame.endStream { finish() }
+    case .data(let frame):
+      if case .byteBuffer(let bytes) = frame.data { body += String(buffer: bytes) }
+      if frame.endStream { finish() }
+    case .rstStream(let code):
+      self.code = code
+    default: break
+    }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    if !isOver { promise.fail(StreamEnded(code: code)) }
+    isOver = true
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    context.close(promise: nil)
+  }
+
+  private func finish() {
+    isOver = true
+    let status = headers.first(name: ":status").flatMap { Int($0) } ?? 0
+    promise.succeed(PushClient.Answer(status: status, headers: headers, body: body))
+  }
+}
+
+private final class RootFrames: ChannelInboundHandler {
+  typealias InboundIn = HTTP2Frame
+
+  private let farewells: AsyncStream<PushClient.Farewell>.Continuation
+  private let settings: EventLoopPromise<[HTTP2Setting]>
+
+  init(
+    farewells: AsyncStream<PushClient.Farewell>.Continuation,
+    settings: EventLoopPromise<[HTTP2Setting]>
+  ) {
+    self.farewells = farewells
+    self.settings = settings
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch unwrapInboundIn(data).payload {
+    case .goAway(let last, _, let data):
+      farewells.yield(
+        .init(lastStream: Int(last), data: data.map { String(buffer: $0) } ?? ""))
+    case .settings(.settings(let values)):
+      settings.succeed(values)
+    default: break
+    }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    farewells.finish()
+    settings.fail(StreamEnded())
+    context.fireChannelInactive()
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    context.close(promise: nil)
+  }
+}
