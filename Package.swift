@@ -74,7 +74,9 @@ let rooms: [Target] = [
     products: [.product(name: "GRDB", package: "GRDB.swift"), logging]),
   .room(
     "RelayPush", ["RelayEngine", "RelayCore", "CNghttp2"],
-    products: nio + [tls, jwt, crypto, logging, lifecycle]),
+    products: nio + [
+      tls, .product(name: "NIOTLS", package: "swift-nio"), jwt, crypto, logging, lifecycle,
+    ]),
   .room(
     "RelayHTTP", ["RelayEngine", "RelayCore", "RelayWire"],
     products: nio + [
@@ -104,11 +106,12 @@ let rooms: [Target] = [
   .command(
     "zonerelay-bench",
     ["RelayCore", "RelayEngine", "RelayPush", "RelayStore", "RelayClient", "RelayWire"],
-    products: nio + [tls, arguments, logging]),
+    products: nio + [tls, arguments, logging, crypto]),
 ]
 
 let roomTests: [Target] = [
-  .tests("RelayEngineTests", ["RelayEngine", "RelayCore"], products: [logging]),
+  .tests(
+    "RelayEngineTests", ["RelayEngine", "RelayCore", "RelayStore"], products: [logging]),
   .tests("RelayKeysTests", ["RelayKeys", "RelayEngine", "RelayCore"]),
   .tests("RelayStoreTests", ["RelayStore", "RelayEngine", "RelayCore"], products: [logging]),
   .tests(
@@ -122,7 +125,12 @@ let roomTests: [Target] = [
       .product(name: "HTTPTypes", package: "swift-http-types"), jwt, logging,
     ]),
   .tests("RelaySystemTests", ["RelaySystem", "RelayEngine"], products: [logging]),
-  .tests("RelayStandinTests", ["RelayStandin"], products: nio + [tls]),
+  .tests(
+    "RelayStandinTests", ["RelayStandin"],
+    products: nio + [
+      tls, crypto, .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+      .product(name: "NIOHPACK", package: "swift-nio-http2"),
+    ]),
   .tests(
     "RelayCommandsTests",
     ["RelayCommands", "RelayCore", "RelayWire", "RelayEngine", "RelayClient"]),
@@ -130,8 +138,21 @@ let roomTests: [Target] = [
   .tests("TidyTests", [], products: []),
 ]
 
-let targets =
-  Context.environment["ZONERELAY_ONLY"] == "core" ? core : core + outside + rooms + roomTests
+/// `ZONERELAY_ONLY=core`, or names of targets: these and what they need, so that one room builds
+/// and tests while another is being rebuilt.
+func selected(_ all: [Target], core: [Target]) -> [Target] {
+  guard let only = Context.environment["ZONERELAY_ONLY"] else { return all }
+  if only == "core" { return core }
+  var names = Set(only.split(separator: ",").map(String.init))
+  var before = 0
+  while names.count > before {
+    before = names.count
+    for target in all where names.contains(target.name) {
+      for case .targetItem(let name, _) in target.dependencies { names.insert(name) }
+    }
+  }
+  return all.filter { names.contains($0.name) }
+}
 
 let package = Package(
   name: "zonerelay",
@@ -154,5 +175,5 @@ let package = Package(
     .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ],
-  targets: targets
+  targets: selected(core + outside + rooms + roomTests, core: core)
 )

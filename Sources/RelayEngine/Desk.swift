@@ -40,6 +40,14 @@ struct Desk: Sendable {
     return done.facts
   }
 
+  /// The daemon ends: what became of these their senders learn by sending them again.
+  mutating func close() {
+    for key in open.keys.sorted() {
+      open[key]?.send(.failure(Unavailable(.draining, retryAfterSeconds: 5)))
+    }
+    open = [:]
+  }
+
   /// Nothing of this fact was taken: the whole submission is to be sent again. What was taken of it
   /// will count as duplicate.
   mutating func refuse(_ ticket: Settling.Ticket, _ why: Unavailable) -> Int {

@@ -78,7 +78,8 @@ package final class Engine: Relaying, Sendable {
         recovered: recovered, settings: settings, outside: outside, inbox: inbox,
         visibility: visibility, commits: commits, folds: folds, store: store, logger: logger)
       defer {
-        inbox.refuse(.draining)
+        loop.desk.close()
+        inbox.close()
         visibility.close()
         group.cancelAll()
       }

@@ -81,6 +81,19 @@ final class Inbox: Sendable {
   /// Facts taken that the loop has answered or journalled.
   func release(_ facts: Int) { state.withLock { $0.facts -= facts } }
 
+  /// The loop has ended: who still waits here is told, and nobody comes in any more.
+  func close() {
+    let batch = state.withLock { state in
+      state.refusal = .draining
+      defer { state.batch = Batch() }
+      return state.batch
+    }
+    for submission in batch.submissions {
+      submission.answer(.failure(Unavailable(.draining, retryAfterSeconds: 5)))
+    }
+    for case .vitals(let answer) in batch.events { answer(Vitals()) }
+  }
+
   /// Everything that came in meanwhile; waits for something. Only the loop calls it.
   func take() async -> Batch {
     await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in

@@ -1,0 +1,44 @@
+import RelayCore
+import Testing
+
+@testable import RelayEngine
+
+@Suite struct SettlingTests {
+  private let home = PartitionID(4)
+  private let target = PartitionID(9)
+
+  private func ticket(_ index: Int) -> Settling.Ticket {
+    Settling.Ticket(submission: 1, index: index)
+  }
+
+  private func row(_ ordinal: UInt64, index: Int = 0) -> OutboxRow {
+    OutboxRow(
+      source: home,
+      key: OutboxRow.Key(target: target, serial: Position(Ordinal(ordinal), index: index)),
+      message: .interest(Scope(container: "c", environment: .development)))
+  }
+
+  /// An answer that needs the fold comes with the fold that holds its fact, not with an earlier one.
+  @Test func aFoldAnswersWhatWasInItsCut() {
+    var settling = Settling()
+    settling.wait(ticket(0), .done, .folded, home, Ordinal(1))
+    settling.cut()
+    settling.wait(ticket(1), .done, .folded, home, Ordinal(2))
+    #expect(settling.folded([]).map(\.ticket.index) == [0])
+    settling.cut()
+    #expect(settling.folded([]).map(\.ticket.index) == [1])
+    #expect(!settling.isAwaitingFold)
+  }
+
+  /// A settled answer waits until every message of its fact has been stepped where it went (P9).
+  @Test func aSettledAnswerWaitsForAllItsForwards() {
+    var settling = Settling()
+    settling.wait(ticket(0), .accepted, .settled, home, Ordinal(1))
+    settling.wait(ticket(1), .accepted, .settled, home, Ordinal(2))
+    settling.cut()
+    #expect(settling.folded([row(1), row(1, index: 1)]).map(\.ticket.index) == [1])
+    #expect(settling.delivered(row(1).key, from: home).isEmpty)
+    #expect(settling.delivered(row(1, index: 1).key, from: home).map(\.ticket.index) == [0])
+    #expect(settling.delivered(row(1).key, from: home).isEmpty)
+  }
+}

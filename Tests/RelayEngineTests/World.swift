@@ -1,0 +1,163 @@
+import Logging
+import RelayCore
+import RelayStore
+import Synchronization
+
+@testable import RelayEngine
+
+/// A relay at work over a store in memory, with a provider that takes everything.
+struct World {
+  static let scope = Scope(container: "iCloud.com.example.notes", environment: .development)
+  static let topic = "com.example.notes"
+  static let route = RouteKey(scope: scope, transport: .apns, topic: topic)
+
+  let store: MemoryStore
+  let provider = WorkingProvider()
+  let engine: Engine
+  private let clock = WorkingClock()
+
+  init(_ store: MemoryStore = MemoryStore(), _ change: (inout EngineSettings) -> Void = { _ in }) {
+    self.store = store
+    var settings = EngineSettings()
+    settings.policy.window = .zero
+    settings.drainGrace = .seconds(1)
+    change(&settings)
+    let random = Mutex(SystemRandomNumberGenerator())
+    engine = Engine(
+      store: store,
+      outside: Engine.Outside(
+        clock: clock, keys: WorkingKeys(), senders: [Self.route: provider],
+        supervisor: SilentSupervisor(),
+        random: { random.withLock { $0.next() } }),
+      settings: settings, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+  }
+
+  /// Runs the engine beside `body`, and stops it afterwards.
+  func run(_ body: @escaping @Sendable (Engine) async throws -> Void) async throws {
+    let engine = engine
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await engine.run() }
+      try await Self.untilOpen(engine)
+      try await body(engine)
+      engine.stop()
+      try await group.waitForAll()
+    }
+  }
+
+  /// Recovery is over when facts are taken.
+  private static func untilOpen(_ engine: Engine) async throws {
+    while true {
+      do throws(Unavailable) {
+        let nobody = Unregistration(
+          scope: scope, user: UserID("_nobody"),
+          device: .client(ClientID(Identifier(high: 0, low: 0))))
+        _ = try await engine.submit([.unregister(nobody)])
+        return
+      } catch {
+        try Task.checkCancellation()
+        await Task.yield()
+      }
+    }
+  }
+
+  static func client(_ number: UInt64) -> ClientID { ClientID(Identifier(high: 1, low: number)) }
+
+  static func registration(_ user: String, _ number: UInt64, token: UInt8) -> Fact {
+    .register(
+      Registration(
+        scope: scope, user: UserID(user), client: client(number),
+        address: Address(transport: .apns, topic: topic, token: [token])))
+  }
+
+  static func zoneSubscription(_ user: String, _ zone: ZoneID) -> Fact {
+    let subscription = Subscription(
+      id: SubscriptionID("s-\(zone.name)"), database: .private,
+      rule: .zone(zone, recordType: nil), info: NotificationInfo())
+    return .modify(
+      SubscriptionsRequest(
+        scope: scope, user: UserID(user), database: .private, operations: [.save(subscription)]))
+  }
+
+  static func change(
+    _ number: UInt64, _ zone: ZoneID, record: String = "A", event: Change.Event? = nil,
+    author: UInt64? = nil
+  ) -> Fact {
+    .change(
+      Change(
+        scope: scope, database: .private, zone: zone,
+        event: event ?? .record(RecordChange(verb: .created, name: record, type: "Note")),
+        author: author.map { Change.Author(user: zone.owner, client: client($0)) },
+        time: Instant(milliseconds: 5),
+        notification: Identifier(high: 9, low: number), fingerprint: number))
+  }
+}
+
+/// Takes every push, and hands out what it took to whoever waits.
+final class WorkingProvider: PushSender {
+  private struct State {
+    var pushes: [Push] = []
+    var verdicts: [Verdict] = []
+    var waiters: [(count: Int, CheckedContinuation<Void, Never>)] = []
+  }
+
+  private let state = Mutex(State())
+
+  /// The next answers, in order; then everything is delivered.
+  func answer(_ verdicts: [Verdict]) { state.withLock { $0.verdicts = verdicts } }
+
+  var pushes: [Push] { state.withLock { $0.pushes } }
+
+  func send(_ push: Push, answer: @escaping @Sendable (Verdict) -> Void) {
+    let (verdict, waiters) = state.withLock { state in
+      state.pushes.append(push)
+      let count = state.pushes.count
+      let due = state.waiters.filter { $0.count <= count }.map(\.1)
+      state.waiters.removeAll { $0.count <= count }
+      return (state.verdicts.isEmpty ? Verdict.delivered : state.verdicts.removeFirst(), due)
+    }
+    answer(verdict)
+    for waiter in waiters { waiter.resume() }
+  }
+
+  func run() async {}
+
+  /// Returns when so many pushes were taken in all.
+  func took(_ count: Int) async {
+    await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
+      let isThere = state.withLock { state in
+        if state.pushes.count >= count { return true }
+        state.waiters.append((count, waiter))
+        return false
+      }
+      if isThere { waiter.resume() }
+    }
+  }
+}
+
+/// The suspending clock, as both clocks.
+struct WorkingClock: ClockReader {
+  private let start = ContinuousClock.now
+
+  private var elapsed: Int64 {
+    let (seconds, attoseconds) = (ContinuousClock.now - start).components
+    return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+  }
+
+  func wall() -> Instant { Instant(milliseconds: 1_700_000_000_000 + elapsed) }
+  func boot() -> Instant { Instant(milliseconds: elapsed) }
+}
+
+struct WorkingKeys: PushKeys {
+  func pushID(device: DeviceKey, wake: UInt32) -> Identifier {
+    Identifier(high: device.client.bits.low, low: UInt64(wake))
+  }
+
+  func collapseID(_ value: String) -> String { value }
+}
+
+struct SilentSupervisor: Supervisor {
+  func ready() {}
+  func status(_ line: String) {}
+  func beat() {}
+  func stopping() {}
+}
