@@ -1,0 +1,110 @@
+package import Hummingbird
+import HTTPTypes
+import RelayCore
+import RelayEngine
+import RelayWire
+
+/// Leads each request of the API listener to its door.
+///
+/// Addresses are few and fixed, and the contract wants 405 with `Allow` where the method is wrong,
+/// so the table is ours and not a router's.
+package struct APIResponder: HTTPResponder {
+  package typealias Context = BasicRequestContext
+
+  private let doors: Doors
+
+  package init(doors: Doors) { self.doors = doors }
+
+  /// - Throws: only what breaks the connection; everything else is an answer.
+  package func respond(
+    to request: Request, context: BasicRequestContext
+  ) async throws -> Response {
+    do {
+      return try await answer(request)
+    } catch let error as WireError {
+      return error.response
+    } catch let problem as JSONProblem {
+      return WireError(problem).response
+    }
+  }
+
+  private func answer(_ request: Request) async throws -> Response {
+    guard let route = Route(path: request.uri.path) else { throw Self.nothingHere }
+    guard route.methods.contains(request.method) else {
+      let allow = route.methods.map(\.rawValue).joined(separator: ", ")
+      throw WireError(
+        .badRequest, "this address answers to \(allow)", status: .methodNotAllowed, allow: allow)
+    }
+    switch route {
+    case .live: return doors.live()
+    case .ready: return await doors.ready()
+    case .courier(let token): return try await doors.hold(token)
+    case .events(let scope): return try await doors.take(request, try gate(to: scope))
+    case .device(let scope, let door):
+      let gate = try gate(to: scope)
+      return try await answer(request, door, gate)
+    case .database(let scope, let database, let door):
+      let gate = try gate(to: scope)
+      return try await answer(request, door, database, gate)
+    }
+  }
+
+  private func answer(
+    _ request: Request, _ door: Route.DeviceDoor, _ gate: ScopeGate
+  ) async throws -> Response {
+    let (caller, body) = try await open(request, gate)
+    switch door {
+    case .register: return try await doors.register(body, caller, gate)
+    case .unregister: return try await doors.unregister(body, caller)
+    case .list: return try await doors.devices(caller)
+    case .notifications: return try await doors.notifications(body, caller)
+    case .acknowledge: return try doors.acknowledge(body, caller)
+    }
+  }
+
+  private func answer(
+    _ request: Request, _ door: Route.DatabaseDoor, _ database: Database, _ gate: ScopeGate
+  ) async throws -> Response {
+    let (caller, body) = try await open(request, gate)
+    switch door {
+    case .subscriptionsModify:
+      return try await doors.modifySubscriptions(body, database, caller)
+    case .subscriptionsList: return try await doors.listSubscriptions(database, caller)
+    case .subscriptionsLookup:
+      return try await doors.lookUpSubscriptions(body, database, caller)
+    case .zonesList: return try await doors.listZones(database, caller)
+    case .zonesLookup: return try await doors.lookUpZones(body, database, caller)
+    case .changesDatabase:
+      return try await doors.databaseChanges(body, database, caller, names: .new)
+    case .zonesChanges:
+      return try await doors.databaseChanges(body, database, caller, names: .old)
+    case .changesZone: return try await doors.zoneChanges(body, database, caller)
+    case .recordsChanges: return try await doors.recordChanges(body, database, caller)
+    }
+  }
+
+  private func gate(to scope: Scope) throws(WireError) -> ScopeGate {
+    guard let gate = doors.access.gate(to: scope) else { throw Self.nothingHere }
+    return gate
+  }
+
+  /// Who asks, then what: a stranger's body is not read.
+  private func open(
+    _ request: Request, _ gate: ScopeGate
+  ) async throws -> (Caller, JSONCursor) {
+    let user = try await gate.user(of: request, at: doors.clock.wall())
+    let bytes =
+      request.method == .get
+      ? [] : try await doors.bodies.collect(request, upTo: doors.limits.bodyBytes)
+    // No body at all says as little as an empty object.
+    let body = try JSONTree(bytes.isEmpty ? Array("{}".utf8) : bytes).root
+    guard body.isObject else { throw WireError(.badRequest, "the body must be a JSON object") }
+    let named = try PercentText.parameter("clientId", of: request.uri.query)
+      ?? body.optional("clientId")?.string()
+    let client = named.flatMap { ClientID(text: $0) }
+    return (Caller(scope: gate.scope, user: user, client: client), body)
+  }
+
+  private static let nothingHere = WireError(
+    .notFound, "there is nothing at this address; container, environment, database and path count")
+}

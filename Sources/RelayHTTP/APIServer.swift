@@ -1,0 +1,36 @@
+package import Logging
+package import NIOCore
+import NIOSSL
+package import RelayEngine
+import ServiceLifecycle
+
+/// The API listener: devices, producers, couriers, health.
+package struct APIServer: Service {
+  private let listener: Listener<APIResponder>
+
+  /// - Throws: `ListenError` naming the TLS file that cannot be used.
+  package init(
+    doors: Doors, settings: HTTPSettings, clock: any ClockReader, logger: Logger,
+    onListening: @escaping @Sendable (SocketAddress?) -> Void = { _ in }
+  ) throws {
+    listener = Listener(
+      on: .address(settings.listen), tls: try settings.tls.map(Self.configuration),
+      responder: APIResponder(doors: doors), clock: clock, limits: settings.limits,
+      logger: logger, onListening: onListening)
+  }
+
+  package func run() async throws { try await listener.run() }
+
+  private static func configuration(_ files: TLSFiles) throws -> TLSConfiguration {
+    do {
+      let chain = try NIOSSLCertificate.fromPEMFile(files.certificate)
+      let key = try NIOSSLPrivateKey(file: files.key, format: .pem)
+      return TLSConfiguration.makeServerConfiguration(
+        certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+    } catch {
+      throw ListenError(
+        "cannot use \(files.certificate) and \(files.key) for TLS: \(error); "
+          + "both must be PEM files that belong together")
+    }
+  }
+}

@@ -1,0 +1,35 @@
+package import RelayCore
+import Synchronization
+
+/// Who may ask and report, scope by scope. Replaced as a whole when the configuration is reloaded.
+package final class ScopeBook: Sendable {
+  private let gates: Mutex<[Scope: ScopeGate]>
+  private let keys: any TokenKeys
+  private let limits: HTTPLimits
+
+  package init(
+    _ scopes: [Scope: ScopeAccess], keys: any TokenKeys, limits: HTTPLimits
+  ) async {
+    self.keys = keys
+    self.limits = limits
+    gates = Mutex(await Self.gates(scopes, keys, limits))
+  }
+
+  /// From here on these count; tokens verified before are verified anew.
+  package func replace(with scopes: [Scope: ScopeAccess]) async {
+    let fresh = await Self.gates(scopes, keys, limits)
+    gates.withLock { $0 = fresh }
+  }
+
+  func gate(to scope: Scope) -> ScopeGate? { gates.withLock { $0[scope] } }
+
+  private static func gates(
+    _ scopes: [Scope: ScopeAccess], _ keys: any TokenKeys, _ limits: HTTPLimits
+  ) async -> [Scope: ScopeGate] {
+    var gates: [Scope: ScopeGate] = [:]
+    for (scope, access) in scopes {
+      gates[scope] = await ScopeGate(scope, access, keys: keys, limits: limits)
+    }
+    return gates
+  }
+}

@@ -1,0 +1,93 @@
+import HTTPTypes
+import Hummingbird
+import RelayCore
+
+/// One scope's access: tells who asks, or why they may not.
+struct ScopeGate: Sendable {
+  let scope: Scope
+  let topics: [String]
+  private let users: UserTokens?
+  private let apiTokens: [String]
+  private let producers: [ScopeAccess.Producer]
+
+  init(
+    _ scope: Scope, _ access: ScopeAccess, keys: any TokenKeys, limits: HTTPLimits
+  ) async {
+    self.scope = scope
+    topics = access.topics
+    apiTokens = access.apiTokens
+    producers = access.producers
+    if let users = access.users {
+      self.users = await UserTokens(
+        users, container: scope.container, keys: keys, countMax: limits.verifiedTokens)
+    } else {
+      users = nil
+    }
+  }
+
+  /// The user a device's request speaks for.
+  func user(of request: Request, at now: Instant) async throws(WireError) -> UserID {
+    if !apiTokens.isEmpty {
+      guard let token = PercentText.parameter("ckAPIToken", of: request.uri.query),
+        Secret.isAmong(apiTokens, token)
+      else { throw WireError(.authenticationFailed, "ckAPIToken is missing or unknown") }
+    }
+    guard let token = try Self.userToken(of: request) else {
+      throw WireError(
+        .authenticationRequired,
+        "no user token; send it as Authorization: Bearer, X-Apple-CloudKit-Web-Auth-Token or "
+          + "ckWebAuthToken")
+    }
+    guard let users else {
+      throw WireError(.authenticationFailed, "this environment has no users")
+    }
+    return try await users.user(of: token, at: now)
+  }
+
+  /// The name of the producer whose key the request carries.
+  func producer(of request: Request) throws(WireError) -> String {
+    guard let key = try Self.bearer(of: request) else {
+      throw WireError(
+        .authenticationFailed, "no producer key; send it as Authorization: Bearer")
+    }
+    var found: String?
+    for producer in producers where Secret.isEqual(producer.bearer, key) { found = producer.name }
+    guard let found else { throw WireError(.authenticationFailed, "unknown producer key") }
+    return found
+  }
+
+  private static func userToken(of request: Request) throws(WireError) -> String? {
+    if let token = try bearer(of: request) { return token }
+    if let token = request.headers[.webAuthToken], !token.isEmpty { return token }
+    return PercentText.parameter("ckWebAuthToken", of: request.uri.query)
+  }
+
+  private static func bearer(of request: Request) throws(WireError) -> String? {
+    guard let field = request.headers[.authorization], !field.isEmpty else { return nil }
+    let parts = field.split(separator: " ", maxSplits: 1)
+    guard parts.count == 2, parts[0].lowercased() == "bearer" else {
+      throw WireError(.authenticationFailed, "Authorization must be of the form: Bearer TOKEN")
+    }
+    return String(parts[1])
+  }
+}
+
+/// Comparison in a time that tells nothing of where two secrets differ.
+enum Secret {
+  static func isEqual(_ left: String, _ right: String) -> Bool {
+    isEqual(Array(left.utf8), Array(right.utf8))
+  }
+
+  static func isEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+    left.count == right.count && zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+  }
+
+  /// Looks at all of them, wherever the match stands.
+  static func isAmong(_ secrets: [String], _ candidate: String) -> Bool {
+    secrets.reduce(false) { isEqual($1, candidate) || $0 }
+  }
+}
+
+extension HTTPField.Name {
+  static let webAuthToken = Self("X-Apple-CloudKit-Web-Auth-Token")!
+}

@@ -1,0 +1,48 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import RelayEngine
+import RelayWire
+
+extension Response {
+  /// Every answer is personal and of the moment: nobody keeps it (L18).
+  init(_ json: JSONWriter, status: HTTPResponse.Status = .ok) {
+    self.init(
+      status: status, headers: Self.jsonHeaders,
+      body: ResponseBody(byteBuffer: ByteBuffer(bytes: json.bytes)))
+  }
+
+  /// Tells `relay` what a device has read, once the body is written completely: a page that broke
+  /// off on its way acknowledges nothing.
+  init(_ json: JSONWriter, served readings: [Reading], to relay: any Relaying) {
+    guard !readings.isEmpty else {
+      self.init(json)
+      return
+    }
+    let buffer = ByteBuffer(bytes: json.bytes)
+    let body = ResponseBody(contentLength: buffer.readableBytes) { writer in
+      try await writer.write(buffer)
+      try await writer.finish(nil)
+      for reading in readings { relay.served(reading) }
+    }
+    self.init(status: .ok, headers: Self.jsonHeaders, body: body)
+  }
+
+  static var emptyObject: Response {
+    var json = JSONWriter(capacity: 2)
+    json.beginObject()
+    json.endObject()
+    return Response(json)
+  }
+
+  /// An answer without a body, or of another kind than JSON.
+  init(text: String, type: String) {
+    self.init(
+      status: .ok, headers: [.cacheControl: "no-store", .contentType: type],
+      body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+  }
+
+  private static var jsonHeaders: HTTPFields {
+    [.cacheControl: "no-store", .contentType: "application/json"]
+  }
+}

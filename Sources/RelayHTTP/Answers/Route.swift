@@ -1,0 +1,111 @@
+import HTTPTypes
+import RelayCore
+
+/// Which door a request's address leads to.
+enum Route: Hashable, Sendable {
+  case live
+  case ready
+  case device(Scope, DeviceDoor)
+  case database(Scope, Database, DatabaseDoor)
+  case events(Scope)
+  /// The courier's token.
+  case courier(String)
+
+  enum DeviceDoor: String, Hashable, Sendable {
+    case register = "tokens/register"
+    case unregister = "tokens/unregister"
+    case list = "tokens/list"
+    case notifications = "notifications/changes"
+    case acknowledge = "wakes/acknowledge"
+  }
+
+  enum DatabaseDoor: String, Hashable, Sendable {
+    case subscriptionsModify = "subscriptions/modify"
+    case subscriptionsList = "subscriptions/list"
+    case subscriptionsLookup = "subscriptions/lookup"
+    case zonesList = "zones/list"
+    case zonesLookup = "zones/lookup"
+    case changesDatabase = "changes/database"
+    case changesZone = "changes/zone"
+    /// The old forms of the two before.
+    case zonesChanges = "zones/changes"
+    case recordsChanges = "records/changes"
+  }
+
+  /// Nil: there is nothing at this address. Containers are not looked up here.
+  init?(path: String) {
+    var parts: [String] = []
+    for part in path.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
+      guard let text = PercentText.decoded(part), !text.isEmpty else { return nil }
+      parts.append(text)
+    }
+    switch (parts.first, parts.count) {
+    case ("health", 2) where parts[1] == "live": self = .live
+    case ("health", 2) where parts[1] == "ready": self = .ready
+    case ("courier", 3) where parts[1] == "1": self = .courier(parts[2])
+    case ("events", 4) where parts[1] == "1":
+      guard let scope = Self.scope(parts) else { return nil }
+      self = .events(scope)
+    case ("device", 6) where parts[1] == "1":
+      guard let scope = Self.scope(parts), let door = DeviceDoor(rawValue: "\(parts[4])/\(parts[5])")
+      else { return nil }
+      self = .device(scope, door)
+    case ("database", 7) where parts[1] == "1":
+      guard let scope = Self.scope(parts), let database = Database(name: parts[4]),
+        let door = DatabaseDoor(rawValue: "\(parts[5])/\(parts[6])")
+      else { return nil }
+      self = .database(scope, database, door)
+    default: return nil
+    }
+  }
+
+  private static func scope(_ parts: [String]) -> Scope? {
+    Environment(name: parts[3]).map { Scope(container: parts[2], environment: $0) }
+  }
+
+  var scope: Scope? {
+    switch self {
+    case .live, .ready, .courier: nil
+    case .device(let scope, _), .database(let scope, _, _), .events(let scope): scope
+    }
+  }
+
+  var methods: [HTTPRequest.Method] {
+    switch self {
+    case .live, .ready, .courier: [.get]
+    case .device(_, .list): [.get, .post]
+    case .database(_, _, .subscriptionsList), .database(_, _, .zonesList): [.get, .post]
+    case .device, .database, .events: [.post]
+    }
+  }
+}
+
+/// Percent-encoding of RFC 3986.
+enum PercentText {
+  /// Nil if an escape is broken or the result is not UTF-8.
+  static func decoded(_ text: Substring) -> String? {
+    guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
+    var bytes: [UInt8] = []
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let high = rest.popFirst().flatMap(Hex.value), let low = rest.popFirst().flatMap(Hex.value)
+      else { return nil }
+      bytes.append(high << 4 | low)
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+
+  /// The value of a query parameter; empty counts as absent.
+  static func parameter(_ name: String, of query: String?) -> String? {
+    for pair in (query ?? "").split(separator: "&") {
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2, parts[0] == name, !parts[1].isEmpty else { continue }
+      return decoded(parts[1])
+    }
+    return nil
+  }
+}

@@ -1,0 +1,48 @@
+import RelayCore
+import RelayWire
+
+/// A few texts that travel through a client and come back unchanged, in a form for addresses:
+/// base64url of key id, texts and code.
+enum SealedText {
+  /// What it is for; one kind never opens as another.
+  enum Purpose: UInt8 {
+    case courier = 0x63
+    case digest = 0x64
+  }
+
+  private static let codeBytes = 16
+
+  static func seal(_ texts: [String], for purpose: Purpose, with keys: any TokenKeys) -> String {
+    var bytes = (0..<4).reversed().map { UInt8(truncatingIfNeeded: keys.signing >> ($0 * 8)) }
+    for text in texts {
+      // No text that we seal is longer: names have 255 bytes at most.
+      let count = UInt16(clamping: text.utf8.count)
+      bytes.append(UInt8(count >> 8))
+      bytes.append(UInt8(truncatingIfNeeded: count))
+      bytes.append(contentsOf: text.utf8.prefix(Int(count)))
+    }
+    let code = keys.code(of: [purpose.rawValue] + bytes, keyID: keys.signing) ?? []
+    return Base64.urlText(bytes + code.prefix(codeBytes))
+  }
+
+  /// Nil if it is not ours, or for something else.
+  static func open(
+    _ text: String, for purpose: Purpose, count: Int, with keys: any TokenKeys
+  ) -> [String]? {
+    guard let all = Base64.bytes(text), all.count > 4 + codeBytes else { return nil }
+    let bytes = Array(all.dropLast(codeBytes))
+    let keyID = bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
+    guard let code = keys.code(of: [purpose.rawValue] + bytes, keyID: keyID),
+      Secret.isEqual(Array(code.prefix(codeBytes)), Array(all.suffix(codeBytes)))
+    else { return nil }
+    var texts: [String] = []
+    var rest = bytes.dropFirst(4)
+    while rest.count >= 2 {
+      let length = Int(rest.removeFirst()) << 8 | Int(rest.removeFirst())
+      guard rest.count >= length else { return nil }
+      texts.append(String(decoding: rest.prefix(length), as: UTF8.self))
+      rest = rest.dropFirst(length)
+    }
+    return texts.count == count && rest.isEmpty ? texts : nil
+  }
+}

@@ -1,0 +1,125 @@
+package import HTTPTypes
+import Hummingbird
+import RelayCore
+import RelayEngine
+import RelayWire
+
+/// A request, or one item of it, that is not done: what its asker is told.
+package struct WireError: Error, Hashable, Sendable {
+  package var code: ServerErrorCode
+  package var reason: String
+  package var retryAfterSeconds: Int?
+  package var status: HTTPResponse.Status
+  /// For 405: what the address answers to.
+  package var allow: String?
+
+  package init(
+    _ code: ServerErrorCode, _ reason: String, retryAfterSeconds: Int? = nil,
+    status: HTTPResponse.Status? = nil, allow: String? = nil
+  ) {
+    self.code = code
+    self.reason = reason
+    self.retryAfterSeconds = retryAfterSeconds
+    self.status = status ?? code.status
+    self.allow = allow
+  }
+
+  init(_ problem: JSONProblem) { self.init(.badRequest, problem.description) }
+
+  init(_ unavailable: Unavailable) {
+    let seconds = max(1, unavailable.retryAfterSeconds)
+    let (code, reason): (ServerErrorCode, String) =
+      switch unavailable.cause {
+      case .inboxFull: (.throttled, "the relay's inbox is full")
+      case .fanOutsFull: (.tryAgainLater, "too many wide changes are being spread")
+      case .readersFull: (.tryAgainLater, "too many readers wait")
+      case .storeFull: (.tryAgainLater, "the relay's store has no room left")
+      case .draining: (.tryAgainLater, "the relay is stopping")
+      case .storeUnreadable: (.tryAgainLater, "the relay could not read its store")
+      }
+    self.init(
+      code, "\(reason); nothing was taken, repeat the whole request", retryAfterSeconds: seconds)
+  }
+
+  init(_ failure: StoreError) {
+    switch failure.code {
+    case .corrupt, .newer:
+      self.init(.internalError, "the relay's store is damaged; its operator must look at it")
+    default:
+      self.init(
+        .tryAgainLater, "the relay could not read its store; try again", retryAfterSeconds: 5)
+    }
+  }
+
+  init(_ refusal: Refusal) {
+    switch refusal {
+    case .duplicateSubscription(let twin):
+      self.init(.badRequest, "subscription is duplicate of '\(twin.name)'")
+    case .tooManySubscriptions(let max):
+      self.init(
+        .throttled, "a user has at most \(max) subscriptions; delete one first",
+        retryAfterSeconds: 3_600)
+    case .tooManyDevices(let max):
+      self.init(
+        .throttled, "a user has at most \(max) devices; unregister one first",
+        retryAfterSeconds: 3_600)
+    case .tooManyParticipants(let max):
+      self.init(
+        .throttled, "a zone has at most \(max) participants; revoke one first",
+        retryAfterSeconds: 3_600)
+    case .unknownSubscription:
+      self.init(.notFound, "there is no subscription of this id in this database")
+    case .zoneNotFound:
+      self = .zoneNotFound
+    }
+  }
+
+  /// One answer for a zone that is deleted, was never seen or is not the asker's (P9).
+  static let zoneNotFound = WireError(.zoneNotFound, "Zone does not exist")
+  static let noSync = WireError(.badRequest, "AppDefaultZone does not support sync semantics")
+
+  /// True if it concerns the relay and not the item: the whole request fails.
+  var isOfTheRelay: Bool {
+    switch code {
+    case .tryAgainLater, .internalError: true
+    default: false
+    }
+  }
+
+  /// The members of an error body; the item's own key stands beside them.
+  func write(into json: inout JSONWriter) {
+    json.string("uuid", RandomID.text())
+    json.string("serverErrorCode", code.rawValue)
+    json.string("reason", reason)
+    if let retryAfterSeconds { json.integer("retryAfter", retryAfterSeconds) }
+  }
+
+  var response: Response {
+    var json = JSONWriter()
+    json.beginObject()
+    write(into: &json)
+    json.endObject()
+    return response(json)
+  }
+
+  /// The same head over a body that says more.
+  func response(_ json: JSONWriter) -> Response {
+    var response = Response(json, status: status)
+    if let retryAfterSeconds { response.headers[.retryAfter] = "\(retryAfterSeconds)" }
+    if let allow { response.headers[.allow] = allow }
+    return response
+  }
+}
+
+enum RandomID {
+  /// A fresh random UUID.
+  static func text() -> String {
+    var generator = SystemRandomNumberGenerator()
+    let words = [generator.next(), generator.next()]
+    return Identifier(
+      uuidFrom: words.flatMap { word in
+        (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) }
+      }
+    ).text
+  }
+}

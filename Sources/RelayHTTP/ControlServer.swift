@@ -1,0 +1,32 @@
+package import Logging
+package import NIOCore
+package import RelayEngine
+import ServiceLifecycle
+
+/// The control listener on its Unix socket, and the metrics listener if one is configured.
+package struct ControlServer: Service {
+  private let control: Listener<ControlResponder>
+  private let metrics: Listener<MetricsResponder>?
+
+  package init(
+    desk: ControlDesk, settings: HTTPSettings, clock: any ClockReader, logger: Logger,
+    onListening: @escaping @Sendable (SocketAddress?) -> Void = { _ in },
+    onMetricsListening: @escaping @Sendable (SocketAddress?) -> Void = { _ in }
+  ) {
+    control = Listener(
+      on: .control(settings.controlSocket), responder: ControlResponder(desk: desk), clock: clock,
+      limits: settings.limits, logger: logger, onListening: onListening)
+    metrics = settings.metrics.map { address in
+      Listener(
+        on: .address(address), responder: MetricsResponder(desk: desk), clock: clock,
+        limits: settings.limits, logger: logger, onListening: onMetricsListening)
+    }
+  }
+
+  package func run() async throws {
+    try await withThrowingDiscardingTaskGroup { group in
+      group.addTask { try await control.run() }
+      if let metrics { group.addTask { try await metrics.run() } }
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import Hummingbird
+import RelayCore
+import RelayEngine
+import RelayWire
+
+/// How the database feed's tokens are called: `zones/changes` is the old form of it.
+struct DatabaseChangesNames {
+  var token: StaticString
+
+  static let new = DatabaseChangesNames(token: "syncToken")
+  static let old = DatabaseChangesNames(token: "metaSyncToken")
+}
+
+extension Doors {
+  /// `changes/database`: which zones changed.
+  func databaseChanges(
+    _ body: JSONCursor, _ database: Database, _ caller: Caller, names: DatabaseChangesNames
+  ) async throws -> Response {
+    guard database != .public else { throw WireError.noSync }
+    let feed = FeedKey(scope: caller.scope, kind: .database(caller.user, database))
+    if let digest = body.optional("digestToken") {
+      return try await self.digest(feed, database, caller, from: try cursor(digest, feed))
+    }
+    let start = try open(body[names.token], feed, caller)
+    let limit = try pageLimit(body)
+    switch try await page(feed, from: start, limit: limit, caller) {
+    case .absent: throw WireError.zoneNotFound
+    case .expired(let why):
+      if why == .lostHistory { await report(lost: [feed]) }
+      return try await digest(feed, database, caller, from: nil)
+    case .page(let page):
+      return answer(page, feed, database, caller, names)
+    }
+  }
+
+  private func answer(
+    _ page: Page, _ feed: FeedKey, _ database: Database, _ caller: Caller,
+    _ names: DatabaseChangesNames
+  ) -> Response {
+    var json = JSONWriter(capacity: 256 + page.entries.count * 192)
+    var listed: [ZoneID] = []
+    json.beginObject()
+    json.key("zones")
+    json.beginArray()
+    for (index, entry) in page.entries.enumerated() {
+      guard case .zone(let zone) = entry.subject else { continue }
+      listed.append(zone)
+      json.beginObject()
+      json.zoneID(zone)
+      if entry.life.isPresent {
+        let zoneFeed = FeedKey(scope: caller.scope, kind: .zone(zone))
+        if index < page.zoneHeads.count {
+          json.string("syncToken", seal(page.zoneHeads[index], zoneFeed, caller))
+        }
+      } else {
+        json.boolean("deleted", true)
+        if entry.life.state == .purged { json.boolean("purged", true) }
+        if entry.life.state == .reset { json.boolean("reset", true) }
+      }
+      json.boolean("own", entry.life.isOwn(of: caller.client, since: page.since))
+      json.endObject()
+    }
+    json.endArray()
+    json.string(names.token, seal(page.next, feed, caller))
+    json.boolean("moreComing", page.hasMore)
+    json.endObject()
+    let readings =
+      listed.isEmpty
+      ? [] : caller.device.map { [Reading(device: $0, reached: .listed(listed, database))] } ?? []
+    return Response(json, served: readings, to: relay)
+  }
+
+  /// The token is of no use any more: every present zone with the head of its feed, so that the
+  /// reader fetches only where its own token differs. 410, in pages.
+  private func digest(
+    _ feed: FeedKey, _ database: Database, _ caller: Caller, from cursor: DigestCursor?
+  ) async throws -> Response {
+    try await visible(.feed(feed))
+    // The head first: a zone that comes later is listed twice rather than never.
+    let token: String
+    if let cursor {
+      token = cursor.token
+    } else {
+      let head = try await read { () async throws(StoreError) in try await reader.head(of: feed) }
+      token = seal(head, feed, caller)
+    }
+    let zones = try await read { () async throws(StoreError) in
+      try await reader.zones(
+        of: caller.user, database, in: caller.scope, after: cursor?.after,
+        limit: limits.pageEntries + 1)
+    }
+    let hasMore = zones.count > limits.pageEntries
+    let shown = zones.prefix(limits.pageEntries)
+    let error = WireError(
+      .changeTokenExpired,
+      "the token's history is gone; go on from syncToken, and fetch the zones whose own token differs")
+    var json = JSONWriter()
+    json.beginObject()
+    error.write(into: &json)
+    json.string("syncToken", token)
+    json.key("zones")
+    json.beginArray()
+    for digest in shown { write(digest, caller, into: &json) }
+    json.endArray()
+    json.boolean("moreComing", hasMore)
+    if hasMore, let last = shown.last {
+      json.string(
+        "digestToken",
+        SealedText.seal(
+          [feed.digestName(keys), token, last.zone.owner.name, last.zone.name], for: .digest,
+          with: keys))
+    }
+    json.endObject()
+    return error.response(json)
+  }
+
+  private func write(_ digest: ZoneDigest, _ caller: Caller, into json: inout JSONWriter) {
+    json.beginObject()
+    json.zoneID(digest.zone)
+    let feed = FeedKey(scope: caller.scope, kind: .zone(digest.zone))
+    json.string("syncToken", seal(digest.head, feed, caller))
+    json.endObject()
+  }
+
+  private struct DigestCursor {
+    var token: String
+    var after: ZoneID
+  }
+
+  private func cursor(_ value: JSONCursor, _ feed: FeedKey) throws -> DigestCursor {
+    guard
+      let texts = SealedText.open(try value.string(), for: .digest, count: 4, with: keys),
+      texts[0] == feed.digestName(keys)
+    else { throw WireError(.badRequest, "Invalid continuation format") }
+    return DigestCursor(
+      token: texts[1], after: ZoneID(name: texts[3], owner: UserID(texts[2])))
+  }
+}
+
+extension FeedKey {
+  /// Binds a digest's cursor to its feed without spelling the feed out.
+  fileprivate func digestName(_ keys: any TokenKeys) -> String {
+    Hex.text(keys.digest(Array(text.utf8)).prefix(8))
+  }
+}

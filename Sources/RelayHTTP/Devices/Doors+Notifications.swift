@@ -1,0 +1,93 @@
+import Hummingbird
+import RelayCore
+import RelayEngine
+import RelayWire
+
+extension Doors {
+  /// `notifications/changes`: what fired for the user.
+  func notifications(_ body: JSONCursor, _ caller: Caller) async throws -> Response {
+    let feed = FeedKey(scope: caller.scope, kind: .notifications(caller.user))
+    let start = try open(body["syncToken"], feed, caller)
+    let limit = try pageLimit(body)
+    switch try await page(feed, from: start, limit: limit, caller) {
+    case .absent: throw WireError.zoneNotFound
+    case .expired(let why):
+      if why == .lostHistory { await report(lost: [feed]) }
+      return try await notificationsExpired(feed, caller)
+    case .page(let page):
+      var readings: [Reading] = []
+      if let device = caller.device {
+        if let presented = start.presented {
+          relay.served(Reading(device: device, reached: .notifications(presented)))
+        }
+        readings = [Reading(device: device, reached: .notifications(page.next.position))]
+      }
+      return Response(text(of: page, feed, caller), served: readings, to: relay)
+    }
+  }
+
+  private func notificationsExpired(_ feed: FeedKey, _ caller: Caller) async throws -> Response {
+    let head = try await read { () async throws(StoreError) in try await reader.head(of: feed) }
+    let error = WireError(
+      .changeTokenExpired,
+      "the token's history is gone: look at the databases, then go on from syncToken")
+    var json = JSONWriter()
+    json.beginObject()
+    error.write(into: &json)
+    json.string("syncToken", seal(head, feed, caller))
+    json.endObject()
+    return error.response(json)
+  }
+
+  private func text(of page: Page, _ feed: FeedKey, _ caller: Caller) -> JSONWriter {
+    var json = JSONWriter(capacity: 256 + page.entries.count * 352)
+    json.beginObject()
+    json.key("notifications")
+    json.beginArray()
+    for entry in page.entries {
+      guard case .notification(let subscription, let zone, let record) = entry.subject,
+        case .notification(let detail) = entry.detail
+      else { continue }
+      json.beginObject()
+      json.string("notificationID", detail.notification.text)
+      json.string("subscriptionID", subscription.name)
+      json.string("notificationType", detail.kind.name)
+      json.string("database", detail.database.name)
+      json.zoneID(zone)
+      json.string("recordName", ifAny: record)
+      if detail.kind == .query {
+        let reason = NotificationDetail.reason(entry.life, at: page.since)
+        json.string("queryNotificationReason", reason.name)
+      }
+      json.integer("timestamp", entry.life.time.milliseconds)
+      json.boolean("own", entry.life.isOwn(of: caller.client, since: page.since))
+      json.boolean("read", detail.isRead)
+      json.endObject()
+    }
+    json.endArray()
+    json.string("syncToken", seal(page.next, feed, caller))
+    json.boolean("moreComing", page.hasMore)
+    json.endObject()
+    return json
+  }
+}
+
+extension NotificationDetail.Kind {
+  fileprivate var name: String {
+    switch self {
+    case .query: "query"
+    case .zone: "zone"
+    case .database: "database"
+    }
+  }
+}
+
+extension NotificationDetail.Reason {
+  fileprivate var name: String {
+    switch self {
+    case .created: "created"
+    case .updated: "updated"
+    case .deleted: "deleted"
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import RelayCore
+import RelayEngine
+import RelayWire
+
+extension Doors {
+  /// Waits until what was answered before is visible here (P4).
+  func visible(_ place: ReadPlace) async throws(WireError) {
+    do throws(Unavailable) {
+      try await relay.visible(place)
+    } catch {
+      throw WireError(error)
+    }
+  }
+
+  func read<Value>(
+    _ reading: () async throws(StoreError) -> Value
+  ) async throws(WireError) -> Value {
+    do throws(StoreError) {
+      return try await reading()
+    } catch {
+      throw WireError(error)
+    }
+  }
+
+  /// 1 to 200; larger is taken as 200.
+  func pageLimit(_ body: JSONCursor) throws(JSONProblem) -> Int {
+    guard let value = body.optional("resultsLimit") else { return limits.pageEntries }
+    let limit = try value.integer()
+    guard limit > 0 else { throw value.problem("must be at least 1") }
+    return Int(min(limit, Int64(limits.pageEntries)))
+  }
+
+  func seal(_ place: Place, _ feed: FeedKey, _ caller: Caller) -> String {
+    Base64.text(ChangeToken.seal(place, feed: feed, reader: caller.user, with: keys))
+  }
+
+  /// What a request's token says of where to begin.
+  func open(
+    _ value: JSONCursor?, _ feed: FeedKey, _ caller: Caller
+  ) throws -> TokenStart {
+    guard let value, !value.isNull else { return .beginning }
+    let text = try value.string()
+    guard !text.isEmpty else {
+      throw value.problem("is empty; leave it out to start from the beginning")
+    }
+    let garbled = WireError(.badRequest, "Invalid continuation format")
+    guard let bytes = Base64.bytes(text) else { throw garbled }
+    switch ChangeToken.open(bytes, feed: feed, reader: caller.user, with: keys) {
+    case .place(let place): return .place(place)
+    case .garbled: throw garbled
+    case .foreign: throw WireError(.badRequest, "Unknown sync continuation type")
+    case .unknownKey: return .expired
+    }
+  }
+
+  /// One page of a feed, read after everything answered before is visible in it.
+  func page(
+    _ feed: FeedKey, from start: TokenStart, limit: Int, _ caller: Caller
+  ) async throws(WireError) -> PageAnswer {
+    var after: Place?
+    switch start {
+    case .beginning: break
+    case .place(let place): after = place
+    case .expired: return .expired(.trimmed)
+    }
+    try await visible(.feed(feed))
+    let query = PageQuery(feed: feed, reader: caller.user, after: after, limit: limit)
+    return try await read { () async throws(StoreError) in try await reader.page(query) }
+  }
+
+  /// A validly signed token named a life this store never had: the relay must know, whatever the
+  /// answer. Should it be busy, the next such token tells it.
+  func report(lost feeds: [FeedKey]) async {
+    guard !feeds.isEmpty else { return }
+    _ = try? await relay.submit(feeds.map { .lostHistory($0) })
+  }
+}
+
+/// Where a reading begins.
+enum TokenStart: Hashable {
+  case beginning
+  case place(Place)
+  /// Sealed with a key that this relay does not have.
+  case expired
+
+  /// What its holder has read already; a token presented counts as an acknowledgement.
+  var presented: Position? {
+    guard case .place(let place) = self else { return nil }
+    return place.position
+  }
+}

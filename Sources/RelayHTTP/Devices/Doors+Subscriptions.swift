@@ -1,0 +1,156 @@
+import Hummingbird
+import RelayCore
+import RelayEngine
+import RelayWire
+
+extension Doors {
+  /// `subscriptions/modify`: all good operations go to the relay as one fact; bad ones are answered
+  /// in their place.
+  func modifySubscriptions(
+    _ body: JSONCursor, _ database: Database, _ caller: Caller
+  ) async throws -> Response {
+    let items = try items("operations", of: body)
+    let reader = SubscriptionReader(database: database, user: caller.user, limits: limits)
+    var operations: [SubscriptionsRequest.Operation] = []
+    /// Nil: the relay answers.
+    var refusals: [RefusedItem?] = []
+    for item in items {
+      var id: String?
+      do {
+        operations.append(try Self.operation(item, reader, &id))
+        refusals.append(nil)
+      } catch let error as WireError {
+        refusals.append(RefusedItem(id: id, error: error))
+      } catch let problem as JSONProblem {
+        refusals.append(RefusedItem(id: id, error: WireError(problem)))
+      }
+    }
+    let answers = try await answers(to: operations, database, caller)
+    return Self.response(to: refusals, answers)
+  }
+
+  func listSubscriptions(_ database: Database, _ caller: Caller) async throws -> Response {
+    let all = try await subscriptions(of: caller, database)
+    var json = JSONWriter(capacity: 64 + all.count * 256)
+    json.beginObject()
+    json.key("subscriptions")
+    json.beginArray()
+    for subscription in all { SubscriptionText.write(subscription, into: &json) }
+    json.endArray()
+    json.endObject()
+    return Response(json)
+  }
+
+  func lookUpSubscriptions(
+    _ body: JSONCursor, _ database: Database, _ caller: Caller
+  ) async throws -> Response {
+    let items = try items("subscriptions", of: body)
+    let all = try await subscriptions(of: caller, database)
+    let known = Dictionary(all.map { ($0.id.name, $0) }) { first, _ in first }
+    var json = JSONWriter()
+    json.beginObject()
+    json.key("subscriptions")
+    json.beginArray()
+    for item in items {
+      do throws(JSONProblem) {
+        let id = try item.object().required("subscriptionID").string()
+        if let subscription = known[id] {
+          SubscriptionText.write(subscription, into: &json)
+        } else {
+          RefusedItem(id: id, error: WireError(.unknownSubscription)).write(into: &json)
+        }
+      } catch {
+        RefusedItem(id: nil, error: WireError(error)).write(into: &json)
+      }
+    }
+    json.endArray()
+    json.endObject()
+    return Response(json)
+  }
+
+  private func subscriptions(
+    of caller: Caller, _ database: Database
+  ) async throws(WireError) -> [Subscription] {
+    try await visible(.subscriptions(caller.scope, caller.user))
+    return try await read { () async throws(StoreError) in
+      try await reader.subscriptions(of: caller.user, database, in: caller.scope)
+    }
+  }
+
+  /// - Parameter id: the item's id as soon as it is known, for its error.
+  private static func operation(
+    _ item: JSONCursor, _ reader: SubscriptionReader, _ id: inout String?
+  ) throws -> SubscriptionsRequest.Operation {
+    let value = try item.object().required("subscription").object()
+    let named = value.optional("subscriptionID")
+    id = try named?.string()
+    if let named { id = try Name.read(named, reader.limits) }
+    let type = try item.required("operationType")
+    switch try type.string() {
+    case "create", "update", "forceUpdate":
+      let name = id ?? RandomID.text()
+      return .save(try reader.subscription(value, id: SubscriptionID(name)))
+    case "delete", "forceDelete":
+      guard let id else { throw value.missing("subscriptionID") }
+      return .delete(SubscriptionID(id))
+    default:
+      throw type.problem("must be \"create\", \"update\" or \"delete\"")
+    }
+  }
+
+  private func answers(
+    to operations: [SubscriptionsRequest.Operation], _ database: Database, _ caller: Caller
+  ) async throws(WireError) -> [SubscriptionAnswer] {
+    guard !operations.isEmpty else { return [] }
+    let request = SubscriptionsRequest(
+      scope: caller.scope, user: caller.user, database: database, operations: operations)
+    switch try await submit([.modify(request)]).first {
+    case .subscriptions(let answers): return answers
+    case .refused(let refusal): throw WireError(refusal)
+    default: throw WireError(.internalError, "the relay gave no answer to the subscriptions")
+    }
+  }
+
+  private static func response(
+    to refusals: [RefusedItem?], _ answers: [SubscriptionAnswer]
+  ) -> Response {
+    var json = JSONWriter()
+    var rest = answers[...]
+    json.beginObject()
+    json.key("subscriptions")
+    json.beginArray()
+    for refusal in refusals {
+      if let refusal {
+        refusal.write(into: &json)
+        continue
+      }
+      switch rest.popFirst() {
+      case .saved(let subscription): SubscriptionText.write(subscription, into: &json)
+      case .deleted(let id):
+        json.beginObject()
+        json.string("subscriptionID", id.name)
+        json.boolean("deleted", true)
+        json.endObject()
+      case .refused(let id, let refusal):
+        RefusedItem(id: id.name, error: WireError(refusal)).write(into: &json)
+      case nil: break
+      }
+    }
+    json.endArray()
+    json.endObject()
+    return Response(json)
+  }
+}
+
+/// A subscription that was not saved, deleted or found.
+private struct RefusedItem {
+  var id: String?
+  var error: WireError
+
+  func write(into json: inout JSONWriter) {
+    json.beginObject()
+    json.string("subscriptionID", ifAny: id)
+    error.write(into: &json)
+    json.endObject()
+  }
+}

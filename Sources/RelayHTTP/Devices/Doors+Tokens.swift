@@ -1,0 +1,134 @@
+import Hummingbird
+import RelayCore
+import RelayEngine
+import RelayWire
+
+extension Doors {
+  /// `tokens/register`: a device and its address.
+  func register(
+    _ body: JSONCursor, _ caller: Caller, _ gate: ScopeGate
+  ) async throws -> Response {
+    let address = try address(in: body, gate)
+    let client = try client(in: body, caller) ?? keys.clientID(
+      forToken: address.token, scope: caller.scope)
+    let registration = Registration(
+      scope: caller.scope, user: caller.user, client: client, address: address)
+    let answers = try await submit([.register(registration)])
+    if case .refused(let refusal) = answers.first { throw WireError(refusal) }
+    var json = JSONWriter()
+    json.beginObject()
+    json.string("clientId", client.text)
+    let device = DeviceKey(scope: caller.scope, user: caller.user, client: client)
+    json.string("webcourierURL", "\(publicURL)/courier/1/\(courierToken(for: device))")
+    json.endObject()
+    return Response(json)
+  }
+
+  /// `tokens/unregister`: what a signed-out app calls. Unknown is no error.
+  func unregister(_ body: JSONCursor, _ caller: Caller) async throws -> Response {
+    let device: Unregistration.Device
+    if let token = body.optional("apnsToken") {
+      device = .token(try pushToken(token))
+    } else if let client = try client(in: body, caller) {
+      device = .client(client)
+    } else {
+      throw WireError(.badRequest, "clientId or apnsToken is missing")
+    }
+    _ = try await submit([
+      .unregister(Unregistration(scope: caller.scope, user: caller.user, device: device))
+    ])
+    return .emptyObject
+  }
+
+  /// `tokens/list`: the asking user's devices.
+  func devices(_ caller: Caller) async throws -> Response {
+    try await visible(.devices(caller.scope, caller.user))
+    let rows = try await read { () async throws(StoreError) in
+      try await reader.devices(of: caller.user, in: caller.scope, limit: limits.devicesListed)
+    }
+    var json = JSONWriter()
+    json.beginObject()
+    json.key("devices")
+    json.beginArray()
+    for row in rows {
+      json.beginObject()
+      json.string("clientId", row.key.client.text)
+      json.string("transport", row.address.transport.name)
+      if row.address.transport == .apns {
+        json.string("apnsTopic", row.address.topic)
+        json.string("apnsEnvironment", caller.scope.environment.name)
+      }
+      json.string("state", row.lane.retirement == nil ? "active" : "retired")
+      json.string("reason", ifAny: row.lane.retirement?.reason)
+      json.integer("registeredAt", row.registeredAt.milliseconds)
+      json.endObject()
+    }
+    json.endArray()
+    json.endObject()
+    return Response(json)
+  }
+
+  /// `wakes/acknowledge`: an unknown number is ignored.
+  func acknowledge(_ body: JSONCursor, _ caller: Caller) throws -> Response {
+    guard let client = try client(in: body, caller) else {
+      throw WireError(.badRequest, "clientId is missing")
+    }
+    let wake = try body.required("w").integer()
+    if let wake = UInt32(exactly: wake) {
+      relay.acknowledged(
+        wake: wake, by: DeviceKey(scope: caller.scope, user: caller.user, client: client))
+    }
+    return .emptyObject
+  }
+
+  /// The installation a request is about: here a name that is no UUID is an error.
+  private func client(in body: JSONCursor, _ caller: Caller) throws(JSONProblem) -> ClientID? {
+    guard let named = body.optional("clientId") else { return caller.client }
+    guard let client = ClientID(text: try named.string()) else {
+      throw named.problem("must be a UUID")
+    }
+    return client
+  }
+
+  private func address(in body: JSONCursor, _ gate: ScopeGate) throws -> Address {
+    if let transport = body.optional("transport"), try transport.string() != "apns" {
+      throw transport.problem("is not supported by this version; register an APNs token")
+    }
+    let environment = try body.required("apnsEnvironment")
+    guard Environment(name: try environment.string()) != nil else {
+      throw environment.problem("must be \"development\" or \"production\"")
+    }
+    let token = try pushToken(body.required("apnsToken"))
+    return Address(transport: .apns, topic: try topic(in: body, gate), token: token)
+  }
+
+  private func topic(in body: JSONCursor, _ gate: ScopeGate) throws -> String {
+    let known =
+      gate.topics.isEmpty
+      ? "this environment has no APNs topic"
+      : "configured here: \(gate.topics.joined(separator: ", "))"
+    guard let named = body.optional("apnsTopic") else {
+      guard gate.topics.count == 1 else {
+        throw WireError(.badRequest, "apnsTopic is missing; \(known)")
+      }
+      return gate.topics[0]
+    }
+    let topic = try named.string()
+    guard gate.topics.contains(topic) else {
+      throw named.problem("'\(topic)' is unknown; \(known)")
+    }
+    return topic
+  }
+
+  /// Hexadecimal if it can be, else base64: a token of hexadecimal digits alone is never base64.
+  private func pushToken(_ value: JSONCursor) throws(JSONProblem) -> [UInt8] {
+    let text = try value.string()
+    guard let token = Hex.bytes(text) ?? Base64.bytes(text), !token.isEmpty else {
+      throw value.problem("must be hexadecimal or base64")
+    }
+    guard token.count <= limits.pushTokenBytes else {
+      throw value.problem("has more than \(limits.pushTokenBytes) bytes")
+    }
+    return token
+  }
+}

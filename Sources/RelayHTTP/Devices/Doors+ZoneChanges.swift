@@ -1,0 +1,142 @@
+import Hummingbird
+import RelayCore
+import RelayEngine
+import RelayWire
+
+extension Doors {
+  /// `changes/zone`: which records changed, of several zones; answers in the order asked.
+  func zoneChanges(
+    _ body: JSONCursor, _ database: Database, _ caller: Caller
+  ) async throws -> Response {
+    guard database != .public else { throw WireError.noSync }
+    let asked = try items("zones", of: body)
+    var collected = ZonePages()
+    var json = JSONWriter(capacity: 4_096)
+    json.beginObject()
+    json.key("zones")
+    json.beginArray()
+    for item in asked {
+      json.beginObject()
+      var zone: ZoneID?
+      do {
+        let request = try ZoneRequest(item, database, caller, limits)
+        zone = request.zone
+        let page = try await page(of: request, database, caller, &collected)
+        json.zoneID(request.zone)
+        write(page, request, caller, into: &json)
+      } catch let error as WireError {
+        if error.isOfTheRelay { throw error }
+        if let zone { json.zoneID(zone) } else { ZoneRequest.echo(item, into: &json) }
+        error.write(into: &json)
+      } catch let problem as JSONProblem {
+        if let zone { json.zoneID(zone) } else { ZoneRequest.echo(item, into: &json) }
+        WireError(problem).write(into: &json)
+      }
+      json.endObject()
+    }
+    json.endArray()
+    json.endObject()
+    await report(lost: collected.lost)
+    return Response(json, served: collected.readings, to: relay)
+  }
+
+  /// `records/changes`: the old form, of one zone; its errors fail the whole request.
+  func recordChanges(
+    _ body: JSONCursor, _ database: Database, _ caller: Caller
+  ) async throws -> Response {
+    let request = try ZoneRequest(body, database, caller, limits)
+    var collected = ZonePages()
+    do {
+      let page = try await page(of: request, database, caller, &collected)
+      var json = JSONWriter(capacity: 256 + page.entries.count * 224)
+      json.beginObject()
+      write(page, request, caller, into: &json)
+      json.endObject()
+      return Response(json, served: collected.readings, to: relay)
+    } catch {
+      await report(lost: collected.lost)
+      throw error
+    }
+  }
+
+  /// What reading several zones brings to light beside their pages.
+  private struct ZonePages {
+    var readings: [Reading] = []
+    var lost: [FeedKey] = []
+  }
+
+  private func page(
+    of request: ZoneRequest, _ database: Database, _ caller: Caller,
+    _ collected: inout ZonePages
+  ) async throws -> Page {
+    guard !request.zone.isDefault, database != .public else { throw WireError.noSync }
+    let isOwn = request.zone.owner == caller.user
+    guard isOwn == (database == .private) else { throw WireError.zoneNotFound }
+    let feed = FeedKey(scope: caller.scope, kind: .zone(request.zone))
+    let start = try open(request.token, feed, caller)
+    let limit = try pageLimit(request.body)
+    switch try await page(feed, from: start, limit: limit, caller) {
+    case .absent: throw WireError.zoneNotFound
+    case .expired(let why):
+      if why == .lostHistory { collected.lost.append(feed) }
+      throw WireError(
+        .changeTokenExpired, "the token's history is gone; fetch the zone from the beginning")
+    case .page(let page):
+      if let device = caller.device {
+        if let presented = start.presented {
+          relay.served(
+            Reading(device: device, reached: .zone(request.zone, database, presented)))
+        }
+        collected.readings.append(
+          Reading(device: device, reached: .zone(request.zone, database, page.next.position)))
+      }
+      return page
+    }
+  }
+
+  private func write(
+    _ page: Page, _ request: ZoneRequest, _ caller: Caller, into json: inout JSONWriter
+  ) {
+    json.key("records")
+    json.beginArray()
+    for entry in page.entries {
+      guard case .record(let name) = entry.subject, case .record(let type, let tag) = entry.detail,
+        type.isEmpty || request.types?.contains(type) ?? true
+      else { continue }
+      json.beginObject()
+      json.string("recordName", name)
+      if entry.life.isPresent {
+        json.string("recordType", type)
+        json.string("recordChangeTag", ifAny: tag)
+        json.key("modified")
+        json.beginObject()
+        json.integer("timestamp", entry.life.time.milliseconds)
+        json.string("deviceID", ifAny: entry.life.device?.text)
+        json.endObject()
+      } else {
+        json.key("recordType")
+        json.null()
+        json.boolean("deleted", true)
+        json.string("recordChangeTag", ifAny: tag)
+      }
+      json.boolean("own", entry.life.isOwn(of: caller.client, since: page.since))
+      json.endObject()
+    }
+    json.endArray()
+    let feed = FeedKey(scope: caller.scope, kind: .zone(request.zone))
+    json.string("syncToken", seal(page.next, feed, caller))
+    json.boolean("moreComing", page.hasMore)
+  }
+
+  /// The items of a request, at most 200.
+  func items(_ key: StaticString, of body: JSONCursor) throws -> [JSONCursor] {
+    let items = try body.required(key).elements()
+    guard items.count <= limits.operationsPerRequest else {
+      throw WireError(
+        .badRequest,
+        "\(key) has \(items.count) items, more than \(limits.operationsPerRequest); "
+          + "split the batch in halves")
+    }
+    return items
+  }
+}

@@ -1,0 +1,125 @@
+import Hummingbird
+import RelayCore
+import RelayEngine
+import RelayWire
+
+extension Doors {
+  /// `zones/list`: the zones the relay has seen and the user may see. The public database has its
+  /// default zone and no other.
+  func listZones(_ database: Database, _ caller: Caller) async throws -> Response {
+    var zones: [ZoneDigest] = []
+    if database != .public {
+      let feed = FeedKey(scope: caller.scope, kind: .database(caller.user, database))
+      try await visible(.feed(feed))
+      zones = try await allZones(of: caller, database)
+    }
+    var json = JSONWriter(capacity: 64 + zones.count * 224)
+    json.beginObject()
+    json.key("zones")
+    json.beginArray()
+    if database == .public { write(.publicDefault, head: nil, caller, into: &json) }
+    for digest in zones { write(digest.zone, head: digest.head, caller, into: &json) }
+    json.endArray()
+    json.endObject()
+    return Response(json)
+  }
+
+  /// `zones/lookup`: item by item, in the order asked.
+  func lookUpZones(
+    _ body: JSONCursor, _ database: Database, _ caller: Caller
+  ) async throws -> Response {
+    var json = JSONWriter()
+    json.beginObject()
+    json.key("zones")
+    json.beginArray()
+    for item in try items("zones", of: body) {
+      // A zone's name may stand in the item itself, or one level deeper as everywhere else.
+      let named = item.optional("zoneID") ?? item
+      var zone: ZoneID?
+      var error: WireError?
+      var head: Place?
+      do throws(JSONProblem) {
+        zone = try Name.zone(
+          named, owner: database == .public ? ZoneID.publicDefault.owner : caller.user, limits)
+      } catch {
+        json.beginObject()
+        WireError(error).write(into: &json)
+        json.endObject()
+        continue
+      }
+      guard let zone else { continue }
+      do throws(WireError) {
+        head = try await self.head(of: zone, database, caller)
+      } catch let trouble {
+        if trouble.isOfTheRelay { throw trouble }
+        error = trouble
+      }
+      write(zone, head: head, error: error, caller, into: &json)
+    }
+    json.endArray()
+    json.endObject()
+    return Response(json)
+  }
+
+  private func allZones(
+    of caller: Caller, _ database: Database
+  ) async throws(WireError) -> [ZoneDigest] {
+    let slice = 1_000
+    var zones: [ZoneDigest] = []
+    while true {
+      let after = zones.last?.zone
+      let more = try await read { () async throws(StoreError) in
+        try await reader.zones(
+          of: caller.user, database, in: caller.scope, after: after, limit: slice)
+      }
+      zones += more
+      if more.count < slice { return zones }
+    }
+  }
+
+  /// Nil for a default zone, which exists everywhere and cannot be synced.
+  private func head(
+    of zone: ZoneID, _ database: Database, _ caller: Caller
+  ) async throws(WireError) -> Place? {
+    if zone.isDefault {
+      let owner = database == .public ? ZoneID.publicDefault.owner : caller.user
+      guard zone.owner == owner, database != .shared else { throw .zoneNotFound }
+      return nil
+    }
+    guard database != .public, (zone.owner == caller.user) == (database == .private) else {
+      throw .zoneNotFound
+    }
+    let feed = FeedKey(scope: caller.scope, kind: .zone(zone))
+    try await visible(.feed(feed))
+    let query = PageQuery(feed: feed, reader: caller.user, after: nil, limit: 1)
+    return try await read { () async throws(StoreError) -> Place?? in
+      guard case .page = try await reader.page(query) else { return .none }
+      return .some(try await reader.head(of: feed))
+    }.orThrow(.zoneNotFound)
+  }
+
+  private func write(
+    _ zone: ZoneID, head: Place?, error: WireError? = nil, _ caller: Caller,
+    into json: inout JSONWriter
+  ) {
+    json.beginObject()
+    json.zoneID(zone)
+    if let error {
+      error.write(into: &json)
+    } else {
+      if let head {
+        let feed = FeedKey(scope: caller.scope, kind: .zone(zone))
+        json.string("syncToken", seal(head, feed, caller))
+      }
+      json.boolean("atomic", !zone.isDefault)
+    }
+    json.endObject()
+  }
+}
+
+extension Optional {
+  fileprivate func orThrow(_ error: WireError) throws(WireError) -> Wrapped {
+    guard let self else { throw error }
+    return self
+  }
+}

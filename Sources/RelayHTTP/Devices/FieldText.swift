@@ -1,0 +1,66 @@
+import RelayCore
+import RelayWire
+
+/// Writes field values as CloudKit spells them: `{"value": …, "type": …}`.
+enum FieldText {
+  static func write(_ value: FieldValue, into json: inout JSONWriter) {
+    json.beginObject()
+    json.key("value")
+    bare(value, into: &json)
+    json.string("type", type(of: value))
+    json.endObject()
+  }
+
+  /// Bytes that a value's texts take: what a bound is put on.
+  static func textBytes(_ value: FieldValue) -> Int {
+    switch value {
+    case .string(let text), .asset(let text): text.utf8.count
+    case .bytes(let bytes): bytes.count
+    case .reference(let name, let zone):
+      name.utf8.count + (zone.map { $0.name.utf8.count + $0.owner.name.utf8.count } ?? 0)
+    case .int64, .double, .timestamp: 8
+    case .location: 16
+    case .list(let values): values.reduce(0) { $0 + textBytes($1) }
+    }
+  }
+
+  private static func type(of value: FieldValue) -> String {
+    switch value {
+    case .string: "STRING"
+    case .int64: "INT64"
+    case .double: "DOUBLE"
+    case .bytes: "BYTES"
+    case .timestamp: "TIMESTAMP"
+    case .reference: "REFERENCE"
+    case .location: "LOCATION"
+    case .asset: "ASSETID"
+    case .list(let values): (values.first.map(type) ?? "STRING") + "_LIST"
+    }
+  }
+
+  private static func bare(_ value: FieldValue, into json: inout JSONWriter) {
+    switch value {
+    case .string(let text), .asset(let text): json.string(text)
+    case .int64(let number): json.integer(number)
+    case .double(let number): json.double(number)
+    case .bytes(let bytes): json.string(Base64.text(bytes))
+    case .timestamp(let instant): json.integer(instant.milliseconds)
+    case .reference(let name, let zone):
+      json.beginObject()
+      json.string("recordName", name)
+      if let zone { json.zoneID(zone) }
+      json.endObject()
+    case .location(let latitude, let longitude):
+      json.beginObject()
+      json.key("latitude")
+      json.double(latitude)
+      json.key("longitude")
+      json.double(longitude)
+      json.endObject()
+    case .list(let values):
+      json.beginArray()
+      for value in values { bare(value, into: &json) }
+      json.endArray()
+    }
+  }
+}

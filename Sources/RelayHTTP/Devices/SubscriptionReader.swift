@@ -1,0 +1,133 @@
+import RelayCore
+import RelayWire
+
+/// Reads CloudKit's subscription dictionaries. A `Subscription` that comes out keeps every rule of
+/// its database and type.
+struct SubscriptionReader {
+  let database: Database
+  let user: UserID
+  let limits: HTTPLimits
+
+  /// - Throws: `WireError` or `JSONProblem`: the item's error.
+  func subscription(_ value: JSONCursor, id: SubscriptionID) throws -> Subscription {
+    let type = try value.required("subscriptionType")
+    let info = try NotificationInfoReader(limits: limits).info(
+      value.optional("notificationInfo"))
+    let rule: Subscription.Rule
+    switch try type.string() {
+    case "query": rule = try query(value)
+    case "zone":
+      rule = try zone(value)
+      try refuseQueryLooks(info)
+    case "database":
+      rule = try wholeDatabase(value)
+      try refuseQueryLooks(info)
+    default: throw type.problem("must be \"query\", \"zone\" or \"database\"")
+    }
+    return Subscription(id: id, database: database, rule: rule, info: info)
+  }
+
+  private func query(_ value: JSONCursor) throws -> Subscription.Rule {
+    guard database != .shared else {
+      throw WireError(.badRequest, "query subscriptions are not supported in the shared database")
+    }
+    let query = try value.required("query").object()
+    let type = try Name.read(query.required("recordType"), limits)
+    var filters: [QueryRule.Filter] = []
+    if let list = query.optional("filterBy") {
+      let items = try list.elements()
+      guard items.count <= limits.subscriptionListItems else {
+        throw list.problem("has more than \(limits.subscriptionListItems) filters")
+      }
+      for item in items { filters.append(try filter(item)) }
+    }
+    if let once = value.optional("firesOnce"), try once.boolean() {
+      throw once.problem("is not supported by this version")
+    }
+    return .query(
+      QueryRule(
+        recordType: type, filters: filters, firesOn: try firing(value), zone: try queryZone(value)))
+  }
+
+  /// Nil: every zone of the database.
+  private func queryZone(_ value: JSONCursor) throws -> ZoneID? {
+    if let wide = value.optional("zoneWide"), try wide.boolean() { return nil }
+    guard let named = value.optional("zoneID") else { return nil }
+    let owner = database == .public ? ZoneID.publicDefault.owner : user
+    let zone = try Name.zone(named, owner: owner, limits)
+    guard zone.owner == owner, database != .public || zone == .publicDefault else {
+      throw WireError.zoneNotFound
+    }
+    return zone
+  }
+
+  private func zone(_ value: JSONCursor) throws -> Subscription.Rule {
+    let zone = try Name.zone(
+      value.required("zoneID"), owner: database == .public ? ZoneID.publicDefault.owner : user,
+      limits)
+    guard !zone.isDefault, database != .public else { throw WireError.noSync }
+    guard database == .private else {
+      throw WireError(.badRequest, "zone subscriptions are not supported in the shared database")
+    }
+    guard zone.owner == user else { throw WireError.zoneNotFound }
+    return .zone(zone, recordType: try recordType(value))
+  }
+
+  private func wholeDatabase(_ value: JSONCursor) throws -> Subscription.Rule {
+    guard database != .public else {
+      throw WireError(
+        .badRequest, "database subscriptions are not supported in the public database")
+    }
+    return .database(recordType: try recordType(value))
+  }
+
+  private func recordType(_ value: JSONCursor) throws(JSONProblem) -> String? {
+    guard let type = value.optional("recordType") ?? value["query"]?.optional("recordType") else {
+      return nil
+    }
+    return try Name.read(type, limits)
+  }
+
+  /// What only query subscriptions may ask for.
+  private func refuseQueryLooks(_ info: NotificationInfo) throws(WireError) {
+    guard info.desiredKeys.isEmpty else {
+      throw WireError(.badRequest, "cannot add additionalFields to this subscription type")
+    }
+    guard info.collapseKey == nil else {
+      throw WireError(.badRequest, "cannot add collapseId to this subscription type")
+    }
+  }
+
+  private func firing(_ value: JSONCursor) throws(JSONProblem) -> QueryRule.Firing {
+    guard let list = value.optional("firesOn") else { return .all }
+    var firing: QueryRule.Firing = []
+    for item in try list.elements() {
+      switch try item.string() {
+      case "create": firing.insert(.create)
+      case "update": firing.insert(.update)
+      case "delete": firing.insert(.delete)
+      default: throw item.problem("must be \"create\", \"update\" or \"delete\"")
+      }
+    }
+    guard !firing.isEmpty else { throw list.problem("must name at least one kind of change") }
+    return firing
+  }
+
+  private func filter(_ value: JSONCursor) throws(JSONProblem) -> QueryRule.Filter {
+    let comparator = try value.object().required("comparator")
+    let name = try comparator.string()
+    guard name == "EQUALS" else {
+      throw comparator.problem("'\(name)' is not supported by this version; EQUALS is")
+    }
+    if let system = value.optional("systemFieldName") {
+      throw system.problem("is not supported by this version; filter on a field of the record")
+    }
+    let field = try Name.read(value.required("fieldName"), limits)
+    let operand = try value.required("fieldValue")
+    guard let wanted = try FieldReader.value(of: operand) else { throw operand.missing("value") }
+    guard FieldText.textBytes(wanted) <= limits.subscriptionTextBytes else {
+      throw operand.problem("has more than \(limits.subscriptionTextBytes) bytes")
+    }
+    return QueryRule.Filter(field: field, comparator: .equals, value: wanted)
+  }
+}

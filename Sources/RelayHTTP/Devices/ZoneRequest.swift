@@ -1,0 +1,42 @@
+import RelayCore
+import RelayWire
+
+/// One zone of a `changes/zone` request, or the whole of a `records/changes`.
+struct ZoneRequest {
+  let zone: ZoneID
+  let token: JSONCursor?
+  let body: JSONCursor
+  /// Records of other types are left out; nil: all are shown.
+  let types: Set<String>?
+
+  init(
+    _ body: JSONCursor, _ database: Database, _ caller: Caller, _ limits: HTTPLimits
+  ) throws(JSONProblem) {
+    _ = try body.object()
+    let owner = database == .public ? ZoneID.publicDefault.owner : caller.user
+    zone = try Name.zone(body.required("zoneID"), owner: owner, limits)
+    token = body["syncToken"]
+    self.body = body
+    if let reverse = body.optional("reverse"), try reverse.boolean() {
+      throw reverse.problem("is not supported")
+    }
+    guard let wanted = body.optional("desiredRecordTypes") else {
+      types = nil
+      return
+    }
+    var types: Set<String> = []
+    for type in try wanted.elements() { types.insert(try type.string()) }
+    self.types = types
+  }
+
+  /// The item's own key in its error, as far as it was readable.
+  static func echo(_ body: JSONCursor, into json: inout JSONWriter) {
+    guard let zone = body.optional("zoneID") else { return }
+    json.key("zoneID")
+    json.beginObject()
+    // What is no string is not repeated: the error says so.
+    json.string("zoneName", ifAny: try? zone.optional("zoneName")?.string())
+    json.string("ownerRecordName", ifAny: try? zone.optional("ownerRecordName")?.string())
+    json.endObject()
+  }
+}

@@ -1,0 +1,13 @@
+import RelayCore
+import RelayWire
+
+extension JSONWriter {
+  /// `"zoneID": {…}`
+  mutating func zoneID(_ zone: ZoneID) {
+    key("zoneID")
+    beginObject()
+    string("zoneName", zone.name)
+    string("ownerRecordName", zone.owner.name)
+    endObject()
+  }
+}

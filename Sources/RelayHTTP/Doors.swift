@@ -1,0 +1,46 @@
+package import RelayCore
+package import RelayEngine
+import Hummingbird
+import Logging
+import NIOCore
+import RelayWire
+
+/// What stands behind every door of the API: the relay, its reads, keys, clock and who may ask.
+package struct Doors: Sendable {
+  let relay: any Relaying
+  let reader: any FeedReader
+  let keys: any TokenKeys & IdentityKeys
+  let clock: any ClockReader
+  let access: ScopeBook
+  let limits: HTTPLimits
+  let publicURL: String
+  let bodies: BodyGate
+  let holds: HoldGate
+
+  package init(
+    relay: any Relaying, reader: any FeedReader, keys: any TokenKeys & IdentityKeys,
+    clock: any ClockReader, access: ScopeBook, settings: HTTPSettings
+  ) {
+    self.relay = relay
+    self.reader = reader
+    self.keys = keys
+    self.clock = clock
+    self.access = access
+    limits = settings.limits
+    publicURL = settings.publicURL
+    bodies = BodyGate(bytesMax: settings.limits.bodyBytesInFlight)
+    holds = HoldGate()
+  }
+}
+
+/// Who asks: a user in a scope, and the installation if it named itself.
+struct Caller: Sendable {
+  var scope: Scope
+  var user: UserID
+  var client: ClientID?
+
+  /// The device whose reading counts; nil: it acknowledges nothing.
+  var device: DeviceKey? {
+    client.map { DeviceKey(scope: scope, user: user, client: $0) }
+  }
+}

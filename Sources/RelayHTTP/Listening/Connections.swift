@@ -1,0 +1,47 @@
+import NIOCore
+import Synchronization
+
+/// The open connections of one listener: bounded, and told to end when it drains.
+final class Connections: Sendable {
+  private struct State {
+    var open: [ObjectIdentifier: any Channel] = [:]
+    var isEnding = false
+  }
+
+  private let countMax: Int
+  private let state = Mutex(State())
+
+  init(countMax: Int) { self.countMax = countMax }
+
+  /// - Returns: false if there are too many: the caller closes it.
+  func add(_ channel: any Channel) -> Bool {
+    let (isAdmitted, isEnding) = state.withLock { state in
+      guard state.open.count < countMax else { return (false, state.isEnding) }
+      state.open[ObjectIdentifier(channel)] = channel
+      return (true, state.isEnding)
+    }
+    if isAdmitted, isEnding { Self.end(channel) }
+    return isAdmitted
+  }
+
+  func remove(_ channel: any Channel) {
+    state.withLock { _ = $0.open.removeValue(forKey: ObjectIdentifier(channel)) }
+  }
+
+  /// Idle ones close now, busy ones after their answer.
+  func endAll() {
+    let open = state.withLock { state in
+      state.isEnding = true
+      return Array(state.open.values)
+    }
+    for channel in open { Self.end(channel) }
+  }
+
+  func closeAll() {
+    for channel in state.withLock({ Array($0.open.values) }) { channel.close(promise: nil) }
+  }
+
+  private static func end(_ channel: any Channel) {
+    channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+  }
+}

@@ -1,0 +1,74 @@
+import Glibc
+
+/// The control socket's file: nobody but its owner may ever connect, not for a moment.
+enum ControlSocket {
+  /// Binds a socket at `path` with mode 0600. A file left by a daemon that is gone is removed; one
+  /// that somebody answers on, or that is no socket, stays.
+  ///
+  /// - Returns: the descriptor, not yet listening.
+  static func bind(_ path: String) throws(ListenError) -> Int32 {
+    var address = try self.address(path)
+    try removeStale(path, &address)
+    let fd = open()
+    guard fd >= 0 else { throw failure("create", path) }
+    // The kernel gives the file the mode of the unbound socket: no umask and no chmod too late.
+    guard fchmod(fd, S_IRUSR | S_IWUSR) == 0, call(Glibc.bind, fd, &address) == 0 else {
+      let error = failure("bind", path)
+      close(fd)
+      throw error
+    }
+    return fd
+  }
+
+  /// Removes our own file once we listen no more. Gone already is as good.
+  static func remove(_ path: String) { unlink(path) }
+
+  private static func removeStale(
+    _ path: String, _ address: inout sockaddr_un
+  ) throws(ListenError) {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return }
+    guard status.st_mode & S_IFMT == S_IFSOCK else {
+      throw ListenError("\(path) is no socket; choose another path for the control socket")
+    }
+    let fd = open()
+    guard fd >= 0 else { throw failure("create", path) }
+    defer { close(fd) }
+    guard call(connect, fd, &address) != 0 else {
+      throw ListenError("another daemon answers on \(path); stop it, or choose another path")
+    }
+    guard errno == ECONNREFUSED || errno == ENOENT else { throw failure("probe", path) }
+    unlink(path)
+  }
+
+  private static func open() -> Int32 {
+    socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+  }
+
+  private static func address(_ path: String) throws(ListenError) -> sockaddr_un {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8)
+    let room = MemoryLayout.size(ofValue: address.sun_path) - 1
+    guard 1...room ~= bytes.count else {
+      throw ListenError("the control socket's path must have 1 to \(room) bytes: \(path)")
+    }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+    return address
+  }
+
+  private static func call(
+    _ function: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32, _ fd: Int32,
+    _ address: inout sockaddr_un
+  ) -> Int32 {
+    withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        function(fd, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+  }
+
+  private static func failure(_ verb: String, _ path: String) -> ListenError {
+    ListenError("cannot \(verb) the control socket \(path): \(String(cString: strerror(errno)))")
+  }
+}

@@ -1,0 +1,50 @@
+package import RelayCore
+package import RelayEngine
+import Glibc
+import RelayWire
+
+/// What the operators' listeners look into.
+package struct ControlDesk: Sendable {
+  let relay: any Relaying
+  let reader: any FeedReader
+  let keys: any TokenKeys
+  let clock: any ClockReader
+  let access: ScopeBook
+  let limits: HTTPLimits
+  let version: String
+
+  package init(
+    relay: any Relaying, reader: any FeedReader, keys: any TokenKeys, clock: any ClockReader,
+    access: ScopeBook, settings: HTTPSettings
+  ) {
+    self.relay = relay
+    self.reader = reader
+    self.keys = keys
+    self.clock = clock
+    self.access = access
+    limits = settings.limits
+    version = settings.version
+  }
+
+  func status() async -> StatusReport {
+    StatusReport(await relay.vitals(), version: version, pid: getpid())
+  }
+
+  /// Registrations as the store has them, the newest included.
+  func devices(user: String?, client: ClientID?) async throws -> DevicesReport {
+    do throws(StoreError) {
+      var rows: [DeviceRow]
+      if let client {
+        rows = try await reader.devices(client: client)
+        if let user { rows.removeAll { $0.key.user.name != user } }
+      } else {
+        rows = try await reader.devices(
+          of: user.map { UserID($0) }, in: nil, limit: limits.devicesListed)
+      }
+      let now = clock.wall()
+      return DevicesReport(devices: rows.map { DeviceReport($0, at: now, keys: keys) })
+    } catch {
+      throw WireError(error)
+    }
+  }
+}

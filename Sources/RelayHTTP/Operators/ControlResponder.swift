@@ -1,0 +1,132 @@
+import FoundationEssentials
+import HTTPTypes
+package import Hummingbird
+import RelayCore
+import RelayEngine
+import RelayWire
+
+/// The control listener's doors. Whoever may open the socket may do all of this.
+package struct ControlResponder: HTTPResponder {
+  package typealias Context = BasicRequestContext
+
+  private let desk: ControlDesk
+  private let bodies: BodyGate
+
+  package init(desk: ControlDesk) {
+    self.desk = desk
+    bodies = BodyGate(bytesMax: desk.limits.bodyBytes)
+  }
+
+  package func respond(
+    to request: Request, context: BasicRequestContext
+  ) async throws -> Response {
+    do {
+      return try await answer(request)
+    } catch let error as WireError {
+      return error.response
+    } catch let problem as JSONProblem {
+      return WireError(problem).response
+    }
+  }
+
+  private func answer(_ request: Request) async throws -> Response {
+    switch request.uri.path {
+    case "/status":
+      try require(.get, request)
+      return try json(await desk.status())
+    case "/devices":
+      try require(.get, request)
+      return try json(await devices(request))
+    case "/metrics":
+      try require(.get, request)
+      return await MetricsText.response(desk)
+    case "/expire-tokens":
+      try require(.post, request)
+      return try await expireTokens(request)
+    case "/drain":
+      try require(.post, request)
+      desk.relay.drain()
+      var json = JSONWriter()
+      json.beginObject()
+      json.boolean("draining", true)
+      json.endObject()
+      return Response(json)
+    default:
+      throw WireError(.notFound, "there is nothing at this address of the control socket")
+    }
+  }
+
+  private func devices(_ request: Request) async throws -> DevicesReport {
+    let user = PercentText.parameter("user", of: request.uri.query)
+    guard let named = PercentText.parameter("client", of: request.uri.query) else {
+      return try await desk.devices(user: user, client: nil)
+    }
+    guard let client = ClientID(text: named) else {
+      throw WireError(.badRequest, "client must be a UUID")
+    }
+    return try await desk.devices(user: user, client: client)
+  }
+
+  /// Raises floors: after a restore, and for tests of clients. Absent means all.
+  private func expireTokens(_ request: Request) async throws -> Response {
+    let bytes = try await bodies.collect(request, upTo: desk.limits.bodyBytes)
+    let body = try JSONTree(bytes.isEmpty ? Array("{}".utf8) : bytes).root.object()
+    var expiry = TokenExpiry(
+      container: try body.optional("container")?.string(),
+      user: try body.optional("user")?.string().asUser)
+    if let named = body.optional("environment") {
+      guard let environment = Environment(name: try named.string()) else {
+        throw named.problem("must be \"development\" or \"production\"")
+      }
+      expiry.environment = environment
+    }
+    do throws(Unavailable) {
+      _ = try await desk.relay.submit([.expireTokens(expiry)])
+    } catch {
+      throw WireError(error)
+    }
+    return .emptyObject
+  }
+
+  private func require(_ method: HTTPRequest.Method, _ request: Request) throws(WireError) {
+    guard request.method == method else {
+      throw WireError(
+        .badRequest, "this address answers to \(method.rawValue)", status: .methodNotAllowed,
+        allow: method.rawValue)
+    }
+  }
+
+  private func json(_ value: some Encodable) throws -> Response {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    let text = String(decoding: try encoder.encode(value), as: UTF8.self)
+    return Response(text: text, type: "application/json")
+  }
+}
+
+extension String {
+  fileprivate var asUser: UserID { UserID(self) }
+}
+
+/// The metrics listener's only door.
+package struct MetricsResponder: HTTPResponder {
+  package typealias Context = BasicRequestContext
+
+  private let desk: ControlDesk
+
+  package init(desk: ControlDesk) { self.desk = desk }
+
+  package func respond(
+    to request: Request, context: BasicRequestContext
+  ) async throws -> Response {
+    guard request.uri.path == "/metrics" else {
+      return WireError(.notFound, "there is nothing here but /metrics").response
+    }
+    guard request.method == .get else {
+      return WireError(
+        .badRequest, "this address answers to GET", status: .methodNotAllowed, allow: "GET"
+      ).response
+    }
+    return await MetricsText.response(desk)
+  }
+}

@@ -1,0 +1,137 @@
+import Hummingbird
+import RelayCore
+import RelayEngine
+
+/// Prometheus text of the daemon's state. Base units; labels from closed lists, never a token, user
+/// or zone.
+struct MetricsText {
+  private(set) var text = ""
+
+  static func response(_ desk: ControlDesk) async -> Response {
+    Response(
+      text: MetricsText(await desk.relay.vitals(), version: desk.version).text,
+      type: "text/plain; version=0.0.4; charset=utf-8")
+  }
+
+  init(_ vitals: Vitals, version: String) {
+    single("build_info", .gauge, "The version that runs.", 1, "version=\"\(Self.escaped(version))\"")
+    single("uptime_seconds", .gauge, "Seconds since start.", vitals.uptime)
+    single("ready", .gauge, "1 once recovery is over and requests are served.", vitals.isReady ? 1 : 0)
+    single("healthy", .gauge, "1 if status names no reason.", vitals.healthy ? 1 : 0)
+    store(vitals)
+    ledger(vitals)
+    lanes(vitals)
+    routes(vitals)
+    single("fanouts_running", .gauge, "Changes that still have users to reach.", Double(vitals.fanOuts.running))
+    single("fanouts_oldest_age_seconds", .gauge, "Age of the oldest of them.", vitals.fanOuts.oldestAge)
+    single(
+      "oldest_pending_age_seconds", .gauge, "Age of the oldest delivery that waits.",
+      vitals.oldestPendingAge)
+  }
+
+  private enum Kind: String { case counter, gauge }
+
+  private mutating func store(_ vitals: Vitals) {
+    single("store_bytes", .gauge, "Size of the store's files.", Double(vitals.store.bytes))
+    single(
+      "store_journal_tail_facts", .gauge, "Facts journalled and not folded.",
+      Double(vitals.store.journalTail))
+    single(
+      "store_fold_lag_seconds", .gauge, "Age of the oldest of them.", vitals.store.foldLag)
+    many(
+      "changes_total", .counter, "Changes that producers reported, by outcome.",
+      [
+        ("outcome=\"accepted\"", Double(vitals.changes.accepted)),
+        ("outcome=\"duplicate\"", Double(vitals.changes.duplicates)),
+        ("outcome=\"rejected\"", Double(vitals.changes.rejected)),
+      ])
+  }
+
+  private mutating func ledger(_ vitals: Vitals) {
+    let ledger = vitals.ledger
+    many(
+      "deliveries_entered_total", .counter, "Deliveries that came to be, by origin.",
+      [
+        ("reason=\"matched\"", Double(ledger.matched)),
+        ("reason=\"recovered\"", Double(ledger.recovered)),
+      ])
+    many(
+      "deliveries_ended_total", .counter, "Deliveries that wait no more, by how they ended.",
+      [
+        ("own", ledger.own), ("merged", ledger.merged), ("woken", ledger.woken),
+        ("fetched", ledger.fetched), ("withdrawn", ledger.withdrawn),
+        ("retired", ledger.retired), ("expired", ledger.expired),
+      ].map { ("reason=\"\($0.0)\"", Double($0.1)) })
+    single("deliveries_pending", .gauge, "Deliveries that wait.", Double(ledger.pending))
+    single(
+      "ledger_balanced", .gauge, "1 if entered equals ended and pending.",
+      ledger.isBalanced ? 1 : 0)
+  }
+
+  private mutating func lanes(_ vitals: Vitals) {
+    let lanes = vitals.lanes
+    many(
+      "lanes", .gauge, "Devices by the state of their lane.",
+      [
+        ("idle", lanes.idle), ("gathering", lanes.gathering), ("due", lanes.due),
+        ("in_flight", lanes.inFlight), ("resting", lanes.resting),
+        ("watching", lanes.watching), ("retired", lanes.retired),
+      ].map { ("reason=\"\($0.0)\"", Double($0.1)) })
+  }
+
+  /// Routes that differ only in their topic count together.
+  private mutating func routes(_ vitals: Vitals) {
+    var order: [String] = []
+    var sums: [String: (inFlight: Int, sent: Int64, delivered: Int64, stopped: Int)] = [:]
+    for route in vitals.routes {
+      let label = "container=\"\(Self.escaped(route.key.scope.container))\","
+        + "environment=\"\(route.key.scope.environment.name)\","
+        + "transport=\"\(route.key.transport.name)\""
+      if sums[label] == nil { order.append(label) }
+      var sum = sums[label] ?? (0, 0, 0, 0)
+      sum.inFlight += route.inFlight
+      sum.sent += route.sent
+      sum.delivered += route.delivered
+      sum.stopped += route.circuit == "closed" ? 0 : 1
+      sums[label] = sum
+    }
+    let all = order.map { ($0, sums[$0] ?? (0, 0, 0, 0)) }
+    many("pushes_in_flight", .gauge, "Pushes whose answer is awaited.", all.map { ($0.0, Double($0.1.inFlight)) })
+    many("pushes_sent_total", .counter, "Pushes handed to the provider.", all.map { ($0.0, Double($0.1.sent)) })
+    many("pushes_delivered_total", .counter, "Pushes that the provider took.", all.map { ($0.0, Double($0.1.delivered)) })
+    many("routes_stopped", .gauge, "Routes whose circuit is not closed.", all.map { ($0.0, Double($0.1.stopped)) })
+  }
+
+  private mutating func single(
+    _ name: String, _ kind: Kind, _ help: String, _ value: Double, _ labels: String = ""
+  ) {
+    many(name, kind, help, [(labels, value)])
+  }
+
+  private mutating func many(
+    _ name: String, _ kind: Kind, _ help: String, _ samples: [(labels: String, value: Double)]
+  ) {
+    text += "# HELP zonerelay_\(name) \(help)\n# TYPE zonerelay_\(name) \(kind.rawValue)\n"
+    for sample in samples {
+      let labels = sample.labels.isEmpty ? "" : "{\(sample.labels)}"
+      text += "zonerelay_\(name)\(labels) \(Self.number(sample.value))\n"
+    }
+  }
+
+  private static func number(_ value: Double) -> String {
+    Int64(exactly: value).map { "\($0)" } ?? "\(value)"
+  }
+
+  private static func escaped(_ text: String) -> String {
+    var result = ""
+    for character in text {
+      switch character {
+      case "\\": result += "\\\\"
+      case "\"": result += "\\\""
+      case "\n": result += "\\n"
+      default: result.append(character)
+      }
+    }
+    return result
+  }
+}

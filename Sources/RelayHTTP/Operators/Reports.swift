@@ -1,0 +1,85 @@
+import RelayCore
+package import RelayEngine
+package import RelayWire
+
+extension StatusReport {
+  /// The report of one moment. A ledger that does not balance is a reason of its own (P12).
+  package init(_ vitals: Vitals, version: String, pid: Int32) {
+    var reasons = vitals.reasons
+    if !vitals.ledger.isBalanced {
+      reasons.append("the ledger does not balance: a delivery was counted twice or not at all")
+    }
+    self.init(
+      version: version, pid: pid, uptime: vitals.uptime, healthy: reasons.isEmpty,
+      reasons: reasons,
+      store: Store(
+        engine: vitals.store.engine, bytes: vitals.store.bytes,
+        journalTail: vitals.store.journalTail, foldLag: vitals.store.foldLag),
+      ledger: Ledger(vitals.ledger),
+      changes: Changes(
+        accepted: vitals.changes.accepted, duplicates: vitals.changes.duplicates,
+        rejected: vitals.changes.rejected),
+      lanes: Lanes(vitals.lanes), routes: vitals.routes.map(Route.init),
+      fanouts: FanOuts(running: vitals.fanOuts.running, oldestAge: vitals.fanOuts.oldestAge),
+      oldestPendingAge: vitals.oldestPendingAge)
+  }
+}
+
+extension StatusReport.Ledger {
+  init(_ ledger: RelayCore.Ledger) {
+    self.init()
+    matched = ledger.matched
+    recovered = ledger.recovered
+    own = ledger.own
+    merged = ledger.merged
+    woken = ledger.woken
+    fetched = ledger.fetched
+    withdrawn = ledger.withdrawn
+    retired = ledger.retired
+    expired = ledger.expired
+    pending = ledger.pending
+    balanced = ledger.isBalanced
+  }
+}
+
+extension StatusReport.Lanes {
+  init(_ lanes: Vitals.Lanes) {
+    self.init()
+    idle = lanes.idle
+    gathering = lanes.gathering
+    due = lanes.due
+    inFlight = lanes.inFlight
+    resting = lanes.resting
+    watching = lanes.watching
+    retired = lanes.retired
+  }
+}
+
+extension StatusReport.Route {
+  init(_ route: Vitals.Route) {
+    self.init(
+      container: route.key.scope.container, environment: route.key.scope.environment.name,
+      transport: route.key.transport.name, topic: route.key.topic, circuit: route.circuit,
+      inFlight: route.inFlight, sent: route.sent, delivered: route.delivered,
+      lastError: route.lastError)
+  }
+}
+
+extension DeviceReport {
+  init(_ row: DeviceRow, at now: Instant, keys: any TokenKeys) {
+    let lane = row.lane
+    let state = lane.retirement != nil ? "retired" : lane.pending.isEmpty ? "idle" : "pending"
+    let digest =
+      row.address.token.isEmpty ? "" : Hex.text(keys.digest(row.address.token).prefix(4))
+    self.init(
+      clientId: row.key.client.text, user: row.key.user.name, container: row.key.scope.container,
+      environment: row.key.scope.environment.name, transport: row.address.transport.name,
+      topic: row.address.topic, state: lane.retirement == nil ? "active" : "retired",
+      reason: lane.retirement?.reason, registeredAt: row.registeredAt.milliseconds,
+      age: Double((now - row.registeredAt).milliseconds) / 1_000, tokenDigest: digest, lane: state,
+      pending: lane.pending.deliveries, hasAcknowledged: lane.hasAcknowledged,
+      nextWake: lane.reservedWake,
+      lastWake: lane.lastWake == .zero ? nil : lane.lastWake.milliseconds,
+      ladderStep: lane.ladderStep)
+  }
+}

@@ -1,0 +1,199 @@
+package import RelayCore
+package import RelayEngine
+package import RelayWire
+
+/// Reads CloudEvents into changes. A `Change` that comes out is valid.
+package struct EventReader: Sendable {
+  let scope: Scope
+  /// Unique in the whole relay: the id memory is kept by it.
+  let producer: String
+  let ids: any IdentityKeys
+  let limits: HTTPLimits
+  let now: Instant
+
+  package init(
+    scope: Scope, producer: String, ids: any IdentityKeys, limits: HTTPLimits, now: Instant
+  ) {
+    self.scope = scope
+    self.producer = "\(scope.container)/\(scope.environment.name)/\(producer)"
+    self.ids = ids
+    self.limits = limits
+    self.now = now
+  }
+
+  package func change(_ event: JSONCursor) throws(JSONProblem) -> Change {
+    _ = try event.object()
+    let version = try event.required("specversion")
+    guard try version.string() == "1.0" else { throw version.problem("must be \"1.0\"") }
+    let id = try attribute(event.required("id"))
+    let source = try attribute(event.required("source"))
+    let type = try event.required("type")
+    guard let kind = Kind(rawValue: try type.string()) else {
+      throw type.problem("is unknown; known are \(Kind.allCases.map(\.rawValue).joined(separator: ", "))")
+    }
+    let time = try self.time(of: event)
+    let data = try self.data(of: event)
+    let (database, zone) = try place(of: data, kind)
+    return Change(
+      scope: scope, database: database, zone: zone,
+      event: try self.event(kind, data, zone: zone), author: try author(of: data),
+      sequence: try data.optional("sequence")?.integer(), time: time,
+      notification: ids.notificationID(scope: scope, source: source, id: id),
+      fingerprint: ids.fingerprint(producer: producer, source: source, id: id))
+  }
+
+  private enum Kind: String, CaseIterable {
+    case recordCreated = "zonerelay.record.created"
+    case recordUpdated = "zonerelay.record.updated"
+    case recordDeleted = "zonerelay.record.deleted"
+    case zoneCreated = "zonerelay.zone.created"
+    case zoneDeleted = "zonerelay.zone.deleted"
+    case zonePurged = "zonerelay.zone.purged"
+    case zoneReset = "zonerelay.zone.reset"
+    case granted = "zonerelay.share.granted"
+    case revoked = "zonerelay.share.revoked"
+
+    var isOfRecord: Bool {
+      switch self {
+      case .recordCreated, .recordUpdated, .recordDeleted: true
+      default: false
+      }
+    }
+  }
+
+  private func attribute(_ value: JSONCursor) throws(JSONProblem) -> String {
+    let text = try value.string()
+    guard Name.isValid(text, bytesMax: limits.eventAttributeBytes) else {
+      throw value.problem(
+        "must have 1 to \(limits.eventAttributeBytes) bytes and no control characters")
+    }
+    return text
+  }
+
+  private func time(of event: JSONCursor) throws(JSONProblem) -> Instant {
+    guard let value = event.optional("time") else { return now }
+    guard let time = Timestamp.instant(try value.string()) else {
+      throw value.problem("must be a date of RFC 3339, such as 2026-11-21T03:00:00Z")
+    }
+    return time
+  }
+
+  private func data(of event: JSONCursor) throws(JSONProblem) -> JSONCursor {
+    if let type = event.optional("datacontenttype") {
+      let name = MediaType(try type.string()).name
+      guard name == "application/json" || name.hasSuffix("+json") else {
+        throw type.problem("must be application/json")
+      }
+    }
+    if event.optional("data_base64") != nil {
+      throw event.fault(at: "data_base64", "is not supported; send data as JSON")
+    }
+    return try event.required("data").object()
+  }
+
+  /// The database as the zone's owner sees it, and the zone.
+  private func place(
+    of data: JSONCursor, _ kind: Kind
+  ) throws(JSONProblem) -> (Database, ZoneID) {
+    let value = try data.required("database")
+    switch Database(name: try value.string()) {
+    case .private:
+      let zone = try Name.zone(data.required("zoneID"), owner: nil, limits)
+      if !kind.isOfRecord, zone.isDefault {
+        throw data.fault(at: "zoneID", "must be a custom zone for \(kind.rawValue)")
+      }
+      return (.private, zone)
+    case .public:
+      guard kind.isOfRecord else {
+        throw value.problem("must be \"private\" for \(kind.rawValue)")
+      }
+      if let zoneID = data.optional("zoneID") {
+        let zone = try Name.zone(zoneID, owner: ZoneID.publicDefault.owner, limits)
+        guard zone == .publicDefault else {
+          throw zoneID.problem(
+            "must be _defaultZone of _defaultOwner: the public database has no other")
+        }
+      }
+      return (.public, .publicDefault)
+    case .shared:
+      throw value.problem(
+        "\"shared\" is a participant's view; report the change as its zone's owner sees it, "
+          + "in \"private\"")
+    case nil:
+      throw value.problem("must be \"private\" or \"public\"")
+    }
+  }
+
+  private func event(
+    _ kind: Kind, _ data: JSONCursor, zone: ZoneID
+  ) throws(JSONProblem) -> Change.Event {
+    switch kind {
+    case .recordCreated: .record(try record(.created, data))
+    case .recordUpdated: .record(try record(.updated, data))
+    case .recordDeleted: .record(try record(.deleted, data))
+    case .zoneCreated: .zone(.created)
+    case .zoneDeleted: .zone(.deleted)
+    case .zonePurged: .zone(.purged)
+    case .zoneReset: .zone(.reset)
+    case .granted: .granted(try participant(of: data, zone: zone))
+    case .revoked: .revoked(try participant(of: data, zone: zone))
+    }
+  }
+
+  private func record(
+    _ verb: RecordChange.Verb, _ data: JSONCursor
+  ) throws(JSONProblem) -> RecordChange {
+    let record = try data.required("record").object()
+    let name = try Name.read(record.required("recordName"), limits)
+    var type = ""
+    if let value = record.optional("recordType") {
+      type = try Name.read(value, limits)
+    } else if verb != .deleted {
+      _ = try Name.read(record.required("recordType"), limits)
+    }
+    var tag: String?
+    if let value = record.optional("recordChangeTag") { tag = try Name.read(value, limits) }
+    for stamp in [record.optional("created"), record.optional("modified")] {
+      _ = try stamp?.object()
+    }
+    return RecordChange(
+      verb: verb, name: name, type: type, tag: tag, fields: try FieldReader.fields(of: record))
+  }
+
+  private func participant(of data: JSONCursor, zone: ZoneID) throws(JSONProblem) -> UserID {
+    if let share = data.optional("share"), let record = try share.object().optional("recordName") {
+      throw record.problem("is not supported: only whole zones are shared")
+    }
+    let value = try data.required("participant")
+    let user = UserID(try Name.read(value, limits))
+    guard user != zone.owner else { throw value.problem("must not be the zone's owner") }
+    return user
+  }
+
+  private func author(of data: JSONCursor) throws(JSONProblem) -> Change.Author? {
+    guard let value = data.optional("changedBy") else { return nil }
+    let user = UserID(try Name.read(value.object().required("userRecordName"), limits))
+    guard let named = value.optional("clientId") else { return Change.Author(user: user, client: nil) }
+    guard let client = ClientID(text: try named.string()) else {
+      throw named.problem("must be a UUID; leave it out if no device of the relay made the change")
+    }
+    return Change.Author(user: user, client: client)
+  }
+}
+
+extension JSONCursor {
+  /// An error about a member that is there.
+  fileprivate func fault(at key: StaticString, _ what: String) -> JSONProblem {
+    (self[key] ?? self).problem(what)
+  }
+}
+
+/// A media type without its parameters.
+struct MediaType {
+  let name: String
+
+  init(_ field: String) {
+    let name = field.prefix { $0 != ";" }.lowercased()
+    self.name = String(name.drop { $0 == " " }.prefix { $0 != " " })
+  }
+}

@@ -1,0 +1,110 @@
+import RelayCore
+
+/// RFC 3339 dates, as CloudEvents carry them.
+enum Timestamp {
+  /// Nil if the text is not one. Digits beyond milliseconds are dropped; a leap second counts as
+  /// the second before it.
+  static func instant(_ text: String) -> Instant? {
+    var rest = Array(text.utf8)[...]
+    guard let year = digits(4, &rest), take("-", &rest), let month = digits(2, &rest),
+      take("-", &rest), let day = digits(2, &rest), take("Tt ", &rest),
+      let hour = digits(2, &rest), take(":", &rest), let minute = digits(2, &rest),
+      take(":", &rest), let second = digits(2, &rest),
+      let fraction = fraction(&rest), let offset = offset(&rest), rest.isEmpty,
+      1...12 ~= month, 1...days(in: month, of: year) ~= day, hour < 24, minute < 60, second <= 60
+    else { return nil }
+    let minutes = (dayNumber(year, month, day) * 24 + hour) * 60 + minute - offset
+    return Instant(milliseconds: (minutes * 60 + min(second, 59)) * 1_000 + fraction)
+  }
+
+  /// The date of an answer, as RFC 9110 wants it: `Sat, 21 Nov 2026 03:00:00 GMT`.
+  static func httpDate(_ instant: Instant) -> String {
+    let seconds = instant.milliseconds / 1_000
+    let number = seconds / 86_400
+    let (year, month, day) = date(of: number)
+    let (hour, minute, second) = (seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60)
+    let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][Int(number % 7)]
+    let names = [
+      "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+    func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    let time = "\(two(hour)):\(two(minute)):\(two(second))"
+    return "\(weekday), \(two(day)) \(names[Int(month) - 1]) \(year) \(time) GMT"
+  }
+
+  private static func digits(_ count: Int, _ rest: inout ArraySlice<UInt8>) -> Int64? {
+    var number: Int64 = 0
+    for _ in 0..<count {
+      guard let byte = rest.popFirst(), UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte else {
+        return nil
+      }
+      number = number * 10 + Int64(byte - UInt8(ascii: "0"))
+    }
+    return number
+  }
+
+  private static func take(_ any: StaticString, _ rest: inout ArraySlice<UInt8>) -> Bool {
+    guard let byte = rest.first else { return false }
+    for place in 0..<any.utf8CodeUnitCount where any.utf8Start[place] == byte {
+      rest.removeFirst()
+      return true
+    }
+    return false
+  }
+
+  /// Milliseconds; 0 if there is no fraction.
+  private static func fraction(_ rest: inout ArraySlice<UInt8>) -> Int64? {
+    guard take(".", &rest) else { return 0 }
+    var milliseconds: Int64 = 0
+    var scale: Int64 = 100
+    var count = 0
+    while let digit = rest.first, let value = Hex.value(of: digit), value < 10 {
+      milliseconds += Int64(value) * scale
+      scale /= 10
+      count += 1
+      rest.removeFirst()
+    }
+    return count > 0 ? milliseconds : nil
+  }
+
+  /// Minutes east of Greenwich.
+  private static func offset(_ rest: inout ArraySlice<UInt8>) -> Int64? {
+    if take("Zz", &rest) { return 0 }
+    let sign: Int64 = rest.first == UInt8(ascii: "-") ? -1 : 1
+    guard take("+-", &rest), let hours = digits(2, &rest), take(":", &rest),
+      let minutes = digits(2, &rest), hours < 24, minutes < 60
+    else { return nil }
+    return sign * (hours * 60 + minutes)
+  }
+
+  private static func days(in month: Int64, of year: Int64) -> Int64 {
+    switch month {
+    case 4, 6, 9, 11: 30
+    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+    default: 31
+    }
+  }
+
+  /// Days since 1970. The year begins in March, so that the leap day is its last.
+  private static func dayNumber(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+    let shifted = month <= 2 ? year - 1 : year
+    let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+    let yearOfEra = shifted - era * 400
+    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+    return era * 146_097 + dayOfEra - 719_468
+  }
+
+  /// The inverse of `dayNumber`, for days since 1970.
+  private static func date(of number: Int64) -> (Int64, Int64, Int64) {
+    let days = number + 719_468
+    let era = days / 146_097
+    let dayOfEra = days - era * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shifted = (5 * dayOfYear + 2) / 153
+    let month = shifted < 10 ? shifted + 3 : shifted - 9
+    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    return (year, month, dayOfYear - (153 * shifted + 2) / 5 + 1)
+  }
+}

@@ -1,0 +1,59 @@
+package import RelayCore
+
+/// Everything the HTTP doors are told by the configuration. Validated before it gets here.
+package struct HTTPSettings: Sendable {
+  /// Devices and producers.
+  package var listen: ListenAddress
+  /// Nil: plain HTTP, for use behind a proxy.
+  package var tls: TLSFiles?
+  /// What courier addresses begin with, without a slash at the end.
+  package var publicURL: String
+  package var scopes: [Scope: ScopeAccess]
+  package var limits: HTTPLimits
+  /// The control socket's path; mode 0600.
+  package var controlSocket: String
+  /// Prometheus text on a listener of its own.
+  package var metrics: ListenAddress?
+  package var version: String
+
+  package init(
+    listen: ListenAddress, tls: TLSFiles? = nil, publicURL: String,
+    scopes: [Scope: ScopeAccess], limits: HTTPLimits = HTTPLimits(), controlSocket: String,
+    metrics: ListenAddress? = nil, version: String
+  ) {
+    self.listen = listen
+    self.tls = tls
+    self.publicURL = publicURL
+    self.scopes = scopes
+    self.limits = limits
+    self.controlSocket = controlSocket
+    self.metrics = metrics
+    self.version = version
+  }
+}
+
+/// Where a server listens.
+package enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
+  /// Port 0: the kernel chooses one.
+  case tcp(host: String, port: Int)
+  /// A socket that is bound already, handed over by systemd.
+  case inherited(fd: Int32)
+
+  package var description: String {
+    switch self {
+    case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    case .inherited(let fd): "socket \(fd)"
+    }
+  }
+}
+
+/// PEM files.
+package struct TLSFiles: Hashable, Sendable {
+  package var certificate: String
+  package var key: String
+
+  package init(certificate: String, key: String) {
+    self.certificate = certificate
+    self.key = key
+  }
+}

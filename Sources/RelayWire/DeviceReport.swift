@@ -1,0 +1,63 @@
+/// What `GET /devices` answers on the control socket. Holds nothing secret: a push token shows only
+/// as the first eight digits of its SHA-256.
+package struct DevicesReport: Codable, Hashable, Sendable {
+  package var devices: [DeviceReport]
+
+  package init(devices: [DeviceReport]) { self.devices = devices }
+}
+
+/// One registration, as the last fold left it.
+package struct DeviceReport: Codable, Hashable, Sendable {
+  package var clientId: String
+  package var user: String
+  package var container: String
+  package var environment: String
+  package var transport: String
+  package var topic: String
+  /// `active` or `retired`.
+  package var state: String
+  /// Why it was retired: the provider's word, or ours.
+  package var reason: String?
+  /// Milliseconds since 1970, as every instant on the wire.
+  package var registeredAt: Int64
+  /// Seconds since then.
+  package var age: Double
+  /// First eight hexadecimal digits of the push token's SHA-256; empty if it has lost its token.
+  package var tokenDigest: String
+  /// `idle`, `pending` or `retired`: what is durable of its lane.
+  package var lane: String
+  /// Deliveries that wait.
+  package var pending: Int
+  package var hasAcknowledged: Bool
+  /// The next wake's number is this or higher.
+  package var nextWake: UInt32
+  /// Milliseconds since 1970; absent if it was never woken.
+  package var lastWake: Int64?
+  /// How many times it was woken again without a sign from it.
+  package var ladderStep: Int
+
+  package init(
+    clientId: String, user: String, container: String, environment: String, transport: String,
+    topic: String, state: String, reason: String?, registeredAt: Int64, age: Double,
+    tokenDigest: String, lane: String, pending: Int, hasAcknowledged: Bool, nextWake: UInt32,
+    lastWake: Int64?, ladderStep: Int
+  ) {
+    self.clientId = clientId
+    self.user = user
+    self.container = container
+    self.environment = environment
+    self.transport = transport
+    self.topic = topic
+    self.state = state
+    self.reason = reason
+    self.registeredAt = registeredAt
+    self.age = age
+    self.tokenDigest = tokenDigest
+    self.lane = lane
+    self.pending = pending
+    self.hasAcknowledged = hasAcknowledged
+    self.nextWake = nextWake
+    self.lastWake = lastWake
+    self.ladderStep = ladderStep
+  }
+}

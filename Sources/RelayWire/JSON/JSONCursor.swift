@@ -1,0 +1,116 @@
+/// A value in a JSON text. Cheap to copy; its errors name the value by its path.
+package struct JSONCursor: Sendable {
+  let tree: JSONTree
+  let index: Int
+
+  var node: JSONNode { tree.nodes[index] }
+
+  package var isNull: Bool { node.kind == .null }
+  package var isObject: Bool { node.kind == .object }
+  package var isArray: Bool { node.kind == .array }
+  package var isString: Bool { node.kind == .string || node.kind == .escapedString }
+  package var isNumber: Bool { node.kind == .number }
+
+  /// The member of an object; nil if this is no object, or has none of this name. O(members).
+  package subscript(key: StaticString) -> JSONCursor? {
+    guard node.kind == .object else { return nil }
+    let end = Int(node.extent)
+    var member = index + 1
+    while member < end {
+      if tree.isKey(at: member, key) { return JSONCursor(tree: tree, index: member + 1) }
+      member = tree.next(after: member + 1)
+    }
+    return nil
+  }
+
+  /// The member, unless it is absent or null: both say nothing.
+  package func optional(_ key: StaticString) -> JSONCursor? {
+    guard let value = self[key], !value.isNull else { return nil }
+    return value
+  }
+
+  package func required(_ key: StaticString) throws(JSONProblem) -> JSONCursor {
+    guard let value = self[key] else { throw missing(key) }
+    return value
+  }
+
+  /// An error about a member that should be there.
+  package func missing(_ key: StaticString) -> JSONProblem {
+    let own = path
+    return JSONProblem(path: own.isEmpty ? "\(key)" : "\(own).\(key)", what: "is missing")
+  }
+
+  /// An array's values, in their order.
+  package func elements() throws(JSONProblem) -> [JSONCursor] {
+    guard node.kind == .array else { throw mismatch("an array") }
+    var elements: [JSONCursor] = []
+    var element = index + 1
+    while element < Int(node.extent) {
+      elements.append(JSONCursor(tree: tree, index: element))
+      element = tree.next(after: element)
+    }
+    return elements
+  }
+
+  /// An object's members, in their order.
+  package func members() throws(JSONProblem) -> [(key: String, value: JSONCursor)] {
+    guard node.kind == .object else { throw mismatch("an object") }
+    var members: [(key: String, value: JSONCursor)] = []
+    var member = index + 1
+    while member < Int(node.extent) {
+      members.append((tree.text(at: member), JSONCursor(tree: tree, index: member + 1)))
+      member = tree.next(after: member + 1)
+    }
+    return members
+  }
+
+  /// This value, if it is an object.
+  package func object() throws(JSONProblem) -> JSONCursor {
+    guard node.kind == .object else { throw mismatch("an object") }
+    return self
+  }
+
+  /// Where this value stands. Walks the text from its root: for errors only.
+  package var path: String {
+    var path = ""
+    var here = 0
+    while here != index {
+      let isObject = tree.nodes[here].kind == .object
+      var place = 0
+      var member = here + 1
+      while true {
+        let value = isObject ? member + 1 : member
+        if index < tree.next(after: value) {
+          if isObject {
+            path += path.isEmpty ? tree.text(at: member) : ".\(tree.text(at: member))"
+          } else {
+            path += "[\(place)]"
+          }
+          here = value
+          break
+        }
+        member = tree.next(after: value)
+        place += 1
+      }
+    }
+    return path
+  }
+
+  /// An error about this value.
+  package func problem(_ what: String) -> JSONProblem { JSONProblem(path: path, what: what) }
+
+  func mismatch(_ expected: String) -> JSONProblem {
+    problem("must be \(expected), not \(kindName)")
+  }
+
+  private var kindName: String {
+    switch node.kind {
+    case .null: "null"
+    case .true, .false: "a boolean"
+    case .number: "a number"
+    case .string, .escapedString: "a string"
+    case .array: "an array"
+    case .object: "an object"
+    }
+  }
+}

@@ -1,0 +1,92 @@
+extension JSONScanner {
+  /// Reads a string that begins at the quote: its escapes and its UTF-8 are checked here, so that
+  /// whoever asks for it later can rely on them.
+  mutating func string(into nodes: inout [JSONNode]) throws(JSONProblem) {
+    at += 1
+    let start = at
+    var kind = JSONNode.Kind.string
+    while at < text.count {
+      let byte = text[at]
+      if byte == UInt8(ascii: "\"") {
+        nodes.append(JSONNode(start: UInt32(start), extent: UInt32(at - start), kind: kind))
+        at += 1
+        return
+      }
+      if byte >= 0x80 {
+        try skipCharacter(byte)
+      } else if byte == UInt8(ascii: "\\") {
+        kind = .escapedString
+        try skipEscape()
+      } else if byte < 0x20 {
+        throw problem("a control character stands in a string; write it as \\u00XX")
+      } else {
+        at += 1
+      }
+    }
+    throw problem("the text ends inside a string")
+  }
+
+  private mutating func skipEscape() throws(JSONProblem) {
+    guard at + 1 < text.count else { throw problem("the text ends inside a string") }
+    switch text[at + 1] {
+    case UInt8(ascii: "u"):
+      let unit = try codeUnit()
+      if 0xd800...0xdbff ~= unit {
+        guard at + 1 < text.count, text[at] == UInt8(ascii: "\\"),
+          text[at + 1] == UInt8(ascii: "u"), 0xdc00...0xdfff ~= (try codeUnit())
+        else { throw problem("half of a surrogate pair stands alone") }
+      } else if 0xdc00...0xdfff ~= unit {
+        throw problem("half of a surrogate pair stands alone")
+      }
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"),
+      UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+      at += 2
+    default:
+      throw problem("unknown escape")
+    }
+  }
+
+  /// The four digits of `\uXXXX`, which begins at `at`.
+  private mutating func codeUnit() throws(JSONProblem) -> UInt32 {
+    guard at + 6 <= text.count else { throw problem("the text ends inside an escape") }
+    var unit: UInt32 = 0
+    for offset in 2..<6 {
+      guard let digit = HexDigit.value(of: text[at + offset]) else {
+        throw problem("four hexadecimal digits were expected after \\u")
+      }
+      unit = unit << 4 | UInt32(digit)
+    }
+    at += 6
+    return unit
+  }
+
+  /// One character of two to four bytes: shortest form, no surrogates, at most U+10FFFF.
+  private mutating func skipCharacter(_ lead: UInt8) throws(JSONProblem) {
+    let (length, second): (Int, ClosedRange<UInt8>) =
+      switch lead {
+      case 0xc2...0xdf: (2, 0x80...0xbf)
+      case 0xe0: (3, 0xa0...0xbf)
+      case 0xed: (3, 0x80...0x9f)
+      case 0xe1...0xef: (3, 0x80...0xbf)
+      case 0xf0: (4, 0x90...0xbf)
+      case 0xf1...0xf3: (4, 0x80...0xbf)
+      case 0xf4: (4, 0x80...0x8f)
+      default: (0, 0x80...0xbf)
+      }
+    guard length > 0, at + length <= text.count, second ~= text[at + 1],
+      (2..<max(length, 2)).allSatisfy({ text[at + $0] & 0xc0 == 0x80 })
+    else { throw problem("a string is not valid UTF-8") }
+    at += length
+  }
+}
+
+enum HexDigit {
+  static func value(of byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,57 @@
+extension StatusReport {
+  package struct Ledger: Codable, Hashable, Sendable {
+    package var matched: Int64 = 0
+    package var recovered: Int64 = 0
+    package var own: Int64 = 0
+    package var merged: Int64 = 0
+    package var woken: Int64 = 0
+    package var fetched: Int64 = 0
+    package var withdrawn: Int64 = 0
+    package var retired: Int64 = 0
+    package var expired: Int64 = 0
+    package var pending: Int64 = 0
+    package var balanced: Bool = true
+
+    package init() {}
+  }
+
+  package struct Lanes: Codable, Hashable, Sendable {
+    package var idle = 0
+    package var gathering = 0
+    package var due = 0
+    package var inFlight = 0
+    package var resting = 0
+    package var watching = 0
+    package var retired = 0
+
+    package init() {}
+  }
+
+  package struct Route: Codable, Hashable, Sendable {
+    package var container: String
+    package var environment: String
+    package var transport: String
+    package var topic: String
+    /// `closed` lets pushes through, `open` is stopped, `probing` tries one.
+    package var circuit: String
+    package var inFlight: Int
+    package var sent: Int64
+    package var delivered: Int64
+    package var lastError: String?
+
+    package init(
+      container: String, environment: String, transport: String, topic: String, circuit: String,
+      inFlight: Int, sent: Int64, delivered: Int64, lastError: String?
+    ) {
+      self.container = container
+      self.environment = environment
+      self.transport = transport
+      self.topic = topic
+      self.circuit = circuit
+      self.inFlight = inFlight
+      self.sent = sent
+      self.delivered = delivered
+      self.lastError = lastError
+    }
+  }
+}

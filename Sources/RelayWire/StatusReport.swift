@@ -1,0 +1,72 @@
+/// What `GET /status` answers and `zonerelay status --json` prints: a documented contract.
+/// Ages in seconds, sizes in bytes.
+package struct StatusReport: Codable, Hashable, Sendable {
+  package var version: String
+  package var pid: Int32
+  package var uptime: Double
+  package var healthy: Bool
+  /// Why not healthy, each a sentence with its remedy.
+  package var reasons: [String]
+  package var store: Store
+  package var ledger: Ledger
+  package var changes: Changes
+  package var lanes: Lanes
+  package var routes: [Route]
+  package var fanouts: FanOuts
+  package var oldestPendingAge: Double
+
+  package init(
+    version: String, pid: Int32, uptime: Double, healthy: Bool, reasons: [String], store: Store,
+    ledger: Ledger, changes: Changes, lanes: Lanes, routes: [Route], fanouts: FanOuts,
+    oldestPendingAge: Double
+  ) {
+    self.version = version
+    self.pid = pid
+    self.uptime = uptime
+    self.healthy = healthy
+    self.reasons = reasons
+    self.store = store
+    self.ledger = ledger
+    self.changes = changes
+    self.lanes = lanes
+    self.routes = routes
+    self.fanouts = fanouts
+    self.oldestPendingAge = oldestPendingAge
+  }
+
+  package struct Store: Codable, Hashable, Sendable {
+    package var engine: String
+    package var bytes: Int64
+    package var journalTail: Int
+    package var foldLag: Double
+
+    package init(engine: String, bytes: Int64, journalTail: Int, foldLag: Double) {
+      self.engine = engine
+      self.bytes = bytes
+      self.journalTail = journalTail
+      self.foldLag = foldLag
+    }
+  }
+
+  package struct Changes: Codable, Hashable, Sendable {
+    package var accepted: Int64
+    package var duplicates: Int64
+    package var rejected: Int64
+
+    package init(accepted: Int64, duplicates: Int64, rejected: Int64) {
+      self.accepted = accepted
+      self.duplicates = duplicates
+      self.rejected = rejected
+    }
+  }
+
+  package struct FanOuts: Codable, Hashable, Sendable {
+    package var running: Int
+    package var oldestAge: Double
+
+    package init(running: Int, oldestAge: Double) {
+      self.running = running
+      self.oldestAge = oldestAge
+    }
+  }
+}
