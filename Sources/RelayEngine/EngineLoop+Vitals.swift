@@ -70,6 +70,11 @@ extension Relay {
     vitals.lanes.resting = census.resting
     vitals.lanes.watching = census.watching
     vitals.lanes.retired = census.retired
+    if census.isRestoreProven {
+      vitals.reasons.append(
+        "a client's token names a history this store never had: it was restored from a copy; "
+          + "run `zonerelay expire-tokens`")
+    }
     vitals.fanOuts.running = census.fanOuts
     vitals.fanOuts.oldestAge = Self.age(of: census.oldestFanOut, at: now)
     vitals.oldestPendingAge = Self.age(of: census.oldestPending, at: now)

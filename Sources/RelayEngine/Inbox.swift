@@ -34,6 +34,7 @@ final class Inbox: Sendable {
     var acknowledgements = 0
     var waiter: CheckedContinuation<Void, Never>?
     var refusal: Unavailable.Cause? = .draining
+    var isClosed = false
   }
 
   private let state = Mutex(State())
@@ -59,15 +60,21 @@ final class Inbox: Sendable {
   }
 
   func post(_ event: Event) {
-    let waiter: CheckedContinuation<Void, Never>? = state.withLock {
+    let (waiter, isLate) = queue(event)
+    waiter?.resume()
+    if isLate, case .vitals(let answer) = event { answer(Vitals()) }
+  }
+
+  private func queue(_ event: Event) -> (CheckedContinuation<Void, Never>?, isLate: Bool) {
+    state.withLock {
+      if $0.isClosed { return (nil, true) }
       if case .acknowledged = event {
-        guard $0.acknowledgements < Self.acknowledgementsMax else { return nil }
+        guard $0.acknowledgements < Self.acknowledgementsMax else { return (nil, false) }
         $0.acknowledgements += 1
       }
       $0.batch.events.append(event)
-      return $0.waiter.take()
+      return ($0.waiter.take(), false)
     }
-    waiter?.resume()
   }
 
   /// Why new facts are refused from now on; nil: they are taken.
@@ -85,6 +92,7 @@ final class Inbox: Sendable {
   func close() {
     let batch = state.withLock { state in
       state.refusal = .draining
+      state.isClosed = true
       defer { state.batch = Batch() }
       return state.batch
     }
