@@ -1,0 +1,154 @@
+import CCurl
+import Foundation
+
+/// One easy handle of libcurl with its kept connection.
+///
+/// `@unchecked Sendable`: it changes threads between exchanges, and ``HTTPClient`` gives it to one
+/// exchange at a time; libcurl allows just that.
+final class CurlHandle: @unchecked Sendable {
+  private let handle: OpaquePointer
+  private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+
+  /// libcurl asks for this once a process, before anything else.
+  private static let global: Void = {
+    let result = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+    precondition(result == CURLE_OK, "libcurl cannot be initialised: the process has no memory")
+  }()
+
+  /// Unix socket paths are cut off by the system beyond this, in bytes.
+  private static let socketPathBytesMax = 107
+
+  init() {
+    _ = Self.global
+    guard let handle = curl_easy_init() else {
+      preconditionFailure("libcurl gave no handle: the process has no memory")
+    }
+    self.handle = OpaquePointer(handle)
+  }
+
+  deinit {
+    curl_easy_cleanup(curl)
+    errorText.deallocate()
+  }
+
+  private var curl: UnsafeMutableRawPointer { UnsafeMutableRawPointer(handle) }
+
+  /// Blocks until the answer is whole or the exchange has failed.
+  func perform(
+    _ request: HTTPRequest, _ exchange: Exchange
+  ) -> Result<HTTPAnswer, ClientError> {
+    if let refusal = Self.refusal(request) { return .failure(refusal) }
+    // Options go, the connection stays.
+    curl_easy_reset(curl)
+    errorText[0] = 0
+    var list: UnsafeMutablePointer<curl_slist>?
+    for line in Self.headerLines(request) { list = curl_slist_append(list, line) }
+    defer { curl_slist_free_all(list) }
+    setAddress(request)
+    zr_curl_set_list(curl, CURLOPT_HTTPHEADER, list)
+    let result = withExtendedLifetime(exchange) {
+      setCallbacks(exchange)
+      return request.body.withUnsafeBytes { bytes in
+        setBody(request, bytes)
+        return curl_easy_perform(curl)
+      }
+    }
+    guard result == CURLE_OK else {
+      let systemError = Int32(zr_curl_get_long(curl, CURLINFO_OS_ERRNO))
+      let text = String(cString: errorText)
+      return .failure(
+        ClientError(
+          result, systemError: systemError, text: text, request: request,
+          bytesMax: exchange.bytesMax))
+    }
+    let status = zr_curl_get_long(curl, CURLINFO_RESPONSE_CODE)
+    return .success(HTTPAnswer(status: status, headers: answerHeaders(), body: exchange.body))
+  }
+
+  private func setAddress(_ request: HTTPRequest) {
+    zr_curl_set_string(curl, CURLOPT_URL, request.url)
+    zr_curl_set_string(curl, CURLOPT_PROTOCOLS_STR, "http,https")
+    // The empty string turns off the proxies of the environment.
+    zr_curl_set_string(curl, CURLOPT_PROXY, "")
+    if let socket = request.unixSocket {
+      zr_curl_set_string(curl, CURLOPT_UNIX_SOCKET_PATH, socket)
+    }
+    if let roots = request.trustRoots { zr_curl_set_string(curl, CURLOPT_CAINFO, roots) }
+    // Signals and threads do not go together; timeouts work without them.
+    zr_curl_set_long(curl, CURLOPT_NOSIGNAL, 1)
+    let (seconds, attoseconds) = request.timeout.components
+    let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+    zr_curl_set_long(curl, CURLOPT_TIMEOUT_MS, Int(max(1, milliseconds)))
+    zr_curl_set_pointer(curl, CURLOPT_ERRORBUFFER, errorText)
+  }
+
+  private func setBody(_ request: HTTPRequest, _ bytes: UnsafeRawBufferPointer) {
+    if request.method == "HEAD" {
+      zr_curl_set_long(curl, CURLOPT_NOBODY, 1)
+    } else if !bytes.isEmpty || request.method != "GET" {
+      zr_curl_set_long(curl, CURLOPT_POST, 1)
+      zr_curl_set_long(curl, CURLOPT_POSTFIELDSIZE, bytes.count)
+      // Not copied by libcurl: the caller's bytes outlive the exchange. Null would mean "read it".
+      let start = bytes.baseAddress.map { UnsafeMutableRawPointer(mutating: $0) }
+      zr_curl_set_pointer(curl, CURLOPT_POSTFIELDS, start ?? UnsafeMutableRawPointer(errorText))
+    }
+    zr_curl_set_string(curl, CURLOPT_CUSTOMREQUEST, request.method)
+  }
+
+  private func setCallbacks(_ exchange: Exchange) {
+    let context = Unmanaged.passUnretained(exchange).toOpaque()
+    zr_curl_set_write(
+      curl,
+      { bytes, size, count, context in
+        guard let bytes, let context else { return 0 }
+        let exchange = Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue()
+        return exchange.take(UnsafeRawBufferPointer(start: bytes, count: size * count))
+      }, context)
+    zr_curl_set_progress(
+      curl,
+      { context, _, _, _, _ in
+        guard let context else { return 0 }
+        return Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue().isCancelled ? 1 : 0
+      }, context)
+  }
+
+  private func answerHeaders() -> [(name: String, value: String)] {
+    var headers: [(name: String, value: String)] = []
+    var last: UnsafeMutablePointer<curl_header>?
+    while let header = curl_easy_nextheader(curl, UInt32(CURLH_HEADER), -1, last) {
+      headers.append(
+        (String(cString: header.pointee.name).lowercased(), String(cString: header.pointee.value)))
+      last = header
+    }
+    return headers
+  }
+
+  /// An empty `Expect` keeps libcurl from waiting for "100 Continue" before larger bodies.
+  private static func headerLines(_ request: HTTPRequest) -> [String] {
+    var lines = request.headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
+    let names = Set(request.headers.map { $0.name.lowercased() })
+    if !names.contains("expect") { lines.append("Expect:") }
+    // Without this line libcurl calls every body a web form.
+    if !names.contains("content-type") {
+      lines.append(request.body.isEmpty ? "Content-Type:" : "Content-Type: application/json")
+    }
+    return lines
+  }
+
+  /// What would be sent as something else than it says.
+  private static func refusal(_ request: HTTPRequest) -> ClientError? {
+    let lines = [request.method, request.url] + request.headers.flatMap { [$0.name, $0.value] }
+    if lines.contains(where: { $0.utf8.contains { $0 == 0 || $0 == 10 || $0 == 13 } }) {
+      return ClientError(
+        code: .badRequest, message: "a line break stands in the request to \(request.url)",
+        remedy: "take it out of the method, the address and the headers")
+    }
+    if let socket = request.unixSocket, !(1...socketPathBytesMax).contains(socket.utf8.count) {
+      return ClientError(
+        code: .badRequest,
+        message: "the socket path \(socket) has not 1 to \(socketPathBytesMax) bytes",
+        remedy: "choose another path for the socket")
+    }
+    return nil
+  }
+}

@@ -1,0 +1,28 @@
+/// A request to send with ``HTTPClient``.
+package struct HTTPRequest: Sendable {
+  package var method: String
+  /// `http` or `https`. Over a Unix socket the host in it only fills the Host header.
+  package var url: String
+  package var headers: [(name: String, value: String)]
+  package var body: [UInt8]
+  /// For the whole exchange, from the first step of connecting to the last byte; at least 1 ms.
+  package var timeout: Duration
+  /// The path of the Unix socket to connect to in place of the URL's host.
+  package var unixSocket: String?
+  /// A PEM file of the only authorities to trust; nil = those of the system.
+  package var trustRoots: String?
+
+  package init(
+    _ method: String, _ url: String, headers: [(name: String, value: String)] = [],
+    body: [UInt8] = [], timeout: Duration = .seconds(10), unixSocket: String? = nil,
+    trustRoots: String? = nil
+  ) {
+    self.method = method
+    self.url = url
+    self.headers = headers
+    self.body = body
+    self.timeout = timeout
+    self.unixSocket = unixSocket
+    self.trustRoots = trustRoots
+  }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import Glibc
+import RelayClient
+import Testing
+
+/// What a caller of the client may count on.
+@Suite struct HTTPClientTests {
+  private func failure(_ client: HTTPClient, _ request: HTTPRequest) async -> ClientError? {
+    do throws(ClientError) {
+      _ = try await client.send(request)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test(
+    "method, headers and body travel as given",
+    arguments: [
+      ("GET", "", "GET /echo [accept,host,x-one] none "),
+      (
+        "POST", "{}",
+        "POST /echo [accept,content-length,content-type,host,x-one] application/json {}"
+      ),
+      ("POST", "", "POST /echo [accept,content-length,host,x-one] none "),
+      ("HEAD", "", ""),
+      (
+        "DELETE", "a",
+        "DELETE /echo [accept,content-length,content-type,host,x-one] application/json a"
+      ),
+    ])
+  func travels(method: String, body: String, expected: String) async throws {
+    try await EchoServer.overTCP { server in
+      var request = HTTPRequest(method, "\(server.url)/echo", headers: [("X-One", "1")])
+      request.body = Array(body.utf8)
+      let answer = try await HTTPClient().send(request)
+      #expect(answer.status == 200 && answer.isSuccess)
+      #expect(answer.text == expected)
+      #expect(answer.header("retry-after") == "7")
+    }
+  }
+
+  @Test func `a status of any kind is an answer`() async throws {
+    try await EchoServer.overTCP { server in
+      let answer = try await HTTPClient().send(HTTPRequest("GET", "\(server.url)/503"))
+      #expect(answer.status == 503 && !answer.isSuccess)
+    }
+  }
+
+  @Test func `connections are kept, and a handle forgets the request before`() async throws {
+    try await EchoServer.overTCP { server in
+      let client = HTTPClient()
+      var post = HTTPRequest("POST", "\(server.url)/echo", headers: [("X-One", "1")])
+      post.body = Array("body".utf8)
+      _ = try await client.send(post)
+      let answer = try await client.send(HTTPRequest("GET", "\(server.url)/echo"))
+      #expect(answer.text == "GET /echo [accept,host] none ")
+      #expect(server.connections.current == 1)
+    }
+  }
+
+  @Test func `many requests at once are all answered`() async throws {
+    try await EchoServer.overTCP { server in
+      let client = HTTPClient()
+      let url = server.url
+      let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+        for index in 0..<(HTTPClient.exchangesMax * 3) {
+          group.addTask {
+            try await client.send(HTTPRequest("GET", "\(url)/\(index)")).status
+          }
+        }
+        return try await group.reduce(into: [Int]()) { $0.append($1) }
+      }
+      #expect(statuses.count == HTTPClient.exchangesMax * 3 && statuses.allSatisfy { $0 == 200 })
+      #expect(server.connections.current <= HTTPClient.exchangesMax)
+    }
+  }
+
+  @Test func `a server that never answers costs the timeout, one that hangs up is named`()
+    async throws
+  {
+    try await EchoServer.overTCP { server in
+      let client = HTTPClient()
+      let late = HTTPRequest("GET", "\(server.url)/never", timeout: .milliseconds(200))
+      #expect(await failure(client, late)?.code == .timeout)
+      let lost = await failure(client, HTTPRequest("GET", "\(server.url)/hangup"))
+      #expect(lost?.code == .connectionLost)
+    }
+  }
+
+  @Test func `a cancelled caller gets out long before the timeout`() async throws {
+    try await EchoServer.overTCP { server in
+      let request = HTTPRequest("GET", "\(server.url)/never", timeout: .seconds(60))
+      let start = ContinuousClock.now
+      let code = await withTaskGroup(of: ClientError.Code?.self) { group in
+        group.addTask { await failure(HTTPClient(), request)?.code }
+        group.cancelAll()
+        return await group.next() ?? nil
+      }
+      #expect(code == .cancelled)
+      #expect(ContinuousClock.now - start < .seconds(10))
+    }
+  }
+
+  @Test func `nobody there is told apart`() async throws {
+    let client = HTTPClient()
+    var port = ""
+    try await EchoServer.overTCP { port = $0.url }
+    let refused = await failure(client, HTTPRequest("GET", port))
+    #expect(refused?.code == .refused)
+    #expect(refused?.message == "nobody listens on \(port)")
+    let bad = await failure(client, HTTPRequest("GET", "ftp://127.0.0.1/"))
+    #expect(bad?.code == .badRequest)
+    let smuggled = HTTPRequest("GET", port, headers: [("X", "1\r\nY: 2")])
+    #expect(await failure(client, smuggled)?.code == .badRequest)
+  }
+
+  @Test func `an answer without end is refused`() async throws {
+    try await EchoServer.overTCP { server in
+      let client = HTTPClient(answerBytesMax: 100)
+      let fits = HTTPRequest("GET", "\(server.url)/echo")
+      let short = try await client.send(fits)
+      #expect(short.status == 200)
+      var long = HTTPRequest("POST", "\(server.url)/echo")
+      long.body = Array(repeating: UInt8(ascii: "a"), count: 100)
+      let refused = await failure(client, long)
+      #expect(refused?.code == .answerTooLarge)
+      #expect(refused?.message.contains("longer than 100 bytes") == true)
+    }
+  }
+}
+
+/// The control socket: HTTP over a Unix socket.
+@Suite struct ControlClientTests {
+  @Test func `asks and posts over the socket`() async throws {
+    try await EchoServer.overSocket { _, path in
+      let control = ControlClient(socket: path)
+      #expect(try await control.get("/status?a=b").text == "GET /status?a=b [accept,host] none ")
+      let answer = try await control.post("/drain", Array("{}".utf8))
+      #expect(answer.text.hasPrefix("POST /drain") && answer.text.hasSuffix("json {}"))
+    }
+  }
+
+  @Test func `a socket that is not there, not listened on or too long is named`() async throws {
+    func failure(_ path: String) async -> ClientError? {
+      do throws(ClientError) {
+        _ = try await ControlClient(socket: path).get("/status")
+        return nil
+      } catch {
+        return error
+      }
+    }
+    let missing = await failure("/tmp/zonerelay-none.sock")
+    #expect(missing?.code == .noSocket)
+    #expect(missing?.message == "the socket /tmp/zonerelay-none.sock does not exist")
+    #expect(await failure("/" + String(repeating: "a", count: 107))?.code == .badRequest)
+    // A socket file whose server is gone.
+    let stale = "/tmp/zonerelay-stale-\(UUID().uuidString).sock"
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: stale.utf8) }
+    let bound = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    #expect(bound == 0)
+    close(descriptor)
+    #expect(await failure(stale)?.code == .refused)
+    #expect(unlink(stale) == 0)
+  }
+}
