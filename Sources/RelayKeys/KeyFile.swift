@@ -1,0 +1,70 @@
+import Foundation
+import RelayCore
+
+/// A file that holds one key: 32 random bytes as 64 hexadecimal characters, a final newline or not.
+struct KeyFile {
+  static let keyBytes = 32
+
+  let path: String
+
+  func read() throws(KeyFailure) -> [UInt8] {
+    let text = try text()
+    guard text.utf8.count == Self.keyBytes * 2 else {
+      throw failure("\(text.utf8.count) characters")
+    }
+    guard let bytes = Hex.bytes(text) else {
+      throw failure("a character that is not a hexadecimal digit")
+    }
+    return bytes
+  }
+
+  private func text() throws(KeyFailure) -> String {
+    let data: Data
+    do {
+      data = try Data(contentsOf: URL(fileURLWithPath: path))
+    } catch {
+      let code = (error as? CocoaError)?.code
+      let found = code == .fileReadNoSuchFile ? "no such file" : "it cannot be read"
+      throw KeyFailure(
+        path: path, found: found,
+        remedy: "put a key there, 64 hexadecimal characters, that the daemon's user may read")
+    }
+    guard let text = String(validating: data, as: UTF8.self) else {
+      throw failure("\(data.count) bytes that are not text")
+    }
+    return text.hasSuffix("\n") ? String(text.dropLast()) : text
+  }
+
+  private func failure(_ found: String) -> KeyFailure {
+    KeyFailure(
+      path: path, found: found,
+      remedy: "a key is 64 hexadecimal characters, such as `openssl rand -hex 32` prints")
+  }
+
+  /// Writes a new key so that after a crash there is either all of it or no file.
+  func write(_ bytes: [UInt8]) throws(KeyFailure) {
+    let draft = path + ".new"
+    let text = Array((Hex.text(bytes) + "\n").utf8)
+    let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw unwritable() }
+    let isWritten =
+      Foundation.write(descriptor, text, text.count) == text.count && fsync(descriptor) == 0
+    close(descriptor)
+    guard isWritten, rename(draft, path) == 0 else { throw unwritable() }
+    try Self.sync(directory: (path as NSString).deletingLastPathComponent, for: self)
+  }
+
+  /// Makes a new name in a directory durable.
+  private static func sync(directory: String, for file: KeyFile) throws(KeyFailure) {
+    let descriptor = open(directory, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw file.unwritable() }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw file.unwritable() }
+  }
+
+  func unwritable() -> KeyFailure {
+    KeyFailure(
+      path: path, found: "it cannot be written (\(String(cString: strerror(errno))))",
+      remedy: "let the daemon's user write in its directory, and make room on its disk")
+  }
+}

@@ -1,0 +1,138 @@
+import Crypto
+import Foundation
+package import RelayCore
+import RelayEngine
+
+/// The keys that change tokens, notification ids and push ids are made with (HMAC-SHA256).
+///
+/// Two sorts of key, because they live differently. *Token keys* are rotated: the first of
+/// `server.tokenKeys` signs, all verify; without a list the store's own key does. The *identity
+/// key* is never rotated, since ids must be equal for every retry and on every day: it is always
+/// the store's own, `keys/1.key`, made at first start and part of every backup.
+package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
+  package let signing: UInt32
+  private let keys: [UInt32: SymmetricKey]
+  private let identity: SymmetricKey
+
+  /// Reads the keys; makes the store's own if it has none.
+  ///
+  /// - Parameter listed: paths of key files, the signing one first.
+  /// - Throws: `KeyFailure` for the first file that is not a key.
+  package init(storeDirectory: String, listed: [String] = []) throws(KeyFailure) {
+    let own = try Self.own(in: storeDirectory)
+    var keys: [UInt32: SymmetricKey] = [:]
+    var signing: UInt32?
+    for path in listed {
+      let bytes = try KeyFile(path: path).read()
+      let id = Self.id(of: bytes)
+      let key = SymmetricKey(data: bytes)
+      guard keys[id] == nil || keys[id] == key else {
+        throw KeyFailure(
+          path: path, found: "its id equals that of another listed key",
+          remedy: "replace it with a newly made one")
+      }
+      keys[id] = key
+      signing = signing ?? id
+    }
+    if signing == nil { keys[Self.id(of: own)] = SymmetricKey(data: own) }
+    self.signing = signing ?? Self.id(of: own)
+    self.keys = keys
+    identity = SymmetricKey(data: own)
+  }
+
+  /// A key's name in tokens: the first four bytes of its SHA-256.
+  static func id(of key: [UInt8]) -> UInt32 {
+    SHA256.hash(data: key).prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
+  }
+
+  /// The store's own key; made if the store has none yet.
+  private static func own(in storeDirectory: String) throws(KeyFailure) -> [UInt8] {
+    let directory = storeDirectory + "/keys"
+    let file = KeyFile(path: directory + "/1.key")
+    if access(file.path, F_OK) == 0 { return try file.read() }
+    guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw file.unwritable() }
+    var draw = SystemRandomNumberGenerator()
+    let bytes = (0..<KeyFile.keyBytes).map { _ in UInt8.random(in: .min ... .max, using: &draw) }
+    try file.write(bytes)
+    return bytes
+  }
+}
+
+extension KeyRing {
+  package func code(of bytes: [UInt8], keyID: UInt32) -> [UInt8]? {
+    keys[keyID].map { Array(HMAC<SHA256>.authenticationCode(for: bytes, using: $0)) }
+  }
+
+  package func digest(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes)) }
+
+  /// APNs takes 64 bytes of `apns-collapse-id`; a longer value becomes 43 characters.
+  package func collapseID(_ value: String) -> String {
+    guard value.utf8.count > Self.collapseBytesMax else { return value }
+    return Data(SHA256.hash(data: Data(value.utf8))).base64EncodedString()
+      .replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
+      .replacingOccurrences(of: "=", with: "")
+  }
+
+  package static let collapseBytesMax = 64
+}
+
+extension KeyRing {
+  package func notificationID(scope: Scope, source: String, id: String) -> Identifier {
+    var message = Message("nid")
+    message.add(scope)
+    message.add(source.utf8)
+    message.add(id.utf8)
+    return Identifier(uuidFrom: code(of: message))
+  }
+
+  package func fingerprint(producer: String, source: String, id: String) -> UInt64 {
+    var message = Message("fingerprint")
+    message.add(producer.utf8)
+    message.add(source.utf8)
+    message.add(id.utf8)
+    return code(of: message).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  package func clientID(forToken token: [UInt8], scope: Scope) -> ClientID {
+    var message = Message("client")
+    message.add(scope)
+    message.add(token)
+    return ClientID(Identifier(uuidFrom: code(of: message)))
+  }
+
+  package func pushID(device: DeviceKey, wake: UInt32) -> Identifier {
+    var message = Message("push")
+    message.add(device.scope)
+    message.add(device.user.name.utf8)
+    message.add(device.client.text.utf8)
+    message.add("\(wake)".utf8)
+    return Identifier(uuidFrom: code(of: message))
+  }
+
+  private func code(of message: Message) -> [UInt8] {
+    Array(HMAC<SHA256>.authenticationCode(for: message.bytes, using: identity))
+  }
+
+  /// What an identity is made of: its purpose and its parts, each behind its length, so that no
+  /// two lists of parts spell the same.
+  private struct Message {
+    private(set) var bytes: [UInt8]
+
+    init(_ purpose: String) {
+      bytes = []
+      add(purpose.utf8)
+    }
+
+    mutating func add(_ scope: Scope) {
+      add(scope.container.utf8)
+      add(CollectionOfOne(scope.environment.rawValue))
+    }
+
+    mutating func add(_ part: some Collection<UInt8>) {
+      for place in (0..<4).reversed() {
+        bytes.append(UInt8(truncatingIfNeeded: part.count >> (place * 8)))
+      }
+      bytes.append(contentsOf: part)
+    }
+  }
+}

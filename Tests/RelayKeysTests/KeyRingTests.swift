@@ -1,0 +1,147 @@
+import Foundation
+import RelayCore
+import RelayEngine
+import RelayKeys
+import Testing
+
+/// Keys as files, and the identities made with them.
+@Suite struct KeyRingTests {
+  private let folder = Folder()
+  private let scope = Scope(container: "iCloud.com.example.notes", environment: .development)
+
+  @Test func `the first start makes a key that only its owner may read`() throws {
+    let ring = try KeyRing(storeDirectory: folder.path)
+    #expect(try mode("keys") == 0o700)
+    #expect(try mode("keys/1.key") == 0o600)
+    let text = try String(contentsOfFile: folder.path + "/keys/1.key", encoding: .utf8)
+    #expect(text.count == 65 && text.hasSuffix("\n"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/keys").count == 1)
+    let again = try KeyRing(storeDirectory: folder.path)
+    #expect(again.signing == ring.signing)
+    #expect(again.code(of: [1], keyID: ring.signing) == ring.code(of: [1], keyID: ring.signing))
+    let elsewhere = Folder()
+    #expect(try KeyRing(storeDirectory: elsewhere.path).signing != ring.signing)
+  }
+
+  @Test func `of the listed keys the first signs and all verify`() throws {
+    let old = try folder.write("old.key", String(repeating: "ab", count: 32) + "\n")
+    let new = try folder.write("new.key", String(repeating: "CD", count: 32))
+    let before = try KeyRing(storeDirectory: folder.path, listed: [old])
+    let after = try KeyRing(storeDirectory: folder.path, listed: [new, old, new])
+    #expect(after.signing != before.signing)
+    let code = before.code(of: [1, 2], keyID: before.signing)
+    #expect(code?.count == 32 && after.code(of: [1, 2], keyID: before.signing) == code)
+    #expect(before.code(of: [1, 2], keyID: after.signing) == nil)
+    // As `openssl dgst -sha256 -mac HMAC -macopt hexkey:abab…` says.
+    #expect(
+      code.map { Hex.text($0) }
+        == "a413b03fa7c84c4459bcc4cc2e41b6b09a9572ffd962bf4a52c62a236eb7ed08")
+  }
+
+  @Test func `identities outlive a rotation of the token keys`() throws {
+    let listed = try folder.write("a.key", String(repeating: "12", count: 32))
+    let rings = try [
+      KeyRing(storeDirectory: folder.path), KeyRing(storeDirectory: folder.path, listed: [listed]),
+    ]
+    #expect(Set(rings.map(\.signing)).count == 2)
+    #expect(Set(rings.map { $0.notificationID(scope: scope, source: "s", id: "1") }).count == 1)
+  }
+
+  @Test(arguments: [
+    ("", "0 characters"), (String(repeating: "a", count: 63), "63 characters"),
+    (String(repeating: "a", count: 64) + "\n\n", "65 characters"),
+    (String(repeating: "g", count: 64), "not a hexadecimal digit"),
+  ])
+  func `a file that is no key is named with what was found`(text: String, found: String) throws {
+    let path = try folder.write("bad.key", text)
+    #expect {
+      try KeyRing(storeDirectory: folder.path, listed: [path])
+    } throws: { error in
+      let failure = error as? KeyFailure
+      return failure?.path == path && failure?.found.contains(found) == true
+        && failure?.remedy.isEmpty == false && !"\(error)".contains("aaa")
+    }
+  }
+
+  @Test func `a missing key file, and one that is no text, are told apart`() throws {
+    let missing = folder.path + "/none.key"
+    #expect { try KeyRing(storeDirectory: folder.path, listed: [missing]) } throws: {
+      ($0 as? KeyFailure)?.found == "no such file"
+    }
+    let path = folder.path + "/raw.key"
+    try Data([0xff, 0xfe]).write(to: URL(fileURLWithPath: path))
+    #expect { try KeyRing(storeDirectory: folder.path, listed: [path]) } throws: {
+      ($0 as? KeyFailure)?.found == "2 bytes that are not text"
+    }
+    let own = try folder.write("keys/1.key", "short")
+    #expect { try KeyRing(storeDirectory: folder.path) } throws: {
+      ($0 as? KeyFailure)?.path == own
+    }
+    #expect { try KeyRing(storeDirectory: folder.path + "/nowhere") } throws: {
+      ($0 as? KeyFailure)?.found.contains("cannot be written") == true
+    }
+  }
+
+  @Test func `identities are equal for equals and differ in every part`() throws {
+    let ring = try KeyRing(storeDirectory: folder.path)
+    let other = Scope(container: scope.container, environment: .production)
+    let ids = [
+      ring.notificationID(scope: scope, source: "a", id: "bc"),
+      ring.notificationID(scope: scope, source: "ab", id: "c"),
+      ring.notificationID(scope: other, source: "a", id: "bc"),
+    ]
+    #expect(Set(ids).count == 3)
+    #expect(ids[0] == ring.notificationID(scope: scope, source: "a", id: "bc"))
+    #expect(Identifier(text: ids[0].text) == ids[0])
+
+    let prints = [("p", "a", "bc"), ("p", "ab", "c"), ("pa", "b", "c")].map {
+      ring.fingerprint(producer: $0.0, source: $0.1, id: $0.2)
+    }
+    #expect(Set(prints).count == 3)
+
+    let device = DeviceKey(scope: scope, user: UserID("_a"), client: ClientID(ids[0]))
+    let pushes = (0..<100).map { ring.pushID(device: device, wake: $0) }
+    #expect(Set(pushes).count == 100)
+    #expect(ring.pushID(device: device, wake: 7) == pushes[7])
+    #expect(
+      ring.clientID(forToken: [1], scope: scope) != ring.clientID(forToken: [1], scope: other))
+  }
+
+  @Test func `a collapse value of more than 64 bytes becomes its digest`() throws {
+    let ring = try KeyRing(storeDirectory: folder.path)
+    let fits = String(repeating: "ä", count: 32)
+    #expect(ring.collapseID(fits) == fits)
+    // As `openssl dgst -sha256 -binary | basenc --base64url` says of 65 letters a.
+    #expect(
+      ring.collapseID(String(repeating: "a", count: 65))
+        == "Y1NhxIu56rFBmOduqKt_GkFoXWrWKqkUbTAdTxfrCuA")
+  }
+
+  private func mode(_ name: String) throws -> Int? {
+    let path = folder.path + "/" + name
+    return try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+  }
+}
+
+/// A directory of a test's own.
+final class Folder: Sendable {
+  let path: String
+
+  init() {
+    path = FileManager.default.temporaryDirectory
+      .appendingPathComponent("zonerelay-keys-\(UUID().uuidString)").path
+    // A directory that could not be made fails the test at its first file.
+    try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  // What cannot be removed is left to the system's own cleaning.
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func write(_ name: String, _ text: String) throws -> String {
+    let url = URL(fileURLWithPath: path + "/" + name)
+    try FileManager.default.createDirectory(
+      at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: url)
+    return url.path
+  }
+}
