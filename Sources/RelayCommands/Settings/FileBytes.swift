@@ -1,0 +1,49 @@
+import Foundation
+
+/// Small files that settings name, read whole.
+enum FileBytes {
+  /// No secret, key or configuration is larger.
+  static let bytesMax = 1 << 20
+
+  /// - Throws: `Wrong` with the system's own reason.
+  static func read(_ path: String) throws(Wrong) -> [UInt8] {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw .unreadable(path, errno) }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw .unreadable(path, errno) }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw Wrong("\(path) is not a file", remedy: "name a regular file")
+    }
+    guard status.st_size <= bytesMax else {
+      throw Wrong("\(path) is larger than 1 MiB", remedy: "name the right file")
+    }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 16_384)
+    while true {
+      let count = Foundation.read(descriptor, &buffer, buffer.count)
+      guard count >= 0 else { throw .unreadable(path, errno) }
+      guard count > 0, bytes.count <= bytesMax else { return bytes }
+      bytes += buffer[..<count]
+    }
+  }
+
+  /// As `read`, without the newline that editors put at the end.
+  static func secret(_ path: String) throws(Wrong) -> Secret {
+    var bytes = try read(path)
+    if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+    if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+    return Secret(path: path, bytes: bytes)
+  }
+}
+
+extension Wrong {
+  fileprivate static func unreadable(_ path: String, _ code: Int32) -> Wrong {
+    let reason = String(cString: strerror(code))
+    let remedy =
+      code == ENOENT
+      ? "create the file, or correct the path"
+      : "make the file readable for the user that the daemon runs as"
+    return Wrong("\(path) cannot be read: \(reason)", remedy: remedy)
+  }
+}

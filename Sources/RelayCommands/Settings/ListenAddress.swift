@@ -1,0 +1,33 @@
+/// A host and a port, as `127.0.0.1:8460`, `[::1]:8460` or `localhost:8460`.
+package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
+  package var host: String
+  /// 0 lets the system choose one.
+  package var port: Int
+
+  package init(host: String, port: Int) {
+    self.host = host
+    self.port = port
+  }
+
+  /// Nil for anything but a host and a port from 0 to 65535.
+  package init?(text: String) {
+    guard let colon = text.lastIndex(of: ":") else { return nil }
+    let digits = text[text.index(after: colon)...]
+    guard !digits.isEmpty, digits.utf8.allSatisfy({ (48...57).contains($0) }),
+      let port = Int(digits), port <= 65_535
+    else { return nil }
+    var host = text[..<colon]
+    if host.hasPrefix("["), host.hasSuffix("]") {
+      host = host.dropFirst().dropLast()
+      guard host.contains(":") else { return nil }
+    } else if host.contains(":") {
+      return nil
+    }
+    guard !host.isEmpty, !host.contains(where: { $0.isWhitespace || $0 == "/" }) else { return nil }
+    self.init(host: String(host), port: port)
+  }
+
+  package var description: String {
+    host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+  }
+}

@@ -1,0 +1,50 @@
+/// What flags and environment variables say in place of the file. Flags win.
+///
+/// Only scalars outside `containers` can be overridden: `server.listen` by
+/// `ZONERELAY_SERVER_LISTEN`, `budget.background.max` by `ZONERELAY_BUDGET_BACKGROUND_MAX`.
+package struct Overrides: Sendable {
+  struct Value {
+    var text: String
+    /// The variable's or the flag's name.
+    var name: String
+  }
+
+  private let environment: [String: String]
+  private let flags: [String: (flag: String, text: String)]
+
+  /// - Parameters:
+  ///   - environment: the process's whole environment.
+  ///   - flags: key → the flag's name and value.
+  package init(
+    environment: [String: String] = [:], flags: [String: (flag: String, text: String)] = [:]
+  ) {
+    self.environment = environment
+    self.flags = flags
+  }
+
+  func value(of key: String) -> Value? {
+    if let flag = flags[key] { return Value(text: flag.text, name: flag.flag) }
+    let name = Self.variable(key)
+    return environment[name].map { Value(text: $0, name: name) }
+  }
+
+  /// Where systemd put the unit's credentials.
+  var credentialsDirectory: String? { environment["CREDENTIALS_DIRECTORY"] }
+
+  /// The variables that look like overrides, in order. Others that begin with `ZONERELAY_` are not
+  /// ours to judge.
+  var variables: [String] {
+    environment.keys.filter { name in
+      Self.sections.contains { name.hasPrefix("ZONERELAY_\($0)_") }
+        && !flags.keys.contains { Self.variable($0) == name }
+    }.sorted()
+  }
+
+  static func variable(_ key: String) -> String {
+    "ZONERELAY_" + key.replacing(".", with: "_").uppercased()
+  }
+
+  private static let sections = [
+    "SERVER", "CONTROL", "STORE", "COALESCING", "BUDGET", "WAKE", "RETENTION", "LIMITS", "LOG",
+  ]
+}

@@ -1,0 +1,36 @@
+/// One thing wrong with the configuration: where, what, and what to do about it.
+///
+/// A file with problems is never run. All of them are reported at once.
+package struct Problem: Error, Hashable, Sendable {
+  /// The path of the key, such as `containers[0].environments.development.apns[0].key.path`; the
+  /// file's own name where the trouble is with the file as a whole.
+  package var key: String
+  package var cause: String
+  package var remedy: String
+  /// Line of the file, from 1; nil where the value came from elsewhere or is absent.
+  package var line: Int?
+
+  package init(key: String, cause: String, remedy: String, line: Int? = nil) {
+    self.key = key
+    self.cause = cause
+    self.remedy = remedy
+    self.line = line
+  }
+
+  /// `key (line 7): cause`, as the first line of the report.
+  package var text: String {
+    let place = line.map { " (line \($0))" } ?? ""
+    return "\(key)\(place): \(cause)"
+  }
+}
+
+/// A value that is not what its key wants. The reader of the key adds the key and the line.
+struct Wrong: Error {
+  var cause: String
+  var remedy: String
+
+  init(_ cause: String, remedy: String) {
+    self.cause = cause
+    self.remedy = remedy
+  }
+}

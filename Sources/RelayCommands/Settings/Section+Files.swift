@@ -1,0 +1,100 @@
+import RelayCore
+
+extension Section {
+  /// The path of a file, `${CREDENTIALS_DIRECTORY}` expanded, relative paths taken from the
+  /// configuration's directory.
+  var path: Kind<String> {
+    let (credentials, directory) = (findings.overrides.credentialsDirectory, findings.directory)
+    return Kind(
+      read: { text throws(Wrong) in
+        var path = text
+        if path.contains("${CREDENTIALS_DIRECTORY}") {
+          guard let credentials else {
+            throw Wrong(
+              "CREDENTIALS_DIRECTORY is not set",
+              remedy: "start under systemd with LoadCredential=, or set it, or name a plain path")
+          }
+          path = path.replacing("${CREDENTIALS_DIRECTORY}", with: credentials)
+        }
+        guard !path.contains("${") else {
+          throw Wrong(
+            "'\(text)' names an unknown variable",
+            remedy: "only ${CREDENTIALS_DIRECTORY} is expanded in paths")
+        }
+        guard !path.isEmpty else { throw Wrong("is empty", remedy: "write the path of a file") }
+        return path.hasPrefix("/") ? path : "\(directory)/\(path)"
+      }, show: { $0 })
+  }
+
+  /// A file of secrets of at least so many bytes.
+  func secret(min: Int, max: Int = 4_096, _ what: String) -> Kind<Secret> {
+    let path = path
+    return Kind(
+      read: { text throws(Wrong) in
+        let secret = try FileBytes.secret(try path.read(text))
+        guard (min...max).contains(secret.bytes.count) else {
+          throw Wrong(
+            "\(secret.path) holds \(secret.bytes.count) bytes",
+            remedy: "put \(what) of \(min) to \(max) bytes into it")
+        }
+        return secret
+      }, show: \.description)
+  }
+
+  /// As `secret`, and printable ASCII without blanks, because it travels in a header.
+  func headerSecret(min: Int, _ what: String) -> Kind<Secret> {
+    let plain = secret(min: min, what)
+    return Kind(
+      read: { text throws(Wrong) in
+        let secret = try plain.read(text)
+        guard secret.bytes.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+          throw Wrong(
+            "\(secret.path) holds a blank, a line break or another character no header can carry",
+            remedy: "put one line of printable ASCII without blanks into it")
+        }
+        return secret
+      }, show: \.description)
+  }
+
+  /// 32 bytes, written as 64 hexadecimal characters.
+  var tokenKey: Kind<Secret> {
+    let plain = secret(min: 1, "64 hexadecimal characters")
+    return Kind(
+      read: { text throws(Wrong) in
+        let secret = try plain.read(text)
+        guard let bytes = Hex.bytes(secret.text), bytes.count == 32 else {
+          throw Wrong(
+            "\(secret.path) is not 64 hexadecimal characters",
+            remedy: "make one with: openssl rand -hex 32")
+        }
+        return Secret(path: secret.path, bytes: bytes)
+      }, show: { "\($0.path) (32 bytes, masked)" })
+  }
+
+  /// A PEM file that holds at least one block whose label ends with `label`.
+  func pem(_ label: String) -> Kind<String> {
+    let path = path
+    return Kind(
+      read: { text throws(Wrong) in
+        let file = try path.read(text)
+        let content = String(decoding: try FileBytes.read(file), as: UTF8.self)
+        let begins = content.split(whereSeparator: \.isNewline).contains {
+          $0.hasPrefix("-----BEGIN ") && $0.hasSuffix("\(label)-----")
+        }
+        guard begins else {
+          throw Wrong(
+            "\(file) holds no \(label.lowercased()) in PEM",
+            remedy: "name a PEM file that contains -----BEGIN \(label)-----")
+        }
+        return file
+      }, show: { $0 })
+  }
+
+  /// A certificate with its chain, and its key. Both or neither.
+  func certificateFiles() -> Settings.CertificateFiles? {
+    guard let certificate = required("certificate", pem("CERTIFICATE")),
+      let key = required("key", pem("PRIVATE KEY"))
+    else { return nil }
+    return .init(certificate: certificate, key: key)
+  }
+}

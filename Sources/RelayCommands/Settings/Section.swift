@@ -1,0 +1,202 @@
+import RelayCore
+import Yams
+
+/// One mapping of the file, read key by key. A key that nobody asked for is a problem, so there is
+/// no list of known keys to fall behind: what is read is what is known.
+final class Section {
+  let place: String
+  let line: Int?
+  let findings: Findings
+  private let entries: [(key: String, node: Node)]
+  private var asked: [String] = []
+  /// Keys outside `containers` may be overridden by flags and the environment.
+  private let canBeOverridden: Bool
+
+  init(_ node: Node?, place: String, findings: Findings, canBeOverridden: Bool) {
+    self.place = place
+    self.findings = findings
+    self.canBeOverridden = canBeOverridden
+    line = node?.mark?.line
+    var entries: [(String, Node)] = []
+    switch node {
+    case .mapping(let mapping):
+      for (key, value) in mapping {
+        if let name = key.scalar?.string {
+          entries.append((name, value))
+        } else {
+          findings.report(
+            place, Wrong("a key is not a word", remedy: "write keys as plain words"),
+            line: key.mark?.line)
+        }
+      }
+    case nil: break
+    case let node? where node.isNothing: break
+    case let node?:
+      findings.report(
+        place.isEmpty ? "the file" : place,
+        Wrong("is \(node.shape), not keys with values", remedy: "write key: value lines below it"),
+        line: node.mark?.line)
+    }
+    self.entries = entries
+    findings.opened(self)
+  }
+
+  func key(_ name: String) -> String { place.isEmpty ? name : "\(place).\(name)" }
+
+  var names: [String] { entries.map(\.key) }
+
+  /// The node of a key, which counts as known from now on; nil if absent or empty.
+  func node(_ name: String) -> Node? {
+    asked.append(name)
+    guard let node = entries.first(where: { $0.key == name })?.node, !node.isNothing else {
+      return nil
+    }
+    return node
+  }
+
+  func report(_ name: String, _ wrong: Wrong) {
+    let node = entries.first { $0.key == name }?.node
+    findings.report(key(name), wrong, line: node?.mark?.line ?? (place.isEmpty ? nil : line))
+  }
+
+  func reportUnknownKeys() {
+    for (name, node) in entries where !asked.contains(name) {
+      let near = asked.min { name.distance(to: $0) < name.distance(to: $1) }
+      let remedy =
+        if let near, name.distance(to: near) <= max(1, name.count / 3) {
+          "did you mean '\(near)'?"
+        } else {
+          "remove it; keys here are \(asked.joined(separator: ", "))"
+        }
+      findings.report(key(name), Wrong("is no known key", remedy: remedy), line: node.mark?.line)
+    }
+  }
+
+  // MARK: Parts
+
+  func section(_ name: String) -> Section {
+    Section(node(name), place: key(name), findings: findings, canBeOverridden: canBeOverridden)
+  }
+
+  /// As `section`, nil where the key is absent.
+  func optionalSection(_ name: String) -> Section? {
+    node(name).map {
+      Section($0, place: key(name), findings: findings, canBeOverridden: canBeOverridden)
+    }
+  }
+
+  /// A list of mappings; their keys cannot be overridden.
+  func sections(_ name: String) -> [Section] {
+    items(name).map { Section($1, place: $0, findings: findings, canBeOverridden: false) }
+  }
+
+  /// The items of a list, each with its path.
+  private func items(_ name: String) -> [(path: String, node: Node)] {
+    guard let node = node(name) else { return [] }
+    guard case .sequence(let sequence) = node else {
+      report(name, Wrong("is \(node.shape), not a list", remedy: "write [a, b] or - lines"))
+      return []
+    }
+    return sequence.enumerated().map { ("\(key(name))[\($0.offset)]", $0.element) }
+  }
+
+  // MARK: Scalars
+
+  /// A key with a default.
+  func value<Value>(_ name: String, _ kind: Kind<Value>, default standard: Value) -> Value {
+    if let value = value(name, kind) { return value }
+    if !isGiven(name) { findings.note(key(name), kind.show(standard), .standard) }
+    return standard
+  }
+
+  /// A key that may be absent; nil if it is, or if it is wrong, which is reported.
+  func value<Value>(_ name: String, _ kind: Kind<Value>) -> Value? {
+    let node = node(name)
+    if canBeOverridden, let other = findings.override(key(name)) {
+      do throws(Wrong) {
+        let value = try kind.read(other.text)
+        findings.note(key(name), kind.show(value), .override(other.name))
+        return value
+      } catch {
+        findings.report(key(name), Wrong("\(other.name): \(error.cause)", remedy: error.remedy))
+        return nil
+      }
+    }
+    return node.flatMap { read($0, kind, path: key(name)) }
+  }
+
+  /// A key that must be there.
+  func required<Value>(_ name: String, _ kind: Kind<Value>) -> Value? {
+    if let value = value(name, kind) { return value }
+    if !isGiven(name) { report(name, Wrong("is missing", remedy: "add \(key(name))")) }
+    return nil
+  }
+
+  /// A list of scalars; wrong items are reported and left out.
+  func list<Value>(_ name: String, _ kind: Kind<Value>) -> [Value]? {
+    guard node(name) != nil else { return nil }
+    return items(name).compactMap { read($0.node, kind, path: $0.path) }
+  }
+
+  /// True where the file or an override names the key, right or wrong.
+  func isGiven(_ name: String) -> Bool {
+    entries.contains { $0.key == name && !$0.node.isNothing }
+      || canBeOverridden && findings.overrides.value(of: key(name)) != nil
+  }
+
+  /// True where a problem of this very key is reported already.
+  func problemsConcern(_ name: String) -> Bool {
+    findings.problems.contains { $0.key == key(name) }
+  }
+
+  private func read<Value>(_ node: Node, _ kind: Kind<Value>, path: String) -> Value? {
+    guard case .scalar(let scalar) = node else {
+      let wrong = Wrong("is \(node.shape), not one value", remedy: "write one value after the key")
+      findings.report(path, wrong, line: node.mark?.line)
+      return nil
+    }
+    do throws(Wrong) {
+      let value = try kind.read(scalar.string)
+      findings.note(path, kind.show(value), .file(line: scalar.mark?.line))
+      return value
+    } catch {
+      findings.report(path, error, line: scalar.mark?.line)
+      return nil
+    }
+  }
+}
+
+extension Node {
+  /// `key:` with nothing after it, `~` or `null`.
+  var isNothing: Bool {
+    guard case .scalar(let scalar) = self, scalar.style == .plain else { return false }
+    return ["", "~", "null"].contains(scalar.string)
+  }
+
+  fileprivate var shape: String {
+    switch self {
+    case .scalar(let scalar): "'\(scalar.string)'"
+    case .mapping: "a group of keys"
+    case .sequence: "a list"
+    case .alias: "an alias"
+    }
+  }
+}
+
+extension String {
+  /// How many letters must be changed, added or removed to get from one to the other.
+  fileprivate func distance(to other: String) -> Int {
+    let (left, right) = (Array(lowercased()), Array(other.lowercased()))
+    var row = Array(0...right.count)
+    for (i, a) in left.enumerated() {
+      var diagonal = row[0]
+      row[0] = i + 1
+      for (j, b) in right.enumerated() {
+        let above = row[j + 1]
+        row[j + 1] = Swift.min(above + 1, row[j] + 1, diagonal + (a == b ? 0 : 1))
+        diagonal = above
+      }
+    }
+    return row[right.count]
+  }
+}

@@ -1,0 +1,80 @@
+import Crypto
+import Foundation
+import RelayCore
+
+extension Settings {
+  static func route(_ section: Section, _ environment: Environment) -> APNs? {
+    let topic = section.required("topic", .name())
+    let credential = credential(section)
+    let endpoint = section.value(
+      "endpoint", .url(schemes: ["https"]), default: "https://\(APNs.host(environment)):443")
+    let trustRoots = section.value("trustRoots", section.pem("CERTIFICATE"))
+    guard let topic, let credential, let url = URLComponents(string: endpoint), let host = url.host
+    else { return nil }
+    return APNs(
+      topic: topic, credential: credential, host: host.trimmingBrackets, port: url.port ?? 443,
+      trustRoots: trustRoots)
+  }
+
+  private static func credential(_ section: Section) -> APNs.Credential? {
+    let (key, certificate) = (
+      section.optionalSection("key"), section.optionalSection("certificate")
+    )
+    switch (key, certificate) {
+    case (nil, nil):
+      section.report(
+        "key",
+        Wrong(
+          "is missing", remedy: "add key: { path, keyID, teamID } or certificate: { path, key }"))
+      return nil
+    case (let key?, nil): return providerKey(key)
+    case (nil, let certificate?): return clientCertificate(certificate)
+    case (let key?, let certificate?):
+      _ = (providerKey(key), clientCertificate(certificate))
+      section.report(
+        "certificate", Wrong("stands beside key", remedy: "keep one of the two credentials"))
+      return nil
+    }
+  }
+
+  private static func providerKey(_ section: Section) -> APNs.Credential? {
+    let path = section.required("path", section.signingKey)
+    let keyID = section.required("keyID", .name(extra: "", exactly: 10))
+    let teamID = section.required("teamID", .name(extra: "", exactly: 10))
+    guard let path, let keyID, let teamID else { return nil }
+    return .key(path, keyID: keyID, teamID: teamID)
+  }
+
+  private static func clientCertificate(_ section: Section) -> APNs.Credential? {
+    let path = section.required("path", section.pem("CERTIFICATE"))
+    let key = section.required("key", section.pem("PRIVATE KEY"))
+    guard let path, let key else { return nil }
+    return .certificate(CertificateFiles(certificate: path, key: key))
+  }
+}
+
+extension Section {
+  /// A P-256 private key in PEM.
+  fileprivate var signingKey: Kind<Secret> {
+    let plain = secret(min: 1, "a P-256 private key in PEM")
+    return Kind(
+      read: { text throws(Wrong) in
+        let secret = try plain.read(text)
+        do {
+          _ = try P256.Signing.PrivateKey(pemRepresentation: secret.text)
+        } catch {
+          throw Wrong(
+            "\(secret.path) holds no P-256 private key in PEM",
+            remedy: "name the .p8 file of the provider key, unchanged")
+        }
+        return secret
+      }, show: \.description)
+  }
+}
+
+extension String {
+  /// A URL's IPv6 host without its brackets.
+  fileprivate var trimmingBrackets: String {
+    hasPrefix("[") && hasSuffix("]") ? String(dropFirst().dropLast()) : self
+  }
+}

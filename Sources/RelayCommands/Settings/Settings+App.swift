@@ -1,0 +1,53 @@
+package import RelayCore
+
+extension Settings {
+  /// A container in one of its environments, with users, producers and routes of its own.
+  package struct App: Sendable {
+    package var scope: Scope
+    package var users: Users
+    /// Values of `ckAPIToken` that may ask at all; empty = not required.
+    package var apiTokens: [Secret] = []
+    package var producers: [Producer] = []
+    /// One a topic. None: the environment is known, and no push leaves.
+    package var apns: [APNs] = []
+  }
+
+  /// How users prove who they are: a JWT whose `sub` is the user and `aud` the container.
+  package struct Users: Sendable {
+    /// HS256, at least 32 bytes.
+    package var sharedSecret: Secret
+    /// What `iss` must equal, if set.
+    package var issuer: String?
+  }
+
+  /// A record server that may report changes.
+  package struct Producer: Sendable {
+    package var name: String
+    /// At least 32 characters; no two producers of an environment share one.
+    package var bearer: Secret
+  }
+
+  /// A route to Apple's push service for one topic.
+  package struct APNs: Sendable {
+    package var topic: String
+    package var credential: Credential
+    package var host: String
+    package var port: Int
+    /// PEM file with the authorities to trust instead of the system's.
+    package var trustRoots: String?
+
+    package enum Credential: Sendable {
+      /// A provider key: P-256 in PEM, as Apple hands it out in a `.p8` file.
+      case key(Secret, keyID: String, teamID: String)
+      case certificate(CertificateFiles)
+    }
+
+    /// Apple's own host, by environment.
+    package static func host(_ environment: Environment) -> String {
+      switch environment {
+      case .production: "api.push.apple.com"
+      case .development: "api.sandbox.push.apple.com"
+      }
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import RelayCore
+
+extension Settings {
+  /// Every limit, of the core and of the doors. None may be 0: a limit of nothing blocks for ever.
+  mutating func readLimits(_ section: Section) {
+    readDoorLimits(section)
+    readCoreLimits(section)
+  }
+
+  private mutating func readDoorLimits(_ section: Section) {
+    doors.eventsPerRequest = section.value(
+      "eventsPerRequest", .count(1...10_000), default: doors.eventsPerRequest)
+    doors.requestBodyBytes = section.value(
+      "requestBodyBytes", .size(1_024...(64 << 20)), default: doors.requestBodyBytes)
+    doors.requestBodyBytesInFlight = section.value(
+      "requestBodyBytesInFlight", .size(1_024...(64 << 30)),
+      default: doors.requestBodyBytesInFlight)
+    doors.connections = section.value(
+      "connections", .count(1...1_000_000), default: doors.connections)
+    doors.inboxChanges = section.value(
+      "inboxChanges", .count(1...10_000_000), default: doors.inboxChanges)
+    doors.waitingReaders = section.value(
+      "waitingReaders", .count(1...1_000_000), default: doors.waitingReaders)
+    if doors.inboxChanges < doors.eventsPerRequest {
+      section.report(
+        "inboxChanges",
+        Wrong(
+          "\(doors.inboxChanges) is less than one request may carry",
+          remedy: "make it at least limits.eventsPerRequest, \(doors.eventsPerRequest)"))
+    }
+    if doors.requestBodyBytesInFlight < doors.requestBodyBytes {
+      section.report(
+        "requestBodyBytesInFlight",
+        Wrong(
+          "\(Quantity.text(bytes: doors.requestBodyBytesInFlight)) is less than one body may have",
+          remedy: "make it at least limits.requestBodyBytes, "
+            + Quantity.text(bytes: doors.requestBodyBytes)))
+    }
+  }
+
+  private mutating func readCoreLimits(_ section: Section) {
+    let many = Kind.count(1...100_000_000)
+    limits.subscriptionsPerUser = section.value(
+      "subscriptionsPerUser", many, default: limits.subscriptionsPerUser)
+    limits.devicesPerUser = section.value("devicesPerUser", many, default: limits.devicesPerUser)
+    limits.participantsPerZone = section.value(
+      "participantsPerZone", many, default: limits.participantsPerZone)
+    limits.notificationsPerUser = section.value(
+      "notificationsPerUser", many, default: limits.notificationsPerUser)
+    limits.pageEntries = section.value("pageEntries", .count(1...200), default: limits.pageEntries)
+    limits.payloadBytes = section.value(
+      "payloadBytes", .size(1_024...4_096), default: limits.payloadBytes)
+    limits.valueBytesPerNotification = section.value(
+      "valueBytesPerNotification", .size(1...4_096), default: limits.valueBytesPerNotification)
+    limits.zonesPending = section.value(
+      "zonesPending", .count(1...1_024), default: limits.zonesPending)
+    limits.alertsPending = section.value(
+      "alertsPending", .count(1...1_024), default: limits.alertsPending)
+    limits.fanOuts = section.value("fanOuts", .count(1...10_000), default: limits.fanOuts)
+    limits.fanOutSlice = section.value(
+      "fanOutSlice", .count(1...100_000), default: limits.fanOutSlice)
+    limits.rememberedIDs = section.value(
+      "rememberedIDs", .count(1...1_000_000_000), default: limits.rememberedIDs)
+    limits.rememberedFor = section.value(
+      "rememberedFor", .span(.seconds(1)...(.days(30))), default: limits.rememberedFor)
+    limits.inFlightPerRoute = section.value(
+      "inFlightPerRoute", .count(1...100_000), default: limits.inFlightPerRoute)
+  }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import RelayCore
+
+extension Settings {
+  /// Reads every key of the file's top level; what is wrong is reported and left at its default.
+  init(_ root: Section) {
+    self.init()
+    server = Self.server(root.section("server"))
+    let operators = root.section("control")
+    control = Self.control(operators)
+    store = Self.store(root.section("store"))
+    readWakes(root)
+    let kept = root.section("retention")
+    let age = Kind.span(.hours(1)...Span.days(3_650))
+    retention.notifications = kept.value("notifications", age, default: retention.notifications)
+    retention.tombstones = kept.value("tombstones", age, default: retention.tombstones)
+    readLimits(root.section("limits"))
+    let logging = root.section("log")
+    log.level = logging.value("level", .choice, default: log.level)
+    log.format = logging.value("format", .choice, default: log.format)
+    apps = Self.apps(root)
+    checkListeners(operators)
+  }
+
+  private static func server(_ section: Section) -> Server {
+    var server = Server()
+    server.listen = section.value("listen", .address, default: server.listen)
+    server.publicURL = section.value("publicURL", .url(schemes: ["https", "http"]))
+    server.tokenKeys = section.list("tokenKeys", section.tokenKey) ?? []
+    server.tls = section.optionalSection("tls")?.certificateFiles()
+    return server
+  }
+
+  private static func control(_ section: Section) -> Control {
+    var control = Control()
+    control.socket = section.value("socket", section.socketPath, default: control.socket)
+    control.metrics = section.value("metrics", .address)
+    return control
+  }
+
+  private static func store(_ section: Section) -> Store {
+    var store = Store()
+    _ = section.value("engine", section.engine, default: "sqlite")
+    store.directory = section.value("directory", section.directoryPath, default: store.directory)
+    return store
+  }
+
+  private func checkListeners(_ section: Section) {
+    guard let metrics = control.metrics, metrics.port != 0, metrics == server.listen else { return }
+    section.report(
+      "metrics",
+      Wrong("is the address of server.listen", remedy: "choose another port for the metrics"))
+  }
+}
+
+extension Section {
+  /// A path that fits into a socket's address.
+  fileprivate var socketPath: Kind<String> {
+    let path = path
+    return Kind(
+      read: { text throws(Wrong) in
+        let socket = try path.read(text)
+        guard socket.utf8.count <= 107 else {
+          throw Wrong(
+            "\(socket) is longer than 107 bytes, the most that a Unix socket's path may have",
+            remedy: "choose a shorter path")
+        }
+        return socket
+      }, show: { $0 })
+  }
+
+  /// A directory, or nothing yet: the daemon makes it.
+  fileprivate var directoryPath: Kind<String> {
+    let path = path
+    return Kind(
+      read: { text throws(Wrong) in
+        let directory = try path.read(text)
+        var isDirectory: ObjCBool = false
+        if FileManager.default.fileExists(atPath: directory, isDirectory: &isDirectory),
+          !isDirectory.boolValue
+        {
+          throw Wrong("\(directory) is a file", remedy: "name a directory")
+        }
+        return directory
+      }, show: { $0 })
+  }
+
+  fileprivate var engine: Kind<String> {
+    Kind(
+      read: { text throws(Wrong) in
+        switch text {
+        case "sqlite": text
+        case "postgresql": throw .unsupported("the engine postgresql", instead: "use sqlite")
+        default: throw Wrong("'\(text)' is no engine", remedy: "use sqlite")
+        }
+      }, show: { $0 })
+  }
+}
+
+extension Wrong {
+  /// In the contract, and not in this version: said instead of ignored.
+  static func unsupported(_ what: String, instead: String) -> Wrong {
+    Wrong("\(what) is not supported by this version", remedy: instead)
+  }
+}

@@ -1,0 +1,85 @@
+import RelayCore
+
+extension Settings {
+  /// `coalescing`, `budget` and `wake`.
+  mutating func readWakes(_ root: Section) {
+    let gathering = root.section("coalescing")
+    let window = Kind.span(.zero...(.minutes(10)))
+    wake.window = gathering.value("window", window, default: wake.window)
+    wake.windowMax = gathering.value("windowMax", window, default: wake.windowMax)
+    if wake.windowMax < wake.window {
+      gathering.report(
+        "windowMax",
+        Wrong(
+          "\(Quantity.text(wake.windowMax)) is shorter than the window",
+          remedy: "make it at least coalescing.window, \(Quantity.text(wake.window))"))
+    }
+    readBudget(root.section("budget"))
+    readAttempts(root.section("wake"))
+  }
+
+  private mutating func readBudget(_ budget: Section) {
+    let background = budget.section("background")
+    wake.background = Self.rule(background, default: wake.background)
+    if background.value("adapt", .flag, default: false) {
+      background.report(
+        "adapt",
+        .unsupported("a budget that adapts", instead: "leave adapt out, or write false"))
+    }
+    wake.alert = Self.rule(budget.section("alert"), default: wake.alert)
+  }
+
+  private static func rule(_ section: Section, default standard: Budget.Rule) -> Budget.Rule {
+    Budget.Rule(
+      max: section.value("max", .count(1...1_000), default: standard.max),
+      per: section.value("per", .span(.seconds(1)...(.days(30))), default: standard.per))
+  }
+
+  private mutating func readAttempts(_ section: Section) {
+    let pause = Kind.span(Span(milliseconds: 10)...(.hours(24)))
+    wake.deadline = section.value(
+      "deadline", .span(.seconds(1)...(.days(30))), default: wake.deadline)
+    attemptTimeout = section.value(
+      "attemptTimeout", .span(Span(milliseconds: 100)...(.minutes(5))), default: attemptTimeout)
+    wake.retryFirst = section.value("retryFirst", pause, default: wake.retryFirst)
+    wake.retryMax = section.value("retryMax", pause, default: wake.retryMax)
+    wake.probe = section.value("probe", pause, default: wake.probe)
+    courierGrace = section.value(
+      "courierGrace", .span(.zero...(.minutes(10))), default: courierGrace)
+    readLadder(section)
+    if wake.retryMax < wake.retryFirst {
+      section.report(
+        "retryMax",
+        Wrong(
+          "\(Quantity.text(wake.retryMax)) is shorter than the first retry",
+          remedy: "make it at least wake.retryFirst, \(Quantity.text(wake.retryFirst))"))
+    }
+    if wake.deadline < attemptTimeout {
+      section.report(
+        "deadline",
+        Wrong(
+          "\(Quantity.text(wake.deadline)) is shorter than one attempt may take",
+          remedy: "make it at least wake.attemptTimeout, \(Quantity.text(attemptTimeout))"))
+    }
+  }
+
+  private mutating func readLadder(_ section: Section) {
+    let gap = Kind.span(.seconds(1)...(.days(30)))
+    let problemsBefore = section.findings.problems.count
+    guard let gaps = section.list("rewake", gap) else {
+      let shown = wake.rewake.map(Quantity.text).joined(separator: ", ")
+      section.findings.note(section.key("rewake"), "[\(shown)]", .standard)
+      return
+    }
+    guard section.findings.problems.count == problemsBefore else { return }
+    guard (1...16).contains(gaps.count), gaps == gaps.sorted() else {
+      section.report(
+        "rewake",
+        Wrong(
+          "is not a list of 1 to 16 growing gaps",
+          remedy: "write gaps that do not shrink, such as [5m, 30m, 2h]; the last one repeats"))
+      return
+    }
+    wake.rewake = gaps
+  }
+}

@@ -1,0 +1,81 @@
+package import RelayCore
+
+/// What the operator decided: the configuration file, overridden by the environment and by flags,
+/// read once and validated as a whole. Whoever holds one may rely on every value in it.
+///
+/// Each part of the daemon gets only its slice. `config/zonerelay.yaml` is the manual of its keys.
+package struct Settings: Sendable {
+  package var server = Server()
+  package var control = Control()
+  package var store = Store()
+  /// Windows, budgets, retries and re-wakes of the core.
+  package var wake = WakePolicy()
+  /// From handing a push to a provider until its outcome counts as unknown.
+  package var attemptTimeout = Span.seconds(10)
+  /// How long a device on the courier has for its answer before a push follows.
+  package var courierGrace = Span.seconds(5)
+  package var retention = Retention()
+  package var limits = Limits()
+  package var doors = DoorLimits()
+  package var log = Log()
+  /// Containers by environment, in the order of the file. No scope stands twice.
+  package var apps: [App] = []
+
+  package init() {}
+
+  package struct Server: Sendable {
+    package var listen = ListenAddress(host: "127.0.0.1", port: 8_460)
+    /// Without a final slash; nil = what it listens on.
+    package var publicURL: String?
+    /// 32 bytes each: the first signs, all verify. Empty = the keys in the store's directory.
+    package var tokenKeys: [Secret] = []
+    package var tls: CertificateFiles?
+  }
+
+  package struct Control: Sendable {
+    package static let socketDefault = "/run/zonerelay/control.sock"
+    package var socket = Control.socketDefault
+    /// Prometheus text on its own listener; nil = on the control socket only.
+    package var metrics: ListenAddress?
+  }
+
+  package struct Store: Sendable {
+    /// Holds `relay.db`, `journal.db` and `keys/`.
+    package var directory = "/var/lib/zonerelay"
+  }
+
+  package struct Retention: Hashable, Sendable {
+    package var notifications = Span.days(30)
+    package var tombstones = Span.days(30)
+  }
+
+  /// Bounds of what is let in; the core's own are `Limits`.
+  package struct DoorLimits: Hashable, Sendable {
+    package var eventsPerRequest = 1_000
+    package var requestBodyBytes = 4 << 20
+    /// Bodies that are read at one moment, all together.
+    package var requestBodyBytesInFlight = 256 << 20
+    package var connections = 60_000
+    package var inboxChanges = 65_536
+    package var waitingReaders = 4_096
+  }
+
+  package struct Log: Hashable, Sendable {
+    package enum Level: String, CaseIterable, Sendable {
+      case trace, debug, info, notice, warning, error, critical
+    }
+    package enum Format: String, CaseIterable, Sendable {
+      /// The journal with fields under systemd, text elsewhere.
+      case auto
+      case text, json
+    }
+    package var level = Level.info
+    package var format = Format.auto
+  }
+
+  /// Paths of PEM files that were readable and looked right when they were checked.
+  package struct CertificateFiles: Hashable, Sendable {
+    package var certificate: String
+    package var key: String
+  }
+}

@@ -1,0 +1,225 @@
+import Foundation
+import Testing
+
+@testable import RelayCommands
+
+/// Every kind of bad configuration is named by key, with cause and remedy.
+@Suite struct ProblemTests {
+  struct Case: CustomTestStringConvertible {
+    var extra = ""
+    var environment = ""
+    var key: String
+    var cause: String
+    var testDescription: String { "\(key): \(cause)" }
+  }
+
+  private static let route = "containers[0].environments.development.apns[0]"
+
+  static let top: [Case] = [
+    Case(extra: "sever: {}", key: "sever", cause: "is no known key"),
+    Case(extra: "wake: { retyMax: 5m }", key: "wake.retyMax", cause: "is no known key"),
+    Case(extra: "server: 7", key: "server", cause: "not keys with values"),
+    Case(extra: "server: { listen: [a] }", key: "server.listen", cause: "is a list"),
+    Case(extra: "server: { listen: 8460 }", key: "server.listen", cause: "no address"),
+    Case(extra: "server: { listen: 'a:70000' }", key: "server.listen", cause: "no address"),
+    Case(extra: "server: { publicURL: relay }", key: "server.publicURL", cause: "no URL"),
+    Case(extra: "server: { tokenKeys: nope }", key: "server.tokenKeys", cause: "not a list"),
+    Case(extra: "server: { tokenKeys: [words] }", key: "server.tokenKeys[0]", cause: "64 hex"),
+    Case(extra: "server: { tls: { certificate: words, key: words } }",
+      key: "server.tls.certificate", cause: "holds no certificate"),
+    Case(extra: "server: { tls: { certificate: certificate.pem } }", key: "server.tls.key",
+      cause: "is missing"),
+    Case(extra: "server: { listen: 'h:1' }\ncontrol: { metrics: 'h:1' }", key: "control.metrics",
+      cause: "is the address of server.listen"),
+    Case(extra: "control: { socket: /\(String(repeating: "s", count: 107)) }",
+      key: "control.socket", cause: "longer than 107 bytes"),
+    Case(extra: "store: { engine: postgresql }", key: "store.engine", cause: "not supported"),
+    Case(extra: "store: { engine: rocks }", key: "store.engine", cause: "no engine"),
+    Case(extra: "store: { directory: words }", key: "store.directory", cause: "is a file"),
+    Case(extra: "coalescing: { window: fast }", key: "coalescing.window", cause: "no duration"),
+    Case(extra: "coalescing: { window: 5 }", key: "coalescing.window", cause: "no duration"),
+    Case(extra: "coalescing: { window: 1d }", key: "coalescing.window", cause: "out of range"),
+    Case(extra: "coalescing: { window: 5s }", key: "coalescing.windowMax", cause: "shorter"),
+    Case(extra: "budget: { background: { max: 0 } }", key: "budget.background.max",
+      cause: "out of range"),
+    Case(extra: "budget: { background: { max: many } }", key: "budget.background.max",
+      cause: "no whole number"),
+    Case(extra: "budget: { background: { adapt: true } }", key: "budget.background.adapt",
+      cause: "not supported"),
+    Case(extra: "budget: { background: { adapt: maybe } }", key: "budget.background.adapt",
+      cause: "neither true nor false"),
+    Case(extra: "wake: { retryFirst: 10m }", key: "wake.retryMax", cause: "shorter"),
+    Case(extra: "wake: { deadline: 5s }", key: "wake.deadline", cause: "shorter"),
+    Case(extra: "wake: { rewake: [] }", key: "wake.rewake", cause: "growing gaps"),
+    Case(extra: "wake: { rewake: [2m, 1m] }", key: "wake.rewake", cause: "growing gaps"),
+    Case(extra: "wake: { rewake: [2m, x] }", key: "wake.rewake[1]", cause: "no duration"),
+    Case(extra: "limits: { payloadBytes: 8KiB }", key: "limits.payloadBytes", cause: "range"),
+    Case(extra: "limits: { payloadBytes: 4KB }", key: "limits.payloadBytes", cause: "no size"),
+    Case(extra: "limits: { inboxChanges: 10 }", key: "limits.inboxChanges", cause: "less than"),
+    Case(extra: "limits: { requestBodyBytesInFlight: 1MiB }",
+      key: "limits.requestBodyBytesInFlight", cause: "less than"),
+    Case(extra: "log: { level: loud }", key: "log.level", cause: "is not known"),
+  ]
+
+  static let inside: [Case] = [
+    Case(environment: "apnss: []", key: "containers[0].environments.development.apnss",
+      cause: "is no known key"),
+    Case(environment: "fcm: [{}]", key: "containers[0].environments.development.fcm",
+      cause: "not supported"),
+    Case(environment: "webpush: {}", key: "containers[0].environments.development.webpush",
+      cause: "not supported"),
+    Case(environment: "apiTokens: [blanks]",
+      key: "containers[0].environments.development.apiTokens[0]", cause: "a blank"),
+    Case(environment: "apns: [{ topic: a }]", key: "\(route).key", cause: "is missing"),
+    Case(
+      environment: "apns: [{ topic: a/b, \(goodKey) }]", key: "\(route).topic",
+      cause: "not such a name"),
+    Case(
+      environment: "apns: [{ topic: a, key: { path: words, keyID: A, teamID: TEAM123456 } }]",
+      key: "\(route).key.path", cause: "no P-256 private key"),
+    Case(
+      environment: "apns: [{ topic: a, key: { path: notes-apns-key, keyID: A, teamID: B } }]",
+      key: "\(route).key.keyID", cause: "not such a name"),
+    Case(
+      environment: "apns: [{ topic: a, key: { path: gone, keyID: A, teamID: TEAM123456 } }]",
+      key: "\(route).key.path", cause: "cannot be read: No such file"),
+    Case(
+      environment:
+        "apns: [{ topic: a, \(goodKey), certificate: { path: certificate.pem, key: words } }]",
+      key: "\(route).certificate", cause: "stands beside key"),
+    Case(
+      environment: "apns: [{ topic: a, \(goodKey), endpoint: 'http://h' }]",
+      key: "\(route).endpoint", cause: "no URL"),
+    Case(
+      environment: "apns: [{ topic: a, \(goodKey), trustRoots: words }]",
+      key: "\(route).trustRoots", cause: "no certificate"),
+    Case(
+      environment: "apns: [{ topic: a, \(goodKey) }, { topic: a, \(goodKey) }]",
+      key: "containers[0].environments.development.apns", cause: "a stands twice"),
+  ]
+
+  private static let goodKey =
+    "key: { path: notes-apns-key, keyID: ABCDE12345, teamID: TEAM123456 }"
+
+  @Test(arguments: top + inside) func isNamed(_ bad: Case) throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    let indent = String(repeating: " ", count: 8)
+    let reading = world.read(
+      SettingsWorld.yaml(extra: bad.extra, environment: indent + bad.environment))
+    #expect(reading.settings == nil)
+    let problem = try #require(
+      reading.problems.first { $0.key == bad.key }, "problems: \(reading.problems)")
+    #expect(problem.cause.contains(bad.cause))
+    #expect(!problem.remedy.isEmpty)
+  }
+
+  struct Whole: CustomTestStringConvertible {
+    var containers: String
+    var key: String
+    var cause: String
+    var testDescription: String { "\(key): \(cause)" }
+  }
+
+  static let wholes: [Whole] = [
+    Whole(containers: "", key: "containers", cause: "is missing"),
+    Whole(containers: "containers: []", key: "containers", cause: "lists none"),
+    Whole(containers: "containers: [{ id: a }]", key: "containers[0].environments", cause: "no env"),
+    Whole(
+      containers: "containers: [{ environments: { production: { users: \(users) } } }]",
+      key: "containers[0].id", cause: "is missing"),
+    Whole(
+      containers: "containers: [{ id: a, environments: { staging: {} } }]",
+      key: "containers[0].environments.staging", cause: "is no known key"),
+    Whole(
+      containers: """
+        containers:
+          - { id: a, environments: { production: { users: \(users) } } }
+          - { id: a, environments: { production: { users: \(users) } } }
+        """, key: "containers[1].id", cause: "stands twice"),
+    Whole(
+      containers: "containers: [{ id: a, environments: { production: { apns: [] } } }]",
+      key: "containers[0].environments.production.users.sharedSecret", cause: "is missing"),
+    Whole(
+      containers: environment("users: { sharedSecret: short }"),
+      key: "containers[0].environments.production.users.sharedSecret", cause: "holds 5 bytes"),
+    Whole(
+      containers: environment("users: { jwks: words }"),
+      key: "containers[0].environments.production.users.jwks", cause: "not supported"),
+    Whole(
+      containers: environment("users: \(users), producers: [{ name: p, bearer: short }]"),
+      key: "containers[0].environments.production.producers[0].bearer", cause: "holds 5 bytes"),
+    Whole(
+      containers: environment("users: \(users), producers: [{ name: p, keyID: k, publicKey: w }]"),
+      key: "containers[0].environments.production.producers[0].keyID", cause: "not supported"),
+    Whole(
+      containers: environment("users: \(users), producers: [\(producer("p")), \(producer("q"))]"),
+      key: "containers[0].environments.production.producers", cause: "same bearer key"),
+    Whole(
+      containers: environment("users: \(users), producers: [\(producer("p")), \(producer("p"))]"),
+      key: "containers[0].environments.production.producers", cause: "the name p stands twice"),
+    Whole(containers: "containers: [", key: "zonerelay.yaml", cause: "is no YAML"),
+    Whole(containers: "log: {}\nlog: {}", key: "zonerelay.yaml", cause: "a key stands twice: log"),
+  ]
+
+  private static let users = "{ sharedSecret: notes-users }"
+  private static func producer(_ name: String) -> String {
+    "{ name: \(name), bearer: notes-producer }"
+  }
+  private static func environment(_ text: String) -> String {
+    "containers: [{ id: a, environments: { production: { \(text) } } }]"
+  }
+
+  @Test(arguments: wholes) func isNamedInTheWholeFile(_ bad: Whole) throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    let reading = world.read(bad.containers)
+    let problem = try #require(
+      reading.problems.first { $0.key == bad.key && $0.cause.contains(bad.cause) },
+      "problems: \(reading.problems)")
+    #expect(!problem.remedy.isEmpty)
+  }
+
+  /// All at once, in the order of the file, each with its line.
+  @Test func allProblemsComeAtOnce() throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    let reading = world.read(
+      """
+      log: { level: loud }
+      limits: { pageEntries: 201 }
+      server: { listn: x }
+      """, environment: ["ZONERELAY_WAKE_RETRY": "1s", "ZONERELAY_STORE_ENGINE": "rocks"])
+    #expect(
+      reading.problems.map(\.key) == [
+        "log.level", "limits.pageEntries", "server.listn", "store.engine", "containers",
+        "ZONERELAY_WAKE_RETRY",
+      ])
+    #expect(reading.problems.map(\.line) == [1, 2, 3, nil, nil, nil])
+    #expect(reading.problems[2].remedy == "did you mean 'listen'?")
+    #expect(reading.problems[3].cause.hasPrefix("ZONERELAY_STORE_ENGINE:"))
+  }
+
+  /// The variable of systemd is expanded in paths, and missed when it is not there.
+  @Test func credentialsDirectoryIsExpanded() throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    let yaml = "server: { tokenKeys: ['${CREDENTIALS_DIRECTORY}/token-key'] }"
+    let full = SettingsWorld.yaml(extra: yaml)
+    let without = world.read(full)
+    #expect(without.problems.map(\.cause) == ["CREDENTIALS_DIRECTORY is not set"])
+    let with = world.read(full, environment: ["CREDENTIALS_DIRECTORY": world.directory.path])
+    #expect(with.problems == [])
+    let other = world.read(SettingsWorld.yaml(extra: "store: { directory: '${HOME}/x' }"))
+    #expect(other.problems.map(\.key) == ["store.directory"])
+  }
+
+  @Test func anUnreadableFileIsAProblem() throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    let gone = Settings.read(file: world.path("gone.yaml"))
+    #expect(gone.problems.map(\.key) == [world.path("gone.yaml")])
+    let directory = Settings.read(file: world.directory.path)
+    #expect(directory.problems.first?.cause.contains("is not a file") == true)
+  }
+}

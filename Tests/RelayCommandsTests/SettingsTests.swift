@@ -1,0 +1,116 @@
+import Foundation
+import RelayCore
+import Testing
+
+@testable import RelayCommands
+
+@Suite struct SettingsTests {
+  /// The sample file is the manual: it loads as it stands, and what it says are the defaults.
+  @Test func theSampleFileSaysTheDefaults() throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    let reading = Settings.read(
+      file: root.appendingPathComponent("config/zonerelay.yaml").path,
+      overrides: Overrides(environment: ["CREDENTIALS_DIRECTORY": world.directory.path]))
+    #expect(reading.problems == [])
+    let settings = try #require(reading.settings)
+    let standard = Settings()
+    #expect(settings.server.listen == standard.server.listen)
+    #expect(settings.control.socket == standard.control.socket)
+    #expect(settings.store.directory == standard.store.directory)
+    #expect(settings.wake == standard.wake)
+    #expect(settings.attemptTimeout == standard.attemptTimeout)
+    #expect(settings.courierGrace == standard.courierGrace)
+    #expect(settings.retention == standard.retention)
+    #expect(settings.limits == standard.limits)
+    #expect(settings.doors == standard.doors)
+    #expect(settings.log == standard.log)
+    #expect(settings.apps.map(\.scope.environment) == [.development])
+  }
+
+  /// What the file says arrives, files read, paths taken from its directory.
+  @Test func valuesAreWhatTheFileSays() throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    let reading = world.read(
+      SettingsWorld.yaml(
+        extra: """
+          server:
+            listen: "[::1]:9000"
+            publicURL: https://relay.example.com/
+            tokenKeys: [token-key]
+            tls: { certificate: certificate.pem, key: notes-apns-key }
+          control: { metrics: 127.0.0.1:9460 }
+          log: { level: debug, format: json }
+          coalescing: { window: 1s, windowMax: 3s }
+          budget: { background: { max: 12, per: 2h } }
+          wake: { rewake: [1m, 2m] }
+          limits: { requestBodyBytes: 1MiB, pageEntries: 7 }
+          """,
+        environment: """
+                  apns:
+                    - topic: com.example.notes
+                      key: { path: notes-apns-key, keyID: ABCDE12345, teamID: TEAM123456 }
+                    - topic: com.example.other
+                      certificate: { path: certificate.pem, key: notes-apns-key }
+                      endpoint: https://127.0.0.1:8443
+          """))
+    #expect(reading.problems == [])
+    let settings = try #require(reading.settings)
+    #expect(settings.server.listen == ListenAddress(host: "::1", port: 9_000))
+    #expect(settings.server.publicURL == "https://relay.example.com")
+    #expect(settings.server.tokenKeys.map(\.bytes) == [Array(repeating: 0x0f, count: 32)])
+    #expect(settings.server.tls?.certificate == world.path("certificate.pem"))
+    #expect(settings.control.metrics == ListenAddress(host: "127.0.0.1", port: 9_460))
+    #expect(settings.log == Settings.Log(level: .debug, format: .json))
+    #expect(settings.wake.windowMax == .seconds(3))
+    #expect(settings.wake.background == Budget.Rule(max: 12, per: .hours(2)))
+    #expect(settings.wake.rewake == [.minutes(1), .minutes(2)])
+    #expect(settings.doors.requestBodyBytes == 1 << 20)
+    #expect(settings.limits.pageEntries == 7)
+    let app = try #require(settings.apps.first)
+    #expect(app.users.sharedSecret.text == "a shared secret of at least 32 bytes")
+    #expect(app.producers.map(\.bearer.text) == ["a-bearer-key-of-at-least-32-characters"])
+    #expect(app.apns.map(\.host) == ["api.sandbox.push.apple.com", "127.0.0.1"])
+    #expect(app.apns.map(\.port) == [443, 8_443])
+  }
+
+  /// Flags stand above the environment, it stands above the file, that above the default.
+  @Test func precedenceHolds() throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    let yaml = SettingsWorld.yaml(
+      extra: "control: { socket: /file.sock }\nbudget: { background: { max: 2 } }")
+    let environment = [
+      "ZONERELAY_CONTROL_SOCKET": "/environment.sock", "ZONERELAY_BUDGET_BACKGROUND_MAX": "7",
+      "ZONERELAY_SERVER_LISTEN": "127.0.0.1:1", "ZONERELAY_ONLY": "not ours to judge",
+    ]
+    let reading = world.read(
+      yaml, environment: environment, flags: ["control.socket": ("--control", "/flag.sock")])
+    let settings = try #require(reading.settings)
+    #expect(settings.control.socket == "/flag.sock")
+    #expect(settings.wake.background.max == 7)
+    #expect(settings.server.listen.port == 1)
+    #expect(settings.store.directory == "/var/lib/zonerelay")
+    let origins = Dictionary(uniqueKeysWithValues: reading.effective.map { ($0.key, $0.origin) })
+    #expect(origins["control.socket"] == .override("--control"))
+    #expect(origins["budget.background.max"] == .override("ZONERELAY_BUDGET_BACKGROUND_MAX"))
+    #expect(origins["budget.background.per"] == .standard)
+  }
+
+  /// No secret leaves by printing, whatever is printed.
+  @Test func secretsAreMasked() throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    let reading = world.read(SettingsWorld.yaml())
+    let settings = try #require(reading.settings)
+    var dumped = ""
+    dump(settings, to: &dumped)
+    let shown = "\(reading.effective)\(settings)\(String(reflecting: settings))\(dumped)"
+    #expect(!shown.contains("a-bearer-key"))
+    #expect(!shown.contains("a shared secret"))
+    #expect(reading.effective.contains { $0.value.contains("masked") })
+  }
+}

@@ -1,0 +1,72 @@
+import Foundation
+
+@testable import RelayCommands
+
+/// A directory with every file that a configuration names, and a configuration that is good.
+struct SettingsWorld {
+  let directory: URL
+
+  init() throws {
+    directory = FileManager.default.temporaryDirectory
+      .appendingPathComponent("zonerelay-settings-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    try write("a shared secret of at least 32 bytes\n", to: "notes-users")
+    try write("a-bearer-key-of-at-least-32-characters\n", to: "notes-producer")
+    try write("another-bearer-key-of-32-characters-or-more", to: "other-producer")
+    try write(Self.providerKey, to: "notes-apns-key")
+    try write(Self.certificate, to: "certificate.pem")
+    try write(String(repeating: "0f", count: 32), to: "token-key")
+    try write("short", to: "short")
+    try write("a bearer key of 32 characters with blanks", to: "blanks")
+    try write("no key at all", to: "words")
+  }
+
+  func write(_ text: String, to name: String) throws {
+    try Data(text.utf8).write(to: directory.appendingPathComponent(name))
+  }
+
+  func path(_ name: String) -> String { directory.appendingPathComponent(name).path }
+
+  /// The directory is the test's own; what stays behind is the system's to clean.
+  func remove() { try? FileManager.default.removeItem(at: directory) }
+
+  func read(
+    _ text: String, environment: [String: String] = [:],
+    flags: [String: (flag: String, text: String)] = [:]
+  ) -> SettingsReading {
+    Settings.read(
+      text: text, name: "zonerelay.yaml", directory: directory.path,
+      overrides: Overrides(environment: environment, flags: flags))
+  }
+
+  /// `extra` at the top level; `environment` inside development, indented as it stands.
+  static func yaml(extra: String = "", environment: String = "") -> String {
+    """
+    \(extra)
+    containers:
+      - id: iCloud.com.example.notes
+        environments:
+          development:
+            users: { sharedSecret: notes-users }
+            producers: [ { name: records-1, bearer: notes-producer } ]
+    \(environment)
+    """
+  }
+
+  /// A key that was made for these tests and opens nothing.
+  static let providerKey = """
+    -----BEGIN PRIVATE KEY-----
+    MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgUDB8W4dvTJQAbnyo
+    mIQrU45OMA47vJDhiZZLXeH3A4ShRANCAARDjXNOvB09Vt6yFvZ37MDSOcBXYjxn
+    cXqQ0zdXJ173eKI7MtDCFfuR5SNx4Ihy1m/yPYpbFAMpAXsF0ePWffeH
+    -----END PRIVATE KEY-----
+
+    """
+
+  static let certificate = """
+    -----BEGIN CERTIFICATE-----
+    AAAA
+    -----END CERTIFICATE-----
+
+    """
+}
