@@ -1,0 +1,140 @@
+import RelayCore
+import RelayEngine
+import Testing
+
+/// One user's world on a store: a partition with its lease, and short words for what tests do.
+struct Bench {
+  static let scope = Scope(container: "iCloud.com.example.notes", environment: .development)
+  static let owner = UserID("_owner")
+
+  /// Kept, because its data goes with it.
+  let base: any StoreHome
+  let store: any Store
+  let leases: [Lease]
+  var at = Instant(milliseconds: 1_000)
+  /// The last ordinal given, by partition.
+  private(set) var lasts: [PartitionID: Ordinal] = [:]
+
+  /// Opens a store and takes up all its partitions.
+  init(_ home: any StoreHome, era: UInt64 = 100) async throws {
+    base = home
+    store = try home.open()
+    leases = try await store.claim(
+      eras: Dictionary(uniqueKeysWithValues: PartitionID.all.map { ($0, era + UInt64($0.number)) }))
+    for lease in leases {
+      lasts[lease.partition] = Ordinal(lease.era.first.number - 1)
+    }
+  }
+
+  /// A store with nothing in it.
+  static func fresh(_ kind: StoreKind, _ limits: Limits = Limits()) async throws -> Bench {
+    try await Bench(kind.home(limits))
+  }
+
+  var home: PartitionID { .home(of: Self.owner, in: Self.scope) }
+  var feed: FeedKey { FeedKey(scope: Self.scope, kind: .zone(zone())) }
+  var privates: FeedKey {
+    FeedKey(scope: Self.scope, kind: .database(Self.owner, .private))
+  }
+  var notices: FeedKey { FeedKey(scope: Self.scope, kind: .notifications(Self.owner)) }
+
+  func zone(_ name: String = "ReadingList", of owner: UserID = Bench.owner) -> ZoneID {
+    ZoneID(name: name, owner: owner)
+  }
+
+  func lease(of partition: PartitionID) -> Lease { leases[Int(partition.number)] }
+
+  mutating func next(_ partition: PartitionID? = nil) -> Ordinal {
+    let partition = partition ?? home
+    let next = lasts[partition, default: .zero].next
+    lasts[partition] = next
+    return next
+  }
+
+  func cut(_ build: (inout PartitionCut) -> Void) -> Cut {
+    cut(home, build)
+  }
+
+  func cut(_ partition: PartitionID, _ build: (inout PartitionCut) -> Void) -> Cut {
+    var part = PartitionCut(id: partition, cursor: lasts[partition, default: .zero])
+    build(&part)
+    return Cut(at: at, partitions: [part])
+  }
+
+  @discardableResult
+  func fold(_ build: (inout PartitionCut) -> Void) async throws -> [OutboxRow] {
+    try await store.fold(cut(build), leases: leases)
+  }
+
+  /// Folds one touch of one subject.
+  @discardableResult
+  mutating func touch(
+    _ feed: FeedKey, _ subject: Subject, _ verb: Touch.Verb, device: ClientID? = nil
+  ) async throws -> Position {
+    let position = Position(next(feed.partition))
+    let delta = SubjectDelta(
+      subject: subject, delta: Delta(touch(subject, verb, position, device)))
+    let cut = cut(feed.partition) { $0.feeds = [FeedCut(feed: feed, deltas: [delta])] }
+    _ = try await store.fold(cut, leases: leases)
+    return position
+  }
+
+  func touch(
+    _ subject: Subject, _ verb: Touch.Verb, _ position: Position, _ device: ClientID? = nil
+  ) -> Touch {
+    let detail: Detail =
+      switch subject {
+      case .record: .record(type: "Article", tag: "\(position.bits)")
+      case .zone: .zone
+      case .notification:
+        .notification(
+          NotificationDetail(
+            kind: .zone, database: .private,
+            notification: Identifier(high: 1, low: position.bits)))
+      }
+    return Touch(verb: verb, position: position, device: device, time: at, detail: detail)
+  }
+
+  /// Makes the zone exist, so that its feed may be read.
+  mutating func makeZone(_ name: String = "ReadingList") async throws {
+    try await touch(privates, .zone(zone(name)), .created)
+  }
+
+  mutating func record(_ name: String, _ verb: Touch.Verb) async throws -> Position {
+    try await touch(feed, .record(name), verb)
+  }
+
+  func page(
+    _ feed: FeedKey, after: Place? = nil, limit: Int = 200, by reader: UserID = Bench.owner
+  ) async throws -> PageAnswer {
+    try await store.page(PageQuery(feed: feed, reader: reader, after: after, limit: limit))
+  }
+
+  /// A page that must be one.
+  func read(
+    _ feed: FeedKey, after: Place? = nil, limit: Int = 200, by reader: UserID = Bench.owner
+  ) async throws -> Page {
+    let answer = try await page(feed, after: after, limit: limit, by: reader)
+    guard case .page(let page) = answer else { throw NoPage(answer: answer) }
+    return page
+  }
+
+  struct NoPage: Error { var answer: PageAnswer }
+
+  /// All pages from a place to the feed's end.
+  func follow(
+    _ feed: FeedKey, from place: Place? = nil, limit: Int
+  ) async throws -> (entries: [Entry], end: Place, pages: Int) {
+    var entries: [Entry] = []
+    var place = place
+    var pages = 0
+    while true {
+      let page = try await read(feed, after: place, limit: limit)
+      if page.hasMore { #expect(page.next.position > place?.position ?? .zero) }
+      entries += page.entries
+      pages += 1
+      place = page.next
+      if !page.hasMore { return (entries, page.next, pages) }
+    }
+  }
+}

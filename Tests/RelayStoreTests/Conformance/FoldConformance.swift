@@ -1,0 +1,150 @@
+import RelayCore
+import RelayEngine
+import RelayStore
+import Testing
+
+/// Folds: one transaction over tables, feeds and cursors, repeatable.
+@Suite struct FoldConformance {
+  @Test(arguments: StoreKind.allCases, 0..<6)
+  func `tables are loaded as they were folded, also after a crash`(
+    kind: StoreKind, seed: UInt64
+  ) async throws {
+    let home = try kind.home()
+    var bench = try await Bench(home)
+    var draw = Draw(seed: seed)
+    var expected = PartitionTables(id: bench.home)
+    for _ in 0..<4 {
+      _ = bench.next()
+      let cut = draw.rows(into: &expected, of: bench.home, at: bench.lasts[bench.home]!)
+      _ = try await bench.store.fold(Cut(at: bench.at, partitions: [cut]), leases: bench.leases)
+      #expect(try await bench.store.load(bench.lease(of: bench.home)) == expected)
+    }
+    let copy = try home.crashed()
+    let again = try await Bench(copy, era: 7_000)
+    #expect(try await again.store.load(again.lease(of: again.home)) == expected)
+    let other = again.leases.first { $0.partition != again.home }!
+    #expect(try await again.store.load(other) == PartitionTables(id: other.partition))
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a repeated fold changes nothing, and an older one says nothing`(
+    kind: StoreKind
+  ) async throws {
+    var bench = try await Bench.fresh(kind)
+    try await bench.makeZone()
+    let early = bench.cut { cut in
+      cut.feeds = [FeedCut(feed: bench.feed, deltas: [bench.delta("a", .created, 2)])]
+      cut.heard = [Heard(source: PartitionID(3), serial: Position(Ordinal(4)))]
+    }
+    _ = bench.next()
+    let cut = bench.cut { cut in
+      cut.feeds = [
+        FeedCut(
+          feed: bench.feed,
+          deltas: [bench.delta("a", .updated, 2), bench.delta("b", .created, 2)])
+      ]
+      cut.outbox = [bench.message(to: PartitionID(3), serial: 2)]
+      cut.remembered = [Remembered(ordinal: Ordinal(2), at: bench.at, fingerprint: 77)]
+    }
+    _ = try await bench.store.fold(cut, leases: bench.leases)
+    let tables = try await bench.store.load(bench.lease(of: bench.home))
+    let page = try await bench.read(bench.feed)
+    for repeated in [cut, cut, early] {
+      _ = try await bench.store.fold(repeated, leases: bench.leases)
+      #expect(try await bench.store.load(bench.lease(of: bench.home)) == tables)
+      #expect(try await bench.read(bench.feed) == page)
+    }
+    #expect(tables.cursor == Ordinal(2) && tables.outbox.count == 1 && tables.heard.isEmpty)
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `forwarded messages stay until delivered, and what was heard only rises`(
+    kind: StoreKind
+  ) async throws {
+    var bench = try await Bench.fresh(kind)
+    _ = bench.next()
+    let rows = [
+      bench.message(to: PartitionID(3), serial: 1), bench.message(to: PartitionID(9), serial: 1),
+    ]
+    try await bench.fold { $0.outbox = rows }
+    try await bench.fold { $0.outbox = rows }
+    try await bench.fold { $0.heard = [Heard(source: PartitionID(5), serial: Position(bits: 90))] }
+    try await bench.fold { $0.heard = [Heard(source: PartitionID(5), serial: Position(bits: 40))] }
+    try await bench.fold { $0.delivered = [rows[0].key] }
+    let tables = try await bench.store.load(bench.lease(of: bench.home))
+    #expect(tables.outbox == [rows[1]])
+    #expect(tables.heard == [Heard(source: PartitionID(5), serial: Position(bits: 90))])
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a user's notifications are bounded, oldest first`(kind: StoreKind) async throws {
+    var limits = Limits()
+    limits.notificationsPerUser = 5
+    var bench = try await Bench.fresh(kind, limits)
+    var places: [Position] = []
+    for index in 0..<8 {
+      let subject = Subject.notification(
+        SubscriptionID("s\(index)"), zone: bench.zone(), record: index.isMultiple(of: 2) ? "r" : nil)
+      places.append(try await bench.touch(bench.notices, subject, index == 4 ? .deleted : .created))
+    }
+    let page = try await bench.read(bench.notices, limit: 200)
+    #expect(page.entries.map(\.life.position) == [3, 5, 6, 7].map { places[$0] })
+    let era = page.next.era
+    #expect(
+      try await bench.page(bench.notices, after: Place(era: era, position: places[1]))
+        == .expired(.trimmed))
+    #expect(
+      try await bench.read(bench.notices, after: Place(era: era, position: places[2]))
+        .entries.count == 5, "the deletion is news to this one")
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a forced expiry raises the floors it means and no others`(kind: StoreKind) async throws {
+    var bench = try await Bench.fresh(kind)
+    try await bench.makeZone()
+    _ = try await bench.record("a", .created)
+    let tokens = try await [bench.feed, bench.privates].asyncMap { try await bench.read($0).next }
+    func expired(_ expiry: TokenExpiry) async throws -> [Bool] {
+      let floor = Position(bench.next())
+      try await bench.fold { $0.expiries = [FeedExpiry(of: expiry, floor: floor)] }
+      return try await zip([bench.feed, bench.privates], tokens).map { ($0, $1) }.asyncMap {
+        try await bench.page($0.0, after: $0.1) == .expired(.trimmed)
+      }
+    }
+    let others = [
+      TokenExpiry(container: "iCloud.other"), TokenExpiry(environment: .production),
+      TokenExpiry(user: UserID("_other")),
+      TokenExpiry(container: Bench.scope.container, user: UserID("_other")),
+    ]
+    for other in others { #expect(try await expired(other) == [false, false]) }
+    let all = TokenExpiry(
+      container: Bench.scope.container, environment: .development, user: Bench.owner)
+    #expect(try await expired(all) == [true, true])
+    let anew = try await bench.read(bench.feed)
+    #expect(anew.entries.count == 1)
+    #expect(try await bench.read(bench.feed, after: anew.next).entries.isEmpty)
+    #expect(try await expired(TokenExpiry()) == [true, true])
+  }
+}
+
+extension Bench {
+  func delta(_ record: String, _ verb: Touch.Verb, _ ordinal: UInt64) -> SubjectDelta {
+    let position = Position(Ordinal(ordinal))
+    return SubjectDelta(
+      subject: .record(record), delta: Delta(touch(.record(record), verb, position)))
+  }
+
+  func message(to target: PartitionID, serial: UInt64) -> OutboxRow {
+    OutboxRow(
+      source: home, key: OutboxRow.Key(target: target, serial: Position(Ordinal(serial))),
+      message: .interest(Self.scope))
+  }
+}
+
+extension Array where Element: Sendable {
+  func asyncMap<Value>(_ body: (Element) async throws -> Value) async rethrows -> [Value] {
+    var values: [Value] = []
+    for element in self { values.append(try await body(element)) }
+    return values
+  }
+}

@@ -1,0 +1,139 @@
+import RelayCore
+import RelayEngine
+import RelayStore
+import Testing
+
+/// The ordered journal: what is acknowledged is there, in order, without a gap (P1).
+@Suite struct JournalConformance {
+  @Test(arguments: StoreKind.allCases)
+  func `entries are read back in order, from any ordinal, in parts of any size`(
+    kind: StoreKind
+  ) async throws {
+    var bench = try await Bench.fresh(kind)
+    var draw = Draw(seed: 1)
+    var written: [PartitionID: [JournalEntry]] = [:]
+    let partitions = [PartitionID(0), PartitionID(7), PartitionID(63)]
+    for _ in 0..<30 {
+      let group = (0..<draw.number(1..<9)).map { _ in
+        bench.entry(draw.fact(), in: draw.pick(partitions))
+      }
+      try await bench.store.append(group, leases: bench.leases)
+      for entry in group { written[entry.partition, default: []].append(entry) }
+    }
+    for partition in partitions {
+      let all = written[partition] ?? []
+      for limit in [1, 3, 1_000] {
+        var read: [JournalEntry] = []
+        while true {
+          let after = read.last?.ordinal ?? .zero
+          let part = try await bench.store.journal(partition, after: after, limit: limit)
+          if part.isEmpty { break }
+          #expect(part.count <= limit)
+          read += part
+        }
+        #expect(read == all)
+      }
+      let middle = all[all.count / 2].ordinal
+      let rest = try await bench.store.journal(partition, after: middle, limit: 1_000)
+      #expect(rest == Array(all[(all.count / 2 + 1)...]))
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a concurrent reader sees order and no gap`(kind: StoreKind) async throws {
+    let bench = try await Bench.fresh(kind)
+    let home = bench.home
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        var writer = bench
+        for _ in 0..<150 {
+          let entries = (0..<3).map { _ in
+            writer.entry(.lostHistory(writer.feed), in: home)
+          }
+          try await writer.store.append(entries, leases: writer.leases)
+        }
+      }
+      group.addTask {
+        var seen = Ordinal.zero
+        while seen < Ordinal(450) {
+          for entry in try await bench.store.journal(home, after: seen, limit: 50) {
+            #expect(entry.ordinal == seen.next)
+            seen = entry.ordinal
+          }
+          await Task.yield()
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a lease of an earlier epoch writes and loads nothing`(kind: StoreKind) async throws {
+    var bench = try await Bench.fresh(kind)
+    let position = try await bench.touch(bench.privates, .zone(bench.zone()), .created)
+    let newer = try await bench.store.claim(eras: [bench.home: 999])
+    #expect(newer.map(\.epoch) == [bench.lease(of: bench.home).epoch + 1])
+    #expect(newer.map(\.era.first) == [position.ordinal.next])
+
+    let entry = bench.entry(.lostHistory(bench.feed), in: bench.home)
+    await refused { try await bench.store.append([entry], leases: bench.leases) }
+    let cut = bench.cut { $0.heard = [Heard(source: PartitionID(1), serial: Position(bits: 5))] }
+    await refused { _ = try await bench.store.fold(cut, leases: bench.leases) }
+    await refused { _ = try await bench.store.load(bench.lease(of: bench.home)) }
+    await refused {
+      _ = try await bench.store.trim(
+        tombstones: .never, notifications: .never, limit: 9, leases: bench.leases)
+    }
+    #expect(try await bench.store.journal(bench.home, after: .zero, limit: 9).isEmpty)
+    let tables = try await bench.store.load(newer[0])
+    #expect(tables.heard.isEmpty)
+    #expect(tables.cursor == position.ordinal)
+    try await bench.store.append([entry], leases: newer)
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `entries of a partition without a lease are refused`(kind: StoreKind) async throws {
+    var bench = try await Bench.fresh(kind)
+    let entry = bench.entry(.lostHistory(bench.feed), in: bench.home)
+    await refused { try await bench.store.append([entry], leases: []) }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `an era begins after the last ordinal that the journal ever held`(
+    kind: StoreKind
+  ) async throws {
+    let home = try kind.home()
+    var bench = try await Bench(home)
+    for _ in 0..<5 {
+      let entry = bench.entry(.lostHistory(bench.feed), in: bench.home)
+      try await bench.store.append([entry], leases: bench.leases)
+    }
+    var again = try await bench.store.claim(eras: [bench.home: 7])
+    #expect(again[0].era == Era(id: 7, first: Ordinal(6)))
+    // Folded and gone from the journal, the ordinals are still never given again.
+    _ = try await bench.store.fold(bench.cut { _ in }, leases: again)
+    await bench.store.close()
+    let copy = try home.crashed()
+    let reopened = try copy.open()
+    again = try await reopened.claim(eras: [bench.home: 8])
+    #expect(again[0].era == Era(id: 8, first: Ordinal(6)))
+    #expect(try await reopened.latestInstant() == bench.at)
+    await reopened.close()
+    withExtendedLifetime(copy) {}
+  }
+
+  private func refused(_ body: () async throws -> Void) async {
+    do {
+      try await body()
+      Issue.record("it was not refused")
+    } catch {
+      #expect((error as? StoreError)?.code == .stale)
+    }
+  }
+}
+
+extension Bench {
+  mutating func entry(_ fact: Fact, in partition: PartitionID) -> JournalEntry {
+    JournalEntry(partition: partition, ordinal: next(partition), at: at, fact: fact)
+  }
+}

@@ -1,0 +1,156 @@
+import RelayCore
+import RelayEngine
+import RelayStore
+import Testing
+
+/// Reading feeds by pages (P2, P3, P10, L16, L17).
+@Suite struct PageConformance {
+  @Test(arguments: StoreKind.allCases)
+  func `a subject has one entry, at its last change`(kind: StoreKind) async throws {
+    var bench = try await Bench.fresh(kind)
+    try await bench.makeZone()
+    _ = try await bench.record("a", .created)
+    _ = try await bench.record("b", .created)
+    let last = try await bench.record("a", .updated)
+    let page = try await bench.read(bench.feed)
+    #expect(page.entries.map(\.subject) == [.record("b"), .record("a")])
+    #expect(page.entries.last?.life.position == last)
+    #expect(page.next.position == last && !page.hasMore)
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `pages of every size show the same whole`(kind: StoreKind) async throws {
+    var bench = try await Bench.fresh(kind)
+    try await bench.makeZone()
+    for index in 0..<12 { _ = try await bench.record("r\(index)", .created) }
+    let middle = try await bench.read(bench.feed).next
+    for index in [1, 5, 9] { _ = try await bench.record("r\(index)", .deleted) }
+    for index in [2, 3] { _ = try await bench.record("r\(index)", .updated) }
+    _ = try await bench.record("late", .created)
+    _ = try await bench.record("late", .deleted)
+    for limit in 1...14 {
+      let all = try await bench.follow(bench.feed, limit: limit)
+      #expect(all.entries.filter { $0.life.isPresent }.count == 9)
+      #expect(all.entries.allSatisfy { $0.life.isPresent })
+      #expect(all.pages == max(1, (9 + limit - 1) / limit))
+      let since = try await bench.follow(bench.feed, from: middle, limit: limit)
+      // Five changed; the one that came and went is shown by later pages only, harmlessly.
+      #expect(Set(since.entries.map(\.subject)).isSuperset(of: ["r1", "r5", "r9", "r2", "r3"].map(Subject.record)))
+      #expect(since.end == all.end)
+      if limit >= 5 { #expect(since.entries.count == 5) }
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a token expires below the floor, holds at it, and is lost beyond the head`(
+    kind: StoreKind
+  ) async throws {
+    var bench = try await Bench.fresh(kind)
+    try await bench.makeZone()
+    for index in 0..<6 { _ = try await bench.record("r\(index)", .created) }
+    let head = try await bench.store.head(of: bench.feed)
+    let floor = Position(Ordinal(head.position.ordinal.number - 2))
+    let raise = FeedCut(feed: bench.feed, floor: floor)
+    try await bench.fold { $0.feeds = [raise] }
+    func ask(_ position: Position, era: UInt64? = nil) async throws -> PageAnswer {
+      try await bench.page(bench.feed, after: Place(era: era ?? head.era, position: position))
+    }
+    #expect(try await ask(Position(bits: floor.bits - 1)) == .expired(.trimmed))
+    guard case .page(let page) = try await ask(floor) else { throw Bench.NoPage(answer: .absent) }
+    #expect(page.entries.count == 2)
+    #expect(try await bench.read(bench.feed, after: head).entries.isEmpty)
+    #expect(try await ask(Position(bits: head.position.bits + 1)) == .expired(.lostHistory))
+    #expect(try await ask(head.position, era: 4_711) == .expired(.lostHistory))
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a place of a former life holds, one past its end is lost`(kind: StoreKind) async throws {
+    let home = try kind.home()
+    var bench = try await Bench(home, era: 100)
+    try await bench.makeZone()
+    _ = try await bench.record("a", .created)
+    let old = try await bench.store.head(of: bench.feed)
+    await bench.store.close()
+    var again = try await Bench(home.crashed(), era: 500)
+    let later = try await again.record("b", .created)
+    let page = try await again.read(again.feed, after: old)
+    #expect(page.entries.map(\.subject) == [.record("b")])
+    #expect(page.next == Place(era: again.lease(of: again.home).era.id, position: later))
+    #expect(
+      try await again.page(again.feed, after: Place(era: old.era, position: later))
+        == .expired(.lostHistory))
+    await again.store.close()
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `tokens of a feed at rest are equal over restarts`(kind: StoreKind) async throws {
+    let home = try kind.home()
+    var bench = try await Bench(home, era: 100)
+    try await bench.makeZone()
+    let first = try await bench.read(bench.privates).next
+    let empty = try await bench.store.head(of: bench.feed)
+    await bench.store.close()
+    var last = home as any StoreHome
+    for era in [UInt64(500), 900] {
+      last = try last.crashed()
+      let again = try await Bench(last, era: era)
+      #expect(try await again.read(again.privates).next == first)
+      #expect(try await again.store.head(of: again.feed) == empty)
+      #expect(try await again.read(again.feed, after: empty).entries.isEmpty)
+      await again.store.close()
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a follower meets every entry once and in order while others write`(
+    kind: StoreKind
+  ) async throws {
+    var bench = try await Bench.fresh(kind)
+    try await bench.makeZone()
+    let start = bench
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        var writer = start
+        for index in 0..<120 { _ = try await writer.record("r\(index)", .created) }
+      }
+      group.addTask {
+        var place: Place?
+        var seen: [Entry] = []
+        while seen.count < 120 {
+          let page = try await start.read(start.feed, after: place, limit: 7)
+          seen += page.entries
+          place = page.next
+          if page.entries.isEmpty { await Task.yield() }
+        }
+        #expect(seen.map(\.subject) == (0..<120).map { .record("r\($0)") })
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `what was deleted before a scan costs and shows nothing`(kind: StoreKind) async throws {
+    var bench = try await Bench.fresh(kind)
+    try await bench.makeZone()
+    for index in 0..<40 {
+      _ = try await bench.record("r\(index)", .created)
+      _ = try await bench.record("r\(index)", .deleted)
+    }
+    let page = try await bench.read(bench.feed, limit: 5)
+    #expect(page.entries.isEmpty && !page.hasMore)
+    let head = try await bench.store.head(of: bench.feed)
+    #expect(page.next == head)
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a deletion during a scan is shown to it`(kind: StoreKind) async throws {
+    var bench = try await Bench.fresh(kind)
+    try await bench.makeZone()
+    for index in 0..<4 { _ = try await bench.record("r\(index)", .created) }
+    let first = try await bench.read(bench.feed, limit: 2)
+    _ = try await bench.record("r0", .deleted)
+    let rest = try await bench.follow(bench.feed, from: first.next, limit: 2)
+    #expect(rest.entries.map(\.subject) == [.record("r2"), .record("r3"), .record("r0")])
+    #expect(rest.entries.last?.life.isPresent == false)
+  }
+}

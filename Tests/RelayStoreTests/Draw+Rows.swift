@@ -1,0 +1,134 @@
+import RelayCore
+
+extension Draw {
+  /// A cut of random rows for one partition; `tables` becomes what a load must then return.
+  mutating func rows(
+    into tables: inout PartitionTables, of partition: PartitionID, at ordinal: Ordinal
+  ) -> PartitionCut {
+    var cut = PartitionCut(id: partition, cursor: ordinal)
+    tables.cursor = ordinal
+    users(&cut, &tables, ordinal)
+    zones(&cut, &tables, ordinal)
+    cut.remembered = (0..<3).map { _ in
+      Remembered(ordinal: ordinal, at: instant(), fingerprint: next())
+    }
+    tables.remembered += cut.remembered
+    if flag() {
+      cut.forgotten = Ordinal(ordinal.number - 1)
+      tables.remembered.removeAll { $0.ordinal <= cut.forgotten }
+    }
+    messages(&cut, &tables, partition, ordinal)
+    return cut
+  }
+
+  private mutating func users(
+    _ cut: inout PartitionCut, _ tables: inout PartitionTables, _ ordinal: Ordinal
+  ) {
+    if let gone = tables.subscriptions.first {
+      cut.subscriptionsRemoved = [gone.key]
+      tables.subscriptions.removeFirst()
+    }
+    for index in 0..<3 {
+      var row = SubscriptionRow(
+        scope: scope(), user: user(), serial: Position(ordinal, index: index),
+        subscription: subscription())
+      row.subscription.id = SubscriptionID("\(ordinal.number).\(index)" + text())
+      cut.subscriptions.append(row)
+    }
+    if let known = tables.subscriptions.first {
+      var changed = known
+      let id = known.subscription.id
+      changed.subscription = subscription()
+      changed.subscription.id = id
+      changed.subscription.database = known.subscription.database
+      cut.subscriptions.append(changed)
+      tables.subscriptions[0] = changed
+    }
+    tables.subscriptions += cut.subscriptions.prefix(3)
+
+    if let gone = tables.devices.first {
+      cut.devicesRemoved = [gone.key]
+      tables.devices.removeFirst()
+    }
+    for _ in 0..<3 {
+      let key = DeviceKey(scope: scope(), user: user(), client: client())
+      var address = address()
+      address.token += (0..<8).map { _ in UInt8(truncatingIfNeeded: next()) }
+      cut.devices.append(
+        DeviceRow(
+          key: key, address: address, registeredAt: instant(), registration: ordinal,
+          lane: lane()))
+    }
+    if !tables.devices.isEmpty {
+      tables.devices[0].lane = lane()
+      cut.devices.append(tables.devices[0])
+    }
+    tables.devices = (tables.devices + cut.devices.prefix(3)).sorted { $0.key < $1.key }
+  }
+
+  private mutating func zones(
+    _ cut: inout PartitionCut, _ tables: inout PartitionTables, _ ordinal: Ordinal
+  ) {
+    for index in 0..<2 {
+      cut.grants.append(
+        GrantRow(
+          scope: scope(), zone: zone(), participant: UserID("\(ordinal.number).\(index)"),
+          isActive: flag(), floor: position()))
+      let key = MemberRow.Key(
+        scope: scope(), zone: zone(), participant: UserID("\(ordinal.number).\(index)"))
+      cut.members.append(MemberRow(key: key, serial: Position(ordinal, index: index)))
+    }
+    if let gone = tables.members.first {
+      cut.membersRemoved = [gone.key]
+      tables.members.removeFirst()
+    }
+    tables.members += cut.members
+    if !tables.grants.isEmpty {
+      tables.grants[0].isActive.toggle()
+      cut.grants.append(tables.grants[0])
+    }
+    tables.grants += cut.grants.prefix(2)
+    tables.grants.sort {
+      ($0.scope, $0.zone, $0.participant) < ($1.scope, $1.zone, $1.participant)
+    }
+  }
+
+  private mutating func messages(
+    _ cut: inout PartitionCut, _ tables: inout PartitionTables, _ partition: PartitionID,
+    _ ordinal: Ordinal
+  ) {
+    if let gone = tables.outbox.first {
+      cut.delivered = [gone.key]
+      tables.outbox.removeFirst()
+    }
+    for target in [3, 9] {
+      cut.outbox.append(
+        OutboxRow(
+          source: partition,
+          key: OutboxRow.Key(target: PartitionID(target), serial: Position(ordinal)),
+          message: message()))
+    }
+    tables.outbox += cut.outbox
+    cut.heard = [Heard(source: self.partition(), serial: Position(ordinal))]
+    for item in cut.heard {
+      tables.heard.removeAll { $0.source == item.source }
+      tables.heard.append(item)
+    }
+    tables.heard.sort { $0.source < $1.source }
+    if flag() {
+      cut.fanOuts = list(3) { $0.fanOut() }
+      tables.fanOuts = cut.fanOuts ?? []
+    }
+    cut.interests = [Interest(scope: scope(), partitions: 1 << UInt64(number(0..<64)))]
+    for item in cut.interests {
+      if let index = tables.interests.firstIndex(where: { $0.scope == item.scope }) {
+        tables.interests[index].partitions |= item.partitions
+      } else {
+        tables.interests.append(item)
+      }
+    }
+    tables.interests.sort { $0.scope < $1.scope }
+    cut.isRestoreProven = maybe { $0.flag() }
+    tables.isRestoreProven = cut.isRestoreProven ?? tables.isRestoreProven
+  }
+}
