@@ -105,8 +105,7 @@ let rooms: [Target] = [
   .command("zonerelay", ["RelayCommands"]),
   .command(
     "zonerelay-bench",
-    ["RelayCore", "RelayEngine", "RelayPush", "RelayStore", "RelayClient", "RelayWire"],
-    products: nio + [tls, arguments, logging, crypto]),
+    ["RelayCore", "RelayPush", "RelayWire"], products: nio + [arguments, logging, crypto]),
 ]
 
 let roomTests: [Target] = [
@@ -125,6 +124,9 @@ let roomTests: [Target] = [
       .product(name: "HTTPTypes", package: "swift-http-types"), jwt, logging,
     ]),
   .tests("RelaySystemTests", ["RelaySystem", "RelayEngine"], products: [logging]),
+  .tests(
+    "RelayClientTests", ["RelayClient"],
+    products: nio + [.product(name: "NIOHTTP1", package: "swift-nio")]),
   .tests(
     "RelayStandinTests", ["RelayStandin"],
     products: nio + [

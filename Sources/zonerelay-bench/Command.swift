@@ -1,1 +1,60 @@
-@main enum Main { static func main() {} }
+import ArgumentParser
+
+/// Measures zonerelay beside what its goals name (docs/performance.md). Everything stays on
+/// loopback, is bounded in count and time, and is gone afterwards.
+@main
+struct Bench: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "zonerelay-bench",
+    abstract: "Measure zonerelay beside references run on the same machine.",
+    discussion: """
+      Each figure is the median of several pairs, ours and the reference in turn, and a ratio of \
+      the two: rates swing with the machine, ratios and CPU per operation much less. Nothing \
+      fails for being slow; it fails, with exit code 1, when something is lost.
+      """,
+    subcommands: [PushCommand.self, IngestCommand.self, BurstCommand.self, AllCommand.self])
+}
+
+struct PushCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "push", abstract: "S1, S2, S3: pushes through the engine, beside h2load.")
+  @OptionGroup var options: Options
+
+  func run() async throws {
+    try await Session.run(options) { try await PushBench($0).run() }
+  }
+}
+
+struct IngestCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "ingest",
+    abstract: "S4, S5: changes into the daemon, beside redis and NATS JetStream.")
+  @OptionGroup var options: Options
+
+  func run() async throws {
+    try await Session.run(options) { try await IngestBench($0).run() }
+  }
+}
+
+struct BurstCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "burst",
+    abstract: "S9: a burst of changes for one user; ingest latency while 200 readers poll.")
+  @OptionGroup var options: Options
+
+  func run() async throws {
+    try await Session.run(options) { try await BurstBench($0).run() }
+  }
+}
+
+struct AllCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "all", abstract: "push, ingest and burst, one after another.")
+  @OptionGroup var options: Options
+
+  func run() async throws {
+    try await Session.run(options) {
+      try await PushBench($0).run() + IngestBench($0).run() + BurstBench($0).run()
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import NIOCore
+import RelayWire
+
+/// S9: one user's 100,000 changes to 100 records in 5 zones within 1.5 s, for 3 devices; and how
+/// long a single event takes to be accepted meanwhile, with 200 readers polling.
+struct BurstBench {
+  private let bench: Workbench
+  private let shape: BurstShape
+
+  init(_ bench: Workbench) {
+    self.bench = bench
+    shape = BurstShape(batchesEach: bench.options.amount(20))
+  }
+
+  /// One round, on a fresh daemon.
+  struct Result {
+    var pushes = 0
+    /// What the daemon wrote into feeds; nil if it does not say.
+    var rows: Double?
+    var seconds = 0.0
+    var cpu = 0.0
+    var idle = Latencies()
+    var read = Latencies()
+    var burst = Latencies()
+    var pages = Latencies()
+  }
+
+  func run() async throws -> [Figure] {
+    var results: [Result] = []
+    for round in 1...bench.options.pairCount {
+      let result = try await measure()
+      results.append(result)
+      Talk.line(
+        "S9 \(round): \(shape.changes) changes in \(String(format: "%.2f", result.seconds)) s, "
+          + "\(result.pushes) pushes")
+    }
+    if results.contains(where: { $0.rows == nil }) {
+      Talk.line("S9: this daemon exports no \(Self.rowsMetric); feed rows are not shown")
+    }
+    return figures(results)
+  }
+
+  private static let rowsMetric = "zonerelay_feed_rows_written_total"
+
+  private func measure() async throws -> Result {
+    let standin = try await Standin.start(bench)
+    let daemon = try await Daemon.start(bench, apns: standin.route)
+    let scene = BurstScene(bench, daemon: daemon, shape: shape)
+    var result = Result()
+    try await scene.prepare()
+    result.idle = try await scene.observe(readers: 0, burst: nil).probes
+    try await push(into: &result, scene, daemon, standin)
+    let read = try await scene.observe(readers: BurstShape.readers, burst: nil)
+    (result.read, result.pages) = (read.probes, read.pages)
+    result.burst = try await scene.observe(readers: BurstShape.readers, burst: "second").probes
+    guard try await daemon.status().ledger.balanced else {
+      throw Trouble("the ledger does not balance after the burst")
+    }
+    try await daemon.stop()
+    _ = try await standin.child.stop()
+    return result
+  }
+
+  /// The burst alone, and what it leads to.
+  private func push(
+    into result: inout Result, _ scene: BurstScene, _ daemon: Daemon, _ standin: Standin
+  ) async throws {
+    let (rows, cpu) = (try await daemon.metric(Self.rowsMetric), try daemon.child.cpu())
+    result.seconds = try await scene.post("first")
+    result.pushes = try await standin.settledPushes()
+    result.cpu = (try daemon.child.cpu() - cpu).each(of: shape.changes)
+    if let rows, let after = try await daemon.metric(Self.rowsMetric) { result.rows = after - rows }
+    guard result.pushes >= BurstShape.devices else {
+      throw Trouble("\(result.pushes) pushes for \(BurstShape.devices) devices: one was not woken")
+    }
+  }
+
+  private func figures(_ results: [Result]) -> [Figure] {
+    func milliseconds(_ name: String, _ latencies: (Result) -> Latencies) -> [Figure] {
+      [("p50", 0.5), ("p99", 0.99)].map { label, share in
+        Figure(
+          "S9", "\(name), \(label)", unit: "ms",
+          ours: results.map { latencies($0).percentile(share) })
+      }
+    }
+    let rows = results.compactMap(\.rows)
+    return [
+      Figure(
+        "S9", "pushes for \(shape.changes) changes", unit: "",
+        ours: results.map { Double($0.pushes) }, floor: 9, aim: 3)
+    ]
+      + (rows.isEmpty
+        ? [] : [Figure("S9", "feed rows written", unit: "", ours: rows, floor: 4_000, aim: 1_500)])
+      + [
+        Figure("S9", "burst posted in", unit: "s", ours: results.map(\.seconds)),
+        Figure("S9", "daemon CPU a change", unit: "µs", ours: results.map(\.cpu)),
+      ] + milliseconds("event to 202, idle", \.idle)
+      + milliseconds("event to 202, \(BurstShape.readers) readers", \.read)
+      + milliseconds("event to 202, readers and burst", \.burst)
+      + milliseconds("page of changes/zone", \.pages)
+  }
+}
+
+/// How large a burst is.
+struct BurstShape: Sendable {
+  /// Requests of 1,000 changes, for each zone.
+  var batchesEach: Int
+  static let zones = 5
+  static let recordsEach = 20
+  static let batch = 1_000
+  static let devices = 3
+  static let readers = 200
+  /// The first request of a zone leaves at once, the last this much later.
+  static let length = TimeAmount.milliseconds(1_400)
+
+  var changes: Int { Self.zones * batchesEach * Self.batch }
+}

@@ -1,0 +1,130 @@
+import NIOCore
+
+/// The little of a NATS client that a measurement needs: makes a file stream, publishes so many
+/// messages into it with 512 under way, and counts their acknowledgements.
+///
+/// `@unchecked Sendable`: made for one channel and used on its event loop only.
+final class NATSPublisher: ChannelInboundHandler, @unchecked Sendable {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private let count: Int
+  private let finished: EventLoopPromise<Void>
+  private let message: ByteBuffer
+  private var input = ByteBuffer()
+  private var state = State.greeting
+  private var isFinished = false
+  static let underWay = 512
+
+  private enum State {
+    /// Waits for the server's INFO.
+    case greeting
+    /// Waits for the stream.
+    case preparing
+    case publishing(sent: Int, acknowledged: Int)
+  }
+
+  init(count: Int, finished: EventLoopPromise<Void>) {
+    self.count = count
+    self.finished = finished
+    let value = String(repeating: "v", count: 200)
+    message = ByteBuffer(string: "PUB bench.events _INBOX.bench.ack \(value.count)\r\n\(value)\r\n")
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    var bytes = unwrapInboundIn(data)
+    input.writeBuffer(&bytes)
+    do {
+      while let line = try readLine() { try take(line, context) }
+    } catch {
+      finish(.failure(error), context)
+    }
+    input.discardReadBytes()
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) { context.flush() }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    finish(.failure(Trouble("nats-server closed the connection, or took more than 120 s")), context)
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    finish(.failure(error), context)
+  }
+
+  private enum Input {
+    case info
+    case ping
+    case message(ByteBuffer)
+    case other
+  }
+
+  /// One thing the server says, if it is complete.
+  private func readLine() throws -> Input? {
+    guard let end = input.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+    let length = end - input.readerIndex + 1
+    guard let line = input.getString(at: input.readerIndex, length: length) else { return nil }
+    if line.hasPrefix("MSG ") {
+      // MSG subject sid length
+      let words = line.split(whereSeparator: \.isWhitespace)
+      guard let size = words.last.flatMap({ Int($0) }) else { throw Trouble("NATS said \(line)") }
+      guard input.readableBytes >= length + size + 2 else { return nil }
+      input.moveReaderIndex(forwardBy: length)
+      let body = input.readSlice(length: size) ?? ByteBuffer()
+      input.moveReaderIndex(forwardBy: 2)
+      return .message(body)
+    }
+    input.moveReaderIndex(forwardBy: length)
+    if line.hasPrefix("-ERR") { throw Trouble("NATS refused: \(line)") }
+    if line.hasPrefix("INFO") { return .info }
+    return line.hasPrefix("PING") ? .ping : .other
+  }
+
+  private func take(_ input: Input, _ context: ChannelHandlerContext) throws {
+    switch (input, state) {
+    case (.info, .greeting):
+      state = .preparing
+      let stream =
+        #"{"name":"BENCH","subjects":["bench.>"],"storage":"file","retention":"limits","#
+        + #""discard":"old","max_consumers":-1,"max_msgs":-1,"max_bytes":-1,"num_replicas":1}"#
+      write(
+        #"CONNECT {"verbose":false,"pedantic":false,"lang":"swift","version":"1"}"# + "\r\n"
+          + "SUB _INBOX.bench.* 1\r\n"
+          + "PUB $JS.API.STREAM.CREATE.BENCH _INBOX.bench.made \(stream.utf8.count)\r\n"
+          + "\(stream)\r\n", context)
+    case (.ping, _): write("PONG\r\n", context)
+    case (.message(let body), .preparing):
+      guard Self.isGood(body) else { throw Trouble("no stream: \(String(buffer: body))") }
+      state = .publishing(sent: 0, acknowledged: 0)
+      for _ in 0..<min(Self.underWay, count) { publish(context) }
+    case (.message(let body), .publishing(let sent, let acknowledged)):
+      guard Self.isGood(body) else { throw Trouble("not stored: \(String(buffer: body))") }
+      state = .publishing(sent: sent, acknowledged: acknowledged + 1)
+      if sent < count { publish(context) }
+      if acknowledged + 1 == count { finish(.success(()), context) }
+    case (.info, _), (.other, _), (.message, .greeting): break
+    }
+  }
+
+  private func publish(_ context: ChannelHandlerContext) {
+    guard case .publishing(let sent, let acknowledged) = state else { return }
+    state = .publishing(sent: sent + 1, acknowledged: acknowledged)
+    context.write(wrapOutboundOut(message), promise: nil)
+  }
+
+  private func write(_ text: String, _ context: ChannelHandlerContext) {
+    context.write(wrapOutboundOut(ByteBuffer(string: text)), promise: nil)
+  }
+
+  /// An acknowledgement and not an error.
+  private static func isGood(_ body: ByteBuffer) -> Bool {
+    body.withUnsafeReadableBytes { $0.end(of: #""error""#, from: 0) == nil }
+  }
+
+  private func finish(_ result: Result<Void, any Error>, _ context: ChannelHandlerContext) {
+    guard !isFinished else { return }
+    isFinished = true
+    finished.completeWith(result)
+    context.close(promise: nil)
+  }
+}

@@ -1,0 +1,63 @@
+import Foundation
+
+/// S1, S2 and S3: pushes made and sent by our engine, beside h2load, against the same nghttpd.
+/// That every push gets its verdict and that every verdict is `delivered` is not a figure but a
+/// condition.
+struct PushBench {
+  private let bench: Workbench
+  private let count: Int
+  /// What Go apns2, the engine in gorush, was measured to take on such a machine.
+  private static let apns2 = 60.0...70.0
+
+  init(_ bench: Workbench) {
+    self.bench = bench
+    count = bench.options.amount(100_000)
+  }
+
+  /// One way of pushing, measured.
+  struct Result {
+    var rate: Double
+    var client: Double
+    var sink: Double
+  }
+
+  func run() async throws -> [Figure] {
+    let sink = try await Sink.start(bench)
+    let load = try H2Load(bench, sink: sink, work: PushWork())
+    let engine = try EngineLoad(bench, sink: sink, work: PushWork())
+    var ours: [Result] = []
+    var reference: [Result] = []
+    for pair in 1...bench.options.pairCount {
+      // In turn, so that neither always comes after the other.
+      if pair.isMultiple(of: 2) {
+        reference.append(try await load.run(count))
+        ours.append(try await engine.run(count))
+      } else {
+        ours.append(try await engine.run(count))
+        reference.append(try await load.run(count))
+      }
+      Talk.line(
+        "push \(pair): \(Int(ours.last!.rate))/s, h2load \(Int(reference.last!.rate))/s, "
+          + "all \(count) delivered")
+    }
+    _ = try await sink.child.stop()
+    return figures(ours, reference)
+  }
+
+  private func figures(_ ours: [Result], _ reference: [Result]) -> [Figure] {
+    [
+      Figure(
+        "S1", "pushes a second", unit: "/s", ours: ours.map(\.rate), reference: "h2load",
+        reference.map(\.rate), floor: 0.5, aim: 0.8),
+      Figure(
+        "S2", "client CPU a push", unit: "µs", ours: ours.map(\.client), published: "Go apns2",
+        Self.apns2, floor: 1.0 / 6, aim: 1.0 / 12),
+      Figure(
+        "S2", "client CPU a push", unit: "µs", ours: ours.map(\.client), reference: "h2load",
+        reference.map(\.client)),
+      Figure(
+        "S3", "sink CPU a push", unit: "µs", ours: ours.map(\.sink), reference: "h2load",
+        reference.map(\.sink), floor: 2, aim: 1.3),
+    ]
+  }
+}

@@ -1,0 +1,45 @@
+import RelayCore
+
+/// What is pushed: a silent wake of one of 1,000 devices, about one changed zone, with its payload
+/// made anew for each push as the relay makes it.
+struct PushWork: Sendable {
+  static let topic = "com.example.notes"
+  static let collapse = "zonerelay-background"
+  static let deviceCount = 1_000
+  static let tokens: [[UInt8]] = (0..<deviceCount).map { token(of: $0) }
+
+  private let scope = Scope(container: "iCloud.com.example.notes", environment: .development)
+  private let user = UserID("_f3a19c0d7b5e4821")
+  private let subscription = SubscriptionID("reading")
+  private let payloadBytes = 4_096
+
+  static func name(of token: [UInt8]) -> String { Hex.text(token) }
+
+  func payload(_ number: Int) -> [UInt8] {
+    let zone = ZoneID(name: "ReadingList", owner: user)
+    let notice = Notice(
+      subscription: subscription, notification: Identifier(high: 0x5ca1_ab1e, low: UInt64(number)),
+      database: .private, zone: zone, kind: .zone)
+    let text = WakeText(
+      scope: scope, user: user, wake: UInt32(truncatingIfNeeded: number), notice: notice, info: nil,
+      subjects: 1, zones: [.init(zone: zone, database: .private)], hasQuery: false, isMore: false)
+    return PayloadEncoder.encode(text, bytesMax: payloadBytes).bytes
+  }
+
+  func push(_ number: Int, expires: Instant) -> Push {
+    Push(
+      id: Identifier(high: 0x2e1a_90ff, low: UInt64(number)),
+      address: Address(
+        transport: .apns, topic: Self.topic, token: Self.tokens[number % Self.deviceCount]),
+      intent: .background, expires: expires, collapse: Self.collapse, payload: payload(number))
+  }
+
+  /// 32 bytes that look like a token and differ everywhere.
+  private static func token(of device: Int) -> [UInt8] {
+    var state = UInt64(device) &* 0x9e37_79b9_7f4a_7c15 &+ 1
+    return (0..<32).map { _ in
+      state = (state ^ state >> 31) &* 0xbf58_476d_1ce4_e5b9
+      return UInt8(truncatingIfNeeded: state >> 40)
+    }
+  }
+}

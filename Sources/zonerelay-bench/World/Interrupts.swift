@@ -1,0 +1,25 @@
+import Dispatch
+import Foundation
+
+/// Ctrl-C and SIGTERM, until `end`: the workbench is closed before the program ends, so that
+/// nothing it started stays behind.
+struct Interrupts {
+  private let sources: [any DispatchSourceSignal]
+
+  init(closing bench: Workbench) {
+    sources = [SIGINT, SIGTERM].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler {
+        bench.close()
+        exit(128 + number)
+      }
+      source.resume()
+      return source
+    }
+  }
+
+  func end() {
+    for source in sources { source.cancel() }
+  }
+}

@@ -1,0 +1,34 @@
+import Foundation
+
+/// A program of the distribution that a reference needs.
+enum Tool: String {
+  case nghttpd
+  case h2load
+  case openssl
+  case redisServer = "redis-server"
+  case redisBenchmark = "redis-benchmark"
+  case natsServer = "nats-server"
+
+  /// Debian's package.
+  private var package: String {
+    switch self {
+    case .nghttpd: "nghttp2-server"
+    case .h2load: "nghttp2-client"
+    case .openssl: "openssl"
+    case .redisServer: "redis-server"
+    case .redisBenchmark: "redis-tools"
+    case .natsServer: "nats-server"
+    }
+  }
+
+  /// Where it is; servers live where an ordinary user's `PATH` does not look.
+  func find() throws -> String {
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"
+    let places = path.split(separator: ":").map(String.init) + ["/usr/sbin", "/usr/local/sbin"]
+    for place in places {
+      let file = "\(place)/\(rawValue)"
+      if FileManager.default.isExecutableFile(atPath: file) { return file }
+    }
+    throw Trouble("\(rawValue) is not installed; install the package \(package)")
+  }
+}
