@@ -73,7 +73,7 @@ extension Partition {
       change.ownerFeed, .zone(change.zone), change.touch(end.touch, step.position, .zone),
       &effects)
     if let user = users.find(change.zone.owner, in: change.scope) {
-      withdraw(of: user, step, &effects) { $0.zone == change.zone && $0.database == .private }
+      withdraw(.zone(change.zone, .private), of: user)
       notifyOwner(change, step, &effects)
       for held in index.all(of: user) {
         guard case .zone(change.zone, _) = held.subscription.rule else { continue }

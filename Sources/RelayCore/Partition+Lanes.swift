@@ -101,11 +101,9 @@ extension Partition {
     stir(device)
   }
 
-  mutating func withdraw(
-    of user: Int, _ step: Step, _ effects: inout [Effect], _ isMeant: (Notice) -> Bool
-  ) {
+  mutating func withdraw(_ withdrawal: Withdrawal, of user: Int) {
     for device in devices.all(of: user) {
-      devices[device].lane.withdraw(ledger: &ledger, isMeant)
+      devices[device].lane.withdraw(withdrawal, ledger: &ledger)
       stir(device)
     }
   }

@@ -131,7 +131,7 @@ extension Partition {
       return .refused(id, .unknownSubscription)
     }
     removeSubscription(held, of: user, &effects)
-    withdraw(of: user, step, &effects) { $0.subscription == id && $0.database == database }
+    withdraw(.subscription(id, database), of: user)
     return .deleted(id)
   }
 

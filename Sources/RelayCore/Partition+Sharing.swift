@@ -78,7 +78,7 @@ extension Partition {
       members[key]?.contains(where: { $0.user == number }) == true
     else { return }
     removeMember(number, key)
-    withdraw(of: number, step, &effects) { $0.zone == change.zone && $0.database == .shared }
+    withdraw(.zone(change.zone, .shared), of: number)
     tell(number, change, zonePosition, step, &effects)
     releaseIfUnused(number)
   }

@@ -6,7 +6,7 @@ extension Lane {
   package mutating func begin(
     isAlert: Bool, at now: Instant, policy: WakePolicy, named: (Pending) -> Bool
   ) -> Attempt? {
-    let isLadder = state == .watching
+    let isLadder = isRewake
     guard isAlert ? !pending.alerts.isEmpty : (pending.isFresh || isLadder) else { return nil }
     var attempt = Attempt(
       wake: nextWake, isAlert: isAlert, isLadder: isLadder, alert: nil,
@@ -33,6 +33,16 @@ extension Lane {
     return attempt
   }
 
+  /// Nothing new pends: what is told and not acknowledged is told again.
+  var isRewake: Bool {
+    guard !pending.isFresh else { return false }
+    switch state {
+    case .watching: return true
+    case .resting(let rest): return rest.isLadder
+    default: return false
+    }
+  }
+
   /// The rest whose wake goes on: the same number and `apns-id` until its deadline.
   package func resumable(isAlert: Bool, at now: Instant) -> Rest? {
     guard case .resting(let rest) = state, rest.isAlert == isAlert, now < rest.deadline else {
@@ -46,14 +56,16 @@ extension Lane {
     guard case .inFlight(let attempt) = state else { return }
     if attempt.alert != nil { ledger.settle(1, as: \.woken) }
     let isWatched = hasAcknowledged
+    var hasTold = !attempt.isAlert
     pending.keep { subject in
       guard subject.isCovered else { return true }
+      hasTold = true
       subject.isCovered = false
       subject.toldBy = attempt.wake
       ledger.settle(1, as: \.woken)
       return subject.isFresh || isWatched
     }
-    if !attempt.isAlert {
+    if hasTold {
       ladderStep = attempt.isLadder ? ladderStep + 1 : 0
       lastWake = now
     }
@@ -63,37 +75,43 @@ extension Lane {
 
   /// Not now: rest and try again, until the wake's deadline ends the series.
   package mutating func postponed(
-    until: Instant, ledger: inout Ledger
+    until: Instant, limits: Limits, ledger: inout Ledger
   ) {
     guard case .inFlight(let attempt) = state else { return }
-    restore(attempt, ledger: &ledger)
+    restore(attempt, limits: limits, ledger: &ledger)
     state = .resting(
       Rest(
         until: until, wake: attempt.wake, isAlert: attempt.isAlert, deadline: attempt.deadline,
-        tries: attempt.tries))
+        tries: attempt.tries, isLadder: attempt.isLadder))
     settleState()
   }
 
   /// Refused for good, and not the device's fault. The alert is not shown to a provider that
   /// refuses it again and again; what pends in the background stays for later wakes.
-  package mutating func rejected(at now: Instant, policy: WakePolicy, ledger: inout Ledger) {
+  package mutating func rejected(
+    at now: Instant, policy: WakePolicy, limits: Limits, ledger: inout Ledger
+  ) {
     guard case .inFlight(var attempt) = state else { return }
     if attempt.alert != nil {
       ledger.settle(1, as: \.expired)
       attempt.alert = nil
     }
     state = .inFlight(attempt)
-    postponed(until: now + policy.retryMax, ledger: &ledger)
+    postponed(until: now + policy.retryMax, limits: limits, ledger: &ledger)
   }
 
   /// Deliveries of a failed attempt wait again; a newer one of the same subject took their place.
-  private mutating func restore(_ attempt: Attempt, ledger: inout Ledger) {
+  private mutating func restore(_ attempt: Attempt, limits: Limits, ledger: inout Ledger) {
     pending.keep { subject in
       if subject.uncover() { ledger.settle(1, as: \.merged) }
       return true
     }
     guard let shown = attempt.alert else { return }
     if pending.alerts.contains(where: { $0.key == shown.key }) {
+      ledger.settle(1, as: \.merged)
+    } else if pending.alerts.count >= limits.alertsPending {
+      // Newer ones came meanwhile: this one is the oldest, which is what they replace.
+      pending.lostAlerts = true
       ledger.settle(1, as: \.merged)
     } else {
       pending.alerts.insert(shown, at: 0)

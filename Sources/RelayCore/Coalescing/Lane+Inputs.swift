@@ -27,9 +27,7 @@ extension Lane {
   /// The device was served, or presents, a place in the notifications feed.
   package mutating func acknowledged(notifications position: Position, ledger: inout Ledger) {
     acknowledge(ledger: &ledger) { $0.position <= position }
-    let cancelled = pending.alerts.count { $0.position <= position }
-    pending.alerts.removeAll { $0.position <= position }
-    ledger.settle(cancelled, as: \.fetched)
+    cancelAlerts(as: \.fetched, ledger: &ledger) { $0.position <= position }
     if pending.alerts.isEmpty { pending.lostAlerts = false }
     settleState()
   }
@@ -38,10 +36,9 @@ extension Lane {
   package mutating func acknowledged(
     zone: ZoneID, _ database: Database, position: Position, ledger: inout Ledger
   ) {
-    acknowledge(ledger: &ledger) {
-      $0.notice.zone == zone && $0.notice.database == database && $0.isZone
-        && $0.zonePosition <= position
-    }
+    hasAcknowledged = true
+    let fetched = pending.acknowledge(zone, database, position)
+    ledger.settle(fetched, as: \.fetched)
     settleState()
   }
 
@@ -78,16 +75,26 @@ extension Lane {
   }
 
   /// A subscription was removed, a zone deleted or withdrawn: what pends of it is not told.
-  package mutating func withdraw(ledger: inout Ledger, _ isMeant: (Notice) -> Bool) {
-    pending.keep { subject in
-      guard isMeant(subject.notice) else { return true }
-      ledger.settle(subject.deliveries, as: \.withdrawn)
-      return false
-    }
-    let before = pending.alerts.count
-    pending.alerts.removeAll { isMeant($0.notice) }
-    ledger.settle(before - pending.alerts.count, as: \.withdrawn)
+  package mutating func withdraw(_ withdrawal: Withdrawal, ledger: inout Ledger) {
+    ledger.settle(pending.withdraw(withdrawal), as: \.withdrawn)
+    cancelAlerts(as: \.withdrawn, ledger: &ledger) { withdrawal.means($0.notice) }
     settleState()
+  }
+
+  /// Those that wait, and the one in flight: should its attempt fail, it is not shown again.
+  private mutating func cancelAlerts(
+    as end: WritableKeyPath<Ledger, Int64>, ledger: inout Ledger,
+    _ isMeant: (PendingAlert) -> Bool
+  ) {
+    let before = pending.alerts.count
+    pending.alerts.removeAll(where: isMeant)
+    ledger.settle(before - pending.alerts.count, as: end)
+    guard case .inFlight(var attempt) = state, let shown = attempt.alert, isMeant(shown) else {
+      return
+    }
+    ledger.settle(1, as: end)
+    attempt.alert = nil
+    state = .inFlight(attempt)
   }
 
   package mutating func retire(_ retirement: Retirement, ledger: inout Ledger) {
@@ -129,7 +136,7 @@ extension Lane {
       if pending.isEmpty {
         state = .idle
         ladderStep = 0
-      } else if !pending.isFresh && pending.alerts.isEmpty {
+      } else if !pending.isFresh && pending.alerts.isEmpty && !isRewake {
         state = .watching
       }
     }

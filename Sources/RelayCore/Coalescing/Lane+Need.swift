@@ -59,9 +59,5 @@ extension Lane {
     return opens == .never ? .nothing : .timer(opens)
   }
 
-  private var wakesInBackground: Bool {
-    if pending.isFresh { return true }
-    if case .watching = state { return true }
-    return false
-  }
+  private var wakesInBackground: Bool { pending.isFresh || isRewake }
 }

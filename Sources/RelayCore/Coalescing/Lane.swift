@@ -77,6 +77,8 @@ package struct Lane: Hashable, Sendable {
     package var isAlert: Bool
     package var deadline: Instant
     package var tries: Int
+    /// It was a re-wake: nothing new pends.
+    package var isLadder = false
   }
 
   /// A device registered for the first time: at the head, with nothing pending.
@@ -115,7 +117,9 @@ package struct Lane: Hashable, Sendable {
       _ = subject.uncover()
       return true
     }
-    if case .inFlight(let attempt) = state, let shown = attempt.alert {
+    if case .inFlight(let attempt) = state, let shown = attempt.alert,
+      !kept.alerts.contains(where: { $0.key == shown.key })
+    {
       kept.alerts.insert(shown, at: 0)
     }
     return LaneRecord(
@@ -128,7 +132,7 @@ package struct Lane: Hashable, Sendable {
   private(set) var reserving: UInt32 = 0
 
   /// The fold that took `record` is durable.
-  mutating func folded() {
+  package mutating func folded() {
     reservedWake = max(reservedWake, reserving)
     if unfolded == .recorded { unfolded = .nothing }
   }

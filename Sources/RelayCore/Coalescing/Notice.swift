@@ -17,6 +17,17 @@ package struct Notice: Hashable, Sendable {
     self.kind = kind
   }
 
+  func isLike(_ other: Notice) -> Bool {
+    (subscription, database, zone) == (other.subscription, other.database, other.zone)
+  }
+
+  /// Names no zone and no record: shown for a subject whose newest part was withdrawn (P9).
+  var neutral: Notice {
+    Notice(
+      subscription: subscription, notification: notification, database: database,
+      zone: .publicDefault, kind: .database)
+  }
+
   package enum Kind: Hashable, Sendable {
     /// The reason is that of the push's own change; values are those the subscription names.
     case query(record: String, reason: RecordChange.Verb, values: [Field], isCut: Bool)

@@ -12,6 +12,8 @@ package struct Pending: Hashable, Sendable {
   package var isCovered = false
   /// The last delivered wake that told of it; 0 if none did.
   package var toldBy: UInt32 = 0
+  /// Others than its newest notice are among what it stands for: another zone or subscription.
+  package var isMixed = false
 
   package init(_ match: Match) {
     notice = match.notice
@@ -35,6 +37,7 @@ package struct Pending: Hashable, Sendable {
 
   /// - Returns: true if the delivery is new here, false if it merged into one that waits.
   mutating func add(_ match: Match) -> Bool {
+    isMixed = isMixed || !notice.isLike(match.notice)
     notice = match.notice
     position = match.position
     zonePosition = match.zonePosition

@@ -79,4 +79,53 @@ package struct PendingSet: Hashable, Sendable {
       subjects.remove(at: index)
     }
   }
+
+  /// Drops what was withdrawn. A subject that stands for several things stays when one of them
+  /// goes, for the others must still wake (P5), but shows nothing of it any more (P9).
+  ///
+  /// - Returns: how many deliveries went.
+  mutating func withdraw(_ withdrawal: Withdrawal) -> Int {
+    var count = 0
+    let isZone = if case .zone = withdrawal { true } else { false }
+    Self.keep(&zones) { subject in
+      guard withdrawal.means(subject.notice), isZone || !subject.isMixed else { return true }
+      count += subject.deliveries
+      return false
+    }
+    let keepMany: (inout Pending) -> Bool = { subject in
+      guard withdrawal.means(subject.notice) else { return true }
+      guard !subject.isMixed else {
+        subject.notice = subject.notice.neutral
+        return true
+      }
+      count += subject.deliveries
+      return false
+    }
+    Self.keep(&query, keepMany)
+    Self.keep(&overflow, keepMany)
+    return count
+  }
+
+  /// The device knows a zone up to here. Of many zones in one subject it knows one: they stay.
+  ///
+  /// - Returns: how many deliveries went.
+  mutating func acknowledge(
+    _ zone: ZoneID, _ database: Database, _ position: Position
+  ) -> Int {
+    var count = 0
+    let isReached: (Pending) -> Bool = {
+      $0.notice.zone == zone && $0.notice.database == database && $0.zonePosition <= position
+    }
+    Self.keep(&zones) { subject in
+      guard isReached(subject) else { return true }
+      count += subject.deliveries
+      return false
+    }
+    Self.keep(&overflow) { subject in
+      guard isReached(subject), !subject.isMixed || subject.deliveries == 0 else { return true }
+      count += subject.deliveries
+      return false
+    }
+    return count
+  }
 }

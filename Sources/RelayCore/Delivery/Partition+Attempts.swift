@@ -23,7 +23,8 @@ extension Partition {
     let attempt = devices[device].lane.begin(isAlert: isAlert, at: now, policy: policy) { subject in
       guard wakesApp else { return false }
       if lane.pending.overflow.contains(subject) { return text.isMore }
-      return subject.isZone ? named.contains(subject.notice.place) : text.hasQuery
+      if lane.pending.query.contains(subject) { return text.hasQuery }
+      return named.contains(subject.notice.place)
     }
     guard let attempt else { return nil }
     attempts += 1
@@ -98,15 +99,16 @@ extension Partition {
       devices[device].lane.delivered(at: now, policy: policy, ledger: &ledger)
     case .later(let after, let blame, _):
       let until = blame == .route ? now : now + backoff(device, attempt, asked: after)
-      devices[device].lane.postponed(until: until, ledger: &ledger)
+      devices[device].lane.postponed(until: until, limits: limits, ledger: &ledger)
     case .gone(let since, let reason):
       guard devices[device].isDead(since: since) else {
-        devices[device].lane.postponed(until: now, ledger: &ledger)
+        devices[device].lane.postponed(until: now, limits: limits, ledger: &ledger)
         return
       }
       retire(device, because: reason.text, at: now, &effects)
     case .rejected:
-      devices[device].lane.rejected(at: now, policy: policy, ledger: &ledger)
+      devices[device].lane.rejected(
+        at: now, policy: policy, limits: limits, ledger: &ledger)
     }
   }
 

@@ -86,9 +86,7 @@ extension Partition {
     }
     for member in all.prefix(limits.fanOutSlice) {
       if out.change.endsZone {
-        withdraw(of: member.user, step, &effects) {
-          $0.zone == out.change.zone && $0.database == .shared
-        }
+        withdraw(.zone(out.change.zone, .shared), of: member.user)
       }
       tell(member.user, out.change, out.zonePosition, step, &effects)
       if out.change.endsZone {

@@ -72,6 +72,7 @@ extension Pending: ByteCoded {
     writer.flag(isFresh)
     writer.flag(isCovered)
     writer.number(UInt64(toldBy))
+    writer.flag(isMixed)
   }
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
@@ -84,6 +85,7 @@ extension Pending: ByteCoded {
       notice: notice, position: position, zonePosition: zonePosition, isFresh: isFresh,
       toldBy: try reader.wakeNumber())
     self.isCovered = isCovered
+    isMixed = try reader.flag("Pending")
   }
 }
 

@@ -1,0 +1,13 @@
+/// What is not told any more: a subscription was removed, a zone ended or was withdrawn.
+package enum Withdrawal: Hashable, Sendable {
+  case subscription(SubscriptionID, Database)
+  case zone(ZoneID, Database)
+
+  package func means(_ notice: Notice) -> Bool {
+    switch self {
+    case .subscription(let id, let database):
+      notice.subscription == id && notice.database == database
+    case .zone(let zone, let database): notice.zone == zone && notice.database == database
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import RelayCore
+import Testing
+
+/// P7: at most `max` in any stretch of `per`.
+@Suite struct BudgetTests {
+  private let rule = Budget.Rule(max: 3, per: .hours(1))
+
+  @Test func itIsOpenUntilItIsSpentAndThenOpensWhenTheOldestIsOldEnough() {
+    var budget = Budget()
+    for minute in [0.0, 10, 20] {
+      #expect(budget.opens(rule, at: .s(minute * 60)) == .s(minute * 60))
+      budget.spend(rule, at: .s(minute * 60))
+    }
+    #expect(budget.opens(rule, at: .s(21 * 60)) == .s(3_600))
+    budget.spend(rule, at: .s(3_600))
+    #expect(budget.times == [.s(600), .s(1_200), .s(3_600)])
+    #expect(budget.opens(rule, at: .s(3_600)) == .s(600 + 3_600))
+  }
+
+  @Test func noStretchOfTimeHoldsMoreThanTheRuleAllows() {
+    var draw = Draw(seed: 4)
+    for _ in 0..<200 {
+      let rule = Budget.Rule(max: 1 + draw.below(4), per: .seconds(Int64(1 + draw.below(50))))
+      var budget = Budget()
+      var spent: [Instant] = []
+      var now = Sample.start
+      for _ in 0..<60 {
+        now = now + .seconds(Int64(draw.below(20)))
+        guard budget.opens(rule, at: now) <= now else { continue }
+        budget.spend(rule, at: now)
+        spent.append(now)
+        #expect(budget.times.count <= rule.max)
+      }
+      for (index, time) in spent.enumerated().dropFirst(rule.max) {
+        #expect(time - spent[index - rule.max] >= rule.per)
+      }
+    }
+  }
+
+  @Test func aBudgetOfNothingNeverOpens() {
+    #expect(Budget().opens(Budget.Rule(max: 0, per: .hours(1)), at: .zero) == .never)
+  }
+
+  /// A rule that a reload made smaller holds at once.
+  @Test func aSmallerRuleCountsTheNewestTimes() {
+    let budget = Budget(times: [.s(0), .s(10), .s(20)])
+    #expect(budget.opens(Budget.Rule(max: 1, per: .hours(1)), at: .s(30)) == .s(20 + 3_600))
+  }
+}

@@ -1,0 +1,112 @@
+import RelayCore
+import Testing
+
+/// Alerts: one push each, oldest first, beside the background wakes.
+@Suite struct LaneAlertTests {
+  @Test func alertsGoOneByOneOldestFirstAndBeforeBackgroundWakes() {
+    var rig = LaneRig()
+    rig.zone(1)
+    rig.alert("a")
+    rig.alert("b")
+    var shown: [String?] = []
+    for _ in 0..<3 {
+      shown.append(rig.wake(covering: false)?.alert?.key.subject)
+      rig.delivered()
+      rig.fold()
+    }
+    #expect(shown == ["a", "b", nil])
+    #expect(rig.ledger.isBalanced)
+  }
+
+  @Test func aNewerAlertOfTheSameSubjectTakesTheOldersPlace() {
+    var rig = LaneRig()
+    rig.alert("a")
+    rig.alert("a")
+    #expect(rig.lane.pending.alerts.count == 1)
+    #expect(rig.ledger.merged == 1 && rig.ledger.pending == 1)
+    rig.wake()
+    rig.alert("a")
+    rig.postponed(1)
+    #expect(rig.lane.pending.alerts.count == 1)
+    #expect(rig.ledger.merged == 2 && rig.ledger.isBalanced)
+  }
+
+  @Test func beyondTheLimitTheNewestReplacesTheOldest() {
+    var rig = LaneRig()
+    rig.limits.alertsPending = 2
+    for subject in ["a", "b", "c"] { rig.alert(subject) }
+    #expect(rig.lane.pending.alerts.map(\.key.subject) == ["b", "c"])
+    #expect(rig.lane.pending.lostAlerts)
+    #expect(rig.ledger.isBalanced && rig.ledger.pending == 2)
+  }
+
+  /// P11: the one that comes back is the oldest, and goes first.
+  @Test func anAlertThatComesBackFromAFailedAttemptFindsTheSameLimit() {
+    var rig = LaneRig()
+    rig.limits.alertsPending = 2
+    rig.alert("a")
+    rig.wake()
+    rig.alert("b")
+    rig.alert("c")
+    #expect(rig.recovered().lane.pending.alerts.count <= 3)
+    rig.postponed(1)
+    #expect(rig.lane.pending.alerts.map(\.key.subject) == ["b", "c"])
+    #expect(rig.lane.pending.lostAlerts)
+    #expect(rig.ledger.isBalanced && rig.ledger.pending == 2)
+  }
+
+  /// P9: a payload not yet handed to a provider shows nothing that was withdrawn meanwhile.
+  @Test func anAlertWithdrawnInFlightDoesNotComeBack() {
+    var rig = LaneRig()
+    rig.alert("a")
+    rig.wake()
+    rig.withdraw(zone: 0)
+    #expect(rig.ledger.withdrawn == 1)
+    rig.postponed(1)
+    #expect(rig.lane.pending.isEmpty && rig.lane.state == .idle)
+    #expect(rig.ledger.isBalanced)
+  }
+
+  @Test func anAlertFetchedInFlightDoesNotComeBack() {
+    var rig = LaneRig()
+    rig.alert("a")
+    rig.wake()
+    rig.fetched()
+    rig.postponed(1)
+    #expect(rig.lane.pending.isEmpty && rig.ledger.fetched == 1 && rig.ledger.isBalanced)
+  }
+
+  @Test func aCrashShowsTheAlertInFlightAgainAndNoOlderTwinOfIt() {
+    var rig = LaneRig()
+    rig.alert("a")
+    rig.wake()
+    #expect(rig.recovered().lane.pending.alerts.map(\.key.subject) == ["a"])
+    rig.alert("a")
+    #expect(rig.recovered().lane.pending.alerts.count == 1)
+  }
+
+  @Test func aRejectedAlertIsGivenUpAndTheRestStays() {
+    var rig = LaneRig()
+    rig.alert("a")
+    rig.zone(1)
+    rig.wake()
+    rig.rejected()
+    #expect(rig.ledger.expired == 1 && rig.ledger.isBalanced)
+    #expect(rig.lane.pending.zones.count == 1)
+    #expect(rig.need == .timer(rig.now + rig.policy.retryMax))
+  }
+
+  /// An alert that wakes the app covers zones too: the ladder counts from it.
+  @Test func theLadderCountsFromAnAlertThatToldOfZones() {
+    var rig = LaneRig()
+    rig.fetched()
+    rig.zone(1)
+    rig.alert("a")
+    rig.wake()
+    let woken = rig.now
+    rig.delivered()
+    #expect(rig.lane.state == .watching)
+    rig.fold()
+    #expect(rig.need == .timer(woken + .minutes(5)))
+  }
+}

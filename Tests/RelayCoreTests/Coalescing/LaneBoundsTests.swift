@@ -1,0 +1,79 @@
+import RelayCore
+import Testing
+
+/// P5, P6: what is pending is bounded, and nothing of it is forgotten.
+@Suite struct LaneBoundsTests {
+  private func full() -> LaneRig {
+    var rig = LaneRig()
+    rig.limits.zonesPending = 1
+    rig.zone(0)
+    rig.zone(1)
+    rig.zone(2)
+    return rig
+  }
+
+  @Test func zonesBeyondTheLimitPendAsOneSubject() {
+    let rig = full()
+    #expect(rig.lane.pending.zones.count == 1 && rig.lane.pending.overflow.count == 1)
+    #expect(rig.ledger.pending == 2 && rig.ledger.merged == 1)
+  }
+
+  @Test func fetchingOneZoneOfManyLeavesTheOthersPending() {
+    var rig = full()
+    rig.fetched(zone: 2)
+    #expect(rig.lane.pending.overflow.count == 1)
+    rig.fetched(zone: 0)
+    #expect(rig.wake() != nil)
+    rig.fetched()
+    #expect(rig.lane.pending.isEmpty && rig.ledger.isBalanced)
+  }
+
+  /// The others still wake the device, and the wake names nothing that was withdrawn (P9).
+  @Test func withdrawingOneZoneOfManyLeavesTheOthersPendingAndNamesNoneOfIt() {
+    var rig = full()
+    rig.withdraw(zone: 2)
+    #expect(rig.lane.pending.overflow.count == 1)
+    #expect(!rig.lane.pending.subjects.contains { $0.notice.zone == LaneRig.zones[2] })
+    #expect(rig.ledger.isBalanced && rig.ledger.withdrawn == 0)
+    rig.withdraw(zone: 0)
+    #expect(rig.wake() != nil)
+    #expect(!rig.lane.pending.subjects.contains { $0.notice.zone == LaneRig.zones[0] })
+  }
+
+  /// L8: a provider that asks for patience gets it, on the ladder too.
+  @Test func aRewakeThatIsPostponedRestsLikeAnyOther() {
+    var rig = LaneRig()
+    rig.fetched()
+    rig.zone(0)
+    rig.wake()
+    rig.delivered()
+    rig.fold()
+    let first = rig.wake()
+    #expect(first?.isLadder == true)
+    rig.postponed(600)
+    rig.fold()
+    let rest = rig.now + .seconds(600)
+    #expect(rig.need == .timer(rest))
+    let second = rig.wake()
+    #expect(rig.now == rest)
+    #expect(second?.wake == first?.wake && second?.isLadder == true)
+    rig.delivered()
+    #expect(rig.lane.ladderStep == 1 && rig.lane.state == .watching)
+  }
+
+  @Test func aWakeNumberIsNeverGivenTwiceAcrossACrash() {
+    var rig = LaneRig()
+    rig.zone(0)
+    rig.wake()
+    let given = rig.lane.nextWake
+    #expect(rig.recovered().lane.nextWake >= given)
+    rig.delivered()
+    for _ in 0..<40 {
+      rig.zone(0)
+      rig.advance(3_600)
+      let wake = rig.wake()?.wake ?? 0
+      #expect(wake < rig.lane.reservedWake)
+      rig.delivered()
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import RelayCore
+import Testing
+
+/// Every string of inputs up to a length, and long random ones: the promises of a lane hold after
+/// each input, whatever came before.
+@Suite struct LaneExhaustiveTests {
+  private static let inputs: [@Sendable (inout LaneRig) -> Void] = [
+    { $0.zone(0) },
+    { $0.zone(1) },
+    { $0.zone(2) },
+    { $0.query("r") },
+    { $0.alert("a") },
+    { $0.alert("b") },
+    { $0.advance(0.5) },
+    { $0.advance(1_200) },
+    { rig in
+      guard case .attempt(let isAlert) = rig.need else { return }
+      rig.attempts.append((rig.now, isAlert))
+      let given = rig.lane.nextWake
+      let wake = rig.lane.begin(isAlert: isAlert, at: rig.now, policy: rig.policy) { _ in true }
+      if let wake, wake.wake == given, wake.wake >= rig.lane.reservedWake {
+        Issue.record("wake \(wake.wake) was not reserved")
+      }
+      if wake == nil { Issue.record("an attempt was needed and had nothing to tell") }
+    },
+    { $0.delivered() },
+    { $0.postponed(1) },
+    { $0.rejected() },
+    { $0.fold() },
+    { $0.fetched() },
+    { $0.fetched(zone: 1) },
+    { $0.withdraw(zone: 0) },
+    { $0.lane.withdraw(.subscription(SubscriptionID("query"), .private), ledger: &$0.ledger) },
+    { $0.lane.acknowledged(wake: $0.lane.nextWake - 1, ledger: &$0.ledger) },
+    { $0.lane.listed([LaneRig.zones[0], LaneRig.zones[1]], .private) },
+    { $0.lane.retire(Retirement(at: $0.now, reason: "gone"), ledger: &$0.ledger) },
+    { $0.lane.registeredAgain() },
+  ]
+
+  private static func rig() -> LaneRig {
+    var rig = LaneRig()
+    rig.limits.zonesPending = 1
+    rig.limits.alertsPending = 1
+    rig.policy.background = Budget.Rule(max: 2, per: .hours(1))
+    rig.policy.alert = Budget.Rule(max: 2, per: .hours(1))
+    return rig
+  }
+
+  @Test func allShortStringsOfInputsKeepTheLanesPromises() {
+    var rigs = [(Self.rig(), [Int]())]
+    for _ in 0..<4 {
+      var next: [(LaneRig, [Int])] = []
+      for (rig, word) in rigs {
+        for index in Self.inputs.indices {
+          var rig = rig
+          Self.inputs[index](&rig)
+          guard check(&rig, word + [index]) else { return }
+          next.append((rig, word + [index]))
+        }
+      }
+      rigs = next
+      if rigs.count > 10_000 {
+        // The fourth input: a sample of what three led to, or debug builds take minutes.
+        rigs = rigs.enumerated().filter { $0.offset % 7 == 0 }.map(\.element)
+      }
+    }
+  }
+
+  @Test func longRandomStringsOfInputsKeepTheLanesPromises() {
+    var draw = Draw(seed: 3)
+    for _ in 0..<600 {
+      var rig = Self.rig()
+      var word: [Int] = []
+      for _ in 0..<60 {
+        word.append(draw.chance(30) ? draw.pick([8, 9, 12]) : draw.below(Self.inputs.count))
+        Self.inputs[word.last!](&rig)
+        guard check(&rig, word) else { return }
+      }
+    }
+  }
+
+  private func check(_ rig: inout LaneRig, _ word: [Int]) -> Bool {
+    guard let broken = broken(&rig) else { return true }
+    Issue.record("\(broken) after \(word): \(rig.lane.state) \(rig.ledger)")
+    return false
+  }
+
+  /// The first promise that does not hold.
+  private func broken(_ rig: inout LaneRig) -> String? {
+    let lane = rig.lane
+    if !rig.ledger.isBalanced { return "P12: the ledger is off" }
+    var flying = 0
+    if case .inFlight(let attempt) = lane.state, attempt.alert != nil { flying = 1 }
+    if Int(rig.ledger.pending) != lane.pending.deliveries + flying { return "P12: pending is off" }
+    if lane.pending.zones.count > 1 || lane.pending.overflow.count > 1
+      || lane.pending.query.count > 1 || lane.pending.alerts.count > 1
+    {
+      return "P6: pending is not bounded"
+    }
+    if let broken = brokenBudget(rig) { return broken }
+    let need = rig.need
+    switch lane.state {
+    case .idle: if !lane.pending.isEmpty { return "P5: idle, and something pends" }
+    case .watching:
+      if !lane.hasAcknowledged || lane.pending.isEmpty || lane.pending.isFresh {
+        return "P5: watching what is not told"
+      }
+      if need == .nothing { return "P5: watching for ever" }
+    case .retired: if !lane.pending.isEmpty { return "P9: retired, and something pends" }
+    case .inFlight: if need != .nothing { return "P6: a second attempt" }
+    case .gathering, .due, .resting: if need == .nothing { return "P5: waits for nothing" }
+    }
+    var after = rig.recovered()
+    if lane.pending.isFresh || !lane.pending.alerts.isEmpty || flying > 0 {
+      if after.need == .nothing { return "P5: a crash loses what pends" }
+    }
+    if after.lane.nextWake < lane.nextWake { return "P6: a crash repeats wake numbers" }
+    return nil
+  }
+
+  private func brokenBudget(_ rig: LaneRig) -> String? {
+    for isAlert in [true, false] {
+      let times = rig.attempts.filter { $0.isAlert == isAlert }.map(\.at)
+      for (index, time) in times.enumerated().dropFirst(2)
+      where time - times[index - 2] < .hours(1) {
+        return "P7: over the budget"
+      }
+    }
+    return nil
+  }
+}

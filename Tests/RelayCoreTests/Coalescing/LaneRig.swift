@@ -1,0 +1,108 @@
+import RelayCore
+
+/// One lane with all it is driven by: what a partition does around it, in short spellings.
+struct LaneRig {
+  var lane = Lane(at: Sample.start)
+  var ledger = Ledger()
+  var policy = WakePolicy()
+  var limits = Limits()
+  var now = Sample.start
+  var stepped = Ordinal.zero
+  var folded = Ordinal.zero
+  var attempts: [(at: Instant, isAlert: Bool)] = []
+
+  static let zones = (0..<4).map { ZoneID(name: "Z\($0)", owner: Sample.owner) }
+
+  var need: Lane.Need {
+    mutating get { lane.need(at: now, stepped: stepped, folded: folded, policy: policy) }
+  }
+
+  mutating func advance(_ seconds: Double) {
+    now = now + Span(milliseconds: Int64(seconds * 1_000))
+  }
+
+  /// A zone or database notification.
+  mutating func zone(_ index: Int) {
+    match(Sample.notice("zones", Self.zones[index]))
+  }
+
+  mutating func query(_ record: String) {
+    match(
+      Sample.notice(
+        "query", Self.zones[0], .private,
+        .query(record: record, reason: .created, values: [], isCut: false)))
+  }
+
+  mutating func alert(_ subject: String) {
+    let key = AlertKey(
+      subscription: SubscriptionID("alerts"), database: .private, subject: subject, collapse: nil)
+    match(Sample.notice("alerts", Self.zones[0]), alert: key)
+  }
+
+  private mutating func match(_ notice: Notice, alert: AlertKey? = nil) {
+    stepped = stepped.next
+    let match = Match(
+      notice: notice, position: Position(stepped), zonePosition: Position(stepped), alert: alert)
+    lane.matched(match, at: now, policy: policy, limits: limits, ledger: &ledger)
+  }
+
+  /// A fold, durable at once.
+  mutating func fold() {
+    _ = lane.record()
+    folded = stepped
+    lane.folded()
+  }
+
+  /// Waits for what the lane needs, folding as often as it asks, and begins the attempt.
+  @discardableResult
+  mutating func wake(covering: Bool = true) -> Lane.Attempt? {
+    for _ in 0..<8 {
+      switch need {
+      case .nothing: return nil
+      case .timer(let at):
+        if at == .never { return nil }
+        now = at
+      case .fold: fold()
+      case .attempt(let isAlert):
+        attempts.append((now, isAlert))
+        return lane.begin(isAlert: isAlert, at: now, policy: policy) { _ in covering }
+      }
+    }
+    return nil
+  }
+
+  mutating func delivered() { lane.delivered(at: now, policy: policy, ledger: &ledger) }
+
+  mutating func postponed(_ seconds: Double) {
+    let until = now + Span(milliseconds: Int64(seconds * 1_000))
+    lane.postponed(until: until, limits: limits, ledger: &ledger)
+  }
+
+  mutating func rejected() {
+    lane.rejected(at: now, policy: policy, limits: limits, ledger: &ledger)
+  }
+
+  mutating func fetched() {
+    lane.acknowledged(notifications: Position(stepped), ledger: &ledger)
+  }
+
+  mutating func fetched(zone index: Int) {
+    lane.acknowledged(
+      zone: Self.zones[index], .private, position: Position(stepped), ledger: &ledger)
+  }
+
+  mutating func withdraw(zone index: Int) {
+    lane.withdraw(.zone(Self.zones[index], .private), ledger: &ledger)
+  }
+
+  /// The same lane after a crash: what its record kept.
+  func recovered() -> LaneRig {
+    var rig = self
+    var lane = lane
+    rig.lane = Lane(lane.record(), folded: folded)
+    rig.ledger = Ledger()
+    rig.ledger.recovered = Int64(rig.lane.pending.deliveries)
+    rig.ledger.pending = rig.ledger.recovered
+    return rig
+  }
+}

@@ -1,0 +1,170 @@
+import RelayCore
+import Testing
+
+/// Transcripts: every arrow of the lane's diagram, and what each promise asks on the way.
+@Suite struct LaneTests {
+  @Test func aFirstChangeOpensAWindowAndFurtherOnesExtendItToItsMaximum() {
+    var rig = LaneRig()
+    #expect(rig.need == .nothing)
+    rig.zone(0)
+    #expect(rig.need == .timer(.s(0.5)))
+    for _ in 0..<6 {
+      rig.advance(0.4)
+      rig.zone(0)
+    }
+    #expect(rig.lane.state == .gathering(opened: .s(0), due: .s(2)))
+    #expect(rig.ledger.merged == 6 && rig.ledger.pending == 1)
+  }
+
+  @Test func aWakeWaitsForTheFoldOfWhatItTells() {
+    var rig = LaneRig()
+    rig.zone(0)
+    rig.advance(0.5)
+    #expect(rig.need == .fold)
+    #expect(rig.lane.state == .due(after: rig.stepped))
+    _ = rig.lane.record()
+    rig.lane.folded()
+    #expect(rig.need == .fold, "wake numbers are reserved, the change is not folded")
+    rig.fold()
+    #expect(rig.need == .attempt(isAlert: false))
+  }
+
+  @Test func aDeliveredWakeToADeviceThatNeverAcknowledgesLeavesNothingPending() {
+    var rig = LaneRig()
+    rig.zone(0)
+    #expect(rig.wake()?.wake == 1)
+    #expect(rig.need == .nothing, "one attempt at a time")
+    rig.delivered()
+    #expect(rig.lane.state == .idle)
+    #expect(rig.ledger.woken == 1 && rig.ledger.isBalanced && rig.ledger.pending == 0)
+  }
+
+  @Test func aDeviceThatAcknowledgesIsWatchedAndWokenAgainAtGrowingGaps() {
+    var rig = LaneRig()
+    rig.fetched()
+    rig.zone(0)
+    rig.wake()
+    rig.delivered()
+    #expect(rig.lane.state == .watching)
+    var last = rig.now
+    for gap in [Span.minutes(5), .minutes(30), .hours(2), .hours(12), .hours(24), .hours(24)] {
+      rig.fold()
+      #expect(rig.wake()?.isLadder == true)
+      #expect(rig.now - last == gap)
+      last = rig.now
+      rig.delivered()
+    }
+    rig.fetched(zone: 0)
+    #expect(rig.lane.state == .idle && rig.lane.ladderStep == 0)
+    #expect(rig.ledger.woken == 1)
+  }
+
+  @Test func aFetchBeforeTheWakeCancelsIt() {
+    var rig = LaneRig()
+    rig.zone(0)
+    rig.fetched(zone: 0)
+    #expect(rig.lane.state == .idle && rig.need == .nothing)
+    #expect(rig.ledger.fetched == 1 && rig.ledger.isBalanced)
+  }
+
+  @Test func whatMatchesInFlightStaysPendingAndGathersItsOwnWindow() {
+    var rig = LaneRig()
+    rig.zone(0)
+    rig.wake()
+    rig.advance(1)
+    rig.zone(0)
+    #expect(rig.ledger.pending == 2)
+    rig.delivered()
+    #expect(rig.lane.state == .gathering(opened: rig.now, due: rig.now + rig.policy.window))
+    #expect(rig.ledger.woken == 1 && rig.ledger.pending == 1)
+    #expect(rig.wake()?.wake == 2)
+  }
+
+  @Test func aPostponedWakeRestsAndKeepsItsNumberUntilItsDeadline() {
+    var rig = LaneRig()
+    rig.zone(0)
+    let first = rig.wake()
+    rig.postponed(60)
+    #expect(rig.need == .timer(rig.now + .seconds(60)))
+    let second = rig.wake()
+    #expect(second?.wake == first?.wake && second?.tries == 2)
+    #expect(second?.deadline == first?.deadline)
+    rig.postponed(25 * 3_600)
+    let third = rig.wake()
+    #expect(third?.wake == 2 && third?.tries == 1, "a deadline ends a series, never what pends")
+  }
+
+  @Test func anAcknowledgedNumberCoversWhatItsWakeTold() {
+    var rig = LaneRig()
+    rig.fetched()
+    rig.zone(0)
+    rig.wake()
+    rig.delivered()
+    rig.zone(1)
+    rig.lane.acknowledged(wake: 99, ledger: &rig.ledger)
+    #expect(rig.lane.pending.zones.count == 2, "a number this life never gave is ignored")
+    rig.lane.acknowledged(wake: 1, ledger: &rig.ledger)
+    #expect(rig.lane.pending.zones.map(\.notice.zone) == [LaneRig.zones[1]])
+    #expect(rig.ledger.pending == 1 && rig.ledger.isBalanced)
+  }
+
+  @Test func aDatabasePageEndsTheLadderOfTheZonesItListsAlone() {
+    var rig = LaneRig()
+    rig.fetched()
+    rig.zone(0)
+    rig.zone(1)
+    rig.wake()
+    rig.delivered()
+    rig.lane.listed([LaneRig.zones[0]], .shared)
+    #expect(rig.lane.pending.zones.count == 2, "another database")
+    rig.lane.listed([LaneRig.zones[0]], .private)
+    #expect(rig.lane.pending.zones.map(\.notice.zone) == [LaneRig.zones[1]])
+    rig.zone(2)
+    rig.lane.listed([LaneRig.zones[2]], .private)
+    #expect(rig.lane.pending.zones.count == 2, "what no wake told still pends")
+  }
+
+  @Test func theBudgetHoldsAndItsTrailingEdgeIsSent() {
+    var rig = LaneRig()
+    for _ in 0..<3 {
+      rig.zone(0)
+      rig.wake()
+      rig.delivered()
+      rig.fold()
+    }
+    rig.zone(0)
+    rig.advance(2)
+    rig.fold()
+    #expect(rig.need == .fold || rig.need == .timer(rig.attempts[0].at + .hours(1)))
+    #expect(rig.wake() != nil)
+    #expect(rig.now == rig.attempts[0].at + .hours(1))
+  }
+
+  @Test func anotherAttemptWaitsUntilTheLastOneIsDurable() {
+    var rig = LaneRig()
+    rig.zone(0)
+    rig.wake()
+    rig.delivered()
+    rig.zone(1)
+    rig.advance(0.5)
+    rig.folded = rig.stepped
+    #expect(rig.need == .fold, "a crash costs at most one attempt over the budget (P7)")
+    rig.fold()
+    #expect(rig.need == .attempt(isAlert: false))
+  }
+
+  @Test func aGoneDeviceRetiresAndARegistrationBringsItBackWithNothingPending() {
+    var rig = LaneRig()
+    rig.zone(0)
+    rig.alert("a")
+    rig.wake()
+    rig.lane.retire(Retirement(at: rig.now, reason: "Unregistered"), ledger: &rig.ledger)
+    rig.zone(0)
+    #expect(rig.ledger.retired == 3 && rig.ledger.isBalanced && rig.ledger.pending == 0)
+    #expect(rig.lane.retirement?.reason == "Unregistered" && rig.need == .nothing)
+    rig.lane.registeredAgain()
+    #expect(rig.lane.state == .idle)
+    rig.zone(0)
+    #expect(rig.wake() != nil)
+  }
+}
