@@ -1,0 +1,115 @@
+# zonerelay: what people do with the sources. `make` alone lists it.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+SWIFT ?= swift
+SEEDS ?= 10000
+DESTDIR ?=
+PREFIX ?= /usr
+
+# Debian's names; Ubuntu's are the same.
+NEEDED := libcurl4-openssl-dev libsystemd-dev libsqlite3-dev libnghttp2-dev pkg-config \
+	nghttp2-server nghttp2-client openssl
+NEEDED_BENCH := $(NEEDED) redis-server nats-server
+
+# Installs what is missing of $(1), and says so before it does.
+define install_packages
+	@missing=""; \
+	for package in $(1); do \
+	  state=$$(dpkg-query -W -f='$${Status}' $$package 2>/dev/null || true); \
+	  [ "$$state" = "install ok installed" ] || missing="$$missing $$package"; \
+	done; \
+	if [ -n "$$missing" ]; then \
+	  if ! command -v apt-get >/dev/null; then \
+	    echo "make: this system has no apt-get; install what stands for:$$missing" >&2; exit 1; \
+	  fi; \
+	  as_root=""; \
+	  if [ "$$(id -u)" != 0 ]; then \
+	    if ! command -v sudo >/dev/null; then \
+	      echo "make: as root run: apt-get install$$missing" >&2; exit 1; \
+	    fi; \
+	    as_root="sudo"; \
+	  fi; \
+	  echo "Installing with apt-get:$$missing"; \
+	  $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
+	    --no-install-recommends $$missing </dev/null >/dev/null || { \
+	    $$as_root apt-get update -q </dev/null >/dev/null; \
+	    $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
+	      --no-install-recommends $$missing </dev/null >/dev/null; \
+	  }; \
+	fi
+endef
+
+.PHONY: help
+help: ## list what there is
+	@echo "zonerelay: a push is a hint, the log is the truth"
+	@echo
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) \
+	  | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
+
+.PHONY: swift
+swift:
+	@if ! command -v $(SWIFT) >/dev/null; then \
+	  echo "make: no swift on the PATH; install Swift 6.3 or newer: https://www.swift.org/install/" \
+	    >&2; exit 1; \
+	fi
+
+.PHONY: packages
+packages:
+	$(call install_packages,$(NEEDED))
+
+.PHONY: demo
+demo: swift packages ## build once and watch a change travel from a producer to two phones
+	@echo "Building (a few minutes the first time)."
+	$(SWIFT) build --product zonerelay
+	@echo
+	@"$$($(SWIFT) build --show-bin-path)/zonerelay" demo </dev/null
+
+.PHONY: test
+test: swift packages ## run every test; what is skipped says why
+	@log=$$(mktemp); trap 'rm -f "$$log"' EXIT; \
+	status=0; \
+	$(SWIFT) test --disable-xctest </dev/null 2>&1 | tee "$$log" || status=$$?; \
+	skipped=$$(grep -aiE 'skipped' "$$log" || true); \
+	if [ -n "$$skipped" ]; then echo; echo "Skipped, with reasons:"; echo "$$skipped"; fi; \
+	exit $$status
+
+.PHONY: core
+core: swift ## build and test the core and its simulation alone, in seconds
+	ZONERELAY_ONLY=core $(SWIFT) test --disable-xctest --scratch-path .build-core
+
+.PHONY: simulate
+simulate: swift ## run SEEDS=10000 simulated worlds against the promises
+	ZONERELAY_ONLY=core $(SWIFT) run --scratch-path .build-core -c release \
+	  zonerelay-simulate --seeds $(SEEDS)
+
+.PHONY: bench
+bench: swift ## measure the goals beside references (release build, takes a while)
+	$(call install_packages,$(NEEDED_BENCH))
+	$(SWIFT) build -c release --product zonerelay
+	$(SWIFT) build -c release --product zonerelay-bench
+	@"$$($(SWIFT) build -c release --show-bin-path)/zonerelay-bench" all </dev/null
+
+.PHONY: lint
+lint: swift ## check the form of every source file
+	$(SWIFT) format lint --strict --recursive --configuration .swift-format \
+	  Sources Tests Package.swift
+
+.PHONY: install
+install: swift packages ## install binary, units and sample configuration below DESTDIR
+	$(SWIFT) build -c release --static-swift-stdlib --product zonerelay
+	install -D -m 0755 "$$($(SWIFT) build -c release --show-bin-path)/zonerelay" \
+	  "$(DESTDIR)$(PREFIX)/bin/zonerelay"
+	install -D -m 0644 -t "$(DESTDIR)$(PREFIX)/lib/systemd/system" \
+	  systemd/zonerelay.service systemd/zonerelay.socket
+	install -D -m 0644 systemd/zonerelay.sysusers \
+	  "$(DESTDIR)$(PREFIX)/lib/sysusers.d/zonerelay.conf"
+	install -D -m 0644 config/zonerelay.yaml \
+	  "$(DESTDIR)$(PREFIX)/share/doc/zonerelay/zonerelay.yaml"
+	@if [ -e "$(DESTDIR)/etc/zonerelay/zonerelay.yaml" ]; then \
+	  echo "Kept $(DESTDIR)/etc/zonerelay/zonerelay.yaml as it is."; \
+	else \
+	  install -D -m 0644 config/zonerelay.yaml "$(DESTDIR)/etc/zonerelay/zonerelay.yaml"; \
+	fi
