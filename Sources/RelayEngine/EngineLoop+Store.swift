@@ -47,6 +47,8 @@ extension EngineLoop {
     tally.inCut = 0
     tally.storeTrouble = nil
     tally.lastFold = now
+    tally.folds += 1
+    for feed in cut.partitions.lazy.flatMap(\.feeds) { tally.feedRows += Int64(feed.deltas.count) }
     visibility.folded()
     let outgoing = cut.partitions.flatMap(\.outbox) + rows
     for due in settling.folded(outgoing) { answer(due) }

@@ -7,6 +7,9 @@ struct Tally: Sendable {
   var unfolded = 0
   var inCut = 0
   var lastFold = Instant.zero
+  var folds: Int64 = 0
+  /// Entries they wrote into feeds: what merging saves shows here.
+  var feedRows: Int64 = 0
   /// The store's last refusal, until it works again.
   var storeTrouble: String?
 
@@ -27,6 +30,7 @@ extension EngineLoop {
     vitals.uptime = Double((outside.clock.boot() - startedAt).milliseconds) / 1_000
     vitals.changes = tally.changes
     vitals.store.journalTail = tally.unfolded
+    (vitals.store.folds, vitals.store.feedRows) = (tally.folds, tally.feedRows)
     if tally.unfolded > 0, tally.lastFold > .zero {
       vitals.store.foldLag = Double((now - tally.lastFold).milliseconds) / 1_000
     }

@@ -24,6 +24,9 @@ package struct Vitals: Hashable, Sendable {
     package var journalTail = 0
     /// Age of the oldest of them.
     package var foldLag: Double = 0
+    /// Folds that became durable since start, and the feed entries they wrote.
+    package var folds: Int64 = 0
+    package var feedRows: Int64 = 0
     package init() {}
   }
 

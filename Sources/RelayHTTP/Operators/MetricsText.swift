@@ -38,6 +38,10 @@ struct MetricsText {
       Double(vitals.store.journalTail))
     single(
       "store_fold_lag_seconds", .gauge, "Age of the oldest of them.", vitals.store.foldLag)
+    single("folds_total", .counter, "Folds that became durable.", Double(vitals.store.folds))
+    single(
+      "feed_rows_written_total", .counter, "Feed entries that folds wrote.",
+      Double(vitals.store.feedRows))
     many(
       "changes_total", .counter, "Changes that producers reported, by outcome.",
       [
