@@ -84,7 +84,7 @@ let rooms: [Target] = [
       .product(name: "HummingbirdTLS", package: "hummingbird"),
       .product(name: "HTTPTypes", package: "swift-http-types"), tls, jwt, logging, lifecycle,
     ]),
-  .room("RelaySystem", ["RelayEngine", "CSystemd"], products: [logging, lifecycle]),
+  .room("RelaySystem", ["RelayEngine", "RelayCore", "CSystemd"], products: [logging, lifecycle]),
   .room("RelayClient", ["RelayWire", "CCurl"]),
   .room(
     "RelayStandin", products: nio + [
@@ -101,6 +101,7 @@ let rooms: [Target] = [
     ],
     products: nio + [
       arguments, logging, lifecycle, crypto, jwt, .product(name: "Yams", package: "Yams"),
+      .product(name: "UnixSignals", package: "swift-service-lifecycle"),
     ]),
   .command("zonerelay", ["RelayCommands"]),
   .command(
@@ -123,7 +124,7 @@ let roomTests: [Target] = [
       .product(name: "HummingbirdTesting", package: "hummingbird"),
       .product(name: "HTTPTypes", package: "swift-http-types"), jwt, logging,
     ]),
-  .tests("RelaySystemTests", ["RelaySystem", "RelayEngine"], products: [logging]),
+  .tests("RelaySystemTests", ["RelaySystem", "RelayEngine", "RelayCore"], products: [logging]),
   .tests(
     "RelayClientTests", ["RelayClient"],
     products: nio + [.product(name: "NIOHTTP1", package: "swift-nio")]),

@@ -1,1 +1,7 @@
-@main enum Main { static func main() {} }
+import RelayCommands
+
+/// The binary: everything it does is in RelayCommands.
+@main
+enum Command {
+  static func main() async { await CommandLineTool.main() }
+}

@@ -1,0 +1,39 @@
+import ArgumentParser
+
+struct CheckCommand: RelayCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check",
+    abstract: "Validates the configuration and everything it names, and changes nothing.",
+    discussion: """
+      Reads every key, every file and every credential. If all is well, prints the settings in
+      force with where each comes from; secrets are shown by path and size. If not, reports all
+      problems at once, each with its key, its cause and its remedy.
+
+      Examples:
+        zonerelay check --config /etc/zonerelay/zonerelay.yaml
+        zonerelay check -c zonerelay.yaml | grep budget
+
+      Exits 0 if the daemon can start with it, 78 if not.
+      """)
+
+  @OptionGroup var options: ConfigurationOptions
+
+  func perform(_ console: Console) async throws -> ExitStatus {
+    let reading = try options.reading()
+    let rows = reading.effective.map { ["\($0.key) = \($0.value)", "# \($0.origin.text)"] }
+    for line in TextTable.lines(rows) { console.answer(line: line) }
+    console.talk(line: "zonerelay: \(options.config) is good")
+    return .done
+  }
+}
+
+extension EffectiveValue.Origin {
+  /// Who decided, in a few words.
+  var text: String {
+    switch self {
+    case .standard: "default"
+    case .file(let line): line.map { "line \($0)" } ?? "file"
+    case .override(let name): name
+    }
+  }
+}

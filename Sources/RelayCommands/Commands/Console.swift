@@ -1,0 +1,60 @@
+import Foundation
+
+/// Where a command's words go: answers on stdout, talk on stderr.
+package struct Console: Sendable {
+  /// Takes text as it is, line breaks included.
+  package var answer: @Sendable (String) -> Void
+  package var talk: @Sendable (String) -> Void
+  /// Answers go to a person's terminal that wants colours.
+  package var isColourful: Bool
+
+  package init(
+    answer: @escaping @Sendable (String) -> Void, talk: @escaping @Sendable (String) -> Void,
+    isColourful: Bool = false
+  ) {
+    self.answer = answer
+    self.talk = talk
+    self.isColourful = isColourful
+  }
+
+  /// The process's own stdout and stderr, unbuffered.
+  package static func standard(_ environment: [String: String]) -> Console {
+    let isDumb =
+      environment["TERM"] == "dumb" || environment["NO_COLOR"].map { !$0.isEmpty } == true
+    return Console(
+      answer: { write($0, to: .standardOutput) }, talk: { write($0, to: .standardError) },
+      isColourful: isatty(STDOUT_FILENO) == 1 && !isDumb)
+  }
+
+  func answer(line: String) { answer(line + "\n") }
+  func talk(line: String) { talk(line + "\n") }
+
+  /// `zonerelay: error: …`, then `zonerelay: hint: …`.
+  func report(_ failure: Failure) {
+    talk(line: "zonerelay: error: \(Self.plain(failure.message))")
+    if let hint = failure.hint { talk(line: "zonerelay: hint: \(Self.plain(hint))") }
+  }
+
+  func report(_ bad: BadConfiguration) {
+    for problem in bad.problems {
+      report(Failure(.badConfiguration, problem.text, hint: problem.remedy))
+    }
+    let count = bad.problems.count == 1 ? "1 problem" : "\(bad.problems.count) problems"
+    talk(line: "zonerelay: error: \(count) in \(bad.file)")
+  }
+
+  /// One sentence without a full stop, its first word in lower case unless it is a name.
+  private static func plain(_ text: String) -> String {
+    var text = text.hasSuffix(".") ? String(text.dropLast()) : text
+    let second = text.dropFirst().first
+    if let first = text.first, first.isUppercase, second?.isLowercase ?? false || second == " " {
+      text = first.lowercased() + text.dropFirst()
+    }
+    return text
+  }
+
+  private static func write(_ text: String, to file: FileHandle) {
+    // Nobody reads any more: there is nobody left to tell.
+    try? file.write(contentsOf: Data(text.utf8))
+  }
+}

@@ -1,0 +1,36 @@
+import RelayEngine
+import RelayStandin
+
+/// Why a command could not do its work, for a person: what happened and what to do about it.
+package struct Failure: Error, Hashable, Sendable {
+  package var status: ExitStatus
+  package var message: String
+  package var hint: String?
+
+  package init(_ status: ExitStatus, _ message: String, hint: String? = nil) {
+    self.status = status
+    self.message = message
+    self.hint = hint
+  }
+
+  /// Any error that reached the end of a command.
+  init(_ error: any Error) {
+    switch error {
+    case let failure as Failure: self = failure
+    case let error as StoreError:
+      self.init(.failed, error.description, hint: "docs/troubleshooting.md explains \(error.code)")
+    case let error as StandinError: self.init(.failed, error.message, hint: error.remedy)
+    default: self.init(.failed, "\(error)")
+    }
+  }
+}
+
+/// The configuration is bad: every problem with it, at once.
+struct BadConfiguration: Error, CustomStringConvertible {
+  var problems: [Problem]
+  var file: String
+
+  var description: String {
+    problems.map { "\($0.text); \($0.remedy)" }.joined(separator: " · ")
+  }
+}

@@ -1,0 +1,43 @@
+import ArgumentParser
+
+/// `zonerelay`, the one binary.
+struct RootCommand: RelayCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "zonerelay",
+    abstract: "Wakes the right devices when records change, and lets each find out what it missed.",
+    discussion: """
+      A record server posts changes; zonerelay keeps them in a durable log, wakes devices over APNs \
+      within Apple's budget, and serves every device exactly what it missed.
+
+      See it work on this machine, in a minute:
+        zonerelay demo
+
+      Run it:
+        zonerelay check --config /etc/zonerelay/zonerelay.yaml
+        zonerelay serve --config /etc/zonerelay/zonerelay.yaml
+        zonerelay status
+
+      Exits: 0 done, 1 failed or unhealthy, 3 no daemon runs, 64 wrong usage, 78 bad configuration.
+      """,
+    version: "zonerelay \(Version.text)",
+    subcommands: [
+      ServeCommand.self, CheckCommand.self, StatusCommand.self, DeviceCommand.self,
+      DrainCommand.self, ExpireTokensCommand.self, DemoCommand.self, StandinCommand.self,
+    ])
+
+  func perform(_ console: Console) async throws -> ExitStatus {
+    throw Failure(.usage, "no command is given", hint: "see: zonerelay --help")
+  }
+
+  /// The program and as many words of `arguments` as name a command.
+  static func path(in arguments: [String]) -> [String] {
+    var path = ["zonerelay"]
+    var known = configuration.subcommands
+    for word in arguments {
+      guard let next = known.first(where: { $0._commandName == word }) else { break }
+      path.append(word)
+      known = next.configuration.subcommands
+    }
+    return path
+  }
+}

@@ -1,0 +1,26 @@
+import ArgumentParser
+
+struct ServeCommand: RelayCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "serve",
+    abstract: "Runs the daemon in the foreground.",
+    discussion: """
+      Runs until SIGTERM or SIGINT, then stops taking changes, ends what is in flight and exits 0.
+      Under systemd it says READY once it has recovered, and takes the socket named "api" if it is
+      handed one. SIGHUP reads users, producers and API tokens anew, without dropping a connection.
+
+      Examples:
+        zonerelay serve --config /etc/zonerelay/zonerelay.yaml
+        ZONERELAY_SERVER_LISTEN=127.0.0.1:9000 zonerelay serve -c zonerelay.yaml
+
+      Exits 0 after a clean stop, 78 if the configuration is bad, 1 for anything else.
+      """)
+
+  @OptionGroup var options: ConfigurationOptions
+
+  func perform(_ console: Console) async throws -> ExitStatus {
+    let options = options
+    try await Daemon.run(try options.settings(), rereading: { try options.settings() })
+    return .done
+  }
+}

@@ -1,0 +1,73 @@
+import ArgumentParser
+import Logging
+import RelayStandin
+import ServiceLifecycle
+import UnixSignals
+
+struct StandinCommand: RelayCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "apns-standin",
+    abstract: "Plays Apple's push service on loopback, for tests and demonstrations.",
+    discussion: """
+      Answers as Apple documents: path, token, topic, push type, priority, payload, size, ids and
+      the provider's JWT are checked. Makes in the directory what is missing: ca.pem (name it as
+      trustRoots), AuthKey.p8 and AuthKey.pub.pem (a provider key). Prints "ready" on stdout when it
+      listens, and appends a line to pushes.jsonl for every request.
+
+      A device token that begins with dead, gone, busy, fail, slow or mute gets BadDeviceToken, 410,
+      429, 500, a delay of 3 seconds, or no answer.
+
+      Example:
+        zonerelay apns-standin --listen 127.0.0.1:8443 --directory standin
+      """)
+
+  @Option(
+    help: ArgumentHelp("Loopback address; port 0 lets the system choose.", valueName: "host:port"))
+  var listen = "127.0.0.1:8443"
+
+  @Option(help: ArgumentHelp("Where certificate, keys and pushes.jsonl are.", valueName: "dir"))
+  var directory: String
+
+  @Option(help: ArgumentHelp("Every so manieth request meets a GOAWAY.", valueName: "n"))
+  var goawayEvery: Int?
+
+  @Option(help: ArgumentHelp("Every so manieth request is reset.", valueName: "n"))
+  var resetEvery: Int?
+
+  @Option(help: ArgumentHelp("Streams that a connection may have at once.", valueName: "n"))
+  var maxStreams = StandinSettings.maxStreamsDefault
+
+  func validate() throws {
+    guard ListenAddress(text: listen) != nil else {
+      throw ValidationError("--listen is no address: \(listen); write host:port")
+    }
+  }
+
+  func perform(_ console: Console) async throws -> ExitStatus {
+    guard let address = ListenAddress(text: listen) else {
+      throw Failure(.usage, "--listen is no address: \(listen)", hint: "write host:port")
+    }
+    let standin = try await APNsStandin(
+      StandinSettings(
+        host: address.host, port: address.port, directory: directory, goawayEvery: goawayEvery,
+        resetEvery: resetEvery, maxStreams: maxStreams))
+    console.talk(line: "zonerelay: the stand-in listens on \(address.host):\(standin.port)")
+    console.answer(line: "ready")
+    let group = ServiceGroup(
+      services: [StandinService(standin: standin)], cancellationSignals: [.sigterm, .sigint],
+      logger: Logger(label: "zonerelay.standin") { _ in SwiftLogNoOpLogHandler() })
+    do {
+      try await group.run()
+    } catch is CancellationError {
+      // Told to stop: that is how it ends.
+    }
+    return .done
+  }
+}
+
+/// A stand-in that ends with its task.
+private struct StandinService: Service {
+  var standin: APNsStandin
+
+  func run() async throws { try await standin.run() }
+}

@@ -1,0 +1,61 @@
+import Logging
+import NIOPosix
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import RelayKeys
+import RelayStore
+import RelaySystem
+import ServiceLifecycle
+import UnixSignals
+
+/// The composition root: builds every part with its slice of the settings, from the store inward to
+/// the doors, and runs them until told to stop. Parts stop in the reverse of the order they stand
+/// in: first the doors, last the engine.
+enum Daemon {
+  /// Serves until SIGTERM or SIGINT, then drains.
+  ///
+  /// - Throws: `Failure` with its remedy, or what made it impossible to go on.
+  static func run(_ settings: Settings, rereading: @escaping @Sendable () throws -> Settings)
+    async throws
+  {
+    // First of all: it changes the environment, while no other thread reads it.
+    let sockets = try ListenSockets.inherited()
+    let logger = Logs.start(settings.log)
+    let clock = SystemClock()
+    let store = try SQLiteStore(settings.storeSlice)
+    let keys = try KeyRing(
+      storeDirectory: settings.store.directory, listed: settings.server.tokenKeys.map(\.path))
+    let senders = try await Providers.senders(
+      settings, group: MultiThreadedEventLoopGroup.singleton, clock: clock, logger: logger)
+    let notifier = SystemdNotifier()
+    let readiness = Readiness(
+      notifier: notifier, parts: 3, line: settings.readyLine, logger: logger)
+    let engine = Engine(
+      store: store,
+      outside: Engine.Outside(
+        clock: clock, keys: keys, senders: senders, supervisor: readiness,
+        random: { UInt64.random(in: 1...UInt64.max) }),
+      settings: settings.engineSlice, logger: logger)
+    let http = settings.httpSlice(listen: sockets["api"])
+    let book = await ScopeBook(http.scopes, keys: keys, limits: http.limits)
+    let doors = Doors(
+      relay: engine, reader: store, keys: keys, clock: clock, access: book, settings: http)
+    let desk = ControlDesk(
+      relay: engine, reader: store, keys: keys, clock: clock, access: book, settings: http)
+    let control = ControlServer(
+      desk: desk, settings: http, clock: clock, logger: logger,
+      onListening: { _ in readiness.partReady() })
+    let api = try APIServer(
+      doors: doors, settings: http, clock: clock, logger: logger,
+      onListening: { _ in readiness.partReady() })
+    let reload = Reload(book: book, notifier: notifier, rereading: rereading, logger: logger)
+    let group = ServiceGroup(
+      services: [EngineService(engine: engine), reload, control, api],
+      gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+    logger.info("starting", metadata: settings.startingMetadata)
+    try await group.run()
+    await store.close()
+    logger.info("stopped")
+  }
+}

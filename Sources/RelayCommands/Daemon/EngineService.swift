@@ -1,0 +1,15 @@
+import RelayEngine
+import ServiceLifecycle
+
+/// The engine as a part of the daemon: told to stop, it ends what is under way first.
+struct EngineService: Service {
+  let engine: Engine
+
+  func run() async throws {
+    try await withGracefulShutdownHandler {
+      try await engine.run()
+    } onGracefulShutdown: {
+      engine.stop()
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import Logging
+import RelaySystem
+
+/// The daemon's logger: to the journal with fields under systemd, text or JSON lines elsewhere.
+enum Logs {
+  /// Call once: it sets the process's logging system.
+  static func start(_ settings: Settings.Log) -> Logger {
+    let output: LogOutput =
+      switch settings.format {
+      case .auto: .detected()
+      case .text: .text
+      case .json: .json
+      }
+    let dial = LogDial(Logger.Level(settings.level))
+    LoggingSystem.bootstrap { output.handler(label: $0, dial: dial) }
+    return Logger(label: "zonerelay")
+  }
+}
+
+extension Logger.Level {
+  init(_ level: Settings.Log.Level) {
+    self =
+      switch level {
+      case .trace: .trace
+      case .debug: .debug
+      case .info: .info
+      case .notice: .notice
+      case .warning: .warning
+      case .error: .error
+      case .critical: .critical
+      }
+  }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import JWTKit
+
+/// A temporary directory with all that a relay needs: secrets, configuration, store.
+struct DemoPlace {
+  static let container = "iCloud.com.example.notes"
+  static let topic = "com.example.notes"
+
+  let directory: String
+  let apiPort: Int
+  let standinPort: Int
+  let userSecret = UUID().uuidString
+  let producerKey = UUID().uuidString
+
+  init() throws {
+    directory = FileManager.default.temporaryDirectory
+      .appendingPathComponent("zonerelay-demo-\(UUID().uuidString.prefix(8))").path
+    apiPort = try Self.freePort()
+    standinPort = try Self.freePort()
+    try FileManager.default.createDirectory(
+      atPath: path("store"), withIntermediateDirectories: true)
+    try userSecret.write(toFile: path("user.secret"), atomically: true, encoding: .utf8)
+    try producerKey.write(toFile: path("producer.key"), atomically: true, encoding: .utf8)
+  }
+
+  func path(_ name: String) -> String { "\(directory)/\(name)" }
+  var apns: String { path("apns") }
+  var pushes: String { path("apns/pushes.jsonl") }
+  var control: String { path("control.sock") }
+
+  func writeConfiguration() throws {
+    let text = """
+      server: { listen: "127.0.0.1:\(apiPort)" }
+      control: { socket: "\(control)" }
+      store: { engine: sqlite, directory: "\(path("store"))" }
+      containers:
+        - id: \(Self.container)
+          environments:
+            development:
+              users: { sharedSecret: "\(path("user.secret"))" }
+              producers:
+                - { name: records-1, bearer: "\(path("producer.key"))" }
+              apns:
+                - topic: \(Self.topic)
+                  key: { path: "\(apns)/AuthKey.p8", keyID: ABCDE12345, teamID: TEAM123456 }
+                  endpoint: "https://127.0.0.1:\(standinPort)"
+                  trustRoots: "\(apns)/ca.pem"
+      """
+    try text.write(toFile: path("zonerelay.yaml"), atomically: true, encoding: .utf8)
+  }
+
+  /// A user's token, as the app's own sign-in would make it.
+  func userToken(_ user: String) async throws -> String {
+    let keys = await JWTKeyCollection().add(
+      hmac: HMACKey(from: userSecret), digestAlgorithm: .sha256)
+    return try await keys.sign(
+      DemoUser(
+        sub: SubjectClaim(value: user), aud: AudienceClaim(value: Self.container),
+        exp: ExpirationClaim(value: Date().addingTimeInterval(3_600))))
+  }
+
+  func remove() {
+    // What is left in the temporary directory is the system's to clean.
+    try? FileManager.default.removeItem(atPath: directory)
+  }
+
+  private static func freePort() throws -> Int {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutableBytes(of: &address) { bytes in
+      let pointer = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress
+      return bind(descriptor, pointer, size) == 0 && getsockname(descriptor, pointer, &size) == 0
+    }
+    guard isBound else {
+      throw Failure(
+        .failed, "no loopback port is free", hint: "look with: ss --listening --tcp")
+    }
+    return Int(UInt16(bigEndian: address.sin_port))
+  }
+}
+
+private struct DemoUser: JWTPayload {
+  var sub: SubjectClaim
+  var aud: AudienceClaim
+  var exp: ExpirationClaim
+
+  func verify(using algorithm: some JWTAlgorithm) async throws {}
+}

@@ -1,0 +1,45 @@
+import Foundation
+
+/// This very program once more, as a process of its own.
+final class DemoProcess {
+  private let process = Process()
+  private let output = Pipe()
+  private let log: String
+
+  init(_ arguments: [String], log: String) throws {
+    self.log = log
+    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    process.arguments = arguments
+    process.standardOutput = output
+    process.standardInput = FileHandle.nullDevice
+    guard FileManager.default.createFile(atPath: log, contents: nil),
+      let file = FileHandle(forWritingAtPath: log)
+    else { throw Failure(.failed, "cannot write \(log)") }
+    process.standardError = file
+    try process.run()
+  }
+
+  var isRunning: Bool { process.isRunning }
+
+  /// What it said, for a person who wants to know why it ended.
+  var talk: String {
+    (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""  // Nothing to read, nothing to show.
+  }
+
+  /// Waits for a line `ready` on its stdout.
+  func waitForReady() throws {
+    var seen = Data()
+    while !String(decoding: seen, as: UTF8.self).contains("ready\n") {
+      let chunk = output.fileHandleForReading.availableData
+      guard !chunk.isEmpty else { throw ended }
+      seen.append(chunk)
+    }
+  }
+
+  var ended: Failure { Failure(.failed, "a part of the demo ended early: \(talk)") }
+
+  func stop() {
+    process.terminate()
+    process.waitUntilExit()
+  }
+}

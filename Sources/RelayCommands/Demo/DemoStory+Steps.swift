@@ -1,0 +1,63 @@
+import Foundation
+import RelayClient
+
+extension DemoStory {
+  /// An article saved by one of Alice's devices, as the record server tells it.
+  func event(_ number: Int, _ title: String, by device: DemoPhone) -> [String: Any] {
+    [
+      "specversion": "1.0", "id": "demo-\(number)", "source": "/records/demo",
+      "type": "zonerelay.record.updated",
+      "data": [
+        "database": "private", "zoneID": ["zoneName": "ReadingList", "ownerRecordName": "_alice"],
+        "record": [
+          "recordName": title, "recordType": "Article", "recordChangeTag": "\(number)",
+        ],
+        "changedBy": ["userRecordName": "_alice", "clientId": device.client],
+      ],
+    ]
+  }
+
+  /// The zone's feed from the start.
+  func changes(_ device: DemoPhone) async throws -> DemoJSON {
+    let zone = ["zoneName": "ReadingList", "ownerRecordName": "_alice"]
+    let answer = try await web.database(
+      "changes/zone", ["zones": [["zoneID": zone]]], device)
+    return answer["zones"].array.first ?? DemoJSON(nil)
+  }
+
+  func pushes(to device: DemoPhone) throws -> [DemoJSON] {
+    guard FileManager.default.fileExists(atPath: place.pushes) else { return [] }
+    return try String(contentsOfFile: place.pushes, encoding: .utf8).split(separator: "\n")
+      .map { DemoJSON(try JSONSerialization.jsonObject(with: Data($0.utf8))) }
+      .filter { $0["path"].string.hasSuffix(device.pushToken) }
+  }
+
+  func count(to device: DemoPhone) throws -> Int { try pushes(to: device).count }
+
+  /// Waits for a push beyond the first `known`.
+  func nextPush(to device: DemoPhone, after known: Int) async throws -> DemoJSON {
+    let end = ContinuousClock.now + .seconds(30)
+    while ContinuousClock.now < end {
+      let all = try pushes(to: device)
+      if all.count > known { return all[known] }
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    throw Failure(
+      .failed, "no push came within 30 s", hint: "run with --keep and read relay.log")
+  }
+
+  /// Waits until no delivery pends.
+  func untilQuiet() async throws {
+    let end = ContinuousClock.now + .seconds(30)
+    while ContinuousClock.now < end {
+      let status = try await status()
+      if status["ledger"]["pending"].int == 0, status["lanes"]["inFlight"].int == 0 { return }
+      try await Task.sleep(for: .milliseconds(50))
+    }
+  }
+
+  func status() async throws -> DemoJSON {
+    let answer = try await ControlClient(socket: place.control).get("/status")
+    return DemoJSON(try JSONSerialization.jsonObject(with: Data(answer.body)))
+  }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import RelayClient
+
+/// The demo's side of the HTTP contract: what a phone and a record server would send.
+struct DemoWeb: Sendable {
+  let base: String
+  let client = HTTPClient()
+  private let producerKey: String
+  private let scope = "\(DemoPlace.container)/development"
+
+  init(place: DemoPlace) {
+    base = "http://127.0.0.1:\(place.apiPort)"
+    producerKey = place.producerKey
+  }
+
+  /// Returns when the relay serves; throws with its own words if it ends instead.
+  func untilReady(_ relay: DemoProcess) async throws {
+    let end = ContinuousClock.now + .seconds(60)
+    while ContinuousClock.now < end {
+      guard relay.isRunning else { throw relay.ended }
+      do {
+        let answer = try await client.send(HTTPRequest("GET", base + "/health/ready"))
+        if answer.status == 200 { return }
+      } catch {
+        // Not listening yet: that is what is waited for.
+      }
+      try await Task.sleep(for: .milliseconds(30))
+    }
+    throw Failure(.failed, "the relay was not ready within a minute: \(relay.talk)")
+  }
+
+  func device(_ call: String, _ body: [String: Any], _ phone: DemoPhone) async throws -> DemoJSON {
+    try await post("/device/1/\(scope)/\(call)?clientId=\(phone.client)", body, phone.token)
+  }
+
+  func database(_ call: String, _ body: [String: Any], _ phone: DemoPhone) async throws
+    -> DemoJSON
+  {
+    try await post(
+      "/database/1/\(scope)/private/\(call)?clientId=\(phone.client)", body, phone.token)
+  }
+
+  func report(_ events: [[String: Any]]) async throws -> DemoJSON {
+    try await post(
+      "/events/1/\(scope)", events, producerKey,
+      contentType: "application/cloudevents-batch+json")
+  }
+
+  private func post(
+    _ path: String, _ body: Any, _ bearer: String, contentType: String = "application/json"
+  ) async throws -> DemoJSON {
+    let data = try JSONSerialization.data(withJSONObject: body)
+    let answer = try await client.send(
+      HTTPRequest(
+        "POST", base + path,
+        headers: [
+          (name: "Content-Type", value: contentType),
+          (name: "Authorization", value: "Bearer \(bearer)"),
+        ], body: [UInt8](data)))
+    guard answer.isSuccess else {
+      throw Failure(.failed, "\(path) answered \(answer.status): \(answer.text)")
+    }
+    return DemoJSON(try JSONSerialization.jsonObject(with: Data(answer.body)))
+  }
+}
+
+/// An answer as the story reads it.
+struct DemoJSON {
+  let value: Any?
+  init(_ value: Any?) { self.value = value }
+
+  subscript(key: String) -> DemoJSON { DemoJSON((value as? [String: Any])?[key]) }
+  var array: [DemoJSON] { (value as? [Any] ?? []).map { DemoJSON($0) } }
+  var string: String { value as? String ?? "" }
+  var int: Int { (value as? NSNumber)?.intValue ?? 0 }
+  var bool: Bool { (value as? NSNumber)?.boolValue ?? false }
+
+  /// In one line, keys in order.
+  var text: String {
+    guard let value,
+      let data = try? JSONSerialization.data(  // What came as JSON goes as JSON.
+        withJSONObject: value, options: [.sortedKeys, .withoutEscapingSlashes])
+    else { return "null" }
+    return String(decoding: data, as: UTF8.self)
+  }
+}
+
+/// One of the user's devices.
+struct DemoPhone: Sendable {
+  let name: String
+  let client = UUID().uuidString.lowercased()
+  let pushToken: String
+  let token: String
+}

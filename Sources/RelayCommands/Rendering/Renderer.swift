@@ -1,0 +1,33 @@
+import Foundation
+
+/// Something a command answers: text for people, JSON for machines.
+protocol Readable: Encodable {
+  func lines(_ paint: Paint) -> [String]
+}
+
+/// The one place that decides how an answer looks.
+struct Renderer {
+  enum Format { case text, json, jsonLine }
+
+  var format: Format
+  var console: Console
+
+  func show(_ report: some Readable) throws {
+    switch format {
+    case .text:
+      for line in report.lines(Paint(isColourful: console.isColourful)) {
+        console.answer(line: line)
+      }
+    case .json: console.answer(line: try json(report, [.prettyPrinted]))
+    case .jsonLine: console.answer(line: try json(report, []))
+    }
+  }
+
+  private func json(
+    _ report: some Readable, _ formatting: JSONEncoder.OutputFormatting
+  ) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = formatting.union([.sortedKeys, .withoutEscapingSlashes])
+    return String(decoding: try encoder.encode(report), as: UTF8.self)
+  }
+}

@@ -1,0 +1,71 @@
+import RelayWire
+
+extension StatusReport: Readable {
+  func lines(_ paint: Paint) -> [String] {
+    let health = healthy ? paint.good("healthy") : paint.bad("unhealthy")
+    let balance = ledger.balanced ? paint.good("balanced") : paint.bad("does not balance")
+    var lines = [
+      "zonerelay \(version)  \(health)  up \(Words.age(uptime))  pid \(pid)"
+    ]
+    lines += reasons.map { "  \(paint.bad("!")) \($0)" }
+    lines += TextTable.lines([
+      [
+        "store", store.engine, Words.size(store.bytes), "journal tail \(store.journalTail)",
+        "fold lag \(Words.age(store.foldLag))",
+      ],
+      [
+        "changes", "accepted \(changes.accepted)", "duplicates \(changes.duplicates)",
+        "rejected \(changes.rejected)",
+      ],
+      [
+        "pending", "deliveries \(ledger.pending)",
+        "oldest \(Words.age(oldestPendingAge))", "fan-outs \(fanouts.running)",
+        "oldest \(Words.age(fanouts.oldestAge))",
+      ],
+    ])
+    lines += ["", "ledger \(balance)"]
+    lines += Self.twoRows(ledger.columns)
+    lines += ["", "lanes"]
+    lines += Self.twoRows(lanes.columns)
+    return lines + routeLines(paint)
+  }
+
+  /// Names above their counts.
+  private static func twoRows(_ columns: [(name: String, count: Int64)]) -> [String] {
+    TextTable.lines([columns.map(\.name), columns.map { "\($0.count)" }]).map { "  \($0)" }
+  }
+
+  private func routeLines(_ paint: Paint) -> [String] {
+    guard !routes.isEmpty else { return ["", "no routes: no push leaves"] }
+    let heading = [
+      "  CONTAINER", "ENVIRONMENT", "TRANSPORT", "TOPIC", "CIRCUIT", "IN FLIGHT", "SENT",
+      "DELIVERED", "LAST ERROR",
+    ]
+    let rows = routes.map { route in
+      [
+        "  \(route.container)", route.environment, route.transport, route.topic, route.circuit,
+        "\(route.inFlight)", "\(route.sent)", "\(route.delivered)", route.lastError ?? "-",
+      ]
+    }
+    return ["", "routes"] + TextTable.lines([heading] + rows)
+  }
+}
+
+extension StatusReport.Ledger {
+  fileprivate var columns: [(name: String, count: Int64)] {
+    [
+      ("matched", matched), ("recovered", recovered), ("own", own), ("merged", merged),
+      ("woken", woken), ("fetched", fetched), ("withdrawn", withdrawn), ("retired", retired),
+      ("expired", expired), ("pending", pending),
+    ]
+  }
+}
+
+extension StatusReport.Lanes {
+  fileprivate var columns: [(name: String, count: Int64)] {
+    [
+      ("idle", idle), ("gathering", gathering), ("due", due), ("in flight", inFlight),
+      ("resting", resting), ("watching", watching), ("retired", retired),
+    ].map { ($0.0, Int64($0.1)) }
+  }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import Testing
+
+/// kill -9 in the middle of ingest, again and again, on the real binary and its real files.
+@Suite(.serialized) struct CrashTests {
+  /// How many kills: `ZONERELAY_KILLS=200` for the long run.
+  static var kills: Int { Int(ProcessInfo.processInfo.environment["ZONERELAY_KILLS"] ?? "") ?? 4 }
+
+  /// Every change answered 202 is in the feeds after the restart, and a phone with something
+  /// pending is woken (P1, P5). What was not answered is sent again under the same ids and taken
+  /// exactly once.
+  @Test func everyAnsweredChangeSurvivesKills() async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    let standin = try Standin.start(in: workplace)
+    defer { standin.stop() }
+    try workplace.configure(
+      window: "50ms",
+      extra: "budget: { background: { max: 100000, per: 1h, adapt: false } }")
+    var daemon = try await RunningDaemon.start(in: workplace)
+    let user = "_abc"
+    var phone = Phone(
+      daemon.web, user: user, in: workplace, pushToken: String(repeating: "ab", count: 32))
+    try await phone.register()
+    try await phone.subscribe(toZone: "Crash")
+    var moments = SystemRandomNumberGenerator()
+    var producer = Producer(daemon.web, key: workplace.producerKey)
+    var unanswered: [[String: Any]] = []
+
+    for round in 1...Self.kills {
+      let pushesBefore = try standin.pushes(to: phone.pushToken).count
+      let load = Load(
+        producer: producer, user: user, again: unanswered,
+        until: .now + .milliseconds(Int.random(in: 20...400, using: &moments)))
+      let outcome = await load.run { daemon.kill() }
+      producer = outcome.producer
+      unanswered = outcome.unanswered
+      daemon = try await RunningDaemon.start(in: workplace)
+      try await phone.catchUp(page: 50)
+      let known = phone.zones["Crash"] ?? [:]
+      let lost = outcome.answered.filter { known[$0] == nil }
+      #expect(lost.isEmpty, "round \(round): lost \(lost.prefix(5)) of \(outcome.answered.count)")
+      if !outcome.answered.isEmpty {
+        let isTold = try await Pause.until {
+          let status = try daemon.status()
+          return status["ledger"]["pending"].int == 0
+        }
+        #expect(isTold, "round \(round): something still pends")
+      }
+      _ = pushesBefore
+      #expect(try daemon.status()["ledger"]["balanced"].bool == true)
+    }
+    if !unanswered.isEmpty { #expect(try await producer.post(unanswered).status == 202) }
+    try await phone.catchUp(page: 200)
+    #expect(phone.zones == producer.net)
+    #expect(daemon.stop().status == 0)
+  }
+
+  /// A phone that fetches nothing after the crash is woken by what was pending before it.
+  @Test func whatPendedBeforeTheKillWakesAfterIt() async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    let standin = try Standin.start(in: workplace)
+    defer { standin.stop() }
+    try workplace.configure(window: "2s")
+    var daemon = try await RunningDaemon.start(in: workplace)
+    let phone = Phone(
+      daemon.web, user: "_abc", in: workplace, pushToken: String(repeating: "cd", count: 32))
+    try await phone.register()
+    try await phone.subscribe(toZone: "Crash")
+    var producer = Producer(daemon.web, key: workplace.producerKey)
+    let event = producer.event("created", record: "A", zone: "Crash", user: "_abc")
+    #expect(try await producer.post([event]).status == 202)
+    daemon.kill()
+    #expect(try standin.pushes(to: phone.pushToken).isEmpty)
+    daemon = try await RunningDaemon.start(in: workplace)
+    let isWoken = try await Pause.until { try !standin.pushes(to: phone.pushToken).isEmpty }
+    #expect(isWoken)
+    #expect(daemon.stop().status == 0)
+  }
+}
+
+/// A producer that posts as fast as it is answered, until the daemon is killed under it.
+struct Load {
+  var producer: Producer
+  var user: String
+  /// Events whose answer a kill swallowed: sent again first, under the same ids.
+  var again: [[String: Any]]
+  var until: ContinuousClock.Instant
+
+  struct Outcome {
+    var producer: Producer
+    var answered: [String]
+    var unanswered: [[String: Any]]
+  }
+
+  func run(_ kill: () -> Void) async -> Outcome {
+    var outcome = Outcome(producer: producer, answered: [], unanswered: [])
+    var batch = again
+    while true {
+      while batch.count < 20 {
+        let name = "R\(outcome.producer.count + 1)"
+        batch.append(
+          outcome.producer.event("created", record: name, zone: "Crash", user: user))
+      }
+      if ContinuousClock.now >= until {
+        // The kill falls while a request is on its way.
+        async let posted: Web.Answer? = try? outcome.producer.post(batch)  // Lost is the point.
+        kill()
+        let answer = await posted
+        if answer?.status == 202 {
+          outcome.answered += batch.compactMap(Self.recordName)
+        } else {
+          outcome.unanswered = batch
+        }
+        return outcome
+      }
+      // A refusal leaves the batch to be sent again.
+      if let answer = try? await outcome.producer.post(batch), answer.status == 202 {
+        outcome.answered += batch.compactMap(Self.recordName)
+        batch = []
+      }
+    }
+  }
+
+  private static func recordName(_ event: [String: Any]) -> String? {
+    JSON(event)["data"]["record"]["recordName"].string
+  }
+}

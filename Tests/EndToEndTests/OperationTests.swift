@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+/// What an operator meets: refusals that say why, exits that mean something.
+@Suite(.serialized) struct OperationTests {
+  /// A second daemon on the same store says so and touches nothing.
+  @Test func aSecondDaemonIsRefused() async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    let standin = try Standin.start(in: workplace)
+    defer { standin.stop() }
+    try workplace.configure()
+    let daemon = try await RunningDaemon.start(in: workplace)
+    let second = try Program.run(["serve", "--config", workplace.configPath], in: workplace)
+    #expect(second.status == 1)
+    #expect(second.errors.contains("zonerelay: error:"))
+    #expect(try daemon.status()["healthy"].bool == true)
+    #expect(daemon.stop().status == 0)
+  }
+
+  /// `status` of nothing exits 3; `check` of nonsense exits 78 and names the key.
+  @Test func exitsMeanWhatTheContractSays() async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    let standin = try Standin.start(in: workplace)
+    defer { standin.stop() }
+    try workplace.configure(extra: "sever: {}")
+    let status = try Program.run(
+      ["status", "--control", workplace.controlSocket], in: workplace)
+    #expect(status.status == 3)
+    let check = try Program.run(["check", "--config", workplace.configPath], in: workplace)
+    #expect(check.status == 78)
+    #expect(check.errors.contains("sever") || check.output.contains("sever"))
+    let wrong = try Program.run(["serve", "--nonsense"], in: workplace)
+    #expect(wrong.status == 64)
+  }
+
+  /// A damaged store is named and left alone.
+  @Test func aDamagedStoreIsRefused() async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    let standin = try Standin.start(in: workplace)
+    defer { standin.stop() }
+    try workplace.configure()
+    try Data("this is no database, whatever its name says".utf8)
+      .write(to: workplace.file("store/relay.db"))
+    let ended = try Program.run(["serve", "--config", workplace.configPath], in: workplace)
+    #expect(ended.status == 1)
+    #expect(ended.errors.contains("relay.db"))
+  }
+
+  /// A store copied back from yesterday: tokens of the lost history expire, and clients arrive.
+  @Test func aRestoredCopyExpiresWhatItLost() async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    let standin = try Standin.start(in: workplace)
+    defer { standin.stop() }
+    try workplace.configure()
+    var daemon = try await RunningDaemon.start(in: workplace)
+    var phone = Phone(
+      daemon.web, user: "_abc", in: workplace, pushToken: String(repeating: "ef", count: 32))
+    var producer = Producer(daemon.web, key: workplace.producerKey)
+    func report(_ record: String) async throws {
+      let event = producer.event("created", record: record, zone: "Z", user: "_abc")
+      #expect(try await producer.post([event]).status == 202)
+    }
+    try await report("A")
+    #expect(daemon.stop().status == 0)
+    let copy = workplace.file("yesterday")
+    try FileManager.default.copyItem(at: workplace.file("store"), to: copy)
+
+    daemon = try await RunningDaemon.start(in: workplace)
+    try await report("B")
+    try await phone.catchUp(page: 200)
+    #expect(phone.zones["Z"]?.count == 2)
+    #expect(daemon.stop().status == 0)
+    try FileManager.default.removeItem(at: workplace.file("store"))
+    try FileManager.default.copyItem(at: copy, to: workplace.file("store"))
+
+    daemon = try await RunningDaemon.start(in: workplace)
+    let answer = try await daemon.web.post(
+      "/database/1/\(phone.scope)/private/changes/zone",
+      [
+        "zones": [
+          [
+            "zoneID": ["zoneName": "Z", "ownerRecordName": "_abc"],
+            "syncToken": phone.zoneTokens["Z"] ?? "",
+          ]
+        ]
+      ], token: phone.userToken)
+    #expect(answer.json["zones"][0]["serverErrorCode"].string == "CHANGE_TOKEN_EXPIRED")
+    let isTold = try await Pause.until { try daemon.status()["healthy"].bool == false }
+    #expect(isTold)
+    let expiry = try Program.run(
+      ["expire-tokens", "--control", workplace.controlSocket], in: workplace)
+    #expect(expiry.status == 0)
+    #expect(try daemon.status()["healthy"].bool == true)
+    #expect(daemon.stop().status == 0)
+  }
+}

@@ -1,0 +1,27 @@
+import Foundation
+
+/// JSON as a test looks at it.
+struct JSON: @unchecked Sendable, CustomStringConvertible {  // An immutable tree of values.
+  let value: Any?
+
+  init(_ value: Any?) { self.value = value }
+
+  init(data: Data) {
+    // What is no JSON is null: the assertion that looks for a key says what came instead.
+    value = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
+  }
+
+  subscript(key: String) -> JSON { JSON((value as? [String: Any])?[key]) }
+  subscript(index: Int) -> JSON {
+    guard let array = value as? [Any], index < array.count else { return JSON(nil) }
+    return JSON(array[index])
+  }
+
+  var array: [JSON] { (value as? [Any] ?? []).map { JSON($0) } }
+  var string: String? { value as? String }
+  var int: Int? { (value as? NSNumber)?.intValue }
+  var bool: Bool? { (value as? NSNumber)?.boolValue }
+  var keys: Set<String> { Set((value as? [String: Any] ?? [:]).keys) }
+  var isNull: Bool { value == nil || value is NSNull }
+  var description: String { value.map { "\($0)" } ?? "nil" }
+}

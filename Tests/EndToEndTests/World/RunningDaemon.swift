@@ -1,0 +1,66 @@
+import Foundation
+
+/// The built daemon, serving.
+struct RunningDaemon {
+  let program: Program
+  let workplace: Workplace
+  let web: Web
+
+  static func start(in workplace: Workplace) async throws -> RunningDaemon {
+    let program = try Program(
+      ["serve", "--config", workplace.configPath], in: workplace, name: "serve")
+    let daemon = RunningDaemon(program: program, workplace: workplace, web: Web(base: workplace.api))
+    try await daemon.waitUntilReady()
+    return daemon
+  }
+
+  /// Ready within a minute, or the reason why not.
+  private func waitUntilReady() async throws {
+    let end = ContinuousClock.now + .seconds(60)
+    while ContinuousClock.now < end {
+      guard program.isRunning else { throw Trouble("the daemon ended: \(program.errors)") }
+      // Not listening yet is what this waits for.
+      if let answer = try? await web.send("GET", "/health/ready", []), answer.status == 200 {
+        return
+      }
+      await Pause.short()
+    }
+    throw Trouble("not ready within a minute: \(program.errors)")
+  }
+
+  func stop() -> Program.Ended {
+    program.signal(SIGTERM)
+    return program.wait()
+  }
+
+  func kill() {
+    program.signal(SIGKILL)
+    program.wait()
+  }
+
+  func status() throws -> JSON {
+    let ended = try Program.run(
+      ["status", "--json", "--control", workplace.controlSocket], in: workplace)
+    return JSON(data: Data(ended.output.utf8))
+  }
+}
+
+/// Waiting for something that another process does: asks again and again, and gives up in time.
+enum Pause {
+  static func short() async {
+    // Interrupted is as good as over.
+    try? await ContinuousClock().sleep(for: .milliseconds(20))
+  }
+
+  /// - Returns: false if it did not become true in time.
+  static func until(
+    seconds: Int = 20, _ isTrue: () async throws -> Bool
+  ) async rethrows -> Bool {
+    let end = ContinuousClock.now + .seconds(seconds)
+    while ContinuousClock.now < end {
+      if try await isTrue() { return true }
+      await short()
+    }
+    return try await isTrue()
+  }
+}

@@ -1,0 +1,39 @@
+import Foundation
+
+/// The APNs look-alike as a process of its own, and what it saw.
+struct Standin {
+  let program: Program
+  let workplace: Workplace
+
+  static func start(in workplace: Workplace, _ options: [String] = []) throws -> Standin {
+    let program = try Program(
+      [
+        "apns-standin", "--listen", "127.0.0.1:\(workplace.standinPort)", "--directory",
+        workplace.file("apns").path,
+      ] + options, in: workplace, name: "standin")
+    guard program.waitForLine("ready") else { throw Trouble("the stand-in: \(program.errors)") }
+    return Standin(program: program, workplace: workplace)
+  }
+
+  /// Requests it took, oldest first.
+  func pushes() throws -> [JSON] {
+    let file = workplace.file("apns/pushes.jsonl")
+    guard FileManager.default.fileExists(atPath: file.path) else { return [] }
+    return try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+      .map { JSON(data: Data($0.utf8)) }
+  }
+
+  func pushes(to token: String) throws -> [JSON] {
+    try pushes().filter { $0["path"].string?.hasSuffix("/" + token) == true }
+  }
+
+  func stop() {
+    program.signal(SIGTERM)
+    program.wait()
+  }
+}
+
+struct Trouble: Error, CustomStringConvertible {
+  var description: String
+  init(_ description: String) { self.description = description }
+}

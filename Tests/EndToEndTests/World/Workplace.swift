@@ -1,0 +1,86 @@
+import Foundation
+
+/// A directory of its own for one test, with everything a daemon needs in it; gone at the end.
+struct Workplace {
+  static let container = "iCloud.com.example.notes"
+  static let topic = "com.example.notes"
+
+  let directory: URL
+  let apiPort: Int
+  let standinPort: Int
+  let userSecret = "a shared secret of at least thirty-two bytes"
+  let producerKey = "producer-key-of-at-least-thirty-two-chars"
+
+  init() throws {
+    directory = FileManager.default.temporaryDirectory
+      .appendingPathComponent("zonerelay-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(
+      at: directory, withIntermediateDirectories: true)
+    (apiPort, standinPort) = (try FreePort.find(), try FreePort.find())
+    try userSecret.write(to: file("user.secret"), atomically: true, encoding: .utf8)
+    try producerKey.write(to: file("producer.key"), atomically: true, encoding: .utf8)
+    try FileManager.default.createDirectory(
+      at: file("store"), withIntermediateDirectories: true)
+  }
+
+  func file(_ name: String) -> URL { directory.appendingPathComponent(name) }
+  var configPath: String { file("zonerelay.yaml").path }
+  var controlSocket: String { file("control.sock").path }
+  var api: String { "http://127.0.0.1:\(apiPort)" }
+
+  /// Writes the configuration; the stand-in must have made its keys before.
+  func configure(window: String = "500ms", extra: String = "") throws {
+    let text = """
+      server:
+        listen: 127.0.0.1:\(apiPort)
+      control:
+        socket: \(controlSocket)
+      store:
+        engine: sqlite
+        directory: \(file("store").path)
+      coalescing: { window: \(window), windowMax: 2s }
+      \(extra)
+      containers:
+        - id: \(Self.container)
+          environments:
+            development:
+              users:
+                sharedSecret: \(file("user.secret").path)
+              producers:
+                - { name: records-1, bearer: \(file("producer.key").path) }
+              apns:
+                - topic: \(Self.topic)
+                  key: { path: \(file("apns/AuthKey.p8").path), keyID: ABCDE12345, teamID: TEAM123456 }
+                  endpoint: https://127.0.0.1:\(standinPort)
+                  trustRoots: \(file("apns/ca.pem").path)
+      """
+    try text.write(toFile: configPath, atomically: true, encoding: .utf8)
+  }
+
+  func remove() {
+    // The test has its answer; a directory left behind is the system's to clean.
+    try? FileManager.default.removeItem(at: directory)
+  }
+}
+
+enum FreePort {
+  /// A loopback port that nobody listens on now.
+  static func find() throws -> Int {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let port: in_port_t? = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        guard bind(descriptor, address, length) == 0,
+          getsockname(descriptor, address, &length) == 0
+        else { return nil }
+        return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { $0.pointee.sin_port }
+      }
+    }
+    guard let port else { throw CocoaError(.fileReadUnknown) }
+    return Int(UInt16(bigEndian: port))
+  }
+}
