@@ -19,6 +19,9 @@ extension Partition {
       return (.accepted, .stepped)
     }
     switch change.event {
+    case .granted(change.zone.owner), .revoked(change.zone.owner):
+      // The owner is entitled as it is; as a participant too, it would hear everything twice.
+      return (.accepted, .stepped)
     case .record, .zone(.created):
       note(change, step, &effects)
       notifyOwner(change, step, &effects)
@@ -79,6 +82,7 @@ extension Partition {
         guard case .zone(change.zone, _) = held.subscription.rule else { continue }
         removeSubscription(held, of: user, &effects)
       }
+      releaseIfUnused(user)
     }
     endGrants(of: change)
   }

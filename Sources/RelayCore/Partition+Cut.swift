@@ -30,6 +30,7 @@ extension Partition {
       Interest(scope: $0, partitions: interests[$0] ?? 0)
     }
     cut.expiries = rows.expiries
+    cut.isRestoreProven = rows.isRestoreProven
     inCut = rows.devices.elements
     rows = RowChanges()
     buffers = [:]
@@ -66,5 +67,6 @@ extension RowChanges {
     subscriptions.isEmpty && devices.isEmpty && devicesRemoved.isEmpty && grants.isEmpty
       && members.isEmpty && remembered.isEmpty && outbox.isEmpty && delivered.isEmpty
       && heard.isEmpty && !fanOuts && interests.isEmpty && expiries.isEmpty
+      && isRestoreProven == nil
   }
 }

@@ -131,6 +131,8 @@ extension Subscription {
   /// Nil: it wakes in the background.
   func alertKey(for change: Change) -> AlertKey? {
     guard info.isVisible else { return nil }
+    // It ends with its zone, so nothing could say any more how an alert of it looks.
+    if case .zone = rule, change.endsZone { return nil }
     var subject = change.zone.owner.name + "/" + change.zone.name
     var collapse: String?
     if case .record(let record) = change.event, case .query = rule {

@@ -77,7 +77,7 @@ extension Partition {
     users.find(key.user, in: key.scope).flatMap { devices.find(key.client, of: $0) }
   }
 
-  private func route(of device: Int) -> RouteKey {
+  func route(of device: Int) -> RouteKey {
     let slot = devices[device]
     return RouteKey(
       scope: users[slot.user].scope, transport: slot.address.transport,

@@ -42,4 +42,5 @@ struct RowChanges: Sendable {
   var fanOuts = false
   var interests: OrderedSet<Scope> = []
   var expiries: [FeedExpiry] = []
+  var isRestoreProven: Bool?
 }

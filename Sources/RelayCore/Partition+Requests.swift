@@ -158,5 +158,12 @@ extension Partition {
   /// Forced expiry of the tokens of users who live here.
   mutating func expire(_ expiry: TokenExpiry, _ step: Step) {
     rows.expiries.append(FeedExpiry(of: expiry, floor: step.position))
+    if expiry == TokenExpiry() { proveRestore(false) }
+  }
+
+  mutating func proveRestore(_ isProven: Bool) {
+    guard isProven != isRestoreProven else { return }
+    isRestoreProven = isProven
+    rows.isRestoreProven = isProven
   }
 }

@@ -83,6 +83,19 @@ extension Partition {
     releaseIfUnused(number)
   }
 
+  /// With its zone, every membership in it ends, at most `limits.participantsPerZone`.
+  mutating func endMemberships(
+    of change: Change, _ zonePosition: Position, _ step: Step, _ effects: inout [Effect]
+  ) {
+    let key = ZoneKey(scope: change.scope, zone: change.zone)
+    for member in members[key] ?? [] {
+      removeMember(member.user, key)
+      withdraw(.zone(change.zone, .shared), of: member.user)
+      tell(member.user, change, zonePosition, step, &effects)
+      releaseIfUnused(member.user)
+    }
+  }
+
   mutating func removeMember(_ user: Int, _ key: ZoneKey) {
     members[key]?.removeAll { $0.user == user }
     if members[key]?.isEmpty == true { members[key] = nil }

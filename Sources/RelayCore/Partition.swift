@@ -45,6 +45,9 @@ package struct Partition: Sendable {
   /// Devices whose lanes had an input since they were last asked what they wait for.
   var restless: OrderedSet<Int> = []
   var attempts: UInt64 = 0
+  /// A signed token named a life this store never had: it was restored from a copy, and no forced
+  /// expiry has made good for it yet.
+  package internal(set) var isRestoreProven = false
 
   struct ZoneKey: Hashable {
     var scope: Scope
@@ -108,7 +111,9 @@ package struct Partition: Sendable {
     case .slice(let slice): go(on: slice, step, &effects)
     case .forwarded(let forwarded): hear(forwarded, step, &effects)
     case .expireTokens(let expiry): expire(expiry, step)
-    case .lostHistory(let feed): raiseFloor(of: feed, to: step.position, &effects)
+    case .lostHistory(let feed):
+      raiseFloor(of: feed, to: step.position, &effects)
+      proveRestore(true)
     }
     return (.done, .folded)
   }

@@ -15,6 +15,7 @@ package struct Census: Hashable, Sendable {
   /// Registrations, and ids remembered.
   package var devices = 0
   package var remembered = 0
+  package var isRestoreProven = false
 
   package init() {}
 }
@@ -51,6 +52,7 @@ extension Partition {
     }
     census.fanOuts += fanOuts.count
     census.remembered += memory.count
+    census.isRestoreProven = census.isRestoreProven || isRestoreProven
     census.oldestFanOut = Self.earlier(census.oldestFanOut, fanOuts.values.first?.since)
   }
 

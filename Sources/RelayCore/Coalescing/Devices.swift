@@ -14,6 +14,7 @@ package struct Devices: Sendable {
     /// Serial of the attempt under way; 0 if none.
     var attempt: UInt64 = 0
     var attemptRegistration: Ordinal = .zero
+    var attemptAddress: Address?
   }
 
   private var slots: [Slot?] = []

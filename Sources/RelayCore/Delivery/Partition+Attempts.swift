@@ -10,7 +10,8 @@ extension Partition {
     let device = ready.device
     devices[device].isWaiting = false
     stir(device)
-    guard
+    // It may have moved to another route, or another device may have its slot, since it stood here.
+    guard route(of: device) == ready.route,
       case .attempt(let isAlert) = devices[device].lane.need(
         at: now, stepped: stepped, folded: folded, policy: policy)
     else { return nil }
@@ -30,6 +31,7 @@ extension Partition {
     attempts += 1
     devices[device].attempt = attempts
     devices[device].attemptRegistration = devices[device].registration
+    devices[device].attemptAddress = devices[device].address
     return PushAttempt(
       id: PushAttempt.ID(partition: id, device: device, serial: attempts), device: key(of: device),
       route: ready.route, wake: attempt.wake, address: devices[device].address,
@@ -94,6 +96,11 @@ extension Partition {
     guard devices.contains(device), devices[device].attempt == attempt.serial else { return }
     devices[device].attempt = 0
     stir(device)
+    guard devices[device].attemptAddress == devices[device].address else {
+      // Whatever came of it, it was about an address that the device has no more.
+      devices[device].lane.postponed(until: now, limits: limits, ledger: &ledger)
+      return
+    }
     switch verdict {
     case .delivered:
       devices[device].lane.delivered(at: now, policy: policy, ledger: &ledger)

@@ -12,6 +12,8 @@ extension Partition {
     let out = FanOut(
       origin: step.ordinal, change: change, zonePosition: zonePosition, cursor: .zero,
       since: step.at)
+    // Revoked entitlements hold at once, for all (P9): the slices of earlier changes find nobody.
+    if change.endsZone { return endMemberships(of: change, zonePosition, step, &effects) }
     // Changes of one subject keep their order: later ones queue behind the one that runs.
     if fanOuts.values.contains(where: { $0.subject == out.subject }) {
       fanOuts[out.origin] = out
@@ -85,14 +87,7 @@ extension Partition {
       $0.serial > out.cursor && $0.serial.ordinal < out.origin
     }
     for member in all.prefix(limits.fanOutSlice) {
-      if out.change.endsZone {
-        withdraw(.zone(out.change.zone, .shared), of: member.user)
-      }
       tell(member.user, out.change, out.zonePosition, step, &effects)
-      if out.change.endsZone {
-        removeMember(member.user, key)
-        releaseIfUnused(member.user)
-      }
     }
     return all.count > limits.fanOutSlice ? all[limits.fanOutSlice - 1].serial : nil
   }

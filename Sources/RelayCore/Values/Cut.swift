@@ -39,6 +39,9 @@ package struct PartitionCut: Hashable, Sendable {
   package var interests: [Interest] = []
   /// Forced expiries: floors of all feeds they mean are raised.
   package var expiries: [FeedExpiry] = []
+  /// A signed token proved a restore from a copy (true), or a forced expiry made good for it
+  /// (false). Nil: unchanged.
+  package var isRestoreProven: Bool?
 
   package init(id: PartitionID, cursor: Ordinal) {
     self.id = id

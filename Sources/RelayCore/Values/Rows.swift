@@ -49,7 +49,8 @@ package struct DeviceKey: Hashable, Comparable, Sendable {
 }
 
 /// A registration and its lane. An address that stood in another row moves here: the fold that
-/// takes it over sends `displaced` to the old owner's partition.
+/// takes it over sends `displaced` to the old owner's partition. A row whose token is empty owns
+/// no address: it was displaced.
 package struct DeviceRow: Hashable, Sendable {
   package var key: DeviceKey
   package var address: Address
@@ -205,6 +206,7 @@ package struct PartitionTables: Hashable, Sendable {
   package var heard: [Heard] = []
   package var fanOuts: [FanOut] = []
   package var interests: [Interest] = []
+  package var isRestoreProven = false
 
   package init(id: PartitionID, cursor: Ordinal = .zero) {
     self.id = id
