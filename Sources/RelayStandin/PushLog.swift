@@ -30,7 +30,8 @@ final class PushLog: Sendable {
       headers[header.name] = headers[header.name].map { "\($0), \(header.value)" } ?? header.value
     }
     let payload = try request.payload.map { try json($0) } ?? "null"
-    let time = Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
+    // The formatter cuts fractions off: half a millisecond keeps it from losing one.
+    let time = Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1_000)
       .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     var members = [
       "\"time\":\(try json(time))",

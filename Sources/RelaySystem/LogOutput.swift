@@ -1,0 +1,49 @@
+import Glibc
+package import Logging
+
+/// Where log lines go and in which form.
+package enum LogOutput: String, CaseIterable, Sendable {
+  /// The journal, with a field for each value.
+  case journal
+  /// One JSON object a line on standard error.
+  case json
+  /// Lines for people on standard error.
+  case text
+
+  /// The journal if standard error leads there, text on a terminal, JSON lines elsewhere.
+  package static func detected() -> LogOutput {
+    if isJournal(descriptor: STDERR_FILENO) { return .journal }
+    return isatty(STDERR_FILENO) == 1 ? .text : .json
+  }
+
+  /// A handler for `LoggingSystem.bootstrap`, which only the composition root calls.
+  ///
+  /// - Parameter dial: the level of every logger that sets none of its own.
+  package func handler(label: String, dial: LogDial) -> any LogHandler {
+    switch self {
+    case .journal:
+      FieldLogHandler(label: label, dial: dial) { JournalEntry.send($0) }
+    case .json:
+      FieldLogHandler(label: label, dial: dial) { StandardError.write($0.json) }
+    case .text:
+      FieldLogHandler(label: label, dial: dial) { StandardError.write($0.text) }
+    }
+  }
+
+  /// systemd tells in `JOURNAL_STREAM` which device and inode its stream to the journal has.
+  static func isJournal(descriptor: Int32) -> Bool {
+    guard let stream = getenv("JOURNAL_STREAM") else { return false }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return false }
+    return String(cString: stream) == "\(status.st_dev):\(status.st_ino)"
+  }
+}
+
+enum StandardError {
+  /// One write a line, so that lines of several threads do not mix.
+  static func write(_ line: String) {
+    let bytes = Array(line.utf8) + [UInt8(ascii: "\n")]
+    // A log that nobody can take is dropped: there is no better place to say so.
+    _ = bytes.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  }
+}

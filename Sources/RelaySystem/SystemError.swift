@@ -1,0 +1,19 @@
+/// What the machine around the daemon refused.
+package struct SystemError: Error, CustomStringConvertible, Sendable {
+  /// The stable name of a kind of failure.
+  package struct Code: Hashable, Sendable {
+    package let name: String
+    private init(_ name: String) { self.name = name }
+
+    /// The sockets that systemd announced are not there or not to be told apart.
+    package static let listenSockets = Code("system_listen_sockets")
+  }
+
+  package let code: Code
+  /// What happened, with which item, and why.
+  package let message: String
+  /// What to do about it.
+  package let remedy: String
+
+  package var description: String { "\(message); \(remedy)" }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import Glibc
+import RelayCore
+import RelayEngine
+import RelaySystem
+import Testing
+
+/// The systemd protocol, each in a process of its own: it lives in environment variables.
+@Suite struct SystemdTests {
+  @Test func `what the daemon tells arrives in order, and a repeated status once`() async {
+    await #expect(processExitsWith: .success) {
+      let inbox = try NotifyInbox()
+      setenv("WATCHDOG_USEC", "40000000", 1)
+      let notifier = SystemdNotifier()
+      let supervisor: any Supervisor = notifier
+      supervisor.status("reading\nthe journal")
+      supervisor.status("reading\nthe journal")
+      supervisor.ready()
+      supervisor.beat()
+      supervisor.beat()
+      notifier.reloading()
+      supervisor.ready()
+      supervisor.stopping()
+      var messages: [String] = []
+      for _ in 1...6 { messages.append(try inbox.next()) }
+      let reload = messages.remove(at: 3)
+      try #require(
+        messages == [
+          "STATUS=reading the journal", "READY=1", "WATCHDOG=1", "READY=1", "STOPPING=1",
+        ])
+      var time = timespec()
+      clock_gettime(CLOCK_MONOTONIC, &time)
+      let lines = reload.split(separator: "\n")
+      try #require(lines.first == "RELOADING=1")
+      let microseconds = Int64(lines[1].dropFirst("MONOTONIC_USEC=".count)) ?? 0
+      let now = Int64(time.tv_sec) * 1_000_000
+      try #require((now - 60_000_000...now + 1_000_000).contains(microseconds))
+      try #require(inbox.isEmpty)
+    }
+  }
+
+  @Test func `without systemd nothing is sent and nothing fails`() async {
+    await #expect(processExitsWith: .success) {
+      for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS"] {
+        unsetenv(name)
+      }
+      let notifier = SystemdNotifier()
+      notifier.ready()
+      notifier.status("idle")
+      notifier.beat()
+      notifier.stopping()
+      try #require(WatchdogInterval.current == nil)
+      try #require(try ListenSockets.inherited() == .none)
+      try #require(LogOutput.detected() != .journal)
+    }
+  }
+
+  @Test func `the watchdog's interval is this process's, not another's`() async {
+    await #expect(processExitsWith: .success) {
+      setenv("WATCHDOG_USEC", "30000000", 1)
+      setenv("WATCHDOG_PID", "\(getpid())", 1)
+      try #require(WatchdogInterval.current == Span.seconds(30))
+      setenv("WATCHDOG_PID", "1", 1)
+      try #require(WatchdogInterval.current == nil)
+    }
+  }
+
+  @Test func `sockets come by name and are taken once`() async {
+    await #expect(processExitsWith: .success) {
+      // Descriptor 3 may be the test process's own: looked at, never closed.
+      let spare = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+      if fcntl(3, F_GETFD) < 0 { dup2(spare, 3) }
+      setenv("LISTEN_PID", "\(getpid())", 1)
+      setenv("LISTEN_FDS", "1", 1)
+      setenv("LISTEN_FDNAMES", "api", 1)
+      let sockets = try ListenSockets.inherited()
+      try #require(sockets.descriptors == ["api": 3] && sockets["api"] == 3)
+      try #require(sockets["metrics"] == nil)
+      try #require(try ListenSockets.inherited() == .none)
+    }
+  }
+
+  @Test func `a broken hand-over and two sockets of one name are refused`() async {
+    await #expect(processExitsWith: .success) {
+      setenv("LISTEN_PID", "\(getpid())", 1)
+      setenv("LISTEN_FDS", "many", 1)
+      try #require(throws: SystemError.self) { try ListenSockets.inherited() }
+      let spare = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+      for descriptor in Int32(3)...4 where fcntl(descriptor, F_GETFD) < 0 {
+        dup2(spare, descriptor)
+      }
+      setenv("LISTEN_PID", "\(getpid())", 1)
+      setenv("LISTEN_FDS", "2", 1)
+      setenv("LISTEN_FDNAMES", "api:api", 1)
+      let error = try #require(throws: SystemError.self) { try ListenSockets.inherited() }
+      try #require(error.code == .listenSockets && error.message.contains("two sockets named api"))
+    }
+  }
+
+  @Test func `standard error that leads to the journal is found out`() async {
+    await #expect(processExitsWith: .success) {
+      var status = stat()
+      fstat(STDERR_FILENO, &status)
+      setenv("JOURNAL_STREAM", "\(status.st_dev):\(status.st_ino)", 1)
+      try #require(LogOutput.detected() == .journal)
+      setenv("JOURNAL_STREAM", "1:2", 1)
+      try #require(LogOutput.detected() != .journal)
+    }
+  }
+
+  @Test func `the clocks tell milliseconds of now and since boot`() throws {
+    let clock = SystemClock()
+    let wall = Int64(Date().timeIntervalSince1970 * 1_000)
+    #expect(abs(clock.wall().milliseconds - wall) < 60_000)
+    let uptime = try String(contentsOfFile: "/proc/uptime", encoding: .utf8)
+    let seconds = try #require(Double(uptime.prefix { $0 != " " }))
+    #expect(abs(Double(clock.boot().milliseconds) / 1_000 - seconds) < 60)
+
+  }
+}
+
+/// What systemd would hear: a datagram socket that `NOTIFY_SOCKET` names.
+private struct NotifyInbox {
+  private let descriptor: Int32
+
+  init() throws {
+    descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+    let path = "/tmp/zonerelay-notify-\(getpid()).sock"
+    unlink(path)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let bound = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    try #require(bound == 0)
+    setenv("NOTIFY_SOCKET", path, 1)
+  }
+
+  var isEmpty: Bool {
+    var byte: UInt8 = 0
+    return recv(descriptor, &byte, 1, Int32(MSG_DONTWAIT)) < 0
+  }
+
+  func next() throws -> String {
+    var bytes = [UInt8](repeating: 0, count: 4_096)
+    let count = recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+    try #require(count > 0)
+    return String(decoding: bytes.prefix(count), as: UTF8.self)
+  }
+}
