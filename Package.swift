@@ -113,7 +113,9 @@ let roomTests: [Target] = [
   .tests(
     "RelayEngineTests", ["RelayEngine", "RelayCore", "RelayStore"], products: [logging]),
   .tests("RelayKeysTests", ["RelayKeys", "RelayEngine", "RelayCore"]),
-  .tests("RelayStoreTests", ["RelayStore", "RelayEngine", "RelayCore"], products: [logging]),
+  .tests(
+    "RelayStoreTests", ["RelayStore", "RelayEngine", "RelayCore"],
+    products: [.product(name: "GRDB", package: "GRDB.swift"), logging]),
   .tests(
     "RelayPushTests", ["RelayPush", "RelayEngine", "RelayCore", "RelayStandin"],
     products: nio + [tls, logging, jwt, crypto]),

@@ -19,7 +19,7 @@ struct DeviceWriter {
     var holds = known.map { $0[1] as Bool } ?? false
     var loser: AddressClaim?
     let isSame = known.map {
-      Ordinal($0[0] as Int64) == row.registration && $0[2] as Data == address
+      Ordinal(column: $0[0]) == row.registration && $0[2] as Data == address
     }
     if isSame != true {
       (holds, loser) = try contest(AddressClaim(row, partition: partition), address)
@@ -45,7 +45,7 @@ struct DeviceWriter {
     var reader = StoreKeyReader(row[0] as Data)
     let holder = AddressClaim(
       key: try reader.device(), address: claim.address, partition: PartitionID(row[1] as Int),
-      registeredAt: Instant(milliseconds: row[2]), registration: Ordinal(row[3] as Int64))
+      registeredAt: Instant(milliseconds: row[2]), registration: Ordinal(column: row[3]))
     guard holder.key != claim.key else { return (true, nil) }
     guard claim.isNewer(than: holder) else { return (false, claim) }
     try database.cachedStatement(sql: "UPDATE devices SET holds = 0 WHERE key = ?")

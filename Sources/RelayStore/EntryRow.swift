@@ -25,8 +25,8 @@ enum EntryRow {
       device = ClientID(Identifier(high: try reader.word(), low: try reader.word()))
     }
     let life = Life(
-      position: Position(row[0]), state: state, born: Position(row[2]), died: Position(row[3]),
-      reborn: Position(row[4]), device: device, foreign: Position(row[6]), sequence: row[7],
+      position: Position(column: row[0]), state: state, born: Position(column: row[2]), died: Position(column: row[3]),
+      reborn: Position(column: row[4]), device: device, foreign: Position(column: row[6]), sequence: row[7],
       time: Instant(milliseconds: row[8]))
     return Entry(
       subject: subject, life: life, detail: try Detail(blob: [UInt8](row[9] as Data)))
@@ -48,10 +48,10 @@ enum EntryRow {
 
 extension Position {
   var column: Int64 { Int64(bitPattern: bits) }
-  init(_ column: Int64) { self.init(bits: UInt64(bitPattern: column)) }
+  init(column: Int64) { self.init(bits: UInt64(bitPattern: column)) }
 }
 
 extension Ordinal {
   var column: Int64 { Int64(bitPattern: number) }
-  init(_ column: Int64) { self.init(UInt64(bitPattern: column)) }
+  init(column: Int64) { self.init(UInt64(bitPattern: column)) }
 }

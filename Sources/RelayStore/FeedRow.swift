@@ -15,8 +15,8 @@ struct FeedRow {
       FeedRow(
         id: row[0],
         state: FeedState(
-          head: Position(row[1] as Int64), floor: Position(row[2] as Int64),
-          cleared: Position(row[3] as Int64)),
+          head: Position(column: row[1]), floor: Position(column: row[2]),
+          cleared: Position(column: row[3])),
         count: row[4])
     }
   }

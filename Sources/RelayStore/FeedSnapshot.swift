@@ -85,7 +85,7 @@ extension FeedSnapshot {
         try database.cachedStatement(sql: "SELECT active, floor FROM grants WHERE key = ?"),
         arguments: [StoreKey(scope: key.scope, zone: zone, participant: reader).data])
       guard let grant, grant[0] as Bool else { return .none }
-      return .from(Position(grant[1] as Int64))
+      return .from(Position(column: grant[1]))
     }
   }
 
@@ -96,7 +96,7 @@ extension FeedSnapshot {
     let statement = try database.cachedStatement(
       sql: "SELECT position FROM entries WHERE feed = ? AND subject = ? AND gone = 0")
     let row = try Row.fetchOne(statement, arguments: [feed.id, StoreKey(zone).data])
-    return row.map { Position($0[0] as Int64) > feed.state.cleared } ?? false
+    return row.map { Position(column: $0[0]) > feed.state.cleared } ?? false
   }
 }
 
@@ -154,7 +154,7 @@ extension FeedSnapshot {
 
     private mutating func advance() throws {
       row = try rows.next()
-      position = row.map { Position($0[0] as Int64) }
+      position = row.map { Position(column: $0[0]) }
     }
   }
 }

@@ -65,7 +65,7 @@ struct FeedWriter {
           """), arguments: [feed.id, excess])
     for row in oldest {
       try FeedWriter.remove(row[1], of: feed.id, in: database)
-      feed.state.floor = max(feed.state.floor, Position(row[0] as Int64))
+      feed.state.floor = max(feed.state.floor, Position(column: row[0]))
     }
     feed.count -= Int64(oldest.count)
   }

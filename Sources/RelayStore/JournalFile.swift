@@ -45,12 +45,17 @@ final class JournalFile: Sendable {
 
   /// Where the journal was folded to when rows were last deleted, by partition.
   func deletedThrough() throws(StoreError) -> [Ordinal] {
-    do {
-      let folded = try queue.inDatabase {
-        try Data.fetchOne($0, sql: "SELECT folded FROM deleted")
-      }
+    try inspect { database in
+      let folded = try Data.fetchOne(database, sql: "SELECT folded FROM deleted")
       var reader = StoreKeyReader(folded ?? Data(count: PartitionID.count * 8))
       return try (0..<PartitionID.count).map { _ in Ordinal(try reader.word()) }
+    }
+  }
+
+  /// For the start and for tests; blocks.
+  func inspect<Value>(_ body: (GRDB.Database) throws -> Value) throws(StoreError) -> Value {
+    do {
+      return try queue.inDatabase(body)
     } catch {
       throw .unreadable(error, file: path)
     }

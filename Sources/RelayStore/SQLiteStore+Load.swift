@@ -18,8 +18,8 @@ struct TableReader {
   func all() throws -> PartitionTables {
     let places = try rows("SELECT cursor, forgotten, restored FROM partitions WHERE id = ?").first
     var tables = PartitionTables(
-      id: partition, cursor: places.map { Ordinal($0[0] as Int64) } ?? .zero)
-    let forgotten = places.map { Ordinal($0[1] as Int64) } ?? .zero
+      id: partition, cursor: places.map { Ordinal(column: $0[0]) } ?? .zero)
+    let forgotten = places.map { Ordinal(column: $0[1]) } ?? .zero
     tables.isRestoreProven = places.map { $0[2] as Bool } ?? false
     tables.subscriptions = try rows(
       "SELECT body FROM subscriptions WHERE partition = ? ORDER BY serial"
@@ -33,7 +33,7 @@ struct TableReader {
       .filter { $0.ordinal > forgotten }
     tables.outbox = try outbox()
     tables.heard = try rows("SELECT source, serial FROM heard WHERE partition = ? ORDER BY source")
-      .map { Heard(source: PartitionID($0[0] as Int), serial: Position($0[1] as Int64)) }
+      .map { Heard(source: PartitionID($0[0] as Int), serial: Position(column: $0[1])) }
     tables.fanOuts = try rows("SELECT body FROM fan_outs WHERE partition = ? ORDER BY place")
       .map { try FanOut(blob: [UInt8]($0[0] as Data)) }
     tables.interests = try interests()
@@ -46,14 +46,14 @@ struct TableReader {
       let key = try reader.grant()
       return GrantRow(
         scope: key.scope, zone: key.zone, participant: key.participant, isActive: row[1],
-        floor: Position(row[2] as Int64))
+        floor: Position(column: row[2]))
     }
   }
 
   private func members() throws -> [MemberRow] {
     try rows("SELECT key, serial FROM members WHERE partition = ? ORDER BY serial").map { row in
       var reader = StoreKeyReader(row[0] as Data)
-      return MemberRow(key: try reader.grant(), serial: Position(row[1] as Int64))
+      return MemberRow(key: try reader.grant(), serial: Position(column: row[1]))
     }
   }
 
@@ -64,7 +64,7 @@ struct TableReader {
       OutboxRow(
         source: partition,
         key: OutboxRow.Key(
-          target: PartitionID(row[0] as Int), serial: Position(row[1] as Int64)),
+          target: PartitionID(row[0] as Int), serial: Position(column: row[1])),
         message: try Forwarded.Message(blob: [UInt8](row[2] as Data)))
     }
   }

@@ -97,7 +97,7 @@ enum DeviceReader {
     return DeviceRow(
       key: try reader.device(),
       address: try AddressBody(blob: [UInt8](row[3] as Data)).address,
-      registeredAt: Instant(milliseconds: row[1]), registration: Ordinal(row[2] as Int64),
+      registeredAt: Instant(milliseconds: row[1]), registration: Ordinal(column: row[2]),
       lane: try LaneRecord(blob: [UInt8](row[4] as Data)))
   }
 }

@@ -74,7 +74,7 @@ struct Trim {
       let feed: Int64 = row[0]
       try FeedWriter.remove(row[1], of: feed, in: database)
       let known = gone[feed] ?? (0, .zero)
-      gone[feed] = (known.count + 1, max(known.floor, Position(row[2] as Int64)))
+      gone[feed] = (known.count + 1, max(known.floor, Position(column: row[2])))
     }
     for (feed, sum) in gone { try settle(feed, removed: sum.count, floor: sum.floor) }
     return gone.values.reduce(0) { $0 + $1.count }

@@ -88,6 +88,7 @@ package final class SQLiteStore: Store {
     guard isFirst else { return }
     await journal.close()
     relay.close()
+    lock.release()
   }
 
   /// Why `partitions` may not be written under `leases`; nil if they may.

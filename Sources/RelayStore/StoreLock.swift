@@ -1,10 +1,12 @@
 import Foundation
 import RelayEngine
+import Synchronization
 
 /// The one daemon's hold on a store's directory: an exclusive lock on its `lock` file, which names
 /// the holder's process. The system lets go of it when the process ends, however it ends.
 final class StoreLock: Sendable {
-  private let descriptor: Int32
+  /// Nil once it is let go.
+  private let descriptor: Mutex<Int32?>
 
   init(directory: String) throws(StoreError) {
     let path = directory + "/lock"
@@ -25,10 +27,17 @@ final class StoreLock: Sendable {
     let bytes = Array(text.utf8)
     // The lock is what counts; the number is for the message only.
     _ = ftruncate(descriptor, 0) + Int32(pwrite(descriptor, bytes, bytes.count, 0))
-    self.descriptor = descriptor
+    self.descriptor = Mutex(descriptor)
   }
 
-  deinit { close(descriptor) }
+  deinit { release() }
+
+  func release() {
+    descriptor.withLock { descriptor in
+      if let descriptor { close(descriptor) }
+      descriptor = nil
+    }
+  }
 
   static var reason: String { String(cString: strerror(errno)) }
 

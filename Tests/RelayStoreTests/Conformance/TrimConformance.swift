@@ -1,0 +1,119 @@
+import RelayCore
+import RelayEngine
+import RelayStore
+import Testing
+
+/// Retention: only tombstones and old notifications go, and never without the floor.
+@Suite struct TrimConformance {
+  @Test(arguments: StoreKind.allCases)
+  func `old tombstones go in slices and take their tokens with them`(
+    kind: StoreKind
+  ) async throws {
+    var bench = try await Bench.fresh(kind)
+    try await bench.makeZone()
+    var places: [Position] = []
+    for index in 0..<6 { _ = try await bench.record("r\(index)", .created) }
+    for index in 0..<5 {
+      bench.at = Instant(milliseconds: 2_000 + Int64(index))
+      places.append(try await bench.record("r\(index)", .deleted))
+    }
+    let era = try await bench.read(bench.feed).next.era
+    let border = Instant(milliseconds: 2_003)
+    #expect(try await bench.trim(border, limit: 2) == 2)
+    #expect(try await bench.trim(border, limit: 2) == 1)
+    #expect(try await bench.trim(border, limit: 2) == 0)
+    func ask(_ index: Int) async throws -> PageAnswer {
+      try await bench.page(bench.feed, after: Place(era: era, position: places[index]))
+    }
+    #expect(try await ask(1) == .expired(.trimmed))
+    guard case .page(let page) = try await ask(2) else { throw Bench.NoPage(answer: .absent) }
+    #expect(page.entries.map(\.subject) == [.record("r3"), .record("r4")])
+    #expect(try await bench.read(bench.feed).entries.map(\.subject) == [.record("r5")])
+    // What comes back after its tombstone went is new to everybody.
+    let back = try await bench.record("r0", .created)
+    let anew = try await bench.read(bench.feed, after: Place(era: era, position: places[4]))
+    #expect(anew.entries.map(\.life.born) == [back])
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `old notifications go, present ones too, and nothing else that is present`(
+    kind: StoreKind
+  ) async throws {
+    var bench = try await Bench.fresh(kind)
+    try await bench.makeZone()
+    _ = try await bench.record("a", .created)
+    var places: [Position] = []
+    for index in 0..<4 {
+      bench.at = Instant(milliseconds: 2_000 + Int64(index))
+      let subject = Subject.notification(
+        SubscriptionID("s\(index)"), zone: bench.zone(), record: nil)
+      places.append(try await bench.touch(bench.notices, subject, .created))
+    }
+    let token = try await bench.read(bench.notices, limit: 1).next
+    let removed = try await bench.store.trim(
+      tombstones: .never, notifications: Instant(milliseconds: 2_002), limit: 100,
+      leases: bench.leases)
+    #expect(removed == 2)
+    #expect(
+      try await bench.read(bench.notices).entries.map(\.life.position) == Array(places[2...]))
+    #expect(
+      try await bench.page(
+        bench.notices, after: Place(era: token.era, position: token.position))
+        == .expired(.trimmed))
+    // A scan that began without a token goes on: its head is above the floor.
+    #expect(try await bench.read(bench.notices, after: token).entries.count == 2)
+    #expect(try await bench.read(bench.feed).entries.count == 1)
+    #expect(try await bench.read(bench.privates).entries.count == 1)
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `what was cleared is removed in slices and no floor moves`(kind: StoreKind) async throws {
+    var bench = try await Bench.fresh(kind)
+    try await bench.makeZone()
+    for index in 0..<10 { _ = try await bench.record("r\(index)", .created) }
+    try await bench.end(bench.zone(), .reset)
+    try await bench.makeZone()
+    _ = try await bench.record("r3", .created)
+    let before = try await bench.read(bench.feed)
+    #expect(before.entries.count == 1)
+    var slices: [Int] = []
+    repeat {
+      slices.append(
+        try await bench.store.trim(
+          tombstones: .zero, notifications: .zero, limit: 4, leases: bench.leases))
+      #expect(try await bench.read(bench.feed) == before)
+    } while slices.last == 4
+    #expect(slices == [4, 4, 1])
+    #expect(try await bench.read(bench.feed, after: before.next).entries.isEmpty)
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a trim during a reading shows the truth or expires`(kind: StoreKind) async throws {
+    for seed in 0..<12 {
+      var bench = try await Bench.fresh(kind)
+      var draw = Draw(seed: UInt64(seed))
+      try await bench.makeZone()
+      for index in 0..<20 { _ = try await bench.record("r\(index)", .created) }
+      var client = History.Client(limit: 3)
+      for step in 0..<40 {
+        let now = Instant(milliseconds: 2_000 + Int64(step))
+        bench.at = now
+        if draw.flag(), step < 30 {
+          _ = try await bench.record("r\(draw.number(0..<20))", draw.pick([.deleted, .updated]))
+        }
+        if draw.number(0..<4) == 0 { _ = try await bench.trim(now, limit: 5) }
+        try await client.step(bench, bench.feed)
+      }
+      while try await client.step(bench, bench.feed) {}
+      let whole = try await bench.follow(bench.feed, limit: 200)
+      #expect(client.known == Set(whole.entries.map(\.subject)), "seed \(seed)")
+    }
+  }
+}
+
+extension Bench {
+  func trim(_ tombstones: Instant, limit: Int) async throws -> Int {
+    try await store.trim(
+      tombstones: tombstones, notifications: .zero, limit: limit, leases: leases)
+  }
+}

@@ -1,0 +1,176 @@
+import Foundation
+import GRDB
+import RelayCore
+import RelayEngine
+import Testing
+
+@testable import RelayStore
+
+/// Crashes at every moment: what was acknowledged is there, what was not is there whole or not at
+/// all (P1). The files are copied while the store runs, with the logs cut at any byte: the states
+/// that a kill, or a loss of power behind the last sync, leaves behind.
+@Suite struct CrashTests {
+  @Test func `a journal cut at any byte holds what was acknowledged by then, and no part of more`()
+    async throws
+  {
+    let home = try SQLiteHome { $0.checkpointPages = 0 }
+    var bench = try await Bench(home)
+    var acknowledged: [(bytes: Int, entries: Int)] = [(try home.size("journal.db-wal"), 0)]
+    var entries = 0
+    for group in 1...12 {
+      let count = group % 4 + 1
+      let facts = (0..<count).map { _ in bench.entry(.lostHistory(bench.feed), in: bench.home) }
+      try await bench.store.append(facts, leases: bench.leases)
+      entries += count
+      acknowledged.append((try home.size("journal.db-wal"), entries))
+    }
+    var draw = Draw(seed: 5)
+    let cuts = (0..<25).map { _ in draw.number(acknowledged[0].bytes..<acknowledged[12].bytes + 1) }
+    for cut in cuts + acknowledged.map(\.bytes) {
+      let copy = try home.copy()
+      try copy.truncate("journal.db-wal", to: cut)
+      let expected = acknowledged.last { $0.bytes <= cut }!.entries
+      let again = try await Bench(copy, era: 900)
+      let found = try await again.store.journal(again.home, after: .zero, limit: 1_000)
+      #expect(found.map(\.ordinal.number) == Array(0..<UInt64(expected)).map { $0 + 1 })
+      #expect(again.lease(of: again.home).era.first.number == UInt64(expected) + 1)
+      await again.store.close()
+    }
+  }
+
+  @Test func `a fold cut at any byte is there whole or not at all`() async throws {
+    let home = try SQLiteHome { $0.checkpointPages = 0 }
+    var bench = try await Bench(home)
+    var states: [(bytes: Int, cursor: UInt64)] = [(try home.size("relay.db-wal"), 0)]
+    for fold in 1...8 {
+      let position = Position(bench.next())
+      let number = position.ordinal.number
+      try await bench.fold { cut in
+        cut.feeds = [
+          FeedCut(feed: bench.privates, deltas: [bench.zoneDelta("z\(number)", position)]),
+          FeedCut(
+            feed: bench.feed,
+            deltas: (0..<fold * 20).map { bench.delta("r\(number).\($0)", .created, number) }),
+        ]
+        cut.heard = [Heard(source: PartitionID(1), serial: position)]
+      }
+      states.append((try home.size("relay.db-wal"), number))
+    }
+    var draw = Draw(seed: 6)
+    for _ in 0..<25 {
+      let cut = draw.number(states[0].bytes..<states[8].bytes + 1)
+      let copy = try home.copy()
+      try copy.truncate("relay.db-wal", to: cut)
+      let expected = states.last { $0.bytes <= cut }!.cursor
+      let again = try await Bench(copy, era: 900)
+      let tables = try await again.store.load(again.lease(of: again.home))
+      #expect(tables.cursor.number == expected)
+      #expect(tables.heard.map(\.serial.ordinal.number) == (expected == 0 ? [] : [expected]))
+      #expect(try await again.read(again.privates).entries.count == Int(expected))
+      #expect(try await again.store.head(of: again.feed).position.ordinal.number == expected)
+      await again.store.close()
+    }
+  }
+
+  @Test func `what was journalled and not folded comes back, what was folded does not`()
+    async throws
+  {
+    let home = try SQLiteHome()
+    var bench = try await Bench(home)
+    for _ in 0..<3 { try await bench.append(bytes: 10) }
+    try await bench.fold { _ in }
+    for _ in 0..<2 { try await bench.append(bytes: 10) }
+    let again = try await Bench(home.crashed(), era: 900)
+    let cursor = try await again.store.load(again.lease(of: again.home)).cursor
+    #expect(cursor == Ordinal(3))
+    let tail = try await again.store.journal(again.home, after: cursor, limit: 9)
+    #expect(tail.map(\.ordinal) == [Ordinal(4), Ordinal(5)])
+  }
+
+  @Test func `journal rows go when every partition's fold has passed them`() async throws {
+    let home = try SQLiteHome()
+    var bench = try await Bench(home)
+    let store = try #require(bench.store as? SQLiteStore)
+    let other = bench.leases.first { $0.partition != bench.home }!.partition
+    func rows() throws -> Int {
+      try store.journal.inspect { try Int.fetchOne($0, sql: "SELECT count(*) FROM journal") } ?? -1
+    }
+    let entries = [
+      bench.entry(.lostHistory(bench.feed), in: bench.home),
+      bench.entry(.lostHistory(bench.feed), in: other),
+    ]
+    try await store.append(entries, leases: bench.leases)
+    try await bench.fold { _ in }
+    try await bench.append(bytes: 1)
+    #expect(try rows() == 2, "the other partition has not folded the first")
+    _ = try await store.fold(bench.cut(other) { _ in }, leases: bench.leases)
+    store.holdJournal(true)
+    try await bench.append(bytes: 1)
+    #expect(try rows() == 3, "a backup holds them")
+    store.holdJournal(false)
+    try await bench.append(bytes: 1)
+    #expect(try rows() == 3, "the first went as the fourth came")
+    await store.close()
+    await store.close()
+    let again = try home.store()
+    let left = try again.journal.inspect {
+      try Int.fetchOne($0, sql: "SELECT count(*) FROM journal")
+    }
+    #expect(left == 3, "what is not folded stays")
+    await again.close()
+  }
+
+  @Test func `yesterday's files may be copied back`() async throws {
+    let home = try SQLiteHome()
+    var bench = try await Bench(home, era: 100)
+    try await bench.makeZone()
+    _ = try await bench.record("a", .created)
+    let early = try await bench.read(bench.feed).next
+    let yesterday = try home.copy()
+    _ = try await bench.record("b", .created)
+    let late = try await bench.read(bench.feed).next
+    await bench.store.close()
+
+    var restored = try await Bench(yesterday, era: 500)
+    #expect(try await restored.page(restored.feed, after: late) == .expired(.lostHistory))
+    _ = try await restored.record("c", .created)
+    #expect(try await restored.page(restored.feed, after: late) == .expired(.lostHistory))
+    let page = try await restored.read(restored.feed, after: early)
+    #expect(page.entries.map(\.subject) == [.record("c")])
+    await restored.store.close()
+  }
+
+  @Test func `closed is closed`() async throws {
+    let home = try SQLiteHome()
+    var bench = try await Bench(home)
+    await bench.store.close()
+    await bench.store.close()
+    do {
+      try await bench.append(bytes: 1)
+      Issue.record("it was taken")
+    } catch {
+      #expect((error as? StoreError)?.code == .unreadable)
+    }
+    do {
+      _ = try await bench.page(bench.privates)
+      Issue.record("it was read")
+    } catch {
+      #expect((error as? StoreError)?.code == .unreadable)
+    }
+  }
+}
+
+extension SQLiteHome {
+  func truncate(_ name: String, to bytes: Int) throws {
+    let handle = try #require(FileHandle(forWritingAtPath: path(name)))
+    try handle.truncate(atOffset: UInt64(bytes))
+    try handle.close()
+  }
+}
+
+extension Bench {
+  func zoneDelta(_ name: String, _ position: Position) -> SubjectDelta {
+    let subject = Subject.zone(zone(name))
+    return SubjectDelta(subject: subject, delta: Delta(touch(subject, .created, position)))
+  }
+}

@@ -1,0 +1,111 @@
+import GRDB
+import RelayCore
+import RelayEngine
+import Testing
+
+@testable import RelayStore
+
+/// A disk without room: nothing is written, nothing is lost, and it goes on when there is room.
+@Suite struct FullDiskTests {
+  @Test func `an append that finds no room writes nothing, and the next one goes on`()
+    async throws
+  {
+    let home = try SQLiteHome()
+    var bench = try await Bench(home)
+    let store = try #require(bench.store as? SQLiteStore)
+    try await bench.append(bytes: 100)
+    try limit(store.journal)
+    let before = bench
+    await full { try await bench.append(bytes: 100_000) }
+    bench = before
+    try unlimit(store.journal)
+    try await bench.append(bytes: 100_000)
+    #expect(try await store.journal(bench.home, after: .zero, limit: 9).count == 2)
+    let again = try await Bench(home.crashed(), era: 900)
+    #expect(try await again.store.journal(again.home, after: .zero, limit: 9).count == 2)
+  }
+
+  @Test func `a fold that finds no room is tried again whole`() async throws {
+    let home = try SQLiteHome()
+    var bench = try await Bench(home)
+    let store = try #require(bench.store as? SQLiteStore)
+    try await bench.makeZone()
+    try store.relay.inspect { try Self.limit($0) }
+    let position = Position(bench.next())
+    let cut = bench.cut { cut in
+      cut.feeds = [
+        FeedCut(
+          feed: bench.feed,
+          deltas: (0..<2_000).map { bench.delta("record \($0)", .created, position.ordinal.number) })
+      ]
+      cut.heard = [Heard(source: PartitionID(2), serial: position)]
+    }
+    await full { _ = try await bench.store.fold(cut, leases: bench.leases) }
+    #expect(try await bench.read(bench.feed).entries.isEmpty)
+    #expect(try await bench.store.load(bench.lease(of: bench.home)).heard.isEmpty)
+    try store.relay.inspect { try Self.unlimit($0) }
+    _ = try await bench.store.fold(cut, leases: bench.leases)
+    #expect(try await bench.read(bench.feed, limit: 1).hasMore)
+  }
+
+  @Test func `only what certainly was not written is called full`() {
+    func code(_ result: ResultCode) -> StoreError.Code {
+      StoreError.commit(DatabaseError(resultCode: result), file: "journal.db").code
+    }
+    #expect(code(.SQLITE_FULL) == .full)
+    #expect(code(.SQLITE_BUSY) == .full)
+    #expect(code(.SQLITE_IOERR_FSYNC) == .unknown)
+    #expect(code(.SQLITE_IOERR_WRITE) == .unknown)
+    #expect(code(.SQLITE_CORRUPT) == .unknown)
+    func before(_ result: ResultCode) -> StoreError.Code {
+      StoreError.rolledBack(DatabaseError(resultCode: result), file: "journal.db").code
+    }
+    #expect(before(.SQLITE_IOERR_WRITE) == .full)
+    #expect(before(.SQLITE_READONLY) == .full)
+    #expect(before(.SQLITE_CORRUPT) == .corrupt)
+    #expect(before(.SQLITE_CONSTRAINT) == .corrupt)
+  }
+
+  @Test func `after an unknown outcome nothing more is written`() async throws {
+    let home = try SQLiteHome()
+    var bench = try await Bench(home)
+    let store = try #require(bench.store as? SQLiteStore)
+    _ = store.settle(Result<Int, StoreError>.failure(.outcomeUnknown("a test", file: "x.db")))
+    var codes: [StoreError.Code?] = []
+    do { try await bench.append(bytes: 1) } catch { codes.append((error as? StoreError)?.code) }
+    do { try await bench.fold { _ in } } catch { codes.append((error as? StoreError)?.code) }
+    #expect(codes == [.unknown, .unknown])
+    #expect(try await bench.page(bench.privates) != .absent, "reads go on")
+  }
+
+  private func full(_ body: () async throws -> Void) async {
+    do {
+      try await body()
+      Issue.record("there was room")
+    } catch {
+      #expect((error as? StoreError)?.code == .full)
+    }
+  }
+
+  private func limit(_ journal: JournalFile) throws { try journal.inspect(Self.limit) }
+  private func unlimit(_ journal: JournalFile) throws { try journal.inspect(Self.unlimit) }
+
+  private static func limit(_ database: GRDB.Database) throws {
+    let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
+    _ = try Int.fetchOne(database, sql: "PRAGMA max_page_count = \(pages + 2)")
+  }
+
+  private static func unlimit(_ database: GRDB.Database) throws {
+    _ = try Int.fetchOne(database, sql: "PRAGMA max_page_count = 1000000")
+  }
+}
+
+extension Bench {
+  mutating func append(bytes: Int) async throws {
+    let fact = Fact.unregister(
+      Unregistration(
+        scope: Self.scope, user: Self.owner,
+        device: .token([UInt8](repeating: 7, count: bytes))))
+    try await store.append([entry(fact, in: home)], leases: leases)
+  }
+}

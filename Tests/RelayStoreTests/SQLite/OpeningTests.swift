@@ -1,0 +1,154 @@
+import Foundation
+import GRDB
+import RelayCore
+import RelayEngine
+import Testing
+
+@testable import RelayStore
+
+/// What a SQLite store refuses to open, and how it says so.
+@Suite struct OpeningTests {
+  @Test func `both files are durable at every commit, read back`() async throws {
+    let home = try SQLiteHome()
+    for _ in 0..<2 {
+      let store = try home.store()
+      let files = [
+        try store.relay.inspect { try Self.pragmas($0) },
+        try store.journal.inspect { try Self.pragmas($0) },
+      ]
+      #expect(files == [["2", "wal", "1515342937"], ["2", "wal", "1515342937"]])
+      await store.close()
+    }
+  }
+
+  @Test func `files are for their owner only`() async throws {
+    let home = try SQLiteHome()
+    let store = try home.store()
+    for name in ["relay.db", "relay.db-wal", "journal.db", "journal.db-wal", "lock"] {
+      let attributes = try FileManager.default.attributesOfItem(atPath: home.path(name))
+      #expect(attributes[.posixPermissions] as? Int == 0o600, "\(name)")
+    }
+    await store.close()
+  }
+
+  @Test func `a second daemon is refused and told who holds the store`() async throws {
+    let home = try SQLiteHome()
+    let store = try home.store()
+    let refused = refusal { try home.store() }
+    #expect(refused?.code == .inUse)
+    #expect(refused?.message.contains("process \(getpid())") == true)
+    await store.close()
+  }
+
+  @Test func `a directory that is missing or a file is named`() throws {
+    let missing = StoreSettings(directory: "/nonexistent/zonerelay")
+    let refused = refusal { try SQLiteStore(missing) }
+    #expect(refused?.code == .unreadable)
+    #expect(refused?.message.contains("/nonexistent/zonerelay does not exist") == true)
+
+    let home = try SQLiteHome()
+    try Data("x".utf8).write(to: URL(fileURLWithPath: home.path("file")))
+    let file = StoreSettings(directory: home.path("file"))
+    #expect(refusal { try SQLiteStore(file) }?.message.contains("not a directory") == true)
+  }
+
+  @Test(.enabled(if: geteuid() != 0, "root may write anywhere"))
+  func `a directory that cannot be written is named`() throws {
+    let home = try SQLiteHome()
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o500], ofItemAtPath: home.settings.directory)
+    #expect(refusal { try home.store() }?.message.contains("cannot be written") == true)
+  }
+
+  @Test(arguments: ["relay.db", "journal.db"])
+  func `a file that is no database is left as it is`(name: String) throws {
+    let home = try SQLiteHome()
+    let junk = Data("this is no database, and somebody may want it".utf8)
+    try junk.write(to: URL(fileURLWithPath: home.path(name)))
+    let refused = refusal { try home.store() }
+    #expect(refused?.code == .corrupt)
+    #expect(refused?.message.contains(home.path(name)) == true)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: home.path(name))) == junk)
+  }
+
+  @Test(arguments: ["relay.db", "journal.db"])
+  func `a damaged page is found at the start`(name: String) async throws {
+    let home = try SQLiteHome()
+    var bench = try await Bench(home)
+    for index in 0..<60 {
+      let entry = bench.entry(.lostHistory(bench.feed), in: bench.home)
+      try await bench.store.append([entry], leases: bench.leases)
+      if index < 30 { try await bench.makeZone("zone\(index)") }
+    }
+    await bench.store.close()
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: home.path(name)))
+    for index in 4_096..<bytes.count { bytes[index] = UInt8(truncatingIfNeeded: index &* 31) }
+    try bytes.write(to: URL(fileURLWithPath: home.path(name)))
+    let refused = refusal { try home.store() }
+    #expect(refused?.code == .corrupt)
+    #expect(refused?.message.contains("restore a backup") == true)
+  }
+
+  @Test func `another application's database is left alone`() throws {
+    let home = try SQLiteHome()
+    let queue = try DatabaseQueue(path: home.path("relay.db"))
+    try queue.writeWithoutTransaction { try $0.execute(sql: "CREATE TABLE recipes (name TEXT)") }
+    try queue.close()
+    let before = try Data(contentsOf: URL(fileURLWithPath: home.path("relay.db")))
+    let refused = refusal { try home.store() }
+    #expect(refused?.code == .corrupt)
+    #expect(refused?.message.contains("another application's database") == true)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: home.path("relay.db"))) == before)
+  }
+
+  @Test(arguments: ["relay.db", "journal.db"])
+  func `a newer version's file is named and left alone`(name: String) async throws {
+    let home = try SQLiteHome()
+    let store = try home.store()
+    if name == "relay.db" {
+      try store.relay.inspect { try $0.execute(sql: "PRAGMA user_version = 99") }
+    } else {
+      try store.journal.inspect { try $0.execute(sql: "PRAGMA user_version = 99") }
+    }
+    await store.close()
+    let refused = refusal { try home.store() }
+    #expect(refused?.code == .newer)
+    #expect(refused?.message.contains("form 99, this one knows 1") == true)
+  }
+
+  @Test func `files of two different backups are refused`() async throws {
+    let home = try SQLiteHome()
+    var bench = try await Bench(home)
+    let old = try home.copy()
+    for _ in 0..<3 {
+      let entry = bench.entry(.lostHistory(bench.feed), in: bench.home)
+      try await bench.store.append([entry], leases: bench.leases)
+      try await bench.fold { _ in }
+    }
+    await bench.store.close()
+    let mixed = try home.copy()
+    for name in ["relay.db", "relay.db-wal"] {
+      // There is a log beside the old file and none beside the new one, or the reverse.
+      try? FileManager.default.removeItem(atPath: mixed.path(name))
+      try FileManager.default.copyItem(atPath: old.path(name), toPath: mixed.path(name))
+    }
+    let refused = refusal { try mixed.store() }
+    #expect(refused?.code == .corrupt)
+    #expect(refused?.message.contains("older than journal.db") == true)
+  }
+
+  private func refusal(_ body: () throws -> SQLiteStore) -> StoreError? {
+    do {
+      _ = try body()
+      return nil
+    } catch {
+      return error as? StoreError
+    }
+  }
+
+  private static func pragmas(_ database: GRDB.Database) throws -> [String] {
+    try ["synchronous", "journal_mode", "application_id"].map {
+      try String.fetchOne(database, sql: "PRAGMA \($0)") ?? "none"
+    }
+  }
+}
