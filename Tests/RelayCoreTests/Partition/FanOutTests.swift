@@ -1,0 +1,127 @@
+import RelayCore
+import Testing
+
+/// A change for more users than are stepped at once: slices, each a fact of its own.
+@Suite struct FanOutTests {
+  private let rule = Subscription.Rule.query(QueryRule(recordType: "Article"))
+
+  private func limits(_ slice: Int = 2) -> Limits {
+    var limits = Limits()
+    limits.fanOutSlice = slice
+    return limits
+  }
+
+  /// Five subscribers, and one change to reach them all.
+  private func rig(_ slice: Int = 2, users count: Int = 5) -> (PartitionRig, [UserID]) {
+    let guests = users(count, inHomeOf: Sample.owner, true)
+    var rig = PartitionRig(limits: limits(slice))
+    for (index, user) in guests.enumerated() {
+      rig.register(UInt64(index + 1), of: user)
+      rig.save("q", rule, .public, of: user)
+    }
+    return (rig, guests)
+  }
+
+  private func publicChange(_ rig: inout PartitionRig, _ record: String, _ serial: UInt64) {
+    let change = rig.make(.record(.created, record), in: .publicDefault, .public)
+    rig.hear(.change(change, at: Sample.position(serial)), serial)
+  }
+
+  private func journalled(_ effects: [Effect]) -> [Fact] {
+    effects.compactMap { effect in
+      guard case .journal(_, let fact) = effect else { return nil }
+      return fact
+    }
+  }
+
+  @Test func allSubscribersAreReachedOnceSliceBySlice() {
+    var (rig, guests) = rig()
+    publicChange(&rig, "A1", 1)
+    var matched = [rig.partition.ledger.matched]
+    while let fact = journalled(rig.last).first {
+      rig.step(fact)
+      matched.append(rig.partition.ledger.matched)
+    }
+    #expect(matched == [2, 4, 5])
+    let cut = rig.fold()
+    #expect(cut.fanOuts == [])
+    for user in guests { #expect(cut.feed(.notifications(user))?.deltas.count == 1) }
+  }
+
+  @Test func laterChangesOfTheSameRecordQueueBehindAndOthersDoNot() {
+    var (rig, _) = rig()
+    publicChange(&rig, "A1", 1)
+    let first = journalled(rig.last)
+    publicChange(&rig, "A1", 2)
+    #expect(journalled(rig.last).isEmpty && rig.partition.ledger.matched == 2)
+    publicChange(&rig, "B2", 3)
+    #expect(rig.partition.ledger.matched == 4)
+    var queue = first + journalled(rig.last)
+    while !queue.isEmpty {
+      rig.step(queue.removeFirst())
+      queue += journalled(rig.last)
+    }
+    #expect(rig.partition.ledger.matched == 15 && rig.partition.ledger.isBalanced)
+    #expect(rig.fold().fanOuts == [])
+  }
+
+  @Test func aSubscriptionSavedAfterTheChangeIsNotReachedByItsLaterSlices() {
+    var (rig, _) = rig()
+    publicChange(&rig, "A1", 1)
+    var queue = journalled(rig.last)
+    let late = users(6, inHomeOf: Sample.owner, true)[5]
+    rig.register(9, of: late)
+    rig.save("q", rule, .public, of: late)
+    while !queue.isEmpty {
+      rig.step(queue.removeFirst())
+      queue += journalled(rig.last)
+    }
+    #expect(rig.partition.ledger.matched == 5)
+  }
+
+  /// More than a thousand: a crash at every place of the fan-out, and replay goes on from there.
+  @Test func aCrashInTheMiddleGoesOnWhereItWas() {
+    for crash in 0...3 {
+      var (rig, guests) = rig(500, users: 1_200)
+      var tables = PartitionTables(id: rig.partition.id, cursor: Ordinal(rig.ordinal))
+      let before = rig.fold()
+      (tables.devices, tables.subscriptions) = (before.devices, before.subscriptions)
+      publicChange(&rig, "A1", 1)
+      var queue = journalled(rig.last)
+      for _ in 0..<crash where !queue.isEmpty {
+        rig.step(queue.removeFirst())
+        queue += journalled(rig.last)
+      }
+      var again = Partition(tables, limits: limits(500), policy: WakePolicy())
+      var ignored: [Effect] = []
+      for row in rig.journal where row.ordinal > tables.cursor {
+        again.step(row.fact, ordinal: row.ordinal, at: row.at, into: &ignored)
+      }
+      rig.partition = again
+      queue = again.unfinished
+      // A repeat of what was journalled already is harmless.
+      rig.step(.slice(Slice(origin: Ordinal(2_401), cursor: .zero)))
+      while !queue.isEmpty {
+        rig.step(queue.removeFirst())
+        queue += journalled(rig.last)
+      }
+      #expect(rig.partition.ledger.matched == 1_200)
+      #expect(rig.partition.ledger.pending == 1_200)
+      let cut = rig.fold()
+      #expect(guests.allSatisfy { cut.feed(.notifications($0))?.deltas.count == 1 })
+    }
+  }
+
+  @Test func oneUsersManySubscriptionsGetPlacesOfTheirOwn() {
+    let user = users(1, inHomeOf: Sample.owner, true)[0]
+    var rig = PartitionRig(limits: limits(10))
+    for index in 0..<4 {
+      let rule = QueryRule(
+        recordType: "Article", firesOn: QueryRule.Firing(rawValue: UInt8(index * 2 + 1)))
+      rig.save("q\(index)", .query(rule), .public, of: user)
+    }
+    publicChange(&rig, "A1", 1)
+    let deltas = rig.fold().feed(.notifications(user))?.deltas ?? []
+    #expect(deltas.map { $0.delta.last.position } == (0..<4).map { Sample.position(5, $0) })
+  }
+}

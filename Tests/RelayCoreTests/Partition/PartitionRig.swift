@@ -1,0 +1,140 @@
+import RelayCore
+
+/// One partition with a journal and folds that succeed at once.
+struct PartitionRig {
+  var partition: Partition
+  var ordinal: UInt64 = 0
+  var now = Sample.start
+  var effects: [Effect] = []
+  /// What the last fact led to.
+  var last: [Effect] = []
+  var journal: [(ordinal: Ordinal, at: Instant, fact: Fact)] = []
+  var cuts: [PartitionCut] = []
+  var fingerprint: UInt64 = 100
+  /// Lanes that may be woken, in line at their routes.
+  var lines: [ReadyLane] = []
+
+  init(_ home: UserID = Sample.owner, limits: Limits = Limits()) {
+    let id = PartitionID.home(of: home, in: Sample.scope)
+    partition = Partition(id: id, limits: limits, policy: WakePolicy())
+  }
+
+  @discardableResult
+  mutating func step(_ fact: Fact) -> Answer {
+    ordinal += 1
+    last = []
+    partition.step(fact, ordinal: Ordinal(ordinal), at: now, into: &last)
+    journal.append((Ordinal(ordinal), now, fact))
+    effects += last
+    guard case .answer(_, _, let answer, _)? = last.last else { return .done }
+    return answer
+  }
+
+  @discardableResult
+  mutating func change(
+    _ event: Change.Event, in zone: ZoneID = Sample.zone, _ database: Database = .private,
+    by client: ClientID? = nil, fingerprint: UInt64? = nil
+  ) -> Answer {
+    step(.change(make(event, in: zone, database, by: client, fingerprint: fingerprint)))
+  }
+
+  mutating func make(
+    _ event: Change.Event, in zone: ZoneID = Sample.zone, _ database: Database = .private,
+    by client: ClientID? = nil, fingerprint: UInt64? = nil
+  ) -> Change {
+    self.fingerprint += 1
+    return Change(
+      scope: Sample.scope, database: database, zone: zone, event: event,
+      author: client.map { Change.Author(user: zone.owner, client: $0) }, time: now,
+      notification: Sample.nid(self.fingerprint), fingerprint: fingerprint ?? self.fingerprint)
+  }
+
+  /// Steps what another partition tells.
+  @discardableResult
+  mutating func hear(_ message: Forwarded.Message, _ serial: UInt64) -> Answer {
+    let source = PartitionID((Int(partition.id.number) + 1) % PartitionID.count)
+    return step(
+      .forwarded(Forwarded(source: source, serial: Sample.position(serial), message: message)))
+  }
+
+  @discardableResult
+  mutating func register(
+    _ client: UInt64, of user: UserID = Sample.owner, address: Address? = nil
+  ) -> Answer {
+    step(
+      .register(
+        Registration(
+          scope: Sample.scope, user: user, client: Sample.client(client),
+          address: address ?? Sample.address(UInt8(truncatingIfNeeded: client)))))
+  }
+
+  @discardableResult
+  mutating func save(
+    _ id: String, _ rule: Subscription.Rule, _ database: Database = .private,
+    of user: UserID = Sample.owner, visible: Bool = false
+  ) -> Answer {
+    var info = NotificationInfo()
+    if visible { info.alert.body = "Hello" }
+    let subscription = Subscription(
+      id: SubscriptionID(id), database: database, rule: rule, info: info)
+    return step(
+      .modify(
+        SubscriptionsRequest(
+          scope: Sample.scope, user: user, database: database, operations: [.save(subscription)])))
+  }
+
+  /// Folds everything, durable at once. Returns what the cut brought.
+  @discardableResult
+  mutating func fold() -> PartitionCut {
+    let cut = partition.cut()
+    lines += partition.folded(at: now)
+    cuts.append(cut)
+    return cut
+  }
+
+  /// Waits for windows and folds until lanes may be woken; begins their attempts.
+  mutating func wake(after seconds: Double = 3) -> [PushAttempt] {
+    now = now + Span(milliseconds: Int64(seconds * 1_000))
+    for _ in 0..<3 {
+      lines += partition.ready(at: now)
+      fold()
+    }
+    defer { lines = [] }
+    return lines.compactMap { partition.begin($0, at: now) }
+  }
+
+  mutating func ended(_ attempt: PushAttempt, _ verdict: Verdict) {
+    partition.ended(attempt.id, verdict, at: now, &effects)
+  }
+}
+
+extension Change.Event {
+  static func record(_ verb: RecordChange.Verb, _ name: String = "A1") -> Change.Event {
+    .record(RecordChange(verb: verb, name: name, type: "Article"))
+  }
+}
+
+extension PartitionCut {
+  func feed(_ kind: FeedKey.Kind) -> FeedCut? {
+    feeds.first { $0.feed == FeedKey(scope: Sample.scope, kind: kind) }
+  }
+}
+
+extension PushAttempt {
+  var text: String { String(decoding: payload, as: UTF8.self) }
+}
+
+/// Users whose home is a given partition, or is not.
+func users(_ count: Int, inHomeOf user: UserID, _ isThere: Bool) -> [UserID] {
+  let home = PartitionID.home(of: user, in: Sample.scope)
+  var found: [UserID] = []
+  var number = 0
+  while found.count < count {
+    let candidate = UserID("_u\(number)")
+    if (PartitionID.home(of: candidate, in: Sample.scope) == home) == isThere {
+      found.append(candidate)
+    }
+    number += 1
+  }
+  return found
+}

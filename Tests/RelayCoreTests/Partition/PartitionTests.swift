@@ -1,0 +1,195 @@
+import RelayCore
+import Testing
+
+/// One partition's facts and what they lead to.
+@Suite struct PartitionTests {
+  private let everything = Subscription.Rule.database(recordType: nil)
+
+  @Test func aChangeReachesItsZonesFeedItsOwnersFeedsAndTheirDevices() {
+    var rig = PartitionRig()
+    rig.register(1)
+    rig.save("all", everything)
+    rig.fold()
+    #expect(rig.change(.record(.created)) == .accepted)
+    let feeds = rig.last.compactMap { effect -> FeedKey.Kind? in
+      guard case .dirtied(.feed(let key)) = effect else { return nil }
+      return key.kind
+    }
+    #expect(
+      feeds == [.zone(Sample.zone), .database(Sample.owner, .private), .notifications(Sample.owner)])
+    let cut = rig.fold()
+    #expect(cut.cursor == Ordinal(3) && cut.remembered.count == 1)
+    #expect(cut.feeds.map { $0.deltas.map(\.subject) } == [
+      [.record("A1")], [.zone(Sample.zone)],
+      [.notification(SubscriptionID("all"), zone: Sample.zone, record: nil)],
+    ])
+    let pushes = rig.wake()
+    #expect(pushes.map(\.device.client) == [Sample.client(1)])
+    #expect(pushes[0].intent == .background && pushes[0].wake == 1)
+  }
+
+  /// P8: logged, marked own, and not pushed to who made it.
+  @Test func aDeviceIsNotWokenByItsOwnChange() {
+    var rig = PartitionRig()
+    rig.register(1)
+    rig.register(2)
+    rig.save("all", everything)
+    rig.change(.record(.updated), by: Sample.client(1))
+    #expect(rig.partition.ledger.own == 1 && rig.partition.ledger.pending == 1)
+    let entry = rig.fold().feed(.zone(Sample.zone))?.deltas.first.map {
+      Fold.fold(nil, $0.delta, subject: $0.subject)
+    }
+    #expect(entry?.life.isOwn(of: Sample.client(1), since: .zero) == true)
+    #expect(entry?.life.isOwn(of: Sample.client(2), since: .zero) == false)
+    #expect(rig.wake().map(\.device.client) == [Sample.client(2)])
+  }
+
+  @Test func aRepeatedChangeIsADuplicateAlsoAfterARestart() {
+    var rig = PartitionRig()
+    #expect(rig.change(.record(.created), fingerprint: 7) == .accepted)
+    #expect(rig.change(.record(.created), fingerprint: 7) == .duplicate)
+    var tables = PartitionTables(id: rig.partition.id, cursor: Ordinal(2))
+    tables.remembered = rig.fold().remembered
+    rig.partition = Partition(tables, limits: Limits(), policy: WakePolicy())
+    #expect(rig.change(.record(.created), fingerprint: 7) == .duplicate)
+  }
+
+  @Test func anUnsubscriptionWithdrawsWhatPends() {
+    var rig = PartitionRig()
+    rig.register(1)
+    rig.save("all", everything)
+    rig.change(.record(.created))
+    rig.step(
+      .modify(
+        SubscriptionsRequest(
+          scope: Sample.scope, user: Sample.owner, database: .private,
+          operations: [.delete(SubscriptionID("all")), .delete(SubscriptionID("none"))])))
+    #expect(rig.partition.ledger.withdrawn == 1 && rig.partition.ledger.isBalanced)
+    #expect(rig.wake().isEmpty)
+  }
+
+  @Test func aSubscriptionFiresForWhatIsAcceptedAfterIt() {
+    var rig = PartitionRig()
+    rig.register(1)
+    rig.change(.record(.created))
+    rig.save("all", everything)
+    #expect(rig.partition.ledger.matched == 0)
+    rig.change(.record(.updated))
+    #expect(rig.partition.ledger.matched == 1)
+    #expect(
+      rig.save("twin", everything)
+        == .subscriptions([
+          .refused(SubscriptionID("twin"), .duplicateSubscription(of: SubscriptionID("all")))
+        ]))
+  }
+
+  @Test func limitsAreRefusedByName() {
+    var limits = Limits()
+    limits.subscriptionsPerUser = 1
+    limits.devicesPerUser = 1
+    limits.participantsPerZone = 1
+    var rig = PartitionRig(limits: limits)
+    rig.save("all", everything)
+    #expect(
+      rig.save("more", .zone(Sample.zone, recordType: nil))
+        == .subscriptions([
+          .refused(SubscriptionID("more"), .tooManySubscriptions(max: 1))
+        ]))
+    rig.register(1)
+    #expect(rig.register(2) == .refused(.tooManyDevices(max: 1)))
+    #expect(rig.register(1) == .registered(Sample.client(1)))
+    rig.change(.granted(UserID("_u1")))
+    #expect(rig.change(.granted(UserID("_u2"))) == .refused(.tooManyParticipants(max: 1)))
+    #expect(rig.change(.granted(UserID("_u1"))) == .accepted)
+  }
+
+  @Test func aDisplacedDeviceIsReachedNoMoreUntilItRegistersAgain() {
+    var rig = PartitionRig()
+    rig.register(1)
+    rig.save("all", everything)
+    rig.change(.record(.created))
+    let key = DeviceKey(scope: Sample.scope, user: Sample.owner, client: Sample.client(1))
+    func displaced(_ address: Address) -> Forwarded.Message {
+      .displaced(scope: key.scope, user: key.user, client: key.client, address: address)
+    }
+    rig.hear(displaced(Sample.address(9)), 1)
+    #expect(rig.partition.ledger.retired == 0, "it has another address by now")
+    rig.hear(displaced(Sample.address(1)), 2)
+    #expect(rig.partition.ledger.retired == 1 && rig.wake().isEmpty)
+    let row = rig.cuts.last?.devices.first ?? rig.fold().devices.first
+    rig.register(1)
+    rig.change(.record(.updated))
+    #expect(rig.wake().count == 1)
+    #expect(row?.address.token.isEmpty != false)
+  }
+
+  @Test func aGoneVerdictCountsOnlyForTheRegistrationItIsAbout() {
+    var rig = PartitionRig()
+    rig.register(1)
+    rig.save("all", everything)
+    rig.change(.record(.created))
+    let attempt = rig.wake()[0]
+    rig.ended(attempt, .gone(at: Sample.start - Span.seconds(1), .init("Unregistered")))
+    #expect(rig.partition.ledger.pending == 1, "the address was registered after that time (L10)")
+    let again = rig.wake()[0]
+    rig.register(1)
+    rig.ended(again, .gone(at: nil, .init("BadDeviceToken")))
+    #expect(rig.partition.ledger.pending == 1, "it was registered again meanwhile")
+    let last = rig.wake()[0]
+    rig.ended(last, .gone(at: nil, .init("BadDeviceToken")))
+    #expect(rig.partition.ledger.retired == 1 && rig.partition.ledger.isBalanced)
+    rig.ended(last, .delivered)
+    #expect(rig.partition.ledger.woken == 0, "a repeated verdict changes nothing")
+  }
+
+  /// P5: a push to the address before says nothing about this one.
+  @Test func aWakeTakenAtAReplacedAddressIsMadeAgain() {
+    var rig = PartitionRig()
+    rig.register(1)
+    rig.save("all", everything)
+    rig.change(.record(.created))
+    let attempt = rig.wake()[0]
+    rig.register(1, address: Sample.address(77))
+    rig.ended(attempt, .delivered)
+    #expect(rig.partition.ledger.pending == 1 && rig.partition.ledger.woken == 0)
+    #expect(rig.wake().map(\.address) == [Sample.address(77)])
+  }
+
+  /// L6: a lane that stood in line at one route is not sent by it after its device moved.
+  @Test func aDeviceThatMovedIsWokenByItsNewRoute() {
+    var rig = PartitionRig()
+    rig.register(1)
+    rig.save("all", everything)
+    rig.change(.record(.created))
+    rig.now = .s(3)
+    for _ in 0..<3 {
+      rig.lines += rig.partition.ready(at: rig.now)
+      rig.fold()
+    }
+    #expect(rig.lines.count == 1)
+    let moved = Address(transport: .apns, topic: "com.example.other", token: [1])
+    rig.register(1, address: moved)
+    let stale = rig.lines.compactMap { rig.partition.begin($0, at: rig.now) }
+    rig.lines = []
+    #expect(stale.isEmpty)
+    let attempts = rig.wake()
+    #expect(attempts.map(\.route.topic) == ["com.example.other"])
+    #expect(attempts.map(\.address) == [moved])
+  }
+
+  @Test func aSignOutWithdrawsAndFreesTheDevice() {
+    var rig = PartitionRig()
+    rig.register(1)
+    rig.save("all", everything)
+    rig.change(.record(.created))
+    let attempt = rig.wake()[0]
+    rig.step(
+      .unregister(
+        Unregistration(
+          scope: Sample.scope, user: Sample.owner, device: .token(Sample.address(1).token))))
+    #expect(rig.partition.ledger.withdrawn == 1 && rig.partition.ledger.isBalanced)
+    rig.ended(attempt, .delivered)
+    #expect(rig.partition.ledger.woken == 0)
+    #expect(rig.fold().devicesRemoved.map(\.client) == [Sample.client(1)])
+  }
+}
