@@ -1,0 +1,139 @@
+import RelayCore
+import Testing
+
+/// Whatever a wake says: never above the limit, valid JSON, pruned in the documented order.
+@Suite struct PayloadPropertyTests {
+  private func name(_ draw: inout Draw, _ bytes: Int) -> String {
+    let letters = ["a", "Z", "_", "-", "é", "\"", "\\", "日", "🙂"]
+    var text = ""
+    let target = draw.chance(20) ? bytes : draw.below(bytes + 1)
+    while true {
+      let letter = draw.chance(70) ? "x" : draw.pick(letters)
+      if text.utf8.count + letter.utf8.count > target { return text }
+      text += letter
+    }
+  }
+
+  private func zone(_ draw: inout Draw) -> ZoneID {
+    ZoneID(name: name(&draw, 255), owner: UserID(name(&draw, 255)))
+  }
+
+  private func info(_ draw: inout Draw) -> NotificationInfo? {
+    guard draw.chance(60) else { return nil }
+    var info = NotificationInfo()
+    func maybe(_ bytes: Int) -> String? { draw.chance(40) ? name(&draw, bytes) : nil }
+    info.alert.body = maybe(3_000)
+    info.alert.bodyKey = maybe(100)
+    info.alert.bodyArguments = (0..<draw.below(4)).map { _ in name(&draw, 100) }
+    info.alert.title = maybe(500)
+    info.alert.subtitle = maybe(500)
+    info.alert.actionKey = maybe(255)
+    info.alert.launchImage = maybe(255)
+    info.sound = maybe(255)
+    info.category = maybe(255)
+    info.isContentAvailable = draw.chance(50)
+    info.isMutable = draw.chance(50)
+    return info
+  }
+
+  private func text(_ draw: inout Draw) -> WakeText {
+    let kind: Notice.Kind = draw.chance(50)
+      ? .query(
+        record: name(&draw, 255), reason: .updated,
+        values: (0..<draw.below(3)).map {
+          Field(name: "f\($0)", value: .string(name(&draw, 300)))
+        }, isCut: draw.chance(10))
+      : draw.chance(50) ? .zone : .database
+    let notice = Notice(
+      subscription: SubscriptionID(name(&draw, 255)), notification: Sample.nid(3),
+      database: draw.pick(Database.allCases), zone: zone(&draw), kind: kind)
+    let zones = (0..<draw.below(65)).map { _ in
+      WakeText.NamedZone(zone: zone(&draw), database: draw.pick(Database.allCases))
+    }
+    return WakeText(
+      scope: Scope(container: name(&draw, 255), environment: .production),
+      user: UserID(name(&draw, 255)), wake: UInt32(draw.below(1 << 32 - 1)), notice: notice,
+      info: info(&draw), subjects: zones.count, zones: zones, hasQuery: draw.chance(30),
+      isMore: draw.chance(20))
+  }
+
+  @Test func everyPayloadFitsIsValidAndTellsOfEveryZoneOrThatThereIsMore() {
+    var draw = Draw(seed: 8)
+    for round in 0..<800 {
+      let text = text(&draw)
+      let payload = PayloadEncoder.encode(text, bytesMax: 4_096)
+      guard payload.bytes.count <= 4_096, let json = JSONChecker.read(payload.bytes) else {
+        Issue.record("round \(round): \(String(decoding: payload.bytes, as: UTF8.self))")
+        return
+      }
+      var named = 0
+      if case .array(let zones)? = json["zr"]?["z"] { named = zones.count }
+      #expect(named == payload.zonesNamed)
+      #expect(named == text.zones.count || json["zr"]?["m"] == .number("1"))
+      let sub = json["ck"]?["qry"] ?? json["ck"]?["fet"] ?? json["ck"]?["met"]
+      #expect(sub?["sid"] == .string(text.notice.subscription.name))
+      #expect(sub?["zid"] == .string(text.notice.zone.name))
+      #expect((json["ck"]?["p"] != nil) == payload.isPruned || text.notice.isCutShort)
+    }
+  }
+
+  /// The documented order, one by one, as the room shrinks; `sid` is never dropped.
+  @Test func partsAreDroppedInTheDocumentedOrder() {
+    var info = NotificationInfo()
+    info.alert.body = "body"
+    info.alert.bodyKey = "bodyKey"
+    info.alert.bodyArguments = ["argument"]
+    info.alert.actionKey = "actionKey"
+    info.alert.launchImage = "launchImage"
+    info.sound = "sound"
+    let notice = Notice(
+      subscription: SubscriptionID("subscription"), notification: Sample.nid(3),
+      database: .private, zone: Sample.zone,
+      kind: .query(record: "record", reason: .created, values: [], isCut: false))
+    let text = WakeText(
+      scope: Sample.scope, user: Sample.owner, wake: 1, notice: notice, info: info, subjects: 1,
+      zones: [WakeText.NamedZone(zone: Sample.zone, database: .private)], hasQuery: true,
+      isMore: false)
+    let marks = [
+      "\"z\":[", Sample.scope.container, "\"rid\"", "\"sound\"", "launch-image", "action-loc-key",
+      "\"body\"", "loc-args", "\"loc-key\"", "\"nid\"",
+    ]
+    var dropped: [String] = []
+    for room in (150...600).reversed() {
+      let payload = PayloadEncoder.encode(text, bytesMax: room)
+      let json = String(decoding: payload.bytes, as: UTF8.self)
+      for mark in marks where !json.contains(mark) && !dropped.contains(mark) {
+        dropped.append(mark)
+      }
+      #expect(payload.bytes.count <= room && json.contains("\"sid\":\"subscription\""))
+      if dropped.count == marks.count { break }
+    }
+    #expect(dropped == marks)
+  }
+
+  @Test func numbersThatJSONCannotSpellBecomeNull() {
+    var json = JSONText()
+    json.raw("{")
+    for (name, value) in [
+      ("a", FieldValue.double(.infinity)), ("b", .double(1e300)), ("c", .bytes([0, 255])),
+      ("d", .location(latitude: 1.5, longitude: -2)), ("e", .list([.int64(1), .list([])])),
+      ("f", .timestamp(Instant(milliseconds: 5))), ("g", .asset("x")),
+      ("h", .reference(recordName: "r", zone: nil)),
+    ] {
+      json.key(name)
+      json.value(value)
+    }
+    json.raw("}")
+    #expect(
+      String(decoding: json.bytes, as: UTF8.self)
+        == #"{"a":null,"b":1e+300,"c":"00ff","d":[1.5,-2.0],"e":[1,[]],"f":5,"g":"x","h":"r"}"#)
+    #expect(JSONChecker.read(json.bytes) != nil)
+  }
+}
+
+extension Notice {
+  fileprivate var isCutShort: Bool {
+    if case .query(_, _, _, let isCut) = kind { return isCut }
+    return false
+  }
+}

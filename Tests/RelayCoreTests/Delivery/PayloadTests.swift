@@ -1,0 +1,130 @@
+import RelayCore
+import Testing
+
+/// Golden payloads: the rows of cloudkit-wire section 2, byte for byte.
+@Suite struct PayloadTests {
+  private let nid = Identifier(text: "943172cd-0000-4000-8000-000000000001")!
+  private let user = UserID("_ca83")
+
+  private func text(_ notice: Notice, _ info: NotificationInfo? = nil) -> WakeText {
+    WakeText(
+      scope: Scope(container: "iCloud.com.example.notes", environment: .development), user: user,
+      wake: 17, notice: notice, info: info, subjects: 1, zones: [], hasQuery: false, isMore: false)
+  }
+
+  private func notice(
+    _ kind: Notice.Kind, _ database: Database, _ zone: ZoneID, sid: String = "S1"
+  ) -> Notice {
+    Notice(
+      subscription: SubscriptionID(sid), notification: nid, database: database, zone: zone,
+      kind: kind)
+  }
+
+  private func encode(_ text: WakeText) -> String {
+    String(decoding: PayloadEncoder.encode(text, bytesMax: 4_096).bytes, as: UTF8.self)
+  }
+
+  private let query = Notice.Kind.query(record: "R1", reason: .created, values: [], isCut: false)
+  private let ck = """
+    "ck":{"ce":2,"cid":"iCloud.com.example.notes","ckuserid":"_ca83",\
+    "nid":"943172cd-0000-4000-8000-000000000001",
+    """
+
+  private func expected(_ aps: String, _ sub: String, _ zr: String) -> String {
+    "{\"aps\":\(aps),\(ck.trimmingNewline)\(sub)},\"zr\":\(zr)}"
+  }
+
+  @Test func aSilentQueryInThePublicDatabase() {
+    var text = text(notice(query, .public, .publicDefault))
+    text.hasQuery = true
+    #expect(
+      encode(text)
+        == expected(
+          #"{"content-available":1}"#,
+          #""qry":{"dbs":2,"fo":1,"rid":"R1","sid":"S1","zid":"_defaultZone","zoid":"_defaultOwner"}"#,
+          #"{"w":17,"n":1,"q":1}"#))
+  }
+
+  @Test func aVisibleQueryInThePrivateDatabaseHasABareAlert() {
+    var info = NotificationInfo()
+    info.alert.body = "New Chat"
+    info.sound = "default"
+    let zone = ZoneID(name: ZoneID.defaultName, owner: user)
+    #expect(
+      encode(text(notice(query, .private, zone), info))
+        == expected(
+          #"{"alert":"New Chat","sound":"default"}"#,
+          #""qry":{"dbs":1,"fo":1,"rid":"R1","sid":"S1","zid":"_defaultZone","zoid":"_ca83"}"#,
+          #"{"w":17,"n":1}"#))
+  }
+
+  @Test func aQueryCarriesTheValuesThatItsSubscriptionNames() {
+    let values = [
+      Field(name: "title", value: .string("a \"b\"\n")), Field(name: "body", value: .int64(-3)),
+    ]
+    let kind = Notice.Kind.query(record: "R1", reason: .deleted, values: values, isCut: false)
+    #expect(
+      encode(text(notice(kind, .public, .publicDefault)))
+        == expected(
+          #"{"content-available":1}"#,
+          #""qry":{"dbs":2,"fo":3,"rid":"R1","af":{"title":"a \"b\"\u000a","body":-3},"#
+            + #""sid":"S1","zid":"_defaultZone","zoid":"_defaultOwner"}"#,
+          #"{"w":17,"n":1}"#))
+  }
+
+  @Test func aDatabasePushNamesItsZone() {
+    let zone = ZoneID(name: "com.apple.coredata.cloudkit.zone", owner: user)
+    var text = text(notice(.database, .private, zone))
+    text.zones = [WakeText.NamedZone(zone: zone, database: .private)]
+    #expect(
+      encode(text)
+        == expected(
+          #"{"content-available":1}"#,
+          #""met":{"dbs":1,"sid":"S1","zid":"com.apple.coredata.cloudkit.zone","zoid":"_ca83"}"#,
+          #"{"w":17,"n":1,"z":[["com.apple.coredata.cloudkit.zone","_ca83",1]]}"#))
+  }
+
+  @Test func aZonePushAndOneOfTheSharedDatabase() {
+    let zone = ZoneID(name: "ReadingList", owner: UserID("_other"))
+    #expect(
+      encode(text(notice(.zone, .private, ZoneID(name: "ReadingList", owner: user))))
+        == expected(
+          #"{"content-available":1}"#,
+          #""fet":{"dbs":1,"sid":"S1","zid":"ReadingList","zoid":"_ca83"}"#, #"{"w":17,"n":1}"#))
+    #expect(
+      encode(text(notice(.database, .shared, zone)))
+        == expected(
+          #"{"content-available":1}"#,
+          #""met":{"dbs":3,"sid":"S1","zid":"ReadingList","zoid":"_other"}"#, #"{"w":17,"n":1}"#))
+  }
+
+  @Test func aRichAlertIsADictionaryAndBothMeansTheAppIsWokenToo() {
+    var info = NotificationInfo()
+    info.alert.title = "T"
+    info.alert.bodyKey = "KEY"
+    info.alert.bodyArguments = ["name"]
+    info.alert.launchImage = "L.png"
+    info.category = "C"
+    info.isContentAvailable = true
+    info.isMutable = true
+    #expect(
+      encode(text(notice(.zone, .private, ZoneID(name: "Z", owner: user)), info))
+        == expected(
+          #"{"alert":{"title":"T","loc-key":"KEY","loc-args":["name"],"launch-image":"L.png"},"#
+            + #""category":"C","content-available":1,"mutable-content":1}"#,
+          #""fet":{"dbs":1,"sid":"S1","zid":"Z","zoid":"_ca83"}"#, #"{"w":17,"n":1}"#))
+  }
+
+  @Test func valuesThatDidNotFitAreSaidToBePruned() {
+    let kind = Notice.Kind.query(record: "R1", reason: .updated, values: [], isCut: true)
+    let payload = PayloadEncoder.encode(
+      text(notice(kind, .public, .publicDefault)), bytesMax: 4_096)
+    #expect(String(decoding: payload.bytes, as: UTF8.self).contains(#","p":1,"qry":"#))
+    #expect(!payload.isPruned)
+  }
+}
+
+extension String {
+  /// Without the line end that a multi-line literal brings.
+  fileprivate var trimmingNewline: String { filter { $0 != "\n" } }
+}
