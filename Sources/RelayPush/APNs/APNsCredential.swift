@@ -1,0 +1,117 @@
+import JWTKit
+import RelayCore
+import Synchronization
+
+extension APNsSettings {
+  /// A provider token's signing key, as Apple hands it out.
+  package struct Key: Sendable {
+    package let keyID: String
+    package let teamID: String
+    let privateKey: ES256PrivateKey
+
+    /// - Parameter pem: the text of `AuthKey_….p8`: a P-256 key in PKCS#8.
+    package init(pem: String, keyID: String, teamID: String) throws(PushProblem) {
+      guard Self.isTenPlain(keyID) else {
+        throw PushProblem(
+          .keyID, "\"\(keyID)\" is no APNs key id",
+          remedy: "give the ten letters and digits that name the key in Apple's developer account")
+      }
+      guard Self.isTenPlain(teamID) else {
+        throw PushProblem(
+          .teamID, "\"\(teamID)\" is no Apple team id",
+          remedy: "give the ten letters and digits under Membership in Apple's developer account")
+      }
+      do {
+        privateKey = try ES256PrivateKey(pem: pem)
+      } catch {
+        throw PushProblem(
+          .providerKey, "the APNs key \(keyID) is no P-256 private key in PKCS#8: \(error)",
+          remedy: "use the AuthKey_\(keyID).p8 file unchanged, as downloaded from Apple")
+      }
+      self.keyID = keyID
+      self.teamID = teamID
+    }
+
+    private static func isTenPlain(_ text: String) -> Bool {
+      text.utf8.count == 10 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+    }
+  }
+}
+
+/// Provider tokens of one key. Share one among all routes of the key: Apple counts the updates of a
+/// team, not of a connection.
+package final class APNsCredential: Sendable {
+  /// A signed token, ready for the `authorization` field.
+  struct Bearer: Hashable, Sendable {
+    let serial: Int
+    let text: String
+  }
+
+  private let keyID: String
+  private let teamID: String
+  private let algorithm: any JWTAlgorithm
+  private let state = Mutex(State())
+
+  private struct State {
+    var rota = TokenRota()
+    var texts: [Int: String] = [:]
+  }
+
+  package init(_ key: APNsSettings.Key) async throws(PushProblem) {
+    keyID = key.keyID
+    teamID = key.teamID
+    let keys = JWTKeyCollection()
+    await keys.add(ecdsa: key.privateKey)
+    do {
+      algorithm = try await keys.getKey()
+    } catch {
+      throw PushProblem(
+        .providerKey, "the APNs key \(key.keyID) cannot sign: \(error)",
+        remedy: "use the AuthKey_\(key.keyID).p8 file unchanged, as downloaded from Apple")
+    }
+  }
+
+  /// The token to use now; signs a new one when it is time, about once in 50 minutes.
+  func bearer(at now: Instant) throws -> Bearer {
+    try state.withLock { state in
+      switch state.rota.use(at: now) {
+      case .keep(let serial):
+        return Bearer(serial: serial, text: state.texts[serial] ?? "")
+      case .sign(let serial):
+        let text = "bearer " + (try sign(at: now))
+        state.rota.signed(serial, at: now)
+        state.texts[serial] = text
+        state.texts = state.texts.filter { state.rota.remembers($0.key) }
+        return Bearer(serial: serial, text: text)
+      }
+    }
+  }
+
+  /// Apple says that this token has expired.
+  func expired(_ bearer: Bearer, at now: Instant) -> TokenRota.ExpiredAction {
+    state.withLock { $0.rota.expired(bearer.serial, at: now) }
+  }
+
+  /// Apple says that this token came too soon after another.
+  func tooSoon(_ bearer: Bearer, at now: Instant) {
+    state.withLock { $0.rota.tooSoon(bearer.serial, at: now) }
+  }
+
+  private struct Claims: JWTPayload {
+    var iss: String
+    var iat: Int64
+
+    func verify(using algorithm: some JWTAlgorithm) throws {}
+  }
+
+  private func sign(at now: Instant) throws -> String {
+    let serializer = DefaultJWTSerializer()
+    let header = JWTHeader(fields: ["alg": "ES256", "kid": .string(keyID), "typ": "JWT"])
+    let claims = Claims(iss: teamID, iat: now.milliseconds / 1_000)
+    let head = Base64URL.text(try serializer.jsonEncoder.encode(header))
+    // Base64 already.
+    let payload = String(decoding: try serializer.serialize(claims, header: header), as: UTF8.self)
+    let signature = try algorithm.sign(Array("\(head).\(payload)".utf8))
+    return "\(head).\(payload).\(Base64URL.text(signature))"
+  }
+}

@@ -1,0 +1,57 @@
+package import RelayCore
+
+/// A push as APNs wants it.
+package enum APNsRequest {
+  package static let shape = RequestShape(
+    fields: [
+      .init("authorization", repeats: true),
+      .init("apns-id", repeats: false),
+      .init("apns-topic", repeats: true),
+      .init("apns-push-type", repeats: true),
+      .init("apns-priority", repeats: true),
+      .init("apns-expiration", repeats: false),
+      .init("apns-collapse-id", repeats: false),
+    ],
+    kept: ["retry-after"], probation: true)
+
+  /// - Parameter bearer: nil on connections that show a certificate.
+  package static func make(_ push: Push, topic: String, bearer: String?) -> Request {
+    let room =
+      pathPrefix.utf8.count + push.address.token.count * 2 + (bearer?.utf8.count ?? 0)
+      + topic.utf8.count + (push.collapse?.utf8.count ?? 0) + fixedBytes
+    return Request(shape, valueBytes: room, body: push.payload) { values in
+      values.write(pathPrefix)
+      for byte in push.address.token {
+        values.write(byte: Hex.digit(byte >> 4))
+        values.write(byte: Hex.digit(byte))
+      }
+      values.end()
+      value(bearer, in: &values)
+      value(push.id.text, in: &values)
+      value(topic, in: &values)
+      switch push.intent {
+      case .background:
+        value("background", in: &values)
+        value("5", in: &values)
+      case .alert:
+        value("alert", in: &values)
+        value("10", in: &values)
+      }
+      value(String(push.expires.milliseconds / 1_000), in: &values)
+      value(push.collapse, in: &values)
+    }
+  }
+
+  private static let pathPrefix = "/3/device/"
+  /// Id 36, push type 10, priority 2, expiration 20.
+  private static let fixedBytes = 68
+
+  private static func value(_ text: String?, in values: inout Request.Writer) {
+    guard let text, !text.isEmpty else {
+      values.skip()
+      return
+    }
+    values.write(text)
+    values.end()
+  }
+}

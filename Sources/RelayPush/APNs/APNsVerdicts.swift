@@ -1,0 +1,97 @@
+import Foundation
+import RelayCore
+
+/// What APNs' answers mean. A permanent failure is a reason on this list; everything else is
+/// retried and counted (L5).
+package enum APNsVerdicts {
+  /// What to do about an answer.
+  package enum Treatment: Hashable, Sendable {
+    case delivered
+    /// The token is dead, or not of this app and environment.
+    case gone
+    /// Our mistake or our configuration: trying again changes nothing, and the device is innocent.
+    case rejected
+    /// This attempt failed.
+    case attempt
+    /// This attempt failed, and the connection is worn out.
+    case reconnect
+    case device
+    /// The credential or our right to the topic is refused.
+    case route
+    /// The provider token is too old: once more with a fresh one.
+    case renew
+    /// The provider token came too soon after another: back to the old one.
+    case keep
+    /// Nobody knows it: the attempt failed, and it is counted.
+    case unknown
+  }
+
+  /// - Parameter reason: the body's `reason`; nil if it had none.
+  package static func treatment(status: Int, reason: String?) -> Treatment {
+    switch (status, reason) {
+    case (200, _): .delivered
+    case (400, "BadDeviceToken"), (400, "DeviceTokenNotForTopic"): .gone
+    case (400, "IdleTimeout"): .reconnect
+    case (400, let reason?): badRequests.contains(reason) ? .rejected : .unknown
+    case (403, "ExpiredProviderToken"): .renew
+    case (403, _): .route
+    case (404, "BadPath"), (405, "MethodNotAllowed"): .rejected
+    case (410, _): .gone
+    case (413, _): .rejected
+    case (429, "TooManyProviderTokenUpdates"): .keep
+    case (429, _): .device
+    case (500, "InternalServerError"), (503, "ServiceUnavailable"): .attempt
+    case (503, "Shutdown"): .reconnect
+    default: .unknown
+    }
+  }
+
+  private static let badRequests: Set<String> = [
+    "BadCollapseId", "BadExpirationDate", "BadMessageId", "BadPriority", "BadTopic",
+    "DuplicateHeaders", "InvalidPushType", "MissingDeviceToken", "MissingTopic", "PayloadEmpty",
+    "TopicDisallowed",
+  ]
+
+  /// The verdict once nothing more can be tried inside. `reason` is Apple's word, or the status.
+  static func verdict(_ treatment: Treatment, _ answer: Answer) -> Verdict {
+    let reason = Verdict.Reason(answer.reason ?? "status \(answer.status)")
+    return switch treatment {
+    case .delivered: .delivered
+    case .gone: .gone(at: answer.timestamp, reason)
+    case .rejected: .rejected(reason)
+    case .attempt, .reconnect, .unknown: .later(after: answer.retryAfter, .attempt, reason)
+    case .device: .later(after: answer.retryAfter, .device, reason)
+    case .route, .renew, .keep: .later(after: answer.retryAfter, .route, reason)
+    }
+  }
+
+  /// An answer, read.
+  struct Answer {
+    var status: Int
+    var reason: String?
+    /// Since when the token is dead.
+    var timestamp: Instant?
+    var retryAfter: Span?
+
+    init(_ response: Response) {
+      status = response.status
+      // Seconds; the date form is not Apple's, and without a number the lane has its own backoff.
+      retryAfter = response.header("retry-after").flatMap { Int64($0) }.flatMap {
+        (0...Self.retryAfterMax).contains($0) ? Span.seconds($0) : nil
+      }
+      guard !response.body.isEmpty else { return }
+      // A body that is no such JSON is a status without a reason, and treated as that.
+      let body = try? JSONDecoder().decode(Body.self, from: Data(response.body))
+      reason = body?.reason.map { String($0.prefix(Self.reasonMax)) }
+      timestamp = body?.timestamp.map { Instant(milliseconds: $0) }
+    }
+
+    private struct Body: Decodable {
+      var reason: String?
+      var timestamp: Int64?
+    }
+
+    private static let retryAfterMax: Int64 = 86_400
+    private static let reasonMax = 64
+  }
+}

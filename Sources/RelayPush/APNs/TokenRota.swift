@@ -1,0 +1,80 @@
+package import RelayCore
+
+/// Which provider token to use when. Apple refuses tokens older than an hour, and new ones that
+/// come sooner than 20 minutes after another of the same team; a token that was never sent counts
+/// for neither, so it is made when it is first used.
+package struct TokenRota: Sendable {
+  private var current: Token?
+  /// The one before `current`, or, after Apple refused it as too soon, the one after.
+  private var other: Token?
+  private var lastSerial = 0
+
+  private struct Token: Equatable {
+    var serial: Int
+    var firstUse: Instant
+  }
+
+  /// Apple's limit is 60 minutes; clocks differ.
+  package static let refreshAfter = Span.minutes(50)
+  package static let lifetime = Span.minutes(59)
+  package static let updateGap = Span.minutes(20)
+
+  package enum UseAction: Equatable {
+    case keep(Int)
+    /// Sign one, then say `signed`. If signing fails, nothing has changed.
+    case sign(Int)
+  }
+
+  package enum ExpiredAction: Equatable {
+    /// The next use brings another token.
+    case again
+    /// It would bring the same one.
+    case giveUp
+  }
+
+  package init() {}
+
+  package mutating func use(at now: Instant) -> UseAction {
+    guard let token = current else { return .sign(lastSerial + 1) }
+    let age = now - token.firstUse
+    if age < Self.refreshAfter { return .keep(token.serial) }
+    if let next = other, next.serial > token.serial {
+      // The refused newer one waits until this one is too old.
+      if age < Self.lifetime { return .keep(token.serial) }
+      (current, other) = (next, nil)
+      return use(at: now)
+    }
+    return .sign(lastSerial + 1)
+  }
+
+  package mutating func signed(_ serial: Int, at now: Instant) {
+    lastSerial = serial
+    (current, other) = (Token(serial: serial, firstUse: now), current)
+  }
+
+  package func remembers(_ serial: Int) -> Bool {
+    current?.serial == serial || other?.serial == serial
+  }
+
+  /// Apple says it has expired.
+  package mutating func expired(_ serial: Int, at now: Instant) -> ExpiredAction {
+    guard let token = current, token.serial == serial else { return .again }
+    if let next = other, next.serial > serial {
+      (current, other) = (next, nil)
+      return .again
+    }
+    // A token that is young and yet expired means that a clock is wrong: a new one would only be
+    // refused as too soon.
+    guard now - token.firstUse >= Self.updateGap else { return .giveUp }
+    (current, other) = (nil, nil)
+    return .again
+  }
+
+  /// Apple says it came too soon: the old one stays in use as long as it lives, then this one.
+  package mutating func tooSoon(_ serial: Int, at now: Instant) {
+    guard let token = current, token.serial == serial, let old = other, old.serial < serial,
+      now - old.firstUse < Self.lifetime
+    else { return }
+    (current, other) = (old, token)
+  }
+}

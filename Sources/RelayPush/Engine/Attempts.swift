@@ -1,0 +1,113 @@
+import RelayCore
+
+/// Names one admitted request. A name is never given twice, so a late event about a request that is
+/// already answered finds nothing.
+package struct AttemptID: Hashable, Sendable {
+  fileprivate var index: UInt32
+  fileprivate var generation: UInt32
+
+  /// For C, which can carry one word for us.
+  var bits: UInt64 { UInt64(generation) << 32 | UInt64(index) }
+  init(bits: UInt64) {
+    index = UInt32(truncatingIfNeeded: bits)
+    generation = UInt32(truncatingIfNeeded: bits >> 32)
+  }
+  fileprivate init(index: UInt32, generation: UInt32) {
+    self.index = index
+    self.generation = generation
+  }
+}
+
+/// Every request that waits or is under way, until it is answered: each leaves exactly once, by
+/// `finish` or by `expire`.
+///
+/// The deadlines are one list through the entries, earliest first. Since all requests have the same
+/// timeout, a new one goes to the end and nothing is ever searched: it does what a timing wheel
+/// does, exactly and without ticks. (A request with a timeout of its own walks back from the end.)
+package struct Attempts<Payload> {
+  private var entries: [Entry] = []
+  private var free: [UInt32] = []
+  private var first = none
+  private var last = none
+  package private(set) var count = 0
+
+  private static var none: UInt32 { .max }
+
+  private struct Entry {
+    var payload: Payload?
+    var deadline: Uptime
+    var generation: UInt32
+    var earlier: UInt32
+    var later: UInt32
+  }
+
+  package init() {}
+
+  package mutating func admit(_ payload: Payload, deadline: Uptime) -> AttemptID {
+    var before = last
+    while before != Self.none, entries[Int(before)].deadline > deadline {
+      before = entries[Int(before)].earlier
+    }
+    let after = before == Self.none ? first : entries[Int(before)].later
+    let index: UInt32
+    if let reused = free.popLast() {
+      index = reused
+      entries[Int(index)].payload = payload
+      entries[Int(index)].deadline = deadline
+      entries[Int(index)].earlier = before
+      entries[Int(index)].later = after
+    } else {
+      index = UInt32(entries.count)
+      entries.append(
+        Entry(payload: payload, deadline: deadline, generation: 0, earlier: before, later: after))
+    }
+    if before == Self.none { first = index } else { entries[Int(before)].later = index }
+    if after == Self.none { last = index } else { entries[Int(after)].earlier = index }
+    count += 1
+    return AttemptID(index: index, generation: entries[Int(index)].generation)
+  }
+
+  package func contains(_ id: AttemptID) -> Bool {
+    Int(id.index) < entries.count && entries[Int(id.index)].generation == id.generation
+      && entries[Int(id.index)].payload != nil
+  }
+
+  /// Looks at or changes what was admitted; nil if it has left.
+  package mutating func with<Result>(
+    _ id: AttemptID, _ body: (inout Payload) -> Result
+  ) -> Result? {
+    guard contains(id) else { return nil }
+    return body(&entries[Int(id.index)].payload!)
+  }
+
+  /// Takes it out; nil if it has left already, which is a normal thing to find.
+  package mutating func finish(_ id: AttemptID) -> Payload? {
+    guard contains(id) else { return nil }
+    let index = Int(id.index)
+    let (earlier, later) = (entries[index].earlier, entries[index].later)
+    if earlier == Self.none { first = later } else { entries[Int(earlier)].later = later }
+    if later == Self.none { last = earlier } else { entries[Int(later)].earlier = earlier }
+    entries[index].generation &+= 1
+    free.append(id.index)
+    count -= 1
+    return entries[index].payload.take()
+  }
+
+  package var nextDeadline: Uptime? {
+    first == Self.none ? nil : entries[Int(first)].deadline
+  }
+
+  /// Takes out one whose deadline has come, the earliest; nil if there is none.
+  package mutating func expire(at now: Uptime) -> (id: AttemptID, payload: Payload)? {
+    guard let deadline = nextDeadline, deadline <= now else { return nil }
+    let id = AttemptID(index: first, generation: entries[Int(first)].generation)
+    return finish(id).map { (id, $0) }
+  }
+
+  /// Takes out the earliest, whatever its deadline.
+  package mutating func next() -> (id: AttemptID, payload: Payload)? {
+    guard first != Self.none else { return nil }
+    let id = AttemptID(index: first, generation: entries[Int(first)].generation)
+    return finish(id).map { (id, $0) }
+  }
+}

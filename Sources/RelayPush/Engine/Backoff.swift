@@ -1,0 +1,33 @@
+package import RelayCore
+
+/// How long to wait before the next attempt to connect: doubling, capped, and jittered so that
+/// relays which lost the provider together do not return together. Never above the cap (L4).
+package struct Backoff: Sendable {
+  private let first: Span
+  private let max: Span
+  private var state: UInt64
+
+  package init(first: Span, max: Span, seed: UInt64) {
+    self.first = first
+    self.max = max
+    state = seed
+  }
+
+  /// Nothing after zero failures; then between half and the whole of `first · 2^(failures − 1)`.
+  package mutating func delay(failures: Int) -> Span {
+    guard failures > 0 else { return .zero }
+    let doublings = Swift.min(failures - 1, 30)
+    let whole = Swift.min(first * (Int64(1) << Int64(doublings)), max)
+    let half = whole.milliseconds / 2
+    return Span(milliseconds: whole.milliseconds - half + Int64(draw() % UInt64(half + 1)))
+  }
+
+  /// SplitMix64: the seed comes from outside, so a transcript can be repeated.
+  private mutating func draw() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+    return mixed ^ (mixed >> 31)
+  }
+}

@@ -1,0 +1,64 @@
+package import RelayCore
+
+/// Where a push engine connects to, and how. `EngineLimits` says how much and how long.
+package struct EngineSettings: Sendable {
+  package var host: String
+  package var port: Int
+  /// PEM file with the authorities to trust instead of the system's; nil for the system's.
+  package var trustRoots: String?
+  package var clientCertificate: ClientCertificate?
+  package var limits = EngineLimits()
+
+  package init(
+    host: String, port: Int, trustRoots: String? = nil,
+    clientCertificate: ClientCertificate? = nil, limits: EngineLimits = EngineLimits()
+  ) {
+    self.host = host
+    self.port = port
+    self.trustRoots = trustRoots
+    self.clientCertificate = clientCertificate
+    self.limits = limits
+  }
+
+  /// Paths of PEM files; the certificate may be followed by its chain.
+  package struct ClientCertificate: Hashable, Sendable {
+    package var certificate: String
+    package var key: String
+
+    package init(certificate: String, key: String) {
+      self.certificate = certificate
+      self.key = key
+    }
+  }
+}
+
+/// Every bound of a push engine.
+package struct EngineLimits: Hashable, Sendable {
+  /// Connections kept open to the provider.
+  package var connections = 2
+  /// Streams a connection at once, even where the provider allows more.
+  package var streamsMax = 500
+  /// Requests that wait for a connection or a free stream; beyond, `full`.
+  package var waitingMax = 4_096
+  /// From `send` to the outcome.
+  package var attemptTimeout = Span.seconds(10)
+  /// TCP, TLS and the choice of protocol together.
+  package var connectTimeout = Span.seconds(10)
+  /// A silent connection without requests is pinged after this.
+  package var idlePing = Span.hours(1)
+  /// A silent connection that owes us answers is pinged after this.
+  package var stallAfter = Span.seconds(3)
+  /// A pinged connection that stays silent for this is closed.
+  package var pongWithin = Span.seconds(3)
+  /// Wait before a second attempt to connect; doubles up to `reconnectMax`.
+  package var reconnectFirst = Span(milliseconds: 250)
+  package var reconnectMax = Span.seconds(60)
+  /// What is under way may finish for this long when the engine is told to stop.
+  package var stopGrace = Span.seconds(2)
+  /// How often one request is sent again because it was certainly not processed.
+  package var resendsMax = 32
+  /// Bytes of an answer's body that are kept.
+  package var bodyBytesMax = 4_096
+
+  package init() {}
+}

@@ -1,0 +1,64 @@
+/// What became of a request.
+package enum Outcome: Sendable {
+  case answered(Response)
+  /// No answer. Unless the code is `unreachable`, `full` or `stopped`, the provider may have
+  /// processed the request all the same: send it again under the same id, or accept a repetition.
+  case failed(TransportFailure)
+}
+
+/// An answer, down to what the request's shape asked for.
+package struct Response: Sendable {
+  package var status: Int
+  package var headers: [(name: String, value: String)]
+  /// At most `EngineLimits.bodyBytesMax`; what is longer is cut.
+  package var body: [UInt8]
+  /// The connection it came over, for `PushEngine.replace`.
+  package var link: LinkID
+
+  package init(
+    status: Int, headers: [(name: String, value: String)], body: [UInt8], link: LinkID
+  ) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+    self.link = link
+  }
+
+  /// The first field of that name, which is given in lower case.
+  package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+
+  /// True if the provider must have accepted our credential before it could say this.
+  var provesCredential: Bool {
+    switch status {
+    case 401, 403, 404, 405, 429: false
+    default: (200..<500).contains(status)
+    }
+  }
+}
+
+/// Why a request got no answer.
+package struct TransportFailure: Error, Hashable, Sendable {
+  package var code: Code
+  /// Ends up in status and logs: says what happened, with the last error of the connection.
+  package var message: String
+
+  package init(_ code: Code, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  package enum Code: String, Hashable, Sendable {
+    /// Sent, and not answered within the attempt's timeout.
+    case timeout
+    /// The provider gave up this one stream.
+    case reset
+    /// The connection ended before the answer came.
+    case lost
+    /// Never sent: there was no connection, or no free stream, within the attempt's timeout.
+    case unreachable
+    /// Never sent: too many wait already.
+    case full
+    /// Never sent, or cut off after the grace: the engine is stopping.
+    case stopped
+  }
+}

@@ -1,0 +1,189 @@
+import RelayCore
+
+/// The connections of one engine: which are to be opened, which may take the next request, which
+/// are to be closed. Decides only; the driver connects, pings and closes, and says what happened.
+package struct Pool {
+  private let limits: EngineLimits
+  private let probation: Bool
+  private var backoff: Backoff
+  private var slots: [Slot]
+  /// Few: those of the slots, and some that drain.
+  private var links: [(id: LinkID, slot: Int, link: Link)] = []
+  private var lastLink = LinkID(0)
+  private var isRunning = false
+
+  /// A place for one connection at a time; its predecessors may still be draining.
+  private struct Slot {
+    var link: LinkID?
+    /// Connections in a row that brought no answer.
+    var failures = 0
+    /// When to connect again; nil while there is a connection, or before the start.
+    var openAt: Uptime?
+  }
+
+  package enum Action: Equatable {
+    case open(LinkID)
+    case ping(LinkID)
+    case close(LinkID, Link.Reason)
+  }
+
+  package init(limits: EngineLimits, probation: Bool, seed: UInt64) {
+    self.limits = limits
+    self.probation = probation
+    backoff = Backoff(first: limits.reconnectFirst, max: limits.reconnectMax, seed: seed)
+    slots = Array(repeating: Slot(), count: limits.connections)
+  }
+
+  package var open: Int { links.count { $0.link.isOpen } }
+  package var isEmpty: Bool { links.isEmpty }
+  package func inFlight(_ id: LinkID) -> Int { index(id).map { links[$0].link.inFlight } ?? 0 }
+  package func isOpening(_ id: LinkID) -> Bool {
+    index(id).map { links[$0].link.isOpening } ?? false
+  }
+
+  package mutating func start(at now: Uptime) -> [Action] {
+    isRunning = true
+    for slot in slots.indices { slots[slot].openAt = now }
+    return openDue(at: now)
+  }
+
+  /// TLS is done and HTTP/2 agreed upon.
+  package mutating func opened(_ id: LinkID, at now: Uptime) {
+    with(id) { $0.opened(at: now) }
+  }
+
+  package mutating func allowed(_ id: LinkID, streams: Int) {
+    with(id) { $0.allowed(streams) }
+  }
+
+  package mutating func heard(_ id: LinkID, at now: Uptime) {
+    with(id) { $0.heard(at: now) }
+  }
+
+  /// The connection for one more request: the least loaded that has room. The stream counts from
+  /// now on; nil if there is none.
+  package mutating func begin(at now: Uptime) -> LinkID? {
+    var best: Int?
+    for index in links.indices where links[index].link.room > 0 {
+      if let known = best, links[known].link.inFlight <= links[index].link.inFlight { continue }
+      best = index
+    }
+    guard let best else { return nil }
+    links[best].link.began(at: now)
+    return links[best].id
+  }
+
+  /// A stream is over, answered or not. `proof`: the answer shows that our credential is good.
+  package mutating func ended(
+    _ id: LinkID, answered: Bool, proof: Bool, at now: Uptime
+  ) -> [Action] {
+    guard let index = index(id) else { return [] }
+    links[index].link.ended(proof: proof)
+    if answered, slots[links[index].slot].link == id { slots[links[index].slot].failures = 0 }
+    return closeIfDrained(id, at: now)
+  }
+
+  /// It takes no new streams (GOAWAY, or an answer that asks for another connection): let it finish
+  /// and open its successor.
+  package mutating func drain(_ id: LinkID, at now: Uptime) -> [Action] {
+    guard let index = index(id), !links[index].link.isOpening else { return [] }
+    links[index].link.drain()
+    vacate(links[index].slot, of: id, at: now)
+    return closeIfDrained(id, at: now) + openDue(at: now)
+  }
+
+  /// It is gone, or never came to be. Normal for one that we closed ourselves.
+  package mutating func closed(_ id: LinkID, at now: Uptime) -> [Action] {
+    remove(id, at: now)
+    return openDue(at: now)
+  }
+
+  /// No new connections; those without streams close now, the others when they are done.
+  package mutating func stop(at now: Uptime) -> [Action] {
+    isRunning = false
+    for slot in slots.indices { slots[slot].openAt = nil }
+    var actions: [Action] = []
+    for (index, id) in links.map(\.id).enumerated().reversed() {
+      if links[index].link.isOpening {
+        actions.append(close(id, .stopped, at: now))
+      } else {
+        links[index].link.drain()
+        actions += closeIfDrained(id, at: now)
+      }
+    }
+    return actions
+  }
+
+  /// The grace is over.
+  package mutating func closeAll(at now: Uptime) -> [Action] {
+    links.map(\.id).map { close($0, .stopped, at: now) }
+  }
+
+  package var nextTimer: Uptime? {
+    var next = slots.compactMap(\.openAt).min()
+    for entry in links { next = min(next ?? entry.link.nextTimer, entry.link.nextTimer) }
+    return next
+  }
+
+  package mutating func timerFired(at now: Uptime) -> [Action] {
+    var actions: [Action] = []
+    for (index, id) in links.map(\.id).enumerated().reversed() {
+      switch links[index].link.timerFired(at: now) {
+      case .none: continue
+      case .ping: actions.append(.ping(id))
+      case .close(let reason): actions.append(close(id, reason, at: now))
+      }
+    }
+    return actions + openDue(at: now)
+  }
+
+  private mutating func openDue(at now: Uptime) -> [Action] {
+    guard isRunning else { return [] }
+    var actions: [Action] = []
+    for slot in slots.indices {
+      guard let openAt = slots[slot].openAt, openAt <= now else { continue }
+      lastLink = LinkID(lastLink.number + 1)
+      slots[slot].link = lastLink
+      slots[slot].openAt = nil
+      links.append((lastLink, slot, Link(at: now, limits: limits, probation: probation)))
+      actions.append(.open(lastLink))
+    }
+    return actions
+  }
+
+  /// A connection that answered nothing counts as a failure, even if it opened: a peer that
+  /// accepts and hangs up must not be hammered.
+  private mutating func vacate(_ slot: Int, of id: LinkID, at now: Uptime) {
+    guard slots[slot].link == id else { return }
+    slots[slot].link = nil
+    guard isRunning else { return }
+    slots[slot].openAt = now + backoff.delay(failures: slots[slot].failures)
+    slots[slot].failures += 1
+  }
+
+  private mutating func closeIfDrained(_ id: LinkID, at now: Uptime) -> [Action] {
+    guard let link = index(id).map({ links[$0].link }), link.isDraining, link.inFlight == 0 else {
+      return []
+    }
+    return [close(id, .drained, at: now)]
+  }
+
+  /// What we decide to close is forgotten at once: a peer that is slow to say goodbye must not keep
+  /// its place.
+  private mutating func close(_ id: LinkID, _ reason: Link.Reason, at now: Uptime) -> Action {
+    remove(id, at: now)
+    return .close(id, reason)
+  }
+
+  private mutating func remove(_ id: LinkID, at now: Uptime) {
+    guard let index = index(id) else { return }
+    let slot = links.remove(at: index).slot
+    vacate(slot, of: id, at: now)
+  }
+
+  private func index(_ id: LinkID) -> Int? { links.firstIndex { $0.id == id } }
+
+  private mutating func with(_ id: LinkID, _ change: (inout Link) -> Void) {
+    if let index = index(id) { change(&links[index].link) }
+  }
+}

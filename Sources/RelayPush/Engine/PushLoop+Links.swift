@@ -1,0 +1,160 @@
+import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+import RelayCore
+
+/// Connections: what the pool wants done with them, and what they tell.
+extension PushLoop {
+  func connection(_ id: LinkID) -> Connection? { connections.first { $0.id == id } }
+
+  func perform(_ actions: [Pool.Action]) {
+    for action in actions {
+      switch action {
+      case .open(let id): open(id)
+      case .ping(let id):
+        connection(id)?.session.ping()
+        connection(id)?.isDirty = true
+        scheduleTurn()
+      case .close(let id, let reason):
+        guard let connection = connection(id) else { continue }
+        switch reason {
+        case .connectTimeout, .silent: failing(reason.rawValue)
+        case .drained, .stopped: break
+        }
+        connection.close()
+        lose(connection, reason == .stopped ? .stopped : .lost, reason.rawValue)
+        scheduleTurn()
+      }
+    }
+  }
+
+  func opened(_ connection: Connection) {
+    pool.opened(connection.id, at: now)
+    counts.opened += 1
+    if counts.lastError != nil {
+      logger.notice("push connection is back", metadata: ["endpoint": "\(endpoint)"])
+    }
+    counts.lastError = nil
+    scheduleTurn()
+  }
+
+  /// Bytes came in and the session has taken them.
+  func heard(_ connection: Connection) {
+    let now = now
+    pool.heard(connection.id, at: now)
+    consume(connection, at: now)
+    scheduleTurn()
+  }
+
+  /// It is of no more use, and is being closed.
+  func failed(_ connection: Connection, _ reason: String) {
+    failing(reason)
+    consume(connection, at: now)
+    lose(connection, .lost, "connection lost: \(reason)")
+    perform(pool.closed(connection.id, at: now))
+    scheduleTurn()
+  }
+
+  /// It is gone. `reason` is nil if that was our own doing.
+  func closed(_ connection: Connection, _ reason: String?) {
+    connections.removeAll { $0 === connection }
+    if let reason {
+      // A provider may close what is idle or drained; that is no fault.
+      if pool.isOpening(connection.id) || pool.inFlight(connection.id) > 0 { failing(reason) }
+      consume(connection, at: now)
+      lose(connection, .lost, "connection lost: \(reason)")
+      perform(pool.closed(connection.id, at: now))
+    }
+    scheduleTurn()
+  }
+
+  func consume(_ connection: Connection, at now: Uptime) {
+    var unprocessed: [AttemptID] = []
+    for event in connection.session.takeEvents() {
+      switch event {
+      case .allowed(let streams): pool.allowed(connection.id, streams: streams)
+      case .goAway(let text):
+        counts.goAways += 1
+        logger.info(
+          "provider closes a push connection",
+          metadata: ["endpoint": "\(endpoint)", "reason": "\(text)"])
+        perform(pool.drain(connection.id, at: now))
+        scheduleTurn()
+      case .ended(let attempt, .unprocessed):
+        unprocessed.append(attempt)
+        perform(pool.ended(connection.id, answered: false, proof: false, at: now))
+        scheduleTurn()
+      case .ended(let attempt, .answered(let response)):
+        counts.answered += 1
+        finish(attempt, .answered(response))
+        let proof = response.provesCredential
+        perform(pool.ended(connection.id, answered: true, proof: proof, at: now))
+        scheduleTurn()
+      case .ended(let attempt, .reset(let name)):
+        if attempts.contains(attempt) { counts.resets += 1 }
+        finish(attempt, .failed(TransportFailure(.reset, "reset by the provider: \(name)")))
+        perform(pool.ended(connection.id, answered: false, proof: false, at: now))
+        scheduleTurn()
+      }
+    }
+    if !unprocessed.isEmpty { resend(unprocessed) }
+  }
+
+  private func lose(
+    _ connection: Connection, _ code: TransportFailure.Code, _ reason: String
+  ) {
+    for attempt in connection.session.abandon() {
+      if attempts.contains(attempt) { counts.lost += 1 }
+      finish(attempt, .failed(TransportFailure(code, reason)))
+    }
+  }
+
+  private func open(_ id: LinkID) {
+    let limits = settings.limits
+    let session = Session(
+      shape: shape, authority: authority, link: id, streamsMax: limits.streamsMax,
+      bodyBytesMax: limits.bodyBytesMax)
+    let connection = Connection(id: id, session: session, loop: self)
+    connections.append(connection)
+    // TLS names hosts, not addresses; an address is checked against the certificate all the same.
+    let isAddress = (try? SocketAddress(ipAddress: settings.host, port: 0)) != nil
+    let name = isAddress ? nil : settings.host
+    let tls = tls
+    ClientBootstrap(group: eventLoop)
+      .connectTimeout(.milliseconds(limits.connectTimeout.milliseconds))
+      .channelOption(ChannelOptions.tcpOption(.tcp_nodelay), value: 1)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          let security = try NIOSSLClientHandler(context: tls, serverHostname: name)
+          try channel.pipeline.syncOperations.addHandlers(security, connection)
+        }
+      }
+      .connect(host: settings.host, port: settings.port)
+      .whenFailure { connection.ended(Self.describe($0)) }
+  }
+
+  /// Logged when it begins to fail or fails differently, not for every attempt.
+  private func failing(_ reason: String) {
+    let reason = String(reason.prefix(300))
+    if counts.lastError != reason {
+      logger.warning(
+        "push connection fails", metadata: ["endpoint": "\(endpoint)", "error": "\(reason)"])
+    }
+    counts.lastError = reason
+  }
+
+  private var endpoint: String { "\(settings.host):\(settings.port)" }
+
+  private var authority: String {
+    let host = settings.host.contains(":") ? "[\(settings.host)]" : settings.host
+    return settings.port == 443 ? host : "\(host):\(settings.port)"
+  }
+
+  private static func describe(_ error: any Error) -> String {
+    guard let error = error as? NIOConnectionError else { return "\(error)" }
+    if let last = error.connectionErrors.last { return "\(last.error)" }
+    if let dns = error.dnsAError ?? error.dnsAAAAError { return "\(error.host): \(dns)" }
+    return "\(error)"
+  }
+}

@@ -1,0 +1,30 @@
+/// A setting that cannot work, found before anything is sent: what, why, and the remedy.
+/// `zonerelay check` and `serve` print it and stop.
+package struct PushProblem: Error, Hashable, Sendable, CustomStringConvertible {
+  package var code: Code
+  package var message: String
+  package var remedy: String
+
+  package init(_ code: Code, _ message: String, remedy: String) {
+    self.code = code
+    self.message = message
+    self.remedy = remedy
+  }
+
+  package var description: String { "\(message) (\(remedy))" }
+
+  package struct Code: Hashable, Sendable {
+    /// Stable: documented, searched for, a label of metrics.
+    package let text: String
+    private init(_ text: String) { self.text = text }
+
+    package static let endpoint = Code("push_endpoint_invalid")
+    package static let topic = Code("push_topic_invalid")
+    package static let providerKey = Code("push_provider_key_invalid")
+    package static let keyID = Code("push_key_id_invalid")
+    package static let teamID = Code("push_team_id_invalid")
+    package static let trustRoots = Code("push_trust_roots_unreadable")
+    package static let certificate = Code("push_certificate_unreadable")
+    package static let limit = Code("push_limit_invalid")
+  }
+}

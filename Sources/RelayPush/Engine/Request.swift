@@ -1,0 +1,114 @@
+/// One POST, ready for the wire: a path, one value for each field of its `RequestShape`, a body.
+///
+/// All bytes lie in one block that never moves, so that nghttp2 reads them where they are, as often
+/// as the request has to be sent again, and a resend is byte for byte the first (L14).
+///
+/// `@unchecked Sendable`: the block is written in the initialiser and never again.
+package final class Request: @unchecked Sendable {
+  private let block: UnsafeMutablePointer<UInt8>
+  /// Where the bytes of value *n* end, or `absent`. Value 0 is the path.
+  private let ends: UnsafeMutablePointer<Int32>
+  private let bodyStart: Int
+  package let bodyCount: Int
+
+  private static let absent: Int32 = -1
+
+  /// - Parameters:
+  ///   - valueBytes: room for all values together; writing more is a bug and stops the process.
+  ///   - write: gives the path first, then one value (or `skip()`) for each field, in the shape's
+  ///     order. Values must be free of control characters.
+  package init(
+    _ shape: RequestShape, valueBytes: Int, body: [UInt8], write: (inout Writer) -> Void
+  ) {
+    let valuesMax = shape.fields.count + 1
+    block = .allocate(capacity: valueBytes + body.count)
+    ends = .allocate(capacity: valuesMax)
+    var writer = Writer(block: block, capacity: valueBytes, ends: ends, valuesMax: valuesMax)
+    write(&writer)
+    precondition(writer.count == valuesMax, "a request has one value for each field of its shape")
+    bodyStart = writer.used
+    bodyCount = body.count
+    body.withUnsafeBufferPointer { bytes in
+      guard let first = bytes.baseAddress else { return }
+      (block + bodyStart).update(from: first, count: bytes.count)
+    }
+  }
+
+  deinit {
+    block.deallocate()
+    ends.deallocate()
+  }
+
+  /// Valid as long as the request is.
+  var body: UnsafePointer<UInt8> { UnsafePointer(block + bodyStart) }
+
+  /// Hands out every value that is there, in order. The pointers are valid as long as the request
+  /// is, not only during the call.
+  @inline(__always)
+  func forEachValue(_ visit: (_ index: Int, _ bytes: UnsafeMutablePointer<UInt8>, Int) -> Void) {
+    var start = 0
+    var index = 0
+    while start < bodyStart {
+      let end = Int(ends[index])
+      if end >= 0 {
+        visit(index, block + start, end - start)
+        start = end
+      }
+      index += 1
+    }
+  }
+
+  package struct Writer {
+    private let block: UnsafeMutablePointer<UInt8>
+    private let capacity: Int
+    private let ends: UnsafeMutablePointer<Int32>
+    private let valuesMax: Int
+    fileprivate private(set) var used = 0
+    fileprivate private(set) var count = 0
+
+    fileprivate init(
+      block: UnsafeMutablePointer<UInt8>, capacity: Int, ends: UnsafeMutablePointer<Int32>,
+      valuesMax: Int
+    ) {
+      self.block = block
+      self.capacity = capacity
+      self.ends = ends
+      self.valuesMax = valuesMax
+    }
+
+    /// Adds to the value that is being written.
+    package mutating func write(_ text: String) {
+      var text = text
+      text.withUTF8 { write($0) }
+    }
+
+    package mutating func write(_ bytes: [UInt8]) {
+      bytes.withUnsafeBufferPointer { write($0) }
+    }
+
+    package mutating func write(_ bytes: UnsafeBufferPointer<UInt8>) {
+      precondition(used + bytes.count <= capacity, "the values of a request need more room")
+      guard let first = bytes.baseAddress else { return }
+      (block + used).update(from: first, count: bytes.count)
+      used += bytes.count
+    }
+
+    package mutating func write(byte: UInt8) {
+      precondition(used < capacity, "the values of a request need more room")
+      block[used] = byte
+      used += 1
+    }
+
+    /// Ends the value that was being written. A value must not be empty: `skip()` instead.
+    package mutating func end() { close(Int32(used)) }
+
+    /// Leaves out the field.
+    package mutating func skip() { close(Request.absent) }
+
+    private mutating func close(_ end: Int32) {
+      precondition(count < valuesMax, "a request has one value for each field of its shape")
+      ends[count] = end
+      count += 1
+    }
+  }
+}

@@ -1,0 +1,172 @@
+import CNghttp2
+import NIOCore
+
+/// One HTTP/2 client session: requests and bytes in, bytes and events out. No sockets, no clock, no
+/// policy; nghttp2 keeps the protocol.
+///
+/// `@unchecked Sendable`: owned by one `Connection` and used on its event loop only.
+final class Session: @unchecked Sendable {
+  /// What the peer did, in the order it did it.
+  enum Event {
+    /// The number of streams the peer allows, whenever it may have changed.
+    case allowed(Int)
+    /// The peer takes no new streams; those it did not process end with `.unprocessed`.
+    case goAway(String)
+    case ended(AttemptID, End)
+  }
+
+  enum End {
+    case answered(Response)
+    /// Certainly not processed: safe to send again.
+    case unprocessed
+    case reset(String)
+  }
+
+  let shape: RequestShape
+  let link: LinkID
+  let keptNames: [[UInt8]]
+  let bodyBytesMax: Int
+  private var events: [Event] = []
+  private let streams: UnsafeMutablePointer<SessionStream>
+  private let streamsMax: Int
+  private var freeStreams: [Int]
+  private let fields: FieldArray
+  private var session: OpaquePointer!
+
+  /// - Parameter streamsMax: never submit more at once.
+  init(
+    shape: RequestShape, authority: String, link: LinkID, streamsMax: Int, bodyBytesMax: Int
+  ) {
+    self.shape = shape
+    self.link = link
+    self.streamsMax = streamsMax
+    self.bodyBytesMax = bodyBytesMax
+    keptNames = shape.kept.map { Array($0.utf8) }
+    streams = .allocate(capacity: streamsMax)
+    for index in 0..<streamsMax {
+      (streams + index).initialize(to: SessionStream(index: index, bodyBytesMax: bodyBytesMax))
+    }
+    freeStreams = Array((0..<streamsMax).reversed())
+    fields = FieldArray(shape: shape, authority: authority)
+    session = SessionCallbacks.makeClient(for: self)
+  }
+
+  deinit {
+    nghttp2_session_del(session)
+    streams.deinitialize(count: streamsMax)
+    streams.deallocate()
+  }
+
+  /// Begins a stream; its frames come out of the next `drain`. Answers with where it is, for
+  /// `cancel`; nil if the session can take no more streams at all.
+  func submit(_ request: Request, attempt: AttemptID) -> Int? {
+    guard let index = freeStreams.popLast() else { return nil }
+    let stream = streams + index
+    stream.pointee.begin(request, attempt: attempt)
+    var source = nghttp2_data_provider()
+    source.source.ptr = UnsafeMutableRawPointer(stream)
+    source.read_callback = SessionCallbacks.readBody
+    let id = fields.withRequest(request) { values, count in
+      withUnsafePointer(to: &source) { source in
+        nghttp2_submit_request(
+          session, nil, values, count, request.bodyCount > 0 ? source : nil,
+          UnsafeMutableRawPointer(stream))
+      }
+    }
+    guard id > 0 else {
+      release(index)
+      return nil
+    }
+    stream.pointee.id = id
+    return index
+  }
+
+  /// Gives up a stream. Its end is reported all the same.
+  func cancel(_ index: Int, attempt: AttemptID) {
+    guard streams[index].attempt == attempt else { return }
+    nghttp2_submit_rst_stream(
+      session, UInt8(NGHTTP2_FLAG_NONE.rawValue), streams[index].id, NGHTTP2_CANCEL.rawValue)
+  }
+
+  func ping() { nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil) }
+
+  /// Says goodbye.
+  func goAway() {
+    nghttp2_submit_goaway(
+      session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, NGHTTP2_NO_ERROR.rawValue, nil, 0)
+  }
+
+  /// Takes what the peer sent. After an error the session is of no more use.
+  func receive(_ bytes: UnsafeRawBufferPointer) throws(SessionError) {
+    guard let first = bytes.bindMemory(to: UInt8.self).baseAddress else { return }
+    let taken = nghttp2_session_mem_recv(session, first, bytes.count)
+    guard taken == bytes.count else { throw SessionError(code: Int32(taken)) }
+  }
+
+  /// Moves every frame that may leave now into `buffer`.
+  func drain(into buffer: inout ByteBuffer) throws(SessionError) {
+    while true {
+      var bytes: UnsafePointer<UInt8>?
+      let count = nghttp2_session_mem_send(session, &bytes)
+      guard count >= 0 else { throw SessionError(code: Int32(count)) }
+      guard count > 0, let bytes else { return }
+      buffer.writeBytes(UnsafeRawBufferPointer(start: bytes, count: count))
+    }
+  }
+
+  /// What happened since the last time.
+  func takeEvents() -> [Event] {
+    guard !events.isEmpty else { return [] }
+    defer { events.removeAll(keepingCapacity: true) }
+    return events
+  }
+
+  /// The attempts whose streams have not ended, for when the connection is gone.
+  func abandon() -> [AttemptID] {
+    (0..<streamsMax).compactMap { index in
+      guard let attempt = streams[index].attempt else { return nil }
+      streams[index].end()
+      return attempt
+    }
+  }
+
+  // MARK: - From nghttp2
+
+  func streamClosed(_ stream: UnsafeMutablePointer<SessionStream>, code: UInt32) {
+    guard let attempt = stream.pointee.attempt else { return }
+    let end: End
+    if stream.pointee.status != 0 {
+      // An early answer followed by a reset is an answer: the status counts.
+      end = .answered(stream.pointee.response(over: link))
+    } else if stream.pointee.isUnsent || code == NGHTTP2_REFUSED_STREAM.rawValue {
+      end = .unprocessed
+    } else {
+      end = .reset(String(cString: nghttp2_http2_strerror(code)))
+    }
+    events.append(.ended(attempt, end))
+    release(stream.pointee.index)
+  }
+
+  func settingsReceived() {
+    let streams = nghttp2_session_get_remote_settings(
+      session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
+    events.append(.allowed(Int(streams)))
+  }
+
+  func goAwayReceived(code: UInt32, debug: UnsafeBufferPointer<UInt8>) {
+    let text = String(decoding: debug.prefix(200), as: UTF8.self)
+    let name = String(cString: nghttp2_http2_strerror(code))
+    events.append(.goAway(text.isEmpty ? name : "\(name) \(text)"))
+  }
+
+  private func release(_ index: Int) {
+    streams[index].end()
+    freeStreams.append(index)
+  }
+}
+
+/// nghttp2 gave up on the session.
+struct SessionError: Error, CustomStringConvertible {
+  let code: Int32
+  var description: String { "HTTP/2 session failed: \(String(cString: nghttp2_strerror(code)))" }
+}

@@ -1,0 +1,113 @@
+import CNghttp2
+
+/// The C side of `Session`: each callback finds its session or stream again and passes on what
+/// happened.
+enum SessionCallbacks {
+  /// A client session that reports to `owner`, which must outlive it and delete it.
+  static func makeClient(for owner: Session) -> OpaquePointer {
+    var made: OpaquePointer?
+    nghttp2_session_callbacks_new(&made)
+    guard let callbacks = made else { preconditionFailure("no memory for an HTTP/2 session") }
+    defer { nghttp2_session_callbacks_del(callbacks) }
+    nghttp2_session_callbacks_set_on_header_callback(callbacks, onHeader)
+    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, onData)
+    nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, onClose)
+    nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, onFrame)
+    nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks, onNotSent)
+
+    var session: OpaquePointer?
+    nghttp2_session_client_new(&session, callbacks, Unmanaged.passUnretained(owner).toOpaque())
+    guard let session else { preconditionFailure("no memory for an HTTP/2 session") }
+    var settings = nghttp2_settings_entry(
+      settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0)
+    nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), &settings, 1)
+    return session
+  }
+
+  /// Copies the next part of a request's body into a DATA frame.
+  static let readBody: nghttp2_data_source_read_callback = {
+    _, _, buffer, length, flags, source, _ in
+    guard let buffer, let flags, let source, let address = source.pointee.ptr else { return 0 }
+    let stream = address.assumingMemoryBound(to: SessionStream.self)
+    guard let request = stream.pointee.request else { return 0 }
+    let count = min(length, request.bodyCount - stream.pointee.bodySent)
+    buffer.update(from: request.body + stream.pointee.bodySent, count: count)
+    stream.pointee.bodySent += count
+    if stream.pointee.bodySent == request.bodyCount {
+      flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue
+    }
+    return count
+  }
+
+  private static let onHeader: nghttp2_on_header_callback = {
+    session, frame, name, nameLength, value, valueLength, _, owner in
+    guard let frame, let name, let value, let owner,
+      let stream = stream(session, frame.pointee.hd.stream_id)
+    else { return 0 }
+    if name[0] == UInt8(ascii: ":") {
+      var status = 0
+      for index in 0..<valueLength { status = status * 10 + Int(value[index] & 0x0f) }
+      // 1xx comes before the answer and is none.
+      if status >= 200 { stream.pointee.status = status }
+      return 0
+    }
+    let names = SessionCallbacks.owner(of: owner).keptNames
+    for kept in names where kept.count == nameLength {
+      let name = UnsafeBufferPointer(start: name, count: nameLength)
+      guard kept.elementsEqual(name) else { continue }
+      stream.pointee.keep(
+        name: String(decoding: name, as: UTF8.self),
+        value: String(
+          decoding: UnsafeBufferPointer(start: value, count: valueLength), as: UTF8.self))
+    }
+    return 0
+  }
+
+  private static let onData: nghttp2_on_data_chunk_recv_callback = {
+    session, _, id, bytes, count, _ in
+    guard let bytes, let stream = stream(session, id) else { return 0 }
+    stream.pointee.append(UnsafeBufferPointer(start: bytes, count: count))
+    return 0
+  }
+
+  private static let onClose: nghttp2_on_stream_close_callback = { session, id, code, owner in
+    guard let owner, let stream = stream(session, id) else { return 0 }
+    SessionCallbacks.owner(of: owner).streamClosed(stream, code: code)
+    return 0
+  }
+
+  private static let onFrame: nghttp2_on_frame_recv_callback = { _, frame, owner in
+    guard let frame, let owner else { return 0 }
+    let header = frame.pointee.hd
+    if header.type == UInt8(NGHTTP2_SETTINGS.rawValue) {
+      guard header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) == 0 else { return 0 }
+      SessionCallbacks.owner(of: owner).settingsReceived()
+    } else if header.type == UInt8(NGHTTP2_GOAWAY.rawValue) {
+      let goAway = frame.pointee.goaway
+      SessionCallbacks.owner(of: owner).goAwayReceived(
+        code: goAway.error_code,
+        debug: UnsafeBufferPointer(start: goAway.opaque_data, count: goAway.opaque_data_len))
+    }
+    return 0
+  }
+
+  /// Request headers that never left: nghttp2 closes the stream next, and it may go elsewhere.
+  private static let onNotSent: nghttp2_on_frame_not_send_callback = { session, frame, _, _ in
+    guard let frame, frame.pointee.hd.type == UInt8(NGHTTP2_HEADERS.rawValue),
+      let stream = stream(session, frame.pointee.hd.stream_id)
+    else { return 0 }
+    stream.pointee.isUnsent = true
+    return 0
+  }
+
+  private static func owner(of pointer: UnsafeMutableRawPointer) -> Session {
+    Unmanaged<Session>.fromOpaque(pointer).takeUnretainedValue()
+  }
+
+  private static func stream(
+    _ session: OpaquePointer?, _ id: Int32
+  ) -> UnsafeMutablePointer<SessionStream>? {
+    nghttp2_session_get_stream_user_data(session, id)?
+      .assumingMemoryBound(to: SessionStream.self)
+  }
+}

@@ -1,0 +1,22 @@
+package import RelayCore
+
+/// A moment on the machine's own monotonic scale, in milliseconds. Unlike `Instant` it says nothing
+/// about the date, and no clock setting can move it: deadlines and silences are counted with it.
+package struct Uptime: Hashable, Comparable, Sendable {
+  package var milliseconds: Int64
+
+  package init(milliseconds: Int64) { self.milliseconds = milliseconds }
+
+  package static func < (left: Uptime, right: Uptime) -> Bool {
+    left.milliseconds < right.milliseconds
+  }
+
+  package static func + (left: Uptime, right: Span) -> Uptime {
+    let (sum, overflow) = left.milliseconds.addingReportingOverflow(right.milliseconds)
+    return Uptime(milliseconds: overflow ? .max : sum)
+  }
+
+  package static func - (left: Uptime, right: Uptime) -> Span {
+    Span(milliseconds: left.milliseconds - right.milliseconds)
+  }
+}

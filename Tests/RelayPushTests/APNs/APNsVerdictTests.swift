@@ -1,0 +1,100 @@
+import RelayCore
+import Testing
+
+@testable import RelayPush
+
+@Suite struct APNsVerdictTests {
+  struct Row: Sendable, CustomTestStringConvertible {
+    var status: Int
+    var reason: String?
+    var treatment: APNsVerdicts.Treatment
+    var verdict: Verdict
+    var testDescription: String { "\(status) \(reason ?? "–")" }
+
+    init(_ status: Int, _ reason: String?, _ treatment: APNsVerdicts.Treatment, _ verdict: Verdict)
+    {
+      self.status = status
+      self.reason = reason
+      self.treatment = treatment
+      self.verdict = verdict
+    }
+  }
+
+  private static func later(_ blame: Verdict.Blame, _ reason: String) -> Verdict {
+    .later(after: nil, blame, .init(reason))
+  }
+
+  /// Every row of Apple's table, and answers that are on no list.
+  static let rows: [Row] =
+    [
+      Row(200, nil, .delivered, .delivered),
+      Row(400, "BadDeviceToken", .gone, .gone(at: nil, .init("BadDeviceToken"))),
+      Row(400, "DeviceTokenNotForTopic", .gone, .gone(at: nil, .init("DeviceTokenNotForTopic"))),
+      Row(400, "IdleTimeout", .reconnect, later(.attempt, "IdleTimeout")),
+      Row(403, "ExpiredProviderToken", .renew, later(.route, "ExpiredProviderToken")),
+      Row(403, "BadCertificate", .route, later(.route, "BadCertificate")),
+      Row(
+        403, "BadCertificateEnvironment", .route, later(.route, "BadCertificateEnvironment")),
+      Row(403, "Forbidden", .route, later(.route, "Forbidden")),
+      Row(403, "InvalidProviderToken", .route, later(.route, "InvalidProviderToken")),
+      Row(403, "MissingProviderToken", .route, later(.route, "MissingProviderToken")),
+      Row(403, "UnrelatedKeyIdInToken", .route, later(.route, "UnrelatedKeyIdInToken")),
+      Row(403, nil, .route, later(.route, "status 403")),
+      Row(404, "BadPath", .rejected, .rejected(.init("BadPath"))),
+      Row(405, "MethodNotAllowed", .rejected, .rejected(.init("MethodNotAllowed"))),
+      Row(410, "Unregistered", .gone, .gone(at: nil, .init("Unregistered"))),
+      Row(410, "ExpiredToken", .gone, .gone(at: nil, .init("ExpiredToken"))),
+      Row(413, "PayloadTooLarge", .rejected, .rejected(.init("PayloadTooLarge"))),
+      Row(429, "TooManyRequests", .device, later(.device, "TooManyRequests")),
+      Row(429, nil, .device, later(.device, "status 429")),
+      Row(
+        429, "TooManyProviderTokenUpdates", .keep, later(.route, "TooManyProviderTokenUpdates")),
+      Row(500, "InternalServerError", .attempt, later(.attempt, "InternalServerError")),
+      Row(503, "ServiceUnavailable", .attempt, later(.attempt, "ServiceUnavailable")),
+      Row(503, "Shutdown", .reconnect, later(.attempt, "Shutdown")),
+      Row(400, "SomethingNew", .unknown, later(.attempt, "SomethingNew")),
+      Row(400, nil, .unknown, later(.attempt, "status 400")),
+      Row(401, nil, .unknown, later(.attempt, "status 401")),
+      Row(404, nil, .unknown, later(.attempt, "status 404")),
+      Row(502, nil, .unknown, later(.attempt, "status 502")),
+      Row(302, "Moved", .unknown, later(.attempt, "Moved")),
+    ]
+    + [
+      "BadCollapseId", "BadExpirationDate", "BadMessageId", "BadPriority", "BadTopic",
+      "DuplicateHeaders", "InvalidPushType", "MissingDeviceToken", "MissingTopic", "PayloadEmpty",
+      "TopicDisallowed",
+    ].map { Row(400, $0, .rejected, .rejected(.init($0))) }
+
+  @Test(arguments: rows) func `each answer has its verdict`(row: Row) {
+    let body = row.reason.map { Array(#"{"reason":"\#($0)"}"#.utf8) } ?? []
+    let answer = APNsVerdicts.Answer(
+      Response(status: row.status, headers: [], body: body, link: LinkID(1)))
+    let treatment = APNsVerdicts.treatment(status: answer.status, reason: answer.reason)
+    #expect(treatment == row.treatment)
+    #expect(APNsVerdicts.verdict(treatment, answer) == row.verdict)
+  }
+
+  @Test func `gone tells since when`() {
+    let body = Array(#"{"reason":"Unregistered","timestamp":1700000000123}"#.utf8)
+    let answer = APNsVerdicts.Answer(
+      Response(status: 410, headers: [], body: body, link: LinkID(1)))
+    let since = Instant(milliseconds: 1_700_000_000_123)
+    #expect(APNsVerdicts.verdict(.gone, answer) == .gone(at: since, .init("Unregistered")))
+  }
+
+  @Test(arguments: [("7", Span.seconds(7)), ("Wed, 21 Oct 2026", nil), ("-1", nil), ("1e9", nil)])
+  func `the provider's wish to wait is passed on`(text: String, span: Span?) {
+    let answer = APNsVerdicts.Answer(
+      Response(status: 429, headers: [("retry-after", text)], body: [], link: LinkID(1)))
+    #expect(
+      APNsVerdicts.verdict(.device, answer) == .later(after: span, .device, .init("status 429")))
+  }
+
+  @Test(arguments: ["", "nonsense", "[]", #"{"reason":7}"#, #"{"reason":null}"#])
+  func `a body that is no reason is a status without one`(body: String) {
+    let answer = APNsVerdicts.Answer(
+      Response(status: 500, headers: [], body: Array(body.utf8), link: LinkID(1)))
+    #expect(answer.reason == nil)
+    #expect(APNsVerdicts.treatment(status: 500, reason: answer.reason) == .unknown)
+  }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import JWTKit
+import NIOCore
+import NIOPosix
+import RelayCore
+import Testing
+
+@testable import RelayPush
+
+/// Against an HTTP/2 server that nobody here wrote.
+@Suite(
+  .timeLimit(.minutes(1)),
+  .enabled(if: FileManager.default.isExecutableFile(atPath: Nghttpd.program), "needs nghttpd"))
+struct NghttpdTests {
+  @Test func `five thousand pushes, every one with its verdict`() async throws {
+    let server = try Nghttpd(tokens: 100)
+    defer { server.stop() }
+    let sender = try await server.sender()
+    try await StandinWorld.running(sender) {
+      let verdicts = await sender.send(5_000, width: 1_000) { number in
+        // One in ten is for a device that the server has no file for.
+        let device = number % 10 == 0 ? 10_000 : number % 100
+        return .sample(number: UInt64(number), token: Nghttpd.token(device))
+      }
+      #expect(verdicts.count { $0 == .delivered } == 4_500)
+      let unknown = Verdict.later(after: nil, .attempt, .init("status 404"))
+      #expect(verdicts.count { $0 == unknown } == 500)
+      let status = sender.status
+      #expect(status.delivered == 4_500 && status.unknownAnswers == 500)
+      #expect(status.engine.sent == 5_000 && status.engine.answered == 5_000)
+      #expect(status.engine.inFlight == 0 && status.engine.waiting == 0)
+    }
+  }
+
+  @Test func `a server that goes away and comes back is found again`() async throws {
+    let server = try Nghttpd(tokens: 1)
+    let sender = try await server.sender()
+    try await StandinWorld.running(sender) {
+      #expect(await sender.send(.sample(token: Nghttpd.token(0))) == .delivered)
+      server.stop()
+      let again = try Nghttpd(tokens: 1, port: server.port, certificate: server.certificate)
+      defer { again.stop() }
+      // What was sent into the dying connection is answered with `later`, as a lane would see it.
+      var verdict = await sender.send(.sample(token: Nghttpd.token(0)))
+      for _ in 0..<20 where verdict != .delivered {
+        verdict = await sender.send(.sample(token: Nghttpd.token(0)))
+      }
+      #expect(verdict == .delivered)
+    }
+  }
+}
+
+/// Debian's nghttpd, serving one file a device.
+final class Nghttpd: Sendable {
+  static let program = "/usr/bin/nghttpd"
+  let port: Int
+  let certificate: Certificate
+  private let process: Process
+
+  init(tokens: Int, port: Int? = nil, certificate: Certificate? = nil) throws {
+    let files = try certificate ?? Certificate()
+    let devices = "\(files.directory)/www/3/device"
+    try FileManager.default.createDirectory(atPath: devices, withIntermediateDirectories: true)
+    for number in 0..<tokens {
+      try Data("ok".utf8).write(to: URL(filePath: "\(devices)/\(Hex.text(Self.token(number)))"))
+    }
+    self.certificate = files
+    self.port = try port ?? Self.freePort()
+    process = Process()
+    process.executableURL = URL(filePath: Self.program)
+    process.arguments = [
+      "-a", "127.0.0.1", "-d", "\(files.directory)/www", "-m1000", "\(self.port)", files.key,
+      files.certificate,
+    ]
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+  }
+
+  static func token(_ number: Int) -> [UInt8] {
+    (0..<32).map { UInt8(truncatingIfNeeded: $0 < 30 ? 0xa0 : number >> (8 * (31 - $0))) }
+  }
+
+  func sender() async throws -> APNsSender {
+    let key = try APNsSettings.Key(
+      pem: ES256PrivateKey().pemRepresentation, keyID: "ABCDE12345", teamID: "TEAM123456")
+    let settings = try APNsSettings(
+      host: "127.0.0.1", port: port, topic: "com.example.notes", credential: .key(key),
+      trustRoots: certificate.certificate, limits: EngineWorld.limits)
+    let clock = TestClock()
+    return try APNsSender(
+      settings, credential: try await APNsCredential(key),
+      group: MultiThreadedEventLoopGroup.singleton, logger: .quiet, now: { clock.now })
+  }
+
+  func stop() {
+    guard process.isRunning else { return }
+    process.terminate()
+    process.waitUntilExit()
+  }
+
+  /// Free when asked: nothing else on this machine is likely to take it in the meantime.
+  private static func freePort() throws -> Int {
+    let channel = try ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .bind(host: "127.0.0.1", port: 0).wait()
+    defer { channel.close(promise: nil) }
+    return try #require(channel.localAddress?.port)
+  }
+}
