@@ -16,23 +16,27 @@ import Testing
     defer { standin.stop() }
     try workplace.configure(
       window: "50ms",
-      extra: "budget: { background: { max: 100000, per: 1h, adapt: false } }")
+      extra: "budget: { background: { max: 1000, per: 1m, adapt: false } }")
     var daemon = try await RunningDaemon.start(in: workplace)
     let user = "_abc"
     var phone = Phone(
       daemon.web, user: user, in: workplace, pushToken: String(repeating: "ab", count: 32))
     try await phone.register()
     try await phone.subscribe(toZone: "Crash")
+    // It never fetches: whatever was answered has to wake it.
+    let sleeper = Phone(
+      daemon.web, user: user, in: workplace, pushToken: String(repeating: "5e", count: 32))
+    try await sleeper.register()
     var moments = SystemRandomNumberGenerator()
     var producer = Producer(daemon.web, key: workplace.producerKey)
     var unanswered: [[String: Any]] = []
 
     for round in 1...Self.kills {
-      let pushesBefore = try standin.pushes(to: phone.pushToken).count
+      let wakesBefore = try standin.pushes(to: sleeper.pushToken).count
       let load = Load(
         producer: producer, user: user, again: unanswered,
         until: .now + .milliseconds(Int.random(in: 20...400, using: &moments)))
-      let outcome = await load.run { daemon.kill() }
+      let outcome = try await load.run { daemon.kill() }
       producer = outcome.producer
       unanswered = outcome.unanswered
       daemon = try await RunningDaemon.start(in: workplace)
@@ -46,8 +50,9 @@ import Testing
           return status["ledger"]["pending"].int == 0
         }
         #expect(isTold, "round \(round): something still pends")
+        let wakes = try standin.pushes(to: sleeper.pushToken).count
+        #expect(wakes > wakesBefore, "round \(round): answered changes woke nobody")
       }
-      _ = pushesBefore
       #expect(try daemon.status()["ledger"]["balanced"].bool == true)
     }
     if !unanswered.isEmpty { #expect(try await producer.post(unanswered).status == 202) }
@@ -94,7 +99,7 @@ struct Load {
     var unanswered: [[String: Any]]
   }
 
-  func run(_ kill: () -> Void) async -> Outcome {
+  func run(_ kill: () -> Void) async throws -> Outcome {
     var outcome = Outcome(producer: producer, answered: [], unanswered: [])
     var batch = again
     while true {
@@ -105,7 +110,9 @@ struct Load {
       }
       if ContinuousClock.now >= until {
         // The kill falls while a request is on its way.
-        async let posted: Web.Answer? = try? outcome.producer.post(batch)  // Lost is the point.
+        let (web, key) = (outcome.producer.web, outcome.producer.key)
+        let body = try Producer.encode(batch)
+        async let posted = try? Producer.send(body, to: web, key: key)  // Lost is the point.
         kill()
         let answer = await posted
         if answer?.status == 202 {

@@ -43,8 +43,16 @@ struct Producer {
   }
 
   func post(_ events: [[String: Any]]) async throws -> Web.Answer {
-    try await web.post(
-      "/events/1/\(Workplace.container)/development", events, token: key,
+    try await Self.send(try Self.encode(events), to: web, key: key)
+  }
+
+  static func encode(_ events: [[String: Any]]) throws -> [UInt8] {
+    [UInt8](try JSONSerialization.data(withJSONObject: events))
+  }
+
+  static func send(_ body: [UInt8], to web: Web, key: String) async throws -> Web.Answer {
+    try await web.send(
+      "POST", "/events/1/\(Workplace.container)/development", body, token: key,
       contentType: "application/cloudevents-batch+json")
   }
 }
