@@ -22,11 +22,11 @@ struct Standin {
   /// Lines of configuration for a daemon that pushes here.
   var route: String {
     """
-              apns:
-                - topic: \(Daemon.topic)
-                  key: { path: \(file("AuthKey.p8")), keyID: ABCDE12345, teamID: TEAM123456 }
-                  endpoint: https://\(Loopback.address):\(port)
-                  trustRoots: \(file("ca.pem"))
+            apns:
+              - topic: \(Daemon.topic)
+                key: { path: \(file("AuthKey.p8")), keyID: ABCDE12345, teamID: TEAM123456 }
+                endpoint: https://\(Loopback.address):\(port)
+                trustRoots: \(file("ca.pem"))
     """
   }
 
