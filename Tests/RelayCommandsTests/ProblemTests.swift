@@ -25,13 +25,17 @@ import Testing
     Case(extra: "server: { publicURL: relay }", key: "server.publicURL", cause: "no URL"),
     Case(extra: "server: { tokenKeys: nope }", key: "server.tokenKeys", cause: "not a list"),
     Case(extra: "server: { tokenKeys: [words] }", key: "server.tokenKeys[0]", cause: "64 hex"),
-    Case(extra: "server: { tls: { certificate: words, key: words } }",
+    Case(
+      extra: "server: { tls: { certificate: words, key: words } }",
       key: "server.tls.certificate", cause: "holds no certificate"),
-    Case(extra: "server: { tls: { certificate: certificate.pem } }", key: "server.tls.key",
+    Case(
+      extra: "server: { tls: { certificate: certificate.pem } }", key: "server.tls.key",
       cause: "is missing"),
-    Case(extra: "server: { listen: 'h:1' }\ncontrol: { metrics: 'h:1' }", key: "control.metrics",
+    Case(
+      extra: "server: { listen: 'h:1' }\ncontrol: { metrics: 'h:1' }", key: "control.metrics",
       cause: "is the address of server.listen"),
-    Case(extra: "control: { socket: /\(String(repeating: "s", count: 107)) }",
+    Case(
+      extra: "control: { socket: /\(String(repeating: "s", count: 107)) }",
       key: "control.socket", cause: "longer than 107 bytes"),
     Case(extra: "store: { engine: postgresql }", key: "store.engine", cause: "not supported"),
     Case(extra: "store: { engine: rocks }", key: "store.engine", cause: "no engine"),
@@ -40,13 +44,17 @@ import Testing
     Case(extra: "coalescing: { window: 5 }", key: "coalescing.window", cause: "no duration"),
     Case(extra: "coalescing: { window: 1d }", key: "coalescing.window", cause: "out of range"),
     Case(extra: "coalescing: { window: 5s }", key: "coalescing.windowMax", cause: "shorter"),
-    Case(extra: "budget: { background: { max: 0 } }", key: "budget.background.max",
+    Case(
+      extra: "budget: { background: { max: 0 } }", key: "budget.background.max",
       cause: "out of range"),
-    Case(extra: "budget: { background: { max: many } }", key: "budget.background.max",
+    Case(
+      extra: "budget: { background: { max: many } }", key: "budget.background.max",
       cause: "no whole number"),
-    Case(extra: "budget: { background: { adapt: true } }", key: "budget.background.adapt",
+    Case(
+      extra: "budget: { background: { adapt: true } }", key: "budget.background.adapt",
       cause: "not supported"),
-    Case(extra: "budget: { background: { adapt: maybe } }", key: "budget.background.adapt",
+    Case(
+      extra: "budget: { background: { adapt: maybe } }", key: "budget.background.adapt",
       cause: "neither true nor false"),
     Case(extra: "wake: { retryFirst: 10m }", key: "wake.retryMax", cause: "shorter"),
     Case(extra: "wake: { deadline: 5s }", key: "wake.deadline", cause: "shorter"),
@@ -56,19 +64,24 @@ import Testing
     Case(extra: "limits: { payloadBytes: 8KiB }", key: "limits.payloadBytes", cause: "range"),
     Case(extra: "limits: { payloadBytes: 4KB }", key: "limits.payloadBytes", cause: "no size"),
     Case(extra: "limits: { inboxChanges: 10 }", key: "limits.inboxChanges", cause: "less than"),
-    Case(extra: "limits: { requestBodyBytesInFlight: 1MiB }",
+    Case(
+      extra: "limits: { requestBodyBytesInFlight: 1MiB }",
       key: "limits.requestBodyBytesInFlight", cause: "less than"),
     Case(extra: "log: { level: loud }", key: "log.level", cause: "is not known"),
   ]
 
   static let inside: [Case] = [
-    Case(environment: "apnss: []", key: "containers[0].environments.development.apnss",
+    Case(
+      environment: "apnss: []", key: "containers[0].environments.development.apnss",
       cause: "is no known key"),
-    Case(environment: "fcm: [{}]", key: "containers[0].environments.development.fcm",
+    Case(
+      environment: "fcm: [{}]", key: "containers[0].environments.development.fcm",
       cause: "not supported"),
-    Case(environment: "webpush: {}", key: "containers[0].environments.development.webpush",
+    Case(
+      environment: "webpush: {}", key: "containers[0].environments.development.webpush",
       cause: "not supported"),
-    Case(environment: "apiTokens: [blanks]",
+    Case(
+      environment: "apiTokens: [blanks]",
       key: "containers[0].environments.development.apiTokens[0]", cause: "a blank"),
     Case(environment: "apns: [{ topic: a }]", key: "\(route).key", cause: "is missing"),
     Case(
@@ -124,7 +137,8 @@ import Testing
   static let wholes: [Whole] = [
     Whole(containers: "", key: "containers", cause: "is missing"),
     Whole(containers: "containers: []", key: "containers", cause: "lists none"),
-    Whole(containers: "containers: [{ id: a }]", key: "containers[0].environments", cause: "no env"),
+    Whole(
+      containers: "containers: [{ id: a }]", key: "containers[0].environments", cause: "no env"),
     Whole(
       containers: "containers: [{ environments: { production: { users: \(users) } } }]",
       key: "containers[0].id", cause: "is missing"),

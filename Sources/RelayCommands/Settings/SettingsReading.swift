@@ -25,7 +25,9 @@ extension Settings {
     do throws(Wrong) {
       bytes = try FileBytes.read(file)
     } catch {
-      return SettingsReading(key: file, error)
+      // The key is the path: it need not be said twice.
+      let cause = error.cause.replacing("\(file) ", with: "")
+      return SettingsReading(key: file, Wrong(cause, remedy: error.remedy))
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {
       return SettingsReading(

@@ -1,0 +1,134 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import RelayCommands
+
+/// What a command said and how it ended.
+struct Said: Sendable {
+  var status: RelayCommands.ExitStatus
+  var answer: String
+  var talk: String
+
+  /// Runs the command line in this process.
+  static func by(_ arguments: String...) async -> Said {
+    let (answer, talk) = (Words(), Words())
+    let console = Console(answer: { answer.add($0) }, talk: { talk.add($0) })
+    let status = await CommandLineTool.run(arguments, console: console)
+    return Said(status: status, answer: answer.text, talk: talk.text)
+  }
+
+  private final class Words: Sendable {
+    private let words = Mutex("")
+    func add(_ text: String) { words.withLock { $0 += text } }
+    var text: String { words.withLock { $0 } }
+  }
+}
+
+@Suite struct CommandLineTests {
+  /// Asking for help or the version is no error, and the answer is on stdout.
+  @Test func helpTeaches() async {
+    let root = await Said.by("--help")
+    #expect(root.status == .done)
+    for word in [
+      "serve", "check", "status", "device", "drain", "expire-tokens", "demo", "apns-standin",
+    ] {
+      #expect(root.answer.contains(word))
+    }
+    #expect(root.talk.isEmpty)
+    let version = await Said.by("--version")
+    #expect(version.status == .done)
+    #expect(version.answer == "zonerelay \(Version.text)\n")
+  }
+
+  @Test(arguments: [
+    ["serve"], ["check"], ["status"], ["device", "list"], ["device", "show"], ["drain"],
+    ["expire-tokens"], ["demo"], ["apns-standin"],
+  ]) func everyCommandHasAnExample(_ path: [String]) async {
+    let (answer, status) = await Self.help(path)
+    #expect(status == .done)
+    #expect(answer.contains("Example"))
+    #expect(answer.contains("zonerelay \(path.joined(separator: " "))"))
+  }
+
+  private static func help(_ path: [String]) async -> (String, RelayCommands.ExitStatus) {
+    let said =
+      path.count == 2 ? await Said.by(path[0], path[1], "--help") : await Said.by(path[0], "--help")
+    return (said.answer, said.status)
+  }
+
+  /// Wrong usage exits 64, says what is wrong, and where to read on.
+  @Test(arguments: [
+    (["serve", "--nonsense"], "zonerelay serve --help"), (["dance"], "zonerelay --help"),
+    ([], "zonerelay --help"), (["device"], "zonerelay device --help"),
+    (["device", "show"], "zonerelay device show --help"),
+    (["expire-tokens", "--environment", "staging"], "zonerelay expire-tokens --help"),
+    (["apns-standin"], "zonerelay apns-standin --help"),
+    (["apns-standin", "--listen", "x", "--directory", "d"], "zonerelay apns-standin --help"),
+  ]) func wrongUsageIsExplained(_ arguments: [String], _ hint: String) async {
+    let words = Mutex("")
+    let console = Console(answer: { _ in }, talk: { text in words.withLock { $0 += text } })
+    let status = await CommandLineTool.run(arguments, console: console)
+    let talk = words.withLock { $0 }
+    #expect(status == .usage)
+    #expect(talk.hasPrefix("zonerelay: error: "))
+    #expect(talk.contains("\nzonerelay: hint: "))
+    #expect(talk.contains(hint))
+  }
+
+  /// `check` answers the settings in force, secrets masked.
+  @Test func checkPrintsWhatIsInForce() async throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    try world.write(
+      SettingsWorld.yaml(extra: "budget: { alert: { max: 9 } }"), to: "zonerelay.yaml")
+    let said = await Said.by("check", "--config", world.path("zonerelay.yaml"))
+    #expect(said.status == .done)
+    let lines = said.answer.split(separator: "\n")
+    #expect(lines.contains { $0.hasPrefix("budget.alert.max = 9 ") && $0.hasSuffix("# line 1") })
+    #expect(lines.contains { $0.hasPrefix("wake.deadline = 1d ") && $0.hasSuffix("# default") })
+    #expect(said.answer.contains("masked"))
+    #expect(!(said.answer + said.talk).contains("a-bearer-key"))
+  }
+
+  /// `check` and `serve` refuse with every problem, key by key.
+  @Test(arguments: ["check", "serve"]) func badConfigurationExits78(_ command: String) async throws
+  {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    try world.write("sever: {}\nlog: { level: loud }", to: "zonerelay.yaml")
+    let said = await Said.by(command, "-c", world.path("zonerelay.yaml"))
+    #expect(said.status == .badConfiguration)
+    #expect(said.answer.isEmpty)
+    #expect(said.talk.contains("zonerelay: error: sever (line 1): is no known key\n"))
+    #expect(said.talk.contains("zonerelay: hint: did you mean 'server'?\n"))
+    #expect(said.talk.contains("zonerelay: error: log.level (line 2)"))
+    #expect(said.talk.contains("zonerelay: error: containers: is missing\n"))
+    #expect(said.talk.contains("3 problems in \(world.path("zonerelay.yaml"))\n"))
+  }
+
+  /// No daemon is an exit of its own, for every command that wants one.
+  @Test(arguments: [["status"], ["status", "--json"], ["device", "list"], ["drain"]])
+  func nobodyThereExits3(_ command: [String]) async throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    let words = Mutex("")
+    let console = Console(answer: { _ in }, talk: { text in words.withLock { $0 += text } })
+    let arguments = command + ["--control", world.path("control.sock")]
+    #expect(await CommandLineTool.run(arguments, console: console) == .notRunning)
+    #expect(words.withLock { $0 }.contains(world.path("control.sock")))
+  }
+
+  /// Looking in asks the file for the socket alone: other problems of it do not matter.
+  @Test func theSocketComesFromTheConfiguration() async throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    try world.write(
+      "control: { socket: \(world.path("s.sock")) }\nserver: { listen: x }", to: "zonerelay.yaml")
+    let said = await Said.by("status", "--config", world.path("zonerelay.yaml"))
+    #expect(said.status == .notRunning)
+    #expect(said.talk.contains(world.path("s.sock")))
+    let gone = await Said.by("status", "--config", world.path("gone.yaml"))
+    #expect(gone.status == .badConfiguration)
+  }
+}

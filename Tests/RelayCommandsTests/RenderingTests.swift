@@ -1,0 +1,66 @@
+import Foundation
+import RelayWire
+import Synchronization
+import Testing
+
+@testable import RelayCommands
+
+@Suite struct RenderingTests {
+  @Test func columnsAreAsWideAsTheirWidestCell() {
+    #expect(
+      TextTable.lines([["A", "BB", "C"], ["aaa", "b", ""]]) == ["A    BB  C", "aaa  b"])
+  }
+
+  @Test(arguments: [
+    (0.04, "0.0 s"), (4.25, "4.2 s"), (61, "1 min"), (3_660, "1 h 1 min"), (90_000, "1 d 1 h"),
+  ]) func agesAreShort(_ seconds: Double, _ text: String) {
+    #expect(Words.age(seconds) == text)
+  }
+
+  @Test(arguments: [(0, "0 B"), (1_023, "1023 B"), (1_536, "1.5 KiB"), (5 << 30, "5.0 GiB")])
+  func sizesAreShort(_ bytes: Int64, _ text: String) {
+    #expect(Words.size(bytes) == text)
+  }
+
+  /// People see health, reasons, ledger, lanes and routes; no colours outside a terminal.
+  @Test func statusIsATableForPeople() {
+    let text = Self.report().lines(Paint(isColourful: false)).joined(separator: "\n")
+    #expect(text.contains("unhealthy"))
+    #expect(text.contains("! the route is stopped"))
+    #expect(text.contains("matched"))
+    #expect(text.contains("does not balance"))
+    #expect(text.contains("BadDeviceToken"))
+    #expect(!text.contains("\u{1b}"))
+    let coloured = Self.report().lines(Paint(isColourful: true)).joined()
+    #expect(coloured.contains("\u{1b}[31m"))
+  }
+
+  /// JSON is the wire's own shape.
+  @Test func statusAsJSONIsTheContract() throws {
+    let words = Mutex("")
+    let console = Console(answer: { text in words.withLock { $0 += text } }, talk: { _ in })
+    try Renderer(format: .json, console: console).show(Self.report())
+    let data = Data(words.withLock { $0 }.utf8)
+    #expect(try JSONDecoder().decode(StatusReport.self, from: data) == Self.report())
+    try Renderer(format: .jsonLine, console: console).show(Self.report())
+    #expect(words.withLock { $0 }.split(separator: "\n").last?.hasPrefix("{") == true)
+  }
+
+  static func report() -> StatusReport {
+    var ledger = StatusReport.Ledger()
+    ledger.matched = 3
+    ledger.balanced = false
+    var lanes = StatusReport.Lanes()
+    lanes.idle = 2
+    return StatusReport(
+      version: "0.1.0", pid: 7, uptime: 61, healthy: false, reasons: ["the route is stopped"],
+      store: .init(engine: "sqlite", bytes: 4_096, journalTail: 1, foldLag: 0.1), ledger: ledger,
+      changes: .init(accepted: 3, duplicates: 1, rejected: 0), lanes: lanes,
+      routes: [
+        .init(
+          container: "iCloud.com.example.notes", environment: "development", transport: "apns",
+          topic: "com.example.notes", circuit: "open", inFlight: 0, sent: 2, delivered: 1,
+          lastError: "BadDeviceToken")
+      ], fanouts: .init(running: 0, oldestAge: 0), oldestPendingAge: 2)
+  }
+}
