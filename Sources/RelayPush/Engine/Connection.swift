@@ -83,25 +83,17 @@ final class Connection: ChannelInboundHandler, @unchecked Sendable {
   func flush() {
     guard isDirty, state == .open, let context, context.channel.isWritable else { return }
     isDirty = false
-    buffer.clear()
-    do {
-      try session.drain(into: &buffer)
-    } catch {
-      fail("\(error)")
-      return
-    }
-    guard buffer.readableBytes > 0 else { return }
-    loop.counts.writes += 1
-    context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
+    write(context)
+    // nghttp2 has told the peer what it did wrong, and listens no more.
+    if state == .open, session.isOver { fail("the peer broke HTTP/2's rules") }
   }
 
   /// Says goodbye and closes. Nothing is reported from now on but that it is gone.
   func close() {
     guard state == .opening || state == .open else { return }
-    if state == .open {
+    if state == .open, let context {
       session.goAway()
-      isDirty = true
-      flush()
+      write(context)
     }
     state = .closing
     context?.close(promise: nil)
@@ -113,6 +105,19 @@ final class Connection: ChannelInboundHandler, @unchecked Sendable {
     let isOurDoing = state == .closing
     state = .closed
     loop.closed(self, isOurDoing ? nil : reason)
+  }
+
+  private func write(_ context: ChannelHandlerContext) {
+    buffer.clear()
+    do {
+      try session.drain(into: &buffer)
+    } catch {
+      fail("\(error)")
+      return
+    }
+    guard buffer.readableBytes > 0 else { return }
+    loop.counts.writes += 1
+    context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
   }
 
   private func fail(_ reason: String) {

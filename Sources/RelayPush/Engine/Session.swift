@@ -114,6 +114,11 @@ final class Session: @unchecked Sendable {
     }
   }
 
+  /// Neither sends nor takes anything any more.
+  var isOver: Bool {
+    nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0
+  }
+
   /// What happened since the last time.
   func takeEvents() -> [Event] {
     guard !events.isEmpty else { return [] }

@@ -32,6 +32,23 @@ struct NghttpdTests {
     }
   }
 
+  @Test func `a client certificate stands in for a provider token`() async throws {
+    let server = try Nghttpd(tokens: 1, options: ["--verify-client"])
+    defer { server.stop() }
+    let files = server.certificate
+    let settings = try APNsSettings(
+      host: "127.0.0.1", port: server.port, topic: "com.example.notes",
+      credential: .certificate(.init(certificate: files.certificate, key: files.key)),
+      trustRoots: files.certificate, limits: EngineWorld.limits)
+    let clock = TestClock()
+    let sender = try APNsSender(
+      settings, credential: nil, group: MultiThreadedEventLoopGroup.singleton, logger: .quiet,
+      now: { clock.now })
+    try await StandinWorld.running(sender) {
+      #expect(await sender.send(.sample(token: Nghttpd.token(0))) == .delivered)
+    }
+  }
+
   @Test func `a server that goes away and comes back is found again`() async throws {
     let server = try Nghttpd(tokens: 1)
     let sender = try await server.sender()
@@ -57,7 +74,9 @@ final class Nghttpd: Sendable {
   let certificate: Certificate
   private let process: Process
 
-  init(tokens: Int, port: Int? = nil, certificate: Certificate? = nil) throws {
+  init(
+    tokens: Int, port: Int? = nil, certificate: Certificate? = nil, options: [String] = []
+  ) throws {
     let files = try certificate ?? Certificate()
     let devices = "\(files.directory)/www/3/device"
     try FileManager.default.createDirectory(atPath: devices, withIntermediateDirectories: true)
@@ -68,10 +87,11 @@ final class Nghttpd: Sendable {
     self.port = try port ?? Self.freePort()
     process = Process()
     process.executableURL = URL(filePath: Self.program)
-    process.arguments = [
-      "-a", "127.0.0.1", "-d", "\(files.directory)/www", "-m1000", "\(self.port)", files.key,
-      files.certificate,
-    ]
+    process.arguments =
+      options + [
+        "-a", "127.0.0.1", "-d", "\(files.directory)/www", "-m1000", "\(self.port)", files.key,
+        files.certificate,
+      ]
     process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
     try process.run()

@@ -31,6 +31,8 @@ final class ScriptedPeer: Sendable {
     case goAway(last: UInt32)
     case limit(UInt32)
     case hangUp
+    /// A frame that HTTP/2 forbids.
+    case nonsense
     /// Reads on, and never says anything again.
     case fallSilent
   }
@@ -173,6 +175,7 @@ private final class ScriptedConnection: ChannelInboundHandler {
         shared.record.withLock { $0.mostOpen = [:] }
         Frame.write(.settings, stream: 0, [0, 3] + Frame.word(limit), to: &out)
       case .hangUp: return true
+      case .nonsense: Frame.write(.data, stream: 0, [1, 2, 3], to: &out)
       case .fallSilent: isSilent = true
       }
     }
