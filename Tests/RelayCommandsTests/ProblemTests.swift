@@ -107,6 +107,12 @@ import Testing
       environment: "apns: [{ topic: a, \(goodKey), trustRoots: words }]",
       key: "\(route).trustRoots", cause: "no certificate"),
     Case(
+      environment: "apns: [{ topic: a, \(goodKey), trustRoots: hollow.pem }]",
+      key: "\(route).trustRoots", cause: "cannot be read"),
+    Case(
+      environment: "apns: [{ topic: a, certificate: { path: hollow.pem, key: notes-apns-key } }]",
+      key: "\(route).certificate", cause: "cannot be read"),
+    Case(
       environment: "apns: [{ topic: a, \(goodKey) }, { topic: a, \(goodKey) }]",
       key: "containers[0].environments.development.apns", cause: "a stands twice"),
   ]

@@ -15,6 +15,8 @@ struct SettingsWorld {
     try write("another-bearer-key-of-32-characters-or-more", to: "other-producer")
     try write(Self.providerKey, to: "notes-apns-key")
     try write(Self.certificate, to: "certificate.pem")
+    let hollow = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+    try write(hollow, to: "hollow.pem")
     try write(String(repeating: "0f", count: 32), to: "token-key")
     try write("short", to: "short")
     try write("a bearer key of 32 characters with blanks", to: "blanks")
@@ -63,9 +65,18 @@ struct SettingsWorld {
 
     """
 
+  /// Self-signed, by that key.
   static let certificate = """
     -----BEGIN CERTIFICATE-----
-    AAAA
+    MIIBijCCAS+gAwIBAgIUa7fBSKUF0CQ0bdHoJ55ECJL4x2AwCgYIKoZIzj0EAwIw
+    GTEXMBUGA1UEAwwOem9uZXJlbGF5LXRlc3QwIBcNMjYxMTIxMDY0ODAzWhgPMjEy
+    NjEwMjgwNjQ4MDNaMBkxFzAVBgNVBAMMDnpvbmVyZWxheS10ZXN0MFkwEwYHKoZI
+    zj0CAQYIKoZIzj0DAQcDQgAEQ41zTrwdPVbeshb2d+zA0jnAV2I8Z3F6kNM3Vyde
+    93iiOzLQwhX7keUjceCIctZv8j2KWxQDKQF7BdHj1n33h6NTMFEwHQYDVR0OBBYE
+    FITFEFk2O2iGMz7GxPmgBkAm27itMB8GA1UdIwQYMBaAFITFEFk2O2iGMz7GxPmg
+    BkAm27itMA8GA1UdEwEB/wQFMAMBAf8wCgYIKoZIzj0EAwIDSQAwRgIhAJZTt49A
+    OpWKMTYb1sdgIsFnniABlyZ7BRm87YSErorAAiEAnYf1z9aQY9TXgvvINfm2wXnx
+    K1ifHXNkHuHdOXRoq4E=
     -----END CERTIFICATE-----
 
     """

@@ -1,5 +1,8 @@
 import RelayEngine
+import RelayKeys
+import RelayPush
 import RelayStandin
+import RelaySystem
 
 /// Why a command could not do its work, for a person: what happened and what to do about it.
 package struct Failure: Error, Hashable, Sendable {
@@ -20,6 +23,10 @@ package struct Failure: Error, Hashable, Sendable {
     case let error as StoreError:
       self.init(.failed, error.description, hint: "docs/troubleshooting.md explains \(error.code)")
     case let error as StandinError: self.init(.failed, error.message, hint: error.remedy)
+    case let error as PushProblem: self.init(.failed, error.message, hint: error.remedy)
+    case let error as SystemError: self.init(.failed, error.message, hint: error.remedy)
+    case let error as KeyFailure:
+      self.init(.failed, "\(error.path): \(error.found)", hint: error.remedy)
     default: self.init(.failed, "\(error)")
     }
   }

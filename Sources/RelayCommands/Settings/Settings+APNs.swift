@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import RelayCore
+import RelayPush
 
 extension Settings {
   static func route(_ section: Section, _ environment: Environment) -> APNs? {
@@ -11,9 +12,17 @@ extension Settings {
     let trustRoots = section.value("trustRoots", section.pem("CERTIFICATE"))
     guard let topic, let credential, let url = URLComponents(string: endpoint), let host = url.host
     else { return nil }
-    return APNs(
+    let route = APNs(
       topic: topic, credential: credential, host: host.trimmingBrackets, port: url.port ?? 443,
       trustRoots: trustRoots)
+    do throws(PushProblem) {
+      // What the sender would refuse at start, found now: certificates are read and matched.
+      _ = try APNsSettings(route, attemptTimeout: .seconds(10))
+    } catch {
+      section.report(error.key, Wrong(error.message, remedy: error.remedy))
+      return nil
+    }
+    return route
   }
 
   private static func credential(_ section: Section) -> APNs.Credential? {
@@ -69,6 +78,19 @@ extension Section {
         }
         return secret
       }, show: \.description)
+  }
+}
+
+extension PushProblem {
+  /// The key of the route that it is about.
+  fileprivate var key: String {
+    switch code {
+    case .trustRoots: "trustRoots"
+    case .certificate: "certificate"
+    case .endpoint: "endpoint"
+    case .topic: "topic"
+    default: "key"
+    }
   }
 }
 
