@@ -20,7 +20,9 @@ struct ServeCommand: RelayCommand {
 
   func perform(_ console: Console) async throws -> ExitStatus {
     let options = options
-    try await Daemon.run(try options.settings(), rereading: { try options.settings() })
+    let settings = try options.settings()
+    try settings.makePlaces()
+    try await Daemon.run(settings, rereading: { try options.settings() })
     return .done
   }
 }
