@@ -2,11 +2,11 @@
 # A real systemd as process 1 of namespaces of its own runs the units of this project, unchanged:
 # it starts the daemon by its socket, hears READY, STATUS and the watchdog, reloads and stops it.
 #
-#   systemd-namespace.sh BINARY CONFIGURATION-DIRECTORY
+#   systemd-namespace.sh BINARY [CONFIGURATION-DIRECTORY]
 #
 # BINARY takes the place of /usr/bin/zonerelay. CONFIGURATION-DIRECTORY holds zonerelay.yaml and
 # the files that it names under /etc/zonerelay; its store must be in /var/lib/zonerelay, its
-# control socket in /run/zonerelay. Nothing of the host is changed: /etc, /usr and /var are
+# control socket in /run/zonerelay. Without one a small configuration is made up. Nothing of the host is changed: /etc, /usr and /var are
 # overlays in memory, the network is a loopback of the namespace's own.
 #
 # Prints one line a fact. Exit: 0 all hold, 1 one does not, 77 this machine cannot run it (with the
@@ -91,19 +91,38 @@ fi
 
 # --- outside -------------------------------------------------------------------------------------
 
-[ $# = 2 ] || { echo "usage: $0 BINARY CONFIGURATION-DIRECTORY" >&2; exit 64; }
+[ $# = 1 ] || [ $# = 2 ] || { echo "usage: $0 BINARY [CONFIGURATION-DIRECTORY]" >&2; exit 64; }
 binary=$1
-configuration=$2
+configuration=${2:-}
 [ "$(id -u)" = 0 ] || cannot "not root"
 for tool in unshare nsenter systemctl journalctl systemd-sysusers ip curl ldd pgrep; do
   command -v "$tool" >/dev/null || cannot "no $tool"
 done
 [ -x /lib/systemd/systemd ] || cannot "no /lib/systemd/systemd"
 [ -x "$binary" ] || { echo "no program $binary" >&2; exit 64; }
-[ -r "$configuration/zonerelay.yaml" ] || { echo "no $configuration/zonerelay.yaml" >&2; exit 64; }
 
 work=$(mktemp -d)
 mkdir "$work/memory"
+if [ -z "$configuration" ]; then
+  configuration=$work/configuration
+  mkdir "$configuration"
+  printf 'user-%032d\n' 1 >"$configuration/user.key"
+  printf 'producer-%032d\n' 1 >"$configuration/producer.key"
+  cat >"$configuration/zonerelay.yaml" <<'YAML'
+containers:
+  - id: iCloud.com.example.notes
+    environments:
+      development:
+        users: { sharedSecret: user.key }
+        producers:
+          - { name: records-1, bearer: producer.key }
+YAML
+fi
+if [ ! -r "$configuration/zonerelay.yaml" ]; then
+  echo "no $configuration/zonerelay.yaml" >&2
+  rm -rf "$work"
+  exit 64
+fi
 unshare --mount --pid --fork --uts --ipc --net --cgroup \
   "$0" --inside "$work" "$binary" "$configuration" >"$work/log" 2>&1 &
 parent=$!
