@@ -24,8 +24,9 @@ final class BurstProducer: Caller, @unchecked Sendable {
 /// `@unchecked Sendable`: used on the bench's one event loop only, but for reading the latencies
 /// afterwards.
 final class Probe: Caller, @unchecked Sendable {
-  static let connections = 4
-  private static let pace = TimeAmount.milliseconds(20)
+  /// Many and seldom, so that a late answer does not delay the next question: 400 a second.
+  static let connections = 100
+  private static let pace = TimeAmount.milliseconds(250)
   private var writer: EventWriter
   private let offset: TimeAmount
   private let count: Int
@@ -35,7 +36,7 @@ final class Probe: Caller, @unchecked Sendable {
 
   init(run: String, offset: Int, length: TimeAmount) {
     writer = EventWriter(run: run)
-    self.offset = .milliseconds(5 * Int64(offset))
+    self.offset = .nanoseconds(Self.pace.nanoseconds * Int64(offset) / Int64(Self.connections))
     count = Int(length.nanoseconds / Self.pace.nanoseconds)
   }
 

@@ -55,9 +55,10 @@ struct BurstScene {
     var pages = Latencies()
   }
 
-  /// Three seconds of single events at a steady pace, beside readers and another burst.
+  /// Single events at a steady pace, beside readers and another burst: for three seconds, or
+  /// for as long as the burst is posted.
   func observe(readers: Int, burst run: String?) async throws -> Observed {
-    let length = TimeAmount.seconds(3)
+    let length = run == nil ? TimeAmount.seconds(3) : BurstShape.length
     let probes = (0..<Probe.connections).map {
       Probe(run: "\(run ?? "calm")-\(readers)-\($0)", offset: $0, length: length)
     }
