@@ -1,3 +1,4 @@
+import Foundation
 import Logging
 import NIOCore
 import RelayCore
@@ -10,6 +11,9 @@ enum Providers {
     _ settings: Settings, group: any EventLoopGroup, clock: any ClockReader, logger: Logger
   ) async throws -> [RouteKey: any PushSender] {
     var senders: [RouteKey: any PushSender] = [:]
+    let kept = "\(settings.store.directory)/provider-tokens"
+    try FileManager.default.createDirectory(
+      atPath: kept, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     var credentials: [CredentialName: APNsCredential] = [:]
     for app in settings.apps {
       for route in app.apns {
@@ -18,7 +22,13 @@ enum Providers {
         if case .key(let key) = settings.credential {
           let name = CredentialName(keyID: key.keyID, teamID: key.teamID)
           credential = credentials[name]
-          if credential == nil { credential = try await APNsCredential(key) }
+          if credential == nil {
+            credential = try await APNsCredential(key, keptIn: kept) { error in
+              logger.warning(
+                "the provider token could not be kept",
+                metadata: ["directory": "\(kept)", "error": "\(error)"])
+            }
+          }
           credentials[name] = credential
         }
         let sender = try APNsSender(

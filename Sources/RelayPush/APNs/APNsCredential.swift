@@ -51,15 +51,27 @@ package final class APNsCredential: Sendable {
   private let teamID: String
   private let algorithm: any JWTAlgorithm
   private let state = Mutex(State())
+  private let onKeepFailure: @Sendable (any Error) -> Void
 
   private struct State {
     var rota = TokenRota()
     var texts: [Int: String] = [:]
   }
 
-  package init(_ key: APNsSettings.Key) async throws(PushProblem) {
+  private let keptPath: String?
+
+  /// - Parameters:
+  ///   - directory: where the token in use is kept across restarts; must exist. Nil: nowhere.
+  ///   - onKeepFailure: told when the token could not be kept. Pushes go on; a restart within 20
+  ///     minutes will find Apple refusing the next token for a while.
+  package init(
+    _ key: APNsSettings.Key, keptIn directory: String? = nil,
+    onKeepFailure: @escaping @Sendable (any Error) -> Void = { _ in }
+  ) async throws(PushProblem) {
     keyID = key.keyID
     teamID = key.teamID
+    keptPath = directory.map { "\($0)/\(key.teamID)-\(key.keyID).token" }
+    self.onKeepFailure = onKeepFailure
     let keys = JWTKeyCollection()
     await keys.add(ecdsa: key.privateKey)
     do {
@@ -68,6 +80,29 @@ package final class APNsCredential: Sendable {
       throw PushProblem(
         .providerKey, "the APNs key \(key.keyID) cannot sign: \(error)",
         remedy: "use the AuthKey_\(key.keyID).p8 file unchanged, as downloaded from Apple")
+    }
+    guard let kept = keptPath.flatMap(KeptToken.read), isOurs(kept.text) else { return }
+    state.withLock { state in
+      state.rota = TokenRota(keptSince: kept.firstUse)
+      state.texts = [1: "bearer " + kept.text]
+    }
+  }
+
+  /// A kept token that our key did not sign is of another key, or damaged.
+  private func isOurs(_ text: String) -> Bool {
+    let parts = text.split(separator: ".")
+    guard parts.count == 3, let signature = Base64URL.bytes(parts[2]) else { return false }
+    let signed = Array("\(parts[0]).\(parts[1])".utf8)
+    // A signature that cannot be checked is not ours.
+    return (try? algorithm.verify(signature, signs: signed)) ?? false
+  }
+
+  private func keep(_ token: String, at now: Instant) {
+    guard let keptPath else { return }
+    do {
+      try KeptToken(firstUse: now, text: token).write(keptPath)
+    } catch {
+      onKeepFailure(error)
     }
   }
 
@@ -78,8 +113,10 @@ package final class APNsCredential: Sendable {
       case .keep(let serial):
         return Bearer(serial: serial, text: state.texts[serial] ?? "")
       case .sign(let serial):
-        let text = "bearer " + (try sign(at: now))
+        let token = try sign(at: now)
+        let text = "bearer " + token
         state.rota.signed(serial, at: now)
+        keep(token, at: now)
         state.texts[serial] = text
         state.texts = state.texts.filter { state.rota.remembers($0.key) }
         return Bearer(serial: serial, text: text)

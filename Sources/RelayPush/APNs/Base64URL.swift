@@ -14,4 +14,12 @@ enum Base64URL {
         }
       })
   }
+
+  /// Nil for anything else.
+  static func bytes(_ text: Substring) -> [UInt8]? {
+    let plain = text.replacingOccurrences(of: "-", with: "+")
+      .replacingOccurrences(of: "_", with: "/")
+    let padding = String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4)
+    return Data(base64Encoded: plain + padding).map { [UInt8]($0) }
+  }
 }

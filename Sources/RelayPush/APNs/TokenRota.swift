@@ -34,6 +34,12 @@ package struct TokenRota: Sendable {
 
   package init() {}
 
+  /// Goes on with a token of an earlier life of the daemon. It has serial 1.
+  package init(keptSince firstUse: Instant) {
+    current = Token(serial: 1, firstUse: firstUse)
+    lastSerial = 1
+  }
+
   package mutating func use(at now: Instant) -> UseAction {
     guard let token = current else { return .sign(lastSerial + 1) }
     let age = now - token.firstUse
