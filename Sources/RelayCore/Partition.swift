@@ -86,7 +86,9 @@ package struct Partition: Sendable {
   package mutating func step(
     _ fact: Fact, ordinal: Ordinal, at now: Instant, into effects: inout [Effect]
   ) {
-    precondition(ordinal > stepped, "the journal's order is the order of steps")
+    precondition(
+      ordinal > stepped,
+      "the journal's order is the order of steps: \(ordinal.number) came after \(stepped.number)")
     stepped = ordinal
     let place = Step(ordinal: ordinal, at: now)
     let (answer, moment) = decide(fact, place, &effects)

@@ -37,7 +37,8 @@ struct EngineLoop: ~Copyable {
     clock = RelayClock(
       latest: recovered.latest, wall: outside.clock.wall(), boot: outside.clock.boot())
     startedAt = outside.clock.boot()
-    nextTrim = recovered.latest
+    // A replayed tail is folded first, however short the lives between crashes are.
+    nextTrim = recovered.latest + settings.trimEvery
     tally.unfolded = recovered.replayed
     forwarding.add(recovered.outbox)
     visibility.dirtied(recovered.dirtied)
