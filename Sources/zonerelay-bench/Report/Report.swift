@@ -33,7 +33,7 @@ struct Report: Codable {
     return """
       \(machine.summary)
       \(build == "release" ? "" : "A \(build) build: it runs, and these figures say nothing.\n")\
-      Median (lowest–highest) of \(pairs) pairs, ours and reference in turn.
+      Median (lowest–highest) of \(pairs) rounds; a reference ran in turn with ours.
 
       \(lines.joined(separator: "\n"))
       """
