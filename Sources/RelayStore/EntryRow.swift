@@ -25,9 +25,9 @@ enum EntryRow {
       device = ClientID(Identifier(high: try reader.word(), low: try reader.word()))
     }
     let life = Life(
-      position: Position(column: row[0]), state: state, born: Position(column: row[2]), died: Position(column: row[3]),
-      reborn: Position(column: row[4]), device: device, foreign: Position(column: row[6]), sequence: row[7],
-      time: Instant(milliseconds: row[8]))
+      position: Position(column: row[0]), state: state, born: Position(column: row[2]),
+      died: Position(column: row[3]), reborn: Position(column: row[4]), device: device,
+      foreign: Position(column: row[6]), sequence: row[7], time: Instant(milliseconds: row[8]))
     return Entry(
       subject: subject, life: life, detail: try Detail(blob: [UInt8](row[9] as Data)))
   }

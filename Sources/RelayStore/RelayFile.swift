@@ -7,9 +7,11 @@ import Synchronization
 final class RelayFile: Sendable {
   let path: String
   private let pool: DatabasePool
+  private let logBytesMax: Int64
 
   init(_ file: StoreFile, _ settings: StoreSettings) throws(StoreError) {
     path = file.path
+    logBytesMax = settings.logBytesMax
     do {
       var configuration = Configuration()
       configuration.label = "zonerelay.relay"
@@ -18,6 +20,7 @@ final class RelayFile: Sendable {
       pool = try DatabasePool(path: file.path, configuration: configuration)
       try pool.writeWithoutTransaction { database in
         try file.harden(database, settings)
+        try database.execute(sql: "PRAGMA cache_size = -\(settings.cacheKiB)")
         try file.migrate(database)
       }
     } catch {
@@ -33,8 +36,15 @@ final class RelayFile: Sendable {
       pool.asyncWriteWithoutTransaction { database in
         continuation.resume(
           returning: Transaction.run(on: database, file: self.path, body))
+        self.cutLog(database)
       }
     }
+  }
+
+  private func cutLog(_ database: GRDB.Database) {
+    guard StoreFile.size(path + "-wal") > logBytesMax else { return }
+    // What fails now, because a reader lingers or the disk is full, is tried after the next write.
+    try? database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
   }
 
   /// One snapshot, on a reader's own thread.

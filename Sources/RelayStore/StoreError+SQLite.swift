@@ -53,8 +53,8 @@ extension StoreError {
   static func damaged(file: String, _ reason: String) -> StoreError {
     StoreError(
       .corrupt,
-      "\(file) is damaged or not a zonerelay store (\(reason)); move the store's directory away "
-        + "and restore a backup of all of it, then expire all tokens (/expire-tokens, control socket)")
+      "\(file) is damaged or not a zonerelay store (\(reason)); move the store's directory away, "
+        + "restore a backup of all of it, then expire all tokens (/expire-tokens, control socket)")
   }
 
   static func closed(file: String) -> StoreError {

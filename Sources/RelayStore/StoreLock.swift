@@ -13,7 +13,8 @@ final class StoreLock: Sendable {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       throw StoreError(
-        .full, "cannot open \(path): \(Self.reason); let the daemon's user write in \(directory)")
+        .unreadable,
+        "cannot open \(path): \(Self.reason); let the daemon's user write in \(directory)")
     }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       let holder = Self.holder(descriptor)

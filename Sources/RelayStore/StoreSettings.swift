@@ -12,6 +12,11 @@ package struct StoreSettings: Hashable, Sendable {
   package var checkedBytesMax: Int64 = 1 << 30
   /// Pages in a write-ahead log before SQLite brings them into the file; 0: only at the end.
   package var checkpointPages = 1_000
+  /// A write-ahead log of `relay.db` larger than this is brought into the file and cut off, even if
+  /// the writer must wait for its readers: many readers at once could let it grow for ever.
+  package var logBytesMax: Int64 = 64 << 20
+  /// What the writer of `relay.db` keeps in memory, in KiB.
+  package var cacheKiB = 32_768
   /// How long a write waits for a lock that somebody else's tool holds on a file.
   package var lockTimeout = Span.seconds(5)
   /// Journal rows deleted by one append at most: it always catches up, and never stalls one.

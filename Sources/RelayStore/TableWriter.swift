@@ -111,9 +111,8 @@ struct TableWriter {
 
   /// - Returns: false if a later cut has been folded already, so that this one says nothing new.
   func advance(to cursor: Ordinal) throws -> Bool {
-    try run("UPDATE partitions SET cursor = ?1 WHERE id = ?2 AND cursor <= ?1", [
-      cursor.column, number,
-    ])
+    try run(
+      "UPDATE partitions SET cursor = ?1 WHERE id = ?2 AND cursor <= ?1", [cursor.column, number])
     return database.changesCount > 0
   }
 

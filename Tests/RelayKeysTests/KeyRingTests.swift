@@ -128,7 +128,8 @@ final class Folder: Sendable {
   let path: String
 
   init() {
-    path = FileManager.default.temporaryDirectory
+    path =
+      FileManager.default.temporaryDirectory
       .appendingPathComponent("zonerelay-keys-\(UUID().uuidString)").path
     // A directory that could not be made fails the test at its first file.
     try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

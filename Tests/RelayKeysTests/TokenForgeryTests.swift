@@ -16,8 +16,10 @@ import Testing
 
   @Test func `a token opens to the place it was sealed with, always in the same bytes`() throws {
     let ring = try KeyRing(storeDirectory: folder.path)
-    for place in [place, Place(era: 1, position: .zero), Place(era: .max, position: place.position)]
-    {
+    let places = [
+      place, Place(era: 1, position: .zero), Place(era: .max, position: place.position),
+    ]
+    for place in places {
       let token = ChangeToken.seal(place, feed: feed, reader: reader, with: ring)
       #expect(token.count == ChangeToken.byteCount)
       #expect(token == ChangeToken.seal(place, feed: feed, reader: reader, with: ring))

@@ -84,7 +84,8 @@ import Testing
     var places: [Position] = []
     for index in 0..<8 {
       let subject = Subject.notification(
-        SubscriptionID("s\(index)"), zone: bench.zone(), record: index.isMultiple(of: 2) ? "r" : nil)
+        SubscriptionID("s\(index)"), zone: bench.zone(), record: index.isMultiple(of: 2) ? "r" : nil
+      )
       places.append(try await bench.touch(bench.notices, subject, index == 4 ? .deleted : .created))
     }
     let page = try await bench.read(bench.notices, limit: 200)

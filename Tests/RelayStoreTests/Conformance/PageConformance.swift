@@ -35,7 +35,8 @@ import Testing
       #expect(all.pages == max(1, (9 + limit - 1) / limit))
       let since = try await bench.follow(bench.feed, from: middle, limit: limit)
       // Five changed; the one that came and went is shown by later pages only, harmlessly.
-      #expect(Set(since.entries.map(\.subject)).isSuperset(of: ["r1", "r5", "r9", "r2", "r3"].map(Subject.record)))
+      let changed = ["r1", "r5", "r9", "r2", "r3"].map(Subject.record)
+      #expect(Set(since.entries.map(\.subject)).isSuperset(of: changed))
       #expect(since.end == all.end)
       if limit >= 5 { #expect(since.entries.count == 5) }
     }

@@ -31,12 +31,12 @@ final class SQLiteHome: StoreHome {
   init(limits: Limits = Limits(), change: (inout StoreSettings) -> Void = { _ in }) throws {
     let directory = FileManager.default.temporaryDirectory
       .appendingPathComponent("zonerelay-store-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(
-      atPath: directory, withIntermediateDirectories: true)
     var settings = StoreSettings(directory: directory)
     settings.limits = limits
     change(&settings)
     self.settings = settings
+    try FileManager.default.createDirectory(
+      atPath: settings.directory, withIntermediateDirectories: true)
   }
 
   // What cannot be removed is left to the system's own cleaning.

@@ -17,7 +17,8 @@ import Testing
         SubscriptionRow(
           scope: draw.scope(), user: draw.user(), serial: draw.position(),
           subscription: draw.subscription()))
-      try survives(Remembered(ordinal: draw.ordinal(), at: draw.instant(), fingerprint: draw.next()))
+      try survives(
+        Remembered(ordinal: draw.ordinal(), at: draw.instant(), fingerprint: draw.next()))
     }
   }
 

@@ -140,6 +140,19 @@ import Testing
     await restored.store.close()
   }
 
+  @Test func `the log of the tables is cut off when it has grown too long`() async throws {
+    let home = try SQLiteHome {
+      $0.checkpointPages = 0
+      $0.logBytesMax = 100_000
+    }
+    var bench = try await Bench(home)
+    try await bench.makeZone()
+    for index in 0..<40 { _ = try await bench.record("r\(index)", .created) }
+    await bench.barrier()
+    #expect(try home.size("relay.db-wal") < 200_000)
+    #expect(try await bench.read(bench.feed).entries.count == 40)
+  }
+
   @Test func `closed is closed`() async throws {
     let home = try SQLiteHome()
     var bench = try await Bench(home)
@@ -169,6 +182,11 @@ extension SQLiteHome {
 }
 
 extension Bench {
+  /// Waits for what the writer does after its last answer.
+  func barrier() async {
+    _ = await (store as? SQLiteStore)?.relay.write { _ in true }
+  }
+
   func zoneDelta(_ name: String, _ position: Position) -> SubjectDelta {
     let subject = Subject.zone(zone(name))
     return SubjectDelta(subject: subject, delta: Delta(touch(subject, .created, position)))

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import RelayCore
 import RelayEngine
@@ -36,7 +37,8 @@ import Testing
       cut.feeds = [
         FeedCut(
           feed: bench.feed,
-          deltas: (0..<2_000).map { bench.delta("record \($0)", .created, position.ordinal.number) })
+          deltas: (0..<2_000).map { bench.delta("record \($0)", .created, position.ordinal.number) }
+        )
       ]
       cut.heard = [Heard(source: PartitionID(2), serial: position)]
     }
@@ -46,6 +48,46 @@ import Testing
     try store.relay.inspect { try Self.unlimit($0) }
     _ = try await bench.store.fold(cut, leases: bench.leases)
     #expect(try await bench.read(bench.feed, limit: 1).hasMore)
+  }
+
+  /// On a real one: `mount -t tmpfs -o size=16m none DIR`, and ZONERELAY_SMALL_DISK=DIR.
+  @Test(.enabled(if: SmallDisk.path != nil, "needs a small file system of its own"))
+  func `a real disk fills up and is freed again`() async throws {
+    let disk = try #require(SmallDisk.path)
+    let ballast = disk + "/ballast"
+    try Data(count: 6 << 20).write(to: URL(fileURLWithPath: ballast))
+    let home = try SQLiteHome { $0.directory = disk + "/store" }
+    var bench = try await Bench(home)
+    var acknowledged = 0
+    var refused = 0
+    while refused < 20 {
+      let before = bench
+      do {
+        try await bench.append(bytes: 20_000)
+        acknowledged += 1
+      } catch {
+        #expect((error as? StoreError)?.code == .full, "\(error)")
+        refused += 1
+        bench = before
+      }
+    }
+    do {
+      try await bench.fold { _ in }
+    } catch {
+      #expect((error as? StoreError)?.code == .full, "\(error)")
+    }
+    try FileManager.default.removeItem(atPath: ballast)
+    for _ in 0..<10 { try await bench.append(bytes: 20_000) }
+    acknowledged += 10
+    let found = try await bench.store.journal(bench.home, after: .zero, limit: 10_000)
+    #expect(found.map(\.ordinal.number) == (1...UInt64(acknowledged)).map(\.self))
+    let again = try await Bench(home.crashed(), era: 900)
+    let kept = try await again.store.journal(again.home, after: .zero, limit: 10_000)
+    #expect(kept.map(\.ordinal) == found.map(\.ordinal))
+  }
+
+  private enum SmallDisk {
+    static var path: String? { ProcessInfo.processInfo.environment["ZONERELAY_SMALL_DISK"] }
   }
 
   @Test func `only what certainly was not written is called full`() {
