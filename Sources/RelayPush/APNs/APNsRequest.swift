@@ -27,7 +27,8 @@ package enum APNsRequest {
       }
       values.end()
       value(bearer, in: &values)
-      value(push.id.text, in: &values)
+      values.write(push.id)
+      values.end()
       value(topic, in: &values)
       switch push.intent {
       case .background:

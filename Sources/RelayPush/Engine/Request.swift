@@ -1,3 +1,5 @@
+package import RelayCore
+
 /// One POST, ready for the wire: a path, one value for each field of its `RequestShape`, a body.
 ///
 /// All bytes lie in one block that never moves, so that nghttp2 reads them where they are, as often
@@ -5,9 +7,11 @@
 ///
 /// `@unchecked Sendable`: the block is written in the initialiser and never again.
 package final class Request: @unchecked Sendable {
-  private let block: UnsafeMutablePointer<UInt8>
+  private let memory: UnsafeMutableRawPointer
   /// Where the bytes of value *n* end, or `absent`. Value 0 is the path.
-  private let ends: UnsafeMutablePointer<Int32>
+  private var ends: UnsafeMutablePointer<Int32> { memory.assumingMemoryBound(to: Int32.self) }
+  /// The values, back to back, then the body.
+  private let block: UnsafeMutablePointer<UInt8>
   private let bodyStart: Int
   package let bodyCount: Int
 
@@ -21,8 +25,12 @@ package final class Request: @unchecked Sendable {
     _ shape: RequestShape, valueBytes: Int, body: [UInt8], write: (inout Writer) -> Void
   ) {
     let valuesMax = shape.fields.count + 1
-    block = .allocate(capacity: valueBytes + body.count)
-    ends = .allocate(capacity: valuesMax)
+    let endBytes = valuesMax * MemoryLayout<Int32>.stride
+    memory = .allocate(
+      byteCount: endBytes + valueBytes + body.count, alignment: MemoryLayout<Int32>.alignment)
+    let ends = memory.bindMemory(to: Int32.self, capacity: valuesMax)
+    block = (memory + endBytes).bindMemory(
+      to: UInt8.self, capacity: valueBytes + body.count)
     var writer = Writer(block: block, capacity: valueBytes, ends: ends, valuesMax: valuesMax)
     write(&writer)
     precondition(writer.count == valuesMax, "a request has one value for each field of its shape")
@@ -34,10 +42,7 @@ package final class Request: @unchecked Sendable {
     }
   }
 
-  deinit {
-    block.deallocate()
-    ends.deallocate()
-  }
+  deinit { memory.deallocate() }
 
   /// Valid as long as the request is.
   var body: UnsafePointer<UInt8> { UnsafePointer(block + bodyStart) }
@@ -91,6 +96,17 @@ package final class Request: @unchecked Sendable {
       guard let first = bytes.baseAddress else { return }
       (block + used).update(from: first, count: bytes.count)
       used += bytes.count
+    }
+
+    /// As a UUID in lower case.
+    package mutating func write(_ id: Identifier) {
+      for place in 0..<32 {
+        if place == 8 || place == 12 || place == 16 || place == 20 {
+          write(byte: UInt8(ascii: "-"))
+        }
+        let word = place < 16 ? id.high : id.low
+        write(byte: Hex.digit(UInt8(truncatingIfNeeded: word >> (60 - UInt64(place % 16) * 4))))
+      }
     }
 
     package mutating func write(byte: UInt8) {
