@@ -11,8 +11,7 @@ struct Interrupts {
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler {
-        bench.close()
-        exit(128 + number)
+        bench.close(ending: 128 + number)
       }
       source.resume()
       return source

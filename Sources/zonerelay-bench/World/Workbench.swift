@@ -9,7 +9,12 @@ final class Workbench: Sendable {
   let directory: URL
   /// One loop: the load generator must not take both cores from what it measures.
   let group: MultiThreadedEventLoopGroup
-  private let children = Mutex<[Child]>([])
+  private let state = Mutex(State())
+
+  private struct State {
+    var children: [Child] = []
+    var isClosed = false
+  }
 
   init(_ options: Options) throws {
     self.options = options
@@ -34,10 +39,13 @@ final class Workbench: Sendable {
 
   /// Starts a program; its output goes to `name.out` and `name.err` inside.
   func start(_ path: String, _ arguments: [String], name: String) throws -> Child {
-    let child = try Child(
-      path, arguments, output: file("\(name).out"), errors: file("\(name).err"))
-    children.withLock { $0.append(child) }
-    return child
+    try state.withLock { state in
+      guard !state.isClosed else { throw Trouble("interrupted") }
+      let child = try Child(
+        path, arguments, output: file("\(name).out"), errors: file("\(name).err"))
+      state.children.append(child)
+      return child
+    }
   }
 
   /// Runs a program to its end, which must be a good one.
@@ -50,14 +58,17 @@ final class Workbench: Sendable {
     return ended
   }
 
-  /// Safe to call twice.
-  func close() {
-    let running = children.withLock { children in
-      defer { children = [] }
-      return children
+  /// Safe to call twice: the second caller waits for the first.
+  ///
+  /// - Parameter status: the program ends with it, before anybody else who closes comes back.
+  func close(ending status: Int32? = nil) {
+    state.withLock { state in
+      state.isClosed = true
+      for child in state.children.reversed() { child.stopNow() }
+      state.children = []
+      // A directory that cannot be removed is the system's to clean; the figures are taken.
+      try? FileManager.default.removeItem(at: directory)
+      if let status { exit(status) }
     }
-    for child in running.reversed() { child.stopNow() }
-    // A directory that cannot be removed is the system's to clean; the figures are taken.
-    try? FileManager.default.removeItem(at: directory)
   }
 }
