@@ -29,6 +29,8 @@ extension Settings {
     var bounds = HTTPLimits()
     bounds.eventsPerRequest = doors.eventsPerRequest
     bounds.bodyBytes = doors.requestBodyBytes
+    bounds.bodyBytesInFlight = doors.requestBodyBytesInFlight
+    bounds.connections = doors.connections
     bounds.pageEntries = limits.pageEntries
     return HTTPSettings(
       listen: inherited.map { .inherited(fd: $0) }

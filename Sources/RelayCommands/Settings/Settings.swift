@@ -65,7 +65,7 @@ package struct Settings: Sendable {
       case trace, debug, info, notice, warning, error, critical
     }
     package enum Format: String, CaseIterable, Sendable {
-      /// The journal with fields under systemd, text elsewhere.
+      /// The journal with fields under systemd, text on a terminal, JSON lines elsewhere.
       case auto
       case text, json
     }
