@@ -54,6 +54,7 @@ extension EngineLoop {
     for due in settling.folded(outgoing) { answer(due) }
     forwarding.add(outgoing)
     relay.folded(cut, at: now, into: &effects)
+    deliverForwards()
     updateAdmission()
   }
 
@@ -76,7 +77,11 @@ extension EngineLoop {
 
   /// Beyond the longest tail, and while fan-outs are full, new facts are refused (P11).
   private func updateAdmission() {
-    if isStopping { return }
-    inbox.refuseUnlessDraining(tally.unfolded >= settings.journalTailMax ? .storeFull : nil)
+    if tally.unfolded >= settings.journalTailMax {
+      inbox.refuseUnlessDraining(.storeFull)
+    } else {
+      // Messages are held back only where a target has too many fan-outs.
+      inbox.refuseUnlessDraining(forwarding.isEmpty ? nil : .fanOutsFull)
+    }
   }
 }

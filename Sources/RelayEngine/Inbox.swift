@@ -8,6 +8,13 @@ final class Inbox: Sendable {
   struct Submission: Sendable {
     var facts: [Fact]
     var answer: @Sendable (Result<[Answer], Unavailable>) -> Void
+
+    /// What fan-outs can come from.
+    var hasChanges: Bool {
+      facts.contains { fact in
+        if case .change = fact { true } else { false }
+      }
+    }
   }
 
   enum Event: Sendable {
@@ -47,7 +54,9 @@ final class Inbox: Sendable {
   /// - Returns: why nothing was taken; nil if all of it was.
   func offer(_ submission: Submission) -> Unavailable? {
     let (refusal, waiter): (Unavailable?, CheckedContinuation<Void, Never>?) = state.withLock {
-      if let cause = $0.refusal { return (Unavailable(cause, retryAfterSeconds: 5), nil) }
+      if let cause = $0.refusal, cause != .fanOutsFull || submission.hasChanges {
+        return (Unavailable(cause, retryAfterSeconds: 5), nil)
+      }
       guard $0.facts == 0 || $0.facts + submission.facts.count <= factsMax else {
         return (Unavailable(.inboxFull, retryAfterSeconds: 1), nil)
       }
