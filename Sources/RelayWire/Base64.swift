@@ -6,7 +6,7 @@ package enum Base64 {
   /// URL-safe alphabet, without padding: how tokens in addresses travel.
   package static func urlText(_ bytes: [UInt8]) -> String { text(bytes, url, isPadded: false) }
 
-  /// Reads either alphabet, padded or not; nil for anything else, whitespace and spare bits included.
+  /// Reads either alphabet, padded or not; nil for anything else, whitespace and spare bits too.
   package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count * 3 / 4)
@@ -49,7 +49,9 @@ package enum Base64 {
     for start in stride(from: 0, to: bytes.count, by: 3) {
       let count = min(3, bytes.count - start)
       var word: UInt32 = 0
-      for offset in 0..<3 { word = word << 8 | (offset < count ? UInt32(bytes[start + offset]) : 0) }
+      for offset in 0..<3 {
+        word = word << 8 | (offset < count ? UInt32(bytes[start + offset]) : 0)
+      }
       for place in 0...count {
         result.append(alphabet[Int(word >> UInt32(18 - place * 6) & 0x3f)])
       }

@@ -47,7 +47,8 @@ enum Route: Hashable, Sendable {
       guard let scope = Self.scope(parts) else { return nil }
       self = .events(scope)
     case ("device", 6) where parts[1] == "1":
-      guard let scope = Self.scope(parts), let door = DeviceDoor(rawValue: "\(parts[4])/\(parts[5])")
+      guard let scope = Self.scope(parts),
+        let door = DeviceDoor(rawValue: "\(parts[4])/\(parts[5])")
       else { return nil }
       self = .device(scope, door)
     case ("database", 7) where parts[1] == "1":
@@ -92,7 +93,8 @@ enum PercentText {
         bytes.append(byte)
         continue
       }
-      guard let high = rest.popFirst().flatMap(Hex.value), let low = rest.popFirst().flatMap(Hex.value)
+      guard let high = rest.popFirst().flatMap(Hex.value),
+        let low = rest.popFirst().flatMap(Hex.value)
       else { return nil }
       bytes.append(high << 4 | low)
     }

@@ -16,7 +16,8 @@ package enum ServerErrorCode: String, Hashable, Sendable, CaseIterable {
   package var status: HTTPResponse.Status {
     switch self {
     case .authenticationFailed: .unauthorized
-    case .authenticationRequired: HTTPResponse.Status(code: 421, reasonPhrase: "Misdirected Request")
+    case .authenticationRequired:
+      HTTPResponse.Status(code: 421, reasonPhrase: "Misdirected Request")
     case .badRequest: .badRequest
     case .changeTokenExpired: .gone
     case .internalError: .internalServerError

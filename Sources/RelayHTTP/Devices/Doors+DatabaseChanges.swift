@@ -93,7 +93,8 @@ extension Doors {
     let shown = zones.prefix(limits.pageEntries)
     let error = WireError(
       .changeTokenExpired,
-      "the token's history is gone; go on from syncToken, and fetch the zones whose own token differs")
+      "the token's history is gone; go on from syncToken, and fetch the zones whose token differs"
+    )
     var json = JSONWriter()
     json.beginObject()
     error.write(into: &json)

@@ -9,8 +9,10 @@ extension Doors {
     _ body: JSONCursor, _ caller: Caller, _ gate: ScopeGate
   ) async throws -> Response {
     let address = try address(in: body, gate)
-    let client = try client(in: body, caller) ?? keys.clientID(
-      forToken: address.token, scope: caller.scope)
+    let client =
+      try client(in: body, caller)
+      ?? keys.clientID(
+        forToken: address.token, scope: caller.scope)
     let registration = Registration(
       scope: caller.scope, user: caller.user, client: client, address: address)
     let answers = try await submit([.register(registration)])

@@ -14,16 +14,21 @@ struct MetricsText {
   }
 
   init(_ vitals: Vitals, version: String) {
-    single("build_info", .gauge, "The version that runs.", 1, "version=\"\(Self.escaped(version))\"")
+    single(
+      "build_info", .gauge, "The version that runs.", 1, "version=\"\(Self.escaped(version))\"")
     single("uptime_seconds", .gauge, "Seconds since start.", vitals.uptime)
-    single("ready", .gauge, "1 once recovery is over and requests are served.", vitals.isReady ? 1 : 0)
+    single(
+      "ready", .gauge, "1 once recovery is over and requests are served.", vitals.isReady ? 1 : 0)
     single("healthy", .gauge, "1 if status names no reason.", vitals.healthy ? 1 : 0)
     store(vitals)
     ledger(vitals)
     lanes(vitals)
     routes(vitals)
-    single("fanouts_running", .gauge, "Changes that still have users to reach.", Double(vitals.fanOuts.running))
-    single("fanouts_oldest_age_seconds", .gauge, "Age of the oldest of them.", vitals.fanOuts.oldestAge)
+    single(
+      "fanouts_running", .gauge, "Changes that still have users to reach.",
+      Double(vitals.fanOuts.running))
+    single(
+      "fanouts_oldest_age_seconds", .gauge, "Age of the oldest of them.", vitals.fanOuts.oldestAge)
     single(
       "oldest_pending_age_seconds", .gauge, "Age of the oldest delivery that waits.",
       vitals.oldestPendingAge)
@@ -88,7 +93,8 @@ struct MetricsText {
     var order: [String] = []
     var sums: [String: (inFlight: Int, sent: Int64, delivered: Int64, stopped: Int)] = [:]
     for route in vitals.routes {
-      let label = "container=\"\(Self.escaped(route.key.scope.container))\","
+      let label =
+        "container=\"\(Self.escaped(route.key.scope.container))\","
         + "environment=\"\(route.key.scope.environment.name)\","
         + "transport=\"\(route.key.transport.name)\""
       if sums[label] == nil { order.append(label) }
@@ -100,10 +106,18 @@ struct MetricsText {
       sums[label] = sum
     }
     let all = order.map { ($0, sums[$0] ?? (0, 0, 0, 0)) }
-    many("pushes_in_flight", .gauge, "Pushes whose answer is awaited.", all.map { ($0.0, Double($0.1.inFlight)) })
-    many("pushes_sent_total", .counter, "Pushes handed to the provider.", all.map { ($0.0, Double($0.1.sent)) })
-    many("pushes_delivered_total", .counter, "Pushes that the provider took.", all.map { ($0.0, Double($0.1.delivered)) })
-    many("routes_stopped", .gauge, "Routes whose circuit is not closed.", all.map { ($0.0, Double($0.1.stopped)) })
+    many(
+      "pushes_in_flight", .gauge, "Pushes whose answer is awaited.",
+      all.map { ($0.0, Double($0.1.inFlight)) })
+    many(
+      "pushes_sent_total", .counter, "Pushes handed to the provider.",
+      all.map { ($0.0, Double($0.1.sent)) })
+    many(
+      "pushes_delivered_total", .counter, "Pushes that the provider took.",
+      all.map { ($0.0, Double($0.1.delivered)) })
+    many(
+      "routes_stopped", .gauge, "Routes whose circuit is not closed.",
+      all.map { ($0.0, Double($0.1.stopped)) })
   }
 
   private mutating func single(

@@ -25,6 +25,7 @@ extension Doors {
         result.reject(index, event, WireError(error.relative(to: event)))
       }
     }
+    relay.refused(changes: events.count - facts.count)
     let answers = try await submit(facts)
     for (index, answer) in zip(indices, answers) {
       switch answer {
@@ -66,7 +67,9 @@ extension Doors {
     guard events.count <= limits.eventsPerRequest else {
       throw WireError(
         .badRequest,
-        "\(events.count) events; a request takes at most \(limits.eventsPerRequest), split the batch")
+        "\(events.count) events; a request takes at most \(limits.eventsPerRequest), "
+          + "split the batch"
+      )
     }
     return events
   }

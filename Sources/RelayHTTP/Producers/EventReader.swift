@@ -29,7 +29,8 @@ package struct EventReader: Sendable {
     let source = try attribute(event.required("source"))
     let type = try event.required("type")
     guard let kind = Kind(rawValue: try type.string()) else {
-      throw type.problem("is unknown; known are \(Kind.allCases.map(\.rawValue).joined(separator: ", "))")
+      throw type.problem(
+        "is unknown; known are \(Kind.allCases.map(\.rawValue).joined(separator: ", "))")
     }
     let time = try self.time(of: event)
     let data = try self.data(of: event)
@@ -173,7 +174,9 @@ package struct EventReader: Sendable {
   private func author(of data: JSONCursor) throws(JSONProblem) -> Change.Author? {
     guard let value = data.optional("changedBy") else { return nil }
     let user = UserID(try Name.read(value.object().required("userRecordName"), limits))
-    guard let named = value.optional("clientId") else { return Change.Author(user: user, client: nil) }
+    guard let named = value.optional("clientId") else {
+      return Change.Author(user: user, client: nil)
+    }
     guard let client = ClientID(text: try named.string()) else {
       throw named.problem("must be a UUID; leave it out if no device of the relay made the change")
     }

@@ -1,7 +1,7 @@
 import RelayCore
 import RelayWire
 
-/// CloudKit's field values: `{"value": …, "type": "STRING"}`. A type left out is told by the value.
+/// CloudKit's field values: `{"value": …, "type": "STRING"}`. A type left out is guessed.
 enum FieldReader {
   static func fields(of record: JSONCursor) throws(JSONProblem) -> [Field] {
     guard let object = record.optional("fields") else { return [] }

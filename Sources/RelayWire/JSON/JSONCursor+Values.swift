@@ -63,17 +63,24 @@ extension JSONTree {
     guard node.kind == .string else { return text(at: index) == "\(key)" }
     let length = key.utf8CodeUnitCount
     guard Int(node.extent) == length else { return false }
-    let start = Int(node.start)
-    for offset in 0..<length where bytes[start + offset] != key.utf8Start[offset] { return false }
-    return true
+    return bytes.withUnsafeBufferPointer { text in
+      let start = Int(node.start)
+      var offset = 0
+      while offset < length, text[start + offset] == key.utf8Start[offset] { offset += 1 }
+      return offset == length
+    }
   }
 
   func text(at index: Int) -> String {
     let node = nodes[index]
-    let slice = bytes[Int(node.start)..<Int(node.start) + Int(node.extent)]
+    let range = Int(node.start)..<Int(node.start) + Int(node.extent)
     // Checked by the scanner: nothing is ever repaired here.
-    guard node.kind == .escapedString else { return String(decoding: slice, as: UTF8.self) }
-    return String(decoding: Self.unescaped(slice), as: UTF8.self)
+    guard node.kind == .escapedString else {
+      return bytes.withUnsafeBufferPointer {
+        String(decoding: UnsafeBufferPointer(rebasing: $0[range]), as: UTF8.self)
+      }
+    }
+    return String(decoding: Self.unescaped(bytes[range]), as: UTF8.self)
   }
 
   func double(at index: Int) -> Double {

@@ -22,10 +22,14 @@ package struct JSONWriter: Sendable {
   package mutating func key(_ name: StaticString) {
     separate()
     bytes.append(UInt8(ascii: "\""))
-    bytes.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+    bytes.append(
+      contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
     bytes.append(UInt8(ascii: "\""))
     bytes.append(UInt8(ascii: ":"))
   }
+
+  /// A key that is known only at run time: `string`, then this, then its value.
+  package mutating func colon() { bytes.append(UInt8(ascii: ":")) }
 
   package mutating func string(_ text: String) {
     separate()

@@ -1,0 +1,129 @@
+import Foundation
+import HTTPTypes
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import RelayWire
+import Testing
+
+@Suite struct ControlTests {
+  @Test func `status has the contract's keys, and reads back`() async throws {
+    let rig = await Rig()
+    rig.relay.behave { conduct in
+      conduct.vitals.store.engine = "sqlite"
+      conduct.vitals.ledger.matched = 3
+      conduct.vitals.ledger.woken = 2
+      conduct.vitals.ledger.pending = 1
+      conduct.vitals.routes = [
+        Vitals.Route(
+          key: RouteKey(scope: Rig.scope, transport: .apns, topic: "com.example.notes"),
+          circuit: "closed", inFlight: 1, sent: 2, delivered: 1, lastError: nil)
+      ]
+    }
+    let answer = try await rig.send(.get, "/status", control: true)
+    #expect(answer.status == 200)
+    #expect(answer.headers[.cacheControl] == "no-store")
+    let report = try JSONDecoder().decode(StatusReport.self, from: Data(answer.text.utf8))
+    #expect(report.healthy && report.ledger.balanced && report.version == "0.1.0")
+    #expect(report.routes.first?.environment == "development")
+    let keys = [
+      "version", "pid", "uptime", "healthy", "reasons", "store", "ledger", "changes", "lanes",
+      "routes", "fanouts", "oldestPendingAge",
+    ]
+    #expect(Set(try answer.json.members().map(\.key)) == Set(keys))
+  }
+
+  @Test func `a ledger that does not balance is unhealthy`() async throws {
+    let rig = await Rig()
+    rig.relay.behave { $0.vitals.ledger.matched = 1 }
+    let answer = try await rig.send(.get, "/status", control: true)
+    #expect(try !answer.json.required("healthy").boolean())
+    #expect(try answer.json.required("reasons").elements().count == 1)
+    #expect(try !answer.json.required("ledger").required("balanced").boolean())
+  }
+
+  @Test func `devices are shown without their tokens`() async throws {
+    let rig = await Rig()
+    for (client, user) in [(Rig.phone, "_abc"), (Rig.tablet, "_def")] {
+      let token = client == Rig.phone ? "00ff" : "00fe"
+      let body =
+        #"{"apnsEnvironment":"development","apnsToken":"\#(token)","clientId":"\#(client)"}"#
+      _ = try await rig.device("tokens/register", body, as: user)
+      _ = try await rig.device("tokens/list", as: user)
+    }
+    let all = try await rig.send(.get, "/devices", control: true)
+    let report = try JSONDecoder().decode(DevicesReport.self, from: Data(all.text.utf8))
+    #expect(report.devices.map(\.clientId) == [Rig.phone, Rig.tablet])
+    #expect(report.devices[0].tokenDigest == Hex.text(rig.keys.digest([0, 255]).prefix(4)))
+    #expect(report.devices[0].state == "active" && report.devices[0].lane == "idle")
+    #expect(!all.text.contains("00ff\""))
+    for query in ["?user=_def", "?client=\(Rig.tablet)", "?user=_def&client=\(Rig.tablet)"] {
+      let some = try await rig.send(.get, "/devices\(query)", control: true)
+      #expect(try some.each("devices", "clientId") == [Rig.tablet])
+    }
+    let none = try await rig.send(.get, "/devices?user=_abc&client=\(Rig.tablet)", control: true)
+    #expect(none.text == #"{"devices":[]}"#)
+    #expect(try await rig.send(.get, "/devices?client=x", control: true).status == 400)
+  }
+
+  @Test func `tokens are expired for whom they are asked`() async throws {
+    let rig = await Rig()
+    let body = #"{"container":"\#(Rig.container)","environment":"development","user":"_abc"}"#
+    #expect(try await rig.send(.post, "/expire-tokens", body, control: true).text == "{}")
+    #expect(
+      rig.relay.seen.facts == [
+        .expireTokens(
+          TokenExpiry(container: Rig.container, environment: .development, user: UserID("_abc")))
+      ])
+    for bad in ["[]", "{", #"{"environment":"x"}"#, #"{"user":7}"#] {
+      #expect(try await rig.send(.post, "/expire-tokens", bad, control: true).status == 400)
+    }
+    rig.relay.behave { $0.refusal = Unavailable(.draining, retryAfterSeconds: 1) }
+    #expect(try await rig.send(.post, "/expire-tokens", control: true).status == 503)
+  }
+
+  @Test func `draining begins`() async throws {
+    let rig = await Rig()
+    #expect(try await rig.send(.post, "/drain", control: true).text == #"{"draining":true}"#)
+    #expect(rig.relay.seen.isDraining)
+  }
+
+  @Test func `other addresses and methods`() async throws {
+    let rig = await Rig()
+    #expect(try await rig.send(.get, "/other", control: true).status == 404)
+    let wrong = try await rig.send(.get, "/drain", control: true)
+    #expect(wrong.status == 405)
+    #expect(wrong.headers[.allow] == "POST")
+  }
+
+  /// Prometheus' text format, line by line.
+  @Test func `metrics are well formed, named and explained`() async throws {
+    let rig = await Rig()
+    rig.relay.behave { conduct in
+      for topic in ["a", "b"] {
+        let key = RouteKey(scope: Rig.scope, transport: .apns, topic: topic)
+        conduct.vitals.routes.append(
+          Vitals.Route(
+            key: key, circuit: "open", inFlight: 0, sent: 2, delivered: 1, lastError: nil))
+      }
+    }
+    let answer = try await rig.send(.get, "/metrics", control: true)
+    #expect(answer.headers[.contentType]?.hasPrefix("text/plain; version=0.0.4") == true)
+    var typed: Set<String> = []
+    for line in answer.text.split(separator: "\n") {
+      let words = line.split(separator: " ", maxSplits: 3)
+      if line.hasPrefix("# TYPE ") {
+        typed.insert(String(words[2]))
+        #expect(words[3] == "counter" || words[3] == "gauge")
+      } else if !line.hasPrefix("# HELP ") {
+        let name = String(line.prefix { $0 != "{" && $0 != " " })
+        #expect(name.hasPrefix("zonerelay_") && typed.contains(name))
+        #expect(Double(line.split(separator: " ").last ?? "") != nil)
+      }
+    }
+    #expect(typed.count >= 20)
+    let label = #"{container="\#(Rig.container)",environment="development",transport="apns"}"#
+    #expect(answer.text.contains("zonerelay_pushes_sent_total\(label) 4\n"))
+    #expect(answer.text.contains("zonerelay_routes_stopped\(label) 2\n"))
+  }
+}

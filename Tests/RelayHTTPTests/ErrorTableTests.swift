@@ -1,0 +1,287 @@
+import HTTPTypes
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import RelayWire
+import Testing
+
+/// One row of the contract's error table after the other.
+@Suite struct ErrorTableTests {
+  static let base = "/device/1/\(Rig.container)/development"
+  static let data = "/database/1/\(Rig.container)/development/private"
+
+  private func expect(
+    _ answer: Rig.Answer, _ status: Int, _ code: String, _ reason: String? = nil,
+    at place: SourceLocation = #_sourceLocation
+  ) throws {
+    #expect(answer.status == status, sourceLocation: place)
+    #expect(try answer.string("serverErrorCode") == code, sourceLocation: place)
+    let text = try answer.string("reason") ?? ""
+    #expect(!text.isEmpty && text.contains(reason ?? ""), "\(text)", sourceLocation: place)
+    #expect(try answer.string("uuid")?.count == 36, sourceLocation: place)
+    #expect(answer.headers[.cacheControl] == "no-store", sourceLocation: place)
+    #expect(answer.headers[.contentType] == "application/json", sourceLocation: place)
+  }
+
+  @Test func `no user token`() async throws {
+    let rig = await Rig()
+    for path in ["\(Self.base)/tokens/list", "\(Self.data)/zones/list"] {
+      try expect(try await rig.send(.post, path, "{}"), 421, "AUTHENTICATION_REQUIRED")
+      try expect(try await rig.send(.get, path), 421, "AUTHENTICATION_REQUIRED")
+    }
+  }
+
+  @Test func `a bad, expired or foreign user token`() async throws {
+    let rig = await Rig()
+    let bad = [
+      "garbage", "a.b.c",
+      try await Rig.token(for: "_abc", expires: 1_795_229_900),
+      try await Rig.token(for: "_abc", audience: ["iCloud.com.other"]),
+      try await Rig.token(for: "_abc", audience: []),
+      try await Rig.token(for: "_abc", secret: Array(repeating: 7, count: 32)),
+      try await Rig.token(for: ""),
+      try await Rig.token(for: "_a\u{1}c"),
+      // alg "none", and an algorithm that is not ours.
+      "eyJhbGciOiJub25lIn0.eyJzdWIiOiJfYWJjIn0.",
+      "eyJhbGciOiJIUzUxMiJ9.eyJzdWIiOiJfYWJjIn0.AAAA",
+    ]
+    for token in bad {
+      let answer = try await rig.send(.post, "\(Self.base)/tokens/list", "{}", bearer: token)
+      try expect(answer, 401, "AUTHENTICATION_FAILED")
+    }
+    let basic = try await rig.send(
+      .post, "\(Self.base)/tokens/list", "{}", headers: [.authorization: "Basic YTpi"])
+    try expect(basic, 401, "AUTHENTICATION_FAILED", "Bearer TOKEN")
+  }
+
+  @Test func `a user token travels in three ways, and is told apart from others by issuer`()
+    async throws
+  {
+    let users = ScopeAccess.Users(sharedSecret: Rig.secret, issuer: "https://accounts.example.com")
+    let rig = await Rig(access: ScopeAccess(users: users))
+    let token = try await Rig.token(
+      for: "_abc", audience: ["x", Rig.container], issuer: "https://accounts.example.com")
+    let path = "\(Self.base)/tokens/list"
+    #expect(try await rig.send(.post, path, bearer: token).status == 200)
+    #expect(
+      try await rig.send(
+        .post, path, headers: [HTTPField.Name("X-Apple-CloudKit-Web-Auth-Token")!: token]
+      ).status == 200)
+    #expect(try await rig.send(.get, "\(path)?a=b&ckWebAuthToken=\(token)").status == 200)
+    let other = try await rig.send(.post, path, bearer: try await Rig.token(for: "_abc"))
+    try expect(other, 401, "AUTHENTICATION_FAILED", "issuer")
+  }
+
+  @Test func `an expired token gets a minute of grace, remembered or not`() async throws {
+    var clock = TestClock()
+    let token = try await Rig.token(for: "_abc", expires: 1_795_230_000)
+    for (seconds, status) in [(-10, 200), (59, 200), (60, 401)] as [(Int64, Int)] {
+      clock.now = Instant(milliseconds: 1_795_230_000_000) + .seconds(seconds)
+      let rig = await Rig(clock: clock)
+      let path = "\(Self.base)/tokens/list"
+      #expect(try await rig.send(.post, path, bearer: token).status == status)
+      #expect(try await rig.send(.post, path, bearer: token).status == status)
+    }
+  }
+
+  @Test func `someone else's zone or database`() async throws {
+    let rig = await Rig()
+    try await rig.create(["A1"])
+    let zone = #"{"zoneName":"ReadingList","ownerRecordName":"_abc"}"#
+    for (database, user) in [("private", "_def"), ("shared", "_def"), ("shared", "_abc")] {
+      let item = try await rig.database(
+        "changes/zone", #"{"zones":[{"zoneID":\#(zone)}]}"#, in: database, as: user)
+      #expect(item.status == 200)
+      #expect(try item.each("zones", "serverErrorCode") == ["ZONE_NOT_FOUND"])
+      let whole = try await rig.database(
+        "records/changes", #"{"zoneID":\#(zone)}"#, in: database, as: user)
+      try expect(whole, 404, "ZONE_NOT_FOUND")
+      let looked = try await rig.database(
+        "zones/lookup", #"{"zones":[\#(zone)]}"#, in: database, as: user)
+      #expect(try looked.each("zones", "serverErrorCode") == ["ZONE_NOT_FOUND"])
+    }
+  }
+
+  @Test(arguments: [
+    "/device/1/iCloud.com.other/development/tokens/list",
+    "/device/1/\(Rig.container)/production/tokens/list",
+    "/device/1/\(Rig.container)/staging/tokens/list",
+    "/device/1/\(Rig.container)/development/tokens/create",
+    "/device/1/\(Rig.container)/development/notifications/markRead",
+    "/device/1/\(Rig.container)/development/badge/modify",
+    "/device/2/\(Rig.container)/development/tokens/list",
+    "/database/1/\(Rig.container)/development/tokens/register",
+    "/database/1/\(Rig.container)/development/private/tokens/register",
+    "/database/1/\(Rig.container)/development/secret/zones/list",
+    "/database/1/\(Rig.container)/development/private/records/modify",
+    "/events/1/iCloud.com.other/development", "/events/1/\(Rig.container)",
+    "/", "", "/health", "/health/live/", "/status", "/metrics", "/%zz", "/health%2Flive",
+  ])
+  func `unknown container, environment, database or path`(path: String) async throws {
+    let rig = await Rig()
+    let token = try await Rig.token(for: "_abc")
+    try expect(try await rig.send(.post, path, "{}", bearer: token), 404, "NOT_FOUND")
+  }
+
+  @Test func `the wrong method`() async throws {
+    let rig = await Rig()
+    let token = try await Rig.token(for: "_abc")
+    for (method, path, allow) in [
+      (.get, "\(Self.base)/tokens/register", "POST"),
+      (.delete, "\(Self.base)/tokens/list", "GET, POST"),
+      (.post, "/health/live", "GET"), (.put, "\(Self.data)/changes/zone", "POST"),
+      (.get, "/events/1/\(Rig.container)/development", "POST"),
+    ] as [(HTTPRequest.Method, String, String)] {
+      let answer = try await rig.send(method, path, bearer: token)
+      try expect(answer, 405, "BAD_REQUEST")
+      #expect(answer.headers[.allow] == allow)
+    }
+  }
+
+  @Test(arguments: ["application/json", "text/plain", "application/x-ndjson", ""])
+  func `another content type for events`(type: String) async throws {
+    try expect(
+      try await Rig().produce(Event().text, type: type), 415, "BAD_REQUEST", "Content-Type")
+  }
+
+  @Test func `a missing or unknown ckAPIToken`() async throws {
+    let access = ScopeAccess(
+      users: ScopeAccess.Users(sharedSecret: Rig.secret), apiTokens: ["first+1", "second"])
+    let rig = await Rig(access: access)
+    let path = "\(Self.base)/tokens/list"
+    let user = try await Rig.token(for: "_abc")
+    for query in ["", "?ckAPIToken=", "?ckAPIToken=third"] {
+      try expect(
+        try await rig.send(.post, path + query, bearer: user), 401, "AUTHENTICATION_FAILED",
+        "ckAPIToken")
+    }
+    for query in ["?ckAPIToken=first%2B1", "?x&ckAPIToken=second"] {
+      #expect(try await rig.send(.post, path + query, bearer: user).status == 200)
+    }
+  }
+
+  @Test(arguments: [nil, "", "wrong", Rig.producerKey + "x"])
+  func `a producer without a good key`(key: String?) async throws {
+    try expect(
+      try await Rig().produce(Event().text, bearer: key), 401, "AUTHENTICATION_FAILED")
+  }
+
+  @Test(arguments: [
+    ("tokens/register", "{", "not valid JSON"), ("tokens/register", "[]", "must be a JSON object"),
+    ("tokens/register", "{}", "apnsEnvironment is missing"),
+    (
+      "tokens/register", #"{"apnsEnvironment":1}"#, "apnsEnvironment must be a string, not a number"
+    ),
+    ("tokens/register", #"{"apnsEnvironment":"x","apnsToken":"ab"}"#, "apnsEnvironment must be"),
+    ("tokens/register", #"{"apnsEnvironment":"production","apnsToken":""}"#, "apnsToken must be"),
+    ("tokens/register", #"{"apnsEnvironment":"production","apnsToken":"ä"}"#, "apnsToken must be"),
+    (
+      "tokens/register", #"{"apnsEnvironment":"production","apnsToken":"ab","clientId":"x"}"#,
+      "clientId must be a UUID"
+    ),
+    (
+      "tokens/register", #"{"apnsEnvironment":"production","apnsToken":"ab","apnsTopic":"other"}"#,
+      "configured here: com.example.notes"
+    ),
+    ("tokens/register", #"{"transport":"fcm","token":"x"}"#, "transport is not supported"),
+    ("tokens/unregister", "{}", "clientId or apnsToken is missing"),
+    ("wakes/acknowledge", #"{"w":1}"#, "clientId is missing"),
+    ("wakes/acknowledge", #"{"clientId":"\#(Rig.phone)"}"#, "w is missing"),
+    ("wakes/acknowledge", #"{"clientId":"\#(Rig.phone)","w":"1"}"#, "w must be a whole number"),
+    ("notifications/changes", #"{"resultsLimit":0}"#, "resultsLimit must be at least 1"),
+    ("notifications/changes", #"{"resultsLimit":-5}"#, "resultsLimit must be at least 1"),
+    ("notifications/changes", #"{"resultsLimit":"5"}"#, "resultsLimit must be a whole number"),
+    ("notifications/changes", #"{"syncToken":""}"#, "syncToken is empty"),
+    ("notifications/changes", #"{"syncToken":7}"#, "syncToken must be a string"),
+    ("notifications/changes", #"{"syncToken":"?"}"#, "Invalid continuation format"),
+    ("notifications/changes", #"{"clientId":7}"#, "clientId must be a string"),
+  ])
+  func `a body that is not JSON or of wrong types names the key`(
+    door: String, body: String, reason: String
+  ) async throws {
+    try expect(try await Rig().device(door, body), 400, "BAD_REQUEST", reason)
+  }
+
+  @Test(arguments: [
+    ("changes/zone", "{}", "zones is missing"),
+    ("changes/zone", #"{"zones":{}}"#, "zones must be an array"),
+    ("subscriptions/modify", "{}", "operations is missing"),
+    ("subscriptions/lookup", #"{"subscriptions":"a"}"#, "subscriptions must be an array"),
+    ("zones/lookup", "{}", "zones is missing"), ("records/changes", "{}", "zoneID is missing"),
+    ("changes/database", #"{"resultsLimit":0}"#, "resultsLimit must be"),
+    ("changes/database", #"{"digestToken":"x"}"#, "Invalid continuation format"),
+  ])
+  func `the same for databases`(door: String, body: String, reason: String) async throws {
+    try expect(try await Rig().database(door, body), 400, "BAD_REQUEST", reason)
+  }
+
+  @Test func `a body that is too large`() async throws {
+    var limits = HTTPLimits()
+    limits.bodyBytes = 1_000
+    let rig = await Rig(limits: limits)
+    let long = #"{"a":"\#(String(repeating: "x", count: 1_000))"}"#
+    try expect(try await rig.produce(long), 413, "QUOTA_EXCEEDED", "1000 bytes")
+    try expect(try await rig.device("tokens/list", long), 413, "QUOTA_EXCEEDED")
+  }
+
+  @Test func `too many bodies at once`() async throws {
+    var limits = HTTPLimits()
+    limits.bodyBytesInFlight = 10
+    let answer = try await Rig(limits: limits).produce(Event().text)
+    try expect(answer, 503, "TRY_AGAIN_LATER")
+    #expect(answer.headers[.retryAfter] == "1")
+  }
+
+  @Test func `changes of the public database and of default zones`() async throws {
+    let rig = await Rig()
+    let text = "AppDefaultZone does not support sync semantics"
+    let zone = #"{"zones":[{"zoneID":{"zoneName":"_defaultZone"}}]}"#
+    for door in ["changes/database", "zones/changes"] {
+      try expect(try await rig.database(door, in: "public"), 400, "BAD_REQUEST", text)
+    }
+    try expect(try await rig.database("changes/zone", zone, in: "public"), 400, "BAD_REQUEST", text)
+    let item = try await rig.database("changes/zone", zone)
+    #expect(item.status == 200)
+    #expect(try item.each("zones", "serverErrorCode") == ["BAD_REQUEST"])
+    #expect(try item.each("zones", "reason") == [text])
+    let old = #"{"zoneID":{"zoneName":"_defaultZone"}}"#
+    try expect(try await rig.database("records/changes", old), 400, "BAD_REQUEST", text)
+  }
+
+  @Test func `a relay whose readers are too many or whose store fails`() async throws {
+    let rig = await Rig()
+    rig.relay.behave { $0.readRefusal = Unavailable(.readersFull, retryAfterSeconds: 2) }
+    let full = try await rig.database("changes/database")
+    try expect(full, 503, "TRY_AGAIN_LATER")
+    #expect(full.headers[.retryAfter] == "2")
+    rig.relay.behave {
+      $0.readRefusal = nil
+      $0.readFailure = StoreError(.unreadable, "disk")
+    }
+    try expect(try await rig.device("tokens/list"), 503, "TRY_AGAIN_LATER")
+    rig.relay.behave { $0.readFailure = StoreError(.corrupt, "disk") }
+    try expect(try await rig.database("subscriptions/list"), 500, "INTERNAL_ERROR")
+    let zones = #"{"zones":[{"zoneID":{"zoneName":"Z"}}]}"#
+    try expect(try await rig.database("changes/zone", zones), 500, "INTERNAL_ERROR")
+  }
+
+  @Test func `more operations than a request takes`() async throws {
+    let rig = await Rig()
+    let items = String(repeating: "{},", count: 200) + "{}"
+    for (door, key) in [
+      ("subscriptions/modify", "operations"), ("subscriptions/lookup", "subscriptions"),
+      ("zones/lookup", "zones"), ("changes/zone", "zones"),
+    ] {
+      try expect(
+        try await rig.database(door, #"{"\#(key)":[\#(items)]}"#), 400, "BAD_REQUEST",
+        "split the batch in halves")
+    }
+  }
+
+  @Test func `every code has its status`() {
+    #expect(
+      ServerErrorCode.allCases.map(\.status.code) == [
+        401, 421, 400, 410, 500, 404, 413, 429, 503, 404,
+      ])
+  }
+}

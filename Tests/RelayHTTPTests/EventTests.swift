@@ -1,0 +1,219 @@
+import HTTPTypes
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import RelayWire
+import Testing
+
+@Suite struct EventTests {
+  @Test func `a batch is taken as one, and told apart from its repetition`() async throws {
+    let rig = await Rig()
+    let batch = "[\(Event(id: "1").text),\(Event(id: "2", record: "A2").text)]"
+    let first = try await rig.produce(batch)
+    #expect(first.status == 202)
+    #expect(first.text == #"{"accepted":2,"duplicates":0,"rejected":[]}"#)
+    let again = try await rig.produce(batch)
+    #expect(again.text == #"{"accepted":0,"duplicates":2,"rejected":[]}"#)
+    #expect(again.status == 202)
+  }
+
+  @Test func `one event alone is taken`() async throws {
+    let rig = await Rig()
+    let answer = try await rig.produce(
+      Event().text, type: "application/cloudevents+json; charset=utf-8")
+    #expect(answer.status == 202)
+    guard case .change(let change) = rig.relay.seen.facts.first else {
+      Issue.record("no change arrived")
+      return
+    }
+    #expect(change.zone == ZoneID(name: "ReadingList", owner: UserID("_abc")))
+    #expect(change.time == Instant(milliseconds: 1_795_230_000_000))
+    #expect(
+      change.event
+        == .record(RecordChange(verb: .created, name: "A1", type: "Article", tag: "7")))
+  }
+
+  @Test func `bad events are told by index, and the good ones count`() async throws {
+    let rig = await Rig()
+    let answer = try await rig.produce(
+      #"[\#(Event(id: "1").text),{"specversion":"1.0"},17,\#(Event(id: "4", type: "other").text)]"#)
+    #expect(answer.status == 202)
+    #expect(try answer.json.required("accepted").integer() == 1)
+    let rejected = try answer.json.required("rejected").elements()
+    #expect(try rejected.map { try $0.required("index").integer() } == [1, 2, 3])
+    #expect(try rejected.map { try $0.optional("id")?.string() } == [nil, nil, "4"])
+    #expect(
+      try rejected.map { try $0.required("code").string() }
+        == .init(repeating: "BAD_REQUEST", count: 3))
+    #expect(try rejected[0].required("reason").string() == "id is missing")
+  }
+
+  @Test func `nothing accepted and something rejected is a bad request`() async throws {
+    let answer = try await Rig().produce("[{}]")
+    #expect(answer.status == 400)
+    #expect(try answer.string("serverErrorCode") == "BAD_REQUEST")
+    #expect(try answer.json.required("accepted").integer() == 0)
+    #expect(try answer.json.required("rejected").elements().count == 1)
+  }
+
+  static let rejected: [(String, String)] = [
+    (#"{"specversion":"0.3","id":"1","source":"s","type":"t"}"#, "specversion must be"),
+    (#"{"specversion":1,"id":"1","source":"s","type":"t"}"#, "specversion must be a string"),
+    (#"{"specversion":"1.0","id":"","source":"s","type":"t"}"#, "id must have 1 to 1024 bytes"),
+    (#"{"specversion":"1.0","id":"1","type":"t"}"#, "source is missing"),
+    (#"{"specversion":"1.0","id":"1","source":"s"}"#, "type is missing"),
+    (#"{"specversion":"1.0","id":"1","source":"s","type":"com.other"}"#, "type is unknown"),
+    (Event(database: "shared").text, "data.database"),
+    (Event(database: "secret").text, "data.database must be"),
+    (Event(database: "public").text, "data.zoneID must be _defaultZone"),
+    (Event(record: nil).text, "data.record is missing"),
+    (Event(type: "zonerelay.zone.deleted", zone: "_defaultZone").text, "must be a custom zone"),
+    (Event(type: "zonerelay.zone.created", database: "public").text, "data.database must be"),
+    (Event(type: "zonerelay.share.granted", record: nil).text, "data.participant is missing"),
+    (
+      Event(type: "zonerelay.share.granted", record: nil, more: #","participant":"_abc""#).text,
+      "must not be the zone's owner"
+    ),
+    (
+      Event(
+        type: "zonerelay.share.revoked", record: nil,
+        more: #","participant":"_def","share":{"recordName":"S"}"#
+      ).text, "data.share.recordName is not supported"
+    ),
+    (Event(client: "not-a-uuid").text, "data.changedBy.clientId must be a UUID"),
+    (Event(more: #","sequence":"7""#).text, "data.sequence must be a whole number"),
+    (Event(more: #","sequence":7.5"#).text, "data.sequence must be a whole number"),
+    (Event(zone: "Read\\u0007ing").text, "data.zoneID.zoneName must have"),
+    (Event(zone: String(repeating: "z", count: 256)).text, "data.zoneID.zoneName must have"),
+    (
+      Event(
+        record: nil,
+        more:
+          #","record":{"recordName":"A","recordType":"T","#
+          + #""fields":{"a":{"value":1,"type":"STRING"}}}"#
+      )
+      .text, "data.record.fields.a.value must be a string, not a number"
+    ),
+    (
+      Event(
+        record: nil,
+        more:
+          #","record":{"recordName":"A","recordType":"T","fields":{"a":{"value":1,"type":"X"}}}"#
+      )
+      .text, "'X' is no field type"
+    ),
+    (
+      Event(record: nil, more: #","record":{"recordName":"A"}"#).text,
+      "data.record.recordType is missing"
+    ),
+    (
+      Event().text.replacing("2026-11-21T03:00:00Z", with: "yesterday"),
+      "time must be a date of RFC 3339"
+    ),
+  ]
+
+  @Test(arguments: rejected)
+  func `an invalid event names its key`(event: String, reason: String) async throws {
+    let rig = await Rig()
+    let answer = try await rig.produce(event, type: "application/cloudevents+json")
+    #expect(answer.status == 400)
+    let text = try answer.each("rejected", "reason").first ?? nil
+    #expect(text?.contains(reason) == true, "\(text ?? "nothing")")
+    #expect(rig.relay.seen.facts.isEmpty)
+  }
+
+  @Test func `every kind of event and of field is understood`() async throws {
+    let rig = await Rig()
+    let fields = #"""
+      {"s":{"value":"x","type":"STRING"},"i":{"value":9007199254740993},"d":{"value":1.5},
+      "b":{"value":"AQI=","type":"BYTES"},"t":{"value":1000,"type":"TIMESTAMP"},
+      "r":{"value":{"recordName":"R","action":"NONE"},"type":"REFERENCE"},
+      "l":{"value":{"latitude":1,"longitude":2.5},"type":"LOCATION"},
+      "n":{"value":null,"type":"STRING"},"m":{"value":["a","b"],"type":"STRING_LIST"}}
+      """#
+    let record = #","record":{"recordName":"A","recordType":"T","fields":\#(fields)}"#
+    let kinds = [
+      "record.created", "record.updated", "record.deleted", "zone.created", "zone.reset",
+      "zone.purged", "zone.deleted", "share.granted", "share.revoked",
+    ]
+    let events = kinds.enumerated().map { index, kind in
+      Event(
+        id: "\(index)", type: "zonerelay.\(kind)", record: nil,
+        more: record + #","participant":"_def","sequence":4e1"#
+      ).text
+    }
+    let answer = try await rig.produce("[\(events.joined(separator: ","))]")
+    #expect(answer.text == #"{"accepted":9,"duplicates":0,"rejected":[]}"#)
+    guard case .change(let change) = rig.relay.seen.facts[0], case .record(let first) = change.event
+    else { return }
+    #expect(change.sequence == 40)
+    #expect(
+      first.fields == [
+        Field(name: "s", value: .string("x")),
+        Field(name: "i", value: .int64(9_007_199_254_740_993)),
+        Field(name: "d", value: .double(1.5)), Field(name: "b", value: .bytes([1, 2])),
+        Field(name: "t", value: .timestamp(Instant(milliseconds: 1_000))),
+        Field(name: "r", value: .reference(recordName: "R", zone: nil)),
+        Field(name: "l", value: .location(latitude: 1, longitude: 2.5)),
+        Field(name: "m", value: .list([.string("a"), .string("b")])),
+      ])
+  }
+
+  @Test func `a public change needs no zone`() async throws {
+    let rig = await Rig()
+    let event = #"""
+      {"specversion":"1.0","id":"1","source":"s","type":"zonerelay.record.deleted",
+      "data":{"database":"public","record":{"recordName":"A"}}}
+      """#
+    #expect(try await rig.produce(event, type: "application/cloudevents+json").status == 202)
+    guard case .change(let change) = rig.relay.seen.facts.first else { return }
+    #expect(change.zone == .publicDefault)
+  }
+
+  @Test func `two scopes' producers of one name do not share their ids`() async throws {
+    let reader = { (scope: Scope) in
+      EventReader(
+        scope: scope, producer: "records-1", ids: TestKeys(), limits: HTTPLimits(), now: .zero)
+    }
+    let event = try JSONTree(Array(Event().text.utf8)).root
+    let other = Scope(container: Rig.container, environment: .production)
+    let changes = try [reader(Rig.scope).change(event), reader(other).change(event)]
+    #expect(changes[0].fingerprint != changes[1].fingerprint)
+    #expect(changes[0].notification != changes[1].notification)
+  }
+
+  @Test(arguments: [
+    ("[]", "the batch is empty"), ("{}", "the body must be an array of events"),
+    ("[", "not valid JSON"), ("", "the text is empty"),
+  ])
+  func `a body that is no batch is refused whole`(body: String, reason: String) async throws {
+    let answer = try await Rig().produce(body)
+    #expect(answer.status == 400)
+    #expect(try answer.string("reason")?.contains(reason) == true)
+  }
+
+  @Test func `more events than a request takes are refused whole`() async throws {
+    var limits = HTTPLimits()
+    limits.eventsPerRequest = 2
+    let rig = await Rig(limits: limits)
+    let events = (0..<3).map { Event(id: "\($0)").text }
+    let answer = try await rig.produce("[\(events.joined(separator: ","))]")
+    #expect(answer.status == 400)
+    #expect(try answer.string("reason") == "3 events; a request takes at most 2, split the batch")
+    #expect(rig.relay.seen.facts.isEmpty)
+  }
+
+  @Test func `a relay that is full takes nothing and says when to come again`() async throws {
+    let rig = await Rig()
+    rig.relay.behave { $0.refusal = Unavailable(.inboxFull, retryAfterSeconds: 3) }
+    let answer = try await rig.produce("[\(Event().text)]")
+    #expect(answer.status == 429)
+    #expect(answer.headers[.retryAfter] == "3")
+    #expect(try answer.json.required("retryAfter").integer() == 3)
+    #expect(try answer.string("serverErrorCode") == "THROTTLED")
+    rig.relay.behave { $0.refusal = Unavailable(.draining, retryAfterSeconds: 5) }
+    let draining = try await rig.produce("[\(Event().text)]")
+    #expect(draining.status == 503)
+    #expect(try draining.string("serverErrorCode") == "TRY_AGAIN_LATER")
+  }
+}

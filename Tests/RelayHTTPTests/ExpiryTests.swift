@@ -1,0 +1,142 @@
+import HTTPTypes
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import RelayWire
+import Testing
+
+@Suite struct ExpiryTests {
+  private static let zone = #"{"zoneID":{"zoneName":"Z0"}"#
+
+  /// Zones Z0… with a record each, then every token expires.
+  private func expired(zones: Int, limits: HTTPLimits = HTTPLimits()) async throws -> (Rig, Tokens)
+  {
+    let rig = await Rig(limits: limits)
+    for index in 0..<zones { try await rig.create(["A"], zone: "Z\(index)") }
+    let tokens = try await Tokens(rig)
+    let answer = try await rig.send(.post, "/expire-tokens", "{}", control: true)
+    #expect(answer.text == "{}")
+    return (rig, tokens)
+  }
+
+  private struct Tokens {
+    var database: String
+    var zone: String
+    var notifications: String
+
+    init(_ rig: Rig) async throws {
+      database = try await rig.database("changes/database").string("syncToken") ?? ""
+      let page = try await rig.database("changes/zone", #"{"zones":[\#(ExpiryTests.zone)}]}"#)
+      zone = try page.json.required("zones").elements()[0].required("syncToken").string()
+      notifications = try await rig.device("notifications/changes").string("syncToken") ?? ""
+    }
+
+  }
+
+  @Test func `a zone's expiry is its own, and it is read anew from the start`() async throws {
+    let (rig, tokens) = try await expired(zones: 2)
+    let body =
+      #"{"zones":[\#(Self.zone),"syncToken":"\#(tokens.zone)"},{"zoneID":{"zoneName":"Z1"}}]}"#
+    let answer = try await rig.database("changes/zone", body)
+    #expect(answer.status == 200)
+    #expect(try answer.each("zones", "serverErrorCode") == ["CHANGE_TOKEN_EXPIRED", nil])
+    let old = try await rig.database(
+      "records/changes", #"\#(Self.zone),"syncToken":"\#(tokens.zone)"}"#)
+    #expect(old.status == 410)
+    #expect(try old.string("serverErrorCode") == "CHANGE_TOKEN_EXPIRED")
+    let again = try await rig.database("changes/zone", #"{"zones":[\#(Self.zone)}]}"#)
+    #expect(
+      try again.json.required("zones").elements()[0].required("records").elements().count == 1)
+  }
+
+  @Test func `a database's expiry comes with a digest in pages`() async throws {
+    var limits = HTTPLimits()
+    limits.pageEntries = 2
+    let (rig, tokens) = try await expired(zones: 5, limits: limits)
+    var body = #"{"syncToken":"\#(tokens.database)"}"#
+    var names: [String] = []
+    var sync: Set<String> = []
+    for page in 0..<3 {
+      let answer = try await rig.database("changes/database", body)
+      #expect(answer.status == 410)
+      #expect(try answer.string("serverErrorCode") == "CHANGE_TOKEN_EXPIRED")
+      sync.insert(try answer.string("syncToken") ?? "")
+      names += try answer.json.required("zones").elements().map {
+        try $0.required("zoneID").required("zoneName").string()
+      }
+      #expect(try answer.json.required("moreComing").boolean() == (page < 2))
+      guard let digest = try answer.string("digestToken") else { break }
+      body = #"{"digestToken":"\#(digest)"}"#
+      let other = try await rig.database("changes/database", body, as: "_def")
+      #expect(other.status == 400)
+    }
+    #expect(names == (0..<5).map { "Z\($0)" })
+    #expect(sync.count == 1)
+    let on = try await rig.database("changes/database", #"{"syncToken":"\#(sync.first ?? "")"}"#)
+    #expect(on.status == 200)
+    #expect(try on.json.required("zones").elements().isEmpty)
+  }
+
+  @Test func `a digest's zone token equals what a reader at rest already holds`() async throws {
+    let (rig, tokens) = try await expired(zones: 1)
+    _ = try await rig.produce("[\(Event(id: "n", zone: "Z0", record: "B").text)]")
+    let fresh = try await rig.database("changes/zone", #"{"zones":[\#(Self.zone)}]}"#)
+    let digest = try await rig.database("changes/database", #"{"syncToken":"\#(tokens.database)"}"#)
+    #expect(
+      try digest.json.required("zones").elements()[0].required("syncToken").string()
+        == fresh.json.required("zones").elements()[0].required("syncToken").string())
+  }
+
+  @Test func `notifications that expire come without zones`() async throws {
+    let (rig, tokens) = try await expired(zones: 1)
+    let body = #"{"syncToken":"\#(tokens.notifications)"}"#
+    // A feed that nothing ever was in has nothing to expire.
+    #expect(try await rig.device("notifications/changes", body).status == 200)
+    let subscription =
+      #"{"operations":[{"operationType":"create","subscription":{"subscriptionType":"database"}}]}"#
+    _ = try await rig.database("subscriptions/modify", subscription)
+    _ = try await rig.produce("[\(Event(id: "n", zone: "Z0", record: "B").text)]")
+    let token = try await rig.device("notifications/changes").string("syncToken") ?? ""
+    _ = try await rig.send(.post, "/expire-tokens", control: true)
+    let answer = try await rig.device("notifications/changes", #"{"syncToken":"\#(token)"}"#)
+    #expect(answer.status == 410)
+    #expect(answer.json["zones"] == nil)
+    let next = try #require(try answer.string("syncToken"))
+    #expect(
+      try await rig.device("notifications/changes", #"{"syncToken":"\#(next)"}"#).status == 200)
+  }
+
+  @Test func `a life that the store never had is reported to the relay, once a request`()
+    async throws
+  {
+    let rig = await Rig()
+    try await rig.create(["A"], zone: "Z0")
+    let tokens = try await Tokens(rig)
+    rig.relay.restoreFromCopy()
+    let item = #"\#(Self.zone),"syncToken":"\#(tokens.zone)"}"#
+    let answer = try await rig.database("changes/zone", #"{"zones":[\#(item)]}"#)
+    #expect(try answer.each("zones", "serverErrorCode") == ["CHANGE_TOKEN_EXPIRED"])
+    let lost = rig.relay.seen.facts.filter { if case .lostHistory = $0 { true } else { false } }
+    let zone = ZoneID(name: "Z0", owner: UserID("_abc"))
+    #expect(lost == [.lostHistory(FeedKey(scope: Rig.scope, kind: .zone(zone)))])
+    let database = try await rig.database(
+      "changes/database", #"{"syncToken":"\#(tokens.database)"}"#)
+    #expect(database.status == 410)
+    #expect(try database.json.required("zones").elements().count == 1)
+    #expect(rig.relay.seen.readings.isEmpty)
+  }
+
+  @Test func `a token sealed with a key that is gone has expired`() async throws {
+    let rig = await Rig()
+    try await rig.create(["A"], zone: "Z0")
+    let tokens = try await Tokens(rig)
+    let later = await Rig(keys: TestKeys(signing: 8, known: [8]), relay: rig.relay)
+    let answer = try await later.database(
+      "changes/database", #"{"syncToken":"\#(tokens.database)"}"#)
+    #expect(answer.status == 410)
+    let both = await Rig(keys: TestKeys(signing: 8, known: [7, 8]), relay: rig.relay)
+    #expect(
+      try await both.database("changes/database", #"{"syncToken":"\#(tokens.database)"}"#).status
+        == 200)
+  }
+}

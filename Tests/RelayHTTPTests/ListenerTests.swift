@@ -1,0 +1,317 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import Logging
+import NIOCore
+import NIOSSL
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import ServiceLifecycle
+import Synchronization
+import Testing
+
+/// Live sockets on loopback.
+@Suite struct ListenerTests {
+  private let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+
+  /// Runs a service, tells where it listens, and stops it gracefully afterwards.
+  private func serving<Result: Sendable>(
+    _ make: (@escaping @Sendable (SocketAddress?) -> Void) throws -> any Service,
+    _ body: @Sendable (SocketAddress?) async throws -> Result
+  ) async throws -> Result {
+    let (listening, bound) = AsyncStream.makeStream(of: SocketAddress?.self)
+    let group = ServiceGroup(
+      services: [try make { bound.yield($0) }], logger: logger)
+    return try await withThrowingTaskGroup(of: Void.self) { tasks in
+      tasks.addTask {
+        defer { bound.finish() }
+        try await group.run()
+      }
+      var addresses = listening.makeAsyncIterator()
+      guard let address = await addresses.next() else {
+        try await tasks.waitForAll()
+        throw Failed()
+      }
+      let result = try await body(address)
+      await group.triggerGracefulShutdown()
+      try await tasks.waitForAll()
+      return result
+    }
+  }
+
+  private struct Failed: Error {}
+
+  private func server(
+    _ rig: Rig, on listen: ListenAddress, tls: TLSFiles? = nil,
+    _ tell: @escaping @Sendable (SocketAddress?) -> Void
+  ) throws -> APIServer {
+    var settings = rig.settings
+    settings.listen = listen
+    settings.tls = tls
+    return try APIServer(
+      doors: rig.doors, settings: settings, clock: TestClock(), logger: logger, onListening: tell)
+  }
+
+  @Test func `a request over TCP is answered with a date and kept from caches`() async throws {
+    let rig = await Rig()
+    let text = try await serving {
+      try server(rig, on: .tcp(host: "127.0.0.1", port: 0), $0)
+    } _: { address in
+      try await stranger {
+        let socket = try #require(Socket(port: address?.port ?? 0))
+        socket.send("GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        return socket.receive()
+      }
+    }
+    #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n"))
+    #expect(text.contains("Date: Sat, 21 Nov 2026 03:00:00 GMT\r\n"))
+    #expect(text.contains("Cache-Control: no-store\r\n"))
+    #expect(text.hasSuffix(#"{"live":true}"#))
+  }
+
+  @Test func `a socket that is bound already is taken over`() async throws {
+    let rig = await Rig()
+    let bound = Socket.bound()
+    let text = try await serving {
+      try server(rig, on: .inherited(fd: bound.fd), $0)
+    } _: { _ in
+      try await stranger {
+        let socket = try #require(Socket(port: bound.port))
+        socket.send("GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        return socket.receive()
+      }
+    }
+    #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n"))
+  }
+
+  @Test func `a large body that waits to be asked for is asked for`() async throws {
+    let rig = await Rig()
+    let body = Event().text
+    let text = try await serving {
+      try server(rig, on: .tcp(host: "127.0.0.1", port: 0), $0)
+    } _: { address in
+      try await stranger {
+        let socket = try #require(Socket(port: address?.port ?? 0))
+        socket.send(
+          "POST /events/1/\(Rig.container)/development HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+            + "Authorization: Bearer \(Rig.producerKey)\r\nContent-Length: \(body.utf8.count)\r\n"
+            + "Content-Type: application/cloudevents+json\r\nExpect: 100-continue\r\n\r\n")
+        #expect(socket.receive(until: "\r\n\r\n").hasPrefix("HTTP/1.1 100 Continue\r\n"))
+        socket.send(body)
+        return socket.receive()
+      }
+    }
+    #expect(text.hasPrefix("HTTP/1.1 202 Accepted\r\n"))
+  }
+
+  @Test func `a page counts as read once it is written`() async throws {
+    let rig = await Rig()
+    try await rig.create(["A1"])
+    let token = try await Rig.token(for: "_abc")
+    _ = try await serving {
+      try server(rig, on: .tcp(host: "127.0.0.1", port: 0), $0)
+    } _: { address in
+      try await stranger {
+        let socket = try #require(Socket(port: address?.port ?? 0))
+        socket.send(
+          "POST /database/1/\(Rig.container)/development/private/changes/database"
+            + "?clientId=\(Rig.phone) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+            + "Authorization: Bearer \(token)\r\nContent-Length: 2\r\n\r\n{}")
+        return socket.receive()
+      }
+    }
+    #expect(rig.relay.seen.readings.count == 1)
+  }
+
+  @Test func `what is no HTTP gets a bad request`() async throws {
+    let rig = await Rig()
+    let text = try await serving {
+      try server(rig, on: .tcp(host: "127.0.0.1", port: 0), $0)
+    } _: { address in
+      try await stranger {
+        let socket = try #require(Socket(port: address?.port ?? 0))
+        socket.send("this is not HTTP\r\n\r\n")
+        return socket.receive()
+      }
+    }
+    #expect(text.hasPrefix("HTTP/1.1 400"))
+  }
+
+  @Test func `a connection that idles is closed when the daemon stops`() async throws {
+    let rig = await Rig()
+    let idle = Mutex<Socket?>(nil)
+    try await serving {
+      try server(rig, on: .tcp(host: "127.0.0.1", port: 0), $0)
+    } _: { address in
+      try await stranger {
+        let socket = try #require(Socket(port: address?.port ?? 0))
+        socket.send("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(socket.receive(until: "true}").hasPrefix("HTTP/1.1 200 OK"))
+        idle.withLock { $0 = socket }
+      }
+    }
+  }
+
+  @Test func `a courier's poll that is held is answered when the daemon stops`() async throws {
+    let rig = await Rig(limits: HTTPLimits())
+    let body = #"{"apnsEnvironment":"development","apnsToken":"00ff"}"#
+    let url = try #require(try await rig.device("tokens/register", body).string("webcourierURL"))
+    let path = url.dropFirst("https://relay.example.com".count)
+    let (asked, asks) = AsyncStream.makeStream(of: Void.self)
+    rig.relay.behave { $0.onRead = { asks.yield() } }
+    let answer = AsyncStream.makeStream(of: String.self)
+    try await serving {
+      try server(rig, on: .tcp(host: "127.0.0.1", port: 0), $0)
+    } _: { address in
+      Thread.detachNewThread {
+        let socket = Socket(port: address?.port ?? 0)
+        socket?.send("GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n")
+        answer.continuation.yield(socket?.receive(until: "\r\n\r\n") ?? "")
+      }
+      for await _ in asked { break }
+    }
+    for await text in answer.stream {
+      #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n"))
+      break
+    }
+  }
+
+  @Test func `a port that is taken is said to be`() async throws {
+    let rig = await Rig()
+    let bound = Socket.bound()
+    let error = await #expect(throws: ListenError.self) {
+      try await server(rig, on: .tcp(host: "127.0.0.1", port: bound.port)) { _ in }.run()
+    }
+    #expect(error?.description.contains("cannot listen on 127.0.0.1:\(bound.port)") == true)
+    close(bound.fd)
+  }
+
+  @Test func `a request over TLS is answered`() async throws {
+    let rig = await Rig()
+    let directory = try directory()
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let files = TLSFiles(certificate: directory + "/cert.pem", key: directory + "/key.pem")
+    try LoopbackCertificate.certificate.write(
+      toFile: files.certificate, atomically: true, encoding: .utf8)
+    try LoopbackCertificate.key.write(toFile: files.key, atomically: true, encoding: .utf8)
+    let status = try await serving {
+      try server(rig, on: .tcp(host: "127.0.0.1", port: 0), tls: files, $0)
+    } _: { address in
+      var trusting = TLSConfiguration.makeClientConfiguration()
+      trusting.certificateVerification = .none
+      return try await TestClient.withClient(
+        host: "127.0.0.1", port: address?.port ?? 0,
+        configuration: TestClient.Configuration(tlsConfiguration: trusting, serverName: "localhost")
+      ) { client in
+        try await client.get("/health/live").status.code
+      }
+    }
+    #expect(status == 200)
+  }
+
+  @Test func `TLS files that cannot be used are named`() async throws {
+    let rig = await Rig()
+    let files = TLSFiles(certificate: "/nowhere/cert.pem", key: "/nowhere/key.pem")
+    let error = #expect(throws: ListenError.self) {
+      try server(rig, on: .tcp(host: "127.0.0.1", port: 0), tls: files) { _ in }
+    }
+    #expect(error?.description.contains("/nowhere/cert.pem") == true)
+  }
+
+  private func directory() throws -> String {
+    let path =
+      FileManager.default.temporaryDirectory.path + "/zr-\(UInt32.random(in: 0...UInt32.max))"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    return path
+  }
+
+  private func control(
+    _ rig: Rig, at path: String, _ tell: @escaping @Sendable (SocketAddress?) -> Void
+  ) -> ControlServer {
+    var settings = rig.settings
+    settings.controlSocket = path
+    return ControlServer(
+      desk: rig.desk, settings: settings, clock: TestClock(), logger: logger, onListening: tell)
+  }
+
+  @Test func `the control socket is its owner's alone, and is gone afterwards`() async throws {
+    let rig = await Rig()
+    let directory = try directory()
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let path = directory + "/control.sock"
+    let text = try await serving {
+      control(rig, at: path, $0)
+    } _: { _ in
+      var status = stat()
+      #expect(lstat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+      return try await stranger {
+        let socket = try #require(Socket(path: path))
+        socket.send("GET /status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        return socket.receive()
+      }
+    }
+    #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n"))
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
+  @Test func `a stale socket file is removed, a live one and any other file are not`()
+    async throws
+  {
+    let rig = await Rig()
+    let directory = try directory()
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let path = directory + "/control.sock"
+    try await serving {
+      control(rig, at: path, $0)
+    } _: { _ in
+      let error = await #expect(throws: ListenError.self) {
+        try await control(rig, at: path) { _ in }.run()
+      }
+      #expect(error?.description.contains("another daemon answers") == true)
+      // The name of a live socket, left behind when its owner is killed.
+      try FileManager.default.linkItem(atPath: path, toPath: directory + "/stale.sock")
+    }
+    #expect(Socket(path: directory + "/stale.sock") == nil)
+    try await serving {
+      control(rig, at: directory + "/stale.sock", $0)
+    } _: { _ in
+      #expect(Socket(path: directory + "/stale.sock") != nil)
+    }
+    let file = directory + "/file"
+    try Data("precious".utf8).write(to: URL(fileURLWithPath: file))
+    let error = await #expect(throws: ListenError.self) {
+      try await control(rig, at: file) { _ in }.run()
+    }
+    #expect(error?.description.contains("is no socket") == true)
+    #expect(FileManager.default.contents(atPath: file) == Data("precious".utf8))
+    await #expect(throws: ListenError.self) {
+      try await control(rig, at: directory + String(repeating: "/x", count: 60)) { _ in }.run()
+    }
+  }
+
+  @Test func `metrics have a listener of their own, with nothing else on it`() async throws {
+    let rig = await Rig()
+    let directory = try directory()
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    var settings = rig.settings
+    settings.controlSocket = directory + "/control.sock"
+    settings.metrics = .tcp(host: "127.0.0.1", port: 0)
+    let texts = try await serving { tell in
+      ControlServer(
+        desk: rig.desk, settings: settings, clock: TestClock(), logger: logger,
+        onMetricsListening: tell)
+    } _: { address in
+      try await stranger {
+        try ["/metrics", "/status"].map { path in
+          let socket = try #require(Socket(port: address?.port ?? 0))
+          socket.send("GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+          return socket.receive()
+        }
+      }
+    }
+    #expect(texts[0].contains("zonerelay_uptime_seconds 0\n"))
+    #expect(texts[1].hasPrefix("HTTP/1.1 404"))
+  }
+}

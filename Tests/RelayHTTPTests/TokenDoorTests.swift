@@ -1,0 +1,144 @@
+import HTTPTypes
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import RelayWire
+import Testing
+
+@Suite struct TokenDoorTests {
+  private let body =
+    #"{"apnsEnvironment":"development","apnsToken":"00fF10","clientId":"\#(Rig.phone)"}"#
+
+  @Test func `a device registers, is listed, and goes`() async throws {
+    let rig = await Rig()
+    let answer = try await rig.device("tokens/register", body)
+    #expect(answer.status == 200)
+    #expect(try answer.string("clientId") == Rig.phone)
+    #expect(
+      try answer.string("webcourierURL")?.hasPrefix("https://relay.example.com/courier/1/") == true)
+    let list = try await rig.device("tokens/list")
+    #expect(
+      list.text == #"{"devices":[{"clientId":"\#(Rig.phone)","transport":"apns","#
+        + #""apnsTopic":"com.example.notes","apnsEnvironment":"development","state":"active","#
+        + #""registeredAt":1795230000000}]}"#)
+    #expect(try await rig.device("tokens/list", as: "_def").text == #"{"devices":[]}"#)
+    let gone = try await rig.device("tokens/unregister", #"{"clientId":"\#(Rig.phone)"}"#)
+    #expect(gone.status == 200)
+    #expect(gone.text == "{}")
+    #expect(try await rig.device("tokens/list").text == #"{"devices":[]}"#)
+    #expect(try await rig.device("tokens/unregister", #"{"apnsToken":"abcd"}"#).text == "{}")
+  }
+
+  @Test func `a token is hexadecimal or base64, and the clientId is lower-cased`() async throws {
+    let rig = await Rig()
+    for (token, bytes) in [
+      ("00fF10", [0, 255, 16]), ("AP8Q", [0, 255, 16]), ("_-8=", [255, 239]),
+    ]
+      as [(String, [UInt8])]
+    {
+      let text = #"{"apnsEnvironment":"production","apnsToken":"\#(token)"}"#
+      let answer = try await rig.device("tokens/register", text, client: Rig.phone.uppercased())
+      #expect(try answer.string("clientId") == Rig.phone)
+      guard case .register(let registration) = rig.relay.seen.facts.last else { return }
+      #expect(
+        registration.address
+          == Address(transport: .apns, topic: "com.example.notes", token: bytes))
+    }
+  }
+
+  @Test func `a registration without a clientId gets one from its token, always the same`()
+    async throws
+  {
+    let rig = await Rig()
+    let text = #"{"apnsEnvironment":"development","apnsToken":"00ff"}"#
+    let first = try await rig.device("tokens/register", text).string("clientId")
+    let second = try await rig.device("tokens/register", text).string("clientId")
+    #expect(first == second && first != nil)
+    let other = text.replacing("00ff", with: "00fe")
+    #expect(try await rig.device("tokens/register", other).string("clientId") != first)
+  }
+
+  @Test func `a token moves to its latest registration`() async throws {
+    let rig = await Rig()
+    _ = try await rig.device("tokens/register", body)
+    let text = body.replacing("00fF10", with: "aa")
+    #expect(try await rig.device("tokens/register", text).status == 200)
+    #expect(try await rig.device("tokens/list").json.required("devices").elements().count == 1)
+  }
+
+  @Test func `too many devices of one user`() async throws {
+    var core = Limits()
+    core.devicesPerUser = 1
+    let rig = await Rig(core: core)
+    #expect(try await rig.device("tokens/register", body).status == 200)
+    let answer = try await rig.device(
+      "tokens/register", body.replacing(Rig.phone, with: Rig.tablet))
+    #expect(answer.status == 429)
+    #expect(try answer.string("serverErrorCode") == "THROTTLED")
+    #expect(answer.headers[.retryAfter] != nil)
+  }
+
+  @Test func `the topic must be named where there are several or none`() async throws {
+    let users = ScopeAccess.Users(sharedSecret: Rig.secret)
+    for topics in [[], ["a", "b"]] {
+      let rig = await Rig(access: ScopeAccess(users: users, topics: topics))
+      let answer = try await rig.device("tokens/register", body)
+      #expect(answer.status == 400)
+      #expect(try answer.string("reason")?.contains("apnsTopic is missing") == true)
+    }
+    let rig = await Rig(access: ScopeAccess(users: users, topics: ["a", "b"]))
+    let text = body.replacing("}", with: #","apnsTopic":"b"}"#)
+    #expect(try await rig.device("tokens/register", text).status == 200)
+  }
+
+  @Test func `a push token's length is bounded`() async throws {
+    let text = body.replacing("00fF10", with: String(repeating: "ab", count: 1_025))
+    let answer = try await Rig().device("tokens/register", text)
+    #expect(try answer.string("reason") == "apnsToken has more than 1024 bytes")
+  }
+
+  @Test func `a wake is acknowledged, an unknown number ignored`() async throws {
+    let rig = await Rig()
+    for number in ["17", "4294967296", "-1"] {
+      let answer = try await rig.device(
+        "wakes/acknowledge", #"{"clientId":"\#(Rig.phone)","w":\#(number)}"#)
+      #expect(answer.text == "{}")
+      #expect(answer.status == 200)
+    }
+    #expect(rig.relay.seen.wakes == [17])
+    #expect(rig.relay.seen.acknowledging.map(\.client.text) == [Rig.phone])
+  }
+
+  @Test func `a courier's poll ends empty, and its address with the registration`() async throws {
+    let rig = await Rig()
+    let url = try #require(try await rig.device("tokens/register", body).string("webcourierURL"))
+    let path = String(url.dropFirst("https://relay.example.com".count))
+    let poll = try await rig.send(.get, path)
+    #expect(poll.status == 200)
+    #expect(poll.text.isEmpty)
+    #expect(poll.headers[.cacheControl] == "no-store")
+    let forged = String(path.dropLast()) + (path.hasSuffix("A") ? "B" : "A")
+    #expect(try await rig.send(.get, forged).status == 410)
+    #expect(try await rig.send(.get, "/courier/1/nonsense").status == 410)
+    var clock = TestClock()
+    clock.now = clock.now + .hours(12)
+    let later = await Rig(clock: clock, relay: rig.relay)
+    #expect(try await later.send(.get, path).status == 410)
+    _ = try await rig.device("tokens/unregister", #"{"clientId":"\#(Rig.phone)"}"#)
+    let gone = try await rig.send(.get, path)
+    #expect(gone.status == 410)
+    #expect(try gone.string("serverErrorCode") == "NOT_FOUND")
+  }
+
+  @Test func `health tells whether requests are served`() async throws {
+    let rig = await Rig()
+    #expect(try await rig.send(.get, "/health/live").status == 200)
+    #expect(try await rig.send(.get, "/health/ready").text == #"{"ready":true,"reasons":[]}"#)
+    rig.relay.behave { $0.vitals.isReady = false }
+    let answer = try await rig.send(.get, "/health/ready")
+    #expect(answer.status == 503)
+    #expect(try answer.json.required("reasons").elements().count == 1)
+    #expect(answer.headers[.retryAfter] == "1")
+    #expect(try await rig.send(.get, "/health/live").status == 200)
+  }
+}

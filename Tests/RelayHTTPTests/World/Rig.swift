@@ -1,0 +1,191 @@
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import JWTKit
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import RelayWire
+import Testing
+
+/// The doors over a small relay, and somebody who knocks.
+struct Rig {
+  static let container = "iCloud.com.example.notes"
+  static let scope = Scope(container: container, environment: .development)
+  static let secret = Array("0123456789abcdef0123456789abcdef".utf8)
+  static let producerKey = "producer-key-of-at-least-32-characters"
+  static let phone = "6f1c0000-0000-4000-8000-000000000001"
+  static let tablet = "6f1c0000-0000-4000-8000-000000000002"
+
+  let relay: TestRelay
+  let settings: HTTPSettings
+  let responder: APIResponder
+  let control: ControlResponder
+  let doors: Doors
+  let desk: ControlDesk
+  let keys: TestKeys
+
+  /// Polls are not held.
+  static var atOnce: HTTPLimits {
+    var limits = HTTPLimits()
+    limits.courierHoldSeconds = 0
+    return limits
+  }
+
+  init(
+    limits: HTTPLimits = Rig.atOnce, core: Limits = Limits(), access: ScopeAccess? = nil,
+    keys: TestKeys = TestKeys(), clock: TestClock = TestClock(), relay: TestRelay? = nil
+  ) async {
+    let access =
+      access
+      ?? ScopeAccess(
+        users: ScopeAccess.Users(sharedSecret: Self.secret),
+        producers: [ScopeAccess.Producer(name: "records-1", bearer: Self.producerKey)],
+        topics: ["com.example.notes"])
+    settings = HTTPSettings(
+      listen: .tcp(host: "127.0.0.1", port: 0), publicURL: "https://relay.example.com",
+      scopes: [Self.scope: access], limits: limits, controlSocket: "/nowhere", version: "0.1.0")
+    self.relay = relay ?? TestRelay(limits: core)
+    self.keys = keys
+    let book = await ScopeBook(settings.scopes, keys: keys, limits: limits)
+    doors = Doors(
+      relay: self.relay, reader: self.relay, keys: keys, clock: clock, access: book,
+      settings: settings)
+    desk = ControlDesk(
+      relay: self.relay, reader: self.relay, keys: keys, clock: clock, access: book,
+      settings: settings)
+    responder = APIResponder(doors: doors)
+    control = ControlResponder(desk: desk)
+  }
+
+  struct Answer {
+    var status: Int
+    var headers: HTTPFields
+    var text: String
+    var json: JSONCursor
+
+    /// Values of a key in each item of a list.
+    func each(_ list: StaticString, _ key: StaticString) throws -> [String?] {
+      try (json[list]?.elements() ?? []).map { try $0.optional(key)?.string() }
+    }
+
+    func string(_ key: StaticString) throws -> String? { try json.optional(key)?.string() }
+  }
+
+  static func token(
+    for user: String, audience: [String] = [container], expires: Double = 1_795_233_600,
+    issuer: String? = nil, secret: [UInt8] = secret
+  ) async throws -> String {
+    struct Claims: JWTPayload {
+      var sub: String
+      var aud: [String]
+      var exp: Double
+      var iss: String?
+      func verify(using algorithm: some JWTAlgorithm) async throws {}
+    }
+    let keys = JWTKeyCollection()
+    await keys.add(hmac: HMACKey(from: secret), digestAlgorithm: .sha256)
+    return try await keys.sign(Claims(sub: user, aud: audience, exp: expires, iss: issuer))
+  }
+
+  /// - Parameter bearer: nil: no Authorization header.
+  func send(
+    _ method: HTTPRequest.Method, _ path: String, _ body: String? = nil, bearer: String? = nil,
+    headers: HTTPFields = [:], control isControl: Bool = false
+  ) async throws -> Answer {
+    var fields = headers
+    if let bearer { fields[.authorization] = "Bearer \(bearer)" }
+    let buffer = body.map { ByteBuffer(string: $0) }
+    let response =
+      isControl
+      ? try await Self.knock(control, method, path, fields, buffer)
+      : try await Self.knock(responder, method, path, fields, buffer)
+    let text = String(buffer: response.body)
+    let tree = try? JSONTree(Array(text.utf8))
+    let empty = try JSONTree(Array("{}".utf8))
+    return Answer(
+      status: response.status.code, headers: response.headers, text: text,
+      json: tree?.root ?? empty.root)
+  }
+
+  private static func knock<Responder: HTTPResponder>(
+    _ responder: Responder, _ method: HTTPRequest.Method, _ path: String, _ fields: HTTPFields,
+    _ body: ByteBuffer?
+  ) async throws -> TestResponse where Responder.Context == BasicRequestContext {
+    try await Application(responder: responder).test(.router) { client in
+      try await client.execute(uri: path, method: method, headers: fields, body: body)
+    }
+  }
+
+  /// A device's request as `user`.
+  func ask(
+    _ path: String, _ body: String = "{}", as user: String = "_abc", client: String? = nil
+  ) async throws -> Answer {
+    let query = client.map { "?clientId=\($0)" } ?? ""
+    return try await send(.post, path + query, body, bearer: try await Self.token(for: user))
+  }
+
+  func device(
+    _ door: String, _ body: String = "{}", as user: String = "_abc", client: String? = nil
+  ) async throws -> Answer {
+    try await ask(
+      "/device/1/\(Self.container)/development/\(door)", body, as: user, client: client)
+  }
+
+  func database(
+    _ door: String, _ body: String = "{}", in database: String = "private",
+    as user: String = "_abc", client: String? = nil
+  ) async throws -> Answer {
+    try await ask(
+      "/database/1/\(Self.container)/development/\(database)/\(door)", body, as: user,
+      client: client)
+  }
+
+  /// A producer's request.
+  func produce(
+    _ body: String, type: String = "application/cloudevents-batch+json",
+    bearer: String? = producerKey
+  ) async throws -> Answer {
+    try await send(
+      .post, "/events/1/\(Self.container)/development", body, bearer: bearer,
+      headers: [.contentType: type])
+  }
+
+  /// Reports records of `zone` as created; they must all be accepted.
+  func create(
+    _ records: [String], zone: String = "ReadingList", owner: String = "_abc",
+    client: String? = nil
+  ) async throws {
+    let events = records.map {
+      Event(id: "c-\(zone)-\($0)", zone: zone, owner: owner, record: $0, client: client).text
+    }
+    let answer = try await produce("[\(events.joined(separator: ","))]")
+    try #require(answer.status == 202)
+  }
+}
+
+/// An event's text, good unless changed.
+struct Event {
+  var id = "01JD"
+  var type = "zonerelay.record.created"
+  var database = "private"
+  var zone = "ReadingList"
+  var owner = "_abc"
+  var record: String? = "A1"
+  var client: String?
+  var more = ""
+
+  var text: String {
+    let author =
+      client.map { #","changedBy":{"userRecordName":"\#(owner)","clientId":"\#($0)"}"# } ?? ""
+    let record =
+      record.map {
+        #","record":{"recordName":"\#($0)","recordType":"Article","recordChangeTag":"7"}"#
+      } ?? ""
+    return #"""
+      {"specversion":"1.0","id":"\#(id)","source":"/records/api-1","type":"\#(type)",
+      "time":"2026-11-21T03:00:00Z","data":{"database":"\#(database)",
+      "zoneID":{"zoneName":"\#(zone)","ownerRecordName":"\#(owner)"}\#(record)\#(author)\#(more)}}
+      """#
+  }
+}

@@ -1,0 +1,50 @@
+import RelayCore
+import RelayEngine
+
+/// Keys of a small world: plain hashing, good enough to tell what is ours from what is not.
+struct TestKeys: TokenKeys, IdentityKeys {
+  var signing: UInt32 = 7
+  /// Keys that this relay has; a token sealed with another is of an unknown key.
+  var known: Set<UInt32> = [7]
+
+  func code(of bytes: [UInt8], keyID: UInt32) -> [UInt8]? {
+    guard known.contains(keyID) else { return nil }
+    return spread(bytes, salt: UInt64(keyID) &* 0x9e37_79b9)
+  }
+
+  func digest(_ bytes: [UInt8]) -> [UInt8] { spread(bytes, salt: 1) }
+
+  func notificationID(scope: Scope, source: String, id: String) -> Identifier {
+    let text = "\(scope.container)|\(scope.environment.name)|\(source)|\(id)"
+    return Identifier(uuidFrom: spread(Array(text.utf8), salt: 2))
+  }
+
+  func fingerprint(producer: String, source: String, id: String) -> UInt64 {
+    let bytes = spread(Array("\(producer)|\(source)|\(id)".utf8), salt: 3)
+    return bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  func clientID(forToken token: [UInt8], scope: Scope) -> ClientID {
+    ClientID(Identifier(uuidFrom: spread(Array(scope.container.utf8) + token, salt: 4)))
+  }
+
+  private func spread(_ bytes: [UInt8], salt: UInt64) -> [UInt8] {
+    var result: [UInt8] = []
+    for lane in 0..<4 as Range<UInt64> {
+      var hash: UInt64 = 0xcbf2_9ce4_8422_2325 ^ salt ^ lane &* 0x1234_5678_9abc_def1
+      for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+      hash = (hash ^ hash >> 29) &* 0xbf58_476d_1ce4_e5b9
+      for place in 0..<8 as Range<UInt64> {
+        result.append(UInt8(truncatingIfNeeded: hash >> (place * 8)))
+      }
+    }
+    return result
+  }
+}
+
+/// A clock that stands still until it is moved.
+struct TestClock: ClockReader {
+  var now = Instant(milliseconds: 1_795_230_000_000)
+  func wall() -> Instant { now }
+  func boot() -> Instant { now }
+}

@@ -1,0 +1,111 @@
+import RelayCore
+import RelayEngine
+import Synchronization
+
+/// A small working relay: the real core, stepped at once, over feeds in memory. Nothing is visible
+/// to a read until somebody waited for it, so a door that forgets to wait is found out.
+final class TestRelay: Relaying, FeedReader {
+  struct Conduct {
+    var refusal: Unavailable?
+    var readRefusal: Unavailable?
+    var readFailure: StoreError?
+    var vitals = Vitals()
+    /// Called at each read.
+    var onRead: @Sendable () -> Void = {}
+  }
+
+  struct Seen {
+    var facts: [Fact] = []
+    var readings: [Reading] = []
+    var wakes: [UInt32] = []
+    var acknowledging: [DeviceKey] = []
+    var isDraining = false
+  }
+
+  private let world: Mutex<TestWorld>
+  private let conduct: Mutex<Conduct>
+  private let log = Mutex(Seen())
+
+  init(limits: Limits = Limits()) {
+    var conduct = Conduct()
+    conduct.vitals.isReady = true
+    self.conduct = Mutex(conduct)
+    world = Mutex(TestWorld(limits: limits))
+  }
+
+  var seen: Seen { log.withLock { $0 } }
+  func behave(_ change: (inout Conduct) -> Void) { conduct.withLock { change(&$0) } }
+  func restoreFromCopy() { world.withLock { $0.forgetEras() } }
+
+  func submit(_ facts: [Fact]) async throws(Unavailable) -> [Answer] {
+    if let refusal = conduct.withLock({ $0.refusal }) { throw refusal }
+    log.withLock { $0.facts += facts }
+    return world.withLock { world in facts.map { world.take($0) } }
+  }
+
+  func visible(_ place: ReadPlace) async throws(Unavailable) {
+    if let refusal = conduct.withLock({ $0.readRefusal }) { throw refusal }
+    world.withLock { $0.fold() }
+  }
+
+  func served(_ reading: Reading) { log.withLock { $0.readings.append(reading) } }
+
+  func acknowledged(wake: UInt32, by device: DeviceKey) {
+    log.withLock {
+      $0.wakes.append(wake)
+      $0.acknowledging.append(device)
+    }
+  }
+
+  func vitals() async -> Vitals { conduct.withLock { $0.vitals } }
+  func refused(changes: Int) {}
+
+  func drain() { log.withLock { $0.isDraining = true } }
+
+  private func read<Value>(
+    _ reading: (borrowing TestWorld) -> Value
+  ) throws(StoreError) -> Value {
+    let conduct = conduct.withLock { $0 }
+    if let failure = conduct.readFailure { throw failure }
+    conduct.onRead()
+    return world.withLock { reading($0) }
+  }
+
+  func page(_ query: PageQuery) async throws(StoreError) -> PageAnswer {
+    try read { $0.page(query) }
+  }
+
+  func zones(
+    of user: UserID, _ database: Database, in scope: Scope, after zone: ZoneID?, limit: Int
+  ) async throws(StoreError) -> [ZoneDigest] {
+    try read { $0.zones(of: user, database, in: scope, after: zone, limit: limit) }
+  }
+
+  func head(of feed: FeedKey) async throws(StoreError) -> Place { try read { $0.head(of: feed) } }
+
+  func subscriptions(
+    of user: UserID, _ database: Database, in scope: Scope
+  ) async throws(StoreError) -> [Subscription] {
+    try read { world in
+      world.subscriptions.values
+        .filter { $0.user == user && $0.scope == scope && $0.subscription.database == database }
+        .sorted { $0.serial < $1.serial }.map(\.subscription)
+    }
+  }
+
+  func devices(
+    of user: UserID?, in scope: Scope?, limit: Int
+  ) async throws(StoreError) -> [DeviceRow] {
+    try read { world in
+      Array(
+        world.devices.values
+          .filter { user == nil || $0.key.user == user }
+          .filter { scope == nil || $0.key.scope == scope }
+          .sorted { $0.key < $1.key }.prefix(limit))
+    }
+  }
+
+  func devices(client: ClientID) async throws(StoreError) -> [DeviceRow] {
+    try read { $0.devices.values.filter { $0.key.client == client }.sorted { $0.key < $1.key } }
+  }
+}
