@@ -21,7 +21,7 @@ enum Daemon {
   {
     // First of all: it changes the environment, while no other thread reads it.
     let sockets = try ListenSockets.inherited()
-    let logger = Logs.start(settings.log)
+    let (logger, dial) = Logs.start(settings.log)
     let clock = SystemClock()
     let store = try SQLiteStore(settings.storeSlice)
     let keys = try KeyRing(
@@ -49,7 +49,8 @@ enum Daemon {
     let api = try APIServer(
       doors: doors, settings: http, clock: clock, logger: logger,
       onListening: { _ in readiness.partReady() })
-    let reload = Reload(book: book, notifier: notifier, rereading: rereading, logger: logger)
+    let reload = Reload(
+      book: book, dial: dial, notifier: notifier, rereading: rereading, logger: logger)
     let group = ServiceGroup(
       services: [EngineService(engine: engine), reload, control, api],
       gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)

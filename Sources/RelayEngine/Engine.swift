@@ -1,5 +1,6 @@
 package import Logging
 package import RelayCore
+import Synchronization
 
 /// The relay at work: one loop owns the core, takes what comes in, journals it first, steps it,
 /// answers, folds and wakes.
@@ -13,6 +14,7 @@ package final class Engine: Relaying, Sendable {
   private let inbox: Inbox
   private let visibility: Visibility
   private let logger: Logger
+  private let refusedAtDoors = Atomic(0)
 
   /// What the engine needs of the world beside a store.
   package struct Outside: Sendable {
@@ -131,12 +133,17 @@ package final class Engine: Relaying, Sendable {
     inbox.post(.acknowledged(.wake(wake), device))
   }
 
+  package func refused(changes: Int) {
+    refusedAtDoors.wrappingAdd(changes, ordering: .relaxed)
+  }
+
   package func vitals() async -> Vitals {
     let inbox = inbox
     var vitals = await withCheckedContinuation {
       (waiter: CheckedContinuation<Vitals, Never>) in
       inbox.post(.vitals { waiter.resume(returning: $0) })
     }
+    vitals.changes.rejected += Int64(refusedAtDoors.load(ordering: .relaxed))
     do throws(StoreError) {
       let store = try await store.vitals()
       vitals.store.engine = store.engine

@@ -3,8 +3,8 @@ import RelaySystem
 
 /// The daemon's logger: to the journal with fields under systemd, text or JSON lines elsewhere.
 enum Logs {
-  /// Call once: it sets the process's logging system.
-  static func start(_ settings: Settings.Log) -> Logger {
+  /// Call once: it sets the process's logging system. The dial turns its level afterwards.
+  static func start(_ settings: Settings.Log) -> (Logger, LogDial) {
     let output: LogOutput =
       switch settings.format {
       case .auto: .detected()
@@ -13,7 +13,7 @@ enum Logs {
       }
     let dial = LogDial(Logger.Level(settings.level))
     LoggingSystem.bootstrap { output.handler(label: $0, dial: dial) }
-    return Logger(label: "zonerelay")
+    return (Logger(label: "zonerelay"), dial)
   }
 }
 

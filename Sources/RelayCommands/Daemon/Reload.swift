@@ -4,10 +4,11 @@ import RelaySystem
 import ServiceLifecycle
 import UnixSignals
 
-/// SIGHUP: users, producers and API tokens are read anew without dropping a connection. Everything
-/// else needs a restart, and a bad file keeps what was and says so.
+/// SIGHUP: users, producers, API tokens and the log level are read anew without dropping a
+/// connection. Everything else needs a restart, and a bad file keeps what was and says so.
 struct Reload: Service {
   let book: ScopeBook
+  let dial: LogDial
   let notifier: SystemdNotifier
   let rereading: @Sendable () throws -> Settings
   let logger: Logger
@@ -18,7 +19,8 @@ struct Reload: Service {
       do {
         let settings = try rereading()
         await book.replace(with: settings.access)
-        logger.info("reloaded users, producers and API tokens")
+        dial.level = Logger.Level(settings.log.level)
+        logger.info("reloaded users, producers, API tokens and the log level")
       } catch {
         logger.error("the configuration is bad; the old one stays", metadata: ["error": "\(error)"])
       }

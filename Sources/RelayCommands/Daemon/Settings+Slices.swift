@@ -65,10 +65,14 @@ extension Settings {
 
   /// Effective limits are printed at start (L25).
   var startingMetadata: Logger.Metadata {
-    [
+    var metadata: Logger.Metadata = [
       "version": "\(Version.text)", "listen": "\(server.listen)",
       "store": "\(store.directory)", "environments": "\(apps.count)",
-      "limits": "\(limits)", "doors": "\(doors)",
     ]
+    let bounds = [Mirror(reflecting: limits), Mirror(reflecting: doors)]
+    for (name, value) in bounds.flatMap(\.children) {
+      metadata["limit_\(name ?? "")"] = "\(value)"
+    }
+    return metadata
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// Small files that settings name, read whole.
 enum FileBytes {
@@ -21,7 +22,7 @@ enum FileBytes {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 16_384)
     while true {
-      let count = Foundation.read(descriptor, &buffer, buffer.count)
+      let count = Glibc.read(descriptor, &buffer, buffer.count)
       guard count >= 0 else { throw .unreadable(path, errno) }
       guard count > 0, bytes.count <= bytesMax else { return bytes }
       bytes += buffer[..<count]

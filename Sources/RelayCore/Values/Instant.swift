@@ -29,8 +29,9 @@ package struct Instant: Hashable, Comparable, Sendable {
 }
 
 /// A length of time in milliseconds, the core's only unit of time.
-package struct Span: Hashable, Comparable, Sendable {
+package struct Span: Hashable, Comparable, Sendable, CustomStringConvertible {
   package var milliseconds: Int64
+  package var description: String { "\(milliseconds) ms" }
 
   package init(milliseconds: Int64) { self.milliseconds = milliseconds }
 

@@ -26,6 +26,9 @@ package protocol Relaying: Sendable {
   /// The device has dealt with wake `wake` by its own means. Not waited for.
   func acknowledged(wake: UInt32, by device: DeviceKey)
 
+  /// A door refused so many changes; they were never facts, but they are counted.
+  func refused(changes: Int)
+
   /// What people and machines may know of the daemon's state.
   func vitals() async -> Vitals
 
