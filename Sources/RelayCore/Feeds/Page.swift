@@ -33,7 +33,7 @@ package enum PageAnswer: Hashable, Sendable {
 package enum Expiry: Hashable, Sendable {
   /// Trimmed below the floor, or forced.
   case trimmed
-  /// A life this store never had or a place past its life's end: the store was restored from a copy.
+  /// A life this store never had, or a place past its life's end: a restore from a copy.
   case lostHistory
 }
 
@@ -115,7 +115,7 @@ extension Page {
   package struct Expired: Error, Hashable { package var why: Expiry }
 
   /// Cuts a page out of `ahead`: visible entries after `start`, in order of position. It may be
-  /// given more than a page's worth, or exactly `limit` + 1 visible ones and what is hidden between.
+  /// given more than a page's worth, or `limit` + 1 visible ones and what is hidden between.
   package static func page(
     of ahead: [Entry], feed: FeedState, eras: Eras, start: Place, limit: Int
   ) -> Page {
@@ -132,8 +132,11 @@ extension Page {
       last = entry.life.position
     }
     let end = hasMore ? last : max(feed.top, start.position, start.scanHead ?? .zero)
+    let scanHead = hasMore ? start.scanHead : nil
+    // The life of the newest place it names: an older one may have ended below the scan's head.
+    let newest = max(end, scanHead ?? .zero)
     let next = Place(
-      era: eras.of(end.ordinal)?.id ?? 0, position: end, scanHead: hasMore ? start.scanHead : nil,
+      era: eras.of(newest.ordinal)?.id ?? 0, position: end, scanHead: scanHead,
       base: hasMore ? start.base : .zero)
     return Page(entries: shown, next: next, hasMore: hasMore, since: start.base)
   }

@@ -16,10 +16,12 @@ import Testing
       era: era, position: Sample.position(ordinal), scanHead: scanHead.map { Sample.position($0) })
   }
 
-  private func read(_ feed: FeedState, _ place: Place?, floor: UInt64 = 0) -> PageAnswer {
+  private func read(_ feed: FeedState, _ place: Place?, floor: UInt64 = 0, limit: Int = 2)
+    -> PageAnswer
+  {
     Page.read(
       [entry("a", 20), entry("b", 30, gone: true), entry("c", 40)], of: feed, eras: eras,
-      after: place, limit: 2, floor: Sample.position(floor))
+      after: place, limit: limit, floor: Sample.position(floor))
   }
 
   private let feed = FeedState(head: Sample.position(40), floor: Sample.position(10))
@@ -63,6 +65,19 @@ import Testing
     }
   }
 
+  /// Seed 3: every scan in pages across a restart expired at its second page, for ever.
+  @Test func aScanThatBeganInAnEarlierLifesPlacesReadsOn() {
+    let later = FeedState(head: Sample.position(120))
+    guard case .page(let first) = read(later, nil, limit: 1),
+      case .page(let second) = read(later, first.next)
+    else {
+      Issue.record("a scan across two lives reads on")
+      return
+    }
+    #expect(first.hasMore && first.next.position == Sample.position(20))
+    #expect(first.next.era == 9 && !second.hasMore)
+  }
+
   @Test func aScanExpiresOnlyIfTheFloorPassesItsHead() {
     let raised = FeedState(head: Sample.position(40), floor: Sample.position(35))
     #expect(read(raised, place(20, scanHead: 34)) == .expired(.trimmed))
@@ -83,8 +98,11 @@ import Testing
     }
     #expect(page.entries.isEmpty)
     #expect(page.next == place(50))
-    #expect(read(cleared, page.next) == .page(Page(
-      entries: [], next: place(50), hasMore: false, since: Sample.position(50))))
+    #expect(
+      read(cleared, page.next)
+        == .page(
+          Page(
+            entries: [], next: place(50), hasMore: false, since: Sample.position(50))))
   }
 
   /// A regrant raises one reader's floor above all that the feed holds: a new start arrives.
