@@ -33,7 +33,12 @@ extension Partition {
       forward(change, to: concerned, step, &effects)
       return (.accepted, .settled)
     case .granted(let user):
-      grant(change, to: user, step)
+      if grant(change, to: user, step), !change.zone.isDefault {
+        // What is shared exists: a zone never heard of, or ended, begins a life with its share.
+        touch(
+          change.ownerFeed, .zone(change.zone), change.touch(.updated, step.position, .zone),
+          &effects)
+      }
       forward(change, to: [.home(of: user, in: change.scope)], step, &effects)
       return (.accepted, .settled)
     case .revoked(let user):

@@ -8,15 +8,18 @@ extension Partition {
 
   /// Entitles a participant from here on. A regrant raises the participant's floor, so that no
   /// token from before the revocation reads on.
-  mutating func grant(_ change: Change, to user: UserID, _ step: Step) {
+  ///
+  /// - Returns: false if it was entitled already.
+  mutating func grant(_ change: Change, to user: UserID, _ step: Step) -> Bool {
     let key = ZoneKey(scope: change.scope, zone: change.zone)
     let before = grants[key]?.participants[user]
-    guard before != true else { return }
+    guard before != true else { return false }
     grants[key, default: ZoneGrants()].activate(user, in: .home(of: user, in: change.scope))
     save(
       GrantRow(
         scope: change.scope, zone: change.zone, participant: user, isActive: true,
         floor: before == nil ? .zero : step.position))
+    return true
   }
 
   /// - Returns: false if nothing was granted.

@@ -24,15 +24,15 @@ extension Lane {
       return need(at: now, stepped: stepped, folded: folded, policy: policy)
     case .resting(let rest):
       guard rest.until <= now else { return .timer(rest.until) }
-      return attempt(at: now, policy: policy)
+      return attempt(at: now, folded: folded, policy: policy)
     case .due(let after):
       guard after <= folded else { return .fold }
-      return attempt(at: now, policy: policy)
+      return attempt(at: now, folded: folded, policy: policy)
     case .watching:
       guard hasAcknowledged else { return .nothing }
       let rewake = rewakeAt(policy)
       guard rewake <= now else { return .timer(rewake) }
-      return attempt(at: now, policy: policy)
+      return attempt(at: now, folded: folded, policy: policy)
     }
   }
 
@@ -43,7 +43,7 @@ extension Lane {
     return lastWake + gap
   }
 
-  private func attempt(at now: Instant, policy: WakePolicy) -> Need {
+  private func attempt(at now: Instant, folded: Ordinal, policy: WakePolicy) -> Need {
     if unfolded != .nothing || nextWake >= reservedWake { return .fold }
     var opens = Instant.never
     if !pending.alerts.isEmpty {
@@ -53,7 +53,10 @@ extension Lane {
     }
     if wakesInBackground {
       let backgroundOpens = background.opens(policy.background, at: now)
-      if backgroundOpens <= now { return .attempt(isAlert: false) }
+      if backgroundOpens <= now {
+        // All that waits came after the last cut: a reader would not find it at once.
+        return isRewake || pending.isTellable(folded) ? .attempt(isAlert: false) : .fold
+      }
       opens = min(opens, backgroundOpens)
     }
     return opens == .never ? .nothing : .timer(opens)

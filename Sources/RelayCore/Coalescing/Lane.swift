@@ -115,6 +115,7 @@ package struct Lane: Hashable, Sendable {
     var kept = pending
     kept.keep { subject in
       _ = subject.uncover()
+      subject.freshFrom = .zero
       return true
     }
     if case .inFlight(let attempt) = state, let shown = attempt.alert,

@@ -14,8 +14,12 @@ package struct Pending: Hashable, Sendable {
   package var toldBy: UInt32 = 0
   /// Others than its newest notice are among what it stands for: another zone or subscription.
   package var isMixed = false
+  /// The first delivery that no attempt covers; zero once it is known to be folded. Not kept in
+  /// the tables: what stands there is folded.
+  package var freshFrom: Position
 
   package init(_ match: Match) {
+    freshFrom = match.position
     notice = match.notice
     position = match.position
     zonePosition = match.zonePosition
@@ -30,7 +34,11 @@ package struct Pending: Hashable, Sendable {
     self.zonePosition = zonePosition
     self.isFresh = isFresh
     self.toldBy = toldBy
+    freshFrom = .zero
   }
+
+  /// A reader who comes at once finds it (P4).
+  func isTellable(_ folded: Ordinal) -> Bool { !isFresh || freshFrom.ordinal <= folded }
 
   /// Deliveries on it that count as pending in the ledger.
   package var deliveries: Int { (isFresh ? 1 : 0) + (isCovered ? 1 : 0) }
@@ -38,6 +46,7 @@ package struct Pending: Hashable, Sendable {
   /// - Returns: true if the delivery is new here, false if it merged into one that waits.
   mutating func add(_ match: Match) -> Bool {
     isMixed = isMixed || !notice.isLike(match.notice)
+    if !isFresh { freshFrom = match.position }
     notice = match.notice
     position = match.position
     zonePosition = match.zonePosition
@@ -54,6 +63,8 @@ package struct Pending: Hashable, Sendable {
   mutating func uncover() -> Bool {
     guard isCovered else { return false }
     isCovered = false
+    // What was covered had been folded.
+    freshFrom = .zero
     defer { isFresh = true }
     return isFresh
   }

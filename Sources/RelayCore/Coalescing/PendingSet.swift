@@ -21,6 +21,18 @@ package struct PendingSet: Hashable, Sendable {
   /// Something that no delivered or running wake covers, for a background wake.
   package var isFresh: Bool { subjects.contains { $0.isFresh } }
 
+  /// The same, as far as it is folded.
+  func isTellable(_ folded: Ordinal) -> Bool {
+    subjects.contains { $0.isFresh && $0.isTellable(folded) }
+  }
+
+  /// Without what a reader who comes at once would not find (P4).
+  func tellable(_ folded: Ordinal) -> PendingSet {
+    var told = self
+    told.keep { $0.isTellable(folded) }
+    return told
+  }
+
   package var subjects: [Pending] { zones + query + overflow }
 
   package var deliveries: Int {

@@ -21,8 +21,9 @@ extension Partition {
     let payload = PayloadEncoder.encode(text, bytesMax: limits.payloadBytes)
     let named = Set(listed.prefix(payload.zonesNamed).map(\.notice.place))
     let wakesApp = text.info.map(\.isContentAvailable) ?? true
+    let folded = folded
     let attempt = devices[device].lane.begin(isAlert: isAlert, at: now, policy: policy) { subject in
-      guard wakesApp else { return false }
+      guard wakesApp, subject.isTellable(folded) else { return false }
       if lane.pending.overflow.contains(subject) { return text.isMore }
       if lane.pending.query.contains(subject) { return text.hasQuery }
       return named.contains(subject.notice.place)
@@ -46,7 +47,7 @@ extension Partition {
   private func text(
     of lane: Lane, isAlert: Bool, _ owner: Users.Key, at now: Instant
   ) -> (WakeText, [Pending])? {
-    let pending = lane.pending
+    let pending = lane.pending.tellable(folded)
     // A device that never acknowledges is told only what no wake has told yet.
     let told = lane.hasAcknowledged
     let zones =

@@ -105,7 +105,7 @@ extension Page {
     guard eras.contain(place), place.position <= top else {
       return .failure(Expired(why: .lostHistory))
     }
-    let reached = max(place.position, place.scanHead ?? .zero)
+    let reached = max(place.position, place.goneHidden)
     guard reached >= max(floor, feed.floor) else { return .failure(Expired(why: .trimmed)) }
     guard place.scanHead == nil else { return .success(place) }
     return .success(

@@ -18,7 +18,9 @@ struct FeedHistory {
 
   /// Nine symbols: verb × device.
   init(_ word: [Int]) {
-    events = word.map { Event(verb: Self.verbs[$0 / 3], device: Self.devices[$0 % 3], isTyped: true) }
+    events = word.map {
+      Event(verb: Self.verbs[$0 / 3], device: Self.devices[$0 % 3], isTyped: true)
+    }
   }
 
   init(random draw: inout Draw, length: Int) {

@@ -88,6 +88,15 @@ import Testing
     #expect(page.entries.map(\.subject) == [.record("c")])
   }
 
+  /// Seed 39: a deletion trimmed between the pages of a catch-up left a ghost.
+  @Test func aCatchUpFromATokenExpiresWhenTheFloorPassesWhatItReached() {
+    let raised = FeedState(head: Sample.position(40), floor: Sample.position(30))
+    let between = Place(
+      era: 7, position: Sample.position(20), scanHead: Sample.position(40),
+      base: Sample.position(10))
+    #expect(read(raised, between) == .expired(.trimmed))
+  }
+
   @Test func whatIsClearedIsNotShownAndItsTokensExpire() {
     let cleared = FeedState(
       head: Sample.position(40), floor: Sample.position(50), cleared: Sample.position(50))

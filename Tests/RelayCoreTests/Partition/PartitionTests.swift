@@ -16,13 +16,16 @@ import Testing
       return key.kind
     }
     #expect(
-      feeds == [.zone(Sample.zone), .database(Sample.owner, .private), .notifications(Sample.owner)])
+      feeds == [
+        .zone(Sample.zone), .database(Sample.owner, .private), .notifications(Sample.owner),
+      ])
     let cut = rig.fold()
     #expect(cut.cursor == Ordinal(3) && cut.remembered.count == 1)
-    #expect(cut.feeds.map { $0.deltas.map(\.subject) } == [
-      [.record("A1")], [.zone(Sample.zone)],
-      [.notification(SubscriptionID("all"), zone: Sample.zone, record: nil)],
-    ])
+    #expect(
+      cut.feeds.map { $0.deltas.map(\.subject) } == [
+        [.record("A1")], [.zone(Sample.zone)],
+        [.notification(SubscriptionID("all"), zone: Sample.zone, record: nil)],
+      ])
     let pushes = rig.wake()
     #expect(pushes.map(\.device.client) == [Sample.client(1)])
     #expect(pushes[0].intent == .background && pushes[0].wake == 1)
@@ -175,6 +178,27 @@ import Testing
     let attempts = rig.wake()
     #expect(attempts.map(\.route.topic) == ["com.example.other"])
     #expect(attempts.map(\.address) == [moved])
+  }
+
+  /// P4, seed 103: a lane that was due told of a zone that came after the last fold.
+  @Test func aDueWakeTellsOnlyOfWhatIsFolded() {
+    var rig = PartitionRig()
+    rig.register(1)
+    rig.save("all", everything)
+    rig.change(.record(.created))
+    rig.now = .s(3)
+    for _ in 0..<2 {
+      rig.lines += rig.partition.ready(at: rig.now)
+      rig.fold()
+    }
+    let history = ZoneID(name: "History", owner: Sample.owner)
+    rig.change(.record(.created), in: history)
+    let first = rig.lines.compactMap { rig.partition.begin($0, at: rig.now) }
+    rig.lines = []
+    #expect(first.map { $0.text.contains("History") } == [false])
+    for attempt in first { rig.ended(attempt, .delivered) }
+    #expect(rig.wake().map { $0.text.contains("[[\"History\"") } == [true])
+    #expect(rig.partition.ledger.woken == 1 && rig.partition.ledger.pending == 1)
   }
 
   @Test func aSignOutWithdrawsAndFreesTheDevice() {

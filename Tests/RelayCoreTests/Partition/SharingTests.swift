@@ -53,6 +53,16 @@ import Testing
     #expect(cut.members.isEmpty && cut.membersRemoved.map(\.participant) == [guest])
   }
 
+  /// Seed 33: a participant was shown a zone that nobody could read.
+  @Test func aShareOfAZoneNeverHeardOfBeginsItsLife() {
+    var rig = PartitionRig()
+    rig.change(.granted(guest))
+    rig.change(.granted(guest))
+    let deltas = rig.fold().feed(.database(Sample.owner, .private))?.deltas
+    #expect(deltas?.map(\.subject) == [.zone(Sample.zone)])
+    #expect(deltas?.first?.delta.last.position == Sample.position(1))
+  }
+
   @Test func aRepeatedForwardIsDropped() {
     var rig = PartitionRig(guest)
     rig.register(1, of: guest)
