@@ -2,7 +2,7 @@ import Logging
 import RelayCore
 
 /// From the store to a relay that knows what it knew: tables first, then the journal's tail, before
-/// READY. The tail is stepped with the instants it was journalled with, so positions come out equal.
+/// READY. The tail is stepped with the instants it was journalled with: positions come out equal.
 struct Recovery {
   let store: any Store
   let logger: Logger

@@ -12,7 +12,8 @@ import RelayEngine
 package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
   package let signing: UInt32
   private let keys: [UInt32: SymmetricKey]
-  private let identity: SymmetricKey
+  /// Its key is set up once: two of these are made for every event.
+  private let identity: HMAC<SHA256>
 
   /// Reads the keys; makes the store's own if it has none.
   ///
@@ -37,7 +38,7 @@ package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
     if signing == nil { keys[Self.id(of: own)] = SymmetricKey(data: own) }
     self.signing = signing ?? Self.id(of: own)
     self.keys = keys
-    identity = SymmetricKey(data: own)
+    identity = HMAC<SHA256>(key: SymmetricKey(data: own))
   }
 
   /// A key's name in tokens: the first four bytes of its SHA-256.
@@ -110,7 +111,9 @@ extension KeyRing {
   }
 
   private func code(of message: Message) -> [UInt8] {
-    Array(HMAC<SHA256>.authenticationCode(for: message.bytes, using: identity))
+    var code = identity
+    code.update(data: message.bytes)
+    return Array(code.finalize())
   }
 
   /// What an identity is made of: its purpose and its parts, each behind its length, so that no

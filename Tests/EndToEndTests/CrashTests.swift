@@ -12,7 +12,7 @@ import Testing
   @Test func everyAnsweredChangeSurvivesKills() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
-    let standin = try Standin.start(in: workplace)
+    let standin = try await Standin.start(in: workplace)
     defer { standin.stop() }
     try workplace.configure(
       window: "50ms",
@@ -36,7 +36,7 @@ import Testing
       let load = Load(
         producer: producer, user: user, again: unanswered,
         until: .now + .milliseconds(Int.random(in: 20...400, using: &moments)))
-      let outcome = try await load.run { daemon.kill() }
+      let outcome = try await load.run { await daemon.kill() }
       producer = outcome.producer
       unanswered = outcome.unanswered
       daemon = try await RunningDaemon.start(in: workplace)
@@ -46,26 +46,26 @@ import Testing
       #expect(lost.isEmpty, "round \(round): lost \(lost.prefix(5)) of \(outcome.answered.count)")
       if !outcome.answered.isEmpty {
         let isTold = try await Pause.until {
-          let status = try daemon.status()
+          let status = try await daemon.status()
           return status["ledger"]["pending"].int == 0
         }
         #expect(isTold, "round \(round): something still pends")
         let wakes = try standin.pushes(to: sleeper.pushToken).count
         #expect(wakes > wakesBefore, "round \(round): answered changes woke nobody")
       }
-      #expect(try daemon.status()["ledger"]["balanced"].bool == true)
+      #expect(try await daemon.status()["ledger"]["balanced"].bool == true)
     }
     if !unanswered.isEmpty { #expect(try await producer.post(unanswered).status == 202) }
     try await phone.catchUp(page: 200)
     #expect(phone.zones == producer.net)
-    #expect(daemon.stop().status == 0)
+    #expect(await daemon.stop().status == 0)
   }
 
   /// A phone that fetches nothing after the crash is woken by what was pending before it.
   @Test func whatPendedBeforeTheKillWakesAfterIt() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
-    let standin = try Standin.start(in: workplace)
+    let standin = try await Standin.start(in: workplace)
     defer { standin.stop() }
     try workplace.configure(window: "2s")
     var daemon = try await RunningDaemon.start(in: workplace)
@@ -76,12 +76,12 @@ import Testing
     var producer = Producer(daemon.web, key: workplace.producerKey)
     let event = producer.event("created", record: "A", zone: "Crash", user: "_abc")
     #expect(try await producer.post([event]).status == 202)
-    daemon.kill()
+    await daemon.kill()
     #expect(try standin.pushes(to: phone.pushToken).isEmpty)
     daemon = try await RunningDaemon.start(in: workplace)
     let isWoken = try await Pause.until { try !standin.pushes(to: phone.pushToken).isEmpty }
     #expect(isWoken)
-    #expect(daemon.stop().status == 0)
+    #expect(await daemon.stop().status == 0)
   }
 }
 
@@ -99,7 +99,7 @@ struct Load {
     var unanswered: [[String: Any]]
   }
 
-  func run(_ kill: () -> Void) async throws -> Outcome {
+  func run(_ kill: () async -> Void) async throws -> Outcome {
     var outcome = Outcome(producer: producer, answered: [], unanswered: [])
     var batch = again
     while true {
@@ -113,7 +113,7 @@ struct Load {
         let (web, key) = (outcome.producer.web, outcome.producer.key)
         let body = try Producer.encode(batch)
         async let posted = try? Producer.send(body, to: web, key: key)  // Lost is the point.
-        kill()
+        await kill()
         let answer = await posted
         if answer?.status == 202 {
           outcome.answered += batch.compactMap(Self.recordName)

@@ -3,45 +3,34 @@ import Testing
 
 /// A change travels from a producer to a phone: the built binary, real sockets, the stand-in.
 @Suite(.serialized) struct FirstLightTests {
+  private static let zones = ["One", "Two", "Three", "Four", "Five"]
+
   /// 1,000 changes in 5 zones within the window: at most 2 pushes a phone, every zone named, and
   /// catch-up gives exactly the net state, with small pages as with large ones (P2, P5–P8).
   @Test func aBurstBecomesOneWakeAndCatchUpIsWhole() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
-    let standin = try Standin.start(in: workplace)
+    let standin = try await Standin.start(in: workplace)
     defer { standin.stop() }
     try workplace.configure()
     let daemon = try await RunningDaemon.start(in: workplace)
     let user = "_abc"
     var phones = ["aa01", "aa02", "aa03"].map {
-      Phone(daemon.web, user: user, in: workplace, pushToken: $0 + String(repeating: "0", count: 60))
+      Phone(
+        daemon.web, user: user, in: workplace, pushToken: $0 + String(repeating: "0", count: 60))
     }
     for phone in phones { try await phone.register() }
-    let names = ["One", "Two", "Three", "Four", "Five"]
-    for name in names { try await phones[0].subscribe(toZone: name) }
+    for name in Self.zones { try await phones[0].subscribe(toZone: name) }
 
     var producer = Producer(daemon.web, key: workplace.producerKey)
-    let author = phones[2].client
-    for batch in 0..<10 {
-      var events: [[String: Any]] = []
-      for index in 0..<100 {
-        let number = batch * 100 + index
-        let verb = number % 7 == 6 ? "deleted" : number < 200 ? "created" : "updated"
-        events.append(
-          producer.event(
-            verb, record: "R\(number % 97)", zone: names[number % 5], user: user, client: author))
-      }
-      let answer = try await producer.post(events)
-      #expect(answer.status == 202)
-      #expect(answer.json["accepted"].int == 100)
-    }
+    try await Self.report(1_000, by: phones[2].client, of: user, &producer)
 
     let isWoken = try await Pause.until {
       try phones.prefix(2).allSatisfy { try !standin.pushes(to: $0.pushToken).isEmpty }
     }
     #expect(isWoken)
     let isQuiet = try await Pause.until {
-      let status = try daemon.status()
+      let status = try await daemon.status()
       return status["ledger"]["pending"].int == 0 && status["lanes"]["inFlight"].int == 0
     }
     #expect(isQuiet)
@@ -53,7 +42,7 @@ import Testing
         check(push, user: user)
         for zone in push["payload"]["zr"]["z"].array { named.insert(zone[0].string ?? "") }
       }
-      #expect(named == Set(names))
+      #expect(named == Set(Self.zones))
     }
     #expect(try standin.pushes(to: phones[2].pushToken).isEmpty)
 
@@ -67,10 +56,26 @@ import Testing
     let foreign = try await phones[0].notifications(page: 2)
     #expect(foreign.allSatisfy { $0["own"].bool == false })
 
-    let status = try daemon.status()
+    let status = try await daemon.status()
     #expect(status["ledger"]["balanced"].bool == true)
     #expect(status["healthy"].bool == true)
-    #expect(daemon.stop().status == 0)
+    #expect(await daemon.stop().status == 0)
+  }
+
+  /// Creations, updates and deletions of 97 records in 5 zones, in batches of 100.
+  private static func report(
+    _ count: Int, by client: String, of user: String, _ producer: inout Producer
+  ) async throws {
+    for first in stride(from: 0, to: count, by: 100) {
+      let events = (first..<first + 100).map { number in
+        producer.event(
+          number % 7 == 6 ? "deleted" : number < 200 ? "created" : "updated",
+          record: "R\(number % 97)", zone: zones[number % 5], user: user, client: client)
+      }
+      let answer = try await producer.post(events)
+      #expect(answer.status == 202)
+      #expect(answer.json["accepted"].int == 100)
+    }
   }
 
   /// `aps` and `ck` as the reference says, headers as Apple wants them for a silent push.

@@ -7,31 +7,31 @@ import Testing
   @Test func aSecondDaemonIsRefused() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
-    let standin = try Standin.start(in: workplace)
+    let standin = try await Standin.start(in: workplace)
     defer { standin.stop() }
     try workplace.configure()
     let daemon = try await RunningDaemon.start(in: workplace)
-    let second = try Program.run(["serve", "--config", workplace.configPath], in: workplace)
+    let second = try await Program.run(["serve", "--config", workplace.configPath], in: workplace)
     #expect(second.status == 1)
     #expect(second.errors.contains("zonerelay: error:"))
-    #expect(try daemon.status()["healthy"].bool == true)
-    #expect(daemon.stop().status == 0)
+    #expect(try await daemon.status()["healthy"].bool == true)
+    #expect(await daemon.stop().status == 0)
   }
 
   /// `status` of nothing exits 3; `check` of nonsense exits 78 and names the key.
   @Test func exitsMeanWhatTheContractSays() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
-    let standin = try Standin.start(in: workplace)
+    let standin = try await Standin.start(in: workplace)
     defer { standin.stop() }
     try workplace.configure(extra: "sever: {}")
-    let status = try Program.run(
+    let status = try await Program.run(
       ["status", "--control", workplace.controlSocket], in: workplace)
     #expect(status.status == 3)
-    let check = try Program.run(["check", "--config", workplace.configPath], in: workplace)
+    let check = try await Program.run(["check", "--config", workplace.configPath], in: workplace)
     #expect(check.status == 78)
     #expect(check.errors.contains("sever") || check.output.contains("sever"))
-    let wrong = try Program.run(["serve", "--nonsense"], in: workplace)
+    let wrong = try await Program.run(["serve", "--nonsense"], in: workplace)
     #expect(wrong.status == 64)
   }
 
@@ -39,12 +39,12 @@ import Testing
   @Test func aDamagedStoreIsRefused() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
-    let standin = try Standin.start(in: workplace)
+    let standin = try await Standin.start(in: workplace)
     defer { standin.stop() }
     try workplace.configure()
     try Data("this is no database, whatever its name says".utf8)
       .write(to: workplace.file("store/relay.db"))
-    let ended = try Program.run(["serve", "--config", workplace.configPath], in: workplace)
+    let ended = try await Program.run(["serve", "--config", workplace.configPath], in: workplace)
     #expect(ended.status == 1)
     #expect(ended.errors.contains("relay.db"))
   }
@@ -53,7 +53,7 @@ import Testing
   @Test func aRestoredCopyExpiresWhatItLost() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
-    let standin = try Standin.start(in: workplace)
+    let standin = try await Standin.start(in: workplace)
     defer { standin.stop() }
     try workplace.configure()
     var daemon = try await RunningDaemon.start(in: workplace)
@@ -65,7 +65,7 @@ import Testing
       #expect(try await producer.post([event]).status == 202)
     }
     try await report("A")
-    #expect(daemon.stop().status == 0)
+    #expect(await daemon.stop().status == 0)
     let copy = workplace.file("yesterday")
     try FileManager.default.copyItem(at: workplace.file("store"), to: copy)
 
@@ -73,7 +73,7 @@ import Testing
     try await report("B")
     try await phone.catchUp(page: 200)
     #expect(phone.zones["Z"]?.count == 2)
-    #expect(daemon.stop().status == 0)
+    #expect(await daemon.stop().status == 0)
     try FileManager.default.removeItem(at: workplace.file("store"))
     try FileManager.default.copyItem(at: copy, to: workplace.file("store"))
 
@@ -89,12 +89,12 @@ import Testing
         ]
       ], token: phone.userToken)
     #expect(answer.json["zones"][0]["serverErrorCode"].string == "CHANGE_TOKEN_EXPIRED")
-    let isTold = try await Pause.until { try daemon.status()["healthy"].bool == false }
+    let isTold = try await Pause.until { try await daemon.status()["healthy"].bool == false }
     #expect(isTold)
-    let expiry = try Program.run(
+    let expiry = try await Program.run(
       ["expire-tokens", "--control", workplace.controlSocket], in: workplace)
     #expect(expiry.status == 0)
-    #expect(try daemon.status()["healthy"].bool == true)
-    #expect(daemon.stop().status == 0)
+    #expect(try await daemon.status()["healthy"].bool == true)
+    #expect(await daemon.stop().status == 0)
   }
 }

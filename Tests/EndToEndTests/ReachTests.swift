@@ -13,39 +13,17 @@ import Testing
   @Test func aPublicChangeAlertsWhoeverAskedForIt() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
-    let standin = try Standin.start(in: workplace)
+    let standin = try await Standin.start(in: workplace)
     defer { standin.stop() }
     try workplace.configure(window: "0ms")
     let daemon = try await RunningDaemon.start(in: workplace)
-    let fan = Phone(daemon.web, user: "_fan", in: workplace, pushToken: String(repeating: "fa", count: 32))
+    let fan = Phone(
+      daemon.web, user: "_fan", in: workplace, pushToken: String(repeating: "fa", count: 32))
     let other = Phone(
       daemon.web, user: "_other", in: workplace, pushToken: String(repeating: "07", count: 32))
     for (phone, author) in [(fan, "ada"), (other, "bob")] {
       try await phone.register()
-      let saved = try await phone.modify(
-        [
-          [
-            "operationType": "create",
-            "subscription": [
-              "subscriptionID": "by-author", "subscriptionType": "query",
-              "query": [
-                "recordType": "Article",
-                "filterBy": [
-                  [
-                    "comparator": "EQUALS", "fieldName": "author",
-                    "fieldValue": ["value": author, "type": "STRING"],
-                  ]
-                ],
-              ],
-              "firesOn": ["create"],
-              "notificationInfo": [
-                "alertBody": "New article", "soundName": "default",
-                "additionalFields": ["title"],
-              ],
-            ],
-          ]
-        ], database: "public")
-      #expect(saved[0]["serverErrorCode"].isNull, "\(saved)")
+      try await Self.subscribe(phone, toArticlesBy: author)
     }
     let record: [String: Any] = [
       "recordName": "A1", "recordType": "Article",
@@ -74,7 +52,24 @@ import Testing
     #expect(query["zoid"].string == "_defaultOwner")
     #expect(query["af"]["title"].string == "Notes")
     #expect(try standin.pushes(to: other.pushToken).isEmpty)
-    #expect(daemon.stop().status == 0)
+    #expect(await daemon.stop().status == 0)
+  }
+
+  private static func subscribe(_ phone: Phone, toArticlesBy author: String) async throws {
+    let filter: [String: Any] = [
+      "comparator": "EQUALS", "fieldName": "author",
+      "fieldValue": ["value": author, "type": "STRING"],
+    ]
+    let subscription: [String: Any] = [
+      "subscriptionID": "by-author", "subscriptionType": "query", "firesOn": ["create"],
+      "query": ["recordType": "Article", "filterBy": [filter]],
+      "notificationInfo": [
+        "alertBody": "New article", "soundName": "default", "additionalFields": ["title"],
+      ],
+    ]
+    let saved = try await phone.modify(
+      [["operationType": "create", "subscription": subscription]], database: "public")
+    #expect(saved[0]["serverErrorCode"].isNull, "\(saved)")
   }
 
   /// A participant is told of a shared zone from the grant on, reads it whole, and loses it with
@@ -82,7 +77,7 @@ import Testing
   @Test func aSharedZoneIsSeenFromGrantToRevocation() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
-    let standin = try Standin.start(in: workplace)
+    let standin = try await Standin.start(in: workplace)
     defer { standin.stop() }
     try workplace.configure(window: "0ms")
     let daemon = try await RunningDaemon.start(in: workplace)
@@ -127,6 +122,6 @@ import Testing
     #expect(met["zoid"].string == "_owner")
     try await share("r1", "revoked")
     #expect(try await read()["serverErrorCode"].string == "ZONE_NOT_FOUND")
-    #expect(daemon.stop().status == 0)
+    #expect(await daemon.stop().status == 0)
   }
 }

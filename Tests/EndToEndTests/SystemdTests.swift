@@ -8,28 +8,22 @@ import Testing
   }
 
   /// Started by its socket, READY, STATUS, watchdog, reload, a stuck loop restarted, a clean stop.
-  @Test func aRealSystemdRunsTheUnits() throws {
+  @Test func aRealSystemdRunsTheUnits() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
     let configuration = try Self.configuration(in: workplace)
-    let script = Process()
-    script.executableURL = URL(fileURLWithPath: "/bin/bash")
-    script.arguments = [
-      Self.fixtures.appendingPathComponent("systemd-namespace.sh").path, Program.binary.path,
-      configuration.path,
-    ]
-    script.standardInput = FileHandle.nullDevice
-    let output = Pipe()
-    script.standardOutput = output
-    script.standardError = output
-    try script.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    script.waitUntilExit()
-    if script.terminationStatus == 77 {
+    let script = try Program(
+      [
+        Self.fixtures.appendingPathComponent("systemd-namespace.sh").path, Program.binary.path,
+        configuration.path,
+      ], in: workplace, name: "systemd", program: URL(fileURLWithPath: "/bin/bash"))
+    let ended = await script.wait()
+    let text = ended.output + ended.errors
+    if ended.status == 77 {
       print("skipped: a real systemd in a namespace: \(text)")
       return
     }
-    #expect(script.terminationStatus == 0, "\(text)")
+    #expect(ended.status == 0, "\(text)")
   }
 
   /// What stands in /etc/zonerelay: no provider, so that nothing has to listen.

@@ -18,7 +18,7 @@ import Testing
       message: .interest(Scope(container: "c", environment: .development)))
   }
 
-  /// An answer that needs the fold comes with the fold that holds its fact, not with an earlier one.
+  /// An answer that needs the fold comes with the fold that holds its fact, no earlier.
   @Test func aFoldAnswersWhatWasInItsCut() {
     var settling = Settling()
     settling.wait(ticket(0), .done, .folded, home, Ordinal(1))

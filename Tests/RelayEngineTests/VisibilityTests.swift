@@ -16,7 +16,7 @@ import Testing
     #expect(await visibility.wait(for: place, onWait: {}) == .visible)
   }
 
-  /// A reader that comes between cut and fold, for a place dirtied after the cut, waits for the next.
+  /// A reader between cut and fold, for a place dirtied after the cut, waits for the next.
   @Test func readersWaitForTheFoldThatHoldsTheirPlace() async {
     let visibility = Visibility(readersMax: 4)
     visibility.dirtied([other])

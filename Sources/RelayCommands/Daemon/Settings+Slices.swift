@@ -60,7 +60,8 @@ extension Settings {
 
   var readyLine: String {
     let containers = Set(apps.map(\.scope.container)).count
-    return "serving \(containers) \(containers == 1 ? "container" : "containers") on \(server.listen)"
+    return
+      "serving \(containers) \(containers == 1 ? "container" : "containers") on \(server.listen)"
   }
 
   /// Effective limits are printed at start (L25).

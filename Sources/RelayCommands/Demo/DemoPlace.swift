@@ -13,7 +13,8 @@ struct DemoPlace {
   let producerKey = UUID().uuidString
 
   init() throws {
-    directory = FileManager.default.temporaryDirectory
+    directory =
+      FileManager.default.temporaryDirectory
       .appendingPathComponent("zonerelay-demo-\(UUID().uuidString.prefix(8))").path
     apiPort = try Self.freePort()
     standinPort = try Self.freePort()

@@ -24,7 +24,9 @@ struct DemoStory {
   private func begin(_ phone: DemoPhone, _ tablet: DemoPhone) async throws {
     say(
       "A relay is running", "It listens on \(web.base) and keeps its log in SQLite.",
-      "An APNs look-alike stands in for Apple: it checks what Apple checks, and writes down each push.")
+      "An APNs look-alike stands in for Apple: it checks what Apple checks",
+      "and writes down each push."
+    )
     for device in [phone, tablet] {
       _ = try await web.device(
         "tokens/register",
@@ -55,14 +57,17 @@ struct DemoStory {
     let push = try await nextPush(to: phone, after: 0)
     let waited = Int((ContinuousClock.now - started) / .milliseconds(1))
     say(
-      "The phone is woken", "After \(waited) ms (500 of them a window, to gather what follows) a push went out:",
+      "The phone is woken",
+      "After \(waited) ms (500 of them a window, to gather what follows) a push went out:",
       "apns-push-type \(push["headers"]["apns-push-type"].string), apns-priority "
-        + "\(push["headers"]["apns-priority"].string), apns-id \(push["headers"]["apns-id"].string)",
+        + push["headers"]["apns-priority"].string
+        + ", apns-id \(push["headers"]["apns-id"].string)",
       push["payload"].text,
       "The tablet was not woken: it made the change itself (\(try count(to: tablet)) pushes).")
     let feed = try await changes(phone)
     say(
-      "The phone catches up", "A push is a hint; the log is the truth. The phone asks what changed:",
+      "The phone catches up",
+      "A push is a hint; the log is the truth. The phone asks what changed:",
       "POST …/changes/zone -> \(feed["records"].text)")
   }
 
@@ -78,7 +83,9 @@ struct DemoStory {
       "100 more changes to 10 records were reported; the phone got "
         + "\(try count(to: phone) - before) push.",
       "The tablet, which got none at all, reads the same log from the start:",
-      "\(feed["records"].array.count) records, \(feed["moreComing"].bool ? "more to come" : "complete").")
+      "\(feed["records"].array.count) records, "
+        + (feed["moreComing"].bool ? "more to come." : "complete.")
+    )
   }
 
   private func end() async throws {
@@ -86,9 +93,13 @@ struct DemoStory {
     say(
       "The books balance",
       "Every delivery is accounted for: \(status["ledger"].text)",
-      "Healthy: \(status["healthy"].bool ? "yes" : "no"). A real daemon tells with: zonerelay status")
+      "Healthy: \(status["healthy"].bool ? "yes" : "no"). Ask a real one with: zonerelay status"
+    )
     console.answer(
-      line: "\nNext: docs/quick-start.md sets up a relay of your own, config/zonerelay.yaml is the manual.")
+      line:
+        "\nNext: docs/quick-start.md sets up a relay of your own; its manual is "
+          + "config/zonerelay.yaml."
+    )
   }
 
   private func say(_ title: String, _ lines: String...) {

@@ -42,7 +42,9 @@ enum APSText {
     if dropped.contains(.arguments) {
       (alert.bodyArguments, alert.titleArguments, alert.subtitleArguments) = ([], [], [])
     }
-    if dropped.contains(.keys) { (alert.bodyKey, alert.titleKey, alert.subtitleKey) = (nil, nil, nil) }
+    if dropped.contains(.keys) {
+      (alert.bodyKey, alert.titleKey, alert.subtitleKey) = (nil, nil, nil)
+    }
     guard !alert.isEmpty else { return }
     json.key("alert")
     var bare = NotificationInfo.AlertText()

@@ -2,12 +2,21 @@
 package enum Fold {
   /// What becomes of `entry` when `delta` is folded into it.
   ///
-  /// - Parameter entry: nil if the feed holds nothing of the subject, or only from below *cleared*.
+  /// - Parameters:
+  ///   - entry: nil if the feed holds nothing of the subject, or only from below *cleared*.
+  ///   - floor: the feed's, before this fold.
   /// - Returns: the entry to keep. A fold repeated with what it produced changes nothing more:
   ///   touches at or below the entry's position are dropped whole.
-  package static func fold(_ entry: Entry?, _ delta: Delta, subject: Subject) -> Entry {
+  package static func fold(
+    _ entry: Entry?, _ delta: Delta, subject: Subject, floor: Position = .zero
+  ) -> Entry {
     if let entry, delta.last.position <= entry.life.position { return entry }
     var next = apply(delta.opening, to: entry, subject: subject)
+    if entry == nil, case .notification = next.detail, floor > .zero, next.life.isPresent {
+      // Notifications are trimmed while they are present: a reader may hold an earlier life of this
+      // one that the feed has forgotten, so no end of it may be hidden.
+      (next.life.born, next.life.died) = (.zero, next.life.reborn)
+    }
     if let rest = delta.rest { apply(rest, to: &next) }
     return next
   }

@@ -93,7 +93,8 @@ package struct Forwarded: Hashable, Sendable {
   }
 
   package enum Message: Hashable, Sendable {
-    /// A change that concerns participants or public subscribers there; its place in its zone's feed.
+    /// A change that concerns participants or public subscribers there, and its place in its
+    /// zone's feed.
     case change(Change, at: Position)
     /// Another registration took over this address (the latest wins).
     case displaced(scope: Scope, user: UserID, client: ClientID, address: Address)

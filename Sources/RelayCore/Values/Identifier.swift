@@ -12,34 +12,43 @@ package struct Identifier: Hashable, Comparable, Sendable {
   }
 
   /// Reads a UUID in either case; nil for anything else.
-  package init?(text: some StringProtocol) {
-    var digits: (UInt64, UInt64) = (0, 0)
+  package init?(text: some StringProtocol) { self.init(text: String(text)) }
+
+  /// The same without a generic: across modules one costs microseconds, and every event has two.
+  package init?(text: String) {
+    var text = text
+    guard let found = text.withUTF8({ Self.read($0) }) else { return nil }
+    self = found
+  }
+
+  private static func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Identifier? {
+    guard bytes.count == 36 else { return nil }
+    var words: (UInt64, UInt64) = (0, 0)
     var count = 0
-    for (index, byte) in text.utf8.enumerated() {
+    for index in 0..<36 {
       if index == 8 || index == 13 || index == 18 || index == 23 {
-        guard byte == UInt8(ascii: "-") else { return nil }
+        guard bytes[index] == UInt8(ascii: "-") else { return nil }
         continue
       }
-      guard count < 32, let digit = Hex.value(of: byte) else { return nil }
+      guard let digit = Hex.value(of: bytes[index]) else { return nil }
       if count < 16 {
-        digits.0 = digits.0 << 4 | UInt64(digit)
+        words.0 = words.0 << 4 | UInt64(digit)
       } else {
-        digits.1 = digits.1 << 4 | UInt64(digit)
+        words.1 = words.1 << 4 | UInt64(digit)
       }
       count += 1
     }
-    guard count == 32, text.utf8.count == 36 else { return nil }
-    self.init(high: digits.0, low: digits.1)
+    return Identifier(high: words.0, low: words.1)
   }
 
   /// The first sixteen of `bytes`, big-endian; the version and variant bits of a UUID are set.
-  package init(uuidFrom bytes: some Sequence<UInt8>) {
+  package init(uuidFrom bytes: [UInt8]) {
     var words: (UInt64, UInt64) = (0, 0)
-    for (index, byte) in bytes.prefix(16).enumerated() {
+    for index in 0..<min(16, bytes.count) {
       if index < 8 {
-        words.0 = words.0 << 8 | UInt64(byte)
+        words.0 = words.0 << 8 | UInt64(bytes[index])
       } else {
-        words.1 = words.1 << 8 | UInt64(byte)
+        words.1 = words.1 << 8 | UInt64(bytes[index])
       }
     }
     self.init(

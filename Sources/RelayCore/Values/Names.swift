@@ -11,7 +11,9 @@ package struct ClientID: Hashable, Comparable, Sendable {
   package init(_ bits: Identifier) { self.bits = bits }
 
   /// Reads a UUID in either case; nil for anything else.
-  package init?(text: some StringProtocol) {
+  package init?(text: some StringProtocol) { self.init(text: String(text)) }
+
+  package init?(text: String) {
     guard let bits = Identifier(text: text) else { return nil }
     self.bits = bits
   }

@@ -6,7 +6,7 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// Another daemon holds it. Nothing was touched.
     package static let inUse = Code("store_in_use")
-    /// No room, or no permission to grow. Nothing was written: answer 503, go on when there is room.
+    /// No room, or no permission to grow. Nothing was written: answer 503, go on with room.
     package static let full = Code("store_full")
     /// The lease's epoch is over. Nothing was written: another relay owns the partition.
     package static let stale = Code("store_lease_stale")

@@ -1,7 +1,9 @@
 import Foundation
-import Synchronization
 
-/// The built binary, run as a child process.
+/// The built binary, or another program, run as a child process.
+///
+/// Its words go to files, never pipes: a pipe's end can be inherited by a child that another test
+/// starts at the same moment, and then it never ends. Nothing here blocks a thread.
 final class Program: Sendable {
   struct Ended: Sendable {
     var status: Int32
@@ -9,8 +11,8 @@ final class Program: Sendable {
     var errors: String
   }
 
-  private let process: Process
-  private let output: Pipe
+  private let process = Process()
+  private let outputFile: URL
   private let errorsFile: URL
 
   /// Where the package's products are: beside the test bundle.
@@ -19,54 +21,57 @@ final class Program: Sendable {
     return bundle.deletingLastPathComponent().appendingPathComponent("zonerelay")
   }
 
-  init(_ arguments: [String], in workplace: Workplace, name: String) throws {
-    process = Process()
-    process.executableURL = Self.binary
+  init(
+    _ arguments: [String], in workplace: Workplace, name: String, program: URL = Program.binary
+  ) throws {
+    let unique = "\(name)-\(UUID().uuidString.prefix(8))"
+    outputFile = workplace.file("\(unique).out")
+    errorsFile = workplace.file("\(unique).log")
+    process.executableURL = program
     process.arguments = arguments
-    output = Pipe()
-    process.standardOutput = output
     process.standardInput = FileHandle.nullDevice
-    errorsFile = workplace.file("\(name)-\(UUID().uuidString.prefix(8)).log")
-    _ = FileManager.default.createFile(atPath: errorsFile.path, contents: nil)
-    process.standardError = try FileHandle(forWritingTo: errorsFile)
+    process.standardOutput = try Self.file(outputFile)
+    process.standardError = try Self.file(errorsFile)
     try process.run()
+  }
+
+  private static func file(_ place: URL) throws -> FileHandle {
+    try Data().write(to: place)
+    return try FileHandle(forWritingTo: place)
   }
 
   var pid: Int32 { process.processIdentifier }
   var isRunning: Bool { process.isRunning }
 
-  /// What it said on stderr so far.
-  var errors: String {
-    (try? String(contentsOf: errorsFile, encoding: .utf8)) ?? ""  // Unreadable is as good as silent.
+  /// What it said so far. Unreadable is as good as silent.
+  var output: String { (try? String(contentsOf: outputFile, encoding: .utf8)) ?? "" }
+  // The same.
+  var errors: String { (try? String(contentsOf: errorsFile, encoding: .utf8)) ?? "" }
+
+  /// Waits until its stdout has a line; false if it ended without it.
+  func waitForLine(_ line: String) async -> Bool {
+    await Pause.until { self.hasSaid(line) || !self.isRunning }
+    return hasSaid(line)
   }
 
-  /// Reads its stdout up to a line; false if it ended without it.
-  func waitForLine(_ line: String) -> Bool {
-    var seen = Data()
-    while true {
-      let chunk = output.fileHandleForReading.availableData
-      if chunk.isEmpty { return false }
-      seen.append(chunk)
-      if String(decoding: seen, as: UTF8.self).split(separator: "\n").contains(Substring(line)) {
-        return true
-      }
-    }
+  private func hasSaid(_ line: String) -> Bool {
+    output.split(separator: "\n").contains(Substring(line))
   }
 
   func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
-  /// Waits for its end.
+  /// Waits for its end; after two minutes it is killed, and its status tells.
   @discardableResult
-  func wait() -> Ended {
-    let text = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return Ended(
-      status: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
-      errors: errors)
+  func wait() async -> Ended {
+    if await !Pause.until(seconds: 120, { !self.isRunning }) {
+      signal(SIGKILL)
+      await Pause.until { !self.isRunning }
+    }
+    return Ended(status: process.terminationStatus, output: output, errors: errors)
   }
 
   /// Runs it to its end.
-  static func run(_ arguments: [String], in workplace: Workplace) throws -> Ended {
-    try Program(arguments, in: workplace, name: "run").wait()
+  static func run(_ arguments: [String], in workplace: Workplace) async throws -> Ended {
+    await (try Program(arguments, in: workplace, name: "run")).wait()
   }
 }

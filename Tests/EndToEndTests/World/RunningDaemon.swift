@@ -9,7 +9,8 @@ struct RunningDaemon {
   static func start(in workplace: Workplace) async throws -> RunningDaemon {
     let program = try Program(
       ["serve", "--config", workplace.configPath], in: workplace, name: "serve")
-    let daemon = RunningDaemon(program: program, workplace: workplace, web: Web(base: workplace.api))
+    let daemon = RunningDaemon(
+      program: program, workplace: workplace, web: Web(base: workplace.api))
     try await daemon.waitUntilReady()
     return daemon
   }
@@ -28,18 +29,18 @@ struct RunningDaemon {
     throw Trouble("not ready within a minute: \(program.errors)")
   }
 
-  func stop() -> Program.Ended {
+  func stop() async -> Program.Ended {
     program.signal(SIGTERM)
-    return program.wait()
+    return await program.wait()
   }
 
-  func kill() {
+  func kill() async {
     program.signal(SIGKILL)
-    program.wait()
+    await program.wait()
   }
 
-  func status() throws -> JSON {
-    let ended = try Program.run(
+  func status() async throws -> JSON {
+    let ended = try await Program.run(
       ["status", "--json", "--control", workplace.controlSocket], in: workplace)
     return JSON(data: Data(ended.output.utf8))
   }
@@ -53,6 +54,7 @@ enum Pause {
   }
 
   /// - Returns: false if it did not become true in time.
+  @discardableResult
   static func until(
     seconds: Int = 20, _ isTrue: () async throws -> Bool
   ) async rethrows -> Bool {

@@ -5,13 +5,15 @@ struct Standin {
   let program: Program
   let workplace: Workplace
 
-  static func start(in workplace: Workplace, _ options: [String] = []) throws -> Standin {
+  static func start(in workplace: Workplace, _ options: [String] = []) async throws -> Standin {
     let program = try Program(
       [
         "apns-standin", "--listen", "127.0.0.1:\(workplace.standinPort)", "--directory",
         workplace.file("apns").path,
       ] + options, in: workplace, name: "standin")
-    guard program.waitForLine("ready") else { throw Trouble("the stand-in: \(program.errors)") }
+    guard await program.waitForLine("ready") else {
+      throw Trouble("the stand-in: \(program.errors)")
+    }
     return Standin(program: program, workplace: workplace)
   }
 
@@ -27,10 +29,8 @@ struct Standin {
     try pushes().filter { $0["path"].string?.hasSuffix("/" + token) == true }
   }
 
-  func stop() {
-    program.signal(SIGTERM)
-    program.wait()
-  }
+  /// Tells it to end; it needs nothing more from us.
+  func stop() { program.signal(SIGTERM) }
 }
 
 struct Trouble: Error, CustomStringConvertible {

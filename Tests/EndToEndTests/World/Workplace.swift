@@ -50,7 +50,10 @@ struct Workplace {
                 - { name: records-1, bearer: \(file("producer.key").path) }
               apns:
                 - topic: \(Self.topic)
-                  key: { path: \(file("apns/AuthKey.p8").path), keyID: ABCDE12345, teamID: TEAM123456 }
+                  key:
+                    path: \(file("apns/AuthKey.p8").path)
+                    keyID: ABCDE12345
+                    teamID: TEAM123456
                   endpoint: https://127.0.0.1:\(standinPort)
                   trustRoots: \(file("apns/ca.pem").path)
       """

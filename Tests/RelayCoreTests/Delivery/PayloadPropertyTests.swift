@@ -37,7 +37,8 @@ import Testing
   }
 
   private func text(_ draw: inout Draw) -> WakeText {
-    let kind: Notice.Kind = draw.chance(50)
+    let kind: Notice.Kind =
+      draw.chance(50)
       ? .query(
         record: name(&draw, 255), reason: .updated,
         values: (0..<draw.below(3)).map {

@@ -41,7 +41,8 @@ import Testing
       encode(text)
         == expected(
           #"{"content-available":1}"#,
-          #""qry":{"dbs":2,"fo":1,"rid":"R1","sid":"S1","zid":"_defaultZone","zoid":"_defaultOwner"}"#,
+          #""qry":{"dbs":2,"fo":1,"rid":"R1","sid":"S1","# + #""zid":"_defaultZone","#
+            + #""zoid":"_defaultOwner"}"#,
           #"{"w":17,"n":1,"q":1}"#))
   }
 

@@ -97,6 +97,24 @@ import Testing
     #expect(read(raised, between) == .expired(.trimmed))
   }
 
+  /// Seed 970: a notification trimmed while present came back, went, and left a ghost.
+  @Test func theEndOfANotificationIsShownOnceItsFeedHasBeenTrimmed() {
+    let subject = Subject.notification(SubscriptionID("s"), zone: Sample.zone, record: "r")
+    func touch(_ verb: Touch.Verb, _ ordinal: UInt64) -> Touch {
+      let detail = NotificationDetail(kind: .query, database: .private, notification: Sample.nid(1))
+      return Touch(
+        verb: verb, position: Sample.position(ordinal), device: nil, time: .zero,
+        detail: .notification(detail))
+    }
+    for floor in [Position.zero, Sample.position(10)] {
+      let created = Fold.fold(nil, Delta(touch(.created, 20)), subject: subject, floor: floor)
+      #expect(NotificationDetail.reason(created.life, at: Sample.position(15)) == .created)
+      let gone = Fold.fold(created, Delta(touch(.deleted, 30)), subject: subject, floor: floor)
+      #expect(gone.life.isHidden(from: Sample.position(15), scanHead: nil) == (floor == .zero))
+      #expect(gone.life.isHidden(from: .zero, scanHead: nil))
+    }
+  }
+
   @Test func whatIsClearedIsNotShownAndItsTokensExpire() {
     let cleared = FeedState(
       head: Sample.position(40), floor: Sample.position(50), cleared: Sample.position(50))

@@ -31,6 +31,14 @@ import Testing
     #expect(pushes[0].intent == .background && pushes[0].wake == 1)
   }
 
+  /// P4, seed 603: a zone was created and answered, and a read of it did not wait for the fold.
+  @Test func aReadOfANewZoneWaitsForTheFold() {
+    var rig = PartitionRig()
+    rig.change(.zone(.created))
+    let zone = FeedKey(scope: Sample.scope, kind: .zone(Sample.zone))
+    #expect(rig.last.contains(.dirtied(.feed(zone))))
+  }
+
   /// P8: logged, marked own, and not pushed to who made it.
   @Test func aDeviceIsNotWokenByItsOwnChange() {
     var rig = PartitionRig()

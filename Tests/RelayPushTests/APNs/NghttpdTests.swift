@@ -69,7 +69,11 @@ struct NghttpdTests {
 
 /// Debian's nghttpd, serving one file a device.
 final class Nghttpd: Sendable {
-  static let program = "/usr/bin/nghttpd"
+  /// Where distributions put it.
+  static let program =
+    ["/usr/sbin/nghttpd", "/usr/bin/nghttpd"].first {
+      FileManager.default.isExecutableFile(atPath: $0)
+    } ?? "/usr/bin/nghttpd"
   let port: Int
   let certificate: Certificate
   private let process: Process
@@ -115,7 +119,8 @@ final class Nghttpd: Sendable {
 
   func stop() {
     guard process.isRunning else { return }
-    process.terminate()
+    // It does not heed SIGTERM.
+    kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
   }
 

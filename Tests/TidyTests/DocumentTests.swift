@@ -1,0 +1,90 @@
+import Foundation
+import Testing
+
+/// What the code says, the documents say.
+@Suite struct DocumentTests {
+  /// Every key that the settings read stands in the sample file and in the configuration page.
+  @Test func everyKeyIsDocumented() throws {
+    let keys = try Self.keys()
+    #expect(keys.count > 50)
+    let sample = try SourceTree.text("config/zonerelay.yaml")
+    let page = try SourceTree.text("docs/configuration.md")
+    for key in keys.sorted() {
+      #expect(Self.says(sample, key), "config/zonerelay.yaml does not show \(key)")
+      #expect(Self.says(page, key), "docs/configuration.md does not show \(key)")
+    }
+  }
+
+  /// The calls of `Section` that name a key.
+  private static func keys() throws -> Set<String> {
+    let call = try Regex(
+      #"\.(?:value|required|list|section|optionalSection|sections)\(\s*"([A-Za-z]+)""#)
+    var keys: Set<String> = ["development", "production"]
+    for file in try SourceTree.swift("Sources/RelayCommands/Settings") {
+      for match in file.lines.joined(separator: "\n").matches(of: call) {
+        if let key = match.output[1].substring { keys.insert(String(key)) }
+      }
+    }
+    return keys
+  }
+
+  /// True if the key stands there as a word of its own.
+  private static func says(_ text: String, _ key: String) -> Bool {
+    text.split { !($0.isLetter || $0.isNumber || $0 == "_") }.contains { $0 == key }
+  }
+
+  /// Every code that people, logs or clients can meet is explained on one of two pages.
+  @Test func everyErrorCodeIsDocumented() throws {
+    let codes = try Self.codes()
+    #expect(codes.count > 20)
+    let pages =
+      try SourceTree.text("docs/troubleshooting.md") + SourceTree.text("docs/http.md")
+    for code in codes.sorted() {
+      #expect(Self.says(pages, code), "no page explains \(code)")
+    }
+  }
+
+  private static func codes() throws -> Set<String> {
+    let constant = try Regex(#"= Code\("([a-z_]+)"\)"#)
+    let cases = try Regex(#"case [A-Za-z]+ = "([A-Za-z_]+)""#)
+    let causes = ["RelayEngine/Ports/Relaying.swift", "RelayHTTP/Answers/ServerErrorCode.swift"]
+    var codes: Set<String> = []
+    for file in try SourceTree.swift("Sources") {
+      let text = file.lines.joined(separator: "\n")
+      var found = text.matches(of: constant)
+      if causes.contains(where: file.path.hasSuffix) { found += text.matches(of: cases) }
+      for match in found {
+        if let code = match.output[1].substring { codes.insert(String(code)) }
+      }
+    }
+    return codes
+  }
+
+  /// A constraint whose test is gone is a promise nobody keeps.
+  @Test func everyTestOfTheSafetyPageIsThere() throws {
+    let name = try Regex(#"`(?:[A-Za-z]+/)*([A-Za-z]+(?:Tests|Conformance))`"#)
+    let files = Set(try SourceTree.swift("Tests").map(\.name))
+    var seen = 0
+    for match in try SourceTree.text("docs/safety.md").matches(of: name) {
+      guard let test = match.output[1].substring, test != "TidyTests" else { continue }
+      seen += 1
+      #expect(files.contains("\(test).swift"), "docs/safety.md names \(test), which is not there")
+    }
+    #expect(seen > 30)
+  }
+
+  /// A newcomer finds the pages that the others point to.
+  @Test func linksLeadSomewhere() throws {
+    let link = try Regex(#"\]\(([^)#:]+)(?:#[^)]*)?\)"#)
+    var pages = ["README.md", "CHANGELOG.md"]
+    pages += try SourceTree.paths("docs") { $0.hasSuffix(".md") }
+    for page in pages {
+      let folder = page.hasPrefix("docs/") ? "docs/" : ""
+      for match in try SourceTree.text(page).matches(of: link) {
+        guard let target = match.output[1].substring else { continue }
+        let path = SourceTree.root.appendingPathComponent(folder + target).standardized.path
+        #expect(FileManager.default.fileExists(atPath: path), "\(page) points to \(target)")
+      }
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import Testing
+
+/// Words that say nothing, and words that hide something.
+@Suite struct WordTests {
+  /// Endings of type and file names that tell nothing about what a thing is.
+  private static let empty = [
+    "Manager", "Helper", "Util", "Utils", "Misc", "Impl", "Base", "Common",
+  ]
+
+  @Test func namesSaySomething() throws {
+    var found: [String] = []
+    for file in try SourceTree.swift("Sources", "Tests") {
+      let stem = file.name.replacing(".swift", with: "")
+      if Self.empty.contains(where: stem.hasSuffix) { found.append(file.path) }
+      for (index, line) in file.code.enumerated() {
+        for name in Self.declared(line) where Self.empty.contains(where: name.hasSuffix) {
+          found.append("\(file.place(index)): \(name)")
+        }
+      }
+    }
+    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+  }
+
+  private static func declared(_ line: String) -> [String] {
+    let words = line.split { " :<({,".contains($0) }.map(String.init)
+    return zip(words, words.dropFirst()).compactMap { keyword, name in
+      ["struct", "class", "enum", "protocol", "actor", "typealias"].contains(keyword) ? name : nil
+    }
+  }
+
+  @Test func nothingIsLeftForLater() throws {
+    let later = ["TO" + "DO", "FIX" + "ME", "X" + "XX:"]
+    let found = try SourceTree.swift("Sources", "Tests").flatMap { file in
+      file.lines.enumerated().filter { line in later.contains { line.element.contains($0) } }
+        .map { "\(file.place($0.offset)): \($0.element)" }
+    }
+    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+  }
+
+  /// A failure that is dropped, and a promise that the compiler cannot check, have their reason
+  /// beside them.
+  @Test func whatHidesIsExplained() throws {
+    var found: [String] = []
+    for file in try SourceTree.swift("Sources") {
+      for (index, line) in file.code.enumerated() {
+        if line.split(separator: " ").contains("try?"), !file.isExplained(index, within: 3) {
+          found.append("\(file.place(index)): try? without a reason")
+        }
+        let isPromise = line.contains("@unchecked Sendable") || line.contains("nonisolated(unsafe)")
+        if isPromise, !file.isExplained(index, within: 3) {
+          found.append("\(file.place(index)): an unchecked promise without a reason")
+        }
+        if line.contains("fatalError(") { found.append("\(file.place(index)): fatalError") }
+      }
+    }
+    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+  }
+
+  /// Tasks have parents: only the composition root starts one that has none.
+  @Test func concurrencyIsStructured() throws {
+    var found: [String] = []
+    for file in try SourceTree.swift("Sources") where !file.path.hasSuffix("/Daemon.swift") {
+      for (index, line) in file.code.enumerated() {
+        let words = line.split { " =(".contains($0) }
+        let starts = zip(words, words.dropFirst()).contains { $0 == "Task" && $1.hasPrefix("{") }
+        if starts || line.contains("Task.detached") {
+          found.append("\(file.place(index)): an unstructured task")
+        }
+      }
+    }
+    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+  }
+
+  /// Tests wait for what happens, not for time to pass.
+  @Test func testsDoNotSleep() throws {
+    let sleeps = ["Task" + ".sleep", "us" + "leep(", "Thread" + ".sleep"]
+    let found = try SourceTree.swift("Tests").flatMap { file in
+      file.code.enumerated().filter { line in sleeps.contains { line.element.contains($0) } }
+        .map { file.place($0.offset) }
+    }
+    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+  }
+
+  /// No machine of ours shines through.
+  @Test func noPathOfAMachineStandsInTheProject() throws {
+    let places = ["/wo" + "rk/", "/ro" + "ot/", "/ho" + "me/"]
+    var files = try SourceTree.swift("Sources", "Tests").map(\.path)
+    for folder in ["docs", "config", "systemd", ".ci"] {
+      files += try SourceTree.paths(folder) { !$0.hasSuffix(".png") }
+    }
+    files += ["README.md", "CHANGELOG.md", "Makefile", "Package.swift"]
+    var found: [String] = []
+    for path in files {
+      let lines = try SourceTree.text(path).split(separator: "\n", omittingEmptySubsequences: false)
+      for (index, line) in lines.enumerated() where places.contains(where: line.contains) {
+        found.append("\(path):\(index + 1): \(line)")
+      }
+    }
+    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+  }
+}
