@@ -38,6 +38,7 @@ extension Partition {
         touch(
           change.ownerFeed, .zone(change.zone), change.touch(.updated, step.position, .zone),
           &effects)
+        effects.append(.dirtied(.feed(change.zoneFeed)))
       }
       forward(change, to: [.home(of: user, in: change.scope)], step, &effects)
       return (.accepted, .settled)
@@ -58,6 +59,9 @@ extension Partition {
         change.zoneFeed, .record(record.name),
         change.touch(
           record.verb.touch, step.position, .record(type: record.type, tag: record.tag)), &effects)
+    } else {
+      // A new zone: who reads it now must find it there.
+      effects.append(.dirtied(.feed(change.zoneFeed)))
     }
     touch(
       change.ownerFeed, .zone(change.zone),

@@ -35,7 +35,8 @@ struct FeedWriter {
     let row = try Row.fetchOne(find, arguments: [feed.id, subject])
     let standing = try row.map { try EntryRow.entry($0, subject: item.subject) }
     let visible = standing.flatMap { $0.life.position > feed.state.cleared ? $0 : nil }
-    let entry = Fold.fold(visible, item.delta, subject: item.subject)
+    let entry = Fold.fold(
+      visible, item.delta, subject: item.subject, floor: feed.state.floor)
     feed.state.head = max(feed.state.head, entry.life.position)
     guard entry != standing else { return }
     let save = try database.cachedStatement(

@@ -29,7 +29,8 @@ extension MemoryWorld {
     for item in cut.deltas where item.delta.last.position > feed.state.cleared {
       let standing = feed.rows[item.subject]?.entry
       let visible = standing.flatMap { $0.life.position > feed.state.cleared ? $0 : nil }
-      let entry = Fold.fold(visible, item.delta, subject: item.subject)
+      let entry = Fold.fold(
+      visible, item.delta, subject: item.subject, floor: feed.state.floor)
       feed.state.head = max(feed.state.head, entry.life.position)
       guard entry != standing else { continue }
       feed.rows[item.subject] = MemoryFeed.MemoryRow(entry: entry, kept: at)
