@@ -1,1 +1,82 @@
-@main enum Main { static func main() {} }
+import Glibc
+import RelaySimulation
+
+/// `zonerelay-simulate`: runs seeds of the simulation and says which promise broke where.
+@main
+struct Command {
+  static let help = """
+    usage: zonerelay-simulate [--seeds N] [--from N] [--seed N [--verbose]] [--plant P1...P12]
+
+    Runs the real core in a simulated world, one seed a history, and checks its promises.
+
+      --seeds N     how many seeds to run (default 1000)
+      --from N      the first seed (default 1)
+      --seed N      one seed only; with --verbose every happening is told
+      --plant Pn    puts one bug into the simulated driver, store or world: exits 0 when the
+                    checkers catch it
+      --help        this text
+
+    Exit: 0 all promises held (or the planted bug was caught), 1 not, 64 wrong usage.
+    """
+
+  static func main() {
+    let options: Options
+    do {
+      options = try Options(Array(CommandLine.arguments.dropFirst()))
+    } catch {
+      complain("zonerelay-simulate: error: \(error.text)")
+      complain("zonerelay-simulate: hint: see --help")
+      exit(64)
+    }
+    if options.isHelp {
+      print(help)
+    } else if let planted = options.planted {
+      exit(hunt(planted, options) ? 0 : 1)
+    } else {
+      exit(check(options) ? 0 : 1)
+    }
+  }
+
+  private static func check(_ options: Options) -> Bool {
+    var broken = 0
+    var steps = 0
+    var tally = Tally()
+    for seed in options.range {
+      let outcome = Simulation.run(seed: seed, tell: options.isVerbose ? { print($0) } : nil)
+      steps += outcome.steps
+      tally = tally + outcome.tally
+      guard let found = outcome.broken else { continue }
+      broken += 1
+      print("\(found.promise.rawValue) broken: seed \(seed), step \(found.step): \(found.text)")
+      print("replay: zonerelay-simulate --seed \(seed) --verbose")
+      if broken == 20 {
+        print("stopped after 20 broken seeds")
+        break
+      }
+    }
+    print(tally.line)
+    print("\(options.count) seeds, \(steps) steps, \(broken) broken")
+    return broken == 0
+  }
+
+  /// Runs seeds until the planted bug is found.
+  private static func hunt(_ planted: Planted, _ options: Options) -> Bool {
+    for seed in options.range {
+      let outcome = Simulation.run(
+        seed: seed, planted: planted, tell: options.isVerbose ? { print($0) } : nil)
+      guard let found = outcome.broken else { continue }
+      print(
+        "\(planted.rawValue) planted (\(planted)): caught by \(found.promise.rawValue)"
+          + " (\(found.promise)), seed \(seed), step \(found.step): \(found.text)")
+      return found.promise.rawValue == planted.rawValue
+    }
+    print("\(planted.rawValue) planted (\(planted)): not caught in \(options.count) seeds")
+    return false
+  }
+}
+
+/// Talk goes to standard error.
+private func complain(_ text: String) {
+  let line = Array((text + "\n").utf8)
+  _ = write(2, line, line.count)
+}

@@ -1,0 +1,251 @@
+import RelayCore
+
+/// What the world ought to look like, told without any merging, paging or crash: every durable fact
+/// applied one by one to plain dictionaries. The oracle of P1, P2, P4, P5, P8 and P9.
+struct Model {
+  struct Zone {
+    var isAlive = false
+    var records: [String: String?] = [:]
+    var grants: Set<UserID> = []
+    /// Counts grants, revocations and ends: equal means that nothing of these happened between.
+    var turns = 0
+    /// Everything ever heard of since the zone's feed was cleared; gone ones included.
+    var known: Set<String> = []
+  }
+
+  struct Held {
+    var subscription: Subscription
+    var ordinal: Ordinal
+  }
+
+  struct Logged {
+    var notification: Identifier
+    var isPresent: Bool
+    var position: Ordinal
+  }
+
+  /// Whose pending wakes were withdrawn, and when.
+  struct Withdrawn: Hashable {
+    var user: UserID
+    var subscription: SubscriptionID?
+    var zone: ZoneID?
+    var database: Database
+  }
+
+  let scope: Scope
+  let limits: Limits
+  private(set) var fingerprints: Set<UInt64> = []
+  private(set) var zones: [ZoneID: Zone] = [:]
+  private(set) var shared: [UserID: Set<ZoneID>] = [:]
+  private(set) var subscriptions: [UserID: [Held]] = [:]
+  private(set) var notifications: [UserID: [Subject: Logged]] = [:]
+  /// The place in its zone's and its owner's feeds that each accepted change must show at.
+  private(set) var shownAt: [UInt64: [(FeedKey, Position)]] = [:]
+  private(set) var authors: [Identifier: ClientID] = [:]
+  /// The change that entitled a user, or ended it: the last word on the share.
+  private(set) var lastWord: [Watch.Share: UInt64] = [:]
+  private(set) var withdrawn: [Withdrawn: Ordinal] = [:]
+  /// Users whose notifications depend on which slice came first: not compared exactly.
+  private(set) var fuzzy: Set<UserID> = []
+  private var heard: [PartitionID: [PartitionID: Position]] = [:]
+
+  init(scope: Scope, limits: Limits) {
+    self.scope = scope
+    self.limits = limits
+  }
+
+  /// - Parameter isFanningOut: slices of an earlier change are still to come in this partition.
+  mutating func apply(_ row: JournalRow, isFanningOut: Bool) {
+    switch row.fact {
+    case .change(let change): take(change, row, isFanningOut)
+    case .modify(let request): modify(request, row, isFanningOut)
+    case .forwarded(let forwarded):
+      let last = heard[row.partition]?[forwarded.source]
+      if let last, forwarded.serial <= last { return }
+      heard[row.partition, default: [:]][forwarded.source] = forwarded.serial
+      if case .change(let change, _) = forwarded.message { hear(change, row, isFanningOut) }
+    case .register, .unregister, .slice, .expireTokens, .lostHistory: break
+    }
+  }
+
+  func isEntitled(_ user: UserID, to zone: ZoneID) -> Bool {
+    zone.owner == user || zones[zone]?.grants.contains(user) == true
+  }
+
+  private func feed(_ kind: FeedKey.Kind) -> FeedKey { FeedKey(scope: scope, kind: kind) }
+
+  private mutating func take(_ change: Change, _ row: JournalRow, _ isFanningOut: Bool) {
+    guard fingerprints.insert(change.fingerprint).inserted else { return }
+    authors[change.notification] = change.author?.client
+    let position = Position(row.ordinal)
+    if change.database == .public { return hearHere(change, row, isFanningOut) }
+    var zone = zones[change.zone] ?? Zone()
+    switch change.event {
+    case .record(let record):
+      if !change.zone.isDefault {
+        var shown = [(feed(.database(change.zone.owner, .private)), position)]
+        let isKnown = zone.known.contains(record.name)
+        if record.verb != .deleted || !isKnown || zone.records[record.name] != nil {
+          shown.append((feed(.zone(change.zone)), position))
+        }
+        shownAt[change.fingerprint] = shown
+        zone.isAlive = true
+        zone.known.insert(record.name)
+        zone.records[record.name] = record.verb == .deleted ? nil : .some(record.tag)
+      }
+      zones[change.zone] = zone
+      notify(change.zone.owner, change, .private, row)
+    case .zone(.created):
+      if !change.zone.isDefault {
+        zone.isAlive = true
+        shownAt[change.fingerprint] = [(feed(.database(change.zone.owner, .private)), position)]
+      }
+      zones[change.zone] = zone
+      notify(change.zone.owner, change, .private, row)
+    case .zone:
+      guard !change.zone.isDefault else { return }
+      end(change, &zone, row)
+    case .granted(let user):
+      guard user != change.zone.owner else { return }
+      zone.grants.insert(user)
+      lastWord[Watch.Share(zone: change.zone, user: user)] = change.fingerprint
+      zone.turns += 1
+      if !change.zone.isDefault { zone.isAlive = true }
+      zones[change.zone] = zone
+    case .revoked(let user):
+      guard user != change.zone.owner else { return }
+      zone.grants.remove(user)
+      lastWord[Watch.Share(zone: change.zone, user: user)] = change.fingerprint
+      zone.turns += 1
+      zones[change.zone] = zone
+    }
+    hearHere(change, row, isFanningOut)
+  }
+
+  private mutating func end(_ change: Change, _ zone: inout Zone, _ row: JournalRow) {
+    let owner = change.zone.owner
+    mark(Withdrawn(user: owner, subscription: nil, zone: change.zone, database: .private), row)
+    notify(owner, change, .private, row)
+    for held in subscriptions[owner] ?? [] {
+      guard case .zone(change.zone, _) = held.subscription.rule else { continue }
+      mark(
+        Withdrawn(
+          user: owner, subscription: held.subscription.id, zone: nil, database: .private), row)
+    }
+    subscriptions[owner]?.removeAll {
+      if case .zone(change.zone, _) = $0.subscription.rule { true } else { false }
+    }
+    for user in zone.grants {
+      lastWord[Watch.Share(zone: change.zone, user: user)] = change.fingerprint
+    }
+    zone = Zone(turns: zone.turns + 1)
+    zones[change.zone] = zone
+  }
+
+  /// What concerns users of the change's own home is heard with it.
+  private mutating func hearHere(_ change: Change, _ row: JournalRow, _ isFanningOut: Bool) {
+    hear(change, row, isFanningOut)
+  }
+
+  /// A change, where its participants or public subscribers live.
+  private mutating func hear(_ change: Change, _ row: JournalRow, _ isFanningOut: Bool) {
+    func lives(_ user: UserID) -> Bool { PartitionID.home(of: user, in: scope) == row.partition }
+    if change.database == .public {
+      for user in subscriptions.keys.sorted() where lives(user) {
+        notify(user, change, .public, row)
+      }
+      return
+    }
+    let members = shared.keys.sorted().filter {
+      lives($0) && shared[$0]?.contains(change.zone) == true
+    }
+    switch change.event {
+    case .granted(let user):
+      guard lives(user), user != change.zone.owner, !members.contains(user) else { return }
+      shared[user, default: []].insert(change.zone)
+      notify(user, change, .shared, row)
+    case .revoked(let user):
+      guard members.contains(user) else { return }
+      leave(user, change, row, isFanningOut)
+    case .zone(let end) where end != .created:
+      for user in members { leave(user, change, row, isFanningOut) }
+    case .record, .zone:
+      for user in members { notify(user, change, .shared, row) }
+    }
+  }
+
+  private mutating func leave(
+    _ user: UserID, _ change: Change, _ row: JournalRow, _ isFanningOut: Bool
+  ) {
+    shared[user]?.remove(change.zone)
+    if isFanningOut { fuzzy.insert(user) }
+    mark(Withdrawn(user: user, subscription: nil, zone: change.zone, database: .shared), row)
+    notify(user, change, .shared, row)
+  }
+
+  private mutating func mark(_ withdrawn: Withdrawn, _ row: JournalRow) {
+    self.withdrawn[withdrawn] = row.ordinal
+  }
+
+  private mutating func notify(
+    _ user: UserID, _ change: Change, _ database: Database, _ row: JournalRow
+  ) {
+    for held in subscriptions[user] ?? [] where held.subscription.database == database {
+      guard held.ordinal < row.ordinal, held.subscription.fires(for: change) else { continue }
+      var record: String?
+      var isPresent = change.isPresent
+      if case .record(let what) = change.event, case .query = held.subscription.rule {
+        record = what.name
+        isPresent = what.verb != .deleted
+      }
+      let subject = Subject.notification(
+        held.subscription.id, zone: change.zone, record: record)
+      let known = notifications[user]?[subject]
+      if !isPresent, let known, !known.isPresent { continue }
+      notifications[user, default: [:]][subject] = Logged(
+        notification: change.notification, isPresent: isPresent, position: row.ordinal)
+    }
+  }
+
+  private mutating func modify(
+    _ request: SubscriptionsRequest, _ row: JournalRow, _ isFanningOut: Bool
+  ) {
+    if isFanningOut { fuzzy.insert(request.user) }
+    for operation in request.operations {
+      var held = subscriptions[request.user] ?? []
+      switch operation {
+      case .save(let new):
+        let place = held.firstIndex {
+          $0.subscription.id == new.id && $0.subscription.database == new.database
+        }
+        let twin = held.contains {
+          $0.subscription.id != new.id && $0.subscription.isDuplicate(of: new)
+        }
+        if twin { continue }
+        if let place {
+          held[place].subscription = new
+        } else if held.count < limits.subscriptionsPerUser {
+          held.append(Held(subscription: new, ordinal: row.ordinal))
+        }
+      case .delete(let id):
+        held.removeAll {
+          $0.subscription.id == id && $0.subscription.database == request.database
+        }
+        mark(
+          Withdrawn(
+            user: request.user, subscription: id, zone: nil, database: request.database), row)
+      }
+      subscriptions[request.user] = held
+    }
+  }
+}
+
+extension Change {
+  /// What it leaves of its zone as a subject.
+  fileprivate var isPresent: Bool {
+    switch event {
+    case .record, .granted, .zone(.created): true
+    case .zone, .revoked: false
+    }
+  }
+}

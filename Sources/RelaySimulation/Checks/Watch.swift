@@ -1,0 +1,152 @@
+import RelayCore
+
+/// What the checkers remember of the world, beside the model.
+struct Watch {
+  struct Share: Hashable {
+    var zone: ZoneID
+    var user: UserID
+  }
+
+  /// What a push or a page told a device of, and up to which fact.
+  struct Told {
+    var zones: [PushText.ZoneRef: Ordinal] = [:]
+    var query = Ordinal.zero
+    var many = Ordinal.zero
+    var alerts: [String: Ordinal] = [:]
+    /// A wake said that alerts were replaced.
+    var lostAlerts = Ordinal.zero
+    var notifications = Position.zero
+  }
+
+  /// Feeds and where a read begun now must at least arrive (P4).
+  private(set) var shown: [FeedKey: Position] = [:]
+  private(set) var accepted: [UInt64] = []
+  /// Shares whose end, or whose beginning, was answered (P9).
+  var revoked: Set<Share> = []
+  private(set) var granted: Set<Share> = []
+  private(set) var inFlight: [DeviceKey: PushAttempt.ID] = [:]
+  private(set) var attempts: [DeviceKey: [(at: Instant, intent: Push.Intent)]] = [:]
+  private(set) var told: [DeviceKey: Told] = [:]
+  /// The fact since which a device's lane has been as it is.
+  private(set) var since: [DeviceKey: Ordinal] = [:]
+  private(set) var retired: Set<DeviceKey> = []
+  var crashes: [Instant] = []
+  /// As last told, for people.
+  var ledgers: [PartitionID: Ledger] = [:]
+  /// Something old was removed from the store.
+  var hasTrimmed = false
+
+  func isRevoked(_ user: UserID, _ feed: FeedKey) -> Bool {
+    guard case .zone(let zone) = feed.kind else { return false }
+    return revoked.contains(Share(zone: zone, user: user))
+  }
+
+  mutating func lifeBegan(at now: Instant, recovered store: SimulatedStore) { inFlight = [:] }
+
+  /// A restore takes back what was answered; clients cannot know. Devices begin anew.
+  mutating func restored(_ store: SimulatedStore) {
+    (shown, accepted, revoked, granted) = ([:], [], [], [])
+    (attempts, told) = ([:], [:])
+    // Whether they were retired then nobody knows: their next registration counts.
+    retired = Set(since.keys)
+  }
+
+  /// A change was answered: P1 from here on, P4 for reads begun from here on.
+  mutating func accepted(_ change: Change, _ model: Model) throws {
+    guard model.fingerprints.contains(change.fingerprint) else {
+      throw Broken(.nothingAcknowledgedIsLost, "accepted and not durable: \(change.fingerprint)")
+    }
+    accepted.append(change.fingerprint)
+    for (feed, position) in model.shownAt[change.fingerprint] ?? [] {
+      shown[feed] = max(shown[feed] ?? .zero, position)
+    }
+    // Later words on a share may be durable and not answered yet: then nothing is promised.
+    switch change.event {
+    case .granted(let user):
+      let share = Share(zone: change.zone, user: user)
+      if model.lastWord[share] == change.fingerprint { granted.insert(share) }
+    case .revoked(let user):
+      let share = Share(zone: change.zone, user: user)
+      if model.lastWord[share] == change.fingerprint { revoked.insert(share) }
+    default: break
+    }
+  }
+
+  mutating func stepped(_ row: JournalRow, _ effects: [Effect]) {
+    switch row.fact {
+    case .change(let change):
+      switch change.event {
+      case .revoked(let user): granted.remove(Share(zone: change.zone, user: user))
+      case .zone(let end) where end != .created:
+        granted = granted.filter { $0.zone != change.zone }
+      default: break
+      }
+    case .register(let request):
+      guard case .answer(_, _, .registered, _)? = effects.last else { return }
+      let key = DeviceKey(scope: request.scope, user: request.user, client: request.client)
+      if since[key] == nil { (attempts[key], inFlight[key], told[key]) = (nil, nil, nil) }
+      if since[key] == nil || retired.contains(key) { since[key] = row.ordinal }
+      retired.remove(key)
+    case .unregister(let request):
+      guard case .client(let client) = request.device else { return }
+      let key = DeviceKey(scope: request.scope, user: request.user, client: client)
+      (since[key], attempts[key], inFlight[key], told[key]) = (nil, nil, nil, nil)
+    case .forwarded(let forwarded):
+      guard case .displaced(let scope, let user, let client, _) = forwarded.message else { return }
+      let key = DeviceKey(scope: scope, user: user, client: client)
+      retired.insert(key)
+      inFlight[key] = nil
+    default: break
+    }
+  }
+
+  mutating func began(_ attempt: PushAttempt, at now: Instant) {
+    inFlight[attempt.device] = attempt.id
+    attempts[attempt.device, default: []].append((now, attempt.intent))
+  }
+
+  mutating func ended(_ attempt: PushAttempt, _ verdict: Verdict) {
+    if inFlight[attempt.device] == attempt.id { inFlight[attempt.device] = nil }
+    if case .gone = verdict { retired.insert(attempt.device) }
+    guard case .rejected = verdict, attempt.intent == .alert,
+      let text = PushText(attempt.payload)
+    else { return }
+    // Given up by the provider's word: nobody promised more.
+    let alert = Self.alert(text.subscription, text.shown, text.record)
+    told[attempt.device, default: Told()].alerts[alert] = Ordinal(.max)
+  }
+
+  mutating func taken(_ push: PushTaken) {
+    let (key, text) = (push.attempt.device, push.text)
+    func raise(_ ordinal: inout Ordinal) { ordinal = max(ordinal, push.stepped) }
+    var told = told[key] ?? Told()
+    if text.isContentAvailable {
+      for zone in text.zones { raise(&told.zones[zone, default: .zero]) }
+      if text.hasQuery { raise(&told.query) }
+      if text.isMore { raise(&told.many) }
+    }
+    if push.attempt.intent == .alert {
+      let alert = Self.alert(text.subscription, text.shown, text.record)
+      raise(&told.alerts[alert, default: .zero])
+    }
+    if text.isMore { raise(&told.lostAlerts) }
+    self.told[key] = told
+  }
+
+  static func alert(
+    _ subscription: String?, _ shown: PushText.ZoneRef?, _ record: String?
+  ) -> String {
+    let zone = shown.map { "\($0.database.rawValue)/\($0.zone.owner.name)/\($0.zone.name)" }
+    return "\(subscription ?? "")|\(zone ?? "")|\(record ?? "")"
+  }
+
+  mutating func acknowledged(_ position: Position, by key: DeviceKey) {
+    let before = told[key]?.notifications ?? .zero
+    told[key, default: Told()].notifications = max(before, position)
+  }
+
+  mutating func acknowledged(_ zone: PushText.ZoneRef, _ key: DeviceKey, before: Ordinal) {
+    // What was forwarded and not stepped there yet will pend when it is.
+    told[key, default: Told()].zones[zone] = max(told[key]?.zones[zone] ?? .zero, before)
+  }
+}

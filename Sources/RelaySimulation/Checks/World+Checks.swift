@@ -1,0 +1,162 @@
+import RelayCore
+
+/// Checked at every push, page, fold and step.
+extension World {
+  func check(_ attempt: PushAttempt, _ text: PushText) throws {
+    let key = attempt.device
+    if attempt.payload.count > plan.limits.payloadBytes {
+      throw Broken(.everythingIsBounded, "a payload of \(attempt.payload.count) bytes")
+    }
+    if watch.inFlight[key] != nil {
+      throw Broken(.oneAttemptAtATime, "two attempts in flight for \(key.line)")
+    }
+    watch.began(attempt, at: now)
+    try checkBudget(key, attempt.intent)
+    if let nid = text.notification, let identifier = Identifier(text: nid),
+      model.authors[identifier] == key.client
+    {
+      throw Broken(.noDeviceIsWokenByItself, "\(key.line) is woken by its own change \(nid)")
+    }
+    // A database subscription is told of the end itself; nothing else may name the zone.
+    let hearsOfEnds = model.subscriptions[key.user, default: []].contains {
+      $0.subscription.rule == .database(recordType: nil) && $0.subscription.database == .shared
+    }
+    for ref in text.zones + [text.shown].compactMap(\.self) {
+      let isRevoked = watch.revoked.contains(Watch.Share(zone: ref.zone, user: key.user))
+      let isOfTheEnd = hearsOfEnds && (ref != text.shown || text.record == nil)
+      if ref.database == .shared, isRevoked, !isOfTheEnd {
+        throw Broken(.onlyTheEntitledSee, "\(key.line) is told of \(ref.zone) after its end")
+      }
+    }
+    try checkDurable(text, key)
+  }
+
+  private func checkBudget(_ key: DeviceKey, _ intent: Push.Intent) throws {
+    let rule = intent == .alert ? plan.policy.alert : plan.policy.background
+    let from = now - rule.per
+    let times = (watch.attempts[key] ?? []).filter { $0.intent == intent && $0.at > from }
+    let crashes = watch.crashes.count { $0 > from }
+    if times.count > rule.max + crashes {
+      throw Broken(
+        .theBudgetHolds,
+        "\(times.count) \(intent) attempts for \(key.line) in \(rule.per.milliseconds) ms")
+    }
+  }
+
+  /// P4: a zone is told of only when its notification is in the store.
+  private func checkDurable(_ text: PushText, _ key: DeviceKey) throws {
+    if plan.limits.notificationsPerUser < 100 || watch.hasTrimmed { return }
+    let feed = FeedKey(scope: World.scope, kind: .notifications(key.user))
+    let subjects = store.feeds[feed]?.entries ?? [:]
+    for ref in text.zones {
+      let isLogged = subjects.keys.contains {
+        if case .notification(_, let zone, _) = $0 { zone == ref.zone } else { false }
+      }
+      if !isLogged {
+        throw Broken(
+          .nothingIsVisibleBeforeItIsDurable, "\(key.line) is told of \(ref.zone) before the fold")
+      }
+    }
+  }
+
+  func check(_ answer: PageAnswer, for reader: Daemon.Reader) throws {
+    let feed = reader.query.feed
+    let follow = clients[reader.client].follows[feed]
+    switch answer {
+    case .page(let page):
+      if reader.wasRevoked, reader.turns == turns(of: feed) {
+        throw Broken(.onlyTheEntitledSee, "\(reader.query.reader) reads \(feed.text) after its end")
+      }
+      if follow?.isOfLostHistory == true, reader.query.after != nil {
+        throw Broken(.noTokenIsForged, "a token of lost history reads on in \(feed.text)")
+      }
+      if !page.hasMore, page.next.position < reader.atLeast {
+        throw Broken(
+          .nothingIsVisibleBeforeItIsDurable, "\(feed.text) ends at \(page.next.position.ordinal)"
+            + " and \(reader.atLeast.ordinal) was accepted before the read")
+      }
+      if page.hasMore, page.next.position <= (reader.query.after?.position ?? .zero) {
+        throw Broken(.catchUpIsWhole, "a page with more did not advance")
+      }
+      if page.entries.count > reader.query.limit {
+        throw Broken(.everythingIsBounded, "a page of \(page.entries.count)")
+      }
+    case .absent:
+      if reader.wasGranted, reader.turns == turns(of: feed) {
+        throw Broken(
+          .onlyTheEntitledSee, "\(reader.query.reader) may read \(feed.text), and cannot")
+      }
+    case .expired: break
+    }
+  }
+
+  /// P3: whoever was caught up is told of no end of what it never held.
+  func checkMinimal(_ page: Page, _ reader: Daemon.Reader) throws {
+    var seen: Set<Subject> = []
+    for entry in page.entries {
+      if !seen.insert(entry.subject).inserted {
+        throw Broken(.catchUpIsMinimal, "one subject twice in a page")
+      }
+      if entry.life.isPresent { continue }
+      let held = clients[reader.client].follows[reader.query.feed]?.held[entry.subject]
+      let isCaughtUp = reader.query.after.map { $0.scanHead == nil } ?? true
+      let isSimple = entry.life.born != .zero && entry.life.died == .zero
+      if held == nil, isCaughtUp, isSimple {
+        throw Broken(.catchUpIsMinimal, "the end of what the reader never held: \(entry.subject)")
+      }
+      if reader.query.after == nil {
+        throw Broken(.catchUpIsMinimal, "a deletion in a scan: \(entry.subject)")
+      }
+    }
+  }
+
+  /// P6, P11: whatever happened, what is kept of a device is bounded.
+  func checkBounds(_ cut: Cut) throws {
+    for row in cut.partitions.lazy.flatMap(\.devices) {
+      let pending = row.lane.pending
+      guard pending.zones.count <= plan.limits.zonesPending, pending.query.count <= 1,
+        pending.overflow.count <= 1, pending.alerts.count <= plan.limits.alertsPending + 1,
+        row.lane.background.times.count <= plan.policy.background.max,
+        row.lane.alert.times.count <= plan.policy.alert.max
+      else {
+        throw Broken(.everythingIsBounded, "the lane of \(row.key.line) grew: \(pending)")
+      }
+    }
+  }
+
+  /// P12 after every input; the inbox's bound with it.
+  func checkLedger() throws {
+    guard let daemon else { return }
+    if daemon.inbox.count > plan.inboxMax {
+      throw Broken(.everythingIsBounded, "\(daemon.inbox.count) facts in the inbox")
+    }
+    for id in homes {
+      var ledger = daemon.relay.partition(id).ledger
+      if tell != nil, watch.ledgers[id] != ledger {
+        watch.ledgers[id] = ledger
+        tell?("  ledger \(id.number): \(ledger.line)")
+      }
+      if planted == .countsTwice, ledger.woken > 1 { ledger.woken += 1 }
+      guard ledger.isBalanced, ledger.pending >= 0 else {
+        throw Broken(.theLedgerBalances, "partition \(id.number): \(ledger)")
+      }
+    }
+  }
+
+  /// P10: forged and swapped tokens open nothing.
+  func attack() throws {
+    let client = draw.pick(clients)
+    guard let feed = client.follows.keys.sorted().first, let token = client.follows[feed]?.token
+    else { return }
+    var forged = token
+    let bit = draw.below(token.count * 8)
+    forged[bit / 8] ^= 1 << UInt8(bit % 8)
+    let stranger = UserID("_stranger")
+    let other = FeedKey(scope: feed.scope, kind: .notifications(stranger))
+    let tries = [open(forged, feed, client.user), open(token, other, stranger),
+      open(token, feed, stranger), open(token, other, client.user)]
+    for case .place(let place) in tries {
+      throw Broken(.noTokenIsForged, "a forged token opened to \(place)")
+    }
+  }
+}

@@ -1,0 +1,159 @@
+import RelayCore
+
+/// After the faults have stopped and time has passed: everything has come right.
+extension World {
+  func checkTheEnd() throws {
+    guard let daemon else { throw Broken(.catchUpIsWhole, "the daemon did not come back") }
+    for fingerprint in watch.accepted where !model.fingerprints.contains(fingerprint) {
+      throw Broken(.nothingAcknowledgedIsLost, "change \(fingerprint) was accepted, and is lost")
+    }
+    if let open = operations.firstIndex(where: { !$0.isAnswered }) {
+      throw Broken(
+        .everyDeviceIsWoken, "operation \(open) was never answered: \(operations[open].fact.line)")
+    }
+    if daemon.relay.isDirty || !daemon.readers.isEmpty || !daemon.forwards.isEmpty {
+      throw Broken(.catchUpIsWhole, "the daemon does not come to rest")
+    }
+    for index in clients.indices { try follow(index) }
+    for id in PartitionID.all { try checkWoken(store.tables(of: id)) }
+  }
+
+  /// P2: every client, from wherever it stands, arrives at exactly the net state.
+  private func follow(_ index: Int) throws {
+    let user = clients[index].user
+    let kinds: [FeedKey.Kind] = [
+      .notifications(user), .database(user, .private), .database(user, .shared),
+    ]
+    for kind in kinds { try follow(index, FeedKey(scope: World.scope, kind: kind)) }
+    let own = (model.zones.filter { $0.value.isAlive }.keys).filter { $0.owner == user }
+    try compare(index, .database(user, .private), Set(own))
+    try compare(index, .database(user, .shared), model.shared[user] ?? [])
+    for zone in (own + (model.shared[user] ?? [])).sorted() {
+      try follow(index, FeedKey(scope: World.scope, kind: .zone(zone)))
+      try compareRecords(index, zone)
+    }
+    try compareNotifications(index, user)
+  }
+
+  private func follow(_ index: Int, _ feed: FeedKey) throws {
+    let user = clients[index].user
+    if clients[index].follows[feed] == nil { clients[index].follows[feed] = Follow() }
+    for _ in 0..<5_000 {
+      var place: Place?
+      if let token = clients[index].follows[feed]?.token,
+        case .place(let opened) = ChangeToken.open(token, feed: feed, reader: user, with: keys)
+      {
+        place = opened
+      }
+      let query = PageQuery(
+        feed: feed, reader: user, after: place, limit: draw.from(1...plan.pageMax))
+      switch store.page(query) {
+      case .absent: throw Broken(.catchUpIsWhole, "\(user) cannot see \(feed.text) at the end")
+      case .expired: clients[index].follows[feed] = Follow()
+      case .page(let page):
+        show(page, index, feed)
+        if !page.hasMore { return }
+      }
+    }
+    throw Broken(.catchUpIsWhole, "a client keeps asking \(feed.text) and does not arrive")
+  }
+
+  private func compare(_ index: Int, _ kind: FeedKey.Kind, _ zones: Set<ZoneID>) throws {
+    let held = clients[index].follows[FeedKey(scope: World.scope, kind: kind)]?.held ?? [:]
+    let expected = Set(zones.map { Subject.zone($0) })
+    if Set(held.keys) != expected {
+      throw Broken(
+        .catchUpIsWhole, "\(kind) of client \(index): \(held.keys.map(\.text).sorted())"
+          + " is not \(expected.map(\.text).sorted())")
+    }
+  }
+
+  private func compareRecords(_ index: Int, _ zone: ZoneID) throws {
+    let feed = FeedKey(scope: World.scope, kind: .zone(zone))
+    let held = clients[index].follows[feed]?.held ?? [:]
+    var expected: [Subject: String] = [:]
+    for (name, tag) in model.zones[zone]?.records ?? [:] {
+      expected[.record(name)] = tag ?? "-"
+    }
+    if held != expected {
+      throw Broken(
+        .catchUpIsWhole, "\(feed.text) of client \(index): \(held.line) is not \(expected.line)")
+    }
+  }
+
+  private func compareNotifications(_ index: Int, _ user: UserID) throws {
+    if model.fuzzy.contains(user) { return }
+    let feed = FeedKey(scope: World.scope, kind: .notifications(user))
+    let held = clients[index].follows[feed]?.held ?? [:]
+    let expected = (model.notifications[user] ?? [:]).filter(\.value.isPresent)
+      .mapValues(\.notification.text)
+    let isTrimmed = watch.hasTrimmed || plan.limits.notificationsPerUser < 100
+    let isWrong = isTrimmed ? held.contains { expected[$0.key] != $0.value } : held != expected
+    if isWrong {
+      throw Broken(
+        .catchUpIsWhole, "notifications of client \(index): \(held.line) is not \(expected.line)")
+    }
+  }
+
+  /// P5: nothing pends that no wake told of, and no page showed.
+  private func checkWoken(_ tables: PartitionTables) throws {
+    for device in tables.devices {
+      let key = device.key
+      guard device.lane.retirement == nil, !watch.retired.contains(key),
+        let since = watch.since[key]
+      else { continue }
+      var told = watch.told[key] ?? Watch.Told()
+      // An alert was replaced, and those that replaced it were withdrawn: the next wake says so.
+      if device.lane.pending.lostAlerts { told.lostAlerts = Ordinal(.max) }
+      let feed = FeedKey(scope: World.scope, kind: .notifications(key.user))
+      for entry in (store.feeds[feed]?.entries ?? [:]).values.sorted(by: {
+        $0.life.position < $1.life.position
+      }) {
+        let position =
+          entry.life.device == key.client ? entry.life.foreign : entry.life.position
+        guard position.ordinal > since, position > told.notifications,
+          let detail = entry.notification, !isWithdrawn(entry, detail, key.user, position),
+          !isTold(entry, detail, told, position.ordinal)
+        else { continue }
+        throw Broken(.everyDeviceIsWoken, "\(key.line) never heard of \(entry.subject) at"
+          + " \(position.ordinal.number): \(device.lane.pending)")
+      }
+    }
+  }
+
+  private func isWithdrawn(
+    _ entry: Entry, _ detail: NotificationDetail, _ user: UserID, _ position: Position
+  ) -> Bool {
+    guard case .notification(let subscription, let zone, _) = entry.subject else { return true }
+    let marks = [
+      Model.Withdrawn(user: user, subscription: subscription, zone: nil, database: detail.database),
+      Model.Withdrawn(user: user, subscription: nil, zone: zone, database: detail.database),
+    ]
+    return marks.contains { (model.withdrawn[$0] ?? .zero) >= position.ordinal }
+  }
+
+  /// A background wake names the zone, or says `q` or `m`; an alert shows what it is about. Which
+  /// of them it was depends on how the subscription looked then: either counts.
+  private func isTold(
+    _ entry: Entry, _ detail: NotificationDetail, _ told: Watch.Told, _ ordinal: Ordinal
+  ) -> Bool {
+    guard case .notification(let subscription, let zone, let record) = entry.subject else {
+      return true
+    }
+    let ref = PushText.ZoneRef(zone: zone, database: detail.database)
+    let alert = Watch.alert(subscription.name, ref, record)
+    return max(
+      told.zones[ref] ?? .zero, told.many, record == nil ? .zero : told.query,
+      told.alerts[alert] ?? .zero, told.lostAlerts) >= ordinal
+  }
+}
+
+extension Entry {
+  fileprivate var notification: NotificationDetail? {
+    if case .notification(let detail) = detail { detail } else { nil }
+  }
+}
+
+extension [Subject: String] {
+  fileprivate var line: String { "\(map { "\($0.key.text)=\($0.value)" }.sorted())" }
+}

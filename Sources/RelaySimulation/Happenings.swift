@@ -1,0 +1,68 @@
+import HeapModule
+import RelayCore
+
+/// What may happen next, in order of (instant, sequence): the order is all there is of time.
+struct Happenings {
+  private struct Item: Comparable {
+    var at: Instant
+    var sequence: Int
+    var happening: Happening
+
+    static func < (left: Item, right: Item) -> Bool {
+      (left.at, left.sequence) < (right.at, right.sequence)
+    }
+    static func == (left: Item, right: Item) -> Bool { left.sequence == right.sequence }
+  }
+
+  private var heap = Heap<Item>()
+  private var sequence = 0
+
+  mutating func add(_ happening: Happening, at: Instant) {
+    sequence += 1
+    heap.insert(Item(at: at, sequence: sequence, happening: happening))
+  }
+
+  mutating func next() -> (at: Instant, happening: Happening)? {
+    heap.popMin().map { ($0.at, $0.happening) }
+  }
+}
+
+/// Everything the world consists of. `life` is the daemon's: what was meant for an earlier life
+/// finds nobody.
+enum Happening {
+  case produce
+  case act(client: Int)
+  case submit(operation: Int)
+  case answer(operation: Int, Reply)
+  case retry(operation: Int)
+  case committed(life: Int)
+  case foldDue(life: Int)
+  case folded(life: Int)
+  case timer(life: Int)
+  case verdict(life: Int, PushAttempt, Verdict)
+  case taken(PushTaken)
+  case woken(client: Int, wake: UInt32, user: UserID)
+  case fetch(client: Int, FeedKey)
+  case crash
+  case recover
+  case copy
+  case restore
+  case trim
+  case attack
+  case calm
+}
+
+/// What a requester hears.
+enum Reply {
+  case answer(Answer)
+  /// Full, draining or down: nothing was taken.
+  case unavailable
+}
+
+/// A push that a provider took.
+struct PushTaken {
+  var attempt: PushAttempt
+  var text: PushText
+  /// Everything up to here was stepped in its partition when the payload was made.
+  var stepped: Ordinal
+}

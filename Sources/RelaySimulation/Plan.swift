@@ -1,0 +1,156 @@
+import RelayCore
+
+/// What one seed chooses: topology, workload, limits and fault rates. Some operations are switched
+/// off altogether (swarm): a rare order of the others shows more often then.
+struct Plan: Sendable {
+  var users = 3
+  var homes = 2
+  var devicesPerUser = 2
+  var zonesPerUser = 2
+  var recordNames = 3
+  var changes = 40
+  var clientActs = 40
+  /// How long the world is unkind.
+  var unkind = Span.minutes(5)
+  var limits = Limits()
+  var policy = WakePolicy()
+  var pageMax = 3
+  var inboxMax = 1_000
+  var foldEvery = Span(milliseconds: 100)
+
+  /// Of a thousand.
+  var commitFull = 0
+  var commitUnknown = 0
+  var foldFull = 0
+  var foldUnknown = 0
+  var crash = 0
+  var restores = 0
+  var trims = 0
+  var answerLost = 0
+  var repeats = 0
+  var providerSlow = 0
+  var providerLater = 0
+  var providerGone = 0
+  var providerRejects = 0
+  var providerMute = 0
+  var routeRefused = 0
+  var wakeLost = 0
+  var muteDevices = 0
+  var shares = 0
+  var zoneEnds = 0
+  var publicChanges = 0
+  var defaultZone = 0
+  var visible = 0
+  var unsubscribes = 0
+  var signOuts = 0
+  var tokenSwaps = 0
+  var userSwitches = 0
+  var expiries = 0
+  var attacks = 0
+
+  init(seed: UInt64) {
+    var draw = Draw(seed: seed ^ 0x5151)
+    users = draw.from(2...5)
+    homes = draw.from(1...3)
+    devicesPerUser = draw.from(1...2)
+    zonesPerUser = draw.from(1...3)
+    recordNames = draw.from(1...4)
+    changes = draw.pick([8, 25, 60, 120])
+    clientActs = draw.pick([10, 30, 80])
+    unkind = draw.pick([.seconds(10), .minutes(1), .minutes(10), .hours(2)])
+    pageMax = draw.from(1...4)
+    inboxMax = draw.pick([2, 6, 1_000])
+    foldEvery = Span(milliseconds: Int64(draw.pick([50, 200, 2_000])))
+    chooseLimits(&draw)
+    choosePolicy(&draw)
+    chooseFaults(&draw)
+    chooseWork(&draw)
+  }
+
+  private mutating func chooseLimits(_ draw: inout Draw) {
+    limits.fanOutSlice = draw.pick([1, 2, 1_000])
+    limits.fanOuts = draw.pick([1, 3, 100])
+    limits.zonesPending = draw.pick([1, 2, 64])
+    limits.alertsPending = draw.pick([1, 2, 20])
+    limits.notificationsPerUser = draw.pick([4, 10_000, 10_000])
+    limits.subscriptionsPerUser = draw.pick([3, 1_000])
+    limits.devicesPerUser = draw.pick([2, 100])
+    limits.inFlightPerRoute = draw.pick([1, 2, 1_000])
+  }
+
+  private mutating func choosePolicy(_ draw: inout Draw) {
+    let per = draw.pick([Span.minutes(1), .minutes(10), .hours(1)])
+    policy.background = Budget.Rule(max: draw.from(1...3), per: per)
+    policy.alert = Budget.Rule(max: draw.from(1...6), per: per)
+    policy.window = Span(milliseconds: Int64(draw.pick([10, 500])))
+    policy.deadline = draw.pick([.seconds(30), .hours(24)])
+    policy.retryMax = draw.pick([.seconds(10), .minutes(5)])
+    policy.probe = .seconds(draw.pick([5, 30]))
+    if draw.below(2) == 0 { policy.rewake = [.seconds(5), .minutes(2), .minutes(20)] }
+  }
+
+  /// Zero for half of them, else something up to `most`.
+  private func rate(_ draw: inout Draw, _ most: Int) -> Int {
+    draw.below(2) == 0 ? 0 : 1 + draw.below(most)
+  }
+
+  private mutating func chooseFaults(_ draw: inout Draw) {
+    commitFull = rate(&draw, 80)
+    commitUnknown = rate(&draw, 30)
+    foldFull = rate(&draw, 200)
+    foldUnknown = rate(&draw, 30)
+    crash = rate(&draw, 15)
+    restores = draw.below(6) == 0 ? 1 : 0
+    trims = rate(&draw, 30)
+    answerLost = rate(&draw, 150)
+    repeats = rate(&draw, 150)
+    providerSlow = rate(&draw, 300)
+    providerLater = rate(&draw, 300)
+    providerGone = rate(&draw, 100)
+    providerRejects = rate(&draw, 100)
+    providerMute = rate(&draw, 150)
+    routeRefused = rate(&draw, 80)
+    wakeLost = rate(&draw, 300)
+    muteDevices = rate(&draw, 600)
+    attacks = rate(&draw, 60)
+  }
+
+  private mutating func chooseWork(_ draw: inout Draw) {
+    shares = rate(&draw, 300)
+    zoneEnds = rate(&draw, 120)
+    publicChanges = rate(&draw, 500)
+    defaultZone = rate(&draw, 150)
+    visible = rate(&draw, 600)
+    unsubscribes = rate(&draw, 200)
+    signOuts = rate(&draw, 80)
+    tokenSwaps = rate(&draw, 100)
+    userSwitches = rate(&draw, 80)
+    expiries = rate(&draw, 15)
+  }
+
+  /// From now on the world is kind: everything works at the first try.
+  mutating func calm() {
+    for rate in Self.faults { self[keyPath: rate] = 0 }
+  }
+
+  private static var faults: [WritableKeyPath<Plan, Int>] {
+    [
+      \.commitFull, \.commitUnknown, \.foldFull, \.foldUnknown, \.crash, \.restores, \.trims,
+      \.answerLost, \.repeats, \.providerSlow, \.providerLater, \.providerGone,
+      \.providerRejects, \.providerMute, \.routeRefused, \.wakeLost, \.attacks,
+    ]
+  }
+
+  /// Switches on what a planted bug needs in order to show.
+  mutating func ripen(for planted: Planted) {
+    switch planted {
+    case .answersEarly: (crash, commitUnknown) = (10, 200)
+    case .forgetsBudgets: (crash, changes, clientActs) = (15, 120, 80)
+    case .asksNoGrant: shares = 500
+    case .trustsTokens: attacks = 500
+    case .neverRefuses: (inboxMax, changes, unkind) = (2, 120, .seconds(10))
+    case .dropsPushes: (muteDevices, wakeLost) = (1_000, 0)
+    default: break
+    }
+  }
+}

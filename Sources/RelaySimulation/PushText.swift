@@ -1,0 +1,128 @@
+import RelayCore
+
+/// What a payload says, as a client would read it.
+struct PushText {
+  var wake: UInt32 = 0
+  var zones: [ZoneRef] = []
+  var hasQuery = false
+  var isMore = false
+  var notification: String?
+  var subscription: String?
+  var isContentAvailable = false
+  var shown: ZoneRef?
+  var record: String?
+
+  struct ZoneRef: Hashable {
+    var zone: ZoneID
+    var database: Database
+  }
+
+  /// Nil if it is not the JSON that a push consists of.
+  init?(_ payload: [UInt8]) {
+    var reader = PushReader(bytes: payload)
+    guard let root = reader.value(), reader.isAtEnd, let zr = root["zr"], let ck = root["ck"],
+      let aps = root["aps"], let wake = zr["w"]?.number
+    else { return nil }
+    self.wake = UInt32(wake)
+    for item in zr["z"]?.items ?? [] {
+      guard let parts = Optional(item.items), parts.count == 3, let name = parts[0].text,
+        let owner = parts[1].text, let number = parts[2].number,
+        let database = Database(rawValue: UInt8(number))
+      else { return nil }
+      zones.append(ZoneRef(zone: ZoneID(name: name, owner: UserID(owner)), database: database))
+    }
+    hasQuery = zr["q"] != nil
+    isMore = zr["m"] != nil
+    notification = ck["nid"]?.text
+    isContentAvailable = aps["content-available"] != nil
+    let sub = ck["qry"] ?? ck["fet"] ?? ck["met"]
+    subscription = sub?["sid"]?.text
+    record = sub?["rid"]?.text
+    if let name = sub?["zid"]?.text, let owner = sub?["zoid"]?.text,
+      let database = sub?["dbs"]?.number.flatMap({ Database(rawValue: UInt8($0)) })
+    {
+      shown = ZoneRef(zone: ZoneID(name: name, owner: UserID(owner)), database: database)
+    }
+  }
+}
+
+/// Reads the little JSON that payloads are made of.
+private struct PushReader {
+  indirect enum Value {
+    case number(Int)
+    case text(String)
+    case items([Value])
+    case members([(String, Value)])
+
+    var number: Int? { if case .number(let value) = self { value } else { nil } }
+    var text: String? { if case .text(let value) = self { value } else { nil } }
+    var items: [Value] { if case .items(let value) = self { value } else { [] } }
+    subscript(_ key: String) -> Value? {
+      guard case .members(let members) = self else { return nil }
+      return members.first { $0.0 == key }?.1
+    }
+  }
+
+  let bytes: [UInt8]
+  var place = 0
+
+  init(bytes: [UInt8]) { self.bytes = bytes }
+
+  var isAtEnd: Bool { place == bytes.count }
+
+  private mutating func take(_ character: Character) -> Bool {
+    guard place < bytes.count, bytes[place] == character.asciiValue else { return false }
+    place += 1
+    return true
+  }
+
+  mutating func value() -> Value? {
+    guard place < bytes.count else { return nil }
+    switch bytes[place] {
+    case UInt8(ascii: "{"): return members()
+    case UInt8(ascii: "["): return items()
+    case UInt8(ascii: "\""): return text().map { .text($0) }
+    default: return number()
+    }
+  }
+
+  private mutating func members() -> Value? {
+    place += 1
+    var members: [(String, Value)] = []
+    if take("}") { return .members([]) }
+    repeat {
+      guard let key = text(), take(":"), let value = value() else { return nil }
+      members.append((key, value))
+    } while take(",")
+    return take("}") ? .members(members) : nil
+  }
+
+  private mutating func items() -> Value? {
+    place += 1
+    var items: [Value] = []
+    if take("]") { return .items([]) }
+    repeat {
+      guard let value = value() else { return nil }
+      items.append(value)
+    } while take(",")
+    return take("]") ? .items(items) : nil
+  }
+
+  private mutating func text() -> String? {
+    guard take("\"") else { return nil }
+    let start = place
+    while place < bytes.count, bytes[place] != UInt8(ascii: "\"") { place += 1 }
+    defer { place += 1 }
+    return place < bytes.count ? String(decoding: bytes[start..<place], as: UTF8.self) : nil
+  }
+
+  private mutating func number() -> Value? {
+    var value = 0
+    let start = place
+    while place < bytes.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[place]) {
+      value = value * 10 + Int(bytes[place] - UInt8(ascii: "0"))
+      place += 1
+    }
+    return place > start ? .number(value) : nil
+  }
+}

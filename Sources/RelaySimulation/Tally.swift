@@ -1,0 +1,64 @@
+import RelayCore
+
+/// How much of everything happened: a simulation that meets no trouble proves nothing.
+package struct Tally: Sendable {
+  package var facts = 0
+  package var changes = 0
+  package var duplicates = 0
+  package var slices = 0
+  package var displaced = 0
+  package var folds = 0
+  package var crashes = 0
+  package var restores = 0
+  package var pages = 0
+  package var pagesWithMore = 0
+  package var expiries = 0
+  package var pushes = 0
+  package var alerts = 0
+  package var refusals = 0
+
+  package init() {}
+
+  package static func + (left: Tally, right: Tally) -> Tally {
+    var sum = left
+    for (_, path) in columns { sum[keyPath: path] += right[keyPath: path] }
+    return sum
+  }
+
+  package var line: String {
+    Self.columns.map { "\($0) \(self[keyPath: $1])" }.joined(separator: ", ")
+  }
+
+  private static var columns: [(String, WritableKeyPath<Tally, Int>)] {
+    [
+      ("facts", \.facts), ("changes", \.changes), ("duplicates", \.duplicates),
+      ("slices", \.slices), ("displaced", \.displaced), ("folds", \.folds),
+      ("crashes", \.crashes), ("restores", \.restores), ("pages", \.pages),
+      ("pages with more", \.pagesWithMore), ("expiries", \.expiries), ("pushes", \.pushes),
+      ("alerts", \.alerts), ("refusals", \.refusals),
+    ]
+  }
+}
+
+extension Tally {
+  mutating func count(_ fact: Fact) {
+    facts += 1
+    switch fact {
+    case .change: changes += 1
+    case .slice: slices += 1
+    case .forwarded(let forwarded):
+      if case .displaced = forwarded.message { displaced += 1 }
+    default: break
+    }
+  }
+
+  mutating func count(_ answer: PageAnswer) {
+    switch answer {
+    case .page(let page):
+      pages += 1
+      if page.hasMore { pagesWithMore += 1 }
+    case .expired: expiries += 1
+    case .absent: break
+    }
+  }
+}

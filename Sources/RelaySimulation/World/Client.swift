@@ -1,0 +1,28 @@
+import RelayCore
+
+/// One installation of the app, with a person who looks at it now and then.
+struct Client {
+  let id: ClientID
+  var user: UserID
+  /// Its push token as the provider gave it; another after a restore of the phone.
+  var token: UInt8
+  var isMute: Bool
+  /// The user it believes to be registered for.
+  var registered: UserID?
+  var follows: [FeedKey: Follow] = [:]
+
+  var key: DeviceKey { DeviceKey(scope: World.scope, user: user, client: id) }
+  var address: Address {
+    Address(transport: .apns, topic: World.topic(of: token), token: [token])
+  }
+}
+
+/// What a client knows of one feed.
+struct Follow {
+  /// Nil: from the start.
+  var token: [UInt8]?
+  var held: [Subject: String] = [:]
+  /// The token was given by a history that a restore took back.
+  var isOfLostHistory = false
+  var isFetching = false
+}

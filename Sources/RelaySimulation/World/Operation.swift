@@ -1,0 +1,11 @@
+import RelayCore
+
+/// A request on its way: repeated with the same ids until it is answered.
+struct Operation {
+  var fact: Fact
+  var client: Int?
+  var tries = 0
+  var isAnswered = false
+  /// Entitlements before it was answered, and whether it may be withdrawn.
+  var isRequestSent = false
+}

@@ -1,0 +1,125 @@
+import RelayCore
+
+/// Apps: they register, subscribe, are woken, fetch, and follow their tokens.
+extension World {
+  func act(_ index: Int) {
+    if isCalm { return }
+    let client = clients[index]
+    if client.registered == nil || deadTokens.contains(client.token) {
+      if deadTokens.contains(client.token) { clients[index].token = takeToken() }
+      register(index, as: client.user)
+      subscribe(index)
+      return fetchAll(index)
+    }
+    if draw.permille(plan.signOuts) { return signOut(index) }
+    if draw.permille(plan.userSwitches) { return switchUser(index) }
+    if draw.permille(plan.tokenSwaps) { return takeOverToken(index) }
+    if draw.permille(plan.expiries) { expireTokens(of: client.user) }
+    switch draw.below(4) {
+    case 0: register(index, as: client.user)
+    case 1: subscribe(index)
+    default: if !client.isMute { fetchAll(index) }
+    }
+  }
+
+  func register(_ index: Int, as user: UserID) {
+    let client = clients[index]
+    send(
+      .register(
+        Registration(
+          scope: World.scope, user: user, client: client.id, address: client.address)), index)
+  }
+
+  private func send(_ fact: Fact, _ client: Int) {
+    operations.append(Operation(fact: fact, client: client))
+    soon(20, .submit(operation: operations.count - 1))
+  }
+
+  private func signOut(_ index: Int) {
+    clients[index].follows = [:]
+    send(
+      .unregister(
+        Unregistration(
+          scope: World.scope, user: clients[index].user, device: .client(clients[index].id))),
+      index)
+  }
+
+  private func switchUser(_ index: Int) {
+    clients[index].follows = [:]
+    clients[index].user = draw.pick(users)
+    clients[index].registered = nil
+    register(index, as: clients[index].user)
+  }
+
+  /// A restored phone: the same push token, another installation; the former owner gets a new one.
+  private func takeOverToken(_ index: Int) {
+    let other = draw.below(clients.count)
+    guard other != index else { return }
+    clients[index].token = clients[other].token
+    clients[other].token = takeToken()
+    register(index, as: clients[index].user)
+  }
+
+  private func expireTokens(of user: UserID) {
+    guard let daemon else { return }
+    for id in PartitionID.all where users.contains(where: { .home(of: $0, in: World.scope) == id })
+    {
+      daemon.own.append(
+        Daemon.Waiting(
+          partition: id, fact: .expireTokens(TokenExpiry(user: user)), origin: .none))
+    }
+  }
+
+  private func subscribe(_ index: Int) {
+    let user = clients[index].user
+    let (name, database, rule) = template(user)
+    var info = NotificationInfo()
+    if draw.permille(plan.visible) {
+      info.alert.body = "Hello"
+      info.isContentAvailable = draw.below(2) == 0
+    }
+    let operation: SubscriptionsRequest.Operation =
+      draw.permille(plan.unsubscribes)
+      ? .delete(SubscriptionID(name))
+      : .save(
+        Subscription(id: SubscriptionID(name), database: database, rule: rule, info: info))
+    send(
+      .modify(
+        SubscriptionsRequest(
+          scope: World.scope, user: user, database: database, operations: [operation])), index)
+  }
+
+  private func template(_ user: UserID) -> (String, Database, Subscription.Rule) {
+    let zone = ZoneID(name: "Z\(draw.below(plan.zonesPerUser))", owner: user)
+    let filter = QueryRule.Filter(field: "k", comparator: .equals, value: .int64(1))
+    switch draw.below(8) {
+    case 0, 1: return ("db", .private, .database(recordType: nil))
+    case 2: return ("db", .shared, .database(recordType: nil))
+    case 3: return ("zone-\(zone.name)", .private, .zone(zone, recordType: nil))
+    case 4: return ("query", .private, .query(QueryRule(recordType: "A")))
+    case 5: return ("shared", .shared, .query(QueryRule(recordType: "A")))
+    case 6: return ("public", .public, .query(QueryRule(recordType: "A")))
+    default: return ("filter", .public, .query(QueryRule(recordType: "A", filters: [filter])))
+    }
+  }
+
+  func woken(_ index: Int, _ wake: UInt32, _ user: UserID) {
+    guard clients[index].registered == user, !clients[index].isMute else { return }
+    if draw.below(6) == 0, let daemon {
+      daemon.relay.acknowledged(.wake(wake), by: clients[index].key)
+    } else {
+      fetchAll(index)
+    }
+  }
+
+  private func fetchAll(_ index: Int) {
+    let user = clients[index].user
+    let kinds: [FeedKey.Kind] = [
+      .notifications(user), .database(user, .private), .database(user, .shared),
+    ]
+    for kind in kinds { soon(100, .fetch(client: index, FeedKey(scope: World.scope, kind: kind))) }
+    for key in clients[index].follows.keys.sorted() {
+      if case .zone = key.kind { soon(100, .fetch(client: index, key)) }
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import RelayCore
+
+/// Record servers: they report changes, and repeat what was not answered with the same ids.
+extension World {
+  func produce() {
+    guard changesLeft > 0 else { return }
+    changesLeft -= 1
+    let change = makeChange()
+    operations.append(Operation(fact: .change(change)))
+    let operation = operations.count - 1
+    soon(20, .submit(operation: operation))
+    if draw.permille(plan.repeats) { soon(4_000, .submit(operation: operation)) }
+  }
+
+  private func makeChange() -> Change {
+    let owner = draw.pick(users)
+    var zone = ZoneID(name: "Z\(draw.below(plan.zonesPerUser))", owner: owner)
+    var database = Database.private
+    var event: Change.Event
+    if draw.permille(plan.shares) {
+      let guest = draw.pick(users)
+      event = draw.below(3) == 0 ? .revoked(guest) : .granted(guest)
+    } else if draw.permille(plan.zoneEnds) {
+      event = .zone(draw.pick([.created, .deleted, .deleted, .purged, .reset]))
+    } else {
+      if draw.permille(plan.publicChanges) {
+        (zone, database) = (.publicDefault, .public)
+      } else if draw.permille(plan.defaultZone) {
+        zone.name = ZoneID.defaultName
+      }
+      event = .record(makeRecord())
+    }
+    nextID += 1
+    var author: Change.Author?
+    if draw.below(3) > 0 {
+      let client = draw.pick(clients)
+      author = Change.Author(user: client.user, client: draw.below(8) == 0 ? nil : client.id)
+    }
+    return Change(
+      scope: World.scope, database: database, zone: zone, event: event, author: author, time: now,
+      notification: Identifier(uuidFrom: keys.digest(Array("n\(nextID)".utf8))),
+      fingerprint: nextID &* 0x9e37_79b9_7f4a_7c15)
+  }
+
+  private func makeRecord() -> RecordChange {
+    let number = draw.below(plan.recordNames)
+    return RecordChange(
+      verb: draw.pick([.created, .updated, .updated, .deleted]), name: "r\(number)",
+      type: number.isMultiple(of: 2) ? "A" : "B", tag: "t\(nextID)",
+      fields: [Field(name: "k", value: .int64(Int64(draw.below(2))))])
+  }
+
+  func submit(_ operation: Int) {
+    guard let daemon else { return soon(2_000, .retry(operation: operation)) }
+    let fact = operations[operation].fact
+    let isFull =
+      daemon.inbox.count >= plan.inboxMax && planted != .neverRefuses
+      || daemon.relay.isFanOutFull(fact.home)
+    if isFull {
+      tally.refusals += 1
+      reply(operation, .unavailable)
+    } else {
+      daemon.inbox.append(
+        Daemon.Waiting(partition: fact.home, fact: fact, origin: .operation(operation)))
+    }
+    at(.seconds(Int64(draw.from(3...8))), .retry(operation: operation))
+  }
+
+  func retry(_ operation: Int) {
+    if !operations[operation].isAnswered { submit(operation) }
+  }
+
+  func answered(_ operation: Int, _ reply: Reply) throws {
+    guard case .answer(let answer) = reply, !operations[operation].isAnswered else { return }
+    operations[operation].isAnswered = true
+    switch operations[operation].fact {
+    case .change(let change):
+      if answer == .duplicate { tally.duplicates += 1 }
+      guard answer == .accepted || answer == .duplicate else { return }
+      try watch.accepted(change, model)
+    case .register(let request):
+      guard let client = operations[operation].client, case .registered = answer else { return }
+      if clients[client].user == request.user { clients[client].registered = request.user }
+    case .unregister:
+      guard let client = operations[operation].client else { return }
+      clients[client].registered = nil
+    default: break
+    }
+  }
+}
+
+extension Fact {
+  /// Where it is stepped.
+  var home: PartitionID {
+    switch self {
+    case .change(let change): change.home
+    case .register(let request): .home(of: request.user, in: request.scope)
+    case .unregister(let request): .home(of: request.user, in: request.scope)
+    case .modify(let request): .home(of: request.user, in: request.scope)
+    case .lostHistory(let feed): feed.partition
+    case .slice, .forwarded, .expireTokens: PartitionID(0)
+    }
+  }
+}

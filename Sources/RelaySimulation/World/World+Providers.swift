@@ -1,0 +1,54 @@
+import RelayCore
+
+/// Push providers: they take, delay, refuse, forget to answer, and say who is gone.
+extension World {
+  func push(_ attempt: PushAttempt) throws {
+    guard let daemon, let text = PushText(attempt.payload) else {
+      throw Broken(.everythingIsBounded, "a payload is no JSON: \(attempt.payload.count) bytes")
+    }
+    try check(attempt, text)
+    tally.pushes += 1
+    if attempt.intent == .alert { tally.alerts += 1 }
+    let stepped = daemon.relay.partition(attempt.id.partition).stepped
+    let taken = PushTaken(attempt: attempt, text: text, stepped: stepped)
+    let token = attempt.address.token.first ?? 0
+    let delay: Int64 = draw.permille(plan.providerSlow) ? 8_000 : 80
+    func end(_ verdict: Verdict) { soon(delay, .verdict(life: life, attempt, verdict)) }
+    if draw.permille(plan.providerGone) { deadTokens.insert(token) }
+    if deadTokens.contains(token) {
+      end(.gone(at: draw.below(3) == 0 ? now : nil, .init("Unregistered")))
+    } else if draw.permille(plan.routeRefused) {
+      end(.later(after: nil, .route, .init("InvalidProviderToken")))
+    } else if draw.permille(plan.providerLater) {
+      end(.later(after: .seconds(Int64(draw.below(20))), .device, .init("TooManyRequests")))
+    } else if draw.permille(plan.providerRejects) {
+      end(.rejected(.init("BadTopic")))
+    } else if draw.permille(plan.providerMute) {
+      if draw.below(2) == 0 { soon(delay, .taken(taken)) }
+      let deadline = Verdict.later(after: nil, .attempt, .init("deadline"))
+      at(.seconds(10), .verdict(life: life, attempt, deadline))
+    } else {
+      if planted != .dropsPushes { soon(delay, .taken(taken)) }
+      end(.delivered)
+    }
+  }
+
+  func taken(_ push: PushTaken) {
+    watch.taken(push)
+    guard let token = push.attempt.address.token.first,
+      let index = clients.firstIndex(where: { $0.token == token })
+    else { return }
+    if draw.permille(plan.wakeLost) { return }
+    soon(
+      3_000,
+      .woken(client: index, wake: push.attempt.wake, user: push.attempt.device.user))
+  }
+
+  func ended(_ attempt: PushAttempt, _ verdict: Verdict) throws {
+    guard let daemon else { return }
+    watch.ended(attempt, verdict)
+    var effects: [Effect] = []
+    daemon.relay.attemptEnded(attempt, verdict, at: now, into: &effects)
+    try perform(effects)
+  }
+}

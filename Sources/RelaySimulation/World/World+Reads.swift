@@ -1,0 +1,156 @@
+import RelayCore
+
+/// Catching up: tokens in, pages out, and what a client makes of them.
+extension World {
+  /// How a user sees a zone.
+  static func database(of zone: ZoneID, for user: UserID) -> Database {
+    zone.owner == user ? .private : .shared
+  }
+
+  func fetch(_ index: Int, _ feed: FeedKey) throws {
+    let client = clients[index]
+    if client.follows[feed]?.isFetching == true { return }
+    guard feed.isMeant(for: client.user) else { return }
+    guard let daemon else { return soon(3_000, .fetch(client: index, feed)) }
+    let follow = client.follows[feed] ?? Follow()
+    clients[index].follows[feed] = follow
+    var place: Place?
+    if let token = follow.token {
+      guard case .place(let opened) = open(token, feed, client.user) else {
+        throw Broken(.catchUpIsWhole, "a client's own token was refused")
+      }
+      place = opened
+      reached(opened.position, feed, index)
+    }
+    clients[index].follows[feed]?.isFetching = true
+    let reader = Daemon.Reader(
+      client: index,
+      query: PageQuery(
+        feed: feed, reader: client.user, after: place, limit: draw.from(1...plan.pageMax)),
+      atLeast: watch.shown[feed] ?? .zero, wasRevoked: watch.isRevoked(client.user, feed),
+      wasGranted: isGranted(client.user, feed), turns: turns(of: feed))
+    if planted != .readsEarly, daemon.open.contains(.feed(feed)) {
+      daemon.readers.append(reader)
+    } else if planted != .readsEarly, daemon.inCut.contains(.feed(feed)) {
+      daemon.readersInCut.append(reader)
+    } else {
+      try read(reader)
+    }
+  }
+
+  func open(_ token: [UInt8], _ feed: FeedKey, _ user: UserID) -> ChangeToken.Opened {
+    if planted == .trustsTokens, token.count == ChangeToken.byteCount {
+      return .place(Place(era: store.eras(of: feed).all.last?.id ?? 0, position: .zero))
+    }
+    return ChangeToken.open(token, feed: feed, reader: user, with: keys)
+  }
+
+  /// Entitled by a grant that was answered, to a zone that lives.
+  private func isGranted(_ user: UserID, _ feed: FeedKey) -> Bool {
+    guard case .zone(let zone) = feed.kind else { return true }
+    return model.zones[zone]?.isAlive == true && model.isEntitled(user, to: zone)
+      && (zone.owner == user || watch.granted.contains(Watch.Share(zone: zone, user: user)))
+  }
+
+  func turns(of feed: FeedKey) -> Int {
+    guard case .zone(let zone) = feed.kind else { return 0 }
+    return model.zones[zone]?.turns ?? 0
+  }
+
+  func read(_ reader: Daemon.Reader) throws {
+    let feed = reader.query.feed
+    let answer = store.page(reader.query)
+    tell?("  after \(reader.query.after.line): \(answer.line)")
+    try check(answer, for: reader)
+    tally.count(answer)
+    if case .expired(.lostHistory) = answer, let place = reader.query.after,
+      !store.eras(of: feed).knows(place.era)
+    {
+      daemon?.own.append(
+        Daemon.Waiting(partition: feed.partition, fact: .lostHistory(feed), origin: .none))
+    }
+    guard clients[reader.client].user == reader.query.reader,
+      clients[reader.client].follows[feed] != nil
+    else { return }
+    clients[reader.client].follows[feed]?.isFetching = false
+    if draw.permille(plan.answerLost) { return soon(5_000, .fetch(client: reader.client, feed)) }
+    try take(answer, reader)
+  }
+
+  private func take(_ answer: PageAnswer, _ reader: Daemon.Reader) throws {
+    let (index, feed) = (reader.client, reader.query.feed)
+    switch answer {
+    case .absent:
+      clients[index].follows[feed] = nil
+    case .expired:
+      clients[index].follows[feed] = Follow()
+      soon(200, .fetch(client: index, feed))
+    case .page(let page):
+      try checkMinimal(page, reader)
+      show(page, index, feed)
+      reached(page.next.position, feed, index)
+      if case .database(_, let database) = feed.kind {
+        let zones = page.entries.compactMap(\.zone)
+        daemon?.relay.acknowledged(.listed(zones, database), by: clients[index].key)
+      }
+      if page.hasMore { soon(200, .fetch(client: index, feed)) }
+    }
+  }
+
+  /// Brings a page into what the client holds.
+  func show(_ page: Page, _ index: Int, _ feed: FeedKey) {
+    for entry in page.entries {
+      clients[index].follows[feed]?.held[entry.subject] =
+        entry.life.isPresent ? entry.told : nil
+      if let zone = entry.zone {
+        let key = FeedKey(scope: World.scope, kind: .zone(zone))
+        if !entry.life.isPresent {
+          clients[index].follows[key] = nil
+        } else if !isCalm || daemon != nil {
+          soon(200, .fetch(client: index, key))
+        }
+      }
+    }
+    let token = ChangeToken.seal(page.next, feed: feed, reader: clients[index].user, with: keys)
+    clients[index].follows[feed]?.token = token
+    clients[index].follows[feed]?.isOfLostHistory = false
+  }
+
+  /// The device was served, or presents, this place: what pends up to there is known to it.
+  private func reached(_ position: Position, _ feed: FeedKey, _ index: Int) {
+    let key = clients[index].key
+    switch feed.kind {
+    case .notifications:
+      daemon?.relay.acknowledged(.notifications(position), by: key)
+      watch.acknowledged(position, by: key)
+    case .zone(let zone):
+      let database = World.database(of: zone, for: clients[index].user)
+      daemon?.relay.acknowledged(.zone(zone, database, position), by: key)
+      let ref = PushText.ZoneRef(zone: zone, database: database)
+      watch.acknowledged(ref, key, before: daemon?.relay.partition(key.home).stepped ?? .zero)
+    case .database: break
+    }
+  }
+}
+
+extension FeedKey {
+  func isMeant(for user: UserID) -> Bool {
+    switch kind {
+    case .notifications(let owner), .database(let owner, _): owner == user
+    case .zone: true
+    }
+  }
+}
+
+extension Entry {
+  var zone: ZoneID? { if case .zone(let zone) = subject { zone } else { nil } }
+
+  /// What a client remembers of it.
+  var told: String {
+    switch detail {
+    case .record(_, let tag): tag ?? "-"
+    case .zone: "zone"
+    case .notification(let detail): detail.notification.text
+    }
+  }
+}

@@ -1,0 +1,200 @@
+import RelayCore
+
+/// One seed's history: clock, store, daemon, producers, clients, providers, and who checks them.
+/// One thread, virtual time; nothing in here but the draws decides anything by chance.
+final class World {
+  static let scope = Scope(container: "iCloud.com.example.notes", environment: .development)
+  static let start = Instant(milliseconds: 1_700_000_000_000)
+  /// Two topics, so two routes.
+  static func topic(of token: UInt8) -> String { "com.example.\(token % 2)" }
+
+  let seed: UInt64
+  let planted: Planted?
+  var plan: Plan
+  var draw: Draw
+  var now = World.start
+  var step = 0
+  var happenings = Happenings()
+  var store: SimulatedStore
+  var backup: (store: SimulatedStore, at: Instant)?
+  var daemon: Daemon?
+  var life = 0
+  let keys = ToyKeys()
+
+  let users: [UserID]
+  /// Where they live, and the home of the public database.
+  let homes: [PartitionID]
+  var clients: [Client] = []
+  var operations: [Operation] = []
+  var changesLeft: Int
+  var nextID: UInt64 = 1
+  var nextToken: UInt8 = 1
+  var deadTokens: Set<UInt8> = []
+  var isCalm = false
+  /// Every durable fact, in the order it became so.
+  var history: [JournalRow] = []
+  var model: Model
+  var watch = Watch()
+  var tally = Tally()
+  /// A running digest of everything that happened: equal for equal seeds.
+  var digest: UInt64 = 0xcbf2_9ce4_8422_2325
+  var tell: ((String) -> Void)?
+
+  init(seed: UInt64, planted: Planted?, tell: ((String) -> Void)? = nil) {
+    self.seed = seed
+    self.planted = planted
+    self.tell = tell
+    plan = Plan(seed: seed)
+    draw = Draw(seed: seed)
+    if let planted { plan.ripen(for: planted) }
+    store = SimulatedStore(limits: plan.limits, planted: planted)
+    model = Model(scope: Self.scope, limits: plan.limits)
+    changesLeft = plan.changes
+    users = Self.users(plan.users, homes: plan.homes, &draw)
+    let commons = PartitionID.home(of: ZoneID.publicDefault.owner, in: Self.scope)
+    homes = Set(users.map { .home(of: $0, in: Self.scope) } + [commons]).sorted()
+    for user in users {
+      for _ in 0..<plan.devicesPerUser { addClient(of: user) }
+    }
+  }
+
+  /// Users in few partitions, so that some share one.
+  private static func users(_ count: Int, homes: Int, _ draw: inout Draw) -> [UserID] {
+    var places: [PartitionID] = []
+    if draw.below(2) == 0 {
+      places.append(.home(of: ZoneID.publicDefault.owner, in: scope))
+    }
+    while places.count < homes { places.append(PartitionID(draw.below(PartitionID.count))) }
+    var found: [UserID] = []
+    var number = 0
+    while found.count < count {
+      let user = UserID("_u\(number)")
+      if places.contains(.home(of: user, in: scope)) { found.append(user) }
+      number += 1
+    }
+    return found
+  }
+
+  private func addClient(of user: UserID) {
+    let id = ClientID(Identifier(high: 0x4000, low: 0x8000_0000_0000_0000 | UInt64(clients.count)))
+    let isMute = draw.permille(plan.muteDevices)
+    clients.append(Client(id: id, user: user, token: takeToken(), isMute: isMute))
+  }
+
+  func takeToken() -> UInt8 {
+    defer { nextToken &+= 1 }
+    return nextToken
+  }
+
+  func at(_ span: Span, _ happening: Happening) { happenings.add(happening, at: now + span) }
+  func soon(_ most: Int64, _ happening: Happening) {
+    at(Span(milliseconds: Int64(draw.below(Int(most))) + 1), happening)
+  }
+
+  /// Runs the whole history.
+  func run() throws {
+    boot()
+    scheduleWork()
+    at(plan.unkind, .calm)
+    while let (instant, happening) = happenings.next() {
+      if instant > endsAt, isAtRest || instant > endsAt + .minutes(5) { break }
+      now = max(now, instant)
+      step += 1
+      note(happening)
+      try handle(happening)
+      try pump()
+    }
+    try checkTheEnd()
+  }
+
+  private var endsAt: Instant {
+    World.start + plan.unkind + plan.policy.background.per * 4 + .minutes(30)
+  }
+
+  /// Nothing is on its way to the store. Re-wakes go on for ever.
+  private var isAtRest: Bool {
+    guard let daemon else { return false }
+    return !daemon.relay.isDirty && daemon.cut == nil && daemon.commit.isEmpty
+  }
+
+  private func scheduleWork() {
+    let span = plan.unkind.milliseconds
+    for index in clients.indices { soon(span / 4 + 1, .act(client: index)) }
+    for _ in 0..<plan.clientActs { soon(span, .act(client: draw.below(clients.count))) }
+    for _ in 0..<plan.changes { soon(span, .produce) }
+    if plan.restores > 0 {
+      soon(span, .copy)
+      soon(span, .restore)
+    }
+    for _ in 0..<8 where draw.permille(plan.trims * 10) { soon(span, .trim) }
+    for _ in 0..<40 where draw.permille(plan.attacks) { soon(span, .attack) }
+  }
+
+  private func handle(_ happening: Happening) throws {
+    switch happening {
+    case .produce: produce()
+    case .act(let client): act(client)
+    case .submit(let operation): submit(operation)
+    case .answer(let operation, let reply): try answered(operation, reply)
+    case .retry(let operation): retry(operation)
+    case .committed(let life) where life == self.life: try committed()
+    case .foldDue(let life) where life == self.life: startFold()
+    case .folded(let life) where life == self.life: try folded()
+    case .timer(let life) where life == self.life: daemon?.armed = .never
+    case .verdict(let life, let attempt, let verdict) where life == self.life:
+      try ended(attempt, verdict)
+    case .committed, .foldDue, .folded, .timer, .verdict: break
+    case .taken(let push): taken(push)
+    case .woken(let client, let wake, let user): woken(client, wake, user)
+    case .fetch(let client, let feed): try fetch(client, feed)
+    case .crash: crash("a crash")
+    case .recover: boot()
+    case .copy: if plan.restores > 0 { backup = (store, now) }
+    case .restore: restore()
+    case .trim:
+      guard plan.trims > 0 else { return }
+      store.trim(before: now - .seconds(20))
+      watch.hasTrimmed = true
+    case .attack: try attack()
+    case .calm: calm()
+    }
+  }
+
+  /// What the daemon does after every input.
+  private func pump() throws {
+    guard let daemon else { return }
+    daemon.deliverForwards()
+    startCommit()
+    var effects: [Effect] = []
+    daemon.relay.wake(at: now, into: &effects)
+    try perform(effects)
+    if !daemon.isFoldScheduled, daemon.cut == nil, daemon.relay.isDirty {
+      daemon.isFoldScheduled = true
+      at(plan.foldEvery, .foldDue(life: life))
+    }
+    if let timer = daemon.relay.nextTimer, timer < daemon.armed {
+      daemon.armed = timer
+      happenings.add(.timer(life: life), at: max(timer, now))
+    }
+    try checkLedger()
+    if draw.permille(plan.crash) { crash("the power went") }
+  }
+
+  /// Faults off: from now on everything works, and everything must come right.
+  private func calm() {
+    isCalm = true
+    plan.calm()
+    if planted == .dropsPushes { plan.providerMute = 0 }
+    if daemon == nil { boot() }
+    for index in clients.indices where clients[index].registered != nil {
+      register(index, as: clients[index].user)
+    }
+  }
+
+  private func note(_ happening: Happening) {
+    for value in [UInt64(bitPattern: now.milliseconds), UInt64(history.count), draw.peek] {
+      digest = (digest ^ value) &* 0x0000_0100_0000_01b3
+    }
+    tell?("\(step) +\((now - World.start).milliseconds) ms \(happening.line)")
+  }
+}
