@@ -85,8 +85,11 @@ extension Partition {
   }
 
   /// A device was served a page, or presented a token (L15: only this moves what it knows).
-  package mutating func served(_ reached: Acknowledged, by key: DeviceKey) {
+  package mutating func served(
+    _ reached: Acknowledged, by key: DeviceKey, at now: Instant? = nil
+  ) {
     guard let device = find(key) else { return }
+    devices[device].lane.lastFetch = now ?? devices[device].lane.lastFetch
     switch reached {
     case .notifications(let position):
       devices[device].lane.acknowledged(notifications: position, ledger: &ledger)

@@ -53,9 +53,11 @@ package struct Relay: ~Copyable {
     return partitions.flatMap { partition in partition.unfinished.map { (partition.id, $0) } }
   }
 
-  package mutating func acknowledged(_ reached: Acknowledged, by device: DeviceKey) {
+  package mutating func acknowledged(
+    _ reached: Acknowledged, by device: DeviceKey, at now: Instant? = nil
+  ) {
     let home = PartitionID.home(of: device.user, in: device.scope)
-    partitions[Int(home.number)].served(reached, by: device)
+    partitions[Int(home.number)].served(reached, by: device, at: now)
   }
 
   package mutating func attemptEnded(

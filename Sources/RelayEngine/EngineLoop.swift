@@ -121,7 +121,8 @@ struct EngineLoop: ~Copyable {
       pushesInFlight -= 1
       log(verdict, of: attempt)
       relay.attemptEnded(attempt, verdict, at: now, into: &effects)
-    case .acknowledged(let reached, let device): relay.acknowledged(reached, by: device)
+    case .acknowledged(let reached, let device):
+      relay.acknowledged(reached, by: device, at: now)
     case .readerWaits, .timer: break
     case .vitals(let answer): answer(vitals(at: now))
     case .stop:

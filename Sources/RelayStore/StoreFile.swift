@@ -110,7 +110,8 @@ struct StoreFile {
 extension StoreFile {
   /// Zero for a file that is not there.
   static func size(_ path: String) -> Int64 {
-    var status = stat()
-    return stat(path, &status) == 0 ? Int64(status.st_size) : 0
+    // Not there: nothing in it.
+    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+    return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
   }
 }

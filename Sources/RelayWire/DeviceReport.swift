@@ -35,12 +35,19 @@ package struct DeviceReport: Codable, Hashable, Sendable {
   package var lastWake: Int64?
   /// How many times it was woken again without a sign from it.
   package var ladderStep: Int
+  /// What came of the last attempt: `delivered`, or why not; absent before the first.
+  package var lastVerdict: String?
+  /// Milliseconds since 1970.
+  package var lastVerdictAt: Int64?
+  /// When it last fetched or acknowledged, naming itself; milliseconds since 1970.
+  package var lastFetch: Int64?
 
   package init(
     clientId: String, user: String, container: String, environment: String, transport: String,
     topic: String, state: String, reason: String?, registeredAt: Int64, age: Double,
     tokenDigest: String, lane: String, pending: Int, hasAcknowledged: Bool, nextWake: UInt32,
-    lastWake: Int64?, ladderStep: Int
+    lastWake: Int64?, ladderStep: Int, lastVerdict: String? = nil, lastVerdictAt: Int64? = nil,
+    lastFetch: Int64? = nil
   ) {
     self.clientId = clientId
     self.user = user
@@ -59,5 +66,8 @@ package struct DeviceReport: Codable, Hashable, Sendable {
     self.nextWake = nextWake
     self.lastWake = lastWake
     self.ladderStep = ladderStep
+    self.lastVerdict = lastVerdict
+    self.lastVerdictAt = lastVerdictAt
+    self.lastFetch = lastFetch
   }
 }

@@ -244,8 +244,8 @@ import Testing
     let text = try await serving {
       control(rig, at: path, $0)
     } _: { _ in
-      var status = stat()
-      #expect(lstat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+      let attributes = try FileManager.default.attributesOfItem(atPath: path)
+      #expect(attributes[.posixPermissions] as? Int == 0o600)
       return try await stranger {
         let socket = try #require(Socket(path: path))
         socket.send("GET /status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")

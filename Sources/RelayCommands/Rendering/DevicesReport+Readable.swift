@@ -5,13 +5,14 @@ extension DevicesReport: Readable {
     guard !devices.isEmpty else { return ["no devices"] }
     let heading = [
       "CLIENT", "USER", "CONTAINER", "ENVIRONMENT", "TRANSPORT", "STATE", "AGE", "LANE", "PENDING",
-      "LAST WAKE",
+      "LAST WAKE", "LAST VERDICT", "LAST FETCH",
     ]
     let rows = devices.map { device in
       [
         device.clientId, device.user, device.container, device.environment, device.transport,
         device.state, Words.age(device.age), device.lane, "\(device.pending)",
-        device.lastWake.map(Words.moment) ?? "never",
+        device.lastWake.map(Words.moment) ?? "never", device.lastVerdict ?? "none",
+        device.lastFetch.map(Words.moment) ?? "never",
       ]
     }
     return TextTable.lines([heading] + rows)
@@ -32,6 +33,11 @@ struct DeviceDetails: Readable {
     }
   }
 
+  private static func verdict(_ device: DeviceReport) -> String {
+    guard let verdict = device.lastVerdict, let at = device.lastVerdictAt else { return "none" }
+    return "\(verdict), \(Words.moment(at))"
+  }
+
   private static func rows(_ device: DeviceReport) -> [[String]] {
     [
       ["  user", device.user],
@@ -45,6 +51,8 @@ struct DeviceDetails: Readable {
       ["  lane", "\(device.lane), \(device.pending) pending"],
       ["  acknowledges", device.hasAcknowledged ? "yes" : "not yet"],
       ["  last wake", device.lastWake.map(Words.moment) ?? "never"],
+      ["  last verdict", Self.verdict(device)],
+      ["  last fetch", device.lastFetch.map(Words.moment) ?? "never"],
       ["  next wake", "number \(device.nextWake) or higher"],
       ["  woken again", "\(device.ladderStep) times without a sign"],
     ]

@@ -11,12 +11,12 @@ enum FileBytes {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .unreadable(path, errno) }
     defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw .unreadable(path, errno) }
-    guard status.st_mode & S_IFMT == S_IFREG else {
+    // A device or a pipe has no end to find, a directory none that makes sense.
+    let size = lseek(descriptor, 0, SEEK_END)
+    guard size >= 0, size < .max, lseek(descriptor, 0, SEEK_SET) == 0 else {
       throw Wrong("\(path) is not a file", remedy: "name a regular file")
     }
-    guard status.st_size <= bytesMax else {
+    guard size <= bytesMax else {
       throw Wrong("\(path) is larger than 1 MiB", remedy: "name the right file")
     }
     var bytes: [UInt8] = []

@@ -19,6 +19,8 @@ package struct Lane: Hashable, Sendable {
   /// Numbers below it are durably reserved: only they may be given out.
   package internal(set) var reservedWake: UInt32
   package internal(set) var state: State
+  package internal(set) var lastVerdict: LastVerdict?
+  package internal(set) var lastFetch: Instant?
   /// Since when something pends that no wake has told; for people.
   package internal(set) var freshSince: Instant?
   /// An attempt was made that no fold has made durable: until then there is no other, so that a
@@ -92,6 +94,8 @@ package struct Lane: Hashable, Sendable {
     hasAcknowledged = record.hasAcknowledged
     ladderStep = record.ladderStep
     lastWake = record.lastWake
+    lastVerdict = record.lastVerdict
+    lastFetch = record.lastFetch
     background = record.background
     alert = record.alert
     nextWake = record.reservedWake
@@ -126,7 +130,7 @@ package struct Lane: Hashable, Sendable {
     return LaneRecord(
       reservedWake: max(reservedWake, reserving), background: background, alert: alert,
       hasAcknowledged: hasAcknowledged, ladderStep: ladderStep, lastWake: lastWake,
-      retirement: retirement, pending: kept)
+      retirement: retirement, pending: kept, lastVerdict: lastVerdict, lastFetch: lastFetch)
   }
 
   /// What the last `record` reserved; counts once that fold is durable.

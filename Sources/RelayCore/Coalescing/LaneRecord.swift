@@ -12,11 +12,16 @@ package struct LaneRecord: Hashable, Sendable {
   package var retirement: Retirement?
   /// Deliveries in flight count as not sent.
   package var pending: PendingSet
+  /// What came of the last attempt, for people.
+  package var lastVerdict: LastVerdict?
+  /// When the device last fetched or acknowledged, for people.
+  package var lastFetch: Instant?
 
   package init(
     reservedWake: UInt32 = 1, background: Budget = Budget(), alert: Budget = Budget(),
     hasAcknowledged: Bool = false, ladderStep: Int = 0, lastWake: Instant = .zero,
-    retirement: Retirement? = nil, pending: PendingSet = PendingSet()
+    retirement: Retirement? = nil, pending: PendingSet = PendingSet(),
+    lastVerdict: LastVerdict? = nil, lastFetch: Instant? = nil
   ) {
     self.reservedWake = reservedWake
     self.background = background
@@ -26,6 +31,31 @@ package struct LaneRecord: Hashable, Sendable {
     self.lastWake = lastWake
     self.retirement = retirement
     self.pending = pending
+    self.lastVerdict = lastVerdict
+    self.lastFetch = lastFetch
+  }
+}
+
+/// What came of an attempt, in the provider's words or ours.
+package struct LastVerdict: Hashable, Sendable {
+  package var at: Instant
+  /// `delivered`, or the reason why not.
+  package var text: String
+
+  package init(at: Instant, text: String) {
+    self.at = at
+    self.text = text
+  }
+
+  init(_ verdict: Verdict, at now: Instant) {
+    let text =
+      switch verdict {
+      case .delivered: "delivered"
+      case .later(_, _, let reason): "later: \(reason)"
+      case .gone(_, let reason): "gone: \(reason)"
+      case .rejected(let reason): "rejected: \(reason)"
+      }
+    self.init(at: now, text: text)
   }
 }
 

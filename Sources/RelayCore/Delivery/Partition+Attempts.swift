@@ -96,6 +96,7 @@ extension Partition {
     let device = attempt.device
     guard devices.contains(device), devices[device].attempt == attempt.serial else { return }
     devices[device].attempt = 0
+    devices[device].lane.lastVerdict = LastVerdict(verdict, at: now)
     stir(device)
     guard devices[device].attemptAddress == devices[device].address else {
       // Whatever came of it, it was about an address that the device has no more.

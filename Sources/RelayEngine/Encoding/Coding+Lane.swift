@@ -12,6 +12,8 @@ extension LaneRecord: BlobCoded {
     writer.value(lastWake)
     writer.optional(retirement)
     writer.value(pending)
+    writer.optional(lastVerdict)
+    writer.optional(lastFetch)
   }
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
@@ -19,7 +21,19 @@ extension LaneRecord: BlobCoded {
       reservedWake: try reader.wakeNumber(), background: Budget(times: try reader.list()),
       alert: Budget(times: try reader.list()), hasAcknowledged: try reader.flag("LaneRecord"),
       ladderStep: Int(try reader.small("LaneRecord")), lastWake: try reader.value(),
-      retirement: try reader.optional(), pending: try reader.value())
+      retirement: try reader.optional(), pending: try reader.value(),
+      lastVerdict: try reader.optional(), lastFetch: try reader.optional())
+  }
+}
+
+extension LastVerdict: ByteCoded {
+  package func write(to writer: inout ByteWriter) {
+    writer.value(at)
+    writer.text(text)
+  }
+
+  package init(from reader: inout ByteReader) throws(CodingFailure) {
+    self.init(at: try reader.value(), text: try reader.text("LastVerdict"))
   }
 }
 

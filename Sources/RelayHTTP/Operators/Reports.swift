@@ -80,6 +80,8 @@ extension DeviceReport {
       pending: lane.pending.deliveries, hasAcknowledged: lane.hasAcknowledged,
       nextWake: lane.reservedWake,
       lastWake: lane.lastWake == .zero ? nil : lane.lastWake.milliseconds,
-      ladderStep: lane.ladderStep)
+      ladderStep: lane.ladderStep, lastVerdict: lane.lastVerdict?.text,
+      lastVerdictAt: lane.lastVerdict?.at.milliseconds,
+      lastFetch: lane.lastFetch?.milliseconds)
   }
 }
