@@ -2,10 +2,10 @@
 ///
 /// It is deterministic: an equal place gives equal bytes. Layout, big-endian: version (1), key id
 /// (4), feed kind (1), scope hash (8), era (8), position (8), scan head (8), base (8),
-/// code (16).
+/// seen (8), code (16).
 package enum ChangeToken {
   package static let version: UInt8 = 1
-  package static let byteCount = 62
+  package static let byteCount = 70
   package static let codeBytes = 16
 
   /// What a reader finds when it opens a token.
@@ -40,7 +40,7 @@ package enum ChangeToken {
     let place = Place(
       era: word(bytes[14..<22]), position: Position(bits: word(bytes[22..<30])),
       scanHead: word(bytes[30..<38]) == 0 ? nil : Position(bits: word(bytes[30..<38])),
-      base: Position(bits: word(bytes[38..<46])))
+      base: Position(bits: word(bytes[38..<46])), seen: Position(bits: word(bytes[46..<54])))
     let own = body(place, keyID: keyID, feed: feed, reader: reader, keys: keys)
     return own == signed ? .place(place) : .foreign
   }
@@ -58,6 +58,7 @@ package enum ChangeToken {
     append(place.position.bits, count: 8, to: &bytes)
     append(place.scanHead?.bits ?? 0, count: 8, to: &bytes)
     append(place.base.bits, count: 8, to: &bytes)
+    append(place.seen.bits, count: 8, to: &bytes)
     return bytes
   }
 

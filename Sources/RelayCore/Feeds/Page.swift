@@ -102,7 +102,7 @@ extension Page {
     guard let place else {
       return .success(Place(era: 0, position: .zero, scanHead: top))
     }
-    guard eras.contain(place), place.position <= top else {
+    guard eras.contain(place), place.newest <= top else {
       return .failure(Expired(why: .lostHistory))
     }
     let reached = max(place.position, place.goneHidden)
@@ -132,12 +132,10 @@ extension Page {
       last = entry.life.position
     }
     let end = hasMore ? last : max(feed.top, start.position, start.scanHead ?? .zero)
-    let scanHead = hasMore ? start.scanHead : nil
-    // The life of the newest place it names: an older one may have ended below the scan's head.
-    let newest = max(end, scanHead ?? .zero)
-    let next = Place(
-      era: eras.of(newest.ordinal)?.id ?? 0, position: end, scanHead: scanHead,
-      base: hasMore ? start.base : .zero)
+    var next = Place(era: 0, position: end)
+    if hasMore { (next.scanHead, next.base, next.seen) = (start.scanHead, start.base, feed.top) }
+    // The life of the newest place it depends on: an older one may have ended below it.
+    next.era = eras.of(next.newest.ordinal)?.id ?? 0
     return Page(entries: shown, next: next, hasMore: hasMore, since: start.base)
   }
 }

@@ -28,9 +28,7 @@ package struct Eras: Hashable, Sendable {
   package func contain(_ place: Place) -> Bool {
     guard let index = all.firstIndex(where: { $0.id == place.era }) else { return false }
     let end = index + 1 < all.count ? all[index + 1].first : nil
-    return [place.position, place.scanHead ?? .zero].allSatisfy { position in
-      end.map { position.ordinal < $0 } ?? true
-    }
+    return end.map { place.newest.ordinal < $0 } ?? true
   }
 
   package func knows(_ id: UInt64) -> Bool { all.contains { $0.id == id } }
@@ -45,15 +43,24 @@ package struct Place: Hashable, Sendable {
   package var scanHead: Position?
   /// Where that catch-up began: zero for a scan without a token. Counts only with `scanHead`.
   package var base: Position
+  /// The feed's head when its last page was read: what that page left out may have moved up to
+  /// there, so a history that ends below it is not the one that was read. Counts only with
+  /// `scanHead`.
+  package var seen: Position
 
   package init(
-    era: UInt64, position: Position, scanHead: Position? = nil, base: Position = .zero
+    era: UInt64, position: Position, scanHead: Position? = nil, base: Position = .zero,
+    seen: Position = .zero
   ) {
     self.era = era
     self.position = position
     self.scanHead = scanHead
     self.base = base
+    self.seen = seen
   }
+
+  /// The newest of the places it depends on.
+  package var newest: Position { max(position, scanHead ?? .zero, seen) }
 
   /// Nothing that is gone, up to here, is shown: a scan without a token knows of none of it.
   /// Stores may skip it unread (L17).

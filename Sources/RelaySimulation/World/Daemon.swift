@@ -56,6 +56,8 @@ final class Daemon {
   struct Reader {
     var client: Int
     var query: PageQuery
+    /// What the client asked with: an answer to what it has forgotten since is dropped.
+    var token: [UInt8]?
     /// What its answer must show at least: accepted before the read began.
     var atLeast: Position
     var wasRevoked: Bool

@@ -51,8 +51,7 @@ extension World {
       case .place(let place) = ChangeToken.open(token, feed: key, reader: user, with: keys)
     else { return false }
     let last = store.last(of: key.partition)
-    return !store.eras(of: key).knows(place.era) || place.position.ordinal > last
-      || (place.scanHead?.ordinal ?? .zero) > last
+    return !store.eras(of: key).knows(place.era) || place.newest.ordinal > last
   }
 
   func startCommit() {

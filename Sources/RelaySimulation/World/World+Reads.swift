@@ -27,7 +27,7 @@ extension World {
       client: index,
       query: PageQuery(
         feed: feed, reader: client.user, after: place, limit: draw.from(1...plan.pageMax)),
-      atLeast: watch.shown[feed] ?? .zero, wasRevoked: watch.isRevoked(client.user, feed),
+      token: follow.token, atLeast: watch.shown[feed] ?? .zero, wasRevoked: watch.isRevoked(client.user, feed),
       wasGranted: isGranted(client.user, feed), turns: turns(of: feed))
     if planted != .readsEarly, daemon.open.contains(.feed(feed)) {
       daemon.readers.append(reader)
@@ -70,7 +70,7 @@ extension World {
         Daemon.Waiting(partition: feed.partition, fact: .lostHistory(feed), origin: .none))
     }
     guard clients[reader.client].user == reader.query.reader,
-      clients[reader.client].follows[feed] != nil
+      let follow = clients[reader.client].follows[feed], follow.token == reader.token
     else { return }
     clients[reader.client].follows[feed]?.isFetching = false
     if draw.permille(plan.answerLost) { return soon(5_000, .fetch(client: reader.client, feed)) }

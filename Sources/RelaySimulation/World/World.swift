@@ -107,8 +107,10 @@ final class World {
     try checkTheEnd()
   }
 
+  /// Long enough for every alert that may pend to get its turn within the budget.
   private var endsAt: Instant {
-    World.start + plan.unkind + plan.policy.background.per * 4 + .minutes(30)
+    let turns = 4 + plan.limits.alertsPending / plan.policy.alert.max
+    return World.start + plan.unkind + plan.policy.background.per * Int64(turns) + .minutes(30)
   }
 
   /// Nothing is on its way to the store. Re-wakes go on for ever.

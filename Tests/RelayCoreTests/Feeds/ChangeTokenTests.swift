@@ -10,7 +10,7 @@ import Testing
     Place(era: 7, position: Sample.position(3, 2), scanHead: Sample.position(9)),
     Place(
       era: .max, position: Sample.position(5), scanHead: Sample.position(9),
-      base: Sample.position(2)),
+      base: Sample.position(2), seen: Sample.position(77)),
     Place(era: 0, position: .zero),
   ]
 

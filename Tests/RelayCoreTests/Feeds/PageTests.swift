@@ -78,6 +78,19 @@ import Testing
     #expect(first.next.era == 9 && !second.hasMore)
   }
 
+  /// Seed 13209: what a page left out had moved ahead, and a restore from a copy moved it back.
+  @Test func aTokenBetweenPagesIsLostWithTheHistoryThatItsPageSaw() {
+    guard case .page(let first) = read(feed, place(10), limit: 1) else {
+      Issue.record("a token at the floor reads")
+      return
+    }
+    #expect(first.next.seen == feed.head)
+    let restored = FeedState(head: Sample.position(30), floor: Sample.position(10))
+    #expect(read(restored, first.next) == .expired(.lostHistory))
+    let forked = Eras([Era(id: 7, first: Ordinal(1)), Era(id: 9, first: Ordinal(35))])
+    #expect(!forked.contain(first.next))
+  }
+
   @Test func aScanExpiresOnlyIfTheFloorPassesItsHead() {
     let raised = FeedState(head: Sample.position(40), floor: Sample.position(35))
     #expect(read(raised, place(20, scanHead: 34)) == .expired(.trimmed))
