@@ -27,7 +27,8 @@ extension World {
       client: index,
       query: PageQuery(
         feed: feed, reader: client.user, after: place, limit: draw.from(1...plan.pageMax)),
-      token: follow.token, atLeast: watch.shown[feed] ?? .zero, wasRevoked: watch.isRevoked(client.user, feed),
+      token: follow.token, atLeast: watch.shown[feed] ?? .zero,
+      wasRevoked: watch.isRevoked(client.user, feed),
       wasGranted: isGranted(client.user, feed), turns: turns(of: feed))
     if planted != .readsEarly, daemon.open.contains(.feed(feed)) {
       daemon.readers.append(reader)
