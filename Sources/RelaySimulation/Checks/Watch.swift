@@ -68,7 +68,11 @@ struct Watch {
     case .revoked(let user):
       let share = Share(zone: change.zone, user: user)
       if model.lastWord[share] == change.fingerprint { revoked.insert(share) }
-    default: break
+    case .zone:
+      for (share, word) in model.lastWord where word == change.fingerprint {
+        revoked.insert(share)
+      }
+    case .record: break
     }
   }
 

@@ -15,7 +15,21 @@ extension World {
       throw Broken(.catchUpIsWhole, "the daemon does not come to rest")
     }
     for index in clients.indices { try follow(index) }
-    for id in PartitionID.all { try checkWoken(store.tables(of: id)) }
+    for id in PartitionID.all {
+      let tables = store.tables(of: id)
+      try checkWoken(tables)
+      try checkPending(tables, daemon.relay.partition(id).ledger)
+    }
+  }
+
+  /// P12: what the ledger calls pending is what the lanes hold.
+  private func checkPending(_ tables: PartitionTables, _ ledger: Ledger) throws {
+    let isFlying = tables.devices.contains { watch.inFlight[$0.key] != nil }
+    let held = tables.devices.reduce(0) { $0 + $1.lane.pending.deliveries }
+    if !isFlying, Int64(held) != ledger.pending {
+      throw Broken(
+        .theLedgerBalances, "partition \(tables.id.number) holds \(held): \(ledger.line)")
+    }
   }
 
   /// P2: every client, from wherever it stands, arrives at exactly the net state.

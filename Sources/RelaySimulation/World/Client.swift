@@ -22,7 +22,7 @@ struct Follow {
   /// Nil: from the start.
   var token: [UInt8]?
   var held: [Subject: String] = [:]
-  /// The token was given by a history that a restore took back.
+  /// The token was given by a history that a restore took back, or before a revocation.
   var isOfLostHistory = false
   var isFetching = false
 }

@@ -78,6 +78,7 @@ extension World {
       if answer == .duplicate { tally.duplicates += 1 }
       guard answer == .accepted || answer == .duplicate else { return }
       try watch.accepted(change, model)
+      endTokens(of: change)
     case .register(let request):
       guard let client = operations[operation].client, case .registered = answer else { return }
       if clients[client].user == request.user { clients[client].registered = request.user }
@@ -85,6 +86,17 @@ extension World {
       guard let client = operations[operation].client else { return }
       clients[client].registered = nil
     default: break
+    }
+  }
+}
+
+extension World {
+  /// Tokens from before an end that was answered read nothing any more, whatever is granted later.
+  private func endTokens(of change: Change) {
+    let feed = FeedKey(scope: World.scope, kind: .zone(change.zone))
+    for index in clients.indices where watch.isRevoked(clients[index].user, feed) {
+      guard clients[index].follows[feed]?.token != nil else { continue }
+      clients[index].follows[feed]?.isOfLostHistory = true
     }
   }
 }

@@ -128,7 +128,9 @@ extension World {
       let database = World.database(of: zone, for: clients[index].user)
       daemon?.relay.acknowledged(.zone(zone, database, position), by: key)
       let ref = PushText.ZoneRef(zone: zone, database: database)
-      watch.acknowledged(ref, key, before: daemon?.relay.partition(key.home).stepped ?? .zero)
+      // An owner's places are those of the zone itself; of a shared zone they lie elsewhere.
+      let stepped = daemon?.relay.partition(key.home).stepped ?? .zero
+      watch.acknowledged(ref, key, before: database == .private ? position.ordinal : stepped)
     case .database: break
     }
   }
