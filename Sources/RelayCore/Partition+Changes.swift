@@ -9,7 +9,9 @@ extension Partition {
       return (.refused(.tooManyParticipants(max: limits.participantsPerZone)), .stepped)
     }
     let item = Remembered(ordinal: step.ordinal, at: step.at, fingerprint: change.fingerprint)
-    guard memory.remember(item) else { return (.duplicate, .stepped) }
+    guard memory.remember(item) else {
+      return (.duplicate, change.endsEntitlement ? .caughtUp : .stepped)
+    }
     rows.remembered.append(item)
     if let forgotten = memory.evict(at: step.at, limits: limits, share: PartitionID.count) {
       rows.forgotten = forgotten
@@ -72,6 +74,7 @@ extension Partition {
     guard let user = users.find(change.zone.owner, in: change.scope) else { return }
     let held = index.matches(change, in: .private, of: user, before: step.ordinal)
     fire(held, of: user, change, .private, zonePosition: step.position, step, &effects)
+    if held.contains(where: \.subscription.firesOnce) { releaseIfUnused(user) }
   }
 
   /// The end of a zone's life: its feed is cleared, its pending wakes are withdrawn, its
@@ -107,6 +110,12 @@ extension Partition {
 }
 
 extension Change {
+  /// Answered only when it holds everywhere (P9).
+  fileprivate var endsEntitlement: Bool {
+    if case .revoked = event { return true }
+    return endsZone
+  }
+
   var zoneFeed: FeedKey { FeedKey(scope: scope, kind: .zone(zone)) }
   var ownerFeed: FeedKey { FeedKey(scope: scope, kind: .database(zone.owner, .private)) }
 

@@ -11,7 +11,8 @@ extension Partition {
     cut.feeds = buffers.map { feed, buffer in
       FeedCut(
         feed: feed, cleared: buffer.cleared, floor: buffer.floor,
-        deltas: buffer.deltas.map { SubjectDelta(subject: $0.key, delta: $0.value) })
+        deltas: buffer.deltas.map { SubjectDelta(subject: $0.key, delta: $0.value) },
+        marks: buffer.marks)
     }
     cut.subscriptions = rows.subscriptions.values.compactMap(\.self)
     cut.subscriptionsRemoved = rows.subscriptions.filter { $0.value == nil }.map(\.key)
@@ -29,6 +30,7 @@ extension Partition {
     cut.interests = rows.interests.sorted().map {
       Interest(scope: $0, partitions: interests[$0] ?? 0)
     }
+    cut.badges = rows.badges.values.elements
     cut.expiries = rows.expiries
     cut.isRestoreProven = rows.isRestoreProven
     inCut = rows.devices.elements
@@ -66,7 +68,7 @@ extension RowChanges {
   var isEmpty: Bool {
     subscriptions.isEmpty && devices.isEmpty && devicesRemoved.isEmpty && grants.isEmpty
       && members.isEmpty && remembered.isEmpty && outbox.isEmpty && delivered.isEmpty
-      && heard.isEmpty && !fanOuts && interests.isEmpty && expiries.isEmpty
+      && heard.isEmpty && !fanOuts && interests.isEmpty && badges.isEmpty && expiries.isEmpty
       && isRestoreProven == nil
   }
 }

@@ -13,6 +13,11 @@ extension Partition {
     }
   }
 
+  mutating func add(_ marks: ReadMarks, to feed: FeedKey, _ effects: inout [Effect]) {
+    dirty(feed, &effects)
+    buffers[feed, default: FeedBuffer()].marks.append(marks)
+  }
+
   /// Everything up to `position` is gone; older tokens expire.
   mutating func clear(_ feed: FeedKey, at position: Position, _ effects: inout [Effect]) {
     dirty(feed, &effects)
@@ -50,8 +55,12 @@ extension Partition {
         change.touch(notice.verb(of: change), position, .notification(notice.detail)), &effects)
       let match = Match(
         notice: notice, position: position, zonePosition: zonePosition,
-        alert: held.subscription.alertKey(for: change))
+        alert: held.subscription.alertKey(for: change),
+        look: held.subscription.look(for: change, limits: limits))
+      if held.subscription.info.badges { raiseBadges(of: user) }
       offer(match, to: user, change, step.at)
+      // Gone with the fold that brings its notification; saved again, it lives again.
+      if held.subscription.firesOnce { removeSubscription(held, of: user, &effects) }
     }
   }
 
@@ -66,6 +75,14 @@ extension Partition {
         match, at: now, policy: policy, limits: limits, ledger: &ledger)
       stir(device)
     }
+  }
+}
+
+extension Subscription {
+  /// Removed by the first change it fires for.
+  package var firesOnce: Bool {
+    if case .query(let rule) = rule { return rule.firesOnce }
+    return false
   }
 }
 
@@ -109,30 +126,10 @@ extension Notice {
   }
 }
 
-extension NotificationInfo {
-  /// The values of the desired keys, as far as they fit.
-  func values(of record: RecordChange, limits: Limits) -> (values: [Field], isCut: Bool) {
-    var values: [Field] = []
-    var bytes = 0
-    for key in desiredKeys {
-      guard let field = record.fields.first(where: { $0.name == key }) else { continue }
-      var json = JSONText()
-      json.key(field.name)
-      json.value(field.value)
-      bytes += json.bytes.count
-      guard bytes <= limits.valueBytesPerNotification else { return (values, true) }
-      values.append(field)
-    }
-    return (values, false)
-  }
-}
-
 extension Subscription {
   /// Nil: it wakes in the background.
   func alertKey(for change: Change) -> AlertKey? {
     guard info.isVisible else { return nil }
-    // It ends with its zone, so nothing could say any more how an alert of it looks.
-    if case .zone = rule, change.endsZone { return nil }
     var subject = change.zone.owner.name + "/" + change.zone.name
     var collapse: String?
     if case .record(let record) = change.event, case .query = rule {

@@ -44,8 +44,7 @@ extension Partition {
     case .interest(let scope):
       interests[scope, default: 0] |= 1 << UInt64(source.number)
       rows.interests.append(scope)
-    case .displaced(let scope, let user, let client, let address):
-      displace(DeviceKey(scope: scope, user: user, client: client), from: address, step, &effects)
+    case .displaced(let displacement): displace(displacement, step, &effects)
     }
   }
 

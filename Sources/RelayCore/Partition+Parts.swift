@@ -5,6 +5,7 @@ struct FeedBuffer: Sendable {
   var cleared: Position?
   var floor: Position?
   var deltas: OrderedDictionary<Subject, Delta> = [:]
+  var marks: [ReadMarks] = []
 }
 
 /// Everybody a zone was ever shared with; those whose grant ended stay for the floor of a regrant.
@@ -41,6 +42,7 @@ struct RowChanges: Sendable {
   var heard: OrderedSet<PartitionID> = []
   var fanOuts = false
   var interests: OrderedSet<Scope> = []
+  var badges: OrderedDictionary<BadgeRow.Key, BadgeRow> = [:]
   var expiries: [FeedExpiry] = []
   var isRestoreProven: Bool?
 }

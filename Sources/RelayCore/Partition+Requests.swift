@@ -54,9 +54,11 @@ extension Partition {
 
   /// Another registration took over the address: this one is reached no more.
   mutating func displace(
-    _ key: DeviceKey, from address: Address, _ step: Step, _ effects: inout [Effect]
+    _ displacement: Displacement, _ step: Step, _ effects: inout [Effect]
   ) {
-    guard let device = find(key), devices[device].address == address else { return }
+    guard let device = find(displacement.device),
+      devices[device].registration == displacement.registration
+    else { return }
     devices[device].address.token = []
     retire(device, because: "displaced", at: step.at, &effects)
   }
@@ -152,6 +154,7 @@ extension Partition {
     guard index.all(of: user).isEmpty, devices.all(of: user).isEmpty,
       memberships[user] == nil
     else { return }
+    dropBadges(of: user)
     users.release(user)
   }
 

@@ -18,6 +18,10 @@ extension Partition {
     for out in tables.fanOuts.sorted(by: { $0.origin < $1.origin }) { fanOuts[out.origin] = out }
     isRestoreProven = tables.isRestoreProven
     for interest in tables.interests { interests[interest.scope] = interest.partitions }
+    for row in tables.badges {
+      guard let user = users.find(row.key.user, in: row.key.scope) else { continue }
+      badges[user, default: [:]][row.key.topic] = row.count
+    }
   }
 
   private mutating func load(_ row: SubscriptionRow) {

@@ -36,6 +36,8 @@ package struct Partition: Sendable {
   var interests: [Scope: UInt64] = [:]
   /// Scopes whose home knows that this partition has public subscriptions.
   var interestsTold: Set<Scope> = []
+  /// By user: how many notifications each app's icon shows, by topic. Zero is not kept.
+  var badges: [Int: OrderedDictionary<String, Int>] = [:]
   var heard: [PartitionID: Position] = [:]
   var fanOuts: OrderedDictionary<Ordinal, FanOut> = [:]
   var rows: RowChanges
@@ -112,6 +114,8 @@ package struct Partition: Sendable {
     case .modify(let request): return modify(request, step, &effects)
     case .slice(let slice): go(on: slice, step, &effects)
     case .forwarded(let forwarded): hear(forwarded, step, &effects)
+    case .markRead(let request): markRead(request, step, &effects)
+    case .setBadge(let request): return setBadge(request)
     case .expireTokens(let expiry): expire(expiry, step)
     case .lostHistory(let feed):
       raiseFloor(of: feed, to: step.position, &effects)

@@ -83,6 +83,8 @@ extension Fact {
     case .register(let request): [.home(of: request.user, in: request.scope)]
     case .unregister(let request): [.home(of: request.user, in: request.scope)]
     case .modify(let request): [.home(of: request.user, in: request.scope)]
+    case .markRead(let request): [.home(of: request.user, in: request.scope)]
+    case .setBadge(let request): [.home(of: request.user, in: request.scope)]
     case .lostHistory(let feed): [feed.partition]
     case .expireTokens(let expiry): expiry.homes
     case .slice, .forwarded: []

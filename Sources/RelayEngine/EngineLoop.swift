@@ -41,6 +41,7 @@ struct EngineLoop: ~Copyable {
     nextTrim = recovered.latest + settings.trimEvery
     tally.unfolded = recovered.replayed
     forwarding.add(recovered.outbox)
+    settling.recovered(recovered.outbox)
     visibility.dirtied(recovered.dirtied)
     relay = recovered.relay
     for (partition, fact) in relay.recovered() {

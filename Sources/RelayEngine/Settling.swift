@@ -28,6 +28,8 @@ struct Settling: Sendable {
   private var open: [Waiting] = []
   private var inCut: [Waiting] = []
   private var forwards: [Place: (left: Int, due: [Due])] = [:]
+  /// Folded, and waiting for all that their partitions forwarded before.
+  private var late: [Waiting] = []
 
   var isAwaitingFold: Bool { !open.isEmpty || !inCut.isEmpty }
 
@@ -46,25 +48,42 @@ struct Settling: Sendable {
     open = []
   }
 
-  /// The cut is durable, and these rows go to other partitions.
-  ///
-  /// - Returns: answers whose moment has come.
-  mutating func folded(_ rows: [OutboxRow]) -> [Due] {
+  /// Rows that an earlier life left undelivered.
+  mutating func recovered(_ rows: [OutboxRow]) {
     for row in rows {
       let place = Place(partition: row.source, ordinal: row.key.serial.ordinal)
       forwards[place, default: (0, [])].left += 1
     }
+  }
+
+  /// The cut is durable, and these rows go to other partitions.
+  ///
+  /// - Returns: answers whose moment has come.
+  mutating func folded(_ rows: [OutboxRow]) -> [Due] {
+    recovered(rows)
     var due: [Due] = []
     for waiting in inCut {
       let place = Place(partition: waiting.partition, ordinal: waiting.ordinal)
-      if waiting.moment == .settled, forwards[place] != nil {
-        forwards[place]?.due.append(waiting.due)
-      } else {
-        due.append(waiting.due)
+      switch waiting.moment {
+      case .caughtUp: late.append(waiting)
+      case .settled where forwards[place] != nil: forwards[place]?.due.append(waiting.due)
+      case .stepped, .folded, .settled: due.append(waiting.due)
       }
     }
     inCut = []
-    return due
+    return due + caughtUp()
+  }
+
+  private mutating func caughtUp() -> [Due] {
+    guard !late.isEmpty else { return [] }
+    let still = late.filter { waiting in
+      forwards.keys.contains {
+        $0.partition == waiting.partition && $0.ordinal <= waiting.ordinal
+      }
+    }
+    let due = late.filter { waiting in !still.contains { $0.due.ticket == waiting.due.ticket } }
+    late = still
+    return due.map(\.due)
   }
 
   /// A row's target has stepped it.
@@ -73,6 +92,6 @@ struct Settling: Sendable {
     guard var entry = forwards[place] else { return [] }
     entry.left -= 1
     forwards[place] = entry.left > 0 ? entry : nil
-    return entry.left > 0 ? [] : entry.due
+    return entry.left > 0 ? [] : entry.due + caughtUp()
   }
 }

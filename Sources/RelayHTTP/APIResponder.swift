@@ -58,6 +58,8 @@ package struct APIResponder: HTTPResponder {
     case .unregister: return try await doors.unregister(body, caller)
     case .list: return try await doors.devices(caller)
     case .notifications: return try await doors.notifications(body, caller)
+    case .markRead: return try await doors.markRead(body, caller)
+    case .badge: return try await doors.setBadge(body, caller, gate)
     case .acknowledge: return try doors.acknowledge(body, caller)
     }
   }

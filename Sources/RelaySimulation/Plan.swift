@@ -47,6 +47,7 @@ struct Plan: Sendable {
   var userSwitches = 0
   var expiries = 0
   var attacks = 0
+  var readMarks = 0
 
   init(seed: UInt64) {
     var draw = Draw(seed: seed ^ 0x5151)
@@ -125,6 +126,7 @@ struct Plan: Sendable {
     signOuts = rate(&draw, 80)
     tokenSwaps = rate(&draw, 100)
     userSwitches = rate(&draw, 80)
+    readMarks = rate(&draw, 200)
     expiries = rate(&draw, 15)
   }
 

@@ -43,8 +43,7 @@ struct AddressClaim {
       source: source,
       key: OutboxRow.Key(
         target: partition, serial: Position(row.registration, index: Self.serialIndex)),
-      message: .displaced(
-        scope: key.scope, user: key.user, client: key.client, address: address))
+      message: .displaced(Displacement(device: key, registration: registration)))
   }
 
   static let serialIndex = 60_000

@@ -14,6 +14,7 @@ struct FeedWriter {
     let before = feed
     try raise(&feed, cleared: cut.cleared ?? .zero, floor: cut.floor ?? .zero)
     for delta in cut.deltas { try fold(delta, into: &feed) }
+    for marks in cut.marks { try mark(marks, in: &feed) }
     if cut.feed.isBounded { try bound(&feed) }
     if feed.state != before.state || feed.count != before.count { try feed.save(in: database) }
   }
@@ -39,6 +40,11 @@ struct FeedWriter {
       visible, item.delta, subject: item.subject, floor: feed.state.floor)
     feed.state.head = max(feed.state.head, entry.life.position)
     guard entry != standing else { return }
+    try save(entry, subject, in: feed)
+    if standing == nil { feed.count += 1 }
+  }
+
+  private func save(_ entry: Entry, _ subject: Data, in feed: FeedRow) throws {
     let save = try database.cachedStatement(
       sql: """
         INSERT OR REPLACE INTO entries
@@ -48,7 +54,20 @@ struct FeedWriter {
         """)
     try save.execute(
       arguments: EntryRow.arguments(entry, feed: feed.id, subject: subject, kept: at))
-    if standing == nil { feed.count += 1 }
+  }
+
+  /// Reads the whole feed, at most `Limits.notificationsPerUser` entries: marks are rare, and an
+  /// index by notification would cost every notification a row more.
+  private func mark(_ marks: ReadMarks, in feed: inout FeedRow) throws {
+    let all = try Row.fetchAll(
+      try database.cachedStatement(
+        sql: "SELECT \(EntryRow.columns) FROM entries WHERE feed = ? AND position > ?"),
+      arguments: [feed.id, feed.state.cleared.column]
+    ).map { try EntryRow.entry($0) }
+    for entry in Fold.mark(all, marks) {
+      try save(entry, StoreKey(entry.subject).data, in: feed)
+      feed.state.head = max(feed.state.head, entry.life.position)
+    }
   }
 
   /// Removes the oldest beyond the limit; their readers' tokens expire with them.

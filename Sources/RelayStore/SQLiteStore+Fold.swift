@@ -45,6 +45,7 @@ extension SQLiteStore {
     if let isProven = cut.isRestoreProven { try tables.proveRestore(isProven) }
     if let fanOuts = cut.fanOuts { try tables.replace(fanOuts) }
     for interest in cut.interests { try tables.save(interest) }
+    for badge in cut.badges { try tables.save(badge) }
     return try fold(cut, devices: DeviceWriter(database: database, partition: cut.id), tables)
   }
 

@@ -37,6 +37,7 @@ struct TableReader {
     tables.fanOuts = try rows("SELECT body FROM fan_outs WHERE partition = ? ORDER BY place")
       .map { try FanOut(blob: [UInt8]($0[0] as Data)) }
     tables.interests = try interests()
+    tables.badges = try badges()
     return tables
   }
 
@@ -76,6 +77,14 @@ struct TableReader {
         return Interest(
           scope: try reader.scope(), partitions: UInt64(bitPattern: row[1] as Int64))
       }
+  }
+
+  private func badges() throws -> [BadgeRow] {
+    try rows("SELECT key, count FROM badges WHERE partition = ? ORDER BY key").map { row in
+      var reader = StoreKeyReader(row[0] as Data)
+      let key = try reader.badge()
+      return BadgeRow(scope: key.scope, user: key.user, topic: key.topic, count: row[1])
+    }
   }
 
   private func rows(_ sql: String) throws -> [Row] {

@@ -126,6 +126,12 @@ enum Schema {
       serial INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX members_by_partition ON members (partition, serial);
+    CREATE TABLE badges (
+      key BLOB PRIMARY KEY,
+      partition INTEGER NOT NULL,
+      count INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX badges_by_partition ON badges (partition);
 
     """
 

@@ -44,6 +44,11 @@ extension StoreKey {
     rest(participant.name.utf8)
   }
 
+  init(_ key: BadgeRow.Key) {
+    self.init(scope: key.scope, user: key.user)
+    rest(key.topic.utf8)
+  }
+
   init(client: ClientID) {
     self.init()
     word(client.bits.high)
@@ -62,6 +67,10 @@ extension StoreKeyReader {
     DeviceKey(
       scope: try scope(), user: UserID(try text()),
       client: ClientID(Identifier(high: try word(), low: try word())))
+  }
+
+  mutating func badge() throws -> BadgeRow.Key {
+    BadgeRow.Key(scope: try scope(), user: UserID(try text()), topic: try rest())
   }
 
   mutating func grant() throws -> MemberRow.Key {

@@ -105,6 +105,16 @@ struct TableWriter {
       [number, StoreKey(scope: interest.scope).data, Int64(bitPattern: interest.partitions)])
   }
 
+  func save(_ badge: BadgeRow) throws {
+    let key = StoreKey(badge.key).data
+    guard badge.count > 0 else { return try run("DELETE FROM badges WHERE key = ?", [key]) }
+    try run(
+      """
+      INSERT INTO badges (key, partition, count) VALUES (?, ?, ?)
+      ON CONFLICT (key) DO UPDATE SET count = excluded.count
+      """, [key, number, badge.count])
+  }
+
   func proveRestore(_ isProven: Bool) throws {
     try run("UPDATE partitions SET restored = ? WHERE id = ?", [isProven ? 1 : 0, number])
   }

@@ -41,4 +41,20 @@ import Testing
     #expect(settling.delivered(row(1, index: 1).key, from: home).map(\.ticket.index) == [0])
     #expect(settling.delivered(row(1).key, from: home).isEmpty)
   }
+
+  /// P9, seed 8026: a revocation was repeated while the first was under way to its participant, and
+  /// the repeat was answered before it held. So it is with rows that an earlier life left.
+  @Test func aRepeatIsAnsweredNoSoonerThanWhatItRepeats() {
+    var settling = Settling()
+    settling.recovered([row(1)])
+    settling.wait(ticket(0), .accepted, .settled, home, Ordinal(2))
+    settling.wait(ticket(1), .duplicate, .caughtUp, home, Ordinal(3))
+    settling.cut()
+    #expect(settling.folded([row(2)]).isEmpty)
+    #expect(settling.delivered(row(2).key, from: home).map(\.ticket.index) == [0])
+    #expect(settling.delivered(row(1).key, from: home).map(\.ticket.index) == [1])
+    settling.wait(ticket(2), .duplicate, .caughtUp, home, Ordinal(4))
+    settling.cut()
+    #expect(settling.folded([row(5)]).map(\.ticket.index) == [2])
+  }
 }

@@ -107,8 +107,6 @@ import Testing
     "/device/1/\(Rig.container)/production/tokens/list",
     "/device/1/\(Rig.container)/staging/tokens/list",
     "/device/1/\(Rig.container)/development/tokens/create",
-    "/device/1/\(Rig.container)/development/notifications/markRead",
-    "/device/1/\(Rig.container)/development/badge/modify",
     "/device/2/\(Rig.container)/development/tokens/list",
     "/database/1/\(Rig.container)/development/tokens/register",
     "/database/1/\(Rig.container)/development/private/tokens/register",

@@ -127,11 +127,6 @@ import Testing
     ),
     (
       #""subscriptionType":"query","query":{"recordType":"T"},"notificationInfo":{"#
-        + #""shouldBadge":true}"#,
-      "private", "shouldBadge is not supported by this version"
-    ),
-    (
-      #""subscriptionType":"query","query":{"recordType":"T"},"notificationInfo":{"#
         + #""additionalFields":["a","b","c","d"]}"#,
       "private", "names more than 3 fields"
     ),

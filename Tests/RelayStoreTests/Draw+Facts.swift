@@ -2,7 +2,7 @@ import RelayCore
 
 extension Draw {
   mutating func fact() -> Fact {
-    switch number(0..<9) {
+    switch number(0..<11) {
     case 0: .change(change())
     case 1:
       .register(
@@ -24,6 +24,15 @@ extension Draw {
         TokenExpiry(
           container: maybe { $0.text() }, environment: maybe { $0.scope().environment },
           user: maybe { $0.user() }))
+    case 8:
+      .markRead(
+        ReadRequest(
+          scope: scope(), user: user(), client: maybe { $0.client() },
+          notifications: list(4) { $0.identifier() }))
+    case 9:
+      .setBadge(
+        BadgeRequest(
+          scope: scope(), user: user(), topic: maybe { $0.text() }, badge: number(0..<1_000)))
     default: .lostHistory(feed())
     }
   }
@@ -31,7 +40,11 @@ extension Draw {
   mutating func message() -> Forwarded.Message {
     switch number(0..<3) {
     case 0: .change(change(), at: position())
-    case 1: .displaced(scope: scope(), user: user(), client: client(), address: address())
+    case 1:
+      .displaced(
+        Displacement(
+          device: DeviceKey(scope: scope(), user: user(), client: client()),
+          registration: ordinal()))
     default: .interest(scope())
     }
   }
@@ -59,7 +72,8 @@ extension Draw {
       PendingAlert(
         key: AlertKey(
           subscription: SubscriptionID($0.text()), database: $0.database(), subject: $0.text(),
-          collapse: $0.maybe { $0.text() }), notice: $0.notice(), position: $0.position())
+          collapse: $0.maybe { $0.text() }), notice: $0.notice(), position: $0.position(),
+        look: $0.maybe { $0.subscription().info })
     }
     pending.lostAlerts = flag()
     return LaneRecord(
@@ -101,7 +115,10 @@ extension Draw {
       .notification(
         NotificationDetail(
           kind: pick([.query, .zone, .database]), database: database(),
-          notification: identifier(), isRead: flag()))
+          notification: identifier(),
+          read: maybe {
+            NotificationDetail.ReadMark(changed: $0.position(), device: $0.maybe { $0.client() })
+          }))
     }
   }
 }

@@ -128,6 +128,21 @@ extension Draw {
       }
     }
     tables.interests.sort { $0.scope < $1.scope }
+    if let gone = tables.badges.first {
+      cut.badges = [
+        BadgeRow(scope: gone.key.scope, user: gone.key.user, topic: gone.key.topic, count: 0)
+      ]
+      tables.badges.removeFirst()
+    }
+    for index in 1...3 {
+      let row = BadgeRow(
+        scope: scope(), user: user(), topic: "\(ordinal.number).\(index)", count: index)
+      cut.badges.append(row)
+      tables.badges.append(row)
+    }
+    tables.badges.sort {
+      ($0.key.scope, $0.key.user, $0.key.topic) < ($1.key.scope, $1.key.user, $1.key.topic)
+    }
     cut.isRestoreProven = maybe { $0.flag() }
     tables.isRestoreProven = cut.isRestoreProven ?? tables.isRestoreProven
   }

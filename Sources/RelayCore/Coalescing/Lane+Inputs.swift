@@ -74,6 +74,16 @@ extension Lane {
     settleState()
   }
 
+  /// Somebody has read these notifications: an alert of one is not shown any more. What pends in
+  /// the background stays, for a read mark says nothing of zones.
+  package mutating func read(_ notifications: Set<Identifier>, ledger: inout Ledger) {
+    cancelAlerts(as: \.fetched, ledger: &ledger) {
+      notifications.contains($0.notice.notification)
+    }
+    if pending.alerts.isEmpty { pending.lostAlerts = false }
+    settleState()
+  }
+
   /// A subscription was removed, a zone deleted or withdrawn: what pends of it is not told.
   package mutating func withdraw(_ withdrawal: Withdrawal, ledger: inout Ledger) {
     ledger.settle(pending.withdraw(withdrawal), as: \.withdrawn)

@@ -45,14 +45,18 @@ package struct Match: Hashable, Sendable {
   package var zonePosition: Position
   /// Nil: wakes in the background. Else shown to a person, one push a key.
   package var alert: AlertKey?
+  /// How the alert looks, where the subscription cannot say it when it is shown.
+  package var look: NotificationInfo?
 
   package init(
-    notice: Notice, position: Position, zonePosition: Position, alert: AlertKey? = nil
+    notice: Notice, position: Position, zonePosition: Position, alert: AlertKey? = nil,
+    look: NotificationInfo? = nil
   ) {
     self.notice = notice
     self.position = position
     self.zonePosition = zonePosition
     self.alert = alert
+    self.look = look
   }
 }
 

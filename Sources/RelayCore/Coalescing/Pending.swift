@@ -75,10 +75,16 @@ package struct PendingAlert: Hashable, Sendable {
   package var key: AlertKey
   package var notice: Notice
   package var position: Position
+  /// How it looks, where it names values of its record or its subscription is gone. Nil: as the
+  /// subscription says when it is shown. Erased with the alert.
+  package var look: NotificationInfo?
 
-  package init(key: AlertKey, notice: Notice, position: Position) {
+  package init(
+    key: AlertKey, notice: Notice, position: Position, look: NotificationInfo? = nil
+  ) {
     self.key = key
     self.notice = notice
     self.position = position
+    self.look = look
   }
 }

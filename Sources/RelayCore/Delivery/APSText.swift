@@ -2,7 +2,7 @@
 /// bare string, anything richer a dictionary (cloudkit-wire, section 2).
 enum APSText {
   static func encode(
-    _ info: NotificationInfo?, dropped: Set<PayloadEncoder.Part>
+    _ info: NotificationInfo?, badge: Int?, dropped: Set<PayloadEncoder.Part>
   ) -> [UInt8] {
     var json = JSONText()
     guard let info else {
@@ -11,6 +11,10 @@ enum APSText {
     }
     json.raw("{")
     alert(info.alert, dropped: dropped, into: &json)
+    if let badge, !dropped.contains(.badge) {
+      json.key("badge")
+      json.number(badge)
+    }
     if let sound = info.sound, !dropped.contains(.sound) {
       json.key("sound")
       json.string(sound)

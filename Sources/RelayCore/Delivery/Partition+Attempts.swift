@@ -17,7 +17,9 @@ extension Partition {
     else { return nil }
     let lane = devices[device].lane
     let owner = users[devices[device].user]
-    guard let (text, listed) = text(of: lane, isAlert: isAlert, owner, at: now) else { return nil }
+    guard let (text, listed) = text(of: device, isAlert: isAlert, owner, at: now) else {
+      return nil
+    }
     let payload = PayloadEncoder.encode(text, bytesMax: limits.payloadBytes)
     let named = Set(listed.prefix(payload.zonesNamed).map(\.notice.place))
     let wakesApp = text.info.map(\.isContentAvailable) ?? true
@@ -45,8 +47,9 @@ extension Partition {
   private static let backgroundCollapse = "zonerelay-background"
 
   private func text(
-    of lane: Lane, isAlert: Bool, _ owner: Users.Key, at now: Instant
+    of device: Int, isAlert: Bool, _ owner: Users.Key, at now: Instant
   ) -> (WakeText, [Pending])? {
+    let lane = devices[device].lane
     let pending = lane.pending.tellable(folded)
     // A device that never acknowledges is told only what no wake has told yet.
     let told = lane.hasAcknowledged
@@ -59,7 +62,7 @@ extension Partition {
     if isAlert {
       guard let alert = pending.alerts.first else { return nil }
       shown = alert.notice
-      info = self.info(of: alert.key, owner)
+      info = alert.look ?? self.info(of: alert.key, owner)
     } else {
       let subjects = zones + pending.query + pending.overflow
       let fresh = subjects.filter(\.isFresh)
@@ -75,11 +78,13 @@ extension Partition {
       zones: zones.map {
         WakeText.NamedZone(zone: $0.notice.zone, database: $0.notice.database)
       },
-      hasQuery: hasQuery, isMore: overflows || pending.lostAlerts)
+      hasQuery: hasQuery, isMore: overflows || pending.lostAlerts,
+      badge: info?.badges == true ? badge(of: device) : nil)
     return (text, zones)
   }
 
-  /// A removed subscription withdrew its alerts, so one that shows an alert is there.
+  /// A removed subscription withdrew its alerts, or they carry their look with them, so one that is
+  /// asked for is there.
   private func info(of key: AlertKey, _ owner: Users.Key) -> NotificationInfo {
     users.find(owner.user, in: owner.scope)
       .flatMap { index.find(key.subscription, key.database, of: $0) }?.subscription.info

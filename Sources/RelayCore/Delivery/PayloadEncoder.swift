@@ -84,7 +84,7 @@ package enum PayloadEncoder {
   private static func head(_ text: WakeText, dropped: Set<Part>) -> [UInt8] {
     var json = JSONText()
     json.raw("{\"aps\":")
-    json.append(APSText.encode(text.info, dropped: dropped))
+    json.append(APSText.encode(text.info, badge: text.badge, dropped: dropped))
     json.raw(",\"ck\":{\"ce\":")
     json.number(text.scope.environment.rawValue)
     if !dropped.contains(.container) {

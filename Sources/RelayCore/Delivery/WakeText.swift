@@ -14,10 +14,12 @@ package struct WakeText: Hashable, Sendable {
   package var hasQuery: Bool
   /// There is more than `zones` can say.
   package var isMore: Bool
+  /// The user's counter for this topic, if the notification shows it.
+  package var badge: Int?
 
   package init(
     scope: Scope, user: UserID, wake: UInt32, notice: Notice, info: NotificationInfo?,
-    subjects: Int, zones: [NamedZone], hasQuery: Bool, isMore: Bool
+    subjects: Int, zones: [NamedZone], hasQuery: Bool, isMore: Bool, badge: Int? = nil
   ) {
     self.scope = scope
     self.user = user
@@ -28,6 +30,7 @@ package struct WakeText: Hashable, Sendable {
     self.zones = zones
     self.hasQuery = hasQuery
     self.isMore = isMore
+    self.badge = badge
   }
 
   package struct NamedZone: Hashable, Sendable {

@@ -11,6 +11,23 @@ package struct Entry: Hashable, Sendable {
   }
 }
 
+extension Entry {
+  /// The place of the last change; its own place unless a read mark moved it.
+  package var changed: Position {
+    if case .notification(let detail) = detail, let read = detail.read { return read.changed }
+    return life.position
+  }
+
+  /// What happened since `token` is `client`'s own doing: the change, or the read mark if that is
+  /// all that is new.
+  package func isOwn(of client: ClientID?, since token: Position) -> Bool {
+    if case .notification(let detail) = detail, detail.isReadMark(since: token) {
+      return client != nil && client == detail.read?.device
+    }
+    return life.isOwn(of: client, since: token)
+  }
+}
+
 /// When a subject came, went and came back, and who touched it last.
 package struct Life: Hashable, Sendable {
   package enum State: UInt8, Hashable, Sendable {
@@ -102,13 +119,37 @@ package struct NotificationDetail: Hashable, Sendable {
   package var database: Database
   /// The last change's identity; with the subscription, the notification's.
   package var notification: Identifier
-  package var isRead: Bool
+  /// Nil: unread.
+  package var read: ReadMark?
 
-  package init(kind: Kind, database: Database, notification: Identifier, isRead: Bool = false) {
+  package init(
+    kind: Kind, database: Database, notification: Identifier, read: ReadMark? = nil
+  ) {
     self.kind = kind
     self.database = database
     self.notification = notification
-    self.isRead = isRead
+    self.read = read
+  }
+
+  package var isRead: Bool { read != nil }
+
+  /// A reader at `token` has seen the notification itself: what is new is that it was read.
+  package func isReadMark(since token: Position) -> Bool {
+    read.map { $0.changed <= token } ?? false
+  }
+
+  /// That it was read. It moves the entry to a place of its own and says nothing of the change:
+  /// whose that was and where it stood remain.
+  package struct ReadMark: Hashable, Sendable {
+    /// The place of the change that was read.
+    package var changed: Position
+    /// The device that said so.
+    package var device: ClientID?
+
+    package init(changed: Position, device: ClientID?) {
+      self.changed = changed
+      self.device = device
+    }
   }
 
   package enum Reason: UInt8, Hashable, Sendable { case created = 1, updated, deleted }

@@ -35,7 +35,7 @@ package enum Fold {
       entry.life.died = entry.life.position
       entry.life.reborn = touch.position
     }
-    entry.life.foreign = foreign(of: touch, after: entry.life)
+    entry.life.foreign = foreign(of: touch, after: entry)
     settle(touch, in: &entry)
     return entry
   }
@@ -45,13 +45,13 @@ package enum Fold {
       entry.life.died = rebirth.died ?? entry.life.position
       entry.life.reborn = rebirth.reborn
     }
-    entry.life.foreign = rest.foreign ?? foreign(of: rest.last, after: entry.life)
+    entry.life.foreign = rest.foreign ?? foreign(of: rest.last, after: entry)
     settle(rest.last, in: &entry)
   }
 
-  private static func foreign(of touch: Touch, after life: Life) -> Position {
+  private static func foreign(of touch: Touch, after entry: Entry) -> Position {
     guard let device = touch.device else { return touch.position }
-    return device == life.device ? life.foreign : life.position
+    return device == entry.life.device ? entry.life.foreign : entry.changed
   }
 
   private static func settle(_ touch: Touch, in entry: inout Entry) {

@@ -76,6 +76,9 @@ extension Partition {
         [hit.held], of: hit.user, out.change, .public, zonePosition: out.zonePosition,
         first: first, step, &effects)
     }
+    for hit in hits.prefix(limits.fanOutSlice) where hit.held.subscription.firesOnce {
+      releaseIfUnused(hit.user)
+    }
     return hits.count > limits.fanOutSlice ? hits[limits.fanOutSlice - 1].held.serial : nil
   }
 

@@ -37,6 +37,8 @@ package struct PartitionCut: Hashable, Sendable {
   package var fanOuts: [FanOut]?
   /// Which partitions hold public subscriptions, for each scope whose home this is.
   package var interests: [Interest] = []
+  /// A count of zero removes the row.
+  package var badges: [BadgeRow] = []
   /// Forced expiries: floors of all feeds they mean are raised.
   package var expiries: [FeedExpiry] = []
   /// A signed token proved a restore from a copy (true), or a forced expiry made good for it
@@ -68,14 +70,18 @@ package struct FeedCut: Hashable, Sendable {
   package var floor: Position?
   /// One a subject, in order of the subjects' first touch.
   package var deltas: [SubjectDelta]
+  /// Folded after the deltas, in their order; notifications feeds only.
+  package var marks: [ReadMarks]
 
   package init(
-    feed: FeedKey, cleared: Position? = nil, floor: Position? = nil, deltas: [SubjectDelta] = []
+    feed: FeedKey, cleared: Position? = nil, floor: Position? = nil, deltas: [SubjectDelta] = [],
+    marks: [ReadMarks] = []
   ) {
     self.feed = feed
     self.cleared = cleared
     self.floor = floor
     self.deltas = deltas
+    self.marks = marks
   }
 }
 

@@ -12,6 +12,8 @@ package enum Fact: Hashable, Sendable {
   case slice(Slice)
   /// From another partition of this store.
   case forwarded(Forwarded)
+  case markRead(ReadRequest)
+  case setBadge(BadgeRequest)
   case expireTokens(TokenExpiry)
   /// A signed token named a life this store never had: the feed's floor rises to here.
   case lostHistory(FeedKey)
@@ -67,6 +69,39 @@ package struct SubscriptionsRequest: Hashable, Sendable {
   }
 }
 
+/// Notifications that a user has read, by their ids.
+package struct ReadRequest: Hashable, Sendable {
+  package var scope: Scope
+  package var user: UserID
+  /// The device that says so; nil if it did not name itself.
+  package var client: ClientID?
+  /// At most 200.
+  package var notifications: [Identifier]
+
+  package init(scope: Scope, user: UserID, client: ClientID?, notifications: [Identifier]) {
+    self.scope = scope
+    self.user = user
+    self.client = client
+    self.notifications = notifications
+  }
+}
+
+/// Sets a user's badge counter.
+package struct BadgeRequest: Hashable, Sendable {
+  package var scope: Scope
+  package var user: UserID
+  /// The app's topic; nil: every topic of the user's devices.
+  package var topic: String?
+  package var badge: Int
+
+  package init(scope: Scope, user: UserID, topic: String?, badge: Int) {
+    self.scope = scope
+    self.user = user
+    self.topic = topic
+    self.badge = badge
+  }
+}
+
 /// A part of a fan-out: the subscribers or participants after `cursor`, for the change that was
 /// stepped at `origin`.
 package struct Slice: Hashable, Sendable {
@@ -96,10 +131,22 @@ package struct Forwarded: Hashable, Sendable {
     /// A change that concerns participants or public subscribers there, and its place in its
     /// zone's feed.
     case change(Change, at: Position)
-    /// Another registration took over this address (the latest wins).
-    case displaced(scope: Scope, user: UserID, client: ClientID, address: Address)
+    /// Another registration took over an address (the latest wins).
+    case displaced(Displacement)
     /// From now on the sender holds subscriptions to this scope's public database.
     case interest(Scope)
+  }
+}
+
+/// What a device lost: its address, as that registration had it. One that came since is another,
+/// and will be heard of itself if it loses too.
+package struct Displacement: Hashable, Sendable {
+  package var device: DeviceKey
+  package var registration: Ordinal
+
+  package init(device: DeviceKey, registration: Ordinal) {
+    self.device = device
+    self.registration = registration
   }
 }
 

@@ -193,6 +193,29 @@ package struct Interest: Hashable, Sendable {
   }
 }
 
+/// How many notifications the icon of one app shows for a user.
+package struct BadgeRow: Hashable, Sendable {
+  package struct Key: Hashable, Sendable {
+    package var scope: Scope
+    package var user: UserID
+    package var topic: String
+
+    package init(scope: Scope, user: UserID, topic: String) {
+      self.scope = scope
+      self.user = user
+      self.topic = topic
+    }
+  }
+
+  package var key: Key
+  package var count: Int
+
+  package init(scope: Scope, user: UserID, topic: String, count: Int) {
+    key = Key(scope: scope, user: user, topic: topic)
+    self.count = count
+  }
+}
+
 /// What a partition starts from: its tables. The journal's tail after `cursor` follows.
 package struct PartitionTables: Hashable, Sendable {
   package var id: PartitionID
@@ -206,6 +229,7 @@ package struct PartitionTables: Hashable, Sendable {
   package var heard: [Heard] = []
   package var fanOuts: [FanOut] = []
   package var interests: [Interest] = []
+  package var badges: [BadgeRow] = []
   package var isRestoreProven = false
 
   package init(id: PartitionID, cursor: Ordinal = .zero) {

@@ -27,6 +27,12 @@ extension Fact: ByteCoded {
     case .lostHistory(let feed):
       writer.byte(8)
       writer.value(feed)
+    case .markRead(let request):
+      writer.byte(9)
+      writer.value(request)
+    case .setBadge(let request):
+      writer.byte(10)
+      writer.value(request)
     }
   }
 
@@ -41,6 +47,8 @@ extension Fact: ByteCoded {
     case 6: self = .forwarded(try reader.value())
     case 7: self = .expireTokens(try reader.value())
     case 8: self = .lostHistory(try reader.value())
+    case 9: self = .markRead(try reader.value())
+    case 10: self = .setBadge(try reader.value())
     default: throw reader.failure(.number(UInt64(kind)), "Fact")
     }
   }

@@ -15,7 +15,7 @@ extension Detail: BlobCoded {
       writer.byte(detail.kind.rawValue)
       writer.byte(detail.database.rawValue)
       writer.value(detail.notification)
-      writer.flag(detail.isRead)
+      writer.optional(detail.read)
     }
   }
 
@@ -29,7 +29,7 @@ extension Detail: BlobCoded {
       self = .notification(
         NotificationDetail(
           kind: try reader.raw(), database: try reader.raw(), notification: try reader.value(),
-          isRead: try reader.flag("Detail")))
+          read: try reader.optional()))
     default: throw reader.failure(.number(UInt64(kind)), "Detail")
     }
   }

@@ -22,12 +22,12 @@ extension Forwarded.Message: BlobCoded {
       writer.byte(1)
       writer.value(change)
       writer.value(position)
-    case .displaced(let scope, let user, let client, let address):
+    case .displaced(let displacement):
       writer.byte(2)
-      writer.value(scope)
-      writer.value(user)
-      writer.value(client)
-      writer.value(address)
+      writer.value(displacement.device.scope)
+      writer.value(displacement.device.user)
+      writer.value(displacement.device.client)
+      writer.value(displacement.registration)
     case .interest(let scope):
       writer.byte(3)
       writer.value(scope)
@@ -39,9 +39,9 @@ extension Forwarded.Message: BlobCoded {
     switch kind {
     case 1: self = .change(try reader.value(), at: try reader.value())
     case 2:
-      self = .displaced(
-        scope: try reader.value(), user: try reader.value(), client: try reader.value(),
-        address: try reader.value())
+      let device = DeviceKey(
+        scope: try reader.value(), user: try reader.value(), client: try reader.value())
+      self = .displaced(Displacement(device: device, registration: try reader.value()))
     case 3: self = .interest(try reader.value())
     default: throw reader.failure(.number(UInt64(kind)), "Forwarded.Message")
     }

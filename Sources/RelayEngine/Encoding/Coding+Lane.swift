@@ -108,10 +108,13 @@ extension PendingAlert: ByteCoded {
     writer.value(key)
     writer.value(notice)
     writer.value(position)
+    writer.optional(look)
   }
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
-    self.init(key: try reader.value(), notice: try reader.value(), position: try reader.value())
+    self.init(
+      key: try reader.value(), notice: try reader.value(), position: try reader.value(),
+      look: try reader.optional())
   }
 }
 

@@ -16,6 +16,8 @@ enum Route: Hashable, Sendable {
     case unregister = "tokens/unregister"
     case list = "tokens/list"
     case notifications = "notifications/changes"
+    case markRead = "notifications/markRead"
+    case badge = "badge/modify"
     case acknowledge = "wakes/acknowledge"
   }
 

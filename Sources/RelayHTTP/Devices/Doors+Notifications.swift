@@ -51,16 +51,17 @@ extension Doors {
       json.beginObject()
       json.string("notificationID", detail.notification.text)
       json.string("subscriptionID", subscription.name)
-      json.string("notificationType", detail.kind.name)
+      let isMark = detail.isReadMark(since: page.since)
+      json.string("notificationType", isMark ? "read" : detail.kind.name)
       json.string("database", detail.database.name)
       json.zoneID(zone)
       json.string("recordName", ifAny: record)
-      if detail.kind == .query {
+      if detail.kind == .query, !isMark {
         let reason = NotificationDetail.reason(entry.life, at: page.since)
         json.string("queryNotificationReason", reason.name)
       }
       json.integer("timestamp", entry.life.time.milliseconds)
-      json.boolean("own", entry.life.isOwn(of: caller.client, since: page.since))
+      json.boolean("own", entry.isOwn(of: caller.client, since: page.since))
       json.boolean("read", detail.isRead)
       json.endObject()
     }

@@ -104,7 +104,7 @@ extension Doors {
     return Address(transport: .apns, topic: try topic(in: body, gate), token: token)
   }
 
-  private func topic(in body: JSONCursor, _ gate: ScopeGate) throws -> String {
+  func topic(in body: JSONCursor, _ gate: ScopeGate) throws -> String {
     let known =
       gate.topics.isEmpty
       ? "this environment has no APNs topic"

@@ -15,9 +15,7 @@ struct NotificationInfoReader {
     info.isContentAvailable = try flag("shouldSendContentAvailable", value)
     info.isMutable = try flag("shouldSendMutableContent", value)
     info.collapseKey = try text("collapseIDKey", value)
-    if let badge = value.optional("shouldBadge"), try badge.boolean() {
-      throw badge.problem("is not supported by this version")
-    }
+    info.badges = try flag("shouldBadge", value)
     if let keys = value.optional("additionalFields") {
       info.desiredKeys = try texts("additionalFields", value)
       guard info.desiredKeys.count <= limits.desiredKeys else {

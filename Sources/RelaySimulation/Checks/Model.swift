@@ -22,6 +22,7 @@ struct Model {
     var notification: Identifier
     var isPresent: Bool
     var position: Ordinal
+    var isRead = false
   }
 
   /// Whose pending wakes were withdrawn, and when.
@@ -64,7 +65,8 @@ struct Model {
       if let last, forwarded.serial <= last { return }
       heard[row.partition, default: [:]][forwarded.source] = forwarded.serial
       if case .change(let change, _) = forwarded.message { hear(change, row, isFanningOut) }
-    case .register, .unregister, .slice, .expireTokens, .lostHistory: break
+    case .markRead(let request): markRead(request)
+    case .register, .unregister, .slice, .expireTokens, .lostHistory, .setBadge: break
     }
   }
 
@@ -201,9 +203,24 @@ struct Model {
       let subject = Subject.notification(
         held.subscription.id, zone: change.zone, record: record)
       let known = notifications[user]?[subject]
+      if held.subscription.firesOnce { spend(held, of: user) }
       if !isPresent, let known, !known.isPresent { continue }
       notifications[user, default: [:]][subject] = Logged(
         notification: change.notification, isPresent: isPresent, position: row.ordinal)
+    }
+  }
+
+  private mutating func spend(_ held: Held, of user: UserID) {
+    subscriptions[user]?.removeAll {
+      $0.subscription.id == held.subscription.id
+        && $0.subscription.database == held.subscription.database
+    }
+  }
+
+  private mutating func markRead(_ request: ReadRequest) {
+    for (subject, logged) in notifications[request.user] ?? [:]
+    where request.notifications.contains(logged.notification) {
+      notifications[request.user]?[subject]?.isRead = true
     }
   }
 

@@ -30,6 +30,13 @@ struct Watch {
   /// The fact since which a device's lane has been as it is.
   private(set) var since: [DeviceKey: Ordinal] = [:]
   private(set) var retired: Set<DeviceKey> = []
+  private var registrations: [DeviceKey: Ordinal] = [:]
+  /// Registrations of a device that were stepped and not answered yet.
+  private var unanswered: [DeviceKey: Int] = [:]
+  /// The newest registration of each address, and when; nil in a tie.
+  private var claims: [Address: (key: DeviceKey?, at: Instant)] = [:]
+  /// Whose an address is by an answered registration that none has followed.
+  private(set) var owners: [Address: DeviceKey] = [:]
   var crashes: [Instant] = []
   /// As last told, for people.
   var ledgers: [PartitionID: Ledger] = [:]
@@ -46,7 +53,7 @@ struct Watch {
   /// A restore takes back what was answered; clients cannot know. Devices begin anew.
   mutating func restored(_ store: SimulatedStore) {
     (shown, accepted, revoked, granted) = ([:], [], [], [])
-    (attempts, told) = ([:], [:])
+    (attempts, told, claims, owners, unanswered) = ([:], [:], [:], [:], [:])
     // Whether they were retired then nobody knows: their next registration counts.
     retired = Set(since.keys)
   }
@@ -88,6 +95,9 @@ struct Watch {
     case .register(let request):
       guard case .answer(_, _, .registered, _)? = effects.last else { return }
       let key = DeviceKey(scope: request.scope, user: request.user, client: request.client)
+      claim(request.address, key, row.at)
+      registrations[key] = row.ordinal
+      unanswered[key, default: 0] += 1
       if since[key] == nil { (attempts[key], inFlight[key], told[key]) = (nil, nil, nil) }
       if since[key] == nil || retired.contains(key) { since[key] = row.ordinal }
       retired.remove(key)
@@ -95,13 +105,36 @@ struct Watch {
       guard case .client(let client) = request.device else { return }
       let key = DeviceKey(scope: request.scope, user: request.user, client: client)
       (since[key], attempts[key], inFlight[key], told[key]) = (nil, nil, nil, nil)
+      for (address, claim) in claims where claim.key == key {
+        (claims[address], owners[address]) = (nil, nil)
+      }
     case .forwarded(let forwarded):
-      guard case .displaced(let scope, let user, let client, _) = forwarded.message else { return }
-      let key = DeviceKey(scope: scope, user: user, client: client)
+      guard case .displaced(let displacement) = forwarded.message else { return }
+      let key = displacement.device
+      guard displacement.registration >= registrations[key] ?? .zero else { return }
       retired.insert(key)
       inFlight[key] = nil
     default: break
     }
+  }
+
+  private mutating func claim(_ address: Address, _ key: DeviceKey, _ at: Instant) {
+    let isTie = claims[address].map { $0.at == at && $0.key != key } ?? false
+    claims[address] = (isTie ? nil : key, at)
+    if owners[address] != key { owners[address] = nil }
+    // Who takes another address gives the one before up.
+    for (other, claim) in claims where claim.key == key && other != address {
+      (claims[other], owners[other]) = (nil, nil)
+    }
+  }
+
+  /// What became durable without being stepped is unknown: nobody is sure of an address any more.
+  mutating func recovered() { (claims, owners, unanswered) = ([:], [:], [:]) }
+
+  /// Registered and answered: from here on the address is this device's alone (P9).
+  mutating func registered(_ key: DeviceKey, at address: Address) {
+    unanswered[key, default: 1] -= 1
+    if claims[address]?.key == key, unanswered[key] == 0 { owners[address] = key }
   }
 
   mutating func began(_ attempt: PushAttempt, at now: Instant) {

@@ -10,6 +10,9 @@ extension World {
     if watch.inFlight[key] != nil {
       throw Broken(.oneAttemptAtATime, "two attempts in flight for \(key.line)")
     }
+    if let owner = watch.owners[attempt.address], owner != key {
+      throw Broken(.onlyTheEntitledSee, "\(key.line) is pushed to \(owner.line)'s address")
+    }
     watch.began(attempt, at: now)
     try checkBudget(key, attempt.intent)
     if let nid = text.notification, let identifier = Identifier(text: nid),
@@ -72,7 +75,8 @@ extension World {
       }
       if !page.hasMore, page.next.position < reader.atLeast {
         throw Broken(
-          .nothingIsVisibleBeforeItIsDurable, "\(feed.text) ends at \(page.next.position.ordinal)"
+          .nothingIsVisibleBeforeItIsDurable,
+          "\(feed.text) ends at \(page.next.position.ordinal)"
             + " and \(reader.atLeast.ordinal) was accepted before the read")
       }
       if page.hasMore, page.next.position <= (reader.query.after?.position ?? .zero) {
@@ -97,7 +101,7 @@ extension World {
       if !seen.insert(entry.subject).inserted {
         throw Broken(.catchUpIsMinimal, "one subject twice in a page")
       }
-      if entry.life.isPresent { continue }
+      if entry.life.isPresent || entry.isReadMark(since: page.since) { continue }
       let held = clients[reader.client].follows[reader.query.feed]?.held[entry.subject]
       let isCaughtUp = reader.query.after.map { $0.scanHead == nil } ?? true
       let isSimple = entry.life.born != .zero && entry.life.died == .zero
@@ -153,8 +157,10 @@ extension World {
     forged[bit / 8] ^= 1 << UInt8(bit % 8)
     let stranger = UserID("_stranger")
     let other = FeedKey(scope: feed.scope, kind: .notifications(stranger))
-    let tries = [open(forged, feed, client.user), open(token, other, stranger),
-      open(token, feed, stranger), open(token, other, client.user)]
+    let tries = [
+      open(forged, feed, client.user), open(token, other, stranger),
+      open(token, feed, stranger), open(token, other, client.user),
+    ]
     for case .place(let place) in tries {
       throw Broken(.noTokenIsForged, "a forged token opened to \(place)")
     }

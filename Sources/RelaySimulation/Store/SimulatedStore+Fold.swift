@@ -39,6 +39,14 @@ extension SimulatedStore {
       feed.entries[item.subject] = entry
       feed.kept[item.subject] = at
     }
+    for marks in cut.marks {
+      let visible = feed.entries.values.filter { $0.life.position > feed.state.cleared }
+      for entry in Fold.mark(visible, marks) {
+        feed.state.head = max(feed.state.head, entry.life.position)
+        feed.entries[entry.subject] = entry
+        feed.kept[entry.subject] = at
+      }
+    }
     if case .notifications = cut.feed.kind { feed.bound(to: limits.notificationsPerUser) }
     feeds[cut.feed] = feed
   }
@@ -79,9 +87,7 @@ extension SimulatedStore {
     let serial = Position(row.registration, index: 60_000)
     return OutboxRow(
       source: partition, key: OutboxRow.Key(target: loser.key.home, serial: serial),
-      message: .displaced(
-        scope: loser.key.scope, user: loser.key.user, client: loser.key.client,
-        address: row.address))
+      message: .displaced(Displacement(device: loser.key, registration: loser.registration)))
   }
 
   /// Removes some tombstones and notifications that are old, and raises floors to them.
@@ -132,6 +138,7 @@ extension StoredPartition {
     for item in cut.heard { heard[item.source] = max(heard[item.source] ?? .zero, item.serial) }
     fanOuts = cut.fanOuts ?? fanOuts
     for interest in cut.interests { interests[interest.scope, default: 0] |= interest.partitions }
+    for row in cut.badges { badges[row.key] = row.count == 0 ? nil : row }
     isRestoreProven = cut.isRestoreProven ?? isRestoreProven
   }
 }

@@ -61,6 +61,9 @@ struct SimulatedStore {
     tables.interests = home.interests.sorted { $0.key < $1.key }.map {
       Interest(scope: $0.key, partitions: $0.value)
     }
+    tables.badges = home.badges.values.sorted {
+      ($0.key.scope, $0.key.user, $0.key.topic) < ($1.key.scope, $1.key.user, $1.key.topic)
+    }
     tables.isRestoreProven = home.isRestoreProven
     return tables
   }
@@ -80,6 +83,7 @@ struct StoredPartition {
   var heard: [PartitionID: Position] = [:]
   var fanOuts: [FanOut] = []
   var interests: [Scope: UInt64] = [:]
+  var badges: [BadgeRow.Key: BadgeRow] = [:]
   var isRestoreProven = false
 }
 

@@ -19,6 +19,7 @@ final class Daemon {
   var answers: [Due] = []
   var answersInCut: [Due] = []
   var forwards: [Place: (left: Int, due: [Due])] = [:]
+  var late: [Due] = []
   var outgoing: [PartitionID: [OutboxRow]] = [:]
   var isFoldScheduled = false
   var armed = Instant.never
@@ -80,7 +81,16 @@ final class Daemon {
     for (partition, fact) in relay.recovered() {
       own.append(Waiting(partition: partition, fact: fact, origin: .none))
     }
-    forward(PartitionID.all.flatMap { store.tables(of: $0).outbox })
+    let outbox = PartitionID.all.flatMap { store.tables(of: $0).outbox }
+    expect(outbox)
+    forward(outbox)
+  }
+
+  private func expect(_ outbox: [OutboxRow]) {
+    for row in outbox {
+      let place = Place(partition: row.source, ordinal: row.key.serial.ordinal)
+      forwards[place, default: (0, [])].left += 1
+    }
   }
 
   /// Durable messages, on their way into their targets' journals in order of serial.
@@ -152,19 +162,17 @@ final class Daemon {
     self.cut = nil
     inCut = []
     let outbox = cut.partitions.flatMap(\.outbox) + rows
-    for row in outbox {
-      let place = Place(partition: row.source, ordinal: row.key.serial.ordinal)
-      forwards[place, default: (0, [])].left += 1
-    }
+    expect(outbox)
     var due: [Due] = []
     for item in answersInCut {
-      if item.moment == .settled, forwards[item.place] != nil {
-        forwards[item.place]?.due.append(item)
-      } else {
-        due.append(item)
+      switch item.moment {
+      case .caughtUp: late.append(item)
+      case .settled where forwards[item.place] != nil: forwards[item.place]?.due.append(item)
+      case .stepped, .folded, .settled: due.append(item)
       }
     }
     answersInCut = []
+    due += caughtUp()
     forward(outbox)
     relay.folded(cut, at: now, into: &effects)
     return due
@@ -177,7 +185,18 @@ final class Daemon {
     guard var entry = forwards[place] else { return [] }
     entry.left -= 1
     forwards[place] = entry.left > 0 ? entry : nil
-    return entry.left > 0 ? [] : entry.due
+    return entry.left > 0 ? [] : entry.due + caughtUp()
+  }
+
+  private func caughtUp() -> [Due] {
+    let (still, due) = late.reduce(into: ([Due](), [Due]())) { parts, item in
+      let isWaiting = forwards.keys.contains {
+        $0.partition == item.place.partition && $0.ordinal <= item.place.ordinal
+      }
+      if isWaiting { parts.0.append(item) } else { parts.1.append(item) }
+    }
+    late = still
+    return due
   }
 
   func isDirty(_ place: ReadPlace) -> Bool { open.contains(place) || inCut.contains(place) }

@@ -30,6 +30,8 @@ extension Fact {
     case .modify(let request):
       "\(request.user.name) \(request.database.name): "
         + request.operations.map(\.line).joined(separator: ", ")
+    case .markRead(let request):
+      "\(request.user.name) read \(request.notifications.map(\.text))"
     default: String("\(self)".prefix(200))
     }
   }

@@ -15,6 +15,7 @@ extension World {
     if draw.permille(plan.userSwitches) { return switchUser(index) }
     if draw.permille(plan.tokenSwaps) { return takeOverToken(index) }
     if draw.permille(plan.expiries) { expireTokens(of: client.user) }
+    if draw.permille(plan.readMarks) { markRead(index) }
     switch draw.below(4) {
     case 0: register(index, as: client.user)
     case 1: subscribe(index)
@@ -41,6 +42,20 @@ extension World {
       .unregister(
         Unregistration(
           scope: World.scope, user: clients[index].user, device: .client(clients[index].id))),
+      index)
+  }
+
+  /// Some of what it was shown, newer or older, read already or not.
+  private func markRead(_ index: Int) {
+    let user = clients[index].user
+    let feed = FeedKey(scope: World.scope, kind: .notifications(user))
+    let held = (clients[index].follows[feed]?.held.values ?? [:].values).sorted()
+    guard !held.isEmpty else { return }
+    let known = (0...draw.below(3)).compactMap { _ in Identifier(text: draw.pick(held).prefix(36)) }
+    send(
+      .markRead(
+        ReadRequest(
+          scope: World.scope, user: user, client: clients[index].id, notifications: known)),
       index)
   }
 
@@ -92,7 +107,8 @@ extension World {
   private func template(_ user: UserID) -> (String, Database, Subscription.Rule) {
     let zone = ZoneID(name: "Z\(draw.below(plan.zonesPerUser))", owner: user)
     let filter = QueryRule.Filter(field: "k", comparator: .equals, value: .int64(1))
-    switch draw.below(8) {
+    switch draw.below(9) {
+    case 8: return ("once", .private, .query(QueryRule(recordType: "A", firesOnce: true)))
     case 0, 1: return ("db", .private, .database(recordType: nil))
     case 2: return ("db", .shared, .database(recordType: nil))
     case 3: return ("zone-\(zone.name)", .private, .zone(zone, recordType: nil))

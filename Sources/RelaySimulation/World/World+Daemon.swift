@@ -8,6 +8,7 @@ extension World {
     store.claim(era: draw.next() | 1)
     daemon = Daemon(life: life, store: store, limits: plan.limits, policy: plan.policy)
     watch.lifeBegan(at: now, recovered: store)
+    watch.recovered()
     tell?("  life \(life) begins")
   }
 

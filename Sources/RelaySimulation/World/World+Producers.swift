@@ -81,6 +81,9 @@ extension World {
       endTokens(of: change)
     case .register(let request):
       guard let client = operations[operation].client, case .registered = answer else { return }
+      watch.registered(
+        DeviceKey(scope: request.scope, user: request.user, client: request.client),
+        at: request.address)
       if clients[client].user == request.user { clients[client].registered = request.user }
     case .unregister:
       guard let client = operations[operation].client else { return }
@@ -109,6 +112,8 @@ extension Fact {
     case .register(let request): .home(of: request.user, in: request.scope)
     case .unregister(let request): .home(of: request.user, in: request.scope)
     case .modify(let request): .home(of: request.user, in: request.scope)
+    case .markRead(let request): .home(of: request.user, in: request.scope)
+    case .setBadge(let request): .home(of: request.user, in: request.scope)
     case .lostHistory(let feed): feed.partition
     case .slice, .forwarded, .expireTokens: PartitionID(0)
     }

@@ -153,7 +153,14 @@ extension Entry {
     switch detail {
     case .record(_, let tag): tag ?? "-"
     case .zone: "zone"
-    case .notification(let detail): detail.notification.text
+    case .notification(let detail): detail.notification.text + (detail.isRead ? " read" : "")
     }
+  }
+}
+
+extension Entry {
+  /// All that is new of it is that it was read.
+  func isReadMark(since token: Position) -> Bool {
+    if case .notification(let detail) = detail { detail.isReadMark(since: token) } else { false }
   }
 }

@@ -30,10 +30,17 @@ extension MemoryWorld {
       let standing = feed.rows[item.subject]?.entry
       let visible = standing.flatMap { $0.life.position > feed.state.cleared ? $0 : nil }
       let entry = Fold.fold(
-      visible, item.delta, subject: item.subject, floor: feed.state.floor)
+        visible, item.delta, subject: item.subject, floor: feed.state.floor)
       feed.state.head = max(feed.state.head, entry.life.position)
       guard entry != standing else { continue }
       feed.rows[item.subject] = MemoryFeed.MemoryRow(entry: entry, kept: at)
+    }
+    for marks in cut.marks {
+      let visible = feed.rows.values.map(\.entry).filter { $0.life.position > feed.state.cleared }
+      for entry in Fold.mark(visible, marks) {
+        feed.rows[entry.subject] = MemoryFeed.MemoryRow(entry: entry, kept: at)
+        feed.state.head = max(feed.state.head, entry.life.position)
+      }
     }
     if cut.feed.isBounded { feed.bound(to: limits.notificationsPerUser) }
     feeds[cut.feed] = feed
@@ -89,6 +96,7 @@ extension MemoryPartition {
     isRestoreProven = cut.isRestoreProven ?? isRestoreProven
     fanOuts = cut.fanOuts ?? fanOuts
     for interest in cut.interests { interests[interest.scope, default: 0] |= interest.partitions }
+    for row in cut.badges { badges[row.key] = row.count == 0 ? nil : row }
   }
 }
 

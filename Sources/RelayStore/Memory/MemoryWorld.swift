@@ -54,6 +54,9 @@ package struct MemoryWorld: Sendable {
     tables.interests = home.interests.sorted { $0.key < $1.key }.map {
       Interest(scope: $0.key, partitions: $0.value)
     }
+    tables.badges = home.badges.values.sorted {
+      ($0.key.scope, $0.key.user, $0.key.topic) < ($1.key.scope, $1.key.user, $1.key.topic)
+    }
     return tables
   }
 }
@@ -73,6 +76,7 @@ struct MemoryPartition: Sendable {
   var heard: [PartitionID: Position] = [:]
   var fanOuts: [FanOut] = []
   var interests: [Scope: UInt64] = [:]
+  var badges: [BadgeRow.Key: BadgeRow] = [:]
   var isRestoreProven = false
 }
 

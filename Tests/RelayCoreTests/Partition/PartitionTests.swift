@@ -119,19 +119,34 @@ import Testing
     rig.register(1)
     rig.save("all", everything)
     rig.change(.record(.created))
-    let key = DeviceKey(scope: Sample.scope, user: Sample.owner, client: Sample.client(1))
-    func displaced(_ address: Address) -> Forwarded.Message {
-      .displaced(scope: key.scope, user: key.user, client: key.client, address: address)
-    }
-    rig.hear(displaced(Sample.address(9)), 1)
-    #expect(rig.partition.ledger.retired == 0, "it has another address by now")
-    rig.hear(displaced(Sample.address(1)), 2)
+    rig.hear(displaced(registration: 99), 1)
+    #expect(rig.partition.ledger.retired == 0, "it was about another registration")
+    rig.hear(displaced(registration: 1), 2)
     #expect(rig.partition.ledger.retired == 1 && rig.wake().isEmpty)
     let row = rig.cuts.last?.devices.first ?? rig.fold().devices.first
     rig.register(1)
     rig.change(.record(.updated))
     #expect(rig.wake().count == 1)
     #expect(row?.address.token.isEmpty != false)
+  }
+
+  /// P9, seed 1454: a device registered its address again while the news was under way that another
+  /// had taken it; the news ended the newer registration, and pushes went to the other's user.
+  @Test func aRegistrationOutlivesTheDisplacementOfTheOneBefore() {
+    var rig = PartitionRig()
+    rig.register(1)
+    rig.save("all", everything)
+    rig.register(1)
+    rig.hear(displaced(registration: 1), 1)
+    rig.change(.record(.created))
+    #expect(rig.wake().map(\.device.client) == [Sample.client(1)])
+  }
+
+  private func displaced(registration: UInt64) -> Forwarded.Message {
+    .displaced(
+      Displacement(
+        device: DeviceKey(scope: Sample.scope, user: Sample.owner, client: Sample.client(1)),
+        registration: Ordinal(registration)))
   }
 
   @Test func aGoneVerdictCountsOnlyForTheRegistrationItIsAbout() {

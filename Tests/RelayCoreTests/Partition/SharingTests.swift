@@ -109,17 +109,6 @@ import Testing
     #expect(database?.last.outcome == .present && database?.rest?.rebirth != nil)
   }
 
-  /// A zone subscription ends with its zone, so nothing could say how an alert of it looks.
-  @Test func theLastWordOfAZoneSubscriptionIsSilent() {
-    var rig = PartitionRig()
-    rig.register(1)
-    rig.save("zone", .zone(Sample.zone, recordType: nil), visible: true)
-    rig.change(.zone(.deleted))
-    let pushes = rig.wake()
-    #expect(pushes.map(\.intent) == [.background])
-    #expect(pushes.first?.text.contains("\"content-available\":1") == true)
-  }
-
   /// Interned ids are freed with their last user.
   @Test func anOwnerOfWhomNothingIsLeftIsForgotten() {
     var rig = PartitionRig()

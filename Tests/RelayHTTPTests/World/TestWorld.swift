@@ -11,6 +11,7 @@ struct TestWorld: ~Copyable {
   private var era: UInt64 = 0xe1
   private(set) var subscriptions: [SubscriptionKey: SubscriptionRow] = [:]
   private(set) var devices: [DeviceKey: DeviceRow] = [:]
+  private(set) var badges: [BadgeRow.Key: Int] = [:]
   private let now = Instant(milliseconds: 1_795_230_000_000)
 
   init(limits: Limits) {
@@ -34,6 +35,8 @@ struct TestWorld: ~Copyable {
     case .register(let request): .home(of: request.user, in: request.scope)
     case .unregister(let request): .home(of: request.user, in: request.scope)
     case .modify(let request): .home(of: request.user, in: request.scope)
+    case .markRead(let request): .home(of: request.user, in: request.scope)
+    case .setBadge(let request): .home(of: request.user, in: request.scope)
     case .lostHistory(let feed): feed.partition
     case .slice, .forwarded, .expireTokens: PartitionID(0)
     }
@@ -78,6 +81,7 @@ struct TestWorld: ~Copyable {
     for row in cut.subscriptions { subscriptions[row.key] = row }
     for key in cut.devicesRemoved { devices[key] = nil }
     for row in cut.devices { devices[row.key] = row }
+    for row in cut.badges { badges[row.key] = row.count }
     for row in cut.grants {
       grants[MemberRow.Key(scope: row.scope, zone: row.zone, participant: row.participant)] = row
     }
@@ -100,6 +104,12 @@ struct TestWorld: ~Copyable {
       let entry = Fold.fold(visible, item.delta, subject: item.subject)
       state.head = max(state.head, entry.life.position)
       entries[cut.feed, default: [:]][item.subject] = entry
+    }
+    for marks in cut.marks {
+      for entry in Fold.mark(Array((entries[cut.feed] ?? [:]).values), marks) {
+        state.head = max(state.head, entry.life.position)
+        entries[cut.feed, default: [:]][entry.subject] = entry
+      }
     }
     feeds[cut.feed] = state
   }

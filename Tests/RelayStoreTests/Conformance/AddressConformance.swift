@@ -20,9 +20,7 @@ import Testing
         OutboxRow(
           source: bench.home(of: new),
           key: OutboxRow.Key(target: bench.home(of: old), serial: serial),
-          message: .displaced(
-            scope: Bench.scope, user: old.key.user, client: old.key.client,
-            address: old.address))
+          message: .displaced(Displacement(device: old.key, registration: old.registration)))
       ])
     #expect(
       try await bench.store.load(bench.lease(of: bench.home(of: new))).outbox == made,

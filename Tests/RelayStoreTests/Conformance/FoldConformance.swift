@@ -58,6 +58,41 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `read marks move what they name, once, and never a later notification`(
+    kind: StoreKind
+  ) async throws {
+    var bench = try await Bench.fresh(kind)
+    let subjects = ["a", "b", "c"].map {
+      Subject.notification(SubscriptionID("s"), zone: bench.zone(), record: $0)
+    }
+    for subject in subjects { try await bench.touch(bench.notices, subject, .created) }
+    // Position.bits is the notification's number in these samples.
+    func nid(_ ordinal: UInt64) -> Identifier {
+      Identifier(high: 1, low: Position(Ordinal(ordinal)).bits)
+    }
+    let later = SubjectDelta(
+      subject: subjects[1],
+      delta: Delta(bench.touch(subjects[1], .updated, Position(bench.next()))))
+    let marks = ReadMarks(
+      position: Position(bench.next()), device: nil,
+      notifications: [nid(1), nid(2), nid(99)])
+    let cut = bench.cut { cut in
+      cut.feeds = [FeedCut(feed: bench.notices, deltas: [later], marks: [marks])]
+    }
+    for _ in 0..<2 {
+      _ = try await bench.store.fold(cut, leases: bench.leases)
+      let page = try await bench.read(bench.notices)
+      #expect(page.entries.map(\.subject) == [subjects[2], subjects[1], subjects[0]])
+      #expect(page.entries.map(\.life.position.ordinal.number) == [3, 4, 5])
+      let read: [Position?] = page.entries.map { entry in
+        if case .notification(let detail) = entry.detail { detail.read?.changed } else { nil }
+      }
+      #expect(read == [nil, nil, Position(Ordinal(1))])
+      #expect(page.next.position == Position(Ordinal(5)))
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `forwarded messages stay until delivered, and what was heard only rises`(
     kind: StoreKind
   ) async throws {

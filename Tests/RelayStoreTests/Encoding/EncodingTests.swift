@@ -44,16 +44,15 @@ import Testing
   @Test(arguments: 0..<20)
   func `a blob cut short is refused`(seed: UInt64) throws {
     var draw = Draw(seed: seed)
-    let blobs = [draw.lane().blob, draw.message().blob, draw.fanOut().blob, row(&draw)]
-    for blob in blobs {
+    func refuse(_ blob: [UInt8], _ read: ([UInt8]) throws -> Void) {
       for count in 0..<blob.count {
-        let short = Array(blob[..<count])
-        #expect(throws: CodingFailure.self) { try LaneRecord(blob: short) }
-        #expect(throws: CodingFailure.self) { try Forwarded.Message(blob: short) }
-        #expect(throws: CodingFailure.self) { try FanOut(blob: short) }
-        #expect(throws: CodingFailure.self) { try JournalRow.entries(in: short) { _ in true } }
+        #expect(throws: CodingFailure.self) { try read(Array(blob[..<count])) }
       }
     }
+    refuse(draw.lane().blob) { _ = try LaneRecord(blob: $0) }
+    refuse(draw.message().blob) { _ = try Forwarded.Message(blob: $0) }
+    refuse(draw.fanOut().blob) { _ = try FanOut(blob: $0) }
+    refuse(row(&draw)) { _ = try JournalRow.entries(in: $0) { _ in true } }
   }
 
   /// Any answer will do but a trap: a flipped bit may well spell another valid value.

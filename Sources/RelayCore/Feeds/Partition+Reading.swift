@@ -1,0 +1,73 @@
+import OrderedCollections
+
+extension Partition {
+  /// Marks notifications as read, in the order named. Which entries they are only the store knows:
+  /// the marks travel with the fold. Alerts of them are not shown any more; nobody is woken.
+  mutating func markRead(
+    _ request: ReadRequest, _ step: Step, _ effects: inout [Effect]
+  ) {
+    guard !request.notifications.isEmpty else { return }
+    let feed = FeedKey(scope: request.scope, kind: .notifications(request.user))
+    add(
+      ReadMarks(
+        position: step.position, device: request.client, notifications: request.notifications),
+      to: feed, &effects)
+    guard let user = users.find(request.user, in: request.scope) else { return }
+    let read = Set(request.notifications)
+    for device in devices.all(of: user) {
+      devices[device].lane.read(read, ledger: &ledger)
+      stir(device)
+    }
+  }
+}
+
+/// The read marks of one request, on their way into a feed.
+package struct ReadMarks: Hashable, Sendable {
+  /// The first place that its entries may take.
+  package var position: Position
+  package var device: ClientID?
+  package var notifications: [Identifier]
+
+  package init(position: Position, device: ClientID?, notifications: [Identifier]) {
+    self.position = position
+    self.device = device
+    self.notifications = notifications
+  }
+}
+
+extension Fold {
+  /// The entries that `marks` change, as they become. Folded after the deltas of the same cut: a
+  /// later change of a subject is another notification, which no mark of an earlier one touches.
+  ///
+  /// - Parameter entries: all of the feed; a feed holds at most `Limits.notificationsPerUser`.
+  /// - Returns: changed entries, each at a place of its own. What is read already, or superseded,
+  ///   or trimmed, does not change, so a repeat changes nothing.
+  package static func mark(_ entries: [Entry], _ marks: ReadMarks) -> [Entry] {
+    let named = Set(marks.notifications)
+    var index = 0
+    return
+      entries
+      .filter { entry in
+        guard case .notification(let detail) = entry.detail else { return false }
+        return !detail.isRead && named.contains(detail.notification)
+          && entry.life.position < marks.position
+      }
+      .sorted { $0.life.position < $1.life.position }
+      .map { entry in
+        let place = Position(marks.position.ordinal, index: index)
+        index += 1
+        return marked(entry, at: place, by: marks.device)
+      }
+  }
+
+  private static func marked(
+    _ entry: Entry, at place: Position, by device: ClientID?
+  ) -> Entry {
+    guard case .notification(var detail) = entry.detail else { return entry }
+    var next = entry
+    detail.read = NotificationDetail.ReadMark(changed: entry.life.position, device: device)
+    next.detail = .notification(detail)
+    next.life.position = place
+    return next
+  }
+}

@@ -1,0 +1,96 @@
+import RelayCore
+import Testing
+
+/// Read marks: what a reader at any token is shown of them.
+@Suite struct ReadMarksTests {
+  private func entry(_ nid: UInt64, at position: UInt64, by device: ClientID? = nil) -> Entry {
+    let subject = Subject.notification(
+      SubscriptionID("s"), zone: Sample.zone, record: "A\(nid)")
+    let touch = Touch(
+      verb: .created, position: Sample.position(position), device: device, time: Sample.start,
+      detail: .notification(
+        NotificationDetail(kind: .query, database: .private, notification: Sample.nid(nid))))
+    return Fold.fold(nil, Delta(touch), subject: subject)
+  }
+
+  private func marks(_ ordinal: UInt64, _ nids: [UInt64], by device: ClientID? = nil) -> ReadMarks {
+    ReadMarks(
+      position: Sample.position(ordinal), device: device, notifications: nids.map(Sample.nid))
+  }
+
+  private func detail(_ entry: Entry) -> NotificationDetail? {
+    if case .notification(let detail) = entry.detail { detail } else { nil }
+  }
+
+  @Test func aMarkMovesItsEntriesToPlacesOfTheirOwn() {
+    let entries = [entry(1, at: 3), entry(2, at: 4), entry(3, at: 5)]
+    let marked = Fold.mark(entries, marks(9, [3, 1]))
+    #expect(marked.map(\.life.position) == [Sample.position(9, 0), Sample.position(9, 1)])
+    #expect(marked.map { detail($0)?.notification } == [Sample.nid(1), Sample.nid(3)])
+    #expect(marked.allSatisfy { detail($0)?.isRead == true })
+  }
+
+  @Test func whoHasSeenTheNotificationSeesAMarkAndWhoHasNotSeesBoth() {
+    let marked = Fold.mark([entry(1, at: 3)], marks(9, [1]))[0]
+    #expect(detail(marked)?.isReadMark(since: Sample.position(3)) == true)
+    #expect(detail(marked)?.isReadMark(since: Sample.position(2)) == false)
+  }
+
+  @Test func aRepeatAndAnUnknownIdChangeNothing() {
+    let marked = Fold.mark([entry(1, at: 3)], marks(9, [1, 77]))
+    #expect(marked.count == 1)
+    #expect(Fold.mark(marked, marks(9, [1, 77])).isEmpty)
+    #expect(Fold.mark(marked, marks(12, [1])).isEmpty)
+  }
+
+  @Test func aLaterChangeIsAnotherNotificationUnread() {
+    let marked = Fold.mark([entry(1, at: 3)], marks(9, [1]))[0]
+    let touch = Touch(
+      verb: .updated, position: Sample.position(12), device: nil, time: Sample.start,
+      detail: .notification(
+        NotificationDetail(kind: .query, database: .private, notification: Sample.nid(2))))
+    let next = Fold.fold(marked, Delta(touch), subject: marked.subject)
+    #expect(detail(next)?.isRead == false)
+    #expect(Fold.mark([next], marks(13, [1])).isEmpty)
+  }
+
+  @Test func aMarkIsOwnToItsMakerAndLeavesTheChangeToItsAuthor() {
+    let (author, reader) = (Sample.client(1), Sample.client(2))
+    let marked = Fold.mark([entry(1, at: 3, by: author)], marks(9, [1], by: reader))[0]
+    let (seen, unseen) = (Sample.position(3), Sample.position(2))
+    #expect(marked.isOwn(of: reader, since: seen) && !marked.isOwn(of: author, since: seen))
+    #expect(marked.isOwn(of: author, since: unseen) && !marked.isOwn(of: reader, since: unseen))
+    let nobodys = Fold.mark([entry(1, at: 3, by: author)], marks(9, [1]))[0]
+    #expect(!nobodys.isOwn(of: author, since: seen) && !nobodys.isOwn(of: nil, since: seen))
+  }
+
+  /// P5: what a device must be woken for is a change, never a mark.
+  @Test func aMarkIsNobodysForeignChange() {
+    let author = Sample.client(1)
+    let marked = Fold.mark([entry(1, at: 3)], marks(9, [1]))[0]
+    let touch = Touch(
+      verb: .updated, position: Sample.position(12), device: author, time: Sample.start,
+      detail: .notification(
+        NotificationDetail(kind: .query, database: .private, notification: Sample.nid(2))))
+    let next = Fold.fold(marked, Delta(touch), subject: marked.subject)
+    #expect(next.life.foreign == Sample.position(3))
+  }
+
+  @Test func aMarkCancelsTheAlertOnEveryDeviceAndWakesNobody() {
+    var rig = PartitionRig()
+    rig.register(1)
+    rig.register(2)
+    rig.save("s", .query(QueryRule(recordType: "Article")), visible: true)
+    rig.change(.record(.created), fingerprint: 500)
+    let nid = Sample.nid(rig.fingerprint)
+    rig.fold()
+    rig.step(
+      .markRead(
+        ReadRequest(
+          scope: Sample.scope, user: Sample.owner, client: Sample.client(1),
+          notifications: [nid])))
+    #expect(rig.partition.ledger.fetched == 2 && rig.partition.ledger.pending == 0)
+    #expect(rig.fold().feed(.notifications(Sample.owner))?.marks.count == 1)
+    #expect(rig.wake().isEmpty && rig.partition.ledger.isBalanced)
+  }
+}
