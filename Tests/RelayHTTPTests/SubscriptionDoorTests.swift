@@ -14,7 +14,7 @@ import Testing
     {"subscriptionID":"reading","subscriptionType":"query","query":{"recordType":"Article",
     "filterBy":[{"comparator":"EQUALS","fieldName":"state",
     "fieldValue":{"value":"new","type":"STRING"}}]},
-    "firesOn":["create","delete"],"firesOnce":false,
+    "firesOn":["create","delete"],"firesOnce":true,
     "zoneID":{"zoneName":"ReadingList","ownerRecordName":"_abc"},"zoneWide":false,
     "notificationInfo":{"alertBody":"New","alertLocalizationKey":"K",
     "alertLocalizationArgs":["a","b"],
@@ -122,10 +122,6 @@ import Testing
       "must be \"create\""
     ),
     (
-      #""subscriptionType":"query","query":{"recordType":"T"},"firesOnce":true"#, "private",
-      "firesOnce is not supported by this version"
-    ),
-    (
       #""subscriptionType":"query","query":{"recordType":"T"},"notificationInfo":{"#
         + #""additionalFields":["a","b","c","d"]}"#,
       "private", "names more than 3 fields"
@@ -133,26 +129,6 @@ import Testing
     (
       #""subscriptionType":"query","query":{"recordType":"T"},"notificationInfo":{"soundName":7}"#,
       "private", "soundName must be a string"
-    ),
-    (
-      #""subscriptionType":"query","query":{"recordType":"T","filterBy":[{"#
-        + #""comparator":"BEGINS_WITH","fieldName":"a","fieldValue":{"value":"b"}}]}"#,
-      "private", "'BEGINS_WITH' is not supported by this version"
-    ),
-    (
-      #""subscriptionType":"query","query":{"recordType":"T","filterBy":[{"#
-        + #""comparator":"EQUALS","systemFieldName":"a","fieldValue":{"value":"b"}}]}"#,
-      "private", "systemFieldName is not supported"
-    ),
-    (
-      #""subscriptionType":"query","query":{"recordType":"T","filterBy":[{"#
-        + #""comparator":"EQUALS","fieldName":"a"}]}"#,
-      "private", "fieldValue is missing"
-    ),
-    (
-      #""subscriptionType":"query","query":{"recordType":"T","filterBy":[{"#
-        + #""comparator":"EQUALS","fieldName":"a","fieldValue":{}}]}"#,
-      "private", "fieldValue.value is missing"
     ),
   ]
 

@@ -65,7 +65,9 @@ extension Draw {
           recordType: text(),
           filters: list(3) {
             QueryRule.Filter(
-              field: $0.text(), isSystemField: $0.flag(), comparator: .equals, value: $0.value())
+              field: $0.flag() ? $0.text() : $0.pick(SystemField.allCases).rawValue,
+              comparator: $0.pick(QueryRule.Comparator.allCases), value: $0.value(),
+              distance: $0.maybe { Double($0.number(1..<1_000_000)) / 3 })
           }, firesOn: QueryRule.Firing(rawValue: UInt8(number(0..<8))), firesOnce: flag(),
           zone: maybe { $0.zone() }))
     case 1: .zone(zone(), recordType: maybe { $0.text() })

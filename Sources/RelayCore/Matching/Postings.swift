@@ -48,7 +48,7 @@ struct Postings: Sendable {
   }
 
   private static func discriminator(_ rule: QueryRule) -> QueryRule.Filter? {
-    rule.filters.first { $0.comparator == .equals && !$0.isSystemField }
+    rule.filters.first { $0.comparator == .equals }
   }
 
   private static func insert(_ held: Held, into list: inout [Held]) {

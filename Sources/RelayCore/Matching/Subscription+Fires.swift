@@ -1,21 +1,25 @@
 extension Subscription {
   /// Whether a change, already known to be in this subscription's database, fires it.
   package func fires(for change: Change) -> Bool {
+    var reading = ChangeReading(change)
+    return fires(for: &reading)
+  }
+
+  /// The same for many subscriptions: the change is read once.
+  func fires(for reading: inout ChangeReading) -> Bool {
     switch rule {
-    case .query(let rule):
-      guard case .record(let record) = change.event else { return false }
-      return rule.fires(for: record, in: change.zone)
+    case .query(let rule): rule.fires(for: &reading)
     case .zone(let zone, let recordType):
-      return zone == change.zone && Self.concerns(change, recordType: recordType)
+      zone == reading.change.zone && Self.concerns(reading, recordType: recordType)
     case .database(let recordType):
       // The default zone has no sync semantics: its changes do not fire.
-      return !change.zone.isDefault && Self.concerns(change, recordType: recordType)
+      !reading.change.zone.isDefault && Self.concerns(reading, recordType: recordType)
     }
   }
 
   /// A record type limits the wake to records of that type; what befalls the zone always counts.
-  private static func concerns(_ change: Change, recordType: String?) -> Bool {
-    guard let recordType, case .record(let record) = change.event else { return true }
+  private static func concerns(_ reading: ChangeReading, recordType: String?) -> Bool {
+    guard let recordType, let record = reading.record else { return true }
     return record.type == recordType
   }
 
@@ -26,19 +30,16 @@ extension Subscription {
 }
 
 extension QueryRule {
-  package func fires(for record: RecordChange, in zone: ZoneID) -> Bool {
-    guard record.type == recordType, firesOn.contains(record.verb.firing) else { return false }
-    if let scope = self.zone, scope != zone { return false }
-    return filters.allSatisfy { $0.passes(record) }
-  }
-}
-
-extension QueryRule.Filter {
-  /// A missing field or another type is no match.
-  package func passes(_ record: RecordChange) -> Bool {
-    switch comparator {
-    case .equals: record.fields.contains { $0.name == field && $0.value == value }
+  /// The record type decides first: it spares most subscriptions the rest.
+  func fires(for reading: inout ChangeReading) -> Bool {
+    guard let record = reading.record, record.type == recordType,
+      firesOn.contains(record.verb.firing)
+    else { return false }
+    if let scope = zone, scope != reading.change.zone { return false }
+    for filter in filters {
+      guard filter.passes(&reading) else { return false }
     }
+    return true
   }
 }
 

@@ -1,5 +1,8 @@
 /// A field of a record, as a producer reports it. Serves predicates and the values that a matched
 /// subscription names; nothing else of it is kept.
+///
+/// A name that begins with an underscore is a system field's (`SystemField`): the doors refuse such
+/// names in what a producer calls fields.
 package struct Field: Hashable, Sendable {
   package var name: String
   package var value: FieldValue

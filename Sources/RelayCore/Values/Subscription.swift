@@ -49,28 +49,6 @@ package struct QueryRule: Hashable, Sendable {
     package static let delete = Firing(rawValue: 4)
     package static let all: Firing = [.create, .update, .delete]
   }
-
-  package struct Filter: Hashable, Sendable {
-    package var field: String
-    /// `___createTime` and its like, which travel outside a record's fields.
-    package var isSystemField: Bool
-    package var comparator: Comparator
-    package var value: FieldValue
-
-    package init(
-      field: String, isSystemField: Bool = false, comparator: Comparator, value: FieldValue
-    ) {
-      self.field = field
-      self.isSystemField = isSystemField
-      self.comparator = comparator
-      self.value = value
-    }
-  }
-
-  /// The raw values are kept in stores: never renumber.
-  package enum Comparator: UInt8, Hashable, Sendable {
-    case equals = 1
-  }
 }
 
 /// How a notification is shown. Names as in CloudKit Web Services.

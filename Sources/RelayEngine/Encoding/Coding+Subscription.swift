@@ -100,16 +100,17 @@ extension QueryRule: ByteCoded {
 extension QueryRule.Filter: ByteCoded {
   package func write(to writer: inout ByteWriter) {
     writer.text(field)
-    writer.flag(isSystemField)
     writer.byte(comparator.rawValue)
     writer.value(value)
+    writer.flag(distance != nil)
+    if let distance { writer.word(distance.bitPattern) }
   }
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
+    let part = "QueryRule.Filter"
     self.init(
-      field: try reader.text("QueryRule.Filter"),
-      isSystemField: try reader.flag("QueryRule.Filter"), comparator: try reader.raw(),
-      value: try reader.value())
+      field: try reader.text(part), comparator: try reader.raw(), value: try reader.value(),
+      distance: try reader.flag(part) ? Double(bitPattern: try reader.word(part)) : nil)
   }
 }
 

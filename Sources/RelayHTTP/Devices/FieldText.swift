@@ -25,7 +25,13 @@ enum FieldText {
   }
 
   private static func type(of value: FieldValue) -> String {
-    switch value {
+    guard case .list(let values) = value else { return name(of: value.kind) }
+    return name(of: values.first?.kind ?? .string) + "_LIST"
+  }
+
+  /// A single value's type, as CloudKit spells it.
+  static func name(of kind: FieldValue.Kind) -> String {
+    switch kind {
     case .string: "STRING"
     case .int64: "INT64"
     case .double: "DOUBLE"
@@ -34,7 +40,7 @@ enum FieldText {
     case .reference: "REFERENCE"
     case .location: "LOCATION"
     case .asset: "ASSETID"
-    case .list(let values): (values.first.map(type) ?? "STRING") + "_LIST"
+    case .list: "LIST"
     }
   }
 
@@ -48,7 +54,7 @@ enum FieldText {
     case .reference(let name, let zone):
       json.beginObject()
       json.string("recordName", name)
-      if let zone { json.zoneID(zone) }
+      if let zone { write(zone, into: &json) }
       json.endObject()
     case .location(let latitude, let longitude):
       json.beginObject()
@@ -62,5 +68,14 @@ enum FieldText {
       for value in values { bare(value, into: &json) }
       json.endArray()
     }
+  }
+
+  /// An owner who was left out is left out again.
+  private static func write(_ zone: ZoneID, into json: inout JSONWriter) {
+    guard zone.owner.name.isEmpty else { return json.zoneID(zone) }
+    json.key("zoneID")
+    json.beginObject()
+    json.string("zoneName", zone.name)
+    json.endObject()
   }
 }

@@ -33,20 +33,14 @@ struct SubscriptionReader {
     }
     let query = try value.required("query").object()
     let type = try Name.read(query.required("recordType"), limits)
-    var filters: [QueryRule.Filter] = []
-    if let list = query.optional("filterBy") {
-      let items = try list.elements()
-      guard items.count <= limits.subscriptionListItems else {
-        throw list.problem("has more than \(limits.subscriptionListItems) filters")
-      }
-      for item in items { filters.append(try filter(item)) }
-    }
-    if let once = value.optional("firesOnce"), try once.boolean() {
-      throw once.problem("is not supported by this version")
-    }
+    // The order of records means nothing to a subscription: what is asked of it is ignored.
+    _ = try query.optional("sortBy")?.elements()
+    let filters = try FilterReader(limits: limits).filters(of: query)
+    let once = try value.optional("firesOnce")?.boolean() ?? false
     return .query(
       QueryRule(
-        recordType: type, filters: filters, firesOn: try firing(value), zone: try queryZone(value)))
+        recordType: type, filters: filters, firesOn: try firing(value), firesOnce: once,
+        zone: try queryZone(value)))
   }
 
   /// Nil: every zone of the database.
@@ -111,23 +105,5 @@ struct SubscriptionReader {
     }
     guard !firing.isEmpty else { throw list.problem("must name at least one kind of change") }
     return firing
-  }
-
-  private func filter(_ value: JSONCursor) throws(JSONProblem) -> QueryRule.Filter {
-    let comparator = try value.object().required("comparator")
-    let name = try comparator.string()
-    guard name == "EQUALS" else {
-      throw comparator.problem("'\(name)' is not supported by this version; EQUALS is")
-    }
-    if let system = value.optional("systemFieldName") {
-      throw system.problem("is not supported by this version; filter on a field of the record")
-    }
-    let field = try Name.read(value.required("fieldName"), limits)
-    let operand = try value.required("fieldValue")
-    guard let wanted = try FieldReader.value(of: operand) else { throw operand.missing("value") }
-    guard FieldText.textBytes(wanted) <= limits.subscriptionTextBytes else {
-      throw operand.problem("has more than \(limits.subscriptionTextBytes) bytes")
-    }
-    return QueryRule.Filter(field: field, comparator: .equals, value: wanted)
   }
 }

@@ -28,16 +28,7 @@ enum SubscriptionText {
     json.string("recordType", rule.recordType)
     json.key("filterBy")
     json.beginArray()
-    for filter in rule.filters {
-      json.beginObject()
-      switch filter.comparator {
-      case .equals: json.string("comparator", "EQUALS")
-      }
-      json.string("fieldName", filter.field)
-      json.key("fieldValue")
-      FieldText.write(filter.value, into: &json)
-      json.endObject()
-    }
+    for filter in rule.filters { write(filter, into: &json) }
     json.endArray()
     json.endObject()
     var kinds: [String] = []
@@ -48,6 +39,23 @@ enum SubscriptionText {
     json.boolean("firesOnce", rule.firesOnce)
     if let zone = rule.zone { json.zoneID(zone) }
     json.boolean("zoneWide", rule.zone == nil)
+  }
+
+  private static func write(_ filter: QueryRule.Filter, into json: inout JSONWriter) {
+    json.beginObject()
+    json.string("comparator", filter.comparator.name)
+    if let system = filter.systemField {
+      json.string("systemFieldName", system.webName)
+    } else {
+      json.string("fieldName", filter.field)
+    }
+    json.key("fieldValue")
+    FieldText.write(filter.value, into: &json)
+    if let distance = filter.distance {
+      json.key("distance")
+      json.double(distance)
+    }
+    json.endObject()
   }
 
   private static func write(_ info: NotificationInfo, into json: inout JSONWriter) {

@@ -154,11 +154,29 @@ package struct EventReader: Sendable {
     }
     var tag: String?
     if let value = record.optional("recordChangeTag") { tag = try Name.read(value, limits) }
-    for stamp in [record.optional("created"), record.optional("modified")] {
-      _ = try stamp?.object()
+    var fields = try FieldReader.fields(of: record)
+    if let created = record.optional("created") {
+      fields += try stamp(created, .createdTimestamp, .createdUserRecordName)
     }
-    return RecordChange(
-      verb: verb, name: name, type: type, tag: tag, fields: try FieldReader.fields(of: record))
+    if let modified = record.optional("modified") {
+      fields += try stamp(modified, .modifiedTimestamp, .modifiedUserRecordName)
+    }
+    return RecordChange(verb: verb, name: name, type: type, tag: tag, fields: fields)
+  }
+
+  /// When a record was created or modified, and by whom: fields that only filters look at.
+  private func stamp(
+    _ value: JSONCursor, _ time: SystemField, _ user: SystemField
+  ) throws(JSONProblem) -> [Field] {
+    var fields: [Field] = []
+    if let timestamp = try value.object().optional("timestamp") {
+      let instant = Instant(milliseconds: try timestamp.integer())
+      fields.append(Field(name: time.rawValue, value: .timestamp(instant)))
+    }
+    if let named = value.optional("userRecordName") {
+      fields.append(Field(name: user.rawValue, value: .string(try Name.read(named, limits))))
+    }
+    return fields
   }
 
   private func participant(of data: JSONCursor, zone: ZoneID) throws(JSONProblem) -> UserID {

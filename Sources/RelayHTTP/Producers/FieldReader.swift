@@ -7,6 +7,9 @@ enum FieldReader {
     guard let object = record.optional("fields") else { return [] }
     var fields: [Field] = []
     for (name, value) in try object.members() {
+      guard name.utf8.first != UInt8(ascii: "_") else {
+        throw value.problem("must not begin with an underscore: no field of a record does")
+      }
       guard let value = try self.value(of: value) else { continue }
       fields.append(Field(name: name, value: value))
     }
@@ -25,6 +28,14 @@ enum FieldReader {
       throw type.problem("'\(name)' is no field type")
     }
     return try single(value, of: kind)
+  }
+
+  /// Where only a list makes sense: a list whose type is given as that of its members is one too.
+  static func list(of field: JSONCursor) throws(JSONProblem) -> FieldValue? {
+    guard let value = try field.object().optional("value"), value.isArray,
+      let type = field.optional("type"), let kind = Kind(rawValue: try type.string())
+    else { return try self.value(of: field) }
+    return .list(try list(value, of: kind))
   }
 
   private enum Kind: String {
@@ -69,7 +80,9 @@ enum FieldReader {
     let name = try value.object().required("recordName").string()
     var zone: ZoneID?
     if let object = value.optional("zoneID") {
-      let owner = try object.optional("ownerRecordName")?.string() ?? ""
+      // An owner left out is that of the record's own zone.
+      var owner = try object.optional("ownerRecordName")?.string() ?? ""
+      if owner == "__defaultOwner__" { owner = "" }
       zone = ZoneID(name: try object.required("zoneName").string(), owner: UserID(owner))
     }
     return .reference(recordName: name, zone: zone)
@@ -92,14 +105,30 @@ enum FieldReader {
     if value.isNumber {
       return value.isWrittenWhole ? .int64(try value.integer()) : .double(try value.double())
     }
-    if value.isArray {
-      var values: [FieldValue] = []
-      for element in try value.elements() { values.append(try guess(element)) }
-      return .list(values)
-    }
+    if value.isArray { return .list(try guessList(value)) }
     if value["recordName"] != nil { return try reference(value) }
     if value["latitude"] != nil { return try location(value) }
     if value["fileChecksum"] != nil { return .asset(try asset(value)) }
     throw value.problem("needs a type: it cannot be told from the value")
+  }
+
+  /// A list is of one type; whole numbers among others are written short.
+  private static func guessList(_ value: JSONCursor) throws(JSONProblem) -> [FieldValue] {
+    var values: [FieldValue] = []
+    for element in try value.elements() {
+      guard !element.isArray else { throw element.problem("must not be a list in a list") }
+      values.append(try guess(element))
+    }
+    if values.contains(where: { $0.kind == .double }) { values = values.map(\.asDouble) }
+    guard let kind = values.first?.kind, let other = values.firstIndex(where: { $0.kind != kind })
+    else { return values }
+    throw try value.elements()[other].problem("must be of the type of the list's other values")
+  }
+}
+
+extension FieldValue {
+  fileprivate var asDouble: FieldValue {
+    guard case .int64(let number) = self else { return self }
+    return .double(Double(number))
   }
 }

@@ -49,8 +49,7 @@ import Testing
     let filters = (0..<draw.below(3)).map { _ in
       let field = field(&draw)
       return QueryRule.Filter(
-        field: field.name, isSystemField: draw.chance(10), comparator: .equals,
-        value: field.value)
+        field: field.name, comparator: .equals, value: field.value)
     }
     let rule: Subscription.Rule =
       if isPublic || draw.chance(40) {

@@ -1,0 +1,106 @@
+extension QueryRule {
+  /// The comparators of CloudKit Web Services. The raw values are kept in stores: never renumber.
+  package enum Comparator: UInt8, Hashable, Sendable, CaseIterable {
+    case equals = 1
+    case notEquals = 2
+    case lessThan = 3
+    case lessThanOrEquals = 4
+    case greaterThan = 5
+    case greaterThanOrEquals = 6
+    /// A location at most `distance` metres away.
+    case near = 7
+    /// Every word of the value is a word of the text.
+    case containsAllTokens = 8
+    case containsAnyTokens = 9
+    case `in` = 10
+    case notIn = 11
+    case beginsWith = 12
+    case notBeginsWith = 13
+    case listContains = 14
+    case notListContains = 15
+    case listContainsAll = 16
+    case notListContainsAll = 17
+    case listContainsAny = 18
+    case notListContainsAny = 19
+    /// Some member of the list begins with the value.
+    case listMemberBeginsWith = 20
+    case notListMemberBeginsWith = 21
+  }
+}
+
+extension QueryRule.Comparator {
+  private static let byName = Dictionary(
+    uniqueKeysWithValues: allCases.map { ($0.name, $0) })
+
+  package init?(name: String) {
+    guard let known = Self.byName[name] else { return nil }
+    self = known
+  }
+
+  package var name: String {
+    switch self {
+    case .equals: "EQUALS"
+    case .notEquals: "NOT_EQUALS"
+    case .lessThan: "LESS_THAN"
+    case .lessThanOrEquals: "LESS_THAN_OR_EQUALS"
+    case .greaterThan: "GREATER_THAN"
+    case .greaterThanOrEquals: "GREATER_THAN_OR_EQUALS"
+    case .near: "NEAR"
+    case .containsAllTokens: "CONTAINS_ALL_TOKENS"
+    case .containsAnyTokens: "CONTAINS_ANY_TOKENS"
+    case .in: "IN"
+    case .notIn: "NOT_IN"
+    case .beginsWith: "BEGINS_WITH"
+    case .notBeginsWith: "NOT_BEGINS_WITH"
+    case .listContains: "LIST_CONTAINS"
+    case .notListContains: "NOT_LIST_CONTAINS"
+    case .listContainsAll: "LIST_CONTAINS_ALL"
+    case .notListContainsAll: "NOT_LIST_CONTAINS_ALL"
+    case .listContainsAny: "LIST_CONTAINS_ANY"
+    case .notListContainsAny: "NOT_LIST_CONTAINS_ANY"
+    case .listMemberBeginsWith: "LIST_MEMBER_BEGINS_WITH"
+    case .notListMemberBeginsWith: "NOT_LIST_MEMBER_BEGINS_WITH"
+    }
+  }
+
+  /// True for what passes where its opposite, of the same types, does not.
+  var isNegative: Bool {
+    switch self {
+    case .notEquals, .notIn, .notBeginsWith, .notListContains, .notListContainsAll,
+      .notListContainsAny, .notListMemberBeginsWith:
+      true
+    default: false
+    }
+  }
+
+  /// What a filter's value must be, for the comparator to make sense of it.
+  package enum Operand: Hashable, Sendable {
+    /// A value of any type, or a list.
+    case anything
+    /// One value of a type that has an order.
+    case ordered
+    case string
+    /// A location; the filter has a distance.
+    case location
+    /// Words: a string or a list of strings.
+    case text
+    /// One value, no list.
+    case member
+    /// A list of values of one type.
+    case list
+  }
+
+  package var operand: Operand {
+    switch self {
+    case .equals, .notEquals: .anything
+    case .lessThan, .lessThanOrEquals, .greaterThan, .greaterThanOrEquals: .ordered
+    case .near: .location
+    case .containsAllTokens, .containsAnyTokens: .text
+    case .beginsWith, .notBeginsWith, .listMemberBeginsWith, .notListMemberBeginsWith: .string
+    case .listContains, .notListContains: .member
+    case .in, .notIn, .listContainsAll, .notListContainsAll, .listContainsAny,
+      .notListContainsAny:
+      .list
+    }
+  }
+}

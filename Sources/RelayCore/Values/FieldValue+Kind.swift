@@ -1,0 +1,37 @@
+extension FieldValue {
+  /// A field's type. Types compare strictly: the number 5 is not 5.0.
+  package enum Kind: UInt8, Hashable, Sendable {
+    case string, int64, double, bytes, timestamp, reference, location, asset, list
+
+    package var isOrdered: Bool {
+      switch self {
+      case .string, .int64, .double, .timestamp, .bytes: true
+      case .reference, .location, .asset, .list: false
+      }
+    }
+  }
+
+  package var kind: Kind {
+    switch self {
+    case .string: .string
+    case .int64: .int64
+    case .double: .double
+    case .bytes: .bytes
+    case .timestamp: .timestamp
+    case .reference: .reference
+    case .location: .location
+    case .asset: .asset
+    case .list: .list
+    }
+  }
+
+  /// NaN in it, or in a list of it: equal to nothing, itself included.
+  var hasNaN: Bool {
+    switch self {
+    case .double(let number): number.isNaN
+    case .location(let latitude, let longitude): latitude.isNaN || longitude.isNaN
+    case .list(let values): values.contains(where: \.hasNaN)
+    default: false
+    }
+  }
+}

@@ -1,0 +1,71 @@
+extension QueryRule {
+  /// One condition of a query subscription. A record that lacks the field, or has another type
+  /// there, does not pass, whatever the comparator; NaN never passes.
+  ///
+  /// Immutable, so that what is compiled from it stays true. The doors refuse a value that does
+  /// not go with its comparator (`Comparator.operand`); such a filter would just never pass.
+  package struct Filter: Hashable, Sendable {
+    /// A record's field; or a system field under its native name (`SystemField`); or `self`, with
+    /// a token search: all texts of the record.
+    package let field: String
+    package let comparator: Comparator
+    package let value: FieldValue
+    /// Metres, with `near` only.
+    package let distance: Double?
+    /// What a token search looks for, in lower case.
+    let words: [String]
+
+    package init(
+      field: String, comparator: Comparator, value: FieldValue, distance: Double? = nil
+    ) {
+      self.field = field
+      self.comparator = comparator
+      self.value = value
+      self.distance = distance
+      words = comparator.operand == .text ? SearchWords.ofAll(in: value) : []
+    }
+
+    package static let wholeRecord = "self"
+
+    /// Nil: a field of the record, or all its texts.
+    package var systemField: SystemField? { SystemField(field) }
+  }
+}
+
+/// What CloudKit itself keeps of a record, beside its fields. The raw values are its native names;
+/// they are kept in stores.
+package enum SystemField: String, Hashable, Sendable, CaseIterable {
+  case recordName = "___recordID"
+  case changeTag = "___etag"
+  case createdTimestamp = "___createTime"
+  case createdUserRecordName = "___createdBy"
+  case modifiedTimestamp = "___modTime"
+  case modifiedUserRecordName = "___modifiedBy"
+
+  /// Reads a native name. A record's own fields never begin with an underscore.
+  package init?(_ field: String) {
+    guard field.utf8.first == UInt8(ascii: "_") else { return nil }
+    self.init(rawValue: field)
+  }
+
+  /// As CloudKit Web Services calls it (`systemFieldName`).
+  package var webName: String {
+    switch self {
+    case .recordName: "recordName"
+    case .changeTag: "recordChangeTag"
+    case .createdTimestamp: "createdTimestamp"
+    case .createdUserRecordName: "createdUserRecordName"
+    case .modifiedTimestamp: "modifiedTimestamp"
+    case .modifiedUserRecordName: "modifiedUserRecordName"
+    }
+  }
+
+  /// What a filter may compare it with.
+  package var kinds: [FieldValue.Kind] {
+    switch self {
+    case .createdTimestamp, .modifiedTimestamp: [.timestamp]
+    case .recordName, .createdUserRecordName, .modifiedUserRecordName: [.string, .reference]
+    case .changeTag: [.string]
+    }
+  }
+}
