@@ -6,9 +6,8 @@ extension FieldValue {
     guard case .list(let members) = self, case .list(let others) = other else {
       return isSame(as: other, in: zone)
     }
-    if let first = members.first, let second = others.first, first.kind != second.kind {
-      return nil
-    }
+    guard let kind = members.first?.kind ?? others.first?.kind else { return true }
+    guard self.members(of: kind) != nil, other.members(of: kind) != nil else { return nil }
     guard members.count == others.count else { return false }
     return zip(members, others).allSatisfy { $0.isEqual(to: $1, in: zone) == true }
   }

@@ -56,30 +56,27 @@ extension Partition {
     _ out: FanOut, _ step: Step, _ effects: inout [Effect]
   ) -> Position? {
     switch (out.change.database, out.change.event) {
-    case (.public, .record(let record)): return reachPublic(out, record, step, &effects)
+    case (.public, .record): return reachPublic(out, step, &effects)
     case (.public, _): return nil
     default: return reachMembers(out, step, &effects)
     }
   }
 
   private mutating func reachPublic(
-    _ out: FanOut, _ record: RecordChange, _ step: Step, _ effects: inout [Effect]
+    _ out: FanOut, _ step: Step, _ effects: inout [Effect]
   ) -> Position? {
-    let hits = index.publicMatches(
-      out.change, record: record, after: out.cursor, before: out.origin,
-      limit: limits.fanOutSlice + 1)
+    let page = index.publicMatches(
+      out.change, after: out.cursor, before: out.origin, limit: limits.fanOutSlice)
     var entries: [Int: Int] = [:]
-    for hit in hits.prefix(limits.fanOutSlice) {
+    for hit in page.hits {
       let first = entries[hit.user, default: 0]
       entries[hit.user] = first + 1
       fire(
         [hit.held], of: hit.user, out.change, .public, zonePosition: out.zonePosition,
         first: first, step, &effects)
     }
-    for hit in hits.prefix(limits.fanOutSlice) where hit.held.subscription.firesOnce {
-      releaseIfUnused(hit.user)
-    }
-    return hits.count > limits.fanOutSlice ? hits[limits.fanOutSlice - 1].held.serial : nil
+    for hit in page.hits where hit.held.subscription.firesOnce { releaseIfUnused(hit.user) }
+    return page.next
   }
 
   private mutating func reachMembers(

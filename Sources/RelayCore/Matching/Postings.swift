@@ -1,61 +1,122 @@
-/// Public query subscriptions to one record type, each in exactly one list: by the value of its
-/// first equality filter if it has one, else among the rest. Lists are in order of serial.
+/// Public query subscriptions to one record type, by what a record must have for them to fire:
+/// the value of an equality filter, a member of a list, one of some values. Those that ask for
+/// none of these are among the rest, which every change of the type has to look at.
 struct Postings: Sendable {
-  typealias Held = SubscriptionIndex.Held
+  private var anchored: [Anchor.Place: [FieldValue: SerialList]] = [:]
+  private var rest = SerialList()
 
-  private var byField: [String: [FieldValue: [Held]]] = [:]
-  private var rest: [Held] = []
+  var isEmpty: Bool { rest.isEmpty && anchored.isEmpty }
 
-  var isEmpty: Bool { rest.isEmpty && byField.isEmpty }
-
-  mutating func insert(_ held: Held, _ rule: QueryRule) {
-    guard let filter = Self.discriminator(rule) else {
-      Self.insert(held, into: &rest)
-      return
-    }
-    Self.insert(held, into: &byField[filter.field, default: [:]][filter.value, default: []])
-  }
-
-  mutating func remove(_ held: Held, _ rule: QueryRule) {
-    guard let filter = Self.discriminator(rule) else {
-      Self.remove(held, from: &rest)
-      return
-    }
-    guard var list = byField[filter.field]?[filter.value] else { return }
-    Self.remove(held, from: &list)
-    byField[filter.field]?[filter.value] = list.isEmpty ? nil : list
-    if byField[filter.field]?.isEmpty == true { byField[filter.field] = nil }
-  }
-
-  /// The lists that may hold subscriptions for a record with these fields. Their order does not
-  /// matter: hits are sorted by serial.
-  func forEachList(_ fields: [Field], _ body: ([Held]) -> Void) {
-    body(rest)
-    for field in fields {
-      if let list = byField[field.name]?[field.value] { body(list) }
+  mutating func insert(_ item: SerialList.Item, _ rule: QueryRule) {
+    guard let anchor = Anchor(rule) else { return rest.insert(item) }
+    for value in anchor.values {
+      anchored[anchor.place, default: [:]][value, default: SerialList()].insert(item)
     }
   }
 
-  /// The first place after `cursor`.
-  static func start(in list: [Held], after cursor: Position) -> Int {
-    var low = list.startIndex
-    var high = list.endIndex
-    while low < high {
-      let middle = (low + high) / 2
-      if list[middle].serial <= cursor { low = middle + 1 } else { high = middle }
+  mutating func remove(_ serial: Position, _ rule: QueryRule) {
+    guard let anchor = Anchor(rule) else { return rest.remove(serial) }
+    for value in anchor.values {
+      anchored[anchor.place]?[value]?.remove(serial)
+      if anchored[anchor.place]?[value]?.isEmpty == true { anchored[anchor.place]?[value] = nil }
     }
-    return low
+    if anchored[anchor.place]?.isEmpty == true { anchored[anchor.place] = nil }
   }
 
-  private static func discriminator(_ rule: QueryRule) -> QueryRule.Filter? {
-    rule.filters.first { $0.comparator == .equals }
+  /// The lists that hold every subscription which this record may fire. One may be in several of
+  /// them; their order does not matter, as they are merged by serial.
+  func lists(for record: RecordChange) -> [SerialList] {
+    var found = rest.isEmpty ? [] : [rest]
+    guard !anchored.isEmpty else { return found }
+    for field in record.fields { find(field.name, field.value, &found) }
+    find(SystemField.recordName.rawValue, .string(record.name), &found)
+    if let tag = record.tag { find(SystemField.changeTag.rawValue, .string(tag), &found) }
+    return found
   }
 
-  private static func insert(_ held: Held, into list: inout [Held]) {
-    list.insert(held, at: start(in: list, after: held.serial))
+  private func find(_ field: String, _ value: FieldValue, _ found: inout [SerialList]) {
+    if let lists = anchored[Anchor.Place(field: field, isMember: false)],
+      let list = lists[value.anchor]
+    {
+      found.append(list)
+    }
+    guard case .list(let members) = value,
+      let lists = anchored[Anchor.Place(field: field, isMember: true)]
+    else { return }
+    for member in Set(members.map(\.anchor)) {
+      if let list = lists[member] { found.append(list) }
+    }
+  }
+}
+
+/// What a record must have for a subscription to fire, as far as an index can look it up.
+struct Anchor {
+  struct Place: Hashable, Sendable {
+    let field: String
+    /// The value is a member of the field's list, not the field's value.
+    let isMember: Bool
   }
 
-  private static func remove(_ held: Held, from list: inout [Held]) {
-    list.removeAll { $0.serial == held.serial }
+  let place: Place
+  /// Any one of them.
+  let values: [FieldValue]
+
+  /// A subscription is listed under each of its values: beyond this many it is cheaper to look.
+  private static let valuesMax = 16
+
+  /// Nil: there is none; every record of the type has to be looked at.
+  init?(_ rule: QueryRule) {
+    var best: Anchor?
+    for filter in rule.filters {
+      guard let found = Anchor(filter), found.values.count < best?.values.count ?? .max else {
+        continue
+      }
+      best = found
+    }
+    guard let best else { return nil }
+    self = best
+  }
+
+  private init?(_ filter: QueryRule.Filter) {
+    // NaN is equal to nothing, in a dictionary neither; such a filter never passes anyway.
+    guard !filter.value.hasNaN else { return nil }
+    var values = [filter.value]
+    switch filter.comparator {
+    case .equals: break
+    case .listContains: break
+    case .listContainsAll:
+      guard case .list(let members) = filter.value, let first = members.first else { return nil }
+      values = [first]
+    case .in, .listContainsAny:
+      guard case .list(let members) = filter.value, members.count <= Self.valuesMax else {
+        return nil
+      }
+      values = members
+    default: return nil
+    }
+    let isMember = filter.comparator != .equals && filter.comparator != .in
+    place = Place(field: filter.field, isMember: isMember)
+    // In the order of the filter, each once: a subscription stands in a list once.
+    var seen: Set<FieldValue> = []
+    let isSystem = filter.systemField != nil
+    self.values = values.map { isSystem ? $0.anchor.nameOnly : $0.anchor }
+      .filter { seen.insert($0).inserted }
+  }
+}
+
+extension FieldValue {
+  /// Equal for all that filters may take for equal: a reference's zone may be left out.
+  fileprivate var anchor: FieldValue {
+    switch self {
+    case .reference(let name, _): .reference(recordName: name, zone: nil)
+    case .list(let members): .list(members.map(\.anchor))
+    default: self
+    }
+  }
+
+  /// Record and user names are indexed as strings; a filter may ask for a reference.
+  fileprivate var nameOnly: FieldValue {
+    guard case .reference(let name, _) = self else { return self }
+    return .string(name)
   }
 }

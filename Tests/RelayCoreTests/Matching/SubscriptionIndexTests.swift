@@ -1,137 +1,173 @@
 @testable import RelayCore
 import Testing
 
-/// The index against looking at every subscription there is.
+/// Matching and the index against an oracle that looks at every subscription there is.
 @Suite struct SubscriptionIndexTests {
   private struct World {
     var index = SubscriptionIndex()
     var all: [(user: Int, scope: Scope, held: SubscriptionIndex.Held)] = []
     var ordinal: UInt64 = 0
+    var draw: MatchDraw
 
-    mutating func churn(_ draw: inout Draw) {
-      if !all.isEmpty && draw.chance(25) {
-        let gone = all.remove(at: draw.below(all.count))
+    init(seed: UInt64) { draw = MatchDraw(seed: seed) }
+
+    mutating func churn() {
+      if !all.isEmpty && draw.draw.chance(25) {
+        let gone = all.remove(at: draw.draw.below(all.count))
         index.remove(serial: gone.held.serial, of: gone.user, in: gone.scope)
         return
       }
-      if !all.isEmpty && draw.chance(20) {
-        let place = draw.below(all.count)
-        all[place].held.subscription = SubscriptionIndexTests.subscription(&draw)
+      if !all.isEmpty && draw.draw.chance(20) {
+        let place = draw.draw.below(all.count)
+        all[place].held = SubscriptionIndex.Held(
+          serial: all[place].held.serial, subscription: draw.subscription())
         index.save(all[place].held, of: all[place].user, in: all[place].scope)
         return
       }
       ordinal += 1
       let held = SubscriptionIndex.Held(
-        serial: Sample.position(ordinal, draw.below(3)),
-        subscription: SubscriptionIndexTests.subscription(&draw))
-      let user = draw.below(8)
-      let scope = SubscriptionIndexTests.scopes[user % 2]
+        serial: Sample.position(ordinal, draw.draw.below(3)), subscription: draw.subscription())
+      let user = draw.draw.below(8)
+      let scope = MatchDraw.scopes[user % 2]
       all.append((user, scope, held))
       index.save(held, of: user, in: scope)
     }
-  }
 
-  private static let scopes = [
-    Sample.scope, Scope(container: Sample.scope.container, environment: .production),
-  ]
-  private static let zones = [Sample.zone, ZoneID(name: "History", owner: Sample.owner)]
-
-  private static func field(_ draw: inout Draw) -> Field {
-    Field(
-      name: draw.pick(["author", "year"]),
-      value: draw.chance(50) ? .string("v\(draw.below(3))") : .int64(Int64(draw.below(3))))
-  }
-
-  private static func subscription(_ draw: inout Draw) -> Subscription {
-    let isPublic = draw.chance(70)
-    var firing = QueryRule.Firing(rawValue: UInt8(draw.below(8)))
-    if firing.isEmpty { firing = .all }
-    let filters = (0..<draw.below(3)).map { _ in
-      let field = field(&draw)
-      return QueryRule.Filter(
-        field: field.name, comparator: .equals, value: field.value)
-    }
-    let rule: Subscription.Rule =
-      if isPublic || draw.chance(40) {
-        .query(
-          QueryRule(
-            recordType: draw.pick(["Article", "Note"]), filters: filters, firesOn: firing,
-            zone: draw.chance(20) ? draw.pick(zones) : nil))
-      } else if draw.chance(50) {
-        .zone(draw.pick(zones), recordType: draw.chance(30) ? "Note" : nil)
-      } else {
-        .database(recordType: draw.chance(30) ? "Note" : nil)
-      }
-    return Subscription(
-      id: SubscriptionID("s"), database: isPublic ? .public : .private, rule: rule,
-      info: NotificationInfo())
-  }
-
-  private static func change(_ draw: inout Draw, _ database: Database) -> Change {
-    var fields: [Field] = []
-    for _ in 0..<draw.below(3) {
-      let field = field(&draw)
-      if !fields.contains(where: { $0.name == field.name }) { fields.append(field) }
-    }
-    let verb: RecordChange.Verb = draw.pick([.created, .updated, .deleted])
-    let record = RecordChange(
-      verb: verb, name: "r", type: draw.pick(["Article", "Note"]), fields: fields)
-    let zone = database == .public ? ZoneID.publicDefault : draw.pick(zones)
-    return Change(
-      scope: draw.pick(scopes), database: database, zone: zone, event: .record(record),
-      time: .zero, notification: Sample.nid(1), fingerprint: 1)
-  }
-
-  @Test func publicMatchesAreThoseOfABruteSearchInOrderPageByPage() {
-    var draw = Draw(seed: 6)
-    var world = World()
-    for round in 0..<2_500 {
-      world.churn(&draw)
-      let change = Self.change(&draw, .public)
-      guard case .record(let record) = change.event else { continue }
-      let before = Ordinal(UInt64(draw.below(Int(world.ordinal) + 2)))
-      let expected = world.all
+    /// Those that the oracle says fire, in order.
+    func expected(
+      _ change: Change, before: Ordinal, _ isConcerned: (Int, Scope, Subscription) -> Bool
+    ) -> [SubscriptionIndex.Hit] {
+      all
         .filter {
-          $0.scope == change.scope && $0.held.subscription.database == .public
-            && $0.held.serial.ordinal < before && $0.held.subscription.fires(for: change)
+          isConcerned($0.user, $0.scope, $0.held.subscription) && $0.held.serial.ordinal < before
+            && MatchOracle.fires($0.held.subscription, change)
         }
         .sorted { $0.held.serial < $1.held.serial }
         .map { SubscriptionIndex.Hit(user: $0.user, held: $0.held) }
-      var found: [SubscriptionIndex.Hit] = []
-      let limit = 1 + draw.below(4)
+    }
+
+    /// All pages of a fan-out, whatever lies between them.
+    func pages(_ change: Change, before: Ordinal, limit: Int) -> [SubscriptionIndex.Hit] {
+      var (found, cursor): ([SubscriptionIndex.Hit], Position) = ([], .zero)
       while true {
-        let page = world.index.publicMatches(
-          change, record: record, after: found.last?.held.serial ?? .zero, before: before,
-          limit: limit)
-        found += page
-        if page.count < limit { break }
+        let page = index.publicMatches(change, after: cursor, before: before, limit: limit)
+        found += page.hits
+        #expect(page.hits.count <= limit)
+        guard let next = page.next else { return found }
+        #expect(next > cursor)
+        cursor = next
       }
+    }
+  }
+
+  @Test(arguments: [1, 2, 3])
+  func aPredicateFiresAsTheOracleSays(seed: UInt64) {
+    var draw = MatchDraw(seed: seed)
+    var fired = 0
+    for round in 0..<8_000 {
+      let change = draw.change(.private)
+      guard case .record(let record) = change.event else { continue }
+      var rule = draw.rule()
+      // Mostly it is the filters that decide.
+      if draw.draw.chance(80) {
+        (rule.recordType, rule.firesOn, rule.zone) = (record.type, .all, nil)
+      }
+      let subscription = Subscription(
+        id: SubscriptionID("s"), database: .private, rule: .query(rule), info: NotificationInfo())
+      let expected = MatchOracle.fires(subscription, change)
+      if expected && !rule.filters.isEmpty { fired += 1 }
+      if subscription.fires(for: change) != expected {
+        Issue.record("round \(round): should be \(expected): \(rule) of \(change.event)")
+        return
+      }
+    }
+    #expect(fired > 200, "the draws meet too rarely to show anything: \(fired)")
+  }
+
+  @Test(arguments: [6, 16])
+  func publicMatchesAreThoseOfABruteSearchInOrderPageByPage(seed: UInt64) {
+    var world = World(seed: seed)
+    var fired = 0
+    for round in 0..<1_200 {
+      world.churn()
+      let change = world.draw.change(.public)
+      let before = Ordinal(UInt64(world.draw.draw.below(Int(world.ordinal) + 2)))
+      let expected = world.expected(change, before: before) {
+        $1 == change.scope && $2.database == .public
+      }
+      fired += expected.count
+      let found = world.pages(change, before: before, limit: 1 + world.draw.draw.below(4))
       if found != expected {
+        Issue.record("round \(round): \(found) is not \(expected)")
+        return
+      }
+    }
+    #expect(fired > 1_000, "\(fired)")
+  }
+
+  @Test func aUsersOwnMatchesAreThoseOfABruteSearch() {
+    var world = World(seed: 7)
+    for round in 0..<1_200 {
+      world.churn()
+      let change = world.draw.change(.private)
+      let user = world.draw.draw.below(8)
+      let before = Ordinal(UInt64(world.draw.draw.below(Int(world.ordinal) + 2)))
+      let expected = world.expected(change, before: before) {
+        $0 == user && $2.database == .private
+      }
+      let found = world.index.matches(change, in: .private, of: user, before: before)
+      if found != expected.map(\.held) {
         Issue.record("round \(round): \(found) is not \(expected)")
         return
       }
     }
   }
 
-  @Test func aUsersOwnMatchesAreThoseOfABruteSearch() {
-    var draw = Draw(seed: 7)
-    var world = World()
-    for round in 0..<2_500 {
-      world.churn(&draw)
-      let change = Self.change(&draw, .private)
-      let user = draw.below(8)
-      let before = Ordinal(UInt64(draw.below(Int(world.ordinal) + 2)))
-      let expected = world.all
-        .filter {
-          $0.user == user && $0.held.subscription.database == .private
-            && $0.held.serial.ordinal < before && $0.held.subscription.fires(for: change)
-        }
-        .sorted { $0.held.serial < $1.held.serial }.map(\.held)
-      let found = world.index.matches(change, in: .private, of: user, before: before)
-      if found != expected {
-        Issue.record("round \(round): \(found) is not \(expected)")
-        return
-      }
+  @Test func whatIsSavedAndRemovedLeavesNothingBehind() {
+    var world = World(seed: 8)
+    for _ in 0..<2_000 { world.churn() }
+    for item in world.all {
+      let found = world.index.all(of: item.user).filter { $0.serial == item.held.serial }
+      #expect(found == [item.held])
     }
+    for item in world.all {
+      world.index.remove(serial: item.held.serial, of: item.user, in: item.scope)
+    }
+    #expect((0..<8).allSatisfy { world.index.all(of: $0).isEmpty })
+    #expect(world.index.isWithoutPostings)
+  }
+
+  /// A search in vain ends after a bounded number of looks, and goes on from there.
+  @Test func aSliceThatFindsLittleStillEnds() {
+    var index = SubscriptionIndex()
+    let count = 1_000
+    for number in 1...count {
+      let filter = QueryRule.Filter(
+        field: "n", comparator: .lessThan, value: .int64(number == count ? 5 : 0))
+      let subscription = Subscription(
+        id: SubscriptionID("s"), database: .public,
+        rule: .query(QueryRule(recordType: "T", filters: [filter])), info: NotificationInfo())
+      index.save(
+        SubscriptionIndex.Held(
+          serial: Sample.position(UInt64(number)), subscription: subscription),
+        of: number, in: Sample.scope)
+    }
+    let record = RecordChange(
+      verb: .created, name: "r", type: "T", fields: [Field(name: "n", value: .int64(1))])
+    let change = Change(
+      scope: Sample.scope, database: .public, zone: .publicDefault, event: .record(record),
+      time: .zero, notification: Sample.nid(1), fingerprint: 1)
+    let first = index.publicMatches(
+      change, after: .zero, before: Ordinal(5_000), limit: 1)
+    #expect(first.hits.isEmpty && first.next == Sample.position(128))
+    var (cursor, calls): (Position?, Int) = (.zero, 0)
+    var found: [Int] = []
+    while let from = cursor {
+      let page = index.publicMatches(change, after: from, before: Ordinal(5_000), limit: 1)
+      found += page.hits.map(\.user)
+      cursor = page.next
+      calls += 1
+    }
+    #expect(found == [count] && calls == 8)
   }
 }
