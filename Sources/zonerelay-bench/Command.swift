@@ -12,7 +12,9 @@ struct Bench: AsyncParsableCommand {
       the two: rates swing with the machine, ratios and CPU per operation much less. Nothing \
       fails for being slow; it fails, with exit code 1, when something is lost.
       """,
-    subcommands: [PushCommand.self, IngestCommand.self, BurstCommand.self, AllCommand.self])
+    subcommands: [
+      PushCommand.self, IngestCommand.self, BurstCommand.self, MatchCommand.self, AllCommand.self,
+    ])
 }
 
 struct PushCommand: AsyncParsableCommand {
@@ -47,14 +49,26 @@ struct BurstCommand: AsyncParsableCommand {
   }
 }
 
+struct MatchCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "match",
+    abstract: "S11: a change among a million query subscriptions, beside one among a thousand.")
+  @OptionGroup var options: Options
+
+  func run() async throws {
+    try await Session.run(options) { try await MatchBench($0).run() }
+  }
+}
+
 struct AllCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "all", abstract: "push, ingest and burst, one after another.")
+    commandName: "all", abstract: "push, ingest, burst and match, one after another.")
   @OptionGroup var options: Options
 
   func run() async throws {
     try await Session.run(options) {
       try await PushBench($0).run() + IngestBench($0).run() + BurstBench($0).run()
+        + MatchBench($0).run()
     }
   }
 }

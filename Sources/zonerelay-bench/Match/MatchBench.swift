@@ -1,0 +1,89 @@
+import Foundation
+import RelayCore
+
+/// S11, its share of the core: what a change costs among a million query subscriptions, of what it
+/// costs among a thousand; and what a subscriber of a wide change costs.
+struct MatchBench {
+  private let bench: Workbench
+  /// 1,000,000; with `--quick` a tenth.
+  private let many: Int
+  private let changes: Int
+
+  private static let few = 1_000
+  private static let wideFew = 10_000
+
+  init(_ bench: Workbench) {
+    self.bench = bench
+    many = bench.options.amount(1_000_000)
+    changes = bench.options.amount(50_000)
+  }
+
+  func run() async throws -> [Figure] { try narrow() + wide() }
+
+  /// Four subscriptions fire for a change.
+  private func narrow() throws -> [Figure] {
+    var (ours, reference): ([Double], [Double]) = ([], [])
+    var small = MatchScene(subscriptions: Self.few, seed: 1)
+    let start = try CPUTime.ofThisProcess()
+    var large = MatchScene(subscriptions: many, seed: 2)
+    let load = (try CPUTime.ofThisProcess() - start).each(of: 1_000_000)
+    for round in 1...bench.options.pairCount {
+      reference.append(try cost(&small))
+      ours.append(try cost(&large))
+      Talk.line("S11 \(round): \(text(ours[round - 1])) and \(text(reference[round - 1])) µs")
+    }
+    return [
+      Figure(
+        "S11", "core CPU a change, \(many) subscriptions", unit: "µs", ours: ours,
+        reference: "with \(Self.few)", reference, floor: 3, aim: 1.5),
+      Figure("S11", "CPU to load them", unit: "s", ours: [load]),
+    ]
+  }
+
+  private func cost(_ scene: inout MatchScene) throws -> Double {
+    let changes = scene.changes(self.changes)
+    let start = try CPUTime.ofThisProcess()
+    let fired = scene.step(changes)
+    let cost = (try CPUTime.ofThisProcess() - start).each(of: changes.count)
+    // A record that changes twice between two folds is one entry.
+    guard fired > changes.count, scene.partition.ledger.isBalanced else {
+      throw Trouble("\(fired) notifications for \(changes.count) changes: some did not fire")
+    }
+    return cost
+  }
+
+  /// Every subscription fires.
+  private func wide() throws -> [Figure] {
+    var results: [Bool: (ours: [Double], reference: [Double])] = [:]
+    var small = WideScene(subscriptions: Self.wideFew)
+    var large = WideScene(subscriptions: many)
+    for _ in 1...bench.options.pairCount {
+      for removing in [false, true] {
+        let few = try cost(&small, Self.wideFew, removing: removing)
+        let all = removing ? Self.wideFew : many
+        let much = try cost(&large, all, removing: removing)
+        results[removing, default: ([], [])].ours.append(much)
+        results[removing, default: ([], [])].reference.append(few)
+      }
+    }
+    return [(false, "CPU a subscriber of a wide change"), (true, "the same, firing once")].map {
+      let result = results[$0] ?? ([], [])
+      return Figure(
+        "S11", "\($1), \(many)", unit: "µs", ours: result.ours,
+        reference: "with \(Self.wideFew)", result.reference)
+    }
+  }
+
+  private func cost(
+    _ scene: inout WideScene, _ count: Int, removing: Bool
+  ) throws -> Double {
+    let start = try CPUTime.ofThisProcess()
+    let reached = scene.reach(count, removing: removing)
+    let cost = (try CPUTime.ofThisProcess() - start).each(of: reached)
+    guard reached == count else { throw Trouble("\(reached) of \(count) subscribers were reached") }
+    if removing { scene.restore(count) }
+    return cost
+  }
+
+  private func text(_ value: Double) -> String { String(format: "%.2f", value) }
+}

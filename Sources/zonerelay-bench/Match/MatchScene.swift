@@ -1,0 +1,101 @@
+import RelayCore
+
+/// One partition with many public query subscriptions to one record type, each of another user and
+/// with an equality filter; four ask for each value.
+struct MatchScene {
+  static let scope = Scope(container: "iCloud.com.example.notes", environment: .development)
+  static let askingEach = 4
+  /// Changes between two folds, as a busy daemon has them.
+  private static let fold: UInt64 = 500
+
+  let subscriptions: Int
+  private(set) var partition: Partition
+  private var ordinal: UInt64
+  private var draw: SplitMix
+
+  init(subscriptions: Int, seed: UInt64) {
+    self.subscriptions = subscriptions
+    ordinal = UInt64(subscriptions) + 1
+    draw = SplitMix(state: seed)
+    let home = PartitionID.home(of: ZoneID.publicDefault.owner, in: Self.scope)
+    var tables = PartitionTables(id: home, cursor: Ordinal(ordinal))
+    tables.subscriptions = (0..<subscriptions).map { number in
+      SubscriptionRow(
+        scope: Self.scope, user: UserID("_user\(number)"),
+        serial: Position(Ordinal(UInt64(number + 1))),
+        subscription: Self.subscription(asking: Self.author(number / Self.askingEach)))
+    }
+    partition = Partition(tables, limits: Limits(), policy: WakePolicy())
+  }
+
+  /// - Parameter author: nil: every record of the type.
+  static func subscription(asking author: String?) -> Subscription {
+    var info = NotificationInfo()
+    info.isContentAvailable = true
+    let filters = author.map {
+      [QueryRule.Filter(field: "author", comparator: .equals, value: .string($0))]
+    }
+    return Subscription(
+      id: SubscriptionID("by-author"), database: .public,
+      rule: .query(QueryRule(recordType: "Article", filters: filters ?? [])), info: info)
+  }
+
+  static func author(_ number: Int) -> String { "author-\(number)" }
+
+  static func change(_ number: UInt64, by author: String) -> Change {
+    let record = RecordChange(
+      verb: .updated, name: "A\(number % 1_000)", type: "Article", tag: "7",
+      fields: [
+        Field(name: "title", value: .string("On pushes")),
+        Field(name: "author", value: .string(author)), Field(name: "year", value: .int64(2_026)),
+      ])
+    return Change(
+      scope: scope, database: .public, zone: .publicDefault, event: .record(record),
+      time: Instant(milliseconds: 0), notification: Identifier(high: 1, low: number),
+      fingerprint: number)
+  }
+
+  /// Changes by authors drawn at random among those that are asked for.
+  mutating func changes(_ count: Int) -> [Change] {
+    (0..<count).map { _ in
+      let number = draw.next()
+      return Self.change(number, by: Self.author(Int(number % UInt64(subscriptions / 4))))
+    }
+  }
+
+  /// Steps changes and makes the cuts of their folds. Returns how often a subscription fired.
+  mutating func step(_ changes: [Change]) -> Int {
+    var fired = 0
+    var effects: [Effect] = []
+    for change in changes {
+      ordinal += 1
+      let told = Forwarded(
+        source: partition.id, serial: Position(Ordinal(ordinal)),
+        message: .change(change, at: Position(Ordinal(ordinal))))
+      partition.step(
+        .forwarded(told), ordinal: Ordinal(ordinal), at: Instant(milliseconds: 0), into: &effects)
+      if ordinal % Self.fold == 0 { fired += fold(&effects) }
+    }
+    return fired + fold(&effects)
+  }
+
+  private mutating func fold(_ effects: inout [Effect]) -> Int {
+    effects.removeAll(keepingCapacity: true)
+    let cut = partition.cut()
+    _ = partition.folded(at: Instant(milliseconds: 0))
+    return cut.feeds.reduce(0) { $0 + $1.deltas.count }
+  }
+}
+
+/// Seeded draws, the same in every run.
+struct SplitMix {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var word = state
+    word = (word ^ word >> 30) &* 0xbf58_476d_1ce4_e5b9
+    word = (word ^ word >> 27) &* 0x94d0_49bb_1331_11eb
+    return word ^ word >> 31
+  }
+}

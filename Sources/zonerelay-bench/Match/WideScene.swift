@@ -1,0 +1,48 @@
+import RelayCore
+
+/// An index whose subscriptions all fire for one change: half have a filter, half have none.
+struct WideScene {
+  private var index = SubscriptionIndex()
+  private let count: Int
+  private let change = MatchScene.change(1, by: MatchScene.author(1))
+
+  init(subscriptions count: Int) {
+    self.count = count
+    for number in 0..<count { save(number) }
+  }
+
+  private mutating func save(_ number: Int) {
+    let serial = Position(Ordinal(UInt64(number + 1)))
+    let author = number.isMultiple(of: 2) ? MatchScene.author(1) : nil
+    index.save(
+      SubscriptionIndex.Held(
+        serial: serial, subscription: MatchScene.subscription(asking: author)),
+      of: number, in: MatchScene.scope)
+  }
+
+  /// One fan-out, slice by slice, from its beginning; at most `count` subscribers.
+  ///
+  /// - Parameter removing: each that fired, as those do that fire once.
+  /// - Returns: how many were reached.
+  mutating func reach(_ count: Int, removing: Bool) -> Int {
+    var (cursor, reached) = (Position.zero, 0)
+    while reached < count {
+      let page = index.publicMatches(
+        change, after: cursor, before: Ordinal(.max >> 16), limit: 1_000)
+      reached += page.hits.count
+      if removing {
+        for hit in page.hits {
+          index.remove(serial: hit.held.serial, of: hit.user, in: MatchScene.scope)
+        }
+      }
+      guard let next = page.next else { break }
+      cursor = next
+    }
+    return reached
+  }
+
+  /// Those that were removed from the beginning on.
+  mutating func restore(_ count: Int) {
+    for number in 0..<count { save(number) }
+  }
+}
