@@ -111,6 +111,28 @@ import Testing
     #expect(try await rig.database("subscriptions/list").text == answer.text)
   }
 
+  /// 15/2032: the same query and options under another id.
+  @Test(arguments: [
+    ("", true), (#","notificationInfo":{"alertBody":"x"}"#, true), (#","zoneWide":true"#, true),
+    (#","firesOn":["delete","update","create"]"#, true), (#","firesOnce":true"#, false),
+    (#","firesOn":["create"]"#, false), (#","zoneID":{"zoneName":"Z"}"#, false),
+  ])
+  func `the same query and options under another id is a duplicate`(
+    options: String, isDuplicate: Bool
+  ) async throws {
+    let filter = #"{"comparator":"IN","fieldName":"f","fieldValue":{"value":["a"]}}"#
+    let query =
+      #""subscriptionType":"query","query":{"recordType":"T","filterBy":[\#(filter)]}"#
+    let operations = [
+      #"{"subscriptionID":"a",\#(query)}"#, #"{"subscriptionID":"b",\#(query)\#(options)}"#,
+    ].map { #"{"operationType":"create","subscription":\#($0)}"# }
+    let answer = try await Rig().database(
+      "subscriptions/modify", #"{"operations":[\#(operations.joined(separator: ","))]}"#)
+    #expect(
+      try answer.each("subscriptions", "reason")
+        == [nil, isDuplicate ? "subscription is duplicate of 'a'" : nil])
+  }
+
   private static let refused: [(String, String)] = [
     (#""comparator":"LIKE","fieldName":"a","fieldValue":{"value":"b"}"#, "comparator is unknown"),
     (#""fieldName":"a","fieldValue":{"value":"b"}"#, "comparator is missing"),
