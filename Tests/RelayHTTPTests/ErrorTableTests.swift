@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["application/json", "text/plain", "application/x-ndjson", ""])
+  @Test(arguments: ["application/json", "text/plain", "application/ndjson", ""])
   func `another content type for events`(type: String) async throws {
     try expect(
       try await Rig().produce(Event().text, type: type), 415, "BAD_REQUEST", "Content-Type")

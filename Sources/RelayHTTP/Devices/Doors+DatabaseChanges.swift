@@ -4,11 +4,16 @@ import RelayEngine
 import RelayWire
 
 /// How the database feed's tokens are called: `zones/changes` is the old form of it.
-struct DatabaseChangesNames {
-  var token: StaticString
+enum DatabaseChangesNames {
+  case new
+  case old
 
-  static let new = DatabaseChangesNames(token: "syncToken")
-  static let old = DatabaseChangesNames(token: "metaSyncToken")
+  var token: StaticString {
+    switch self {
+    case .new: "syncToken"
+    case .old: "metaSyncToken"
+    }
+  }
 }
 
 extension Doors {
@@ -19,7 +24,8 @@ extension Doors {
     guard database != .public else { throw WireError.noSync }
     let feed = FeedKey(scope: caller.scope, kind: .database(caller.user, database))
     if let digest = body.optional("digestToken") {
-      return try await self.digest(feed, database, caller, from: try cursor(digest, feed))
+      return try await self.digest(
+        feed, database, caller, names, from: try cursor(digest, feed))
     }
     let start = try open(body[names.token], feed, caller)
     let limit = try pageLimit(body)
@@ -27,7 +33,7 @@ extension Doors {
     case .absent: throw WireError.zoneNotFound
     case .expired(let why):
       if why == .lostHistory { await report(lost: [feed]) }
-      return try await digest(feed, database, caller, from: nil)
+      return try await digest(feed, database, caller, names, from: nil)
     case .page(let page):
       return answer(page, feed, database, caller, names)
     }
@@ -73,7 +79,8 @@ extension Doors {
   /// The token is of no use any more: every present zone with the head of its feed, so that the
   /// reader fetches only where its own token differs. 410, in pages.
   private func digest(
-    _ feed: FeedKey, _ database: Database, _ caller: Caller, from cursor: DigestCursor?
+    _ feed: FeedKey, _ database: Database, _ caller: Caller, _ names: DatabaseChangesNames,
+    from cursor: DigestCursor?
   ) async throws -> Response {
     try await visible(.feed(feed))
     // The head first: a zone that comes later is listed twice rather than never.
@@ -99,6 +106,7 @@ extension Doors {
     json.beginObject()
     error.write(into: &json)
     json.string("syncToken", token)
+    if names == .old { json.string(names.token, token) }
     json.key("zones")
     json.beginArray()
     for digest in shown { write(digest, caller, into: &json) }

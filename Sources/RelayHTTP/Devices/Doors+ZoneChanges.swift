@@ -26,11 +26,9 @@ extension Doors {
         write(page, request, caller, into: &json)
       } catch let error as WireError {
         if error.isOfTheRelay { throw error }
-        if let zone { json.zoneID(zone) } else { ZoneRequest.echo(item, into: &json) }
-        error.write(into: &json)
+        write(error, of: item, zone, into: &json)
       } catch let problem as JSONProblem {
-        if let zone { json.zoneID(zone) } else { ZoneRequest.echo(item, into: &json) }
-        WireError(problem).write(into: &json)
+        write(WireError(problem), of: item, zone, into: &json)
       }
       json.endObject()
     }
@@ -95,11 +93,22 @@ extension Doors {
   }
 
   private func write(
+    _ error: WireError, of item: JSONCursor, _ zone: ZoneID?, into json: inout JSONWriter
+  ) {
+    if let zone {
+      json.zoneID(zone)
+    } else {
+      ZoneRequest.echo(item.optional("zoneID"), into: &json)
+    }
+    error.write(into: &json)
+  }
+
+  private func write(
     _ page: Page, _ request: ZoneRequest, _ caller: Caller, into json: inout JSONWriter
   ) {
     json.key("records")
     json.beginArray()
-    for entry in page.entries {
+    for entry in request.isReversed ? page.entries.reversed() : page.entries {
       guard case .record(let name) = entry.subject, case .record(let type, let tag) = entry.detail,
         type.isEmpty || request.types?.contains(type) ?? true
       else { continue }

@@ -43,6 +43,7 @@ extension Doors {
           named, owner: database == .public ? ZoneID.publicDefault.owner : caller.user, limits)
       } catch {
         json.beginObject()
+        if named.isObject { ZoneRequest.echo(named, into: &json) }
         WireError(error).write(into: &json)
         json.endObject()
         continue

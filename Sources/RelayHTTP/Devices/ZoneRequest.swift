@@ -8,6 +8,9 @@ struct ZoneRequest {
   let body: JSONCursor
   /// Records of other types are left out; nil: all are shown.
   let types: Set<String>?
+  /// Newest first inside a page. Pages and tokens advance all the same, so that a client which
+  /// follows them misses nothing (P2).
+  let isReversed: Bool
 
   init(
     _ body: JSONCursor, _ database: Database, _ caller: Caller, _ limits: HTTPLimits
@@ -17,9 +20,7 @@ struct ZoneRequest {
     zone = try Name.zone(body.required("zoneID"), owner: owner, limits)
     token = body["syncToken"]
     self.body = body
-    if let reverse = body.optional("reverse"), try reverse.boolean() {
-      throw reverse.problem("is not supported")
-    }
+    isReversed = try body.optional("reverse")?.boolean() ?? false
     guard let wanted = body.optional("desiredRecordTypes") else {
       types = nil
       return
@@ -29,9 +30,9 @@ struct ZoneRequest {
     self.types = types
   }
 
-  /// The item's own key in its error, as far as it was readable.
-  static func echo(_ body: JSONCursor, into json: inout JSONWriter) {
-    guard let zone = body.optional("zoneID") else { return }
+  /// An item's own key in its error, as far as it was readable.
+  static func echo(_ zone: JSONCursor?, into json: inout JSONWriter) {
+    guard let zone else { return }
     json.key("zoneID")
     json.beginObject()
     // What is no string is not repeated: the error says so.

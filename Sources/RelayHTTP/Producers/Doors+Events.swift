@@ -8,9 +8,9 @@ extension Doors {
   /// Takes a producer's changes in: all valid ones of a request go to the relay together.
   func take(_ request: Request, _ gate: ScopeGate) async throws -> Response {
     let producer = try gate.producer(of: request)
-    let isBatch = try Self.isBatch(request)
+    let format = try EventFormat(of: request)
     let bytes = try await bodies.collect(request, upTo: limits.bodyBytes)
-    let events = try events(in: bytes, isBatch: isBatch)
+    let events = try arrived(bytes, format, request.headers)
     let reader = EventReader(
       scope: gate.scope, producer: producer, ids: keys, limits: limits, now: clock.wall())
     var result = IntakeResult()
@@ -19,10 +19,10 @@ extension Doors {
     facts.reserveCapacity(events.count)
     for (index, event) in events.enumerated() {
       do throws(JSONProblem) {
-        facts.append(.change(try reader.change(event)))
+        facts.append(.change(try event.change(by: reader)))
         indices.append(index)
       } catch {
-        result.reject(index, event, WireError(error.relative(to: event)))
+        result.reject(index, event.id, WireError(error))
       }
     }
     relay.refused(changes: events.count - facts.count)
@@ -30,48 +30,52 @@ extension Doors {
     for (index, answer) in zip(indices, answers) {
       switch answer {
       case .duplicate: result.duplicates += 1
-      case .refused(let refusal): result.reject(index, events[index], WireError(refusal))
+      case .refused(let refusal): result.reject(index, events[index].id, WireError(refusal))
       case .accepted, .registered, .subscriptions, .done: result.accepted += 1
       }
     }
     return result.response
   }
 
-  /// - Returns: false for one event, true for an array of them.
-  private static func isBatch(_ request: Request) throws(WireError) -> Bool {
-    switch MediaType(request.headers[.contentType] ?? "").name {
-    case "application/cloudevents+json": return false
-    case "application/cloudevents-batch+json": return true
-    default:
-      throw WireError(
-        .badRequest,
-        "Content-Type must be application/cloudevents+json or "
-          + "application/cloudevents-batch+json",
-        status: .unsupportedMediaType)
-    }
-  }
-
-  private func events(in bytes: [UInt8], isBatch: Bool) throws -> [JSONCursor] {
-    let root = try JSONTree(bytes).root
-    guard isBatch else {
+  private func arrived(
+    _ bytes: [UInt8], _ format: EventFormat, _ headers: HTTPFields
+  ) throws -> [ArrivedEvent] {
+    switch format {
+    case .binary: return [.binary(try BinaryEvent(headers, body: bytes))]
+    case .one:
+      let root = try JSONTree(bytes).root
       guard root.isObject else {
         throw WireError(
           .badRequest,
           "the body must be one event; an array travels as application/cloudevents-batch+json")
       }
-      return [root]
+      return [.json(root)]
+    case .batch:
+      let root = try JSONTree(bytes).root
+      guard root.isArray else {
+        throw WireError(.badRequest, "the body must be an array of events")
+      }
+      let events = try root.elements()
+      try checkCount(events.count)
+      return events.map { .json($0) }
+    case .lines:
+      let lines = bytes.split(separator: UInt8(ascii: "\n")).filter { !Self.isBlank($0) }
+      try checkCount(lines.count)
+      return lines.map { ArrivedEvent(line: $0) }
     }
-    guard root.isArray else { throw WireError(.badRequest, "the body must be an array of events") }
-    let events = try root.elements()
-    guard !events.isEmpty else { throw WireError(.badRequest, "the batch is empty") }
-    guard events.count <= limits.eventsPerRequest else {
+  }
+
+  private func checkCount(_ count: Int) throws(WireError) {
+    guard count > 0 else { throw WireError(.badRequest, "the batch is empty") }
+    guard count <= limits.eventsPerRequest else {
       throw WireError(
         .badRequest,
-        "\(events.count) events; a request takes at most \(limits.eventsPerRequest), "
-          + "split the batch"
-      )
+        "\(count) events; a request takes at most \(limits.eventsPerRequest), split the batch")
     }
-    return events
+  }
+
+  private static func isBlank(_ line: ArraySlice<UInt8>) -> Bool {
+    line.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }
   }
 
   func submit(_ facts: [Fact]) async throws(WireError) -> [Answer] {
@@ -84,16 +88,52 @@ extension Doors {
   }
 }
 
+/// One event of a request, as far as it could be read.
+private enum ArrivedEvent {
+  case json(JSONCursor)
+  case binary(BinaryEvent)
+  /// A line that is not JSON: it is rejected and does not hold up the others.
+  case broken(JSONProblem)
+
+  init(line: ArraySlice<UInt8>) {
+    do throws(JSONProblem) {
+      self = .json(try JSONTree(Array(line)).root)
+    } catch {
+      self = .broken(error)
+    }
+  }
+
+  /// An id that is no string is no id: the index tells which event it was.
+  var id: String? {
+    switch self {
+    case .json(let event): try? event.optional("id")?.string()
+    case .binary(let event): event.id
+    case .broken: nil
+    }
+  }
+
+  func change(by reader: EventReader) throws(JSONProblem) -> Change {
+    switch self {
+    case .json(let event):
+      do throws(JSONProblem) {
+        return try reader.change(event)
+      } catch {
+        throw error.relative(to: event)
+      }
+    case .binary(let event): return try event.change(by: reader)
+    case .broken(let problem): throw problem
+    }
+  }
+}
+
 /// What became of a request's events.
 private struct IntakeResult {
   var accepted = 0
   var duplicates = 0
   private var rejected: [(index: Int, id: String?, why: WireError)] = []
 
-  mutating func reject(_ index: Int, _ event: JSONCursor, _ why: WireError) {
-    let id = event.optional("id")
-    // An id that is no string is no id: the index tells which event it was.
-    rejected.append((index, try? id?.string(), why))
+  mutating func reject(_ index: Int, _ id: String?, _ why: WireError) {
+    rejected.append((index, id, why))
   }
 
   /// 202; with nothing accepted and something rejected 400, and an error body's members as well.

@@ -22,6 +22,19 @@ package struct EventReader: Sendable {
   }
 
   package func change(_ event: JSONCursor) throws(JSONProblem) -> Change {
+    try change(head(of: event), data(of: event))
+  }
+
+  /// What an event says beside its data, checked.
+  struct Head {
+    var id: String
+    var source: String
+    fileprivate var kind: Kind
+    var time: Instant
+  }
+
+  /// Reads the context attributes; they stand in `event` by their names.
+  func head(of event: JSONCursor) throws(JSONProblem) -> Head {
     _ = try event.object()
     let version = try event.required("specversion")
     guard try version.string() == "1.0" else { throw version.problem("must be \"1.0\"") }
@@ -32,18 +45,20 @@ package struct EventReader: Sendable {
       throw type.problem(
         "is unknown; known are \(Kind.allCases.map(\.rawValue).joined(separator: ", "))")
     }
-    let time = try self.time(of: event)
-    let data = try self.data(of: event)
-    let (database, zone) = try place(of: data, kind)
-    return Change(
-      scope: scope, database: database, zone: zone,
-      event: try self.event(kind, data, zone: zone), author: try author(of: data),
-      sequence: try data.optional("sequence")?.integer(), time: time,
-      notification: ids.notificationID(scope: scope, source: source, id: id),
-      fingerprint: ids.fingerprint(producer: producer, source: source, id: id))
+    return Head(id: id, source: source, kind: kind, time: try time(of: event))
   }
 
-  private enum Kind: String, CaseIterable {
+  func change(_ head: Head, _ data: JSONCursor) throws(JSONProblem) -> Change {
+    let (database, zone) = try place(of: data, head.kind)
+    return Change(
+      scope: scope, database: database, zone: zone,
+      event: try self.event(head.kind, data, zone: zone), author: try author(of: data),
+      sequence: try data.optional("sequence")?.integer(), time: head.time,
+      notification: ids.notificationID(scope: scope, source: head.source, id: head.id),
+      fingerprint: ids.fingerprint(producer: producer, source: head.source, id: head.id))
+  }
+
+  fileprivate enum Kind: String, CaseIterable {
     case recordCreated = "zonerelay.record.created"
     case recordUpdated = "zonerelay.record.updated"
     case recordDeleted = "zonerelay.record.deleted"
@@ -82,7 +97,7 @@ package struct EventReader: Sendable {
   private func data(of event: JSONCursor) throws(JSONProblem) -> JSONCursor {
     if let type = event.optional("datacontenttype") {
       let name = MediaType(try type.string()).name
-      guard name == "application/json" || name.hasSuffix("+json") else {
+      guard MediaType.isJSON(name) else {
         throw type.problem("must be application/json")
       }
     }
@@ -206,15 +221,5 @@ extension JSONCursor {
   /// An error about a member that is there.
   fileprivate func fault(at key: StaticString, _ what: String) -> JSONProblem {
     (self[key] ?? self).problem(what)
-  }
-}
-
-/// A media type without its parameters.
-struct MediaType {
-  let name: String
-
-  init(_ field: String) {
-    let name = field.prefix { $0 != ";" }.lowercased()
-    self.name = String(name.drop { $0 == " " }.prefix { $0 != " " })
   }
 }

@@ -1,0 +1,83 @@
+import HTTPTypes
+import RelayCore
+import RelayWire
+
+/// An event in CloudEvents' binary mode: its attributes as header fields, its data as the body.
+struct BinaryEvent {
+  private let attributes: JSONCursor
+  private let data: JSONCursor
+
+  private static let names: [(key: StaticString, field: HTTPField.Name)] = [
+    ("specversion", HTTPField.Name("ce-specversion")!), ("id", HTTPField.Name("ce-id")!),
+    ("source", HTTPField.Name("ce-source")!), ("type", HTTPField.Name("ce-type")!),
+    ("time", HTTPField.Name("ce-time")!),
+  ]
+
+  /// True if any attribute that we know stands in the header. Extensions alone make no event.
+  static func isOne(_ headers: HTTPFields) -> Bool {
+    names.contains { headers.contains($0.field) }
+  }
+
+  /// - Throws: if the body is not JSON, or a field's text cannot be decoded.
+  init(_ headers: HTTPFields, body: [UInt8]) throws(JSONProblem) {
+    var json = JSONWriter()
+    json.beginObject()
+    for (key, field) in Self.names {
+      let values = headers[values: field]
+      guard let value = values.first else { continue }
+      guard values.count == 1 else { throw Self.problem(field, "stands more than once") }
+      guard let text = Self.decoded(value) else {
+        throw Self.problem(field, "is not UTF-8 in percent-encoding")
+      }
+      json.string(key, text)
+    }
+    json.endObject()
+    attributes = try JSONTree(json.bytes).root
+    data = try JSONTree(body).root
+  }
+
+  /// Nil if it has none.
+  var id: String? {
+    // Written above: if it is there, it is a string.
+    try? attributes.optional("id")?.string()
+  }
+
+  /// The change that `reader` makes of it; errors name the header field, or the place in the data.
+  func change(by reader: EventReader) throws(JSONProblem) -> Change {
+    let head: EventReader.Head
+    do throws(JSONProblem) {
+      head = try reader.head(of: attributes)
+    } catch {
+      throw JSONProblem(path: "ce-\(error.path)", what: error.what)
+    }
+    do throws(JSONProblem) {
+      return try reader.change(head, data.object())
+    } catch {
+      let path = error.path.isEmpty ? "data" : "data.\(error.path)"
+      throw JSONProblem(path: path, what: error.what)
+    }
+  }
+
+  /// The HTTP binding, 3.1.3.2: double quotes come off, then one round of percent-decoding. Nil if
+  /// an escape is broken or the text is not UTF-8.
+  private static func decoded(_ value: String) -> String? {
+    guard value.utf8.first == UInt8(ascii: "\""), value.utf8.count >= 2, value.last == "\"" else {
+      return PercentText.decoded(value[...])
+    }
+    var plain = ""
+    var isEscaped = false
+    for character in value.dropFirst().dropLast().unicodeScalars {
+      if !isEscaped, character == "\\" {
+        isEscaped = true
+      } else {
+        plain.unicodeScalars.append(character)
+        isEscaped = false
+      }
+    }
+    return PercentText.decoded(plain[...])
+  }
+
+  private static func problem(_ field: HTTPField.Name, _ what: String) -> JSONProblem {
+    JSONProblem(path: field.canonicalName, what: what)
+  }
+}

@@ -1,0 +1,47 @@
+import HTTPTypes
+import Hummingbird
+import RelayWire
+
+/// How a request carries its events.
+enum EventFormat {
+  /// One event, its data inside it.
+  case one
+  case batch
+  /// One event a line.
+  case lines
+  /// One event: its attributes are header fields, its data is the body.
+  case binary
+
+  /// CloudEvents' rule: a content type of CloudEvents decides; with any other the `ce-` fields do.
+  init(of request: Request) throws(WireError) {
+    let type = MediaType(request.headers[.contentType] ?? "").name
+    switch type {
+    case "application/cloudevents+json": self = .one
+    case "application/cloudevents-batch+json": self = .batch
+    case "application/x-ndjson": self = .lines
+    case _ where BinaryEvent.isOne(request.headers) && (type.isEmpty || MediaType.isJSON(type)):
+      self = .binary
+    default:
+      throw WireError(
+        .badRequest,
+        "Content-Type must be application/cloudevents+json, application/cloudevents-batch+json or "
+          + "application/x-ndjson; with ce- headers application/json",
+        status: .unsupportedMediaType)
+    }
+  }
+}
+
+/// A media type without its parameters.
+struct MediaType {
+  let name: String
+
+  init(_ field: String) {
+    let name = field.prefix { $0 != ";" }.lowercased()
+    self.name = String(name.drop { $0 == " " }.prefix { $0 != " " })
+  }
+
+  /// True for JSON and what is built on it.
+  static func isJSON(_ name: String) -> Bool {
+    name == "application/json" || name.hasSuffix("+json")
+  }
+}
