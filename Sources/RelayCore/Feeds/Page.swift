@@ -108,8 +108,10 @@ extension Page {
     let reached = max(place.position, place.goneHidden)
     guard reached >= max(floor, feed.floor) else { return .failure(Expired(why: .trimmed)) }
     guard place.scanHead == nil else { return .success(place) }
+    // A token of an empty feed knows that the feed was empty; no token knows nothing.
+    let base = max(place.position, .origin)
     return .success(
-      Place(era: place.era, position: place.position, scanHead: top, base: place.position))
+      Place(era: place.era, position: place.position, scanHead: top, base: base))
   }
 
   package struct Expired: Error, Hashable { package var why: Expiry }

@@ -22,6 +22,8 @@ package struct Position: Hashable, Comparable, Sendable {
   }
 
   package static let zero = Position(bits: 0)
+  /// Before every entry, and yet not zero: where a reader stands who has seen an empty feed.
+  package static let origin = Position(bits: 1)
   package var ordinal: Ordinal { Ordinal(bits >> 16) }
   package static func < (left: Position, right: Position) -> Bool { left.bits < right.bits }
 }

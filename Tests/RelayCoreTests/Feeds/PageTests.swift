@@ -46,6 +46,33 @@ import Testing
     #expect(page == Page(entries: [], next: place(40), hasMore: false, since: Sample.position(40)))
   }
 
+  /// Who has seen an empty feed is told of deletions since; who has seen nothing need not be.
+  @Test func aTokenOfAnEmptyFeedIsNotNoToken() {
+    guard case .page(let empty) = Page.read([], of: FeedState(), eras: eras, after: nil, limit: 2)
+    else {
+      Issue.record("an empty feed reads")
+      return
+    }
+    let born = Life(
+      position: Sample.position(35), state: .deleted, born: Sample.position(34), time: .zero)
+    let entries = [
+      entry("b", 30, gone: true),
+      Entry(subject: .record("x"), life: born, detail: .record(type: "T", tag: nil)),
+    ]
+    let now = FeedState(head: Sample.position(35))
+    let read = { (place: Place?, limit: Int) in
+      Page.read(entries, of: now, eras: eras, after: place, limit: limit)
+    }
+    for (place, shown) in [(empty.next, ["b"]), (nil, [])] as [(Place?, [String])] {
+      guard case .page(let page) = read(place, 1) else {
+        Issue.record("a token of an empty feed reads")
+        continue
+      }
+      #expect(page.entries.map(\.subject) == shown.map { .record($0) })
+      #expect(!page.hasMore)
+    }
+  }
+
   @Test func aTokenAheadOfTheFeedIsLostHistoryAndNotAnError() {
     #expect(read(feed, place(41)) == .expired(.lostHistory))
   }
