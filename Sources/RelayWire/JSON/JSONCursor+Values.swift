@@ -16,7 +16,8 @@ extension JSONCursor {
   package func integer() throws(JSONProblem) -> Int64 {
     guard node.kind == .number else { throw mismatch("a whole number") }
     if let number = plainInteger() { return number }
-    if let number = Int64(exactly: tree.double(at: index)) { return number }
+    // Written whole and yet beyond 64 bits: a double would round it to one that fits.
+    if !isWrittenWhole, let number = Int64(exactly: tree.double(at: index)) { return number }
     throw problem("must be a whole number that fits 64 bits")
   }
 
