@@ -34,7 +34,8 @@ struct Rig {
 
   init(
     limits: HTTPLimits = Rig.atOnce, core: Limits = Limits(), access: ScopeAccess? = nil,
-    keys: TestKeys = TestKeys(), clock: TestClock = TestClock(), relay: TestRelay? = nil
+    others: [Scope] = [], keys: TestKeys = TestKeys(), clock: TestClock = TestClock(),
+    relay: TestRelay? = nil
   ) async {
     let access =
       access
@@ -42,9 +43,11 @@ struct Rig {
         users: ScopeAccess.Users(sharedSecret: Self.secret),
         producers: [ScopeAccess.Producer(name: "records-1", bearer: Self.producerKey)],
         topics: ["com.example.notes"])
+    var scopes = [Self.scope: access]
+    for scope in others { scopes[scope] = access }
     settings = HTTPSettings(
       listen: .tcp(host: "127.0.0.1", port: 0), publicURL: "https://relay.example.com",
-      scopes: [Self.scope: access], limits: limits, controlSocket: "/nowhere", version: "0.1.0")
+      scopes: scopes, limits: limits, controlSocket: "/nowhere", version: "0.1.0")
     self.relay = relay ?? TestRelay(limits: core)
     self.keys = keys
     let book = await ScopeBook(settings.scopes, keys: keys, limits: limits)
