@@ -12,6 +12,7 @@ PREFIX ?= /usr
 # Debian's names; Ubuntu's are the same.
 NEEDED := libcurl4-openssl-dev libsystemd-dev libsqlite3-dev libnghttp2-dev pkg-config \
 	nghttp2-server nghttp2-client openssl
+NEEDED_TEST := $(NEEDED) python3-venv
 NEEDED_BENCH := $(NEEDED) redis-server nats-server
 
 # Installs what is missing of $(1), and says so before it does.
@@ -60,6 +61,12 @@ swift:
 packages:
 	$(call install_packages,$(NEEDED))
 
+.PHONY: schemathesis
+# Holds the daemon against docs/openapi.yaml; from PyPI, in a folder of its own below .build.
+schemathesis:
+	$(call install_packages,$(NEEDED_TEST))
+	@.ci/schemathesis
+
 .PHONY: demo
 demo: swift packages ## build once and watch a change travel from a producer to two phones
 	@echo "Building (a few minutes the first time)."
@@ -69,7 +76,7 @@ demo: swift packages ## build once and watch a change travel from a producer to 
 
 .PHONY: test
 # One at a time: the tests start servers and measure patience, and a newcomer's machine may be small.
-test: swift packages ## run every test; what is skipped says why
+test: swift schemathesis ## run every test; what is skipped says why
 	@log=$$(mktemp); trap 'rm -f "$$log"' EXIT; \
 	status=0; \
 	$(SWIFT) test --disable-xctest --no-parallel </dev/null 2>&1 | tee "$$log" || status=$$?; \

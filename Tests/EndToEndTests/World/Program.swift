@@ -62,8 +62,8 @@ final class Program: Sendable {
 
   /// Waits for its end; after two minutes it is killed, and its status tells.
   @discardableResult
-  func wait() async -> Ended {
-    if await !Pause.until(seconds: 120, { !self.isRunning }) {
+  func wait(seconds: Int = 120) async -> Ended {
+    if await !Pause.until(seconds: seconds, { !self.isRunning }) {
       signal(SIGKILL)
       await Pause.until { !self.isRunning }
     }
