@@ -16,6 +16,7 @@ extension Partition {
     if let forgotten = memory.evict(at: step.at, limits: limits, share: PartitionID.count) {
       rows.forgotten = forgotten
     }
+    guard hear(numberOf: change, step, &effects) else { return (.accepted, .stepped) }
     if change.database == .public {
       forward(change, to: interested(in: change.scope), step, &effects)
       return (.accepted, .stepped)
@@ -84,6 +85,7 @@ extension Partition {
   ) {
     guard !change.zone.isDefault else { return }
     clear(change.zoneFeed, at: step.position, &effects)
+    endNumbers(of: change, step)
     touch(
       change.ownerFeed, .zone(change.zone), change.touch(end.touch, step.position, .zone),
       &effects)

@@ -10,7 +10,7 @@ extension Partition {
     var cut = PartitionCut(id: id, cursor: stepped)
     cut.feeds = buffers.map { feed, buffer in
       FeedCut(
-        feed: feed, cleared: buffer.cleared, floor: buffer.floor,
+        feed: feed, cleared: buffer.cleared, floor: buffer.floor, gap: buffer.gap,
         deltas: buffer.deltas.map { SubjectDelta(subject: $0.key, delta: $0.value) },
         marks: buffer.marks)
     }
@@ -26,6 +26,9 @@ extension Partition {
     cut.outbox = rows.outbox
     cut.delivered = rows.delivered
     cut.heard = rows.heard.sorted().map { Heard(source: $0, serial: heard[$0] ?? .zero) }
+    cut.numbers = rows.numbers.map {
+      NumbersRow(scope: $0.scope, zone: $0.zone, numbers: numbers[$0] ?? ZoneNumbers())
+    }
     cut.fanOuts = rows.fanOuts ? fanOuts.values.elements : nil
     cut.interests = rows.interests.sorted().map {
       Interest(scope: $0, partitions: interests[$0] ?? 0)
@@ -69,6 +72,6 @@ extension RowChanges {
     subscriptions.isEmpty && devices.isEmpty && devicesRemoved.isEmpty && grants.isEmpty
       && members.isEmpty && remembered.isEmpty && outbox.isEmpty && delivered.isEmpty
       && heard.isEmpty && !fanOuts && interests.isEmpty && badges.isEmpty && expiries.isEmpty
-      && isRestoreProven == nil
+      && isRestoreProven == nil && numbers.isEmpty
   }
 }

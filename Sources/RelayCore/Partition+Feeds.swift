@@ -21,7 +21,7 @@ extension Partition {
   /// Everything up to `position` is gone; older tokens expire.
   mutating func clear(_ feed: FeedKey, at position: Position, _ effects: inout [Effect]) {
     dirty(feed, &effects)
-    buffers[feed] = FeedBuffer(cleared: position, floor: position)
+    buffers[feed] = FeedBuffer(cleared: position, floor: position, gap: false)
   }
 
   mutating func raiseFloor(
@@ -30,6 +30,12 @@ extension Partition {
     guard feed.partition == id else { return }
     dirty(feed, &effects)
     buffers[feed, default: FeedBuffer()].floor = position
+  }
+
+  /// Whether pages say that changes are missing.
+  mutating func show(gap: Bool, in feed: FeedKey, _ effects: inout [Effect]) {
+    dirty(feed, &effects)
+    buffers[feed, default: FeedBuffer()].gap = gap
   }
 
   private mutating func dirty(_ feed: FeedKey, _ effects: inout [Effect]) {

@@ -30,7 +30,10 @@ extension Partition {
   }
 
   /// When `ready` should be asked again, though nothing else happens.
-  package var nextTimer: Instant? { timers.min?.at }
+  package var nextTimer: Instant? {
+    guard tickAt < .never, !isTickAsked else { return timers.min?.at }
+    return min(tickAt, timers.min?.at ?? .never)
+  }
 
   private mutating func fireTimers(at now: Instant) -> [Int] {
     var fired: [Int] = []

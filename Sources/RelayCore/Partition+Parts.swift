@@ -4,6 +4,7 @@ import OrderedCollections
 struct FeedBuffer: Sendable {
   var cleared: Position?
   var floor: Position?
+  var gap: Bool?
   var deltas: OrderedDictionary<Subject, Delta> = [:]
   var marks: [ReadMarks] = []
 }
@@ -40,6 +41,7 @@ struct RowChanges: Sendable {
   var outbox: [OutboxRow] = []
   var delivered: [OutboxRow.Key] = []
   var heard: OrderedSet<PartitionID> = []
+  var numbers: OrderedSet<Partition.ZoneKey> = []
   var fanOuts = false
   var interests: OrderedSet<Scope> = []
   var badges: OrderedDictionary<BadgeRow.Key, BadgeRow> = [:]

@@ -16,6 +16,7 @@ extension Partition {
     }
     for item in tables.heard { heard[item.source] = item.serial }
     for out in tables.fanOuts.sorted(by: { $0.origin < $1.origin }) { fanOuts[out.origin] = out }
+    for row in tables.numbers { load(row) }
     isRestoreProven = tables.isRestoreProven
     for interest in tables.interests { interests[interest.scope] = interest.partitions }
     for row in tables.badges {

@@ -39,6 +39,13 @@ package struct Partition: Sendable {
   /// By user: how many notifications each app's icon shows, by topic. Zero is not kept.
   var badges: [Int: OrderedDictionary<String, Int>] = [:]
   var heard: [PartitionID: Position] = [:]
+  /// What producers' numbers tell of each zone that has any.
+  var numbers: [ZoneKey: ZoneNumbers] = [:]
+  /// Of them those that wait for a tick, and when the first one does.
+  var timed: Set<ZoneKey> = []
+  var tickAt = Instant.never
+  var isTickAsked = false
+  package internal(set) var zonesWithGap = 0
   var fanOuts: OrderedDictionary<Ordinal, FanOut> = [:]
   var rows: RowChanges
   /// The last fact in the last cut, and the devices in it.
@@ -120,6 +127,7 @@ package struct Partition: Sendable {
     case .lostHistory(let feed):
       raiseFloor(of: feed, to: step.position, &effects)
       proveRestore(true)
+    case .tick: tick(step, &effects)
     }
     return (.done, .folded)
   }

@@ -10,6 +10,8 @@ package struct Census: Hashable, Sendable {
   package var watching = 0
   package var retired = 0
   package var fanOuts = 0
+  /// Zones, the default ones included, of which a producer's numbers are missing for too long.
+  package var zonesWithGap = 0
   package var oldestFanOut: Instant?
   package var oldestPending: Instant?
   /// Registrations, and ids remembered.
@@ -51,6 +53,7 @@ extension Partition {
       census.oldestPending = Self.earlier(census.oldestPending, lane.freshSince)
     }
     census.fanOuts += fanOuts.count
+    census.zonesWithGap += zonesWithGap
     census.remembered += memory.count
     census.isRestoreProven = census.isRestoreProven || isRestoreProven
     census.oldestFanOut = Self.earlier(census.oldestFanOut, fanOuts.values.first?.since)

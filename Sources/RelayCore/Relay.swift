@@ -90,6 +90,9 @@ package struct Relay: ~Copyable {
   /// Asks lanes and routes what may go out now. Call after each batch of inputs and at `nextTimer`.
   package mutating func wake(at now: Instant, into effects: inout [Effect]) {
     guard !isReplaying else { return }
+    for index in partitions.indices where partitions[index].isTickDue(at: now) {
+      effects.append(.journal(partitions[index].id, .tick))
+    }
     var isAsked = true
     // A lane that had nothing to tell when its turn came is asked once more what it waits for.
     while isAsked {

@@ -79,6 +79,7 @@ extension Relay {
         "a client's token names a history this store never had: it was restored from a copy; "
           + "run `zonerelay expire-tokens`")
     }
+    vitals.zonesWithGap = census.zonesWithGap
     vitals.fanOuts.running = census.fanOuts
     vitals.fanOuts.oldestAge = Self.age(of: census.oldestFanOut, at: now)
     vitals.oldestPendingAge = Self.age(of: census.oldestPending, at: now)

@@ -77,6 +77,8 @@ struct EngineLoop: ~Copyable {
       startCommit(at: now)
       relay.wake(at: now, into: &effects)
       perform(effects, at: now)
+      // A tick that was asked for does not wait for the next happening.
+      startCommit(at: now)
       let next = startFold(at: now)
       outside.supervisor.beat()
       if isStopping, isDone(at: now) { return }

@@ -94,6 +94,13 @@ extension KeyRing {
     return code(of: message).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
   }
 
+  package func origin(producer: String, source: String) -> UInt64 {
+    var message = Message("origin")
+    message.add(producer.utf8)
+    message.add(source.utf8)
+    return code(of: message).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
   package func clientID(forToken token: [UInt8], scope: Scope) -> ClientID {
     var message = Message("client")
     message.add(scope)

@@ -40,6 +40,11 @@ struct Plan: Sendable {
   var zoneEnds = 0
   var publicChanges = 0
   var defaultZone = 0
+  /// Changes that carry a number, and of them those that never come.
+  var numbered = 0
+  var numbersLost = 0
+  /// How long a numbered change may be on its way.
+  var disorder = Span(milliseconds: 20)
   var visible = 0
   var unsubscribes = 0
   var signOuts = 0
@@ -66,6 +71,17 @@ struct Plan: Sendable {
     choosePolicy(&draw)
     chooseFaults(&draw)
     chooseWork(&draw)
+    chooseNumbers(seed)
+  }
+
+  /// By draws of its own: what else a seed chooses stays as it is.
+  private mutating func chooseNumbers(_ seed: UInt64) {
+    var draw = Draw(seed: seed ^ 0x4e4e)
+    guard draw.below(2) == 0 else { return }
+    numbered = 200 + draw.below(801)
+    numbersLost = rate(&draw, 60)
+    disorder = draw.pick([Span(milliseconds: 20), .seconds(5), .minutes(2)])
+    limits.gapAfter = .seconds(draw.pick([2, 30]))
   }
 
   private mutating func chooseLimits(_ draw: inout Draw) {
@@ -145,6 +161,7 @@ struct Plan: Sendable {
 
   /// Switches on what a planted bug needs in order to show.
   mutating func ripen(for planted: Planted) {
+    numbered = 0
     switch planted {
     case .answersEarly: (crash, commitUnknown) = (10, 200)
     case .forgetsBudgets: (crash, changes, clientActs) = (15, 120, 80)

@@ -16,6 +16,11 @@ package struct Tally: Sendable {
   package var pushes = 0
   package var alerts = 0
   package var refusals = 0
+  package var numbered = 0
+  package var ticks = 0
+  /// Late changes that a higher number had settled, and zones with a gap at the end, by reader.
+  package var settled = 0
+  package var gaps = 0
 
   package init() {}
 
@@ -36,6 +41,7 @@ package struct Tally: Sendable {
       ("crashes", \.crashes), ("restores", \.restores), ("pages", \.pages),
       ("pages with more", \.pagesWithMore), ("expiries", \.expiries), ("pushes", \.pushes),
       ("alerts", \.alerts), ("refusals", \.refusals),
+      ("numbered", \.numbered), ("ticks", \.ticks), ("settled", \.settled), ("gaps", \.gaps),
     ]
   }
 }
@@ -44,7 +50,10 @@ extension Tally {
   mutating func count(_ fact: Fact) {
     facts += 1
     switch fact {
-    case .change: changes += 1
+    case .change(let change):
+      changes += 1
+      if change.sequence != nil { numbered += 1 }
+    case .tick: ticks += 1
     case .slice: slices += 1
     case .forwarded(let forwarded):
       if case .displaced = forwarded.message { displaced += 1 }

@@ -10,14 +10,14 @@ struct FeedRow {
 
   static func find(_ key: FeedKey, in database: GRDB.Database) throws -> FeedRow? {
     let statement = try database.cachedStatement(
-      sql: "SELECT id, head, floor, cleared, count FROM feeds WHERE key = ?")
+      sql: "SELECT id, head, floor, cleared, gap, count FROM feeds WHERE key = ?")
     return try Row.fetchOne(statement, arguments: [Data(key.text.utf8)]).map { row in
       FeedRow(
         id: row[0],
         state: FeedState(
           head: Position(column: row[1]), floor: Position(column: row[2]),
-          cleared: Position(column: row[3])),
-        count: row[4])
+          cleared: Position(column: row[3]), hasGap: row[4]),
+        count: row[5])
     }
   }
 
@@ -25,8 +25,8 @@ struct FeedRow {
     let statement = try database.cachedStatement(
       sql: """
         INSERT INTO feeds
-          (key, partition, container, environment, owner, head, floor, cleared, count)
-        VALUES (?, ?, ?, ?, ?, 0, 0, 0, 0)
+          (key, partition, container, environment, owner, head, floor, cleared, gap, count)
+        VALUES (?, ?, ?, ?, ?, 0, 0, 0, 0, 0)
         """)
     try statement.execute(arguments: [
       Data(key.text.utf8), Int(key.partition.number), Self.name(key.scope.container),
@@ -37,9 +37,10 @@ struct FeedRow {
 
   func save(in database: GRDB.Database) throws {
     let statement = try database.cachedStatement(
-      sql: "UPDATE feeds SET head = ?, floor = ?, cleared = ?, count = ? WHERE id = ?")
+      sql: "UPDATE feeds SET head = ?, floor = ?, cleared = ?, gap = ?, count = ? WHERE id = ?")
     try statement.execute(arguments: [
-      state.head.column, state.floor.column, state.cleared.column, count, id,
+      state.head.column, state.floor.column, state.cleared.column, state.hasGap ? 1 : 0, count,
+      id,
     ])
   }
 

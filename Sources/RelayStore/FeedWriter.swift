@@ -13,6 +13,7 @@ struct FeedWriter {
     var feed = try FeedRow.find(cut.feed, in: database) ?? FeedRow.make(cut.feed, in: database)
     let before = feed
     try raise(&feed, cleared: cut.cleared ?? .zero, floor: cut.floor ?? .zero)
+    feed.state.hasGap = cut.gap ?? feed.state.hasGap
     for delta in cut.deltas { try fold(delta, into: &feed) }
     for marks in cut.marks { try mark(marks, in: &feed) }
     if cut.feed.isBounded { try bound(&feed) }

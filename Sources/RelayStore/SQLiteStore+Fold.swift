@@ -42,6 +42,7 @@ extension SQLiteStore {
     for row in cut.outbox { try tables.save(row) }
     for key in cut.delivered { try tables.remove(key) }
     for item in cut.heard { try tables.save(item) }
+    for row in cut.numbers { try tables.save(row) }
     if let isProven = cut.isRestoreProven { try tables.proveRestore(isProven) }
     if let fanOuts = cut.fanOuts { try tables.replace(fanOuts) }
     for interest in cut.interests { try tables.save(interest) }

@@ -36,6 +36,7 @@ struct TableReader {
       .map { Heard(source: PartitionID($0[0] as Int), serial: Position(column: $0[1])) }
     tables.fanOuts = try rows("SELECT body FROM fan_outs WHERE partition = ? ORDER BY place")
       .map { try FanOut(blob: [UInt8]($0[0] as Data)) }
+    tables.numbers = try numbers()
     tables.interests = try interests()
     tables.badges = try badges()
     return tables
@@ -67,6 +68,15 @@ struct TableReader {
         key: OutboxRow.Key(
           target: PartitionID(row[0] as Int), serial: Position(column: row[1])),
         message: try Forwarded.Message(blob: [UInt8](row[2] as Data)))
+    }
+  }
+
+  private func numbers() throws -> [NumbersRow] {
+    try rows("SELECT key, body FROM numbers WHERE partition = ? ORDER BY key").map { row in
+      var reader = StoreKeyReader(row[0] as Data)
+      let (scope, zone) = try reader.zone()
+      return NumbersRow(
+        scope: scope, zone: zone, numbers: try ZoneNumbers(blob: [UInt8](row[1] as Data)))
     }
   }
 

@@ -57,6 +57,8 @@ enum Schema {
       head INTEGER NOT NULL,
       floor INTEGER NOT NULL,
       cleared INTEGER NOT NULL,
+      -- 1: pages say that changes are missing.
+      gap INTEGER NOT NULL,
       count INTEGER NOT NULL
     ) STRICT;
     CREATE INDEX feeds_by_partition ON feeds (partition);
@@ -162,6 +164,13 @@ enum Schema {
       body BLOB NOT NULL,
       UNIQUE (partition, place)
     ) STRICT;
+    -- What producers' numbers tell of a zone.
+    CREATE TABLE numbers (
+      key BLOB PRIMARY KEY,
+      partition INTEGER NOT NULL,
+      body BLOB NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX numbers_by_partition ON numbers (partition);
     CREATE TABLE interests (
       partition INTEGER NOT NULL,
       scope BLOB NOT NULL,

@@ -37,10 +37,14 @@ extension StoreKey {
     rest(address.token)
   }
 
-  init(scope: Scope, zone: ZoneID, participant: UserID) {
+  init(scope: Scope, zone: ZoneID) {
     self.init(scope: scope)
     text(zone.owner.name)
     text(zone.name)
+  }
+
+  init(scope: Scope, zone: ZoneID, participant: UserID) {
+    self.init(scope: scope, zone: zone)
     rest(participant.name.utf8)
   }
 
@@ -73,10 +77,14 @@ extension StoreKeyReader {
     BadgeRow.Key(scope: try scope(), user: UserID(try text()), topic: try rest())
   }
 
-  mutating func grant() throws -> MemberRow.Key {
+  mutating func zone() throws -> (Scope, ZoneID) {
     let scope = try scope()
     let owner = UserID(try text())
-    let zone = ZoneID(name: try text(), owner: owner)
+    return (scope, ZoneID(name: try text(), owner: owner))
+  }
+
+  mutating func grant() throws -> MemberRow.Key {
+    let (scope, zone) = try zone()
     return MemberRow.Key(scope: scope, zone: zone, participant: UserID(try rest()))
   }
 }

@@ -87,6 +87,14 @@ struct TableWriter {
       """, [number, Int(heard.source.number), heard.serial.column])
   }
 
+  func save(_ row: NumbersRow) throws {
+    let key = StoreKey(scope: row.scope, zone: row.zone).data
+    guard !row.numbers.isEmpty else { return try run("DELETE FROM numbers WHERE key = ?", [key]) }
+    try run(
+      "INSERT OR REPLACE INTO numbers (key, partition, body) VALUES (?, ?, ?)",
+      [key, number, Data(row.numbers.blob)])
+  }
+
   func replace(_ fanOuts: [FanOut]) throws {
     try run("DELETE FROM fan_outs WHERE partition = ?", [number])
     for (place, fanOut) in fanOuts.enumerated() {

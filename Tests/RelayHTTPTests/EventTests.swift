@@ -63,6 +63,7 @@ import Testing
     (#"{"specversion":"1.0","id":"1","type":"t"}"#, "source is missing"),
     (#"{"specversion":"1.0","id":"1","source":"s"}"#, "type is missing"),
     (#"{"specversion":"1.0","id":"1","source":"s","type":"com.other"}"#, "type is unknown"),
+    (Event(more: #","sequence":-1"#).text, "data.sequence must be a whole number, 0 or more"),
     (Event(database: "shared").text, "data.database"),
     (Event(database: "secret").text, "data.database must be"),
     (Event(database: "public").text, "data.zoneID must be _defaultZone"),

@@ -2,7 +2,7 @@ import RelayCore
 
 extension Draw {
   mutating func fact() -> Fact {
-    switch number(0..<11) {
+    switch number(0..<12) {
     case 0: .change(change())
     case 1:
       .register(
@@ -33,7 +33,8 @@ extension Draw {
       .setBadge(
         BadgeRequest(
           scope: scope(), user: user(), topic: maybe { $0.text() }, badge: number(0..<1_000)))
-    default: .lostHistory(feed())
+    case 10: .lostHistory(feed())
+    default: .tick
     }
   }
 
@@ -61,6 +62,28 @@ extension Draw {
     FanOut(
       origin: ordinal(), change: change(), zonePosition: position(), cursor: position(),
       since: instant())
+  }
+
+  mutating func numbers() -> ZoneNumbers {
+    ZoneNumbers(
+      spaces: list(3) { draw in
+        NumberSpace(
+          origin: draw.next(), highest: Int64(draw.number(0..<1_000_000)), missing: draw.holes(),
+          settled: Dictionary(
+            draw.list(3) { ($0.next(), Int64($0.number(0..<1_000))) }, uniquingKeysWith: max))
+      }, gap: pick([.none, .open, .permanent]),
+      outlived: maybe {
+        Outlived(
+          origin: $0.next(), end: Int64($0.number(0..<1_000)),
+          highest: Int64($0.number(0..<1_000)), holes: $0.holes(), since: $0.instant())
+      })
+  }
+
+  private mutating func holes() -> Holes {
+    Holes(
+      list(3) {
+        Holes.Run(first: Int64($0.number(0..<1_000)), last: .max, since: $0.instant())
+      })
   }
 
   mutating func lane() -> LaneRecord {

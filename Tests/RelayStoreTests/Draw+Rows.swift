@@ -115,6 +115,16 @@ extension Draw {
       tables.heard.append(item)
     }
     tables.heard.sort { $0.source < $1.source }
+    let zone = ZoneID(name: "\(ordinal.number % 3)", owner: user())
+    cut.numbers = [NumbersRow(scope: scope(), zone: zone, numbers: numbers())]
+    if let known = tables.numbers.first {
+      cut.numbers.append(NumbersRow(scope: known.scope, zone: known.zone, numbers: ZoneNumbers()))
+    }
+    for row in cut.numbers {
+      tables.numbers.removeAll { $0.scope == row.scope && $0.zone == row.zone }
+      if !row.numbers.isEmpty { tables.numbers.append(row) }
+    }
+    tables.numbers.sort { ($0.scope, $0.zone) < ($1.scope, $1.zone) }
     if flag() {
       cut.fanOuts = list(3) { $0.fanOut() }
       tables.fanOuts = cut.fanOuts ?? []

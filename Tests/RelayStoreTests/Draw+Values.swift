@@ -45,10 +45,11 @@ extension Draw {
   }
 
   mutating func change() -> Change {
-    Change(
+    let sequence = maybe { Int64(bitPattern: $0.next()) }
+    return Change(
       scope: scope(), database: database(), zone: zone(), event: event(),
       author: maybe { Change.Author(user: $0.user(), client: $0.maybe { $0.client() }) },
-      sequence: maybe { Int64(bitPattern: $0.next()) }, time: instant(),
+      sequence: sequence, origin: sequence == nil ? 0 : next(), time: instant(),
       notification: identifier(), fingerprint: next())
   }
 

@@ -7,16 +7,20 @@ package struct Page: Hashable, Sendable {
   package var hasMore: Bool
   /// Where the reader's catch-up began: reasons and ownership are computed at it.
   package var since: Position
+  /// Changes of the zone are missing, as its producer's numbers tell.
+  package var hasGap: Bool
   /// Database feeds only: for each entry, the place at the head of that zone's own feed.
   package var zoneHeads: [Place]
 
   package init(
-    entries: [Entry], next: Place, hasMore: Bool, since: Position, zoneHeads: [Place] = []
+    entries: [Entry], next: Place, hasMore: Bool, since: Position, hasGap: Bool = false,
+    zoneHeads: [Place] = []
   ) {
     self.entries = entries
     self.next = next
     self.hasMore = hasMore
     self.since = since
+    self.hasGap = hasGap
     self.zoneHeads = zoneHeads
   }
 }
@@ -62,11 +66,17 @@ package struct FeedState: Hashable, Sendable {
   package var floor: Position
   /// What lies at or below it is invisible, whatever rows still stand there.
   package var cleared: Position
+  /// Zone feeds only: its pages say that changes are missing.
+  package var hasGap: Bool
 
-  package init(head: Position = .zero, floor: Position = .zero, cleared: Position = .zero) {
+  package init(
+    head: Position = .zero, floor: Position = .zero, cleared: Position = .zero,
+    hasGap: Bool = false
+  ) {
     self.head = head
     self.floor = floor
     self.cleared = cleared
+    self.hasGap = hasGap
   }
 
   /// Where a caught-up reader stands: the head, or the floor if that was raised above it.
@@ -138,6 +148,7 @@ extension Page {
     if hasMore { (next.scanHead, next.base, next.seen) = (start.scanHead, start.base, feed.top) }
     // The life of the newest place it depends on: an older one may have ended below it.
     next.era = eras.of(next.newest.ordinal)?.id ?? 0
-    return Page(entries: shown, next: next, hasMore: hasMore, since: start.base)
+    return Page(
+      entries: shown, next: next, hasMore: hasMore, since: start.base, hasGap: feed.hasGap)
   }
 }

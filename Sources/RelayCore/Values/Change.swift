@@ -9,6 +9,9 @@ package struct Change: Hashable, Sendable {
   package var author: Author?
   /// The producer's own number for this zone; one number space a producer, source and zone.
   package var sequence: Int64?
+  /// Keyed hash of producer and source: which number space of its zone `sequence` counts in; 0
+  /// without one.
+  package var origin: UInt64
   /// When it happened by the producer's clock, for people to read; nothing is ordered by it.
   package var time: Instant
   /// Equal for every retry and in every partition: a keyed hash of scope, source and id.
@@ -18,7 +21,8 @@ package struct Change: Hashable, Sendable {
 
   package init(
     scope: Scope, database: Database, zone: ZoneID, event: Event, author: Author? = nil,
-    sequence: Int64? = nil, time: Instant, notification: Identifier, fingerprint: UInt64
+    sequence: Int64? = nil, origin: UInt64 = 0, time: Instant, notification: Identifier,
+    fingerprint: UInt64
   ) {
     self.scope = scope
     self.database = database
@@ -26,6 +30,7 @@ package struct Change: Hashable, Sendable {
     self.event = event
     self.author = author
     self.sequence = sequence
+    self.origin = origin
     self.time = time
     self.notification = notification
     self.fingerprint = fingerprint

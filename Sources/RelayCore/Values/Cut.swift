@@ -33,6 +33,8 @@ package struct PartitionCut: Hashable, Sendable {
   package var delivered: [OutboxRow.Key] = []
   /// What this partition heard of others, in order of source.
   package var heard: [Heard] = []
+  /// Of zones whose producers number their changes; an empty one removes its row.
+  package var numbers: [NumbersRow] = []
   /// All that run now; replaces what stood there. Nil: unchanged.
   package var fanOuts: [FanOut]?
   /// Which partitions hold public subscriptions, for each scope whose home this is.
@@ -68,18 +70,21 @@ package struct FeedCut: Hashable, Sendable {
   package var feed: FeedKey
   package var cleared: Position?
   package var floor: Position?
+  /// Whether its pages say that changes are missing. Nil: unchanged.
+  package var gap: Bool?
   /// One a subject, in order of the subjects' first touch.
   package var deltas: [SubjectDelta]
   /// Folded after the deltas, in their order; notifications feeds only.
   package var marks: [ReadMarks]
 
   package init(
-    feed: FeedKey, cleared: Position? = nil, floor: Position? = nil, deltas: [SubjectDelta] = [],
-    marks: [ReadMarks] = []
+    feed: FeedKey, cleared: Position? = nil, floor: Position? = nil, gap: Bool? = nil,
+    deltas: [SubjectDelta] = [], marks: [ReadMarks] = []
   ) {
     self.feed = feed
     self.cleared = cleared
     self.floor = floor
+    self.gap = gap
     self.deltas = deltas
     self.marks = marks
   }

@@ -17,6 +17,8 @@ package enum Fact: Hashable, Sendable {
   case expireTokens(TokenExpiry)
   /// A signed token named a life this store never had: the feed's floor rises to here.
   case lostHistory(FeedKey)
+  /// Time has come for something that feeds show: numbers that are missing for too long.
+  case tick
 }
 
 package struct Registration: Hashable, Sendable {

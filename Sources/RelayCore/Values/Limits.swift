@@ -16,6 +16,15 @@ package struct Limits: Hashable, Sendable {
   package var rememberedIDs = 10_000_000
   package var rememberedFor = Span.days(1)
   package var inFlightPerRoute = 1_000
+  /// Numbers of producers that are waited for; what is skipped beyond leaves a gap at once.
+  package var missingPerZone = 1_000
+  package var missingFor = Span.days(1)
+  /// A zone has a gap when a number is missing for longer.
+  package var gapAfter = Span.seconds(30)
+  /// Records and participants settled above a hole; beyond, it is given up.
+  package var settledPerZone = 4_096
+  /// Number spaces of a zone; beyond, the one not heard of for longest is forgotten.
+  package var sourcesPerZone = 32
 
   package init() {}
 }

@@ -161,6 +161,19 @@ package struct Heard: Hashable, Sendable {
   }
 }
 
+/// What producers' numbers tell of one zone, in its home partition.
+package struct NumbersRow: Hashable, Sendable {
+  package var scope: Scope
+  package var zone: ZoneID
+  package var numbers: ZoneNumbers
+
+  package init(scope: Scope, zone: ZoneID, numbers: ZoneNumbers) {
+    self.scope = scope
+    self.zone = zone
+    self.numbers = numbers
+  }
+}
+
 /// A change that still has users to reach, and those of its subject that queue behind it.
 package struct FanOut: Hashable, Sendable {
   package var origin: Ordinal
@@ -227,6 +240,7 @@ package struct PartitionTables: Hashable, Sendable {
   package var remembered: [Remembered] = []
   package var outbox: [OutboxRow] = []
   package var heard: [Heard] = []
+  package var numbers: [NumbersRow] = []
   package var fanOuts: [FanOut] = []
   package var interests: [Interest] = []
   package var badges: [BadgeRow] = []

@@ -8,17 +8,26 @@ extension Change: ByteCoded {
     writer.value(event)
     writer.optional(author)
     writer.flag(sequence != nil)
-    if let sequence { writer.signed(sequence) }
+    if let sequence {
+      writer.signed(sequence)
+      writer.word(origin)
+    }
     writer.value(time)
     writer.value(notification)
     writer.word(fingerprint)
   }
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
+    let scope: Scope = try reader.value()
+    let database: Database = try reader.raw()
+    let zone: ZoneID = try reader.value()
+    let event: Change.Event = try reader.value()
+    let author: Change.Author? = try reader.optional()
+    let isNumbered = try reader.flag("Change")
     self.init(
-      scope: try reader.value(), database: try reader.raw(), zone: try reader.value(),
-      event: try reader.value(), author: try reader.optional(),
-      sequence: try reader.flag("Change") ? try reader.signed("Change") : nil,
+      scope: scope, database: database, zone: zone, event: event, author: author,
+      sequence: isNumbered ? try reader.signed("Change") : nil,
+      origin: isNumbered ? try reader.word("Change") : 0,
       time: try reader.value(), notification: try reader.value(),
       fingerprint: try reader.word("Change"))
   }

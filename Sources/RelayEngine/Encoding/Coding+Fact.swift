@@ -33,6 +33,8 @@ extension Fact: ByteCoded {
     case .setBadge(let request):
       writer.byte(10)
       writer.value(request)
+    case .tick:
+      writer.byte(12)
     }
   }
 
@@ -49,6 +51,7 @@ extension Fact: ByteCoded {
     case 8: self = .lostHistory(try reader.value())
     case 9: self = .markRead(try reader.value())
     case 10: self = .setBadge(try reader.value())
+    case 12: self = .tick
     default: throw reader.failure(.number(UInt64(kind)), "Fact")
     }
   }

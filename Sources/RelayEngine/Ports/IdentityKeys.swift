@@ -10,6 +10,9 @@ package protocol IdentityKeys: Sendable {
   /// included: two scopes may both have a producer of one name.
   func fingerprint(producer: String, source: String, id: String) -> UInt64
 
+  /// Which number space `sequence` counts in, within each zone. `producer` as above.
+  func origin(producer: String, source: String) -> UInt64
+
   /// The id of an installation that did not name itself, made from its push token.
   func clientID(forToken token: [UInt8], scope: Scope) -> ClientID
 }

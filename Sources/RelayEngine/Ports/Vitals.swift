@@ -13,6 +13,8 @@ package struct Vitals: Hashable, Sendable {
   package var lanes = Lanes()
   package var routes: [Route] = []
   package var fanOuts = FanOuts()
+  /// Zones of which a producer's numbers are missing for too long.
+  package var zonesWithGap = 0
   package var oldestPendingAge: Double = 0
 
   package init() {}

@@ -135,6 +135,7 @@ extension Doors {
     let feed = FeedKey(scope: caller.scope, kind: .zone(request.zone))
     json.string("syncToken", seal(page.next, feed, caller))
     json.boolean("moreComing", page.hasMore)
+    if page.hasGap { json.boolean("gap", true) }
   }
 
   /// The items of a request, at most 200.

@@ -30,6 +30,9 @@ struct MetricsText {
     single(
       "fanouts_oldest_age_seconds", .gauge, "Age of the oldest of them.", vitals.fanOuts.oldestAge)
     single(
+      "zones_with_gap", .gauge, "Zones of which numbered changes are missing for too long.",
+      Double(vitals.zonesWithGap))
+    single(
       "oldest_pending_age_seconds", .gauge, "Age of the oldest delivery that waits.",
       vitals.oldestPendingAge)
   }

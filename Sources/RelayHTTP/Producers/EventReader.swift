@@ -50,10 +50,13 @@ package struct EventReader: Sendable {
 
   func change(_ head: Head, _ data: JSONCursor) throws(JSONProblem) -> Change {
     let (database, zone) = try place(of: data, head.kind)
+    let sequence = try self.sequence(of: data)
     return Change(
       scope: scope, database: database, zone: zone,
       event: try self.event(head.kind, data, zone: zone), author: try author(of: data),
-      sequence: try data.optional("sequence")?.integer(), time: head.time,
+      sequence: sequence,
+      origin: sequence == nil ? 0 : ids.origin(producer: producer, source: head.source),
+      time: head.time,
       notification: ids.notificationID(scope: scope, source: head.source, id: head.id),
       fingerprint: ids.fingerprint(producer: producer, source: head.source, id: head.id))
   }
@@ -84,6 +87,13 @@ package struct EventReader: Sendable {
         "must have 1 to \(limits.eventAttributeBytes) bytes and no control characters")
     }
     return text
+  }
+
+  private func sequence(of data: JSONCursor) throws(JSONProblem) -> Int64? {
+    guard let value = data.optional("sequence") else { return nil }
+    let number = try value.integer()
+    guard number >= 0 else { throw value.problem("must be a whole number, 0 or more") }
+    return number
   }
 
   private func time(of event: JSONCursor) throws(JSONProblem) -> Instant {

@@ -48,6 +48,9 @@ struct Model {
   private(set) var withdrawn: [Withdrawn: Ordinal] = [:]
   /// Users whose notifications depend on which slice came first: not compared exactly.
   private(set) var fuzzy: Set<UserID> = []
+  private(set) var numbers: [ZoneID: Numbers] = [:]
+  /// Changes that came late and had nothing to say any more.
+  private(set) var settled = 0
   private var heard: [PartitionID: [PartitionID: Position]] = [:]
 
   init(scope: Scope, limits: Limits) {
@@ -66,7 +69,7 @@ struct Model {
       heard[row.partition, default: [:]][forwarded.source] = forwarded.serial
       if case .change(let change, _) = forwarded.message { hear(change, row, isFanningOut) }
     case .markRead(let request): markRead(request)
-    case .register, .unregister, .slice, .expireTokens, .lostHistory, .setBadge: break
+    case .register, .unregister, .slice, .expireTokens, .lostHistory, .setBadge, .tick: break
     }
   }
 
@@ -79,6 +82,10 @@ struct Model {
   private mutating func take(_ change: Change, _ row: JournalRow, _ isFanningOut: Bool) {
     guard fingerprints.insert(change.fingerprint).inserted else { return }
     authors[change.notification] = change.author?.client
+    guard numbers[change.zone, default: Numbers()].hear(change) else {
+      settled += 1
+      return
+    }
     let position = Position(row.ordinal)
     if change.database == .public { return hearHere(change, row, isFanningOut) }
     var zone = zones[change.zone] ?? Zone()
@@ -126,6 +133,7 @@ struct Model {
 
   private mutating func end(_ change: Change, _ zone: inout Zone, _ row: JournalRow) {
     let owner = change.zone.owner
+    numbers[change.zone]?.end(by: change)
     mark(Withdrawn(user: owner, subscription: nil, zone: change.zone, database: .private), row)
     notify(owner, change, .private, row)
     for held in subscriptions[owner] ?? [] {

@@ -15,6 +15,7 @@ extension World {
       throw Broken(.catchUpIsWhole, "the daemon does not come to rest")
     }
     for index in clients.indices { try follow(index) }
+    tally.settled += model.settled
     for id in PartitionID.all {
       let tables = store.tables(of: id)
       try checkWoken(tables)
@@ -45,6 +46,7 @@ extension World {
     for zone in (own + (model.shared[user] ?? [])).sorted() {
       try follow(index, FeedKey(scope: World.scope, kind: .zone(zone)))
       try compareRecords(index, zone)
+      try compareGap(zone)
     }
     try compareNotifications(index, user)
   }
@@ -93,6 +95,18 @@ extension World {
     if held != expected {
       throw Broken(
         .catchUpIsWhole, "\(feed.text) of client \(index): \(held.line) is not \(expected.line)")
+    }
+  }
+
+  /// P2: a zone of which numbered changes never came says so, and no other does.
+  private func compareGap(_ zone: ZoneID) throws {
+    let feed = FeedKey(scope: World.scope, kind: .zone(zone))
+    let (shown, expected) = (
+      store.feeds[feed]?.state.hasGap ?? false, model.numbers[zone]?.hasGap ?? false
+    )
+    if shown { tally.gaps += 1 }
+    if shown != expected {
+      throw Broken(.catchUpIsWhole, "\(feed.text) shows gap \(shown), it is \(expected)")
     }
   }
 

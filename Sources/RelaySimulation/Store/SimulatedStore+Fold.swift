@@ -28,6 +28,7 @@ extension SimulatedStore {
     var feed = feeds[cut.feed] ?? StoredFeed()
     feed.state.cleared = max(feed.state.cleared, cut.cleared ?? .zero)
     feed.state.floor = max(feed.state.floor, cut.floor ?? .zero, feed.state.cleared)
+    feed.state.hasGap = cut.gap ?? feed.state.hasGap
     for item in cut.deltas where item.delta.last.position > feed.state.cleared {
       let standing = feed.entries[item.subject].flatMap {
         $0.life.position > feed.state.cleared ? $0 : nil
@@ -135,6 +136,10 @@ extension StoredPartition {
     remembered.removeAll { $0.ordinal <= cut.forgotten }
     for row in cut.outbox { outbox[row.key] = row }
     for key in cut.delivered { outbox[key] = nil }
+    for row in cut.numbers {
+      let key = FeedKey(scope: row.scope, kind: .zone(row.zone))
+      numbers[key] = row.numbers.isEmpty ? nil : row
+    }
     for item in cut.heard { heard[item.source] = max(heard[item.source] ?? .zero, item.serial) }
     fanOuts = cut.fanOuts ?? fanOuts
     for interest in cut.interests { interests[interest.scope, default: 0] |= interest.partitions }

@@ -57,6 +57,7 @@ struct SimulatedStore {
     tables.heard = home.heard.sorted { $0.key < $1.key }.map {
       Heard(source: $0.key, serial: $0.value)
     }
+    tables.numbers = home.numbers.values.sorted { ($0.scope, $0.zone) < ($1.scope, $1.zone) }
     tables.fanOuts = home.fanOuts
     tables.interests = home.interests.sorted { $0.key < $1.key }.map {
       Interest(scope: $0.key, partitions: $0.value)
@@ -81,6 +82,7 @@ struct StoredPartition {
   var remembered: [Remembered] = []
   var outbox: [OutboxRow.Key: OutboxRow] = [:]
   var heard: [PartitionID: Position] = [:]
+  var numbers: [FeedKey: NumbersRow] = [:]
   var fanOuts: [FanOut] = []
   var interests: [Scope: UInt64] = [:]
   var badges: [BadgeRow.Key: BadgeRow] = [:]

@@ -5,10 +5,16 @@ extension World {
   func produce() {
     guard changesLeft > 0 else { return }
     changesLeft -= 1
-    let change = makeChange()
+    var change = makeChange()
+    let isNumbered = number(&change)
     operations.append(Operation(fact: .change(change)))
     let operation = operations.count - 1
-    soon(20, .submit(operation: operation))
+    if isNumbered, numberDraw.permille(plan.numbersLost) {
+      // Its sender lost it: nobody ever asks for its answer.
+      operations[operation].isAnswered = true
+      return
+    }
+    soon(isNumbered ? plan.disorder.milliseconds : 20, .submit(operation: operation))
     if draw.permille(plan.repeats) { soon(4_000, .submit(operation: operation)) }
   }
 
@@ -40,6 +46,16 @@ extension World {
       scope: World.scope, database: database, zone: zone, event: event, author: author, time: now,
       notification: Identifier(uuidFrom: keys.digest(Array("n\(nextID)".utf8))),
       fingerprint: nextID &* 0x9e37_79b9_7f4a_7c15)
+  }
+
+  /// Some zones are reported by several senders, who number what they send.
+  private func number(_ change: inout Change) -> Bool {
+    guard change.database == .private, numberDraw.permille(plan.numbered) else { return false }
+    change.origin = UInt64(1 + numberDraw.below(2))
+    let number = lastNumber[change.zone]?[change.origin] ?? Int64(numberDraw.below(2))
+    lastNumber[change.zone, default: [:]][change.origin] = number + 1
+    change.sequence = number
+    return true
   }
 
   private func makeRecord() -> RecordChange {
@@ -115,7 +131,7 @@ extension Fact {
     case .markRead(let request): .home(of: request.user, in: request.scope)
     case .setBadge(let request): .home(of: request.user, in: request.scope)
     case .lostHistory(let feed): feed.partition
-    case .slice, .forwarded, .expireTokens: PartitionID(0)
+    case .slice, .forwarded, .expireTokens, .tick: PartitionID(0)
     }
   }
 }

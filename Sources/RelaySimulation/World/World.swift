@@ -28,6 +28,9 @@ final class World {
   var operations: [Operation] = []
   var changesLeft: Int
   var nextID: UInt64 = 1
+  /// Of each zone, the last number that each of its producers' sources gave.
+  var numberDraw: Draw
+  var lastNumber: [ZoneID: [UInt64: Int64]] = [:]
   var nextToken: UInt8 = 1
   var deadTokens: Set<UInt8> = []
   var isCalm = false
@@ -46,6 +49,7 @@ final class World {
     self.tell = tell
     plan = Plan(seed: seed)
     draw = Draw(seed: seed)
+    numberDraw = Draw(seed: seed ^ 0x6e6e)
     if let planted { plan.ripen(for: planted) }
     store = SimulatedStore(limits: plan.limits, planted: planted)
     model = Model(scope: Self.scope, limits: plan.limits)

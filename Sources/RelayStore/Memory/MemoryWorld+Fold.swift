@@ -26,6 +26,7 @@ extension MemoryWorld {
     var feed = feeds[cut.feed] ?? MemoryFeed()
     feed.state.cleared = max(feed.state.cleared, cut.cleared ?? .zero)
     feed.state.floor = max(feed.state.floor, cut.floor ?? .zero, feed.state.cleared)
+    feed.state.hasGap = cut.gap ?? feed.state.hasGap
     for item in cut.deltas where item.delta.last.position > feed.state.cleared {
       let standing = feed.rows[item.subject]?.entry
       let visible = standing.flatMap { $0.life.position > feed.state.cleared ? $0 : nil }
@@ -92,6 +93,10 @@ extension MemoryPartition {
     remembered.removeAll { $0.ordinal <= cut.forgotten }
     for row in cut.outbox { outbox[row.key] = row }
     for key in cut.delivered { outbox[key] = nil }
+    for row in cut.numbers {
+      let key = FeedKey(scope: row.scope, kind: .zone(row.zone))
+      numbers[key] = row.numbers.isEmpty ? nil : row
+    }
     for item in cut.heard { heard[item.source] = max(heard[item.source] ?? .zero, item.serial) }
     isRestoreProven = cut.isRestoreProven ?? isRestoreProven
     fanOuts = cut.fanOuts ?? fanOuts

@@ -49,6 +49,7 @@ package struct MemoryWorld: Sendable {
     tables.heard = home.heard.sorted { $0.key < $1.key }.map {
       Heard(source: $0.key, serial: $0.value)
     }
+    tables.numbers = home.numbers.values.sorted { ($0.scope, $0.zone) < ($1.scope, $1.zone) }
     tables.fanOuts = home.fanOuts
     tables.isRestoreProven = home.isRestoreProven
     tables.interests = home.interests.sorted { $0.key < $1.key }.map {
@@ -74,6 +75,7 @@ struct MemoryPartition: Sendable {
   var remembered: [Remembered] = []
   var outbox: [OutboxRow.Key: OutboxRow] = [:]
   var heard: [PartitionID: Position] = [:]
+  var numbers: [FeedKey: NumbersRow] = [:]
   var fanOuts: [FanOut] = []
   var interests: [Scope: UInt64] = [:]
   var badges: [BadgeRow.Key: BadgeRow] = [:]

@@ -24,6 +24,11 @@ struct TestKeys: TokenKeys, IdentityKeys {
     return bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
   }
 
+  func origin(producer: String, source: String) -> UInt64 {
+    let bytes = spread(Array("\(producer)|\(source)".utf8), salt: 5)
+    return bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
   func clientID(forToken token: [UInt8], scope: Scope) -> ClientID {
     ClientID(Identifier(uuidFrom: spread(Array(scope.container.utf8) + token, salt: 4)))
   }

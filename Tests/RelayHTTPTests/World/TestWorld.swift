@@ -24,9 +24,12 @@ struct TestWorld: ~Copyable {
   mutating func forgetEras() { era += 1 }
 
   mutating func take(_ fact: Fact) -> Answer {
-    guard case .expireTokens = fact else { return step(fact, in: home(of: fact)) }
-    for partition in PartitionID.all { _ = step(fact, in: partition) }
-    return .done
+    switch fact {
+    case .expireTokens, .tick:
+      for partition in PartitionID.all { _ = step(fact, in: partition) }
+      return .done
+    default: return step(fact, in: home(of: fact))
+    }
   }
 
   private func home(of fact: Fact) -> PartitionID {
@@ -38,7 +41,7 @@ struct TestWorld: ~Copyable {
     case .markRead(let request): .home(of: request.user, in: request.scope)
     case .setBadge(let request): .home(of: request.user, in: request.scope)
     case .lostHistory(let feed): feed.partition
-    case .slice, .forwarded, .expireTokens: PartitionID(0)
+    case .slice, .forwarded, .expireTokens, .tick: PartitionID(0)
     }
   }
 
@@ -98,6 +101,7 @@ struct TestWorld: ~Copyable {
     var state = feeds[cut.feed] ?? FeedState()
     state.cleared = max(state.cleared, cut.cleared ?? .zero)
     state.floor = max(state.floor, cut.floor ?? .zero, state.cleared)
+    state.hasGap = cut.gap ?? state.hasGap
     for item in cut.deltas where item.delta.last.position > state.cleared {
       let standing = entries[cut.feed]?[item.subject]
       let visible = standing.flatMap { $0.life.position > state.cleared ? $0 : nil }

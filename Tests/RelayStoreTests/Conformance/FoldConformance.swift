@@ -93,6 +93,27 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `a gap is shown on a zone's pages until it is taken back, also after a crash`(
+    kind: StoreKind
+  ) async throws {
+    let home = try kind.home()
+    var bench = try await Bench(home)
+    try await bench.makeZone()
+    #expect(try await bench.read(bench.feed).hasGap == false, "there is no feed yet")
+    _ = bench.next()
+    try await bench.fold { $0.feeds = [FeedCut(feed: bench.feed, gap: true)] }
+    _ = try await bench.record("a", .created)
+    let page = try await bench.read(bench.feed)
+    #expect(page.hasGap && page.entries.count == 1)
+    #expect(try await bench.read(bench.privates).hasGap == false)
+    var again = try await Bench(home.crashed(), era: 7_000)
+    #expect(try await again.read(again.feed, after: nil, limit: 1).hasGap)
+    _ = again.next()
+    try await again.fold { $0.feeds = [FeedCut(feed: again.feed, gap: false)] }
+    #expect(try await again.read(again.feed).hasGap == false)
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `forwarded messages stay until delivered, and what was heard only rises`(
     kind: StoreKind
   ) async throws {

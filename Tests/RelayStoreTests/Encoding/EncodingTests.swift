@@ -13,6 +13,7 @@ import Testing
       try survives(draw.message())
       try survives(draw.fanOut())
       try survives(draw.detail())
+      try survives(draw.numbers())
       try survives(
         SubscriptionRow(
           scope: draw.scope(), user: draw.user(), serial: draw.position(),
@@ -53,6 +54,7 @@ import Testing
     refuse(draw.message().blob) { _ = try Forwarded.Message(blob: $0) }
     refuse(draw.fanOut().blob) { _ = try FanOut(blob: $0) }
     refuse(row(&draw)) { _ = try JournalRow.entries(in: $0) { _ in true } }
+    refuse(draw.numbers().blob) { _ = try ZoneNumbers(blob: $0) }
   }
 
   /// Any answer will do but a trap: a flipped bit may well spell another valid value.
@@ -124,6 +126,7 @@ import Testing
     do { _ = try LaneRecord(blob: bytes) } catch { count += 1 }
     do { _ = try Forwarded.Message(blob: bytes) } catch { count += 1 }
     do { _ = try FanOut(blob: bytes) } catch { count += 1 }
+    do { _ = try ZoneNumbers(blob: bytes) } catch { count += 1 }
     do { _ = try JournalRow.entries(in: bytes) { _ in true } } catch { count += 1 }
     return count
   }

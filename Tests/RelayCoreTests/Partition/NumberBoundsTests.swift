@@ -1,0 +1,101 @@
+import RelayCore
+import Testing
+
+/// What is kept of the producer's numbers is bounded, and says so: a gap that nothing can close.
+@Suite struct NumberBoundsTests {
+  private var zone: FeedKey.Kind { .zone(Sample.zone) }
+
+  @Test func aThousandNumbersOfAZoneMayBeMissing() {
+    var rig = PartitionRig()
+    rig.numbered(1)
+    rig.numbered(1_002)
+    #expect(rig.fold().feed(zone)?.gap == nil)
+    rig.numbered(1_004)
+    #expect(rig.fold().feed(zone)?.gap == true, "one too many: nobody waits for it")
+    for number in 2...1_001 as ClosedRange<Int64> { rig.numbered(number) }
+    #expect(rig.partition.zonesWithGap == 1)
+    rig.numbered(1_003)
+    #expect(rig.partition.zonesWithGap == 1, "only the end of the zone's life ends it")
+    rig.change(.zone(.reset))
+    #expect(rig.fold().feed(zone)?.gap == false && rig.partition.zonesWithGap == 0)
+  }
+
+  @Test func allSpacesOfAZoneShareTheBound() {
+    var rig = PartitionRig()
+    for origin in 1...2 as ClosedRange<UInt64> {
+      rig.numbered(0, of: origin)
+      rig.numbered(501, of: origin)
+    }
+    #expect(rig.partition.zonesWithGap == 0)
+    rig.numbered(0, of: 3)
+    rig.numbered(2, of: 3)
+    #expect(rig.partition.zonesWithGap == 1)
+  }
+
+  @Test func theLargestNumberIsTaken() {
+    var rig = PartitionRig()
+    rig.numbered(0)
+    #expect(rig.numbered(.max) == .accepted)
+    #expect(rig.partition.zonesWithGap == 1)
+    #expect(rig.numbered(.max, .record(.updated, "B")) == .accepted)
+  }
+
+  @Test func aNumberMissingForADayIsForgottenAndItsGapStays() {
+    var rig = PartitionRig()
+    rig.numbered(1)
+    rig.numbered(3, .record(.deleted, "A"))
+    #expect(rig.isTickDue(after: 30) == true)
+    rig.step(.tick)
+    rig.now = .s(24 * 3_600)
+    rig.numbered(4)
+    let numbers = rig.fold().numbers.first?.numbers
+    #expect(numbers?.gap == .permanent && numbers?.spaces[0].missing.isEmpty == true)
+    rig.numbered(2, .record(.updated, "A"))
+    let cut = rig.fold()
+    #expect(cut.feed(zone)?.deltas.count == 1, "it is an ordinary change now")
+    #expect(cut.feed(zone)?.gap == nil && rig.partition.zonesWithGap == 1)
+  }
+
+  @Test func recordsSettledAboveAHoleAreBounded() {
+    var limits = Limits()
+    limits.settledPerZone = 3
+    var rig = PartitionRig(limits: limits)
+    rig.numbered(1)
+    rig.numbered(3, .record(.updated, "A"))
+    rig.numbered(5, .record(.updated, "B"))
+    rig.numbered(6, .record(.updated, "B"))
+    rig.numbered(2)
+    rig.numbered(7, .record(.updated, "C"))
+    rig.numbered(8, .record(.updated, "D"))
+    #expect(rig.partition.zonesWithGap == 0, "A is below all holes, and makes room")
+    rig.numbered(9, .record(.updated, "E"))
+    let numbers = rig.fold().numbers.first?.numbers
+    #expect(numbers?.gap == .permanent && numbers?.spaces[0].settled.isEmpty == true)
+  }
+
+  @Test func theSpaceUnheardForLongestIsForgotten() {
+    var limits = Limits()
+    limits.sourcesPerZone = 2
+    var rig = PartitionRig(limits: limits)
+    rig.numbered(1, of: 1)
+    rig.numbered(1, of: 2)
+    rig.numbered(2, of: 1)
+    rig.numbered(1, of: 3)
+    let spaces = rig.fold().numbers.first?.numbers.spaces
+    #expect(spaces?.map(\.origin) == [1, 3] && rig.partition.zonesWithGap == 0)
+    rig.numbered(9, of: 1)
+    rig.numbered(2, of: 3)
+    rig.numbered(1, of: 4)
+    #expect(rig.partition.zonesWithGap == 1, "it had holes that nothing closes now")
+  }
+
+  @Test func holesAreClosedFromAnyEnd() {
+    let run = Holes.Run(first: 10, last: 14, since: .zero)
+    var holes = Holes([Holes.Run(first: 3, last: 3, since: .zero), run])
+    for number in [2, 4, 9, 15] as [Int64] { #expect(holes.close(number) == false) }
+    for number in [12, 10, 14, 3] as [Int64] { #expect(holes.close(number) == true) }
+    #expect(holes.runs.map(\.first) == [11, 13] && holes.runs.map(\.last) == [11, 13])
+    #expect(holes.count == 2 && holes.below(13).count == 1)
+    #expect(holes.close(12) == false)
+  }
+}
