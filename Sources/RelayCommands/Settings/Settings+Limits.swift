@@ -65,5 +65,19 @@ extension Settings {
       "rememberedFor", .span(.seconds(1)...(.days(30))), default: limits.rememberedFor)
     limits.inFlightPerRoute = section.value(
       "inFlightPerRoute", .count(1...100_000), default: limits.inFlightPerRoute)
+    readNumberLimits(section)
+  }
+
+  private mutating func readNumberLimits(_ section: Section) {
+    limits.gapAfter = section.value(
+      "gapAfter", .span(.seconds(1)...(.days(1))), default: limits.gapAfter)
+    limits.missingPerZone = section.value(
+      "missingPerZone", .count(1...1_000_000), default: limits.missingPerZone)
+    limits.missingFor = section.value(
+      "missingFor", .span(.seconds(1)...(.days(30))), default: limits.missingFor)
+    limits.settledPerZone = section.value(
+      "settledPerZone", .count(1...1_000_000), default: limits.settledPerZone)
+    limits.sourcesPerZone = section.value(
+      "sourcesPerZone", .count(1...10_000), default: limits.sourcesPerZone)
   }
 }
