@@ -174,6 +174,8 @@ final class World {
     var effects: [Effect] = []
     daemon.relay.wake(at: now, into: &effects)
     try perform(effects)
+    // A tick that was asked for is journalled though nothing else happens.
+    startCommit()
     if !daemon.isFoldScheduled, daemon.cut == nil, daemon.relay.isDirty {
       daemon.isFoldScheduled = true
       at(plan.foldEvery, .foldDue(life: life))
