@@ -18,6 +18,7 @@ extension Draw {
       tables.remembered.removeAll { $0.ordinal <= cut.forgotten }
     }
     messages(&cut, &tables, partition, ordinal)
+    badges(&cut, &tables, ordinal)
     return cut
   }
 
@@ -138,6 +139,13 @@ extension Draw {
       }
     }
     tables.interests.sort { $0.scope < $1.scope }
+    cut.isRestoreProven = maybe { $0.flag() }
+    tables.isRestoreProven = cut.isRestoreProven ?? tables.isRestoreProven
+  }
+
+  private mutating func badges(
+    _ cut: inout PartitionCut, _ tables: inout PartitionTables, _ ordinal: Ordinal
+  ) {
     if let gone = tables.badges.first {
       cut.badges = [
         BadgeRow(scope: gone.key.scope, user: gone.key.user, topic: gone.key.topic, count: 0)
@@ -153,7 +161,5 @@ extension Draw {
     tables.badges.sort {
       ($0.key.scope, $0.key.user, $0.key.topic) < ($1.key.scope, $1.key.user, $1.key.topic)
     }
-    cut.isRestoreProven = maybe { $0.flag() }
-    tables.isRestoreProven = cut.isRestoreProven ?? tables.isRestoreProven
   }
 }
