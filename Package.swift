@@ -71,7 +71,10 @@ let rooms: [Target] = [
   .room("RelayKeys", ["RelayEngine", "RelayCore"], products: [crypto]),
   .room(
     "RelayStore", ["RelayEngine", "RelayCore"],
-    products: [.product(name: "GRDB", package: "GRDB.swift"), logging]),
+    products: [
+      .product(name: "GRDB", package: "GRDB.swift"),
+      .product(name: "GRDBSQLite", package: "GRDB.swift"), logging,
+    ]),
   .room(
     "RelayPush", ["RelayEngine", "RelayCore", "CNghttp2"],
     products: nio + [
@@ -87,7 +90,8 @@ let rooms: [Target] = [
   .room("RelaySystem", ["RelayEngine", "RelayCore", "CSystemd"], products: [logging, lifecycle]),
   .room("RelayClient", ["RelayWire", "CCurl"]),
   .room(
-    "RelayStandin", products: nio + [
+    "RelayStandin",
+    products: nio + [
       tls, crypto, .product(name: "NIOHTTP2", package: "swift-nio-http2"),
       .product(name: "NIOHPACK", package: "swift-nio-http2"),
       .product(name: "X509", package: "swift-certificates"),

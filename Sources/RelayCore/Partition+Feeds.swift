@@ -5,12 +5,12 @@ extension Partition {
   mutating func touch(
     _ feed: FeedKey, _ subject: Subject, _ touch: Touch, _ effects: inout [Effect]
   ) {
-    dirty(feed, &effects)
-    if buffers[feed]?.deltas[subject] != nil {
-      buffers[feed]?.deltas[subject]?.add(touch)
-    } else {
-      buffers[feed, default: FeedBuffer()].deltas[subject] = Delta(touch)
+    // In place and with one look for the feed: a burst comes through here once a change.
+    let isNew = buffers.updateValue(forKey: feed, default: FeedBuffer()) { buffer in
+      defer { buffer.add(touch, to: subject) }
+      return buffer.isUntouched
     }
+    if isNew { effects.append(.dirtied(.feed(feed))) }
   }
 
   mutating func add(_ marks: ReadMarks, to feed: FeedKey, _ effects: inout [Effect]) {

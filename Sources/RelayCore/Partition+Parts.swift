@@ -7,6 +7,18 @@ struct FeedBuffer: Sendable {
   var gap: Bool?
   var deltas: OrderedDictionary<Subject, Delta> = [:]
   var marks: [ReadMarks] = []
+
+  var isUntouched: Bool {
+    cleared == nil && floor == nil && gap == nil && deltas.isEmpty && marks.isEmpty
+  }
+
+  mutating func add(_ touch: Touch, to subject: Subject) {
+    if let index = deltas.index(forKey: subject) {
+      deltas.values[index].add(touch)
+    } else {
+      deltas[subject] = Delta(touch)
+    }
+  }
 }
 
 /// Everybody a zone was ever shared with; those whose grant ended stay for the floor of a regrant.

@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 package import RelayCore
-import RelayEngine
+package import RelayEngine
 
 /// The keys that change tokens, notification ids and push ids are made with (HMAC-SHA256).
 ///
@@ -78,20 +78,22 @@ extension KeyRing {
 }
 
 extension KeyRing {
-  package func notificationID(scope: Scope, source: String, id: String) -> Identifier {
-    var message = Message("nid")
+  /// One code for both: each event pays for it. Its second half is as unguessable as its first, and
+  /// a plain hash tells the few producers apart.
+  package func identity(
+    scope: Scope, producer: String, source: String, id: String
+  ) -> ChangeIdentity {
+    var message = Message("change")
     message.add(scope)
     message.add(source.utf8)
     message.add(id.utf8)
-    return Identifier(uuidFrom: code(of: message))
-  }
-
-  package func fingerprint(producer: String, source: String, id: String) -> UInt64 {
-    var message = Message("fingerprint")
-    message.add(producer.utf8)
-    message.add(source.utf8)
-    message.add(id.utf8)
-    return code(of: message).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    let code = code(of: message)
+    var fingerprint = code[16..<24].reduce(0) { $0 << 8 | UInt64($1) }
+    for byte in producer.utf8 {
+      fingerprint = (fingerprint ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+    }
+    return ChangeIdentity(
+      notification: Identifier(uuidFrom: code), fingerprint: fingerprint)
   }
 
   package func origin(producer: String, source: String) -> UInt64 {
@@ -120,7 +122,7 @@ extension KeyRing {
   private func code(of message: Message) -> [UInt8] {
     var code = identity
     code.update(data: message.bytes)
-    return Array(code.finalize())
+    return code.finalize().withUnsafeBytes { [UInt8]($0) }
   }
 
   /// What an identity is made of: its purpose and its parts, each behind its length, so that no
@@ -130,6 +132,7 @@ extension KeyRing {
 
     init(_ purpose: String) {
       bytes = []
+      bytes.reserveCapacity(160)
       add(purpose.utf8)
     }
 

@@ -31,19 +31,6 @@ enum EntryRow {
     return Entry(
       subject: subject, life: life, detail: try Detail(blob: [UInt8](row[9] as Data)))
   }
-
-  static func arguments(
-    _ entry: Entry, feed: Int64, subject: Data, kept: Instant
-  ) -> StatementArguments {
-    let life = entry.life
-    return [
-      feed, subject, life.position.column, Int64(life.state.rawValue), life.isPresent ? 0 : 1,
-      life.born.column, life.died.column, life.reborn.column,
-      life.device.map { StoreKey(client: $0).data }, life.foreign.column, life.sequence,
-      life.time.milliseconds, Data(entry.detail.blob), kept.milliseconds,
-      Aging(entry)?.rawValue,
-    ]
-  }
 }
 
 extension Position {

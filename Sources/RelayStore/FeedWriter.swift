@@ -8,6 +8,14 @@ struct FeedWriter {
   /// The relay's time at the cut: retention counts from it.
   let at: Instant
   let limits: Limits
+  private let entries: EntryStatements
+
+  init(database: GRDB.Database, at: Instant, limits: Limits) throws {
+    self.database = database
+    self.at = at
+    self.limits = limits
+    entries = try EntryStatements(database)
+  }
 
   func apply(_ cut: FeedCut) throws {
     var feed = try FeedRow.find(cut.feed, in: database) ?? FeedRow.make(cut.feed, in: database)
@@ -31,30 +39,15 @@ struct FeedWriter {
 
   private func fold(_ item: SubjectDelta, into feed: inout FeedRow) throws {
     guard item.delta.last.position > feed.state.cleared else { return }
-    let subject = StoreKey(item.subject).data
-    let find = try database.cachedStatement(
-      sql: "SELECT \(EntryRow.columns) FROM entries WHERE feed = ? AND subject = ?")
-    let row = try Row.fetchOne(find, arguments: [feed.id, subject])
-    let standing = try row.map { try EntryRow.entry($0, subject: item.subject) }
+    let key = StoreKey(item.subject).bytes
+    let standing = try entries.entry(of: feed.id, key, subject: item.subject)
     let visible = standing.flatMap { $0.life.position > feed.state.cleared ? $0 : nil }
     let entry = Fold.fold(
       visible, item.delta, subject: item.subject, floor: feed.state.floor)
     feed.state.head = max(feed.state.head, entry.life.position)
     guard entry != standing else { return }
-    try save(entry, subject, in: feed)
+    try entries.save(entry, of: feed.id, key, kept: at)
     if standing == nil { feed.count += 1 }
-  }
-
-  private func save(_ entry: Entry, _ subject: Data, in feed: FeedRow) throws {
-    let save = try database.cachedStatement(
-      sql: """
-        INSERT OR REPLACE INTO entries
-          (feed, subject, position, state, gone, born, died, reborn, device, stranger, sequence,
-           time, detail, kept, aging)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """)
-    try save.execute(
-      arguments: EntryRow.arguments(entry, feed: feed.id, subject: subject, kept: at))
   }
 
   /// Reads the whole feed, at most `Limits.notificationsPerUser` entries: marks are rare, and an
@@ -66,7 +59,7 @@ struct FeedWriter {
       arguments: [feed.id, feed.state.cleared.column]
     ).map { try EntryRow.entry($0) }
     for entry in Fold.mark(all, marks) {
-      try save(entry, StoreKey(entry.subject).data, in: feed)
+      try entries.save(entry, of: feed.id, StoreKey(entry.subject).bytes, kept: at)
       feed.state.head = max(feed.state.head, entry.life.position)
     }
   }

@@ -29,7 +29,7 @@ extension SQLiteStore {
   ) throws -> [OutboxRow] {
     let tables = TableWriter(database: database, partition: cut.id)
     guard try tables.advance(to: cut.cursor) else { return [] }
-    let feeds = FeedWriter(database: database, at: at, limits: limits)
+    let feeds = try FeedWriter(database: database, at: at, limits: limits)
     for feed in cut.feeds { try feeds.apply(feed) }
     for expiry in cut.expiries { try feeds.expire(expiry, in: cut.id) }
     for key in cut.subscriptionsRemoved { try tables.remove(key) }

@@ -52,6 +52,7 @@ struct StoreKeyReader {
   private var offset = 0
 
   init(_ data: Data) { bytes = [UInt8](data) }
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   mutating func text() throws(Malformed) -> String {
     var part: [UInt8] = []

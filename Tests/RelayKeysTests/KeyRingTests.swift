@@ -44,7 +44,8 @@ import Testing
       KeyRing(storeDirectory: folder.path), KeyRing(storeDirectory: folder.path, listed: [listed]),
     ]
     #expect(Set(rings.map(\.signing)).count == 2)
-    #expect(Set(rings.map { $0.notificationID(scope: scope, source: "s", id: "1") }).count == 1)
+    let ids = rings.map { $0.identity(scope: scope, producer: "p", source: "s", id: "1") }
+    #expect(Set(ids).count == 1)
   }
 
   @Test(arguments: [
@@ -85,19 +86,19 @@ import Testing
   @Test func `identities are equal for equals and differ in every part`() throws {
     let ring = try KeyRing(storeDirectory: folder.path)
     let other = Scope(container: scope.container, environment: .production)
-    let ids = [
-      ring.notificationID(scope: scope, source: "a", id: "bc"),
-      ring.notificationID(scope: scope, source: "ab", id: "c"),
-      ring.notificationID(scope: other, source: "a", id: "bc"),
+    let changes = [
+      ring.identity(scope: scope, producer: "p", source: "a", id: "bc"),
+      ring.identity(scope: scope, producer: "p", source: "ab", id: "c"),
+      ring.identity(scope: other, producer: "p", source: "a", id: "bc"),
     ]
-    #expect(Set(ids).count == 3)
-    #expect(ids[0] == ring.notificationID(scope: scope, source: "a", id: "bc"))
+    let ids = changes.map(\.notification)
+    #expect(Set(ids).count == 3 && Set(changes.map(\.fingerprint)).count == 3)
+    #expect(changes[0] == ring.identity(scope: scope, producer: "p", source: "a", id: "bc"))
     #expect(Identifier(text: ids[0].text) == ids[0])
 
-    let prints = [("p", "a", "bc"), ("p", "ab", "c"), ("pa", "b", "c")].map {
-      ring.fingerprint(producer: $0.0, source: $0.1, id: $0.2)
-    }
-    #expect(Set(prints).count == 3)
+    let another = ring.identity(scope: scope, producer: "q", source: "a", id: "bc")
+    #expect(another.notification == ids[0], "a retry through another producer is the same change")
+    #expect(another.fingerprint != changes[0].fingerprint)
 
     let device = DeviceKey(scope: scope, user: UserID("_a"), client: ClientID(ids[0]))
     let pushes = (0..<100).map { ring.pushID(device: device, wake: $0) }

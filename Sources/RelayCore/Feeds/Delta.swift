@@ -39,13 +39,27 @@ package struct Touch: Hashable, Sendable {
 /// the rest is summed up.
 package struct Delta: Hashable, Sendable {
   package private(set) var opening: Touch
-  package private(set) var rest: Rest?
+  private var tail: Tail
 
-  package init(_ touch: Touch) { opening = touch }
+  /// Apart, because most deltas of a fold are one touch: without it they are half as large.
+  private enum Tail: Hashable, Sendable {
+    case none
+    indirect case some(Rest)
+  }
+
+  package private(set) var rest: Rest? {
+    get { if case .some(let rest) = tail { rest } else { nil } }
+    set { tail = newValue.map { .some($0) } ?? .none }
+  }
+
+  package init(_ touch: Touch) {
+    opening = touch
+    tail = .none
+  }
 
   package init(opening: Touch, rest: Rest?) {
     self.opening = opening
-    self.rest = rest
+    tail = rest.map { .some($0) } ?? .none
   }
 
   /// The sum of all touches after the opening one.

@@ -51,14 +51,15 @@ package struct EventReader: Sendable {
   func change(_ head: Head, _ data: JSONCursor) throws(JSONProblem) -> Change {
     let (database, zone) = try place(of: data, head.kind)
     let sequence = try self.sequence(of: data)
+    let identity = ids.identity(
+      scope: scope, producer: producer, source: head.source, id: head.id)
     return Change(
       scope: scope, database: database, zone: zone,
       event: try self.event(head.kind, data, zone: zone), author: try author(of: data),
       sequence: sequence,
       origin: sequence == nil ? 0 : ids.origin(producer: producer, source: head.source),
       time: head.time,
-      notification: ids.notificationID(scope: scope, source: head.source, id: head.id),
-      fingerprint: ids.fingerprint(producer: producer, source: head.source, id: head.id))
+      notification: identity.notification, fingerprint: identity.fingerprint)
   }
 
   fileprivate enum Kind: String, CaseIterable {

@@ -14,14 +14,12 @@ struct TestKeys: TokenKeys, IdentityKeys {
 
   func digest(_ bytes: [UInt8]) -> [UInt8] { spread(bytes, salt: 1) }
 
-  func notificationID(scope: Scope, source: String, id: String) -> Identifier {
+  func identity(scope: Scope, producer: String, source: String, id: String) -> ChangeIdentity {
     let text = "\(scope.container)|\(scope.environment.name)|\(source)|\(id)"
-    return Identifier(uuidFrom: spread(Array(text.utf8), salt: 2))
-  }
-
-  func fingerprint(producer: String, source: String, id: String) -> UInt64 {
     let bytes = spread(Array("\(producer)|\(source)|\(id)".utf8), salt: 3)
-    return bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    return ChangeIdentity(
+      notification: Identifier(uuidFrom: spread(Array(text.utf8), salt: 2)),
+      fingerprint: bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
   }
 
   func origin(producer: String, source: String) -> UInt64 {
