@@ -55,14 +55,16 @@ extension Partition {
     let feed = FeedKey(scope: owner.scope, kind: .notifications(owner.user))
     for (offset, held) in held.enumerated() {
       let position = Position(step.ordinal, index: first + offset)
-      let notice = Notice(change, held.subscription, database, limits: limits)
+      let look = held.subscription.look(for: change, limits: limits)
+      let notice = Notice(
+        change, held.subscription, database, isCut: look?.isCut ?? false, limits: limits)
       touch(
         feed, notice.subject,
         change.touch(notice.verb(of: change), position, .notification(notice.detail)), &effects)
       let match = Match(
         notice: notice, position: position, zonePosition: zonePosition,
         alert: held.subscription.alertKey(for: change),
-        look: held.subscription.look(for: change, limits: limits))
+        look: look?.info)
       if held.subscription.info.badges { raiseBadges(of: user) }
       offer(match, to: user, change, step.at)
       // Gone with the fold that brings its notification; saved again, it lives again.
@@ -94,7 +96,10 @@ extension Subscription {
 
 extension Notice {
   /// What a subscription says of a change.
-  init(_ change: Change, _ subscription: Subscription, _ database: Database, limits: Limits) {
+  init(
+    _ change: Change, _ subscription: Subscription, _ database: Database, isCut: Bool,
+    limits: Limits
+  ) {
     self.init(
       subscription: subscription.id, notification: change.notification, database: database,
       zone: change.zone, kind: .zone)
@@ -103,8 +108,10 @@ extension Notice {
     case .database: kind = .database
     case .query:
       guard case .record(let record) = change.event else { return }
-      let (values, isCut) = subscription.info.values(of: record, limits: limits)
-      kind = .query(record: record.name, reason: record.verb, values: values, isCut: isCut)
+      let shown = subscription.info.values(of: record, limits: limits)
+      kind = .query(
+        record: record.name, reason: record.verb, values: shown.values,
+        isCut: isCut || shown.isCut)
     }
   }
 

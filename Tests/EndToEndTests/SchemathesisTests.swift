@@ -53,7 +53,6 @@ import Testing
       root.appendingPathComponent("docs/openapi.yaml").path, "--url", workplace.api,
       "--phases", "examples,coverage,fuzzing", "--workers", "1", "--max-examples", examples,
       "--seed", "1", "--continue-on-failure", "--no-color", "--warnings", "off",
-      "--exclude-path-regex", "notifications/markRead|badge/modify",
     ]
   }
 

@@ -2,19 +2,23 @@
 /// They are kept with what pends on a lane and go with it.
 extension NotificationInfo {
   /// The values of the desired keys, as far as they fit.
-  func values(of record: RecordChange, limits: Limits) -> (values: [Field], isCut: Bool) {
+  func values(
+    of record: RecordChange, limits: Limits
+  ) -> (values: [Field], bytes: Int, isCut: Bool) {
     var values: [Field] = []
-    var bytes = 0
+    var total = 0
     for key in desiredKeys {
       guard let field = record.fields.first(where: { $0.name == key }) else { continue }
       var json = JSONText()
       json.key(field.name)
       json.value(field.value)
-      bytes += json.bytes.count
-      guard bytes <= limits.valueBytesPerNotification else { return (values, true) }
+      guard total + json.bytes.count <= limits.valueBytesPerNotification else {
+        return (values, total, true)
+      }
+      total += json.bytes.count
       values.append(field)
     }
-    return (values, false)
+    return (values, total, false)
   }
 
   var namesArguments: Bool {
@@ -24,29 +28,40 @@ extension NotificationInfo {
 
   /// With the record's values in place of the localisation arguments, which are names of its fields
   /// (cloudkit-wire, section 3). A field that is missing is an empty argument, for the text of the
-  /// app counts on their places; what is beyond the limit goes empty as well.
-  func withArguments(from fields: [Field], limits: Limits) -> NotificationInfo {
-    var left = limits.valueBytesPerNotification
+  /// app counts on their places; so is what does not fit beside the values of the desired keys.
+  func withArguments(of record: RecordChange?, limits: Limits) -> Look {
+    var look = Look(info: self)
+    let kept = record.map { self.values(of: $0, limits: limits).bytes } ?? 0
+    var left = limits.valueBytesPerNotification - kept
     func resolved(_ names: [String]) -> [String] {
-      names.map { name in
-        let value = fields.first { $0.name == name }?.value.argument ?? ""
-        guard value.utf8.count <= left else { return "" }
-        left -= value.utf8.count
-        return value
+      var texts: [String] = []
+      for name in names {
+        let field = record?.fields.first { $0.name == name }
+        let text = field?.value.argument ?? ""
+        let fits = text.utf8.count <= left
+        if fits { left -= text.utf8.count } else { look.isCut = true }
+        texts.append(fits ? text : "")
       }
+      return texts
     }
-    var info = self
-    info.alert.bodyArguments = resolved(alert.bodyArguments)
-    info.alert.titleArguments = resolved(alert.titleArguments)
-    info.alert.subtitleArguments = resolved(alert.subtitleArguments)
-    return info
+    look.info.alert.bodyArguments = resolved(alert.bodyArguments)
+    look.info.alert.titleArguments = resolved(alert.titleArguments)
+    look.info.alert.subtitleArguments = resolved(alert.subtitleArguments)
+    return look
   }
+}
+
+/// How an alert looks, fixed at the match.
+struct Look {
+  var info: NotificationInfo
+  /// Something it names did not fit.
+  var isCut = false
 }
 
 extension Subscription {
   /// How an alert for `change` looks, where the subscription could not say it when it is shown: it
   /// names values of the record, or it ends with this very change. Nil: as it says then.
-  func look(for change: Change, limits: Limits) -> NotificationInfo? {
+  func look(for change: Change, limits: Limits) -> Look? {
     guard info.isVisible else { return nil }
     let endsNow: Bool
     switch rule {
@@ -54,11 +69,11 @@ extension Subscription {
     case .zone: endsNow = change.endsZone
     case .database: endsNow = false
     }
-    guard info.namesArguments else { return endsNow ? info : nil }
+    guard info.namesArguments else { return endsNow ? Look(info: info) : nil }
     guard case .record(let record) = change.event else {
-      return info.withArguments(from: [], limits: limits)
+      return info.withArguments(of: nil, limits: limits)
     }
-    return info.withArguments(from: record.fields, limits: limits)
+    return info.withArguments(of: record, limits: limits)
   }
 }
 

@@ -120,7 +120,25 @@ import Testing
       record([
         Field(name: "a", value: .string("123456789")), Field(name: "b", value: .string("12345678")),
       ]))
-    #expect(rig.wake()[0].text.contains(#""loc-args":["","12345678"]"#))
+    let push = rig.wake()[0].text
+    #expect(push.contains(#""loc-args":["","12345678"]"#) && push.contains(#""p":1"#))
+  }
+
+  @Test func argumentsAndDesiredKeysShareTheValueBytes() {
+    var limits = Limits()
+    limits.valueBytesPerNotification = 12
+    var rig = PartitionRig(limits: limits)
+    rig.register(1)
+    let look = info {
+      $0.alert.bodyKey = "K"
+      $0.alert.bodyArguments = ["a"]
+      $0.desiredKeys = ["a"]
+    }
+    rig.save("s", always, look)
+    rig.change(record([Field(name: "a", value: .string("12345"))]))
+    let push = rig.wake()[0].text
+    #expect(push.contains(#""loc-args":[""]"#) && push.contains(#""af":{"a":"12345"}"#))
+    #expect(push.contains(#""p":1"#))
   }
 
   // MARK: Badges
