@@ -64,11 +64,11 @@ struct ScopeGate: Sendable {
 
   private static func bearer(of request: Request) throws(WireError) -> String? {
     guard let field = request.headers[.authorization], !field.isEmpty else { return nil }
-    let parts = field.split(separator: " ", maxSplits: 1)
-    guard parts.count == 2, parts[0].lowercased() == "bearer" else {
+    let parts = field.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1)
+    guard parts.count == 2, Substring(parts[0]).lowercased() == "bearer" else {
       throw WireError(.authenticationFailed, "Authorization must be of the form: Bearer TOKEN")
     }
-    return String(parts[1])
+    return String(Substring(parts[1]))
   }
 }
 

@@ -42,7 +42,7 @@ extension Response {
       body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
   }
 
-  private static var jsonHeaders: HTTPFields {
-    [.cacheControl: "no-store", .contentType: "application/json"]
-  }
+  private static let jsonHeaders: HTTPFields = [
+    .cacheControl: "no-store", .contentType: "application/json",
+  ]
 }

@@ -37,8 +37,10 @@ enum Route: Hashable, Sendable {
   /// Nil: there is nothing at this address. Containers are not looked up here.
   init?(path: String) {
     var parts: [String] = []
-    for part in path.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
-      guard let text = PercentText.decoded(part), !text.isEmpty else { return nil }
+    for part in path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+      .dropFirst()
+    {
+      guard let text = PercentText.decoded(Substring(part)), !text.isEmpty else { return nil }
       parts.append(text)
     }
     switch (parts.first, parts.count) {

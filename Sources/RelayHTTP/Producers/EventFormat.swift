@@ -35,9 +35,10 @@ enum EventFormat {
 struct MediaType {
   let name: String
 
+  /// Byte by byte: every request of a producer comes through here.
   init(_ field: String) {
-    let name = field.prefix { $0 != ";" }.lowercased()
-    self.name = String(name.drop { $0 == " " }.prefix { $0 != " " })
+    let name = field.utf8.drop { $0 == 0x20 }.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 }
+    self.name = Substring(name).lowercased()
   }
 
   /// True for JSON and what is built on it.
