@@ -39,6 +39,7 @@ extension Partition {
     inCut = rows.devices.elements
     rows = RowChanges()
     buffers = [:]
+    uncut = 0
     cutTo = stepped
     return cut
   }

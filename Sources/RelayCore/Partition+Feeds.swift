@@ -6,9 +6,10 @@ extension Partition {
     _ feed: FeedKey, _ subject: Subject, _ touch: Touch, _ effects: inout [Effect]
   ) {
     // In place and with one look for the feed: a burst comes through here once a change.
-    let isNew = buffers.updateValue(forKey: feed, default: FeedBuffer()) { buffer in
-      defer { buffer.add(touch, to: subject) }
-      return buffer.isUntouched
+    var isNew = false
+    buffers.updateValue(forKey: feed, default: FeedBuffer()) { buffer in
+      isNew = buffer.isUntouched
+      if buffer.add(touch, to: subject) { uncut += 1 }
     }
     if isNew { effects.append(.dirtied(.feed(feed))) }
   }

@@ -12,12 +12,14 @@ struct FeedBuffer: Sendable {
     cleared == nil && floor == nil && gap == nil && deltas.isEmpty && marks.isEmpty
   }
 
-  mutating func add(_ touch: Touch, to subject: Subject) {
-    if let index = deltas.index(forKey: subject) {
-      deltas.values[index].add(touch)
-    } else {
+  /// - Returns: true if nothing had befallen the subject since the last cut.
+  mutating func add(_ touch: Touch, to subject: Subject) -> Bool {
+    guard let index = deltas.index(forKey: subject) else {
       deltas[subject] = Delta(touch)
+      return true
     }
+    deltas.values[index].add(touch)
+    return false
   }
 }
 

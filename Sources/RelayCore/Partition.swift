@@ -25,6 +25,8 @@ package struct Partition: Sendable {
   var awaitingFold: [Int] = []
 
   var buffers: OrderedDictionary<FeedKey, FeedBuffer> = [:]
+  /// Entries that the next cut brings into feeds, at most.
+  package internal(set) var uncut = 0
   var memory = IdMemory()
   /// Zones shared by users who live here, with all who were ever granted them.
   var grants: [ZoneKey: ZoneGrants] = [:]

@@ -24,6 +24,13 @@ package struct Relay: ~Copyable {
   package var ledger: Ledger { partitions.reduce(Ledger()) { $0 + $1.ledger } }
   package var isDirty: Bool { partitions.contains { $0.isDirty } }
 
+  /// Entries that the next cut brings into feeds, at most.
+  package var uncutEntries: Int {
+    var count = 0
+    for index in partitions.indices { count += partitions[index].uncut }
+    return count
+  }
+
   package func isFanOutFull(_ id: PartitionID) -> Bool {
     partitions[Int(id.number)].isFanOutFull
   }

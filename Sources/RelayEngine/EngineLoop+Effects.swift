@@ -13,11 +13,17 @@ extension EngineLoop {
       case .dirtied(let place):
         visibility.dirtied([place])
       case .journal(let partition, let fact):
-        commit.add(GroupCommit.Waiting(partition: partition, fact: fact, origin: .none))
+        journal(fact, in: partition)
       case .push(let attempt):
         push(attempt)
       }
     }
+  }
+
+  /// A fact of our own. Slices keep the pace of folds.
+  mutating func journal(_ fact: Fact, in partition: PartitionID) {
+    if case .slice = fact { return slices.add(fact, in: partition) }
+    commit.add(GroupCommit.Waiting(partition: partition, fact: fact, origin: .none))
   }
 
   private mutating func settle(

@@ -8,6 +8,13 @@ extension EngineLoop {
     commits.start(entries)
   }
 
+  /// The next slice of a wide change, if folds have kept up. None begins when the daemon stops: the
+  /// next life goes on with it.
+  mutating func startSlice() {
+    guard !isStopping, let next = slices.next(entries: relay.uncutEntries) else { return }
+    commit.add(GroupCommit.Waiting(partition: next.partition, fact: next.slice, origin: .none))
+  }
+
   /// Messages of other partitions go into their targets' journals.
   mutating func deliverForwards() {
     guard !forwarding.isEmpty else { return }
@@ -77,7 +84,9 @@ extension EngineLoop {
 
   /// Beyond the longest tail, and while fan-outs are full, new facts are refused (P11).
   private func updateAdmission() {
-    if tally.unfolded >= settings.journalTailMax {
+    if tally.unfolded >= settings.journalTailMax
+      || relay.uncutEntries >= settings.entriesUncutMax
+    {
       inbox.refuseUnlessDraining(.storeFull)
     } else {
       // Messages are held back only where a target has too many fan-outs.

@@ -9,6 +9,7 @@ struct EngineLoop: ~Copyable {
   var schedule = FoldSchedule()
   var settling = Settling()
   var forwarding = Forwarding()
+  var slices = Slices()
   var clock: RelayClock
   var desk = Desk()
   var tally = Tally()
@@ -44,9 +45,7 @@ struct EngineLoop: ~Copyable {
     settling.recovered(recovered.outbox)
     visibility.dirtied(recovered.dirtied)
     relay = recovered.relay
-    for (partition, fact) in relay.recovered() {
-      commit.add(GroupCommit.Waiting(partition: partition, fact: fact, origin: .none))
-    }
+    let unfinished = relay.recovered()
     self.settings = settings
     self.outside = outside
     self.inbox = inbox
@@ -55,6 +54,7 @@ struct EngineLoop: ~Copyable {
     self.folds = folds
     self.store = store
     self.logger = logger
+    for (partition, fact) in unfinished { journal(fact, in: partition) }
   }
 
   /// The longest the loop sleeps: the watchdog hears from it that often.
@@ -77,6 +77,7 @@ struct EngineLoop: ~Copyable {
       startCommit(at: now)
       relay.wake(at: now, into: &effects)
       perform(effects, at: now)
+      startSlice()
       // A tick that was asked for does not wait for the next happening.
       startCommit(at: now)
       let next = startFold(at: now)
@@ -147,6 +148,7 @@ struct EngineLoop: ~Copyable {
       relay.step(
         entry.fact, in: entry.partition, ordinal: entry.ordinal, at: entry.at, into: &own)
       perform(own, at: now, origin: item.origin)
+      if case .slice = entry.fact { slices.stepped() }
       if case .forward(let key, let source) = item.origin {
         relay.delivered(key, from: source)
         for due in settling.delivered(key, from: source) { answer(due) }
@@ -156,7 +158,8 @@ struct EngineLoop: ~Copyable {
 
   /// - Returns: when there is something to fold, if not now.
   private mutating func startFold(at now: Instant) -> Instant {
-    let isAwaited = settling.isAwaitingFold || visibility.hasReaders || isStopping
+    let isAwaited =
+      settling.isAwaitingFold || visibility.hasReaders || isStopping || !slices.isEmpty
     let next = schedule.next(
       at: now, isDirty: relay.isDirty, isAwaited: isAwaited || relay.isAwaitingFold)
     switch next {

@@ -10,6 +10,9 @@ package struct EngineSettings: Sendable {
   package var readersMax = 4_096
   /// Facts journalled and not folded; beyond, new ones are refused until folds catch up.
   package var journalTailMax = 1_000_000
+  /// Feed entries that wait for a cut; beyond, new facts are refused until folds catch up. One fact
+  /// may make many: a public change one for each of its subscribers.
+  package var entriesUncutMax = 500_000
   package var tombstonesKept = Span.days(30)
   package var notificationsKept = Span.days(30)
   /// How often what is too old is looked for.

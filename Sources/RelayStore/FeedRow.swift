@@ -11,7 +11,7 @@ struct FeedRow {
   static func find(_ key: FeedKey, in database: GRDB.Database) throws -> FeedRow? {
     let statement = try database.cachedStatement(
       sql: "SELECT id, head, floor, cleared, gap, count FROM feeds WHERE key = ?")
-    return try Row.fetchOne(statement, arguments: [Data(key.text.utf8)]).map { row in
+    return try Row.fetchOne(statement, arguments: [key.column]).map { row in
       FeedRow(
         id: row[0],
         state: FeedState(
@@ -29,7 +29,7 @@ struct FeedRow {
         VALUES (?, ?, ?, ?, ?, 0, 0, 0, 0, 0)
         """)
     try statement.execute(arguments: [
-      Data(key.text.utf8), Int(key.partition.number), Self.name(key.scope.container),
+      key.column, Int(key.partition.number), Self.name(key.scope.container),
       Int(key.scope.environment.rawValue), Self.name(key.owner.name),
     ])
     return FeedRow(id: database.lastInsertedRowID, state: FeedState(), count: 0)
@@ -59,6 +59,14 @@ extension FeedKey {
     case .notifications(let user), .database(let user, _): user
     case .zone(let zone): zone.owner
     }
+  }
+
+  /// Partition first: users of one partition are told of a wide change one after another, and so
+  /// their rows lie together.
+  var column: Data {
+    var bytes = Data([partition.number])
+    bytes.append(contentsOf: text.utf8)
+    return bytes
   }
 
   var isBounded: Bool {

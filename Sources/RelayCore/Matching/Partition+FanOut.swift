@@ -1,7 +1,8 @@
 import OrderedCollections
 
 /// A change that concerns more users than are stepped at once goes on in slices, each a fact of
-/// its own, so that recovery resumes by replay (relay.md section 7).
+/// its own, so that recovery resumes by replay (relay.md section 7) and so that whoever journals
+/// them sets the pace: sixty-four partitions hear of a wide change in one moment.
 extension Partition {
   /// At most `limits.fanOuts`; forwarded changes wait in their outbox meanwhile.
   package var isFanOutFull: Bool { fanOuts.count >= limits.fanOuts }
@@ -20,7 +21,12 @@ extension Partition {
       rows.fanOuts = true
       return
     }
-    advance(out, step, &effects)
+    guard let few = few(for: out) else {
+      fanOuts[out.origin] = out
+      rows.fanOuts = true
+      return effects.append(.journal(id, .slice(Slice(origin: out.origin, cursor: .zero))))
+    }
+    reach(few, out, step, &effects)
   }
 
   /// The next slice. One that was stepped before, repeated by a recovery, finds another cursor.
@@ -30,10 +36,10 @@ extension Partition {
   }
 
   private mutating func advance(_ out: FanOut, _ step: Step, _ effects: inout [Effect]) {
-    let last = reach(out, step, &effects)
-    if last == nil && fanOuts.isEmpty { return }
+    let part = part(of: out, limit: limits.fanOutSlice)
+    reach(part, out, step, &effects)
     rows.fanOuts = true
-    guard let last else {
+    guard let last = part.next else {
       fanOuts[out.origin] = nil
       resume(after: out, &effects)
       return
@@ -49,47 +55,56 @@ extension Partition {
     effects.append(.journal(id, .slice(Slice(origin: next.origin, cursor: next.cursor))))
   }
 
-  /// Reaches the next users.
-  ///
-  /// - Returns: the serial reached if there are more; nil when all are reached.
-  private mutating func reach(
-    _ out: FanOut, _ step: Step, _ effects: inout [Effect]
-  ) -> Position? {
+  /// Users to reach in one step, and where to go on.
+  private struct Part {
+    var subscribers: [SubscriptionIndex.Hit] = []
+    var members: ArraySlice<Member> = []
+    /// Nil: these are the last.
+    var next: Position?
+  }
+
+  /// All whom it concerns, if they are few enough to be stepped with the change itself; nil: it
+  /// goes on in slices from the beginning.
+  private func few(for out: FanOut) -> Part? {
+    let part = part(of: out, limit: max(1, limits.fanOutSlice / 10))
+    return part.next == nil ? part : nil
+  }
+
+  private func part(of out: FanOut, limit: Int) -> Part {
     switch (out.change.database, out.change.event) {
-    case (.public, .record): return reachPublic(out, step, &effects)
-    case (.public, _): return nil
-    default: return reachMembers(out, step, &effects)
+    case (.public, .record):
+      let page = index.publicMatches(
+        out.change, after: out.cursor, before: out.origin, limit: limit)
+      return Part(subscribers: page.hits, next: page.next)
+    case (.public, _):
+      return Part()
+    default:
+      let key = ZoneKey(scope: out.change.scope, zone: out.change.zone)
+      let all = (members[key] ?? []).filter {
+        $0.serial > out.cursor && $0.serial.ordinal < out.origin
+      }
+      return Part(
+        members: all.prefix(limit), next: all.count > limit ? all[limit - 1].serial : nil)
     }
   }
 
-  private mutating func reachPublic(
-    _ out: FanOut, _ step: Step, _ effects: inout [Effect]
-  ) -> Position? {
-    let page = index.publicMatches(
-      out.change, after: out.cursor, before: out.origin, limit: limits.fanOutSlice)
+  private mutating func reach(
+    _ part: Part, _ out: FanOut, _ step: Step, _ effects: inout [Effect]
+  ) {
     var entries: [Int: Int] = [:]
-    for hit in page.hits {
+    for hit in part.subscribers {
       let first = entries[hit.user, default: 0]
       entries[hit.user] = first + 1
       fire(
         [hit.held], of: hit.user, out.change, .public, zonePosition: out.zonePosition,
         first: first, step, &effects)
     }
-    for hit in page.hits where hit.held.subscription.firesOnce { releaseIfUnused(hit.user) }
-    return page.next
-  }
-
-  private mutating func reachMembers(
-    _ out: FanOut, _ step: Step, _ effects: inout [Effect]
-  ) -> Position? {
-    let key = ZoneKey(scope: out.change.scope, zone: out.change.zone)
-    let all = (members[key] ?? []).filter {
-      $0.serial > out.cursor && $0.serial.ordinal < out.origin
+    for hit in part.subscribers where hit.held.subscription.firesOnce {
+      releaseIfUnused(hit.user)
     }
-    for member in all.prefix(limits.fanOutSlice) {
+    for member in part.members {
       tell(member.user, out.change, out.zonePosition, step, &effects)
     }
-    return all.count > limits.fanOutSlice ? all[limits.fanOutSlice - 1].serial : nil
   }
 
   /// Facts that a recovery journals so that what was under way goes on; a repeat is harmless.

@@ -11,7 +11,7 @@ package struct Limits: Hashable, Sendable {
   package var zonesPending = 64
   package var alertsPending = 20
   package var fanOuts = 100
-  /// Users stepped at once; beyond, a change goes on in slices of this many.
+  /// Users stepped at once; a change for more than a tenth of it goes on in slices of this many.
   package var fanOutSlice = 1_000
   package var rememberedIDs = 10_000_000
   package var rememberedFor = Span.days(1)
