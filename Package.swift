@@ -110,7 +110,8 @@ let rooms: [Target] = [
   .command("zonerelay", ["RelayCommands"]),
   .command(
     "zonerelay-bench",
-    ["RelayCore", "RelayPush", "RelayWire"], products: nio + [arguments, logging, crypto]),
+    ["RelayCore", "RelayEngine", "RelayPush", "RelayStore", "RelayWire"],
+    products: nio + [arguments, logging, crypto]),
 ]
 
 let roomTests: [Target] = [
@@ -143,7 +144,9 @@ let roomTests: [Target] = [
   .tests(
     "RelayCommandsTests",
     ["RelayCommands", "RelayCore", "RelayWire", "RelayEngine", "RelayClient"]),
-  .tests("EndToEndTests", ["RelayClient", "RelayWire"], products: [crypto, jwt]),
+  .tests(
+    "EndToEndTests", ["RelayClient", "RelayWire", "RelayStore", "RelayEngine", "RelayCore"],
+    products: [crypto, jwt]),
   .tests("TidyTests", [], products: []),
 ]
 

@@ -13,7 +13,8 @@ struct Bench: AsyncParsableCommand {
       fails for being slow; it fails, with exit code 1, when something is lost.
       """,
     subcommands: [
-      PushCommand.self, IngestCommand.self, BurstCommand.self, MatchCommand.self, AllCommand.self,
+      PushCommand.self, IngestCommand.self, BurstCommand.self, MatchCommand.self,
+      FanOutCommand.self, AllCommand.self,
     ])
 }
 
@@ -57,6 +58,28 @@ struct MatchCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await Session.run(options) { try await MatchBench($0).run() }
+  }
+}
+
+struct FanOutCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "fanout",
+    abstract: "S12 and P1: a public change for a million subscribers, killed in the middle.")
+  @OptionGroup var options: Options
+
+  @Option(help: "Users with a subscription to the record's type (a tenth with --quick).")
+  var subscribers = 1_000_000
+
+  func validate() throws {
+    guard (1_000...10_000_000).contains(subscribers) else {
+      throw ValidationError("--subscribers must be between 1000 and 10000000")
+    }
+  }
+
+  func run() async throws {
+    try await Session.run(options) {
+      try await FanOutBench($0, subscribers: options.amount(subscribers)).run()
+    }
   }
 }
 

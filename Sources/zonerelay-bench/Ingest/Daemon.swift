@@ -17,16 +17,20 @@ struct Daemon {
   static let producerKey = "producer-key-of-at-least-thirty-two-chars"
   private static let userSecret = "a shared secret of at least thirty-two bytes"
 
-  /// Starts it on an empty store and waits until it is ready.
+  /// Starts it and waits until it is ready.
   ///
-  /// - Parameter apns: lines of configuration for a route, indented as they belong.
-  static func start(_ bench: Workbench, apns: String = "") async throws -> Daemon {
+  /// - Parameters:
+  ///   - apns: lines of configuration for a route, indented as they belong.
+  ///   - store: a directory with a store in it; nil: an empty one is made.
+  static func start(
+    _ bench: Workbench, apns: String = "", store: URL? = nil, patience: Duration = .seconds(30)
+  ) async throws -> Daemon {
     let program = bench.options.daemonPath
     guard FileManager.default.isExecutableFile(atPath: program) else {
       throw Trouble("no daemon at \(program); build the product zonerelay, or say --daemon")
     }
     let place = try bench.emptyDirectory("daemon")
-    let store = place.appendingPathComponent("store")
+    let store = store ?? place.appendingPathComponent("store")
     try FileManager.default.createDirectory(at: store, withIntermediateDirectories: true)
     func secret(_ name: String, _ text: String) throws -> String {
       let file = place.appendingPathComponent(name)
@@ -57,20 +61,22 @@ struct Daemon {
     try text.write(to: file, atomically: true, encoding: .utf8)
     let child = try bench.start(program, ["serve", "--config", file.path], name: "serve")
     let daemon = Daemon(child: child, port: port, bench: bench, control: control)
-    try Loopback.waitForListener(on: port, by: child, name: "zonerelay")
-    try await daemon.waitUntilReady()
+    try Loopback.waitForListener(on: port, by: child, name: "zonerelay", patience: patience)
+    try await daemon.waitUntilReady(within: patience)
     return daemon
   }
 
-  private func waitUntilReady() async throws {
-    let deadline = ContinuousClock.now + .seconds(30)
+  private func waitUntilReady(within patience: Duration) async throws {
+    let deadline = ContinuousClock.now + patience
     while .now < deadline {
       let answer = try await Exchange.call(
         RequestText.get("/health/ready"), to: .port(port), group: bench.group)
       if answer.status == 200 { return }
       try await ContinuousClock().sleep(for: .milliseconds(20))
     }
-    throw Trouble("the daemon is not ready within 30 s: \(child.said.suffix(2_000))")
+    throw Trouble(
+      "the daemon is not ready within \(patience.components.seconds) s: "
+        + "\(child.said.suffix(2_000))")
   }
 
   func stop() async throws {

@@ -74,16 +74,22 @@ final class Child: Sendable {
 
   /// Asks it to end, and makes it end.
   func stop() async throws -> Ended {
-    kill(pid, SIGTERM)
+    Foundation.kill(pid, SIGTERM)
     return try await wait(within: .seconds(20))
+  }
+
+  /// Ends it at once, as a power cut would.
+  func kill() async throws {
+    Foundation.kill(pid, SIGKILL)
+    _ = try await wait(within: .seconds(20))
   }
 
   /// For cleaning up: no questions, no errors.
   func stopNow() {
     guard reap() == nil else { return }
-    kill(pid, SIGTERM)
+    Foundation.kill(pid, SIGTERM)
     if poll(until: .now + .seconds(5)) != nil { return }
-    kill(pid, SIGKILL)
+    Foundation.kill(pid, SIGKILL)
     _ = poll(until: .now + .seconds(5))
   }
 

@@ -22,14 +22,17 @@ enum Loopback {
   }
 
   /// Waits until somebody listens there; the program that should is named in the error.
-  static func waitForListener(on port: Int, by child: Child, name: String) throws {
-    let deadline = ContinuousClock.now + .seconds(30)
+  static func waitForListener(
+    on port: Int, by child: Child, name: String, patience: Duration = .seconds(30)
+  ) throws {
+    let deadline = ContinuousClock.now + patience
     while .now < deadline {
       if child.hasEnded { throw Trouble("\(name) ended: \(child.said.suffix(2_000))") }
       if canConnect(to: port) { return }
       usleep(5_000)
     }
-    throw Trouble("\(name) does not listen on \(address):\(port) within 30 s")
+    throw Trouble(
+      "\(name) does not listen on \(address):\(port) within \(patience.components.seconds) s")
   }
 
   private static func canConnect(to port: Int) -> Bool {

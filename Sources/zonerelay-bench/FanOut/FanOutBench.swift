@@ -1,0 +1,163 @@
+import Foundation
+import NIOCore
+import RelayWire
+
+/// A public change to a million subscribers: how soon it is answered, how long its slices take and
+/// what others feel of them; and that a kill in the middle of the slices loses none.
+struct FanOutBench {
+  private let bench: Workbench
+  private let subscribers: Int
+  private static let patience = Duration.seconds(900)
+  private static let bystanders = 50
+
+  init(_ bench: Workbench, subscribers: Int) {
+    self.bench = bench
+    self.subscribers = subscribers
+  }
+
+  struct Result {
+    var start = 0.0
+    var accepted = 0.0
+    var done = 0.0
+    var cpu = 0.0
+    var others = Latencies()
+    var pages = Latencies()
+    var restart = 0.0
+    var finished = 0.0
+    var lost = 0.0
+    var memoryAtStart = 0.0
+    var memoryMost = 0.0
+  }
+
+  func run() async throws -> [Figure] {
+    var results: [Result] = []
+    for _ in 1...(bench.options.pairs ?? 1) { results.append(try await measure()) }
+    return figures(results)
+  }
+
+  private func measure() async throws -> Result {
+    var result = Result()
+    let directory = try bench.emptyDirectory("fanout")
+    let store = FanOutStore(directory, subscribers: subscribers)
+    Talk.line("fan-out: writing \(subscribers) subscriptions")
+    try await store.seed()
+    let daemon = try await start(on: directory, &result.start)
+    result.memoryAtStart = try Memory.resident(of: daemon.child)
+    try await quiet(into: &result, daemon)
+    try await killed(into: &result, daemon, directory)
+    let census = try await store.census(of: ["record-1", "record-2"])
+    guard census.lost == 0, census.excess == 0 else {
+      throw Trouble("\(census.lost) notifications are lost and \(census.excess) too many")
+    }
+    result.lost = Double(census.lost)
+    return result
+  }
+
+  private func start(on directory: URL, _ seconds: inout Double) async throws -> Daemon {
+    let begin = ContinuousClock.now
+    let daemon = try await Daemon.start(bench, store: directory, patience: Self.patience)
+    seconds = (ContinuousClock.now - begin).inSeconds
+    Talk.line("fan-out: ready after \(String(format: "%.1f", seconds)) s")
+    return daemon
+  }
+
+  /// One change for all, beside others' events, to its end.
+  private func quiet(into result: inout Result, _ daemon: Daemon) async throws {
+    let whistle = Bystander.Whistle()
+    let bystanders = (0..<Self.bystanders).map { Bystander($0, run: "quiet", whistle: whistle) }
+    let exchange = try await Exchange(bystanders, to: .port(daemon.port), group: bench.group)
+    let cpu = try daemon.child.cpu()
+    let begin = ContinuousClock.now
+    async let others: Void = exchange.run(within: .seconds(900))
+    result.accepted = try await post("record-1", daemon)
+    try await wait(for: daemon) { $0.fanouts.running == 0 }
+    whistle.blow()
+    try await others
+    try await wait(for: daemon) { $0.store.journalTail == 0 }
+    result.done = (ContinuousClock.now - begin).inSeconds
+    result.cpu = (try daemon.child.cpu() - cpu).each(of: subscribers)
+    for bystander in bystanders {
+      result.others.add(bystander.accepted)
+      result.pages.add(bystander.read)
+    }
+    result.memoryMost = try Memory.most(of: daemon.child)
+    Talk.line("fan-out: all told after \(String(format: "%.1f", result.done)) s")
+  }
+
+  /// Another change for all, killed when a good part of it is told, and finished by the next life.
+  private func killed(
+    into result: inout Result, _ daemon: Daemon, _ directory: URL
+  ) async throws {
+    let before = try await daemon.metric("zonerelay_feed_rows_written_total") ?? 0
+    _ = try await post("record-2", daemon)
+    let third = Double(subscribers) / 3
+    let deadline = ContinuousClock.now + Self.patience
+    while try await daemon.metric("zonerelay_feed_rows_written_total") ?? 0 < before + third {
+      guard .now < deadline else { throw Trouble("the second fan-out does not get on") }
+      try await ContinuousClock().sleep(for: .milliseconds(20))
+    }
+    try await daemon.child.kill()
+    let next = try await start(on: directory, &result.restart)
+    let begin = ContinuousClock.now
+    let running = try await next.status().fanouts.running
+    try await wait(for: next) { $0.fanouts.running == 0 && $0.store.journalTail == 0 }
+    result.finished = (ContinuousClock.now - begin).inSeconds
+    Talk.line("fan-out: \(running) partitions had more to tell after the kill")
+    try await next.stop()
+  }
+
+  /// Until it is so several times in a row: between two partitions' hands a message is in no
+  /// count for a moment. The census proves it in the end.
+  private func wait(for daemon: Daemon, until isDone: (StatusReport) -> Bool) async throws {
+    let deadline = ContinuousClock.now + Self.patience
+    var times = 0
+    while times < 3 {
+      guard .now < deadline else { throw Trouble("the fan-out does not end") }
+      try await ContinuousClock().sleep(for: .milliseconds(100))
+      times = isDone(try await daemon.status()) ? times + 1 : 0
+    }
+  }
+
+  private func post(_ record: String, _ daemon: Daemon) async throws -> Double {
+    let event = """
+      {"specversion":"1.0","id":"\(record)","source":"/records/wide",\
+      "type":"zonerelay.record.created","time":"2026-11-21T03:00:00Z","data":{"database":"public",\
+      "zoneID":{"zoneName":"_defaultZone","ownerRecordName":"_defaultOwner"},\
+      "record":{"recordName":"\(record)","recordType":"Article","recordChangeTag":"1",\
+      "fields":{"title":{"value":"An article for all","type":"STRING"}}}}}
+      """
+    let begin = ContinuousClock.now
+    let answer = try await Exchange.call(
+      RequestText.post(
+        "/events/1/\(Daemon.scope)", token: Daemon.producerKey,
+        type: "application/cloudevents+json", body: event.utf8),
+      to: .port(daemon.port), group: bench.group)
+    try answer.expectAccepted(1)
+    return (ContinuousClock.now - begin).inSeconds
+  }
+
+  private func figures(_ results: [Result]) -> [Figure] {
+    func figure(
+      _ name: String, _ unit: String, _ value: (Result) -> Double, goal: String = "fan-out",
+      floor: Double? = nil, aim: Double? = nil
+    ) -> Figure {
+      Figure(goal, name, unit: unit, ours: results.map(value), floor: floor, aim: aim)
+    }
+    return [
+      figure(
+        "start with \(subscribers) subscribers", "s", \.start, goal: "S12", floor: 30, aim: 8),
+      figure("resident memory then", "MiB", \.memoryAtStart, goal: "S12"),
+      figure("a change for all, to 202", "s", \.accepted, floor: 1, aim: 0.1),
+      figure("all feeds written", "s", \.done),
+      figure("daemon CPU a subscriber", "µs", \.cpu),
+      figure("resident memory at most", "MiB", \.memoryMost),
+      figure("others' events to 202, p50", "ms", { $0.others.percentile(0.5) }),
+      figure("others' events to 202, p99", "ms", { $0.others.percentile(0.99) }),
+      figure("their pages after it, p50", "ms", { $0.pages.percentile(0.5) }),
+      figure("their pages after it, p99", "ms", { $0.pages.percentile(0.99) }),
+      figure("start after a kill in the middle", "s", \.restart),
+      figure("the rest of it then", "s", \.finished),
+      figure("notifications lost by the kill", "", \.lost, floor: 0, aim: 0),
+    ]
+  }
+}

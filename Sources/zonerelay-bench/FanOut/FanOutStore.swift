@@ -1,0 +1,111 @@
+import Foundation
+import RelayCore
+import RelayEngine
+import RelayStore
+
+/// A store whose users all wait for articles in the public database: made through the store's own
+/// fold, which HTTP would take hours for, and read back through its own pages.
+struct FanOutStore {
+  private let directory: URL
+  private let subscribers: Int
+  private let scope = Scope(container: Daemon.container, environment: .development)
+  /// Users in one fold.
+  private static let piece = 20_000
+  private static let readers = 4
+
+  init(_ directory: URL, subscribers: Int) {
+    self.directory = directory
+    self.subscribers = subscribers
+  }
+
+  static func user(_ number: Int) -> UserID { UserID("_subscriber\(number)") }
+
+  /// Writes a subscription of each user, in pieces.
+  func seed() async throws {
+    let store = try SQLiteStore(StoreSettings(directory: directory.path))
+    let eras = Dictionary(
+      uniqueKeysWithValues: PartitionID.all.map { ($0, UInt64($0.number) + 1) })
+    let leases = try await store.claim(eras: eras)
+    var ordinals = [Ordinal](repeating: .zero, count: PartitionID.count)
+    for first in stride(from: 0, to: subscribers, by: Self.piece) {
+      let last = min(first + Self.piece, subscribers)
+      _ = try await store.fold(cut(first..<last, &ordinals), leases: leases)
+    }
+    await store.close()
+  }
+
+  private func cut(_ numbers: Range<Int>, _ ordinals: inout [Ordinal]) -> Cut {
+    var parts = PartitionID.all.map { PartitionCut(id: $0, cursor: ordinals[Int($0.number)]) }
+    for number in numbers {
+      let user = Self.user(number)
+      let index = Int(PartitionID.home(of: user, in: scope).number)
+      ordinals[index] = ordinals[index].next
+      parts[index].cursor = ordinals[index]
+      parts[index].subscriptions.append(
+        SubscriptionRow(
+          scope: scope, user: user, serial: Position(ordinals[index]), subscription: subscription))
+    }
+    let home = PartitionID.home(of: .publicDefault, .public, in: scope)
+    parts[Int(home.number)].interests = [Interest(scope: scope, partitions: .max)]
+    return Cut(at: .zero, partitions: parts)
+  }
+
+  private var subscription: Subscription {
+    var info = NotificationInfo()
+    info.isContentAvailable = true
+    return Subscription(
+      id: SubscriptionID("articles"), database: .public,
+      rule: .query(QueryRule(recordType: "Article")), info: info)
+  }
+
+  struct Census: Sendable {
+    /// Notifications that a subscriber should have and has not.
+    var lost = 0
+    /// Notifications that a subscriber has and should not have.
+    var excess = 0
+  }
+
+  /// Looks into every subscriber's notifications feed for exactly these records. The daemon must
+  /// have stopped.
+  func census(of records: [String]) async throws -> Census {
+    let store = try SQLiteStore(StoreSettings(directory: directory.path))
+    let share = (subscribers + Self.readers - 1) / Self.readers
+    let census = try await withThrowingTaskGroup(of: Census.self) { group in
+      for first in stride(from: 0, to: subscribers, by: share) {
+        let numbers = first..<min(first + share, subscribers)
+        group.addTask { try await count(numbers, records, in: store) }
+      }
+      return try await group.reduce(into: Census()) {
+        $0.lost += $1.lost
+        $0.excess += $1.excess
+      }
+    }
+    await store.close()
+    return census
+  }
+
+  private func count(
+    _ numbers: Range<Int>, _ records: [String], in store: SQLiteStore
+  ) async throws -> Census {
+    var census = Census()
+    for number in numbers {
+      let user = Self.user(number)
+      let answer = try await store.page(
+        PageQuery(
+          feed: FeedKey(scope: scope, kind: .notifications(user)), reader: user, after: nil,
+          limit: 200))
+      guard case .page(let page) = answer else {
+        census.lost += records.count
+        continue
+      }
+      let found = page.entries.compactMap { entry -> String? in
+        guard case .notification(_, _, let record) = entry.subject else { return nil }
+        return record
+      }
+      let missing = records.count { !found.contains($0) }
+      census.lost += missing
+      census.excess += found.count - (records.count - missing)
+    }
+    return census
+  }
+}
