@@ -6,12 +6,11 @@ extension Partition {
     _ feed: FeedKey, _ subject: Subject, _ touch: Touch, _ effects: inout [Effect]
   ) {
     // In place and with one look for the feed: a burst comes through here once a change.
-    var isNew = false
-    buffers.updateValue(forKey: feed, default: FeedBuffer()) { buffer in
-      isNew = buffer.isUntouched
-      if buffer.add(touch, to: subject) { uncut += 1 }
+    let (isFirst, isNew) = buffers.updateValue(forKey: feed, default: FeedBuffer()) { buffer in
+      (buffer.isUntouched, buffer.add(touch, to: subject))
     }
-    if isNew { effects.append(.dirtied(.feed(feed))) }
+    if isFirst { effects.append(.dirtied(.feed(feed))) }
+    if isNew { uncut += 1 }
   }
 
   mutating func add(_ marks: ReadMarks, to feed: FeedKey, _ effects: inout [Effect]) {
