@@ -92,7 +92,10 @@ extension Partition {
     _ reached: Acknowledged, by key: DeviceKey, at now: Instant? = nil
   ) {
     guard let device = find(key) else { return }
-    devices[device].lane.lastFetch = now ?? devices[device].lane.lastFetch
+    if let now {
+      devices[device].lane.lastFetch = now
+      devices[device].lane.answered(at: now, policy: policy)
+    }
     switch reached {
     case .notifications(let position):
       devices[device].lane.acknowledged(notifications: position, ledger: &ledger)

@@ -10,6 +10,7 @@ extension Partition {
     if let known = devices.find(request.client, of: user) {
       device = known
       devices[device].lane.registeredAgain()
+      if devices[device].address != request.address { devices[device].lane.moved() }
     } else {
       guard devices.all(of: user).count < limits.devicesPerUser else {
         return (.refused(.tooManyDevices(max: limits.devicesPerUser)), .stepped)

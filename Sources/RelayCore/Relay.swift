@@ -70,8 +70,27 @@ package struct Relay: ~Copyable {
   package mutating func attemptEnded(
     _ attempt: PushAttempt, _ verdict: Verdict, at now: Instant, into effects: inout [Effect]
   ) {
-    routes[attempt.route]?.ended(verdict, at: now)
-    partitions[Int(attempt.id.partition.number)].ended(attempt.id, verdict, at: now, &effects)
+    guard let ended = routes[attempt.route]?.ended(verdict, of: attempt.id, at: now) else {
+      return
+    }
+    if let settled = ended.settled { settle(settled, of: attempt.id, at: now, &effects) }
+    if let stop = ended.pruning { effects.append(.pruning(attempt.route, stop)) }
+  }
+
+  private mutating func settle(
+    _ verdict: Verdict, of attempt: PushAttempt.ID, at now: Instant, _ effects: inout [Effect]
+  ) {
+    partitions[Int(attempt.partition.number)].ended(attempt, verdict, at: now, &effects)
+  }
+
+  /// Words against addresses that were held for a moment, and now count or do not.
+  private mutating func judge(at now: Instant, _ effects: inout [Effect]) {
+    for key in routes.keys.sorted() {
+      for judgement in routes[key]?.pruning.judged(at: now) ?? [] {
+        settle(judgement.verdict, of: judgement.attempt, at: now, &effects)
+        if case .gone(_, let reason) = judgement.verdict { effects.append(.retired(key, reason)) }
+      }
+    }
   }
 
   package mutating func delivered(_ row: OutboxRow.Key, from source: PartitionID) {
@@ -97,6 +116,7 @@ package struct Relay: ~Copyable {
   /// Asks lanes and routes what may go out now. Call after each batch of inputs and at `nextTimer`.
   package mutating func wake(at now: Instant, into effects: inout [Effect]) {
     guard !isReplaying else { return }
+    judge(at: now, &effects)
     for index in partitions.indices where partitions[index].isTickDue(at: now) {
       effects.append(.journal(partitions[index].id, .tick))
     }
@@ -123,7 +143,8 @@ package struct Relay: ~Copyable {
 
   private mutating func offer(_ lanes: [ReadyLane]) {
     for lane in lanes {
-      let fresh = Route(inFlightMax: limits.inFlightPerRoute, probe: policy.probe)
+      let fresh = Route(
+        inFlightMax: limits.inFlightPerRoute, probe: policy.probe, pruning: policy.pruning)
       routes[lane.route, default: fresh].offer(lane)
     }
   }

@@ -16,6 +16,10 @@ extension EngineLoop {
         journal(fact, in: partition)
       case .push(let attempt):
         push(attempt)
+      case .retired(let route, let reason):
+        logger.info("device retired", metadata: route.metadata(reason))
+      case .pruning(let route, let stop):
+        log(stop, on: route)
       }
     }
   }
@@ -61,14 +65,23 @@ extension EngineLoop {
   /// Only what an operator cares about: a healthy day is quiet.
   func log(_ verdict: Verdict, of attempt: PushAttempt) {
     switch verdict {
-    case .delivered, .later(_, .device, _), .later(_, .attempt, _): return
+    case .delivered, .gone, .later(_, .device, _), .later(_, .attempt, _): return
     case .later(_, .route, let reason):
       logger.warning("route stopped", metadata: attempt.route.metadata(reason))
-    case .gone(_, let reason):
-      logger.info("device retired", metadata: attempt.route.metadata(reason))
     case .rejected(let reason):
       logger.error("push rejected", metadata: attempt.route.metadata(reason))
     }
+  }
+
+  private func log(_ stop: Pruning.Stop?, on route: RouteKey) {
+    guard let stop else {
+      return logger.notice(
+        "retiring devices again", metadata: route.metadata(Verdict.Reason("few are called dead")))
+    }
+    var metadata = route.metadata(Verdict.Reason(stop.reason))
+    metadata["dead"] = "\(stop.dead)"
+    metadata["answers"] = "\(stop.answers)"
+    logger.error("too many devices called dead, none is retired", metadata: metadata)
   }
 }
 

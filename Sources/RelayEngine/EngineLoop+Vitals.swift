@@ -46,6 +46,13 @@ extension EngineLoop {
           + "\(route.key.scope.environment.name) is stopped: \(route.lastError ?? "unknown"); "
           + "check its credential and endpoint")
     }
+    for route in vitals.routes {
+      guard let stop = route.pruningStop else { continue }
+      vitals.reasons.append(
+        "route \(route.key.transport.name) \(route.key.topic) of \(route.key.scope.container) "
+          + "\(route.key.scope.environment.name) retires no device: \(stop); check that its "
+          + "endpoint, topic and key are those of the app that registers here")
+    }
     return vitals
   }
 }
@@ -61,10 +68,13 @@ extension Relay {
         case .open: "open"
         case .probing: "probing"
         }
-      vitals.routes.append(
-        Vitals.Route(
-          key: key, circuit: circuit, inFlight: route.inFlight, sent: route.sent,
-          delivered: route.delivered, lastError: route.lastError))
+      var item = Vitals.Route(
+        key: key, circuit: circuit, inFlight: route.inFlight, sent: route.sent,
+        delivered: route.delivered, lastError: route.lastError)
+      item.pruningStop = route.pruning.stop.map {
+        "\($0.dead) of the last \($0.answers) answers called a device dead (\($0.reason))"
+      }
+      vitals.routes.append(item)
     }
     let census = census()
     vitals.lanes.idle = census.idle

@@ -72,6 +72,19 @@ struct Plan: Sendable {
     chooseFaults(&draw)
     chooseWork(&draw)
     chooseNumbers(seed)
+    chooseWakes(seed)
+  }
+
+  /// By draws of its own, as below.
+  private mutating func chooseWakes(_ seed: UInt64) {
+    var draw = Draw(seed: seed ^ 0x7a7a)
+    policy.adapts = draw.below(3) == 0
+    policy.pruning.hold = .seconds(draw.pick([0, 2, 10]))
+    guard draw.below(2) == 0 else { return }
+    policy.pruning.least = draw.from(1...3)
+    policy.pruning.window = draw.pick([3, 10])
+    policy.pruning.quarantine = .seconds(draw.pick([5, 60]))
+    policy.pruning.quarantineMax = .minutes(draw.pick([1, 5]))
   }
 
   /// By draws of its own: what else a seed chooses stays as it is.

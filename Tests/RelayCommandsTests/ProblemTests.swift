@@ -51,8 +51,11 @@ import Testing
       extra: "budget: { background: { max: many } }", key: "budget.background.max",
       cause: "no whole number"),
     Case(
-      extra: "budget: { background: { adapt: true } }", key: "budget.background.adapt",
-      cause: "not supported"),
+      extra: "budget: { background: { max: 20, adapt: true } }", key: "budget.background.adapt",
+      cause: "learns between 1 and 12"),
+    Case(
+      extra: "budget: { background: { per: 2h, adapt: true } }", key: "budget.background.adapt",
+      cause: "learns between 1 and 12"),
     Case(
       extra: "budget: { background: { adapt: maybe } }", key: "budget.background.adapt",
       cause: "neither true nor false"),

@@ -102,7 +102,8 @@ extension Draw {
     return LaneRecord(
       reservedWake: UInt32(truncatingIfNeeded: next()),
       background: Budget(times: list(5) { $0.instant() }),
-      alert: Budget(times: list(5) { $0.instant() }), hasAcknowledged: flag(),
+      alert: Budget(times: list(5) { $0.instant() }),
+      learnt: LearntBudget(max: number(0..<13)), hasAcknowledged: flag(),
       ladderStep: number(0..<9), lastWake: instant(),
       retirement: maybe { Retirement(at: $0.instant(), reason: $0.text()) }, pending: pending)
   }

@@ -21,12 +21,22 @@ extension Settings {
   private mutating func readBudget(_ budget: Section) {
     let background = budget.section("background")
     wake.background = Self.rule(background, default: wake.background)
-    if background.value("adapt", .flag, default: false) {
-      background.report(
-        "adapt",
-        .unsupported("a budget that adapts", instead: "leave adapt out, or write false"))
-    }
+    wake.adapts = background.value("adapt", .flag, default: wake.adapts)
+    if wake.adapts { checkAdapting(background) }
     wake.alert = Self.rule(budget.section("alert"), default: wake.alert)
+  }
+
+  /// What is learnt is a number an hour, and begins with the number configured.
+  private func checkAdapting(_ background: Section) {
+    let bounds = LearntBudget.bounds
+    guard wake.background.per == .hours(1), bounds.contains(wake.background.max) else {
+      return background.report(
+        "adapt",
+        Wrong(
+          "learns between \(bounds.lowerBound) and \(bounds.upperBound) wakes an hour, and "
+            + "\(wake.background.max) in \(Quantity.text(wake.background.per)) is not among them",
+          remedy: "write per: 1h and max: \(bounds.lowerBound) to \(bounds.upperBound), or false"))
+    }
   }
 
   private static func rule(_ section: Section, default standard: Budget.Rule) -> Budget.Rule {

@@ -22,7 +22,7 @@ extension Lane {
       attempt.alert = pending.alerts.removeFirst()
       alert.spend(policy.alert, at: now)
     } else {
-      background.spend(policy.background, at: now)
+      background.spend(backgroundRule(policy), at: now)
     }
     pending.keep { subject in
       if named(subject) { subject.cover() }
@@ -69,8 +69,23 @@ extension Lane {
       ladderStep = attempt.isLadder ? ladderStep + 1 : 0
       lastWake = now
     }
+    if !attempt.isAlert { learn(ofWakeAt: now, policy) }
     if pending.alerts.isEmpty { pending.lostAlerts = false }
     resume(after: attempt, policy: policy)
+  }
+
+  /// Only devices that ever gave a sign can stay silent.
+  private mutating func learn(ofWakeAt now: Instant, _ policy: WakePolicy) {
+    guard policy.adapts else { return }
+    if unansweredSince != nil, hasAcknowledged { learnt.silent(policy.background) }
+    unansweredSince = now
+  }
+
+  /// The device fetched or acknowledged something.
+  package mutating func answered(at now: Instant, policy: WakePolicy) {
+    guard policy.adapts, let since = unansweredSince else { return }
+    unansweredSince = nil
+    learnt.answered(after: now - since, policy.background)
   }
 
   /// Not now: rest and try again, until the wake's deadline ends the series.

@@ -128,6 +128,13 @@ extension Lane {
     // An attempt at the address before says nothing about this one: it is made again.
   }
 
+  /// It has another address: what the one before was refused does not hold for it.
+  package mutating func moved() {
+    guard case .resting = state else { return }
+    state = pending.isFresh || !pending.alerts.isEmpty ? .due(after: .zero) : .watching
+    settleState()
+  }
+
   private mutating func acknowledge(ledger: inout Ledger, _ reaches: (Pending) -> Bool) {
     hasAcknowledged = true
     pending.keep { subject in

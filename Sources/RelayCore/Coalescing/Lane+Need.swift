@@ -52,7 +52,7 @@ extension Lane {
       opens = alertOpens
     }
     if wakesInBackground {
-      let backgroundOpens = background.opens(policy.background, at: now)
+      let backgroundOpens = background.opens(backgroundRule(policy), at: now)
       if backgroundOpens <= now {
         // All that waits came after the last cut: a reader would not find it at once.
         return isRewake || pending.isTellable(folded) ? .attempt(isAlert: false) : .fold
@@ -60,6 +60,11 @@ extension Lane {
       opens = min(opens, backgroundOpens)
     }
     return opens == .never ? .nothing : .timer(opens)
+  }
+
+  /// How many background wakes this device may get now.
+  func backgroundRule(_ policy: WakePolicy) -> Budget.Rule {
+    policy.adapts ? learnt.rule(policy.background) : policy.background
   }
 
   private var wakesInBackground: Bool { pending.isFresh || isRewake }

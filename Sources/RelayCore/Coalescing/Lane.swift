@@ -15,6 +15,9 @@ package struct Lane: Hashable, Sendable {
   package internal(set) var lastWake: Instant
   package internal(set) var background: Budget
   package internal(set) var alert: Budget
+  package internal(set) var learnt: LearntBudget
+  /// The last background wake, until the device gives a sign.
+  package internal(set) var unansweredSince: Instant?
   package internal(set) var nextWake: UInt32
   /// Numbers below it are durably reserved: only they may be given out.
   package internal(set) var reservedWake: UInt32
@@ -98,6 +101,7 @@ package struct Lane: Hashable, Sendable {
     lastFetch = record.lastFetch
     background = record.background
     alert = record.alert
+    learnt = record.learnt
     nextWake = record.reservedWake
     reservedWake = record.reservedWake
     state = .idle
@@ -129,7 +133,7 @@ package struct Lane: Hashable, Sendable {
     }
     return LaneRecord(
       reservedWake: max(reservedWake, reserving), background: background, alert: alert,
-      hasAcknowledged: hasAcknowledged, ladderStep: ladderStep, lastWake: lastWake,
+      learnt: learnt, hasAcknowledged: hasAcknowledged, ladderStep: ladderStep, lastWake: lastWake,
       retirement: retirement, pending: kept, lastVerdict: lastVerdict, lastFetch: lastFetch)
   }
 

@@ -5,6 +5,8 @@ package struct LaneRecord: Hashable, Sendable {
   package var reservedWake: UInt32
   package var background: Budget
   package var alert: Budget
+  /// Where the setting adapts; kept also while it does not.
+  package var learnt: LearntBudget
   /// It has acknowledged something since it registered: only such devices are woken again.
   package var hasAcknowledged: Bool
   package var ladderStep: Int
@@ -19,13 +21,15 @@ package struct LaneRecord: Hashable, Sendable {
 
   package init(
     reservedWake: UInt32 = 1, background: Budget = Budget(), alert: Budget = Budget(),
-    hasAcknowledged: Bool = false, ladderStep: Int = 0, lastWake: Instant = .zero,
+    learnt: LearntBudget = LearntBudget(), hasAcknowledged: Bool = false, ladderStep: Int = 0,
+    lastWake: Instant = .zero,
     retirement: Retirement? = nil, pending: PendingSet = PendingSet(),
     lastVerdict: LastVerdict? = nil, lastFetch: Instant? = nil
   ) {
     self.reservedWake = reservedWake
     self.background = background
     self.alert = alert
+    self.learnt = learnt
     self.hasAcknowledged = hasAcknowledged
     self.ladderStep = ladderStep
     self.lastWake = lastWake

@@ -20,12 +20,14 @@ package struct Route: Sendable {
   package private(set) var sent: Int64 = 0
   package private(set) var delivered: Int64 = 0
   package private(set) var lastError: String?
+  package internal(set) var pruning: Pruning
   private let inFlightMax: Int
   private let probe: Span
   private var alerts: Deque<ReadyLane> = []
   private var background: Deque<ReadyLane> = []
 
-  package init(inFlightMax: Int, probe: Span) {
+  package init(inFlightMax: Int, probe: Span, pruning: Pruning.Rule = Pruning.Rule()) {
+    self.pruning = Pruning(pruning)
     self.inFlightMax = inFlightMax
     self.probe = probe
   }
@@ -55,6 +57,23 @@ package struct Route: Sendable {
     if case .open = circuit { circuit = .probing }
   }
 
+  struct Ended {
+    /// What to settle now; nil: it is held, and `pruning.judged` says it later.
+    var settled: Verdict?
+    /// What has become of pruning; the outer nil: nothing.
+    var pruning: Pruning.Stop??
+  }
+
+  mutating func ended(
+    _ verdict: Verdict, of attempt: PushAttempt.ID, at now: Instant
+  ) -> Ended {
+    ended(verdict, at: now)
+    let before = pruning.stop
+    let settled = pruning.heard(verdict, of: attempt, at: now)
+    let after = pruning.stop
+    return Ended(settled: settled, pruning: before == after ? nil : .some(after))
+  }
+
   package mutating func ended(_ verdict: Verdict, at now: Instant) {
     inFlight -= 1
     switch verdict {
@@ -72,8 +91,9 @@ package struct Route: Sendable {
   }
 
   /// When an open route may be probed, if somebody waits for it.
+  /// Or when words against addresses, held for a moment, are judged.
   package var nextTimer: Instant? {
-    if case .open(let until) = circuit, waiting > 0 { return until }
-    return nil
+    guard case .open(let until) = circuit, waiting > 0 else { return pruning.nextTimer }
+    return min(until, pruning.nextTimer ?? .never)
   }
 }

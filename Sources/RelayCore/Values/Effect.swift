@@ -8,6 +8,11 @@ package enum Effect: Hashable, Sendable {
   case journal(PartitionID, Fact)
   /// Hand a wake to its route; say `attemptEnded` exactly once.
   case push(PushAttempt)
+  /// Tell people: an address was given up by its provider's word.
+  case retired(RouteKey, Verdict.Reason)
+  /// Tell people: so many addresses are called dead that none is given up any more; nil: they are
+  /// given up again.
+  case pruning(RouteKey, Pruning.Stop?)
 }
 
 /// One attempt at one device, as decided. The push's id is made outside, from a key.

@@ -36,6 +36,8 @@ package struct WakePolicy: Hashable, Sendable {
   /// How long changes gather after the first one, however many follow.
   package var windowMax = Span.seconds(2)
   package var background = Budget.Rule(max: 3, per: .hours(1))
+  /// Each device teaches its own number of background wakes, beginning with `background`.
+  package var adapts = false
   package var alert = Budget.Rule(max: 60, per: .hours(1))
   /// A deadline ends a series of attempts, never what is pending.
   package var deadline = Span.hours(24)
@@ -43,8 +45,15 @@ package struct WakePolicy: Hashable, Sendable {
   package var retryMax = Span.minutes(5)
   /// A stopped route is tried this often.
   package var probe = Span.seconds(30)
-  /// Gaps between wakes that nobody acknowledged; the last one repeats.
+  /// When a provider is believed that calls many addresses dead.
+  package var pruning = Pruning.Rule()
+  /// Gaps between wakes that nobody acknowledged; the last one repeats: the slow sweep.
   package var rewake: [Span] = [.minutes(5), .minutes(30), .hours(2), .hours(12), .hours(24)]
 
   package init() {}
+
+  /// Background wakes that any device may get in `background.per`.
+  package var backgroundMost: Int {
+    adapts ? LearntBudget.bounds.upperBound : background.max
+  }
 }

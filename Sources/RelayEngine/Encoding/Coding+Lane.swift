@@ -14,6 +14,7 @@ extension LaneRecord: BlobCoded {
     writer.value(pending)
     writer.optional(lastVerdict)
     writer.optional(lastFetch)
+    writer.count(learnt.max)
   }
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
@@ -23,6 +24,7 @@ extension LaneRecord: BlobCoded {
       ladderStep: Int(try reader.small("LaneRecord")), lastWake: try reader.value(),
       retirement: try reader.optional(), pending: try reader.value(),
       lastVerdict: try reader.optional(), lastFetch: try reader.optional())
+    learnt = LearntBudget(max: Int(try reader.small("LaneRecord")))
   }
 }
 

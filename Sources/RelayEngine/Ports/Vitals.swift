@@ -58,6 +58,8 @@ package struct Vitals: Hashable, Sendable {
     package var sent: Int64
     package var delivered: Int64
     package var lastError: String?
+    /// Why no address of it is given up at the moment, though its provider calls many dead.
+    package var pruningStop: String?
 
     package init(
       key: RouteKey, circuit: String, inFlight: Int, sent: Int64, delivered: Int64,

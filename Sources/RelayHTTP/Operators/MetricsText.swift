@@ -91,24 +91,34 @@ struct MetricsText {
       ].map { ("reason=\"\($0.0)\"", Double($0.1)) })
   }
 
+  private struct RouteSum {
+    var inFlight = 0
+    var sent: Int64 = 0
+    var delivered: Int64 = 0
+    var stopped = 0
+    /// They retire nobody.
+    var doubted = 0
+  }
+
   /// Routes that differ only in their topic count together.
   private mutating func routes(_ vitals: Vitals) {
     var order: [String] = []
-    var sums: [String: (inFlight: Int, sent: Int64, delivered: Int64, stopped: Int)] = [:]
+    var sums: [String: RouteSum] = [:]
     for route in vitals.routes {
       let label =
         "container=\"\(Self.escaped(route.key.scope.container))\","
         + "environment=\"\(route.key.scope.environment.name)\","
         + "transport=\"\(route.key.transport.name)\""
       if sums[label] == nil { order.append(label) }
-      var sum = sums[label] ?? (0, 0, 0, 0)
+      var sum = sums[label] ?? RouteSum()
       sum.inFlight += route.inFlight
       sum.sent += route.sent
       sum.delivered += route.delivered
       sum.stopped += route.circuit == "closed" ? 0 : 1
+      sum.doubted += route.pruningStop == nil ? 0 : 1
       sums[label] = sum
     }
-    let all = order.map { ($0, sums[$0] ?? (0, 0, 0, 0)) }
+    let all = order.map { ($0, sums[$0] ?? RouteSum()) }
     many(
       "pushes_in_flight", .gauge, "Pushes whose answer is awaited.",
       all.map { ($0.0, Double($0.1.inFlight)) })
@@ -121,6 +131,10 @@ struct MetricsText {
     many(
       "routes_stopped", .gauge, "Routes whose circuit is not closed.",
       all.map { ($0.0, Double($0.1.stopped)) })
+    many(
+      "routes_retiring_stopped", .gauge,
+      "Routes that retire no device, because too many are called dead.",
+      all.map { ($0.0, Double($0.1.doubted)) })
   }
 
   private mutating func single(

@@ -35,7 +35,9 @@ extension World {
   }
 
   private func checkBudget(_ key: DeviceKey, _ intent: Push.Intent) throws {
-    let rule = intent == .alert ? plan.policy.alert : plan.policy.background
+    let background = Budget.Rule(
+      max: plan.policy.backgroundMost, per: plan.policy.background.per)
+    let rule = intent == .alert ? plan.policy.alert : background
     let from = now - rule.per
     let times = (watch.attempts[key] ?? []).filter { $0.intent == intent && $0.at > from }
     let crashes = watch.crashes.count { $0 > from }
@@ -120,7 +122,7 @@ extension World {
       let pending = row.lane.pending
       guard pending.zones.count <= plan.limits.zonesPending, pending.query.count <= 1,
         pending.overflow.count <= 1, pending.alerts.count <= plan.limits.alertsPending + 1,
-        row.lane.background.times.count <= plan.policy.background.max,
+        row.lane.background.times.count <= plan.policy.backgroundMost,
         row.lane.alert.times.count <= plan.policy.alert.max
       else {
         throw Broken(.everythingIsBounded, "the lane of \(row.key.line) grew: \(pending)")

@@ -133,6 +133,7 @@ extension World {
       case .push(let attempt):
         try push(attempt)
         if planted == .pushesTwice { try push(attempt) }
+      case .retired, .pruning: break
       }
     }
   }

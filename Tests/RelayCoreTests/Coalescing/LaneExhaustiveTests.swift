@@ -35,6 +35,7 @@ import Testing
     { $0.lane.listed([LaneRig.zones[0], LaneRig.zones[1]], .private) },
     { $0.lane.retire(Retirement(at: $0.now, reason: "gone"), ledger: &$0.ledger) },
     { $0.lane.registeredAgain() },
+    { $0.lane.moved() },
   ]
 
   private static func rig() -> LaneRig {

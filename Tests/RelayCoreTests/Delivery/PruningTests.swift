@@ -1,0 +1,118 @@
+@testable import RelayCore
+import Testing
+
+/// The mass-prune breaker: a few dead tokens are given up, a sudden share of them is not believed.
+@Suite struct PruningTests {
+  private let word = Verdict.Reason("Unregistered")
+
+  private func attempt(_ serial: UInt64) -> PushAttempt.ID {
+    PushAttempt.ID(partition: PartitionID(1), device: Int(serial), serial: serial)
+  }
+
+  /// Hears `count` answers at one moment, of which `dead` in a hundred call a token dead.
+  private func hear(
+    _ pruning: inout Pruning, _ count: Int, dead: Int, at now: Instant
+  ) -> [Verdict] {
+    (0..<count).compactMap { number in
+      let isDead = number * dead / 100 != (number + 1) * dead / 100
+      return pruning.heard(
+        isDead ? .gone(at: nil, word) : .delivered, of: attempt(UInt64(number)), at: now)
+    }
+  }
+
+  @Test func oneDeadTokenIsGivenUpAfterAMoment() {
+    var pruning = Pruning()
+    #expect(pruning.heard(.gone(at: .s(-9), word), of: attempt(1), at: .s(0)) == nil)
+    #expect(pruning.judged(at: .s(1.9)).isEmpty && pruning.nextTimer == .s(2))
+    #expect(
+      pruning.judged(at: .s(2))
+        == [Pruning.Judgement(attempt: attempt(1), verdict: .gone(at: .s(-9), word))])
+    #expect(pruning.nextTimer == nil && pruning.stop == nil)
+  }
+
+  @Test func oneInAHundredAreAllGivenUp() {
+    var pruning = Pruning()
+    #expect(hear(&pruning, 2_000, dead: 1, at: .s(0)).count == 1_980)
+    let judged = pruning.judged(at: .s(2))
+    #expect(judged.count == 20 && judged.allSatisfy { $0.verdict == .gone(at: nil, word) })
+    #expect(pruning.stop == nil)
+  }
+
+  @Test func sixtyInAHundredTripItAndNoneIsGivenUp() {
+    var pruning = Pruning()
+    let settled = hear(&pruning, 1_000, dead: 60, at: .s(0))
+    let held = pruning.judged(at: .s(0))
+    #expect(settled.count + held.count == 1_000)
+    let rest = Verdict.later(after: .minutes(5), .device, .init("quarantined: Unregistered"))
+    #expect(held.count == 10 && held.allSatisfy { $0.verdict == rest })
+    #expect(settled.count { $0 == rest } == 590 && settled.count { $0 == .delivered } == 400)
+    #expect(pruning.stop?.dead == 10 && pruning.stop?.reason == "Unregistered")
+    #expect(pruning.stop?.until == .s(300))
+  }
+
+  /// Too few answers to tell: nine dead tokens of nine are dead tokens.
+  @Test func fewAnswersTripNothing() {
+    var pruning = Pruning()
+    _ = hear(&pruning, 9, dead: 100, at: .s(0))
+    #expect(pruning.judged(at: .s(2)).count == 9 && pruning.stop == nil)
+  }
+
+  @Test func afterTheQuarantineItAsksAgainAndBelievesOnceTheyAreFew() {
+    var pruning = Pruning()
+    _ = hear(&pruning, 100, dead: 60, at: .s(0))
+    _ = pruning.judged(at: .s(0))
+    // Healthy answers meanwhile come from others.
+    _ = hear(&pruning, 200, dead: 0, at: .s(100))
+    #expect(pruning.stop != nil)
+    // Put right: those in quarantine are reached.
+    _ = hear(&pruning, 19, dead: 0, at: .s(301))
+    #expect(pruning.stop != nil)
+    _ = hear(&pruning, 1, dead: 0, at: .s(301))
+    #expect(pruning.stop == nil)
+  }
+
+  @Test func stillDeadMeansTwiceTheQuarantineUpToItsMost() {
+    var pruning = Pruning()
+    var now = Instant.s(0)
+    var lengths: [Span] = []
+    for _ in 0..<9 {
+      _ = hear(&pruning, 60, dead: 100, at: now)
+      _ = pruning.judged(at: now)
+      guard let until = pruning.stop?.until else { break }
+      lengths.append(until - now)
+      now = until
+    }
+    #expect(lengths.prefix(3) == [.minutes(5), .minutes(10), .minutes(20)])
+    #expect(lengths.last == .hours(6))
+  }
+
+  @Test func otherTroubleIsNoWordAgainstAToken() {
+    var pruning = Pruning()
+    let verdicts: [Verdict] = [
+      .later(after: nil, .route, .init("x")), .later(after: nil, .device, .init("x")),
+      .rejected(.init("x")),
+    ]
+    for (number, verdict) in verdicts.enumerated() {
+      #expect(pruning.heard(verdict, of: attempt(UInt64(number)), at: .s(0)) == verdict)
+    }
+    #expect(pruning.nextTimer == nil)
+  }
+
+  // MARK: In a partition
+
+  /// A quarantined device rests with all that pends, and another token of it is tried at once.
+  @Test func aQuarantinedDeviceKeepsWhatPendsAndANewTokenEndsItsRest() throws {
+    var rig = PartitionRig()
+    rig.register(1)
+    rig.save("all", .database(recordType: nil))
+    rig.change(.record(.created))
+    let first = try #require(rig.wake().first)
+    rig.ended(first, .later(after: .hours(6), .device, .init("quarantined: Unregistered")))
+    #expect(rig.wake(after: 60).isEmpty)
+    rig.register(1, address: Sample.address(9))
+    let second = try #require(rig.wake().first)
+    #expect(second.address == Sample.address(9) && rig.partition.ledger.pending == 1)
+    rig.ended(second, .delivered)
+    #expect(rig.partition.ledger.isBalanced && rig.partition.ledger.retired == 0)
+  }
+}
