@@ -14,6 +14,15 @@ package enum Transport: UInt8, Hashable, Comparable, Sendable, CaseIterable {
     }
   }
 
+  /// What the provider takes at most, in bytes of plain payload. Web Push adds its header, a mark
+  /// and a tag to it and sends one record of 4,096 bytes.
+  package var payloadBytesMax: Int {
+    switch self {
+    case .apns, .courier, .fcm: 4_096
+    case .webpush: 3_993
+    }
+  }
+
   package static func < (left: Transport, right: Transport) -> Bool {
     left.rawValue < right.rawValue
   }
@@ -25,9 +34,9 @@ package enum Transport: UInt8, Hashable, Comparable, Sendable, CaseIterable {
 /// is never logged and shown only as a short digest.
 package struct Address: Hashable, Sendable {
   package var transport: Transport
-  /// The bundle id for APNs; empty where a transport has none.
+  /// The bundle id for APNs, the project for FCM; empty where a transport has none.
   package var topic: String
-  /// Raw bytes; no length is assumed.
+  /// Raw bytes; no length is assumed. For Web Push a `WebSubscription`.
   package var token: [UInt8]
 
   package init(transport: Transport, topic: String, token: [UInt8]) {

@@ -20,7 +20,8 @@ extension Partition {
     guard let (text, listed) = text(of: device, isAlert: isAlert, owner, at: now) else {
       return nil
     }
-    let payload = PayloadEncoder.encode(text, bytesMax: limits.payloadBytes)
+    let payload = PayloadEncoder.encode(
+      text, bytesMax: min(limits.payloadBytes, ready.route.transport.payloadBytesMax))
     let named = Set(listed.prefix(payload.zonesNamed).map(\.notice.place))
     let wakesApp = text.info.map(\.isContentAvailable) ?? true
     let folded = folded

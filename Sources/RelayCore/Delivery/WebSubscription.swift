@@ -1,0 +1,31 @@
+/// A browser's push subscription: where its push service takes messages, and the keys that they are
+/// encrypted for (RFC 8030, 8291). Kept as the token of an address, so that stores know one form.
+package struct WebSubscription: Hashable, Sendable {
+  /// An absolute URL. A secret like any push token: who knows it may send.
+  package var endpoint: String
+  /// The browser's P-256 key, an uncompressed point: `publicKeyBytes`.
+  package var publicKey: [UInt8]
+  /// The browser's authentication secret: `secretBytes`.
+  package var secret: [UInt8]
+
+  package static let publicKeyBytes = 65
+  package static let secretBytes = 16
+
+  package init(endpoint: String, publicKey: [UInt8], secret: [UInt8]) {
+    self.endpoint = endpoint
+    self.publicKey = publicKey
+    self.secret = secret
+  }
+
+  /// Nil if `token` is none that `token` made.
+  package init?(token: [UInt8]) {
+    let keys = Self.publicKeyBytes + Self.secretBytes
+    guard token.count > keys else { return nil }
+    publicKey = Array(token[..<Self.publicKeyBytes])
+    secret = Array(token[Self.publicKeyBytes..<keys])
+    endpoint = String(decoding: token[keys...], as: UTF8.self)
+  }
+
+  /// Key, secret, endpoint.
+  package var token: [UInt8] { publicKey + secret + Array(endpoint.utf8) }
+}
