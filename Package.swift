@@ -46,6 +46,7 @@ let nio: [Target.Dependency] = [
 ]
 let tls = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let rsa = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let jwt = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let arguments = Target.Dependency.product(
   name: "ArgumentParser", package: "swift-argument-parser")
@@ -76,24 +77,26 @@ let rooms: [Target] = [
       .product(name: "GRDBSQLite", package: "GRDB.swift"), logging,
     ]),
   .room(
-    "RelayPush", ["RelayEngine", "RelayCore", "CNghttp2"],
-    products: nio + [
-      tls, .product(name: "NIOTLS", package: "swift-nio"), jwt, crypto, logging, lifecycle,
+    "RelayPush", ["RelayEngine", "RelayCore", "CNghttp2", "CCurl"],
+    products: nio + collections + [
+      tls, .product(name: "NIOTLS", package: "swift-nio"), jwt, crypto, rsa, logging, lifecycle,
     ]),
   .room(
     "RelayHTTP", ["RelayEngine", "RelayCore", "RelayWire"],
     products: nio + [
       .product(name: "Hummingbird", package: "hummingbird"),
       .product(name: "HummingbirdTLS", package: "hummingbird"),
-      .product(name: "HTTPTypes", package: "swift-http-types"), tls, jwt, logging, lifecycle,
+      .product(name: "HTTPTypes", package: "swift-http-types"), tls, jwt, crypto, logging,
+      lifecycle,
     ]),
   .room("RelaySystem", ["RelayEngine", "RelayCore", "CSystemd"], products: [logging, lifecycle]),
   .room("RelayClient", ["RelayWire", "CCurl"]),
   .room(
     "RelayStandin",
     products: nio + [
-      tls, crypto, .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+      tls, crypto, rsa, .product(name: "NIOHTTP2", package: "swift-nio-http2"),
       .product(name: "NIOHPACK", package: "swift-nio-http2"),
+      .product(name: "NIOHTTP1", package: "swift-nio"),
       .product(name: "X509", package: "swift-certificates"),
       .product(name: "SwiftASN1", package: "swift-asn1"),
     ]),
@@ -123,7 +126,7 @@ let roomTests: [Target] = [
     products: [.product(name: "GRDB", package: "GRDB.swift"), logging]),
   .tests(
     "RelayPushTests", ["RelayPush", "RelayEngine", "RelayCore", "RelayStandin"],
-    products: nio + [tls, logging, jwt, crypto]),
+    products: nio + [tls, logging, jwt, crypto, rsa]),
   .tests(
     "RelayHTTPTests", ["RelayHTTP", "RelayEngine", "RelayCore", "RelayWire"],
     products: [

@@ -1,5 +1,9 @@
 #pragma once
 #include <curl/curl.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
 
 /* curl_easy_setopt and curl_easy_getinfo are variadic, which Swift cannot call. */
 
@@ -44,3 +48,51 @@ static inline long zr_curl_get_long(CURL *handle, CURLINFO info) {
   long value = 0;
   return curl_easy_getinfo(handle, info, &value) == CURLE_OK ? value : 0;
 }
+
+static inline CURLMcode zr_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+  return curl_multi_setopt(multi, option, value);
+}
+
+typedef curl_socket_t (*zr_curl_open)(
+    void *context, curlsocktype purpose, struct curl_sockaddr *address);
+
+static inline CURLcode zr_curl_set_open(CURL *handle, zr_curl_open function, void *context) {
+  CURLcode code = curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, function);
+  if (code != CURLE_OK) return code;
+  return curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, context);
+}
+
+/* The bytes of an address that libcurl is about to connect to, and how many they are: 4, 16, or 0
+   for a family that has none. The address is longer than the field that holds it. */
+static inline int zr_curl_address_bytes(struct curl_sockaddr *address, unsigned char bytes[16]) {
+  if (address->family == AF_INET) {
+    struct sockaddr_in ip;
+    memcpy(&ip, (const char *)address + offsetof(struct curl_sockaddr, addr), sizeof ip);
+    memcpy(bytes, &ip.sin_addr, 4);
+    return 4;
+  }
+  if (address->family == AF_INET6) {
+    struct sockaddr_in6 ip;
+    memcpy(&ip, (const char *)address + offsetof(struct curl_sockaddr, addr), sizeof ip);
+    memcpy(bytes, &ip.sin6_addr, 16);
+    return 16;
+  }
+  return 0;
+}
+
+static inline curl_socket_t zr_curl_open_socket(struct curl_sockaddr *address) {
+  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+static inline curl_socket_t zr_curl_no_socket(void) { return CURL_SOCKET_BAD; }
+
+/* Null if there is no such field. Valid until the handle is used again. */
+static inline const char *zr_curl_header(CURL *handle, const char *name) {
+  struct curl_header *header = NULL;
+  return curl_easy_header(handle, name, 0, CURLH_HEADER, -1, &header) == CURLHE_OK
+             ? header->value
+             : NULL;
+}
+
+/* The result that a message of a finished transfer carries. */
+static inline CURLcode zr_curl_message_result(CURLMsg *message) { return message->data.result; }

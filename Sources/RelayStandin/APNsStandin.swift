@@ -68,14 +68,18 @@ package struct APNsStandin: Sendable {
     }
   }
 
-  private static func tls(_ files: StandinFiles) throws(StandinError) -> NIOSSLContext {
+  static func tls(
+    _ files: StandinFiles, protocols: [String] = ["h2"]
+  ) throws(StandinError) -> NIOSSLContext {
     do {
       var configuration = TLSConfiguration.makeServerConfiguration(
         certificateChain: try NIOSSLCertificate.fromPEMFile(files.certificate).map {
           .certificate($0)
         },
         privateKey: .privateKey(try NIOSSLPrivateKey(file: files.certificateKey, format: .pem)))
-      configuration.applicationProtocols = ["h2"]
+      configuration.applicationProtocols = protocols
+      // A client that does not say goodbye must not hold up the end.
+      configuration.shutdownTimeout = .milliseconds(500)
       configuration.minimumTLSVersion = .tlsv12
       return try NIOSSLContext(configuration: configuration)
     } catch {

@@ -17,7 +17,11 @@ final class PushLog: Sendable {
   deinit { close(descriptor) }
 
   func append(_ request: PushRequest, _ answer: PushAnswer, at milliseconds: Int64) throws {
-    let line = Array(try Self.line(request, answer, at: milliseconds).utf8)
+    try append(line: Self.line(request, answer, at: milliseconds))
+  }
+
+  func append(line: String) throws {
+    let line = Array(line.utf8)
     let written = line.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
     guard written == line.count else { throw StandinError.files("write", path) }
   }
@@ -30,11 +34,8 @@ final class PushLog: Sendable {
       headers[header.name] = headers[header.name].map { "\($0), \(header.value)" } ?? header.value
     }
     let payload = try request.payload.map { try json($0) } ?? "null"
-    // The formatter cuts fractions off: half a millisecond keeps it from losing one.
-    let time = Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1_000)
-      .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     var members = [
-      "\"time\":\(try json(time))",
+      "\"time\":\(try json(time(milliseconds)))",
       "\"connection\":\(request.connection)",
       "\"path\":\(try json(request.path))",
       "\"headers\":\(try json(headers))",
@@ -45,7 +46,13 @@ final class PushLog: Sendable {
     return "{\(members.joined(separator: ","))}\n"
   }
 
-  private static func json(_ value: Any) throws -> String {
+  static func time(_ milliseconds: Int64) -> String {
+    // The formatter cuts fractions off: half a millisecond keeps it from losing one.
+    Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1_000)
+      .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+  }
+
+  static func json(_ value: Any) throws -> String {
     let bytes = try JSONSerialization.data(
       withJSONObject: value, options: [.fragmentsAllowed, .sortedKeys, .withoutEscapingSlashes])
     return String(decoding: bytes, as: UTF8.self)

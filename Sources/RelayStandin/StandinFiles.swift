@@ -10,6 +10,7 @@ struct StandinFiles {
   let certificateKey: String
   let providerKey: String
   let providerPublicKey: String
+  let serviceAccount: String
   let pushes: String
   private let directory: String
 
@@ -20,11 +21,18 @@ struct StandinFiles {
     certificateKey = "\(directory)/server.key"
     providerKey = "\(directory)/AuthKey.p8"
     providerPublicKey = "\(directory)/AuthKey.pub.pem"
+    serviceAccount = "\(directory)/service-account.json"
     pushes = "\(directory)/pushes.jsonl"
   }
 
   /// Makes what is missing and returns the key that provider tokens are checked against.
   func prepare() throws(StandinError) -> P256.Signing.PublicKey {
+    try prepareCertificate()
+    return try providerKeys()
+  }
+
+  /// Makes the directory and a certificate if they are missing.
+  func prepareCertificate() throws(StandinError) {
     do {
       try FileManager.default.createDirectory(
         atPath: directory, withIntermediateDirectories: true)
@@ -39,7 +47,6 @@ struct StandinFiles {
       try write(made.certificate, certificate, mode: 0o644)
       try write(made.authority, authority, mode: 0o644)
     }
-    return try providerKeys()
   }
 
   private func providerKeys() throws(StandinError) -> P256.Signing.PublicKey {
@@ -73,11 +80,11 @@ struct StandinFiles {
       remedy: "remove the file, and a new one is made")
   }
 
-  private static func exists(_ path: String) -> Bool {
+  static func exists(_ path: String) -> Bool {
     FileManager.default.fileExists(atPath: path)
   }
 
-  private func read(_ path: String) throws(StandinError) -> String {
+  func read(_ path: String) throws(StandinError) -> String {
     do {
       return try String(contentsOfFile: path, encoding: .utf8)
     } catch {
@@ -88,7 +95,7 @@ struct StandinFiles {
   }
 
   /// Written whole under another name, then renamed: a reader never meets half a key.
-  private func write(_ text: String, _ path: String, mode: mode_t) throws(StandinError) {
+  func write(_ text: String, _ path: String, mode: mode_t) throws(StandinError) {
     let draft = "\(path).new"
     let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
     guard descriptor >= 0 else { throw .files("open", draft) }

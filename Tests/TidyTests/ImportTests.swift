@@ -29,7 +29,7 @@ import Testing
     "Hummingbird": ["RelayHTTP"],
     "CNghttp2": ["RelayPush"],
     "CSystemd": ["RelaySystem"],
-    "CCurl": ["RelayClient"],
+    "CCurl": ["RelayClient", "RelayPush"],
     "Yams": ["RelayCommands"],
     "NIOHTTP2": ["RelayStandin"],
     "X509": ["RelayStandin"],

@@ -23,6 +23,8 @@ package struct PushProblem: Error, Hashable, Sendable, CustomStringConvertible {
     package static let providerKey = Code("push_provider_key_invalid")
     package static let keyID = Code("push_key_id_invalid")
     package static let teamID = Code("push_team_id_invalid")
+    package static let subject = Code("push_subject_invalid")
+    package static let serviceAccount = Code("push_service_account_invalid")
     package static let trustRoots = Code("push_trust_roots_unreadable")
     package static let certificate = Code("push_certificate_unreadable")
     package static let limit = Code("push_limit_invalid")

@@ -27,7 +27,7 @@ enum TransportSecurity {
     }
   }
 
-  private static func certificates(
+  static func certificates(
     _ path: String, _ code: PushProblem.Code, what: String
   ) throws(PushProblem) -> [NIOSSLCertificate] {
     let found: [NIOSSLCertificate]

@@ -1,0 +1,103 @@
+import Foundation
+import RelayCore
+import Synchronization
+
+/// Access tokens of one service account (OAuth 2.0 for server to server).
+final class FCMCredential: Sendable {
+  typealias Token = AccessTokens.Token
+  typealias Answer = @Sendable (Result<Token, WebFailure>) -> Void
+
+  private let account: ServiceAccount
+  private let trustRoots: String?
+  private let web: WebEngine
+  private let state = Mutex(State())
+  private static let grant = "urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer"
+
+  private struct State {
+    var tokens = AccessTokens()
+    var waiting: [Answer] = []
+  }
+
+  init(_ account: ServiceAccount, trustRoots: String?, web: WebEngine) {
+    self.account = account
+    self.trustRoots = trustRoots
+    self.web = web
+  }
+
+  /// The token to use now; asks Google for it about once in 55 minutes.
+  ///
+  /// - Parameter answer: called once, at once or on the web engine's thread.
+  func token(within timeout: Span, at now: Instant, answer: @escaping Answer) {
+    let action = state.withLock { state in
+      let action = state.tokens.use(at: now)
+      if case .use = action { return action }
+      state.waiting.append(answer)
+      return action
+    }
+    switch action {
+    case .use(let token): answer(.success(token))
+    case .wait: break
+    case .fetch:
+      web.send(within: timeout) { [account, trustRoots] in
+        let assertion = try account.assertion(at: now)
+        return WebRequest(
+          url: account.tokenURL, headers: ["Content-Type: application/x-www-form-urlencoded"],
+          body: Array("grant_type=\(Self.grant)&assertion=\(assertion)".utf8),
+          trustRoots: trustRoots)
+      } answer: { [self] outcome in
+        fetched(outcome, at: now)
+      }
+    }
+  }
+
+  /// FCM says that this token is not good.
+  func refused(_ token: Token) { state.withLock { $0.tokens.refused(token) } }
+
+  private func fetched(_ outcome: WebOutcome, at now: Instant) {
+    let result = Self.read(outcome)
+    let (answers, told) = state.withLock { state -> ([Answer], Result<Token, WebFailure>) in
+      defer { state.waiting = [] }
+      switch result {
+      case .success(let grant):
+        let token = state.tokens.fetched(
+          grant.accessToken, lives: .seconds(grant.expiresIn), at: now)
+        return (state.waiting, .success(token))
+      case .failure(let failure):
+        state.tokens.failed()
+        return (state.waiting, .failure(failure))
+      }
+    }
+    for answer in answers { answer(told) }
+  }
+
+  private static func read(_ outcome: WebOutcome) -> Result<Grant, WebFailure> {
+    switch outcome {
+    case .failed(let failure):
+      return .failure(WebFailure(failure.code, "no access token: \(failure.message)"))
+    case .answered(let answer):
+      let decoder = JSONDecoder()
+      decoder.keyDecodingStrategy = .convertFromSnakeCase
+      // What is no grant is a refusal, whatever it is.
+      let grant = try? decoder.decode(Grant.self, from: Data(answer.body))
+      if answer.status == 200, let grant, grant.isPlain { return .success(grant) }
+      // A refusal without a word has its status.
+      let refusal = try? JSONDecoder().decode(Refusal.self, from: Data(answer.body))
+      let word = refusal?.error.prefix(64) ?? "status \(answer.status)"
+      return .failure(WebFailure(.invalid, "no access token: \(word)"))
+    }
+  }
+
+  /// RFC 6749's names, but for their underscores.
+  private struct Grant: Decodable {
+    var accessToken: String
+    var expiresIn: Int64
+
+    /// It can stand in a header, and lives for a while.
+    var isPlain: Bool {
+      !accessToken.isEmpty && accessToken.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+        && (1...86_400).contains(expiresIn)
+    }
+  }
+
+  private struct Refusal: Decodable { var error: String }
+}

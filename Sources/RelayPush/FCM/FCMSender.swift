@@ -1,0 +1,116 @@
+package import Logging
+package import NIOCore
+package import RelayCore
+import RelayEngine
+import Synchronization
+
+/// Firebase Cloud Messaging behind one route: one environment, one project, one service account.
+package final class FCMSender: PushSender {
+  private let project: String
+  private let attemptTimeout: Span
+  private let credential: FCMCredential
+  private let engine: PushEngine
+  private let web: WebEngine
+  private let now: @Sendable () -> Instant
+  private let counts = Mutex(Counts())
+
+  private struct Counts {
+    var delivered = 0
+    var unknown = 0
+    var lastError: String?
+  }
+
+  /// - Parameter now: the relay's clock; assertions and deadlines are dated by it.
+  package init(
+    _ settings: FCMSettings, group: any EventLoopGroup, logger: Logger,
+    now: @escaping @Sendable () -> Instant
+  ) throws(PushProblem) {
+    project = settings.project
+    attemptTimeout = settings.limits.attemptTimeout
+    self.now = now
+    web = WebEngine()
+    credential = FCMCredential(settings.account, trustRoots: settings.trustRoots, web: web)
+    engine = try PushEngine(
+      settings.engine, shape: FCMRequest.shape, group: group, logger: logger)
+  }
+
+  package func send(_ push: Push, answer: @escaping @Sendable (Verdict) -> Void) {
+    let deadline = NIODeadline.now() + .milliseconds(attemptTimeout.milliseconds)
+    attempt(Attempt(push: push, deadline: deadline, answer: answer))
+  }
+
+  package func run() async {
+    await withTaskGroup(of: Void.self) { [engine, web] group in
+      group.addTask { await engine.run() }
+      group.addTask { await web.run() }
+    }
+  }
+
+  package var status: PushStatus {
+    let engine = engine.status
+    let counts = counts.withLock { $0 }
+    return PushStatus(
+      engine: engine, delivered: counts.delivered, unknownAnswers: counts.unknown,
+      lastError: engine.lastError ?? counts.lastError)
+  }
+
+  private struct Attempt: Sendable {
+    let push: Push
+    let deadline: NIODeadline
+    let answer: @Sendable (Verdict) -> Void
+    /// It goes out for the second time, with a fresh access token.
+    var isRenewed = false
+  }
+
+  private func attempt(_ attempt: Attempt) {
+    credential.token(within: attemptTimeout, at: now()) { [self] result in
+      switch result {
+      case .success(let token): send(attempt, token)
+      case .failure(let failure):
+        settle(attempt, .later(after: nil, .route, .init(failure.message)))
+      }
+    }
+  }
+
+  private func send(_ attempt: Attempt, _ token: FCMCredential.Token) {
+    let request = FCMRequest.make(
+      attempt.push, project: project, token: token.text, at: now())
+    engine.send(request, until: attempt.deadline) { [self] outcome in
+      switch outcome {
+      case .failed(let failure):
+        settle(attempt, .later(after: nil, .attempt, .init(failure.message)))
+      case .answered(let response):
+        answered(attempt, FCMVerdicts.Answer(response), token)
+      }
+    }
+  }
+
+  private func answered(
+    _ attempt: Attempt, _ answer: FCMVerdicts.Answer, _ token: FCMCredential.Token
+  ) {
+    let treatment = FCMVerdicts.treatment(status: answer.status, reason: answer.reason)
+    switch treatment {
+    case .renew:
+      credential.refused(token)
+      if !attempt.isRenewed {
+        var renewed = attempt
+        renewed.isRenewed = true
+        return self.attempt(renewed)
+      }
+    case .unknown: counts.withLock { $0.unknown += 1 }
+    case .delivered, .gone, .rejected, .attempt, .device, .route: break
+    }
+    settle(attempt, FCMVerdicts.verdict(treatment, answer))
+  }
+
+  private func settle(_ attempt: Attempt, _ verdict: Verdict) {
+    counts.withLock { counts in
+      switch verdict {
+      case .delivered: counts.delivered += 1
+      case .gone: break
+      case .later(_, _, let reason), .rejected(let reason): counts.lastError = reason.text
+      }
+    }
+    attempt.answer(verdict)
+  }
+}

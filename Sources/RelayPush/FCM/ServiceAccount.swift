@@ -1,0 +1,88 @@
+import CryptoExtras
+import Foundation
+import RelayCore
+
+/// A Google service account: who we are to FCM, as its key file says.
+package struct ServiceAccount: Sendable {
+  package let project: String
+  let email: String
+  let keyID: String
+  let tokenURL: String
+  private let key: _RSA.Signing.PrivateKey
+
+  /// What a token may be used for.
+  package static let scope = "https://www.googleapis.com/auth/firebase.messaging"
+  /// Google's limit for an assertion.
+  private static let assertionSeconds: Int64 = 3_600
+
+  /// - Parameter json: the key file, unchanged.
+  package init(json: [UInt8]) throws(PushProblem) {
+    let file: File
+    do {
+      let decoder = JSONDecoder()
+      decoder.keyDecodingStrategy = .convertFromSnakeCase
+      file = try decoder.decode(File.self, from: Data(json))
+    } catch {
+      throw Self.problem("it is no key file of a service account")
+    }
+    guard file.type == "service_account" else {
+      throw Self.problem("its type is \"\(file.type)\", not service_account")
+    }
+    let isSecure = file.tokenUri.hasPrefix("https://")
+    guard isSecure, URLComponents(string: file.tokenUri)?.host?.isEmpty == false else {
+      throw Self.problem("its token_uri is no https URL")
+    }
+    let texts = [file.clientEmail, file.privateKeyId, file.tokenUri]
+    guard texts.allSatisfy({ $0.utf8.allSatisfy { (0x21...0x7e).contains($0) } }) else {
+      throw Self.problem("client_email, private_key_id or token_uri holds a blank")
+    }
+    do {
+      key = try _RSA.Signing.PrivateKey(pemRepresentation: file.privateKey)
+    } catch {
+      throw Self.problem("its private_key is no RSA key of 2048 bits or more in PEM")
+    }
+    project = file.projectId
+    email = file.clientEmail
+    keyID = file.privateKeyId
+    tokenURL = file.tokenUri
+  }
+
+  private static func problem(_ what: String) -> PushProblem {
+    PushProblem(
+      .serviceAccount, "the service account cannot be used: \(what)",
+      remedy: "name the JSON file that the Firebase console made, unchanged")
+  }
+
+  /// What asks for an access token (RFC 7523): signed by the account, good for an hour.
+  func assertion(at now: Instant) throws -> String {
+    let issued = now.milliseconds / 1_000
+    var header = JSONText()
+    header.raw("{\"alg\":\"RS256\",\"typ\":\"JWT\",\"kid\":")
+    header.string(keyID)
+    header.raw("}")
+    var claims = JSONText()
+    claims.raw("{")
+    for (key, value) in [("iss", email), ("scope", Self.scope), ("aud", tokenURL)] {
+      claims.key(key)
+      claims.string(value)
+    }
+    claims.key("iat")
+    claims.number(issued)
+    claims.key("exp")
+    claims.number(issued + Self.assertionSeconds)
+    claims.raw("}")
+    let signed = "\(Base64URL.text(header.bytes)).\(Base64URL.text(claims.bytes))"
+    let signature = try key.signature(for: Data(signed.utf8), padding: .insecurePKCS1v1_5)
+    return "\(signed).\(Base64URL.text(signature.rawRepresentation))"
+  }
+
+  /// Google's names, but for their underscores.
+  private struct File: Decodable {
+    var type: String
+    var projectId: String
+    var privateKeyId: String
+    var privateKey: String
+    var clientEmail: String
+    var tokenUri: String
+  }
+}

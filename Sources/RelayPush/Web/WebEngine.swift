@@ -1,0 +1,130 @@
+import CCurl
+import Foundation
+import NIOCore
+package import RelayCore
+import Synchronization
+
+/// Sends requests to whatever host they name, over libcurl on one thread of its own: HTTP/1.1 with
+/// connections kept, no redirects, no proxies.
+///
+/// Every request gets its outcome exactly once, by its deadline. Nothing blocks the caller, and
+/// what is costly about making a request happens on the engine's thread.
+package final class WebEngine: Sendable {
+  private let limits: WebLimits
+  private let multi: Multi
+  private let inbox = Mutex(Inbox())
+
+  struct Item: Sendable {
+    var deadline: Uptime
+    var make: @Sendable () throws -> WebRequest
+    var answer: @Sendable (WebOutcome) -> Void
+  }
+
+  private struct Inbox {
+    var items: [Item] = []
+    /// Items here and with the thread.
+    var count = 0
+    var isClosed = false
+  }
+
+  /// `@unchecked Sendable`: other threads only call `curl_multi_wakeup`, which allows it.
+  private struct Multi: @unchecked Sendable {
+    let handle: UnsafeMutableRawPointer
+  }
+
+  package init(limits: WebLimits = WebLimits()) {
+    self.limits = limits
+    _ = Self.global
+    guard let handle = curl_multi_init() else {
+      preconditionFailure("libcurl gave no handle: the process has no memory")
+    }
+    multi = Multi(handle: handle)
+    zr_curl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, limits.idleConnectionsMax)
+  }
+
+  deinit { curl_multi_cleanup(multi.handle) }
+
+  /// libcurl asks for this once a process, before anything else; again does no harm.
+  private static let global: Void = {
+    let result = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+    precondition(result == CURLE_OK, "libcurl cannot be initialised: the process has no memory")
+  }()
+
+  /// - Parameters:
+  ///   - timeout: from now to the outcome.
+  ///   - make: called once, on the engine's thread, when it is the request's turn; an error ends it
+  ///     as `invalid`.
+  ///   - answer: called once, on the engine's thread or, when refused, before `send` returns. It
+  ///     must not block, and may send again.
+  package func send(
+    within timeout: Span, _ make: @escaping @Sendable () throws -> WebRequest,
+    answer: @escaping @Sendable (WebOutcome) -> Void
+  ) {
+    let item = Item(deadline: .now + timeout, make: make, answer: answer)
+    let refusal = inbox.withLock { inbox -> WebFailure? in
+      if inbox.isClosed { return WebFailure(.stopped, "the web engine is stopping") }
+      guard inbox.count < limits.waitingMax else {
+        return WebFailure(.full, "\(limits.waitingMax) requests wait already")
+      }
+      inbox.count += 1
+      inbox.items.append(item)
+      return nil
+    }
+    if let refusal {
+      answer(.failed(refusal))
+    } else {
+      curl_multi_wakeup(multi.handle)
+    }
+  }
+
+  /// Owns the connections until the task is cancelled: then nothing new is taken, what is under way
+  /// may finish within the grace, and it returns when all is answered. Call it once.
+  package func run() async {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let thread = Thread {
+          self.work()
+          continuation.resume()
+        }
+        thread.name = "zonerelay.web"
+        thread.start()
+      }
+    } onCancel: {
+      inbox.withLock { $0.isClosed = true }
+      curl_multi_wakeup(multi.handle)
+    }
+  }
+
+  /// The thread.
+  private func work() {
+    let transfers = WebTransfers(multi: multi.handle, limits: limits) { [self] in
+      inbox.withLock { $0.count -= 1 }
+    }
+    var end: Uptime?
+    while true {
+      let (items, isClosed) = inbox.withLock { inbox in
+        defer { inbox.items.removeAll(keepingCapacity: true) }
+        return (inbox.items, inbox.isClosed)
+      }
+      let now = Uptime.now
+      transfers.take(items)
+      transfers.turn(at: now)
+      if isClosed {
+        let last = end ?? now + limits.stopGrace
+        end = last
+        if transfers.isEmpty || last <= now {
+          transfers.stop()
+          return
+        }
+      }
+      let wait = min(transfers.nextDeadline ?? now + .minutes(1), end ?? now + .minutes(1)) - now
+      curl_multi_poll(multi.handle, nil, 0, Int32(max(0, min(wait.milliseconds, 60_000))), nil)
+    }
+  }
+}
+
+extension Uptime {
+  static var now: Uptime {
+    Uptime(milliseconds: Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000))
+  }
+}

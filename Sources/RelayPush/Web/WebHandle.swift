@@ -1,0 +1,146 @@
+import CCurl
+import Foundation
+import RelayCore
+
+/// One easy handle of libcurl, used for one request after the other. Lives on its engine's thread.
+final class WebHandle {
+  let easy: UnsafeMutableRawPointer
+  private var lines: UnsafeMutablePointer<curl_slist>?
+  private var reach = WebRequest.Reach.internet
+  private var hasRefused = false
+  private var body: [UInt8] = []
+  private static let bodyBytesMax = 65_536
+
+  init() {
+    guard let easy = curl_easy_init() else {
+      preconditionFailure("libcurl gave no handle: the process has no memory")
+    }
+    self.easy = easy
+  }
+
+  deinit {
+    curl_slist_free_all(lines)
+    curl_easy_cleanup(easy)
+  }
+
+  func reset() {
+    curl_easy_reset(easy)
+    curl_slist_free_all(lines)
+    lines = nil
+    body.removeAll(keepingCapacity: true)
+    hasRefused = false
+  }
+
+  func prepare(_ request: WebRequest) throws(WebFailure) {
+    let texts = request.headers + [request.url]
+    guard !texts.contains(where: { $0.utf8.contains { $0 < 0x20 || $0 == 0x7f } }) else {
+      throw WebFailure(.invalid, "a control character stands in the request")
+    }
+    reach = request.reach
+    // An empty `Expect` keeps libcurl from waiting for "100 Continue".
+    for line in request.headers + ["Expect:"] { lines = curl_slist_append(lines, line) }
+    zr_curl_set_list(easy, CURLOPT_HTTPHEADER, lines)
+    zr_curl_set_string(easy, CURLOPT_URL, request.url)
+    zr_curl_set_string(
+      easy, CURLOPT_PROTOCOLS_STR, request.reach == .internet ? "https" : "http,https")
+    // The empty string turns off the proxies of the environment.
+    zr_curl_set_string(easy, CURLOPT_PROXY, "")
+    if let roots = request.trustRoots { zr_curl_set_string(easy, CURLOPT_CAINFO, roots) }
+    zr_curl_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+    // Signals and threads do not go together; timeouts work without them.
+    zr_curl_set_long(easy, CURLOPT_NOSIGNAL, 1)
+    // A name server that keeps silent holds up its own lookup, not the thread that gives it up.
+    zr_curl_set_long(easy, CURLOPT_QUICK_EXIT, 1)
+    // Some libcurls lose requests when many share a connection of HTTP/2 (7.88 does: "Error in the
+    // HTTP2 framing layer"), and every push service has HTTP/1.1.
+    zr_curl_set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
+    zr_curl_set_long(easy, CURLOPT_POST, 1)
+    zr_curl_set_long(easy, CURLOPT_POSTFIELDSIZE, request.body.count)
+    // Copied by libcurl.
+    _ = request.body.withUnsafeBytes { bytes in
+      zr_curl_set_pointer(
+        easy, CURLOPT_COPYPOSTFIELDS,
+        UnsafeMutableRawPointer(mutating: bytes.baseAddress ?? UnsafeRawPointer(easy)))
+    }
+    setCallbacks()
+  }
+
+  private func setCallbacks() {
+    let context = Unmanaged.passUnretained(self).toOpaque()
+    zr_curl_set_write(
+      easy,
+      { bytes, size, count, context in
+        guard let bytes, let context else { return 0 }
+        let handle = Unmanaged<WebHandle>.fromOpaque(context).takeUnretainedValue()
+        return handle.take(UnsafeRawBufferPointer(start: bytes, count: size * count))
+      }, context)
+    zr_curl_set_open(
+      easy,
+      { context, _, address in
+        guard let context, let address else { return zr_curl_no_socket() }
+        return Unmanaged<WebHandle>.fromOpaque(context).takeUnretainedValue().open(address)
+      }, context)
+  }
+
+  /// Fewer than given ends the transfer: who answers a push with that much means no good.
+  private func take(_ bytes: UnsafeRawBufferPointer) -> Int {
+    guard body.count + bytes.count <= Self.bodyBytesMax else { return 0 }
+    body.append(contentsOf: bytes)
+    return bytes.count
+  }
+
+  /// libcurl asks here before each connection, with the address that the name resolved to.
+  private func open(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
+    if reach == .internet {
+      var bytes = [UInt8](repeating: 0, count: 16)
+      let count = Int(zr_curl_address_bytes(address, &bytes))
+      guard InternetAddress.isPublic(Array(bytes[..<count])) else {
+        hasRefused = true
+        return zr_curl_no_socket()
+      }
+    }
+    return zr_curl_open_socket(address)
+  }
+
+  func outcome(_ result: CURLcode, _ limits: WebLimits) -> WebOutcome {
+    let status = zr_curl_get_long(easy, CURLINFO_RESPONSE_CODE)
+    // A body that is too long, or broken off, does not unsay the status.
+    if status >= 200, result == CURLE_OK || result == CURLE_WRITE_ERROR {
+      return .answered(
+        WebAnswer(
+          status: status, retryAfter: retryAfter(limits.retryAfterMax),
+          body: Array(body.prefix(limits.bodyBytesMax))))
+    }
+    // Not the error buffer: it names the host.
+    let reason = String(cString: curl_easy_strerror(result))
+    if hasRefused, result == CURLE_COULDNT_CONNECT {
+      return .failed(WebFailure(.address, "the endpoint's address is not a public one"))
+    }
+    let code: WebFailure.Code =
+      switch result {
+      case CURLE_OPERATION_TIMEDOUT: .timeout
+      case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_PARTIAL_FILE, CURLE_HTTP2,
+        CURLE_HTTP2_STREAM, CURLE_WRITE_ERROR, CURLE_OK:
+        .lost
+      case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: .invalid
+      default: .unreachable
+      }
+    return .failed(WebFailure(code, "\(code.rawValue): \(reason)"))
+  }
+
+  /// Seconds or a date (RFC 9110, section 10.2.3).
+  private func retryAfter(_ spanMax: Span) -> Span? {
+    guard let field = zr_curl_header(easy, "retry-after") else { return nil }
+    let text = String(cString: field)
+    let seconds: Int64
+    if let number = Int64(text) {
+      seconds = number
+    } else {
+      let date = curl_getdate(field, nil)
+      guard date > 0 else { return nil }
+      seconds = max(0, Int64(date - time(nil)))
+    }
+    guard seconds >= 0, seconds <= spanMax.milliseconds / 1_000 else { return nil }
+    return .seconds(seconds)
+  }
+}

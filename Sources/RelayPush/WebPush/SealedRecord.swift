@@ -1,0 +1,64 @@
+package import Crypto
+import Foundation
+package import RelayCore
+
+/// A message that only the browser can open: `aes128gcm` with one record (RFC 8188), its key agreed
+/// with the subscription's (RFC 8291).
+package enum SealedRecord {
+  /// Salt 16, record size 4, length of the key 1, our public key 65.
+  package static let headerBytes = 86
+  /// What a push service must take (RFC 8030, section 7.2), header included.
+  package static let bytesMax = 4_096
+  /// A mark that the record is the last, and the cipher's tag.
+  private static let overheadBytes = 17
+  package static let plaintextBytesMax = bytesMax - headerBytes - overheadBytes
+
+  /// A new key and salt for each message, as the RFC demands.
+  package static func seal(
+    _ plaintext: [UInt8], for subscription: WebSubscription
+  ) throws -> [UInt8] {
+    try seal(
+      plaintext, for: subscription, with: P256.KeyAgreement.PrivateKey(),
+      salt: SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) })
+  }
+
+  /// - Parameters:
+  ///   - key: never to be used twice.
+  ///   - salt: 16 random bytes.
+  /// - Throws: if the subscription's key is no point of the curve, or the plaintext is too long.
+  package static func seal(
+    _ plaintext: [UInt8], for subscription: WebSubscription,
+    with key: P256.KeyAgreement.PrivateKey, salt: [UInt8]
+  ) throws -> [UInt8] {
+    guard plaintext.count <= plaintextBytesMax else {
+      throw WebFailure(.invalid, "the payload has more than \(plaintextBytesMax) bytes")
+    }
+    let theirs: P256.KeyAgreement.PublicKey
+    do {
+      theirs = try P256.KeyAgreement.PublicKey(x963Representation: subscription.publicKey)
+    } catch {
+      throw WebFailure(.invalid, "the subscription's key is no point of P-256")
+    }
+    let ours = Array(key.publicKey.x963Representation)
+    let shared = try key.sharedSecretFromKeyAgreement(with: theirs)
+    let input = derive(
+      SymmetricKey(data: shared.withUnsafeBytes { Data($0) }), salt: subscription.secret,
+      info: Array("WebPush: info\0".utf8) + subscription.publicKey + ours, count: 32)
+    let cipherKey = derive(
+      input, salt: salt, info: Array("Content-Encoding: aes128gcm\0".utf8), count: 16)
+    let nonce = derive(
+      input, salt: salt, info: Array("Content-Encoding: nonce\0".utf8), count: 12)
+    let box = try AES.GCM.seal(
+      plaintext + [2], using: cipherKey,
+      nonce: AES.GCM.Nonce(data: nonce.withUnsafeBytes { Data($0) }))
+    let size = withUnsafeBytes(of: UInt32(bytesMax).bigEndian) { Array($0) }
+    return salt + size + [UInt8(ours.count)] + ours + Array(box.ciphertext) + Array(box.tag)
+  }
+
+  private static func derive(
+    _ input: SymmetricKey, salt: [UInt8], info: [UInt8], count: Int
+  ) -> SymmetricKey {
+    HKDF<SHA256>.deriveKey(
+      inputKeyMaterial: input, salt: salt, info: info, outputByteCount: count)
+  }
+}

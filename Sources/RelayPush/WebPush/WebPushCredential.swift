@@ -1,0 +1,56 @@
+import Crypto
+import Foundation
+package import RelayCore
+import Synchronization
+
+/// Who we are to push services (RFC 8292): a signed token for each origin, used until it is half
+/// its life old.
+package final class WebPushCredential: Sendable {
+  /// The RFC allows 24 hours; clocks differ.
+  package static let lifetime = Span.hours(12)
+  /// Origins remembered; forgotten together when more come.
+  package static let originsMax = 256
+
+  private let key: P256.Signing.PrivateKey
+  private let publicKey: String
+  private let subject: String
+  private let tokens = Mutex<[String: (text: String, since: Instant)]>([:])
+
+  package init(_ settings: WebPushSettings) {
+    key = settings.key
+    publicKey = settings.publicKey
+    subject = settings.subject
+  }
+
+  /// The value of `Authorization` for an endpoint of that origin.
+  package func authorization(for origin: String, at now: Instant) throws -> String {
+    let known = tokens.withLock { $0[origin] }
+    if let known, now >= known.since, now - known.since < Span(milliseconds: Self.half) {
+      return known.text
+    }
+    let text = "vapid t=\(try token(for: origin, at: now)),k=\(publicKey)"
+    tokens.withLock { tokens in
+      if tokens.count >= Self.originsMax { tokens.removeAll() }
+      tokens[origin] = (text, now)
+    }
+    return text
+  }
+
+  private static var half: Int64 { lifetime.milliseconds / 2 }
+
+  private func token(for origin: String, at now: Instant) throws -> String {
+    var claims = JSONText()
+    claims.raw("{")
+    claims.key("aud")
+    claims.string(origin)
+    claims.key("exp")
+    claims.number((now + Self.lifetime).milliseconds / 1_000)
+    claims.key("sub")
+    claims.string(subject)
+    claims.raw("}")
+    let header = Data(#"{"typ":"JWT","alg":"ES256"}"#.utf8)
+    let signed = "\(Base64URL.text(header)).\(Base64URL.text(claims.bytes))"
+    let signature = try key.signature(for: Data(signed.utf8))
+    return "\(signed).\(Base64URL.text(signature.rawRepresentation))"
+  }
+}

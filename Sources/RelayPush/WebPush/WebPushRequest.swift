@@ -1,0 +1,58 @@
+import Crypto
+import Foundation
+package import RelayCore
+
+/// A push as push services want it (RFC 8030).
+package enum WebPushRequest {
+  /// Beyond this most services cut it anyway: 28 days.
+  package static let livesMax = Span.days(28)
+  private static let topicCharacters = 32
+
+  /// - Throws: `WebFailure` if the address is no subscription, or its key no key.
+  package static func make(
+    _ push: Push, credential: WebPushCredential, trustRoots: String?, reach: WebRequest.Reach,
+    at now: Instant
+  ) throws -> WebRequest {
+    guard let subscription = WebSubscription(token: push.address.token),
+      let origin = origin(of: subscription.endpoint)
+    else { throw WebFailure(.invalid, "the address is no subscription") }
+    let lives = max(.zero, min(push.expires - now, livesMax))
+    var headers = [
+      "TTL: \(lives.milliseconds / 1_000)",
+      "Urgency: \(urgency(push.intent))",
+      "Content-Encoding: aes128gcm",
+      "Content-Type: application/octet-stream",
+      "Authorization: \(try credential.authorization(for: origin, at: now))",
+    ]
+    if let collapse = push.collapse { headers.append("Topic: \(topic(collapse))") }
+    return WebRequest(
+      url: subscription.endpoint, headers: headers,
+      body: try SealedRecord.seal(push.payload, for: subscription), trustRoots: trustRoots,
+      reach: reach)
+  }
+
+  /// Background wakes are for a screen that is off too: `low` would wait for mains or wireless LAN.
+  static func urgency(_ intent: Push.Intent) -> String {
+    switch intent {
+    case .background: "normal"
+    case .alert: "high"
+    }
+  }
+
+  /// At most 32 characters of base64url, which tell a push service nothing.
+  static func topic(_ collapse: String) -> String {
+    let digest = SHA256.hash(data: Data(collapse.utf8))
+    return String(Base64URL.text(Data(digest)).prefix(topicCharacters))
+  }
+
+  /// Scheme, host and port, the last only if it is not the scheme's own (RFC 6454).
+  static func origin(of endpoint: String) -> String? {
+    guard let url = URLComponents(string: endpoint), let scheme = url.scheme?.lowercased(),
+      let host = url.host?.lowercased(), !host.isEmpty
+    else { return nil }
+    guard let port = url.port, port != (scheme == "https" ? 443 : 80) else {
+      return "\(scheme)://\(host)"
+    }
+    return "\(scheme)://\(host):\(port)"
+  }
+}

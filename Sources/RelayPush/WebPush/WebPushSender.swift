@@ -1,0 +1,67 @@
+package import RelayCore
+import RelayEngine
+import Synchronization
+
+/// Push services of browsers behind one route: one environment, one VAPID key, any number of hosts.
+package final class WebPushSender: PushSender {
+  private let settings: WebPushSettings
+  private let credential: WebPushCredential
+  private let engine: WebEngine
+  private let now: @Sendable () -> Instant
+  private let counts = Mutex(WebPushStatus())
+
+  /// - Parameter now: the relay's clock; tokens and deadlines are dated by it.
+  package init(
+    _ settings: WebPushSettings, limits: WebLimits = WebLimits(),
+    now: @escaping @Sendable () -> Instant
+  ) {
+    self.settings = settings
+    self.now = now
+    credential = WebPushCredential(settings)
+    engine = WebEngine(limits: limits)
+  }
+
+  package func send(_ push: Push, answer: @escaping @Sendable (Verdict) -> Void) {
+    engine.send(within: settings.attemptTimeout) { [settings, credential, now] in
+      try WebPushRequest.make(
+        push, credential: credential, trustRoots: settings.trustRoots,
+        reach: settings.allowPrivateAddresses ? .anywhere : .internet, at: now())
+    } answer: { [self] outcome in
+      answer(settle(outcome))
+    }
+  }
+
+  package func run() async { await engine.run() }
+
+  package var status: WebPushStatus { counts.withLock { $0 } }
+
+  private func settle(_ outcome: WebOutcome) -> Verdict {
+    let verdict: Verdict
+    var isUnknown = false
+    switch outcome {
+    case .failed(let failure): verdict = WebPushVerdicts.verdict(failure)
+    case .answered(let answer):
+      verdict = WebPushVerdicts.verdict(answer)
+      isUnknown = WebPushVerdicts.treatment(status: answer.status) == .unknown
+    }
+    counts.withLock { counts in
+      if isUnknown { counts.unknownAnswers += 1 }
+      switch verdict {
+      case .delivered: counts.delivered += 1
+      case .gone: break
+      case .later(_, _, let reason), .rejected(let reason): counts.lastError = reason.text
+      }
+    }
+    return verdict
+  }
+}
+
+/// What a Web Push route has done. Counters count since start.
+package struct WebPushStatus: Hashable, Sendable {
+  /// Taken by a push service. Not: by the device.
+  package var delivered = 0
+  /// Answers that no list of ours knows; each was treated as a failed attempt.
+  package var unknownAnswers = 0
+  /// The last failure; nil if there was none.
+  package var lastError: String?
+}

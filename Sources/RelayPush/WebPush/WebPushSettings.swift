@@ -1,0 +1,72 @@
+import Crypto
+import Foundation
+package import RelayCore
+
+/// Web Push in one environment: who we are to the push services, and where we may go. A value that
+/// exists has been checked, as far as that can be done without asking anybody.
+package struct WebPushSettings: Sendable {
+  /// `mailto:` or `https:`: whom a push service tells when something is wrong.
+  package let subject: String
+  let key: P256.Signing.PrivateKey
+  /// Endpoints at loopback and private addresses, and without TLS, are allowed.
+  package let allowPrivateAddresses: Bool
+  /// PEM file with the authorities to trust instead of the system's, for a stand-in.
+  package let trustRoots: String?
+  /// From a push to its verdict.
+  package let attemptTimeout: Span
+
+  /// - Parameter key: the text of a P-256 private key in PEM.
+  package init(
+    subject: String, key: String, allowPrivateAddresses: Bool = false, trustRoots: String? = nil,
+    attemptTimeout: Span = .seconds(10)
+  ) throws(PushProblem) {
+    guard Self.isSubject(subject) else {
+      throw PushProblem(
+        .subject, "\"\(subject)\" is no contact for push services",
+        remedy: "give mailto: and an address, or an https URL")
+    }
+    do {
+      self.key = try P256.Signing.PrivateKey(pemRepresentation: key)
+    } catch {
+      throw PushProblem(
+        .providerKey, "the Web Push key is no P-256 private key in PEM",
+        remedy: "make one with: zonerelay webpush keys")
+    }
+    if let trustRoots {
+      _ = try TransportSecurity.certificates(trustRoots, .trustRoots, what: "trust roots")
+    }
+    self.subject = subject
+    self.allowPrivateAddresses = allowPrivateAddresses
+    self.trustRoots = trustRoots
+    self.attemptTimeout = attemptTimeout
+  }
+
+  /// The public key as browsers want it for `applicationServerKey`: base64url.
+  package var publicKey: String { Base64URL.text(key.publicKey.x963Representation) }
+
+  private static func isSubject(_ text: String) -> Bool {
+    guard text.utf8.count <= 255, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+      return false
+    }
+    if text.hasPrefix("mailto:") {
+      let parts = text.dropFirst("mailto:".count).split(
+        separator: "@", omittingEmptySubsequences: false)
+      return parts.count == 2 && parts.allSatisfy { !$0.isEmpty }
+    }
+    return text.hasPrefix("https://") && URLComponents(string: text)?.host?.isEmpty == false
+  }
+}
+
+/// A VAPID pair (RFC 8292), freshly drawn.
+package struct WebPushKeys: Sendable {
+  /// PEM, for `webpush.key`: a secret.
+  package let privateKey: String
+  /// Base64url, for the app's `applicationServerKey`.
+  package let publicKey: String
+
+  package init() {
+    let key = P256.Signing.PrivateKey()
+    privateKey = key.pemRepresentation + "\n"
+    publicKey = Base64URL.text(key.publicKey.x963Representation)
+  }
+}

@@ -1,0 +1,53 @@
+import RelayCore
+
+/// What push services' answers mean. An endpoint is a URL that a stranger gave us: whatever it
+/// answers is said about that one device, and never stops the route of the others.
+package enum WebPushVerdicts {
+  /// What to do about an answer.
+  package enum Treatment: Hashable, Sendable {
+    case delivered
+    /// The subscription is gone.
+    case gone
+    /// Trying again changes nothing, and the device is not known to be dead.
+    case rejected
+    /// Later.
+    case device
+    /// Nobody knows it: later, and it is counted.
+    case unknown
+  }
+
+  package static func treatment(status: Int) -> Treatment {
+    switch status {
+    case 200...202, 204: .delivered
+    case 404, 410: .gone
+    case 400, 401, 403, 405, 406, 411, 413, 415: .rejected
+    case 408, 425, 429, 500...599: .device
+    default: .unknown
+    }
+  }
+
+  static func verdict(_ answer: WebAnswer) -> Verdict {
+    let reason = Verdict.Reason(words[answer.status] ?? "status \(answer.status)")
+    return switch treatment(status: answer.status) {
+    case .delivered: .delivered
+    case .gone: .gone(at: nil, reason)
+    case .rejected: .rejected(reason)
+    case .device, .unknown: .later(after: answer.retryAfter, .device, reason)
+    }
+  }
+
+  static func verdict(_ failure: WebFailure) -> Verdict {
+    let reason = Verdict.Reason(failure.message)
+    return switch failure.code {
+    case .address, .invalid: .rejected(reason)
+    case .timeout, .unreachable, .lost: .later(after: nil, .device, reason)
+    case .full, .stopped: .later(after: nil, .attempt, reason)
+    }
+  }
+
+  /// Web Push has no words of its own for its answers.
+  private static let words = [
+    401: "VapidRefused", 403: "VapidRefused", 404: "SubscriptionGone", 410: "SubscriptionGone",
+    413: "PayloadTooLarge", 429: "TooManyRequests",
+  ]
+}

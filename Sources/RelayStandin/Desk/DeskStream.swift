@@ -1,0 +1,86 @@
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+/// One stream, or one connection of HTTP/1.1: gathers a request, has it judged, puts it on record,
+/// answers.
+final class DeskStream: ChannelInboundHandler {
+  typealias InboundIn = HTTPServerRequestPart
+  typealias OutboundOut = HTTPServerResponsePart
+
+  private let desk: any Desk
+  private let log: PushLog
+  private let failed: (any Error) -> Void
+  private var request: PushRequest?
+
+  init(desk: any Desk, log: PushLog, failed: @escaping (any Error) -> Void) {
+    self.desk = desk
+    self.log = log
+    self.failed = failed
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch unwrapInboundIn(data) {
+    case .head(let head):
+      request = PushRequest(
+        connection: 0, method: head.method.rawValue, path: head.uri,
+        headers: head.headers.map { ($0.name.lowercased(), $0.value) }, body: Data(), bodyBytes: 0)
+    case .body(let bytes):
+      guard var request = request.take() else { return }
+      request.bodyBytes += bytes.readableBytes
+      let room = PushRequest.bodyBytesKept - request.body.count
+      request.body.append(contentsOf: bytes.readableBytesView.prefix(room))
+      self.request = request
+    case .end: judge(context)
+    }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // The other side reset the stream: there is nobody left to answer.
+    context.close(promise: nil)
+  }
+
+  private func judge(_ context: ChannelHandlerContext) {
+    guard let request = request.take() else { return }
+    let now = Int64(Date().timeIntervalSince1970 * 1_000)
+    do {
+      let answer = try desk.answer(request, at: now)
+      try log.append(line: line(request, answer, at: now))
+      guard let answer else { return }
+      guard answer.delaySeconds > 0 else { return send(answer, context) }
+      context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(answer.delaySeconds)) {
+        // The stream may have been given up while it waited.
+        if context.channel.isActive { self.send(answer, context) }
+      }
+    } catch {
+      failed(error)
+    }
+  }
+
+  private func line(
+    _ request: PushRequest, _ answer: DeskAnswer?, at milliseconds: Int64
+  ) throws -> String {
+    var members = desk.record(of: request)
+    members["time"] = PushLog.time(milliseconds)
+    members["path"] = request.path
+    members["headers"] = Dictionary(request.headers) { "\($0), \($1)" }
+    members["status"] = answer?.status ?? 0
+    members["reason"] = answer == nil ? "NoAnswer" : answer?.reason
+    return try PushLog.json(members) + "\n"
+  }
+
+  private func send(_ answer: DeskAnswer, _ context: ChannelHandlerContext) {
+    var headers = HTTPHeaders([("content-length", "\(answer.body.utf8.count)")])
+    for (name, value) in answer.headers.sorted(by: { $0.key < $1.key }) {
+      headers.add(name: name, value: value)
+    }
+    let head = HTTPResponseHead(
+      version: .http1_1, status: HTTPResponseStatus(statusCode: answer.status), headers: headers)
+    context.write(wrapOutboundOut(.head(head)), promise: nil)
+    if !answer.body.isEmpty {
+      let body = ByteBuffer(string: answer.body)
+      context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+    }
+    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+  }
+}

@@ -1,0 +1,41 @@
+import Foundation
+
+/// A JSON Web Token taken apart; nobody has vouched for it yet.
+struct JSONWebToken {
+  var header: [String: Any]
+  var claims: [String: Any]
+  /// What the signature is over.
+  var signed: Data
+  var signature: Data
+
+  /// Nil if it is none.
+  init?(_ text: String) {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false).map { String($0) }
+    guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
+      let signature = Self.base64URL(parts[2])
+    else { return nil }
+    self.header = header
+    self.claims = claims
+    self.signature = signature
+    signed = Data("\(parts[0]).\(parts[1])".utf8)
+  }
+
+  func number(_ claim: String) -> Int64? { (claims[claim] as? NSNumber)?.int64Value }
+  func text(_ claim: String) -> String? { claims[claim] as? String }
+
+  private static func object(_ part: String) -> [String: Any]? {
+    guard let bytes = base64URL(part) else { return nil }
+    // Not JSON = not a token; the caller says so.
+    return try? JSONSerialization.jsonObject(with: bytes) as? [String: Any]
+  }
+
+  /// Base64url without padding; nil for anything else.
+  static func base64URL(_ part: String) -> Data? {
+    guard !part.isEmpty, !part.contains("="), !part.contains("+"), !part.contains("/") else {
+      return nil
+    }
+    var text = part.replacing("-", with: "+").replacing("_", with: "/")
+    text += String(repeating: "=", count: (4 - text.count % 4) % 4)
+    return Data(base64Encoded: text)
+  }
+}

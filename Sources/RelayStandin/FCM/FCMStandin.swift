@@ -1,0 +1,39 @@
+import Foundation
+
+/// Firebase Cloud Messaging and Google's token endpoint on loopback, as look-alikes: what the HTTP
+/// v1 API and RFC 7523 ask of a sender is checked.
+///
+/// Makes a service account in the directory, `service-account.json`. It listens as soon as it
+/// exists; ``run()`` serves until its task is cancelled and must be called once. Every request is
+/// on record in `pushes.jsonl` before it is answered.
+package struct FCMStandin: Sendable {
+  /// The project that it serves.
+  package static let project = "zonerelay-standin"
+  /// The port it listens on.
+  package let port: Int
+  private let server: DeskServer
+  private let desk: FCMDesk
+
+  /// Makes or reads the files in the directory, and listens.
+  ///
+  /// - Throws: ``StandinError`` with the item and the remedy.
+  package init(
+    host: String = "127.0.0.1", port: Int = 0, directory: String
+  ) async throws(StandinError) {
+    let files = StandinFiles(directory: directory)
+    try files.prepareCertificate()
+    let account = try StandinAccount(files)
+    desk = FCMDesk(account)
+    server = try await DeskServer(host: host, port: port, files: files, desk: desk)
+    self.port = server.port
+    try account.write(files, tokenURL: "https://\(host):\(server.port)/token")
+  }
+
+  /// Serves until the task is cancelled, then closes every connection.
+  ///
+  /// - Throws: ``StandinError`` if the log of requests can no longer be written.
+  package func run() async throws(StandinError) { try await server.run() }
+
+  /// From now on the access tokens given out so far are not good.
+  package func forgetTokens() { desk.forgetTokens() }
+}

@@ -1,0 +1,53 @@
+import Crypto
+import Foundation
+
+/// How a sender names itself to a push service (RFC 8292).
+enum Vapid {
+  static let lifeSecondsMax: Int64 = 86_400
+
+  /// Checks an `Authorization` header at `now`, in seconds since 1970; nil if it is good.
+  static func refusal(_ header: String?, origin: String, at now: Int64) -> DeskAnswer? {
+    guard let header, header.lowercased().hasPrefix("vapid ") else {
+      return .refused(401, "MissingVapid")
+    }
+    var fields: [String: String] = [:]
+    for field in header.dropFirst("vapid ".count).split(separator: ",") {
+      let parts = field.split(separator: "=", maxSplits: 1)
+      guard parts.count == 2 else { return .refused(401, "BadVapid") }
+      fields[parts[0].trimmingCharacters(in: .whitespaces)] = String(parts[1])
+    }
+    guard let text = fields["t"], let token = JSONWebToken(text),
+      token.header["alg"] as? String == "ES256",
+      let point = fields["k"].flatMap({ JSONWebToken.base64URL($0) }),
+      // A key or signature of another form is as bad as a wrong one.
+      let key = try? P256.Signing.PublicKey(x963Representation: point),
+      let signature = try? P256.Signing.ECDSASignature(rawRepresentation: token.signature),
+      key.isValidSignature(signature, for: token.signed)
+    else { return .refused(401, "BadVapid") }
+    guard token.text("aud") == origin else { return .refused(403, "BadAudience") }
+    guard let expires = token.number("exp"), expires > now, expires <= now + lifeSecondsMax else {
+      return .refused(403, "BadExpiry")
+    }
+    let subject = token.text("sub") ?? ""
+    guard subject.hasPrefix("mailto:") || subject.hasPrefix("https:") else {
+      return .refused(403, "BadSubject")
+    }
+    return nil
+  }
+}
+
+/// The header of an `aes128gcm` message (RFC 8188, section 2.1), as RFC 8291 wants it.
+struct SealedHeader {
+  /// Nil if the message is none, or longer than its one record.
+  init?(_ body: Data) {
+    let bytes = [UInt8](body)
+    // Header, then at least a mark and a tag.
+    guard bytes.count >= 86 + 17, bytes[20] == 65 else { return nil }
+    let size = bytes[16..<20].reduce(0) { $0 << 8 | Int($1) }
+    guard size >= 18, bytes.count - 86 <= size else { return nil }
+    // Any other form of key is no key.
+    guard (try? P256.KeyAgreement.PublicKey(x963Representation: bytes[21..<86])) != nil else {
+      return nil
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import Foundation
+
+/// A push service look-alike on loopback: what RFC 8030, 8188, 8291 and 8292 ask of a sender is
+/// checked, all but the content, which only the browser can open.
+///
+/// It listens as soon as it exists; ``run()`` serves until its task is cancelled and must be called
+/// once. Every request is on record in `pushes.jsonl`, its body in base64, before it is answered.
+package struct WebPushStandin: Sendable {
+  /// The port it listens on.
+  package let port: Int
+  private let server: DeskServer
+
+  /// Makes or reads the certificate in the directory, and listens.
+  ///
+  /// - Throws: ``StandinError`` with the item and the remedy.
+  package init(
+    host: String = "127.0.0.1", port: Int = 0, directory: String
+  ) async throws(StandinError) {
+    let files = StandinFiles(directory: directory)
+    try files.prepareCertificate()
+    server = try await DeskServer(host: host, port: port, files: files, desk: WebPushDesk())
+    self.port = server.port
+  }
+
+  /// Serves until the task is cancelled, then closes every connection.
+  ///
+  /// - Throws: ``StandinError`` if the log of requests can no longer be written.
+  package func run() async throws(StandinError) { try await server.run() }
+}
+
+/// The rules. `/push/` and a name is a subscription's endpoint; a name that begins with one of the
+/// words of ``Conduct`` is treated accordingly.
+struct WebPushDesk: Desk {
+  func answer(_ request: PushRequest, at milliseconds: Int64) throws -> DeskAnswer? {
+    if let refusal = refusal(request, at: milliseconds / 1_000) { return refusal }
+    switch Conduct(token: String(request.path.dropFirst(Self.place.count))) {
+    case .dead: return .refused(404, "NotFound")
+    case .gone: return .refused(410, "Gone")
+    case .busy:
+      var answer = DeskAnswer.refused(429, "TooManyRequests")
+      answer.headers["retry-after"] = "7"
+      return answer
+    case .fail: return .refused(500, "InternalServerError")
+    case .mute: return nil
+    case .slow:
+      return DeskAnswer(status: 201, delaySeconds: StandinSettings.slowSeconds)
+    case .ordinary:
+      return DeskAnswer(status: 201, headers: ["location": "/message/\(milliseconds)"])
+    }
+  }
+
+  func record(of request: PushRequest) -> [String: Any] {
+    ["body": request.body.base64EncodedString()]
+  }
+
+  private static let place = "/push/"
+  private static let recordBytesMax = 4_096
+  private static let urgencies: Set<String> = ["very-low", "low", "normal", "high"]
+
+  private func refusal(_ request: PushRequest, at now: Int64) -> DeskAnswer? {
+    guard request.path.hasPrefix(Self.place), request.path.count > Self.place.count else {
+      return .refused(404, "NotFound")
+    }
+    guard request.method == "POST" else { return .refused(405, "MethodNotAllowed") }
+    guard let ttl = request.header("ttl"), let seconds = Int64(ttl), seconds >= 0 else {
+      return .refused(400, "MissingTTL")
+    }
+    if let urgency = request.header("urgency"), !Self.urgencies.contains(urgency) {
+      return .refused(400, "BadUrgency")
+    }
+    if let topic = request.header("topic"), !Self.isTopic(topic) {
+      return .refused(400, "BadTopic")
+    }
+    guard request.header("content-encoding") == "aes128gcm" else {
+      return .refused(400, "BadEncoding")
+    }
+    if request.bodyBytes > Self.recordBytesMax { return .refused(413, "PayloadTooLarge") }
+    guard SealedHeader(request.body) != nil else { return .refused(400, "BadRecord") }
+    return Vapid.refusal(
+      request.header("authorization"), origin: "https://\(request.header("host") ?? "")", at: now)
+  }
+
+  private static func isTopic(_ text: String) -> Bool {
+    (1...32).contains(text.utf8.count)
+      && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+  }
+}
+
+extension DeskAnswer {
+  static func refused(_ status: Int, _ reason: String) -> DeskAnswer {
+    DeskAnswer(status: status, body: "{\"reason\":\"\(reason)\"}", reason: reason)
+  }
+}

@@ -1,0 +1,90 @@
+import RelayCore
+import Testing
+
+@testable import RelayPush
+
+@Suite struct FCMVerdictTests {
+  struct Row: Sendable, CustomTestStringConvertible {
+    var status: Int
+    var word: String?
+    var code: String?
+    var treatment: FCMVerdicts.Treatment
+    var verdict: Verdict
+    var testDescription: String { "\(status) \(code ?? word ?? "–")" }
+
+    init(
+      _ status: Int, _ word: String?, _ code: String?, _ treatment: FCMVerdicts.Treatment,
+      _ verdict: Verdict
+    ) {
+      self.status = status
+      self.word = word
+      self.code = code
+      self.treatment = treatment
+      self.verdict = verdict
+    }
+
+    /// Google's form of an error.
+    var body: String {
+      guard let word else { return "" }
+      let type = "type.googleapis.com/google.firebase.fcm.v1.FcmError"
+      let details = code.map { #","details":[{"@type":"\#(type)","errorCode":"\#($0)"}]"# } ?? ""
+      return #"{"error":{"code":\#(status),"message":"x","status":"\#(word)"\#(details)}}"#
+    }
+  }
+
+  private static func later(_ blame: Verdict.Blame, _ reason: String) -> Verdict {
+    .later(after: nil, blame, .init(reason))
+  }
+
+  /// Every row of Google's table, and answers that are on no list.
+  static let rows: [Row] = [
+    Row(200, nil, nil, .delivered, .delivered),
+    Row(
+      400, "INVALID_ARGUMENT", "INVALID_ARGUMENT", .rejected,
+      .rejected(.init("INVALID_ARGUMENT"))),
+    Row(400, "INVALID_ARGUMENT", nil, .rejected, .rejected(.init("INVALID_ARGUMENT"))),
+    Row(401, "UNAUTHENTICATED", nil, .renew, later(.route, "UNAUTHENTICATED")),
+    Row(
+      401, "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR", .route,
+      later(.route, "THIRD_PARTY_AUTH_ERROR")),
+    Row(
+      403, "PERMISSION_DENIED", "SENDER_ID_MISMATCH", .gone,
+      .gone(at: nil, .init("SENDER_ID_MISMATCH"))),
+    Row(403, "PERMISSION_DENIED", nil, .route, later(.route, "PERMISSION_DENIED")),
+    Row(404, "NOT_FOUND", "UNREGISTERED", .gone, .gone(at: nil, .init("UNREGISTERED"))),
+    Row(404, "NOT_FOUND", nil, .route, later(.route, "NOT_FOUND")),
+    Row(404, nil, nil, .unknown, later(.attempt, "status 404")),
+    Row(413, nil, nil, .rejected, .rejected(.init("status 413"))),
+    Row(
+      429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED", .device, later(.device, "QUOTA_EXCEEDED")),
+    Row(429, nil, nil, .device, later(.device, "status 429")),
+    Row(500, "INTERNAL", "INTERNAL", .attempt, later(.attempt, "INTERNAL")),
+    Row(503, "UNAVAILABLE", "UNAVAILABLE", .attempt, later(.attempt, "UNAVAILABLE")),
+    Row(400, "FAILED_PRECONDITION", nil, .unknown, later(.attempt, "FAILED_PRECONDITION")),
+    Row(502, nil, nil, .unknown, later(.attempt, "status 502")),
+    Row(302, nil, nil, .unknown, later(.attempt, "status 302")),
+  ]
+
+  @Test(arguments: rows) func `each answer has its verdict`(row: Row) {
+    let answer = FCMVerdicts.Answer(
+      Response(status: row.status, headers: [], body: Array(row.body.utf8), link: LinkID(1)))
+    let treatment = FCMVerdicts.treatment(status: answer.status, reason: answer.reason)
+    #expect(treatment == row.treatment)
+    #expect(FCMVerdicts.verdict(treatment, answer) == row.verdict)
+  }
+
+  @Test(arguments: [("7", Span.seconds(7)), ("Wed, 21 Oct 2026", nil), ("-1", nil)])
+  func `the provider's wish to wait is passed on`(text: String, span: Span?) {
+    let answer = FCMVerdicts.Answer(
+      Response(status: 503, headers: [("retry-after", text)], body: [], link: LinkID(1)))
+    #expect(
+      FCMVerdicts.verdict(.attempt, answer) == .later(after: span, .attempt, .init("status 503")))
+  }
+
+  @Test(arguments: ["", "nonsense", "[]", #"{"error":7}"#, #"{"error":{"status":null}}"#])
+  func `a body that is no error is a status without a word`(body: String) {
+    let answer = FCMVerdicts.Answer(
+      Response(status: 500, headers: [], body: Array(body.utf8), link: LinkID(1)))
+    #expect(answer.reason == nil)
+  }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import RelayCore
+import Testing
+
+@testable import RelayPush
+
+@Suite(.serialized, .timeLimit(.minutes(1))) struct WebEngineTests {
+  private static func ask(
+    _ engine: WebEngine, _ request: WebRequest, within timeout: Span = .seconds(5)
+  ) async -> WebOutcome {
+    await withCheckedContinuation { continuation in
+      engine.send(within: timeout) {
+        request
+      } answer: {
+        continuation.resume(returning: $0)
+      }
+    }
+  }
+
+  /// Runs an engine against a server that answers every connection with `text`.
+  private static func ask(answering text: String, _ reach: WebRequest.Reach = .anywhere)
+    async throws -> WebOutcome
+  {
+    let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(Reply(text: text))
+        }
+      }.bind(host: "127.0.0.1", port: 0).get()
+    let port = channel.localAddress?.port ?? 0
+    let engine = WebEngine()
+    let outcome = await withTaskGroup(of: Void.self) { group in
+      group.addTask { await engine.run() }
+      let outcome = await ask(
+        engine, WebRequest(url: "http://127.0.0.1:\(port)/x", headers: ["A: b"], body: [1]))
+      group.cancelAll()
+      return outcome
+    }
+    try await channel.close()
+    return outcome
+  }
+
+  private static func answer(_ text: String) async throws -> WebAnswer? {
+    guard case .answered(let answer) = try await ask(answering: text) else { return nil }
+    return answer
+  }
+
+  @Test func `an answer is read with its wish to wait`() async throws {
+    let text = "HTTP/1.1 429 Slow\r\nRetry-After: 12\r\nContent-Length: 2\r\n\r\nhi"
+    let answer = try #require(try await Self.answer(text))
+    #expect(answer.status == 429)
+    #expect(answer.retryAfter == .seconds(12))
+    #expect(answer.body == Array("hi".utf8))
+  }
+
+  @Test(arguments: ["-1", "soon", "86401", "Wed, 21 Oct 2015 07:28:00 GMT"])
+  func `a wish that means nothing is none`(wish: String) async throws {
+    let text = "HTTP/1.1 503 No\r\nRetry-After: \(wish)\r\nContent-Length: 0\r\n\r\n"
+    let answer = try #require(try await Self.answer(text))
+    #expect(answer.retryAfter == (wish.hasPrefix("Wed") ? .zero : nil))
+  }
+
+  @Test func `a redirect is an answer and is not followed`() async throws {
+    let text =
+      "HTTP/1.1 307 Elsewhere\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"
+    #expect(try await Self.answer(text)?.status == 307)
+  }
+
+  @Test func `a body without end is cut off, and the status counts`() async throws {
+    let text = "HTTP/1.1 201 Yes\r\n\r\n" + String(repeating: "x", count: 200_000)
+    let answer = try #require(try await Self.answer(text))
+    #expect(answer.status == 201)
+    #expect(answer.body.count <= WebLimits().bodyBytesMax)
+  }
+
+  @Test func `nonsense is a lost connection`() async throws {
+    guard case .failed(let failure) = try await Self.ask(answering: "HTTP/1.1 ") else {
+      Issue.record("it was answered")
+      return
+    }
+    #expect(failure.code == .lost || failure.code == .unreachable)
+  }
+
+  @Test func `nobody there, no such URL, a broken line`() async throws {
+    let engine = WebEngine()
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await engine.run() }
+      for (url, header, code) in [
+        ("http://127.0.0.1:1/", "A: b", WebFailure.Code.unreachable),
+        ("ftp://127.0.0.1/", "A: b", .invalid), ("http://", "A: b", .invalid),
+        ("http://127.0.0.1:1/", "A: b\r\nC: d", .invalid),
+      ] {
+        let outcome = await Self.ask(engine, WebRequest(url: url, headers: [header], body: []))
+        guard case .failed(let failure) = outcome else {
+          Issue.record("\(url) was answered")
+          continue
+        }
+        #expect(failure.code == code, "\(url): \(failure)")
+        #expect(!failure.message.contains("127.0.0.1"))
+      }
+      group.cancelAll()
+    }
+  }
+}
+
+/// Says its text to the first bytes that come, and hangs up.
+private final class Reply: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+  private let text: String
+
+  init(text: String) { self.text = text }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text))).assumeIsolated()
+      .whenComplete { _ in context.close(promise: nil) }
+  }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import RelayCore
+import Testing
+
+@testable import RelayPush
+
+@Suite(.serialized, .timeLimit(.minutes(1))) struct WebPushSenderTests {
+  @Test func `each kind of subscription gets its verdict`() async throws {
+    try await WebPushWorld.run(attemptTimeout: .seconds(2)) { world in
+      #expect(await world.send(world.push("one")) == .delivered)
+      #expect(await world.send(world.push("two", intent: .alert)) == .delivered)
+      #expect(
+        await world.send(world.push("dead")) == .gone(at: nil, .init("SubscriptionGone")))
+      #expect(
+        await world.send(world.push("gone")) == .gone(at: nil, .init("SubscriptionGone")))
+      #expect(
+        await world.send(world.push("busy"))
+          == .later(after: .seconds(7), .device, .init("TooManyRequests")))
+      #expect(
+        await world.send(world.push("fail"))
+          == .later(after: nil, .device, .init("status 500")))
+      #expect(
+        await world.send(world.push("mute"))
+          == .later(after: nil, .device, .init("no answer in time")))
+      #expect(world.sender.status.delivered == 2)
+      let lines = try world.lines()
+      #expect(lines.map(\.path).prefix(2) == ["/push/one", "/push/two"])
+      #expect(lines.map { $0.headers["urgency"] }.prefix(2) == ["normal", "high"])
+      #expect(lines[0].headers["topic"]?.utf8.count == 32)
+      #expect(Set(lines.map { $0.headers["authorization"] }).count == 1)
+      let lives = try #require(lines[0].headers["ttl"].flatMap { Int($0) })
+      #expect((3_590...3_600).contains(lives))
+    }
+  }
+
+  @Test func `the largest payload is taken, a larger one is not sent`() async throws {
+    try await WebPushWorld.run { world in
+      let largest = String(repeating: "x", count: 3_993)
+      #expect(await world.send(world.push("one", payload: largest)) == .delivered)
+      let verdict = await world.send(world.push("one", payload: largest + "x"))
+      #expect(verdict == .rejected(.init("the payload has more than 3993 bytes")))
+      let count = try world.lines().count
+      #expect(count == 1)
+    }
+  }
+
+  @Test func `a deadline that has passed means now or never`() async throws {
+    try await WebPushWorld.run { world in
+      #expect(await world.send(world.push("one", lives: .seconds(-5))) == .delivered)
+      #expect(await world.send(world.push("two", lives: .days(60))) == .delivered)
+      let lives = try world.lines().map { $0.headers["ttl"] }
+      #expect(lives == ["0", "2419200"])
+    }
+  }
+
+  /// Many at once, more than there are places: each has its verdict, and they share connections.
+  @Test func `a thousand pushes are all answered`() async throws {
+    var limits = WebLimits()
+    limits.transfersMax = 50
+    try await WebPushWorld.run(attemptTimeout: .seconds(30), limits: limits) { world in
+      let verdicts = await withTaskGroup(of: Verdict.self, returning: [Verdict].self) { group in
+        for number in 0..<1_000 { group.addTask { await world.send(world.push("d\(number)")) } }
+        return await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(verdicts.counted == [.delivered: 1_000])
+      let paths = Set(try world.lines().map(\.path))
+      #expect(paths.count == 1_000)
+    }
+  }
+
+  @Test func `what waits in vain is answered, and what is too much at once`() async throws {
+    var limits = WebLimits()
+    limits.transfersMax = 2
+    limits.waitingMax = 4
+    try await WebPushWorld.run(attemptTimeout: .seconds(1), limits: limits) { world in
+      let verdicts = await withTaskGroup(of: Verdict.self, returning: [Verdict].self) { group in
+        for _ in 0..<6 { group.addTask { await world.send(world.push("mute")) } }
+        return await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(
+        verdicts.counted == [
+          .later(after: nil, .device, .init("no answer in time")): 4,
+          .later(after: nil, .attempt, .init("4 requests wait already")): 2,
+        ])
+      #expect(await world.send(world.push("one")) == .delivered)
+    }
+  }
+
+  /// A name is as good as an address: what counts is where its socket would lead.
+  @Test(arguments: ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "0"])
+  func `an endpoint at a private address gets no connection`(host: String) async throws {
+    try await WebPushWorld.run(allowPrivateAddresses: false) { world in
+      let verdict = await world.send(world.push("one", host: host))
+      #expect(verdict == .rejected(.init("the endpoint's address is not a public one")))
+      let lines = try world.lines()
+      #expect(lines.isEmpty)
+    }
+  }
+
+  @Test func `without permission only https is spoken`() async throws {
+    try await WebPushWorld.run(allowPrivateAddresses: false) { world in
+      var push = world.push("one")
+      let text = String(decoding: push.address.token, as: UTF8.self)
+      #expect(text.contains("https:"))
+      let subscription = try #require(WebSubscription(token: push.address.token))
+      var plain = subscription
+      plain.endpoint = subscription.endpoint.replacing("https:", with: "http:")
+      push.address.token = plain.token
+      guard case .rejected(let reason) = await world.send(push) else {
+        Issue.record("it was not rejected")
+        return
+      }
+      #expect(reason.text.hasPrefix("invalid: "))
+    }
+  }
+
+  @Test func `pushes after the end are answered`() async throws {
+    let world = try await Self.ended()
+    let verdict = await world.send(world.push("one"))
+    #expect(verdict == .later(after: nil, .attempt, .init("the web engine is stopping")))
+  }
+
+  private static func ended() async throws -> WebPushWorld {
+    let kept = Kept()
+    try await WebPushWorld.run { world in await kept.keep(world) }
+    return try #require(await kept.world)
+  }
+
+  private actor Kept {
+    var world: WebPushWorld?
+    func keep(_ world: WebPushWorld) { self.world = world }
+  }
+}

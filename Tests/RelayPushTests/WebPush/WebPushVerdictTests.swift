@@ -1,0 +1,53 @@
+import RelayCore
+import Testing
+
+@testable import RelayPush
+
+@Suite struct WebPushVerdictTests {
+  private static func later(_ reason: String) -> Verdict {
+    .later(after: nil, .device, .init(reason))
+  }
+
+  static let rows: [(Int, WebPushVerdicts.Treatment, Verdict)] = [
+    (200, .delivered, .delivered), (201, .delivered, .delivered), (202, .delivered, .delivered),
+    (204, .delivered, .delivered),
+    (400, .rejected, .rejected(.init("status 400"))),
+    (401, .rejected, .rejected(.init("VapidRefused"))),
+    (403, .rejected, .rejected(.init("VapidRefused"))),
+    (404, .gone, .gone(at: nil, .init("SubscriptionGone"))),
+    (405, .rejected, .rejected(.init("status 405"))),
+    (410, .gone, .gone(at: nil, .init("SubscriptionGone"))),
+    (413, .rejected, .rejected(.init("PayloadTooLarge"))),
+    (415, .rejected, .rejected(.init("status 415"))),
+    (429, .device, later("TooManyRequests")), (408, .device, later("status 408")),
+    (500, .device, later("status 500")), (502, .device, later("status 502")),
+    (503, .device, later("status 503")),
+    (301, .unknown, later("status 301")), (307, .unknown, later("status 307")),
+    (418, .unknown, later("status 418")),
+  ]
+
+  @Test(arguments: rows)
+  func `each answer has its verdict`(
+    status: Int, treatment: WebPushVerdicts.Treatment, verdict: Verdict
+  ) {
+    #expect(WebPushVerdicts.treatment(status: status) == treatment)
+    #expect(WebPushVerdicts.verdict(WebAnswer(status: status)) == verdict)
+  }
+
+  @Test func `the wish to wait is passed on`() {
+    let answer = WebAnswer(status: 503, retryAfter: .seconds(9))
+    #expect(
+      WebPushVerdicts.verdict(answer)
+        == .later(after: .seconds(9), .device, .init("status 503")))
+  }
+
+  /// One stranger's endpoint must not stop the others' route.
+  @Test(arguments: [
+    WebFailure.Code.timeout, .address, .unreachable, .lost, .invalid, .full, .stopped,
+  ])
+  func `no failure and no answer stops the route`(code: WebFailure.Code) {
+    var verdicts = [WebPushVerdicts.verdict(WebFailure(code, "x"))]
+    verdicts += (100..<600).map { WebPushVerdicts.verdict(WebAnswer(status: $0)) }
+    for case .later(_, .route, let reason) in verdicts { Issue.record("\(reason)") }
+  }
+}
