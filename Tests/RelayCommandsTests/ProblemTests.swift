@@ -14,6 +14,8 @@ import Testing
   }
 
   private static let route = "containers[0].environments.development.apns[0]"
+  private static let fcm = "containers[0].environments.development.fcm"
+  private static let web = "containers[0].environments.development.webpush"
 
   static let top: [Case] = [
     Case(extra: "sever: {}", key: "sever", cause: "is no known key"),
@@ -77,12 +79,36 @@ import Testing
     Case(
       environment: "apnss: []", key: "containers[0].environments.development.apnss",
       cause: "is no known key"),
+    Case(environment: "fcm: {}", key: "\(fcm).serviceAccount", cause: "is missing"),
     Case(
-      environment: "fcm: [{}]", key: "containers[0].environments.development.fcm",
-      cause: "not supported"),
+      environment: "fcm: { serviceAccount: gone }", key: "\(fcm).serviceAccount",
+      cause: "cannot be read: No such file"),
     Case(
-      environment: "webpush: {}", key: "containers[0].environments.development.webpush",
-      cause: "not supported"),
+      environment: "fcm: { serviceAccount: words }", key: "\(fcm).serviceAccount",
+      cause: "no key file"),
+    Case(
+      environment: "fcm: { serviceAccount: words, project: 'a b' }", key: "\(fcm).project",
+      cause: "not such a name"),
+    Case(
+      environment: "fcm: { serviceAccount: words, endpoint: 'http://h' }", key: "\(fcm).endpoint",
+      cause: "no URL"),
+    Case(environment: "webpush: { key: vapid-key }", key: "\(web).subject", cause: "is missing"),
+    Case(environment: "webpush: { subject: 'mailto:a@b' }", key: "\(web).key", cause: "is missing"),
+    Case(
+      environment: "webpush: { subject: somebody, key: vapid-key }", key: "\(web).subject",
+      cause: "no contact"),
+    Case(
+      environment: "webpush: { subject: 'mailto:a@b', key: words }", key: "\(web).key",
+      cause: "no P-256 private key"),
+    Case(
+      environment: "webpush: { subject: 'mailto:a@b', key: gone }", key: "\(web).key",
+      cause: "cannot be read: No such file"),
+    Case(
+      environment: "webpush: { subject: 'mailto:a@b', key: vapid-key, trustRoots: hollow.pem }",
+      key: "\(web).trustRoots", cause: "cannot be read"),
+    Case(
+      environment: "webpush: { subject: 'mailto:a@b', key: vapid-key, allowPrivateAddresses: 1 }",
+      key: "\(web).allowPrivateAddresses", cause: "neither true nor false"),
     Case(
       environment: "apiTokens: [blanks]",
       key: "containers[0].environments.development.apiTokens[0]", cause: "a blank"),

@@ -14,6 +14,7 @@ struct SettingsWorld {
     try write("a-bearer-key-of-at-least-32-characters\n", to: "notes-producer")
     try write("another-bearer-key-of-32-characters-or-more", to: "other-producer")
     try write(Self.providerKey, to: "notes-apns-key")
+    try write(Self.providerKey, to: "vapid-key")
     try write(Self.certificate, to: "certificate.pem")
     let hollow = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
     try write(hollow, to: "hollow.pem")

@@ -181,7 +181,7 @@ import Testing
       "tokens/register", #"{"apnsEnvironment":"production","apnsToken":"ab","apnsTopic":"other"}"#,
       "configured here: com.example.notes"
     ),
-    ("tokens/register", #"{"transport":"fcm","token":"x"}"#, "transport is not supported"),
+    ("tokens/register", #"{"transport":"fcm","token":"x"}"#, "'fcm' is not configured"),
     ("tokens/unregister", "{}", "clientId or apnsToken is missing"),
     ("wakes/acknowledge", #"{"w":1}"#, "clientId is missing"),
     ("wakes/acknowledge", #"{"clientId":"\#(Rig.phone)"}"#, "w is missing"),

@@ -23,6 +23,8 @@ struct RootCommand: RelayCommand {
     subcommands: [
       ServeCommand.self, CheckCommand.self, StatusCommand.self, DeviceCommand.self,
       DrainCommand.self, ExpireTokensCommand.self, DemoCommand.self, StandinCommand.self,
+      WebPushCommand.self, WebPushStandinCommand.self,
+      FCMStandinCommand.self,
     ])
 
   func perform(_ console: Console) async throws -> ExitStatus {

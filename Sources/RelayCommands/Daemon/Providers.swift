@@ -35,6 +35,16 @@ enum Providers {
           settings, credential: credential, group: group, logger: logger, now: { clock.wall() })
         senders[RouteKey(scope: app.scope, transport: .apns, topic: route.topic)] = sender
       }
+      if let fcm = app.fcm {
+        senders[RouteKey(scope: app.scope, transport: .fcm, topic: fcm.project)] = try FCMSender(
+          try FCMSettings(fcm, attemptTimeout: settings.attemptTimeout), group: group,
+          logger: logger, now: { clock.wall() })
+      }
+      if let webPush = app.webPush {
+        senders[RouteKey(scope: app.scope, transport: .webpush, topic: "")] = WebPushSender(
+          try WebPushSettings(webPush, attemptTimeout: settings.attemptTimeout),
+          now: { clock.wall() })
+      }
     }
     return senders
   }

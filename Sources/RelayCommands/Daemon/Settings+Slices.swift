@@ -53,7 +53,11 @@ extension Settings {
         producers: app.producers.map {
           ScopeAccess.Producer(name: $0.name, bearer: $0.bearer.text)
         },
-        topics: app.apns.map(\.topic))
+        topics: app.apns.map(\.topic),
+        firebaseProject: app.fcm?.project,
+        webPush: app.webPush.map {
+          ScopeAccess.WebPush(allowsPrivateAddresses: $0.allowPrivateAddresses)
+        })
     }
     return access
   }

@@ -10,6 +10,10 @@ extension Settings {
     package var producers: [Producer] = []
     /// One a topic. None: the environment is known, and no push leaves.
     package var apns: [APNs] = []
+    /// Nil: no Android device can be pushed to.
+    package var fcm: FCM?
+    /// Nil: no browser can be pushed to.
+    package var webPush: WebPush?
   }
 
   /// How users prove who they are: a JWT whose `sub` is the user and `aud` the container.

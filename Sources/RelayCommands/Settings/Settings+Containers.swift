@@ -29,17 +29,17 @@ extension Settings {
   }
 
   private static func app(_ section: Section, _ scope: Scope) -> App? {
-    for later in ["fcm", "webpush"] where section.node(later) != nil {
-      section.report(later, .unsupported(later, instead: "remove it; apns is supported"))
-    }
     let users = users(section.section("users"))
     let apiTokens = section.list("apiTokens", section.headerSecret(min: 1, "an API token"))
     let producers = producers(section)
     let routes = section.sections("apns").compactMap { route($0, scope.environment) }
     reportRepeated(routes.map(\.topic), of: section.key("apns"), "topic", section)
+    let fcm = section.optionalSection("fcm").flatMap { Self.fcm($0) }
+    let webPush = section.optionalSection("webpush").flatMap { Self.webPush($0) }
     return users.map {
       App(
-        scope: scope, users: $0, apiTokens: apiTokens ?? [], producers: producers, apns: routes)
+        scope: scope, users: $0, apiTokens: apiTokens ?? [], producers: producers, apns: routes,
+        fcm: fcm, webPush: webPush)
     }
   }
 

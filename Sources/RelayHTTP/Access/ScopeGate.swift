@@ -6,6 +6,8 @@ import RelayCore
 struct ScopeGate: Sendable {
   let scope: Scope
   let topics: [String]
+  let firebaseProject: String?
+  let webPush: ScopeAccess.WebPush?
   private let users: UserTokens?
   private let apiTokens: [String]
   private let producers: [ScopeAccess.Producer]
@@ -15,6 +17,8 @@ struct ScopeGate: Sendable {
   ) async {
     self.scope = scope
     topics = access.topics
+    firebaseProject = access.firebaseProject
+    webPush = access.webPush
     apiTokens = access.apiTokens
     producers = access.producers
     if let users = access.users {

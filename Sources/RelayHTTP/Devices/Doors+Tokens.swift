@@ -93,8 +93,13 @@ extension Doors {
   }
 
   private func address(in body: JSONCursor, _ gate: ScopeGate) throws -> Address {
-    if let transport = body.optional("transport"), try transport.string() != "apns" {
-      throw transport.problem("is not supported by this version; register an APNs token")
+    if let transport = body.optional("transport") {
+      switch try transport.string() {
+      case "apns": break
+      case "fcm": return try firebaseAddress(in: body, gate)
+      case "webpush": return try webAddress(in: body, gate)
+      default: throw transport.problem("must be \"apns\", \"fcm\" or \"webpush\"")
+      }
     }
     let environment = try body.required("apnsEnvironment")
     guard Environment(name: try environment.string()) != nil else {

@@ -12,6 +12,8 @@ package struct HTTPLimits: Hashable, Sendable {
   /// An event's id or source.
   package var eventAttributeBytes = 1_024
   package var pushTokenBytes = 1_024
+  /// The URL of a browser's push subscription.
+  package var endpointBytes = 1_024
   /// Any one text of a subscription.
   package var subscriptionTextBytes = 1_024
   /// Localisation arguments of one kind, or filters, of a subscription.

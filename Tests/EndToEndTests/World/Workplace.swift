@@ -29,7 +29,9 @@ struct Workplace {
   var api: String { "http://127.0.0.1:\(apiPort)" }
 
   /// Writes the configuration; the stand-in must have made its keys before.
-  func configure(window: String = "500ms", extra: String = "") throws {
+  ///
+  /// - Parameter environment: one more line of the environment.
+  func configure(window: String = "500ms", extra: String = "", environment: String = "") throws {
     let text = """
       server:
         listen: 127.0.0.1:\(apiPort)
@@ -56,6 +58,7 @@ struct Workplace {
                     teamID: TEAM123456
                   endpoint: https://127.0.0.1:\(standinPort)
                   trustRoots: \(file("apns/ca.pem").path)
+              \(environment)
       """
     try text.write(toFile: configPath, atomically: true, encoding: .utf8)
   }

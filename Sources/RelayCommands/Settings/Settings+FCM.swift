@@ -1,0 +1,59 @@
+import Foundation
+import RelayCore
+import RelayPush
+
+extension Settings {
+  /// A route to Firebase Cloud Messaging.
+  package struct FCM: Sendable {
+    package var project: String
+    /// Google's key file of a service account.
+    package var serviceAccount: Secret
+    package var host = FCMSettings.hostDefault
+    package var port = 443
+    /// PEM file with the authorities to trust instead of the system's.
+    package var trustRoots: String?
+  }
+
+  static func fcm(_ section: Section) -> FCM? {
+    let project = section.value("project", .name(extra: "-.:", max: 63))
+    let secret = section.required(
+      "serviceAccount", section.secret(min: 1, max: 65_536, "a service account's key in JSON"))
+    let endpoint = section.value(
+      "endpoint", .url(schemes: ["https"]), default: "https://\(FCMSettings.hostDefault):443")
+    let trustRoots = section.value("trustRoots", section.pem("CERTIFICATE"))
+    guard let secret, let url = URLComponents(string: endpoint), let host = url.host else {
+      return nil
+    }
+    do throws(PushProblem) {
+      let account = try ServiceAccount(json: secret.bytes)
+      let fcm = FCM(
+        project: project ?? account.project, serviceAccount: secret, host: host,
+        port: url.port ?? 443, trustRoots: trustRoots)
+      // What the sender would refuse at start, found now.
+      _ = try FCMSettings(fcm, attemptTimeout: .seconds(10))
+      return fcm
+    } catch {
+      let key =
+        switch error.code {
+        case .topic: "project"
+        case .trustRoots: "trustRoots"
+        case .endpoint: "endpoint"
+        default: "serviceAccount"
+        }
+      section.report(key, Wrong(error.message, remedy: error.remedy))
+      return nil
+    }
+  }
+}
+
+extension FCMSettings {
+  /// - Throws: `PushProblem` naming what is wrong and the remedy.
+  init(_ settings: Settings.FCM, attemptTimeout: Span) throws(PushProblem) {
+    var limits = EngineLimits()
+    limits.attemptTimeout = attemptTimeout
+    try self.init(
+      host: settings.host, port: settings.port, project: settings.project,
+      account: ServiceAccount(json: settings.serviceAccount.bytes),
+      trustRoots: settings.trustRoots, limits: limits)
+  }
+}

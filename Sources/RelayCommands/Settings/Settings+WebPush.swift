@@ -1,0 +1,50 @@
+import RelayCore
+import RelayPush
+
+extension Settings {
+  /// Push services of browsers; their hosts come with the subscriptions.
+  package struct WebPush: Sendable {
+    /// Whom a push service tells when something is wrong: `mailto:` or `https:`.
+    package var subject: String
+    /// A P-256 private key in PEM, as `zonerelay webpush keys` makes it.
+    package var key: Secret
+    /// Endpoints at loopback and private addresses, and without TLS, are allowed.
+    package var allowPrivateAddresses = false
+    /// PEM file with the authorities to trust instead of the system's.
+    package var trustRoots: String?
+  }
+
+  static func webPush(_ section: Section) -> WebPush? {
+    let subject = section.required("subject", .text())
+    let key = section.required("key", section.secret(min: 1, "a P-256 private key in PEM"))
+    let allowsPrivate = section.value("allowPrivateAddresses", .flag, default: false)
+    let trustRoots = section.value("trustRoots", section.pem("CERTIFICATE"))
+    guard let subject, let key else { return nil }
+    let webPush = WebPush(
+      subject: subject, key: key, allowPrivateAddresses: allowsPrivate, trustRoots: trustRoots)
+    do throws(PushProblem) {
+      // What the sender would refuse at start, found now.
+      _ = try WebPushSettings(webPush, attemptTimeout: .seconds(10))
+    } catch {
+      let key =
+        switch error.code {
+        case .subject: "subject"
+        case .trustRoots: "trustRoots"
+        default: "key"
+        }
+      section.report(key, Wrong(error.message, remedy: error.remedy))
+      return nil
+    }
+    return webPush
+  }
+}
+
+extension WebPushSettings {
+  /// - Throws: `PushProblem` naming what is wrong and the remedy.
+  init(_ settings: Settings.WebPush, attemptTimeout: Span) throws(PushProblem) {
+    try self.init(
+      subject: settings.subject, key: settings.key.text,
+      allowPrivateAddresses: settings.allowPrivateAddresses, trustRoots: settings.trustRoots,
+      attemptTimeout: attemptTimeout)
+  }
+}

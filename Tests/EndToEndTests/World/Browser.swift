@@ -1,0 +1,88 @@
+import Crypto
+import Foundation
+
+/// A browser with a push subscription, and a push service look-alike as a process of its own.
+struct Browser {
+  let key = P256.KeyAgreement.PrivateKey()
+  let secret = SymmetricKey(size: .bits128).withUnsafeBytes { Data($0) }
+  let endpoint: String
+
+  init(_ name: String, port: Int) { endpoint = "https://127.0.0.1:\(port)/push/\(name)" }
+
+  /// As `PushSubscription.toJSON()` gives it.
+  var subscription: [String: Any] {
+    [
+      "endpoint": endpoint, "expirationTime": NSNull(),
+      "keys": [
+        "p256dh": Self.base64URL(key.publicKey.x963Representation),
+        "auth": Self.base64URL(secret),
+      ],
+    ]
+  }
+
+  func register(_ phone: Phone) async throws -> Web.Answer {
+    try await phone.web.post(
+      "/device/1/\(phone.scope)/tokens/register",
+      ["transport": "webpush", "clientId": phone.client, "subscription": subscription],
+      token: phone.userToken)
+  }
+
+  /// What was pushed to it, opened by Python's http-ece; nil if that is not installed.
+  func open(_ pushes: [JSON], in workplace: Workplace) async throws -> [JSON]? {
+    let python = Self.root.appendingPathComponent(".build/webpush/bin/python")
+    guard FileManager.default.isExecutableFile(atPath: python.path) else { return nil }
+    let given: [String: Any] = [
+      "key": Self.base64URL(key.rawRepresentation), "auth": Self.base64URL(secret),
+      "pushes": pushes.map {
+        [
+          "body": $0["body"].string ?? "",
+          "authorization": $0["headers"]["authorization"].string ?? "",
+        ]
+      },
+    ]
+    let file = workplace.file("given-\(UUID().uuidString).json")
+    try JSONSerialization.data(withJSONObject: given).write(to: file)
+    let script = Self.root.appendingPathComponent("Tests/EndToEndTests/Fixtures/open_webpush.py")
+    let ended = await
+      (try Program([script.path, file.path], in: workplace, name: "open", program: python)).wait()
+    guard ended.status == 0 else { throw Trouble("http-ece: \(ended.errors)") }
+    return JSON(data: Data(ended.output.utf8)).array
+  }
+
+  private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  private static func base64URL(_ data: Data) -> String {
+    data.base64EncodedString().replacingOccurrences(of: "+", with: "-")
+      .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
+  }
+}
+
+/// A look-alike other than Apple's, as a process of its own, and what it saw.
+struct OtherStandin {
+  let program: Program
+  let directory: URL
+  let port: Int
+
+  /// - Parameter command: `webpush-standin` or another of its kind; also names its directory.
+  static func start(_ command: String, in workplace: Workplace) async throws -> OtherStandin {
+    let (port, directory) = (try FreePort.find(), workplace.file(command))
+    let program = try Program(
+      [command, "--listen", "127.0.0.1:\(port)", "--directory", directory.path], in: workplace,
+      name: command)
+    guard await program.waitForLine("ready") else { throw Trouble("\(command): \(program.errors)") }
+    return OtherStandin(program: program, directory: directory, port: port)
+  }
+
+  /// Requests it took whose path ends so, oldest first.
+  func pushes(to name: String) throws -> [JSON] {
+    let file = directory.appendingPathComponent("pushes.jsonl")
+    guard FileManager.default.fileExists(atPath: file.path) else { return [] }
+    return try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+      .map { JSON(data: Data($0.utf8)) }
+      .filter { $0["path"].string?.hasSuffix("/" + name) == true }
+  }
+
+  /// Tells it to end; it needs nothing more from us.
+  func stop() { program.signal(SIGTERM) }
+}
