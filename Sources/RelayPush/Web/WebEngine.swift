@@ -11,8 +11,7 @@ import Synchronization
 /// what is costly about making a request happens on the engine's thread.
 package final class WebEngine: Sendable {
   private let limits: WebLimits
-  private let multi: Multi
-  private let inbox = Mutex(Inbox())
+  private let inbox: Mutex<Inbox>
 
   struct Item: Sendable {
     var deadline: Uptime
@@ -21,10 +20,14 @@ package final class WebEngine: Sendable {
   }
 
   private struct Inbox {
+    /// Nil once the thread has ended: only here is it known that nobody wakes it any more.
+    var multi: Multi?
     var items: [Item] = []
     /// Items here and with the thread.
     var count = 0
     var isClosed = false
+
+    func wake() { if let multi { curl_multi_wakeup(multi.handle) } }
   }
 
   /// `@unchecked Sendable`: other threads only call `curl_multi_wakeup`, which allows it.
@@ -38,11 +41,11 @@ package final class WebEngine: Sendable {
     guard let handle = curl_multi_init() else {
       preconditionFailure("libcurl gave no handle: the process has no memory")
     }
-    multi = Multi(handle: handle)
+    inbox = Mutex(Inbox(multi: Multi(handle: handle)))
     zr_curl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, limits.idleConnectionsMax)
   }
 
-  deinit { curl_multi_cleanup(multi.handle) }
+  deinit { inbox.withLock { if let multi = $0.multi { curl_multi_cleanup(multi.handle) } } }
 
   /// libcurl asks for this once a process, before anything else; again does no harm.
   private static let global: Void = {
@@ -68,13 +71,10 @@ package final class WebEngine: Sendable {
       }
       inbox.count += 1
       inbox.items.append(item)
+      inbox.wake()
       return nil
     }
-    if let refusal {
-      answer(.failed(refusal))
-    } else {
-      curl_multi_wakeup(multi.handle)
-    }
+    if let refusal { answer(.failed(refusal)) }
   }
 
   /// Owns the connections until the task is cancelled: then nothing new is taken, what is under way
@@ -90,13 +90,23 @@ package final class WebEngine: Sendable {
         thread.start()
       }
     } onCancel: {
-      inbox.withLock { $0.isClosed = true }
-      curl_multi_wakeup(multi.handle)
+      inbox.withLock { inbox in
+        inbox.isClosed = true
+        inbox.wake()
+      }
     }
   }
 
   /// The thread.
   private func work() {
+    guard let multi = inbox.withLock({ $0.multi }) else { return }
+    turn(multi)
+    inbox.withLock { $0.multi = nil }
+    curl_multi_cleanup(multi.handle)
+  }
+
+  /// Until it is told to stop and all is answered.
+  private func turn(_ multi: Multi) {
     let transfers = WebTransfers(multi: multi.handle, limits: limits) { [self] in
       inbox.withLock { $0.count -= 1 }
     }

@@ -58,9 +58,9 @@ struct DeskServer: Sendable {
     } onCancel: {
       listener.close(promise: nil)
     }
-    for channel in open.all {
+    for closing in open.all.map({ $0.close(mode: .all) }) {
       // A connection that its client has closed meanwhile is as good as closed.
-      _ = try? await channel.close(mode: .all).get()
+      _ = try? await closing.get()
     }
     if let failure = open.failure {
       throw StandinError(
