@@ -98,7 +98,7 @@ struct DemoStory {
     console.answer(
       line:
         "\nNext: docs/quick-start.md sets up a relay of your own; its manual is "
-          + "config/zonerelay.yaml."
+        + "config/zonerelay.yaml."
     )
   }
 
