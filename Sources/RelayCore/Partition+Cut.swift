@@ -61,7 +61,7 @@ extension Partition {
     awaitingFold = []
     var ready: [ReadyLane] = []
     for device in waited where devices.contains(device) {
-      devices[device].isWaiting = false
+      devices[device].isAwaitingFold = false
       consider(device, at: now, &ready)
     }
     return ready

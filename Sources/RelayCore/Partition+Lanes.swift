@@ -49,7 +49,6 @@ extension Partition {
   }
 
   mutating func consider(_ device: Int, at now: Instant, _ ready: inout [ReadyLane]) {
-    guard !devices[device].isWaiting else { return }
     switch devices[device].lane.need(
       at: now, stepped: stepped, folded: folded, policy: policy)
     {
@@ -60,14 +59,23 @@ extension Partition {
       devices[device].armed = at
       timers.insert(Timer(at: at, device: device))
     case .fold:
-      devices[device].isWaiting = true
+      guard !devices[device].isAwaitingFold else { return }
+      devices[device].isAwaitingFold = true
       awaitingFold.append(device)
       rows.devices.append(device)
     case .attempt(let isAlert):
-      devices[device].isWaiting = true
+      guard !devices[device].isInLine else { return }
+      devices[device].isInLine = true
       ready.append(
         ReadyLane(
           partition: id, device: device, route: route(of: device), isAlert: isAlert))
+    case .tell(let isAlert):
+      // It may stand in its provider's line as well: a stopped route does not hold the courier up.
+      guard !devices[device].isAtCourier else { return }
+      devices[device].isAtCourier = true
+      ready.append(
+        ReadyLane(
+          partition: id, device: device, route: courier(of: device), isAlert: isAlert))
     }
   }
 

@@ -22,6 +22,7 @@ extension Partition {
       rows.devicesRemoved.remove(key(of: device))
     }
     devices[device].address = request.address
+    devices[device].lane.registered(withProvider: request.address.transport != .courier)
     devices[device].registeredAt = step.at
     devices[device].registration = step.ordinal
     stir(device)
@@ -40,13 +41,14 @@ extension Partition {
       case .token(let token): devices[device].address.token == token
       }
     }
-    for device in meant { removeDevice(device) }
+    for device in meant { removeDevice(device, &effects) }
     effects.append(.dirtied(.devices(request.scope, request.user)))
     releaseIfUnused(user)
     return (.done, .folded)
   }
 
-  private mutating func removeDevice(_ device: Int) {
+  private mutating func removeDevice(_ device: Int, _ effects: inout [Effect]) {
+    if devices[device].lane.reach.isHere { effects.append(.hangUp(key(of: device))) }
     devices[device].lane.dropAll(as: \.withdrawn, ledger: &ledger)
     rows.devicesRemoved.append(key(of: device))
     rows.devices.remove(device)

@@ -35,9 +35,10 @@ extension Partition {
 
   private mutating func load(_ row: DeviceRow) {
     let user = users.intern(row.key.user, in: row.key.scope)
-    let slot = Devices.Slot(
+    var slot = Devices.Slot(
       user: user, client: row.key.client, address: row.address, registeredAt: row.registeredAt,
       registration: row.registration, lane: Lane(row.lane, folded: folded))
+    slot.lane.registered(withProvider: row.address.transport != .courier)
     let device = devices.insert(slot)
     let pending = Int64(slot.lane.pending.deliveries)
     ledger.recovered += pending

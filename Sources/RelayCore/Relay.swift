@@ -93,6 +93,30 @@ package struct Relay: ~Copyable {
     }
   }
 
+  /// A poll or stream of the device is open at the courier.
+  ///
+  /// - Parameters:
+  ///   - connection: tells it from those before and after.
+  ///   - after: the newest wake that the device says it has got.
+  package mutating func connected(
+    _ device: DeviceKey, _ connection: UInt64, after: UInt32?, at now: Instant,
+    into effects: inout [Effect]
+  ) {
+    let home = PartitionID.home(of: device.user, in: device.scope)
+    partitions[Int(home.number)].connected(device, connection, after: after, at: now, &effects)
+  }
+
+  /// It ended.
+  ///
+  /// - Parameter isExpectedBack: it was answered, and the next poll should follow.
+  package mutating func left(
+    _ device: DeviceKey, _ connection: UInt64, isExpectedBack: Bool, at now: Instant
+  ) {
+    let home = PartitionID.home(of: device.user, in: device.scope)
+    partitions[Int(home.number)].left(
+      device, connection, isExpectedBack: isExpectedBack, at: now)
+  }
+
   package mutating func delivered(_ row: OutboxRow.Key, from source: PartitionID) {
     partitions[Int(source.number)].delivered(row)
   }
@@ -143,8 +167,11 @@ package struct Relay: ~Copyable {
 
   private mutating func offer(_ lanes: [ReadyLane]) {
     for lane in lanes {
+      // A device that does not read holds up no other: the courier has one unread answer each.
+      let inFlightMax =
+        lane.isOverCourier ? limits.courierConnections : limits.inFlightPerRoute
       let fresh = Route(
-        inFlightMax: limits.inFlightPerRoute, probe: policy.probe, pruning: policy.pruning)
+        inFlightMax: inFlightMax, probe: policy.probe, pruning: policy.pruning)
       routes[lane.route, default: fresh].offer(lane)
     }
   }

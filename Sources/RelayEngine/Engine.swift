@@ -21,17 +21,19 @@ package final class Engine: Relaying, Sendable {
     package var clock: any ClockReader
     package var keys: any PushKeys
     package var senders: [RouteKey: any PushSender]
+    package var courier: (any CourierLines)?
     package var supervisor: any Supervisor
     /// Random ids for eras.
     package var random: @Sendable () -> UInt64
 
     package init(
       clock: any ClockReader, keys: any PushKeys, senders: [RouteKey: any PushSender],
-      supervisor: any Supervisor, random: @escaping @Sendable () -> UInt64
+      courier: (any CourierLines)? = nil, supervisor: any Supervisor, random: @escaping @Sendable () -> UInt64
     ) {
       self.clock = clock
       self.keys = keys
       self.senders = senders
+      self.courier = courier
       self.supervisor = supervisor
       self.random = random
     }
@@ -131,6 +133,14 @@ package final class Engine: Relaying, Sendable {
 
   package func acknowledged(wake: UInt32, by device: DeviceKey) {
     inbox.post(.acknowledged(.wake(wake), device))
+  }
+
+  package func connected(_ device: DeviceKey, connection: UInt64, after: UInt32?) -> Bool {
+    inbox.offer(.connected(device, connection, after: after))
+  }
+
+  package func left(_ device: DeviceKey, connection: UInt64, isExpectedBack: Bool) {
+    _ = inbox.offer(.left(device, connection, isExpectedBack: isExpectedBack))
   }
 
   package func refused(changes: Int) {

@@ -20,6 +20,8 @@ extension EngineLoop {
         logger.info("device retired", metadata: route.metadata(reason))
       case .pruning(let route, let stop):
         log(stop, on: route)
+      case .hangUp(let device):
+        outside.courier?.hangUp(device)
       }
     }
   }
@@ -50,6 +52,11 @@ extension EngineLoop {
   private mutating func push(_ attempt: PushAttempt) {
     pushesInFlight += 1
     let inbox = inbox
+    if attempt.route.transport == .courier, let courier = outside.courier {
+      return courier.tell(attempt.device, wake: attempt.wake, payload: attempt.payload) {
+        inbox.post(.verdict(attempt, $0))
+      }
+    }
     guard let sender = outside.senders[attempt.route] else {
       let reason = Verdict.Reason("no provider is configured for this route")
       inbox.post(.verdict(attempt, .later(after: nil, .route, reason)))

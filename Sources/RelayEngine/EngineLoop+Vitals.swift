@@ -29,6 +29,7 @@ extension EngineLoop {
     vitals.isReady = !isStopping
     vitals.uptime = Double((outside.clock.boot() - startedAt).milliseconds) / 1_000
     vitals.changes = tally.changes
+    vitals.courierConnections = outside.courier?.count ?? 0
     vitals.store.journalTail = tally.unfolded
     (vitals.store.folds, vitals.store.feedRows) = (tally.folds, tally.feedRows)
     if tally.unfolded > 0, tally.lastFold > .zero {

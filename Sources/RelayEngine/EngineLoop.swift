@@ -127,6 +127,10 @@ struct EngineLoop: ~Copyable {
       relay.attemptEnded(attempt, verdict, at: now, into: &effects)
     case .acknowledged(let reached, let device):
       relay.acknowledged(reached, by: device, at: now)
+    case .connected(let device, let connection, let after):
+      relay.connected(device, connection, after: after, at: now, into: &effects)
+    case .left(let device, let connection, let isExpectedBack):
+      relay.left(device, connection, isExpectedBack: isExpectedBack, at: now)
     case .readerWaits, .timer: break
     case .vitals(let answer): answer(vitals(at: now))
     case .stop:

@@ -23,6 +23,9 @@ final class Inbox: Sendable {
     case trimmed(Result<Int, StoreError>)
     case verdict(PushAttempt, Verdict)
     case acknowledged(Acknowledged, DeviceKey)
+    /// A poll or stream at the courier opened, and ended.
+    case connected(DeviceKey, UInt64, after: UInt32?)
+    case left(DeviceKey, UInt64, isExpectedBack: Bool)
     /// A reader waits for a fold.
     case readerWaits
     case timer
@@ -39,6 +42,7 @@ final class Inbox: Sendable {
     var batch = Batch()
     var facts = 0
     var acknowledgements = 0
+    var couriers = 0
     var waiter: CheckedContinuation<Void, Never>?
     var refusal: Unavailable.Cause? = .draining
     var isClosed = false
@@ -48,6 +52,8 @@ final class Inbox: Sendable {
   private let factsMax: Int
   /// Acknowledgements beyond it are dropped: losing one costs at most a repeated wake.
   private static let acknowledgementsMax = 65_536
+  /// Comings and goings at the courier: twice what may be open at once, for it all to be replaced.
+  private static let couriersMax = 262_144
 
   init(factsMax: Int) { self.factsMax = factsMax }
 
@@ -72,6 +78,20 @@ final class Inbox: Sendable {
     let (waiter, isLate) = queue(event)
     waiter?.resume()
     if isLate, case .vitals(let answer) = event { answer(Vitals()) }
+  }
+
+  /// Takes a coming or going at the courier.
+  ///
+  /// - Returns: false if there are too many, or the loop has ended.
+  func offer(_ event: Event) -> Bool {
+    let (isTaken, waiter): (Bool, CheckedContinuation<Void, Never>?) = state.withLock {
+      guard !$0.isClosed, $0.couriers < Self.couriersMax else { return (false, nil) }
+      $0.couriers += 1
+      $0.batch.events.append(event)
+      return (true, $0.waiter.take())
+    }
+    waiter?.resume()
+    return isTaken
   }
 
   private func queue(_ event: Event) -> (CheckedContinuation<Void, Never>?, isLate: Bool) {
@@ -125,6 +145,7 @@ final class Inbox: Sendable {
       defer {
         state.batch = Batch()
         state.acknowledgements = 0
+        state.couriers = 0
       }
       return state.batch
     }

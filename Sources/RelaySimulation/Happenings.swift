@@ -43,6 +43,9 @@ enum Happening {
   case taken(PushTaken)
   case woken(client: Int, wake: UInt32, user: UserID)
   case fetch(client: Int, FeedKey)
+  case connect(client: Int)
+  case leave(client: Int, connection: UInt64)
+  case told(life: Int, client: Int, connection: UInt64, PushTaken)
   case crash
   case recover
   case copy

@@ -45,6 +45,11 @@ struct Plan: Sendable {
   var numbersLost = 0
   /// How long a numbered change may be on its way.
   var disorder = Span(milliseconds: 20)
+  /// Visits to the courier; phones that have nothing else, and answers that are lost.
+  var courierVisits = 0
+  var courierOnly = 0
+  var courierBreaks = 0
+  var courierLost = 0
   var visible = 0
   var unsubscribes = 0
   var signOuts = 0
@@ -73,6 +78,7 @@ struct Plan: Sendable {
     chooseWork(&draw)
     chooseNumbers(seed)
     chooseWakes(seed)
+    chooseCourier(seed)
   }
 
   /// By draws of its own, as below.
@@ -85,6 +91,17 @@ struct Plan: Sendable {
     policy.pruning.window = draw.pick([3, 10])
     policy.pruning.quarantine = .seconds(draw.pick([5, 60]))
     policy.pruning.quarantineMax = .minutes(draw.pick([1, 5]))
+  }
+
+  /// By draws of its own, too.
+  private mutating func chooseCourier(_ seed: UInt64) {
+    var draw = Draw(seed: seed ^ 0x4343)
+    guard draw.below(2) == 0 else { return }
+    courierVisits = draw.pick([4, 15, 50])
+    courierOnly = rate(&draw, 400)
+    courierBreaks = rate(&draw, 300)
+    courierLost = rate(&draw, 500)
+    policy.courierGrace = draw.pick([Span(milliseconds: 200), .seconds(5), .minutes(2)])
   }
 
   /// By draws of its own: what else a seed chooses stays as it is.
@@ -169,12 +186,13 @@ struct Plan: Sendable {
       \.commitFull, \.commitUnknown, \.foldFull, \.foldUnknown, \.crash, \.restores, \.trims,
       \.answerLost, \.repeats, \.providerSlow, \.providerLater, \.providerGone,
       \.providerRejects, \.providerMute, \.routeRefused, \.wakeLost, \.attacks,
+      \.courierBreaks, \.courierLost,
     ]
   }
 
   /// Switches on what a planted bug needs in order to show.
   mutating func ripen(for planted: Planted) {
-    numbered = 0
+    (numbered, courierVisits, courierOnly) = (0, 0, 0)
     switch planted {
     case .answersEarly: (crash, commitUnknown) = (10, 200)
     case .forgetsBudgets: (crash, changes, clientActs) = (15, 120, 80)

@@ -21,6 +21,9 @@ package struct Tally: Sendable {
   /// Late changes that a higher number had settled, and zones with a gap at the end, by reader.
   package var settled = 0
   package var gaps = 0
+  /// Polls and streams, and wakes that went over them.
+  package var connections = 0
+  package var told = 0
 
   package init() {}
 
@@ -42,6 +45,7 @@ package struct Tally: Sendable {
       ("pages with more", \.pagesWithMore), ("expiries", \.expiries), ("pushes", \.pushes),
       ("alerts", \.alerts), ("refusals", \.refusals),
       ("numbered", \.numbered), ("ticks", \.ticks), ("settled", \.settled), ("gaps", \.gaps),
+      ("connections", \.connections), ("told", \.told),
     ]
   }
 }

@@ -22,7 +22,7 @@ import Testing
     #expect(settings.store.directory == standard.store.directory)
     #expect(settings.wake == standard.wake)
     #expect(settings.attemptTimeout == standard.attemptTimeout)
-    #expect(settings.courierGrace == standard.courierGrace)
+    #expect(settings.wake.courierGrace == standard.wake.courierGrace)
     #expect(settings.retention == standard.retention)
     #expect(settings.limits == standard.limits)
     #expect(settings.doors == standard.doors)

@@ -105,7 +105,12 @@ extension Draw {
       alert: Budget(times: list(5) { $0.instant() }),
       learnt: LearntBudget(max: number(0..<13)), hasAcknowledged: flag(),
       ladderStep: number(0..<9), lastWake: instant(),
-      retirement: maybe { Retirement(at: $0.instant(), reason: $0.text()) }, pending: pending)
+      retirement: maybe { Retirement(at: $0.instant(), reason: $0.text()) }, pending: pending,
+      grace: maybe {
+        Grace(
+          first: UInt32(truncatingIfNeeded: $0.next()), last: UInt32(truncatingIfNeeded: $0.next()),
+          until: $0.instant(), deadline: $0.instant())
+      })
   }
 
   private mutating func pending() -> Pending {

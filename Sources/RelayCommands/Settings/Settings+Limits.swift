@@ -65,6 +65,8 @@ extension Settings {
       "rememberedFor", .span(.seconds(1)...(.days(30))), default: limits.rememberedFor)
     limits.inFlightPerRoute = section.value(
       "inFlightPerRoute", .count(1...100_000), default: limits.inFlightPerRoute)
+    limits.courierConnections = section.value(
+      "courierConnections", .count(1...1_000_000), default: limits.courierConnections)
     readNumberLimits(section)
   }
 

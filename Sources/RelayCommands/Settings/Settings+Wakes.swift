@@ -54,8 +54,8 @@ extension Settings {
     wake.retryFirst = section.value("retryFirst", pause, default: wake.retryFirst)
     wake.retryMax = section.value("retryMax", pause, default: wake.retryMax)
     wake.probe = section.value("probe", pause, default: wake.probe)
-    courierGrace = section.value(
-      "courierGrace", .span(.zero...(.minutes(10))), default: courierGrace)
+    wake.courierGrace = section.value(
+      "courierGrace", .span(.zero...(.minutes(10))), default: wake.courierGrace)
     readLadder(section)
     if wake.retryMax < wake.retryFirst {
       section.report(

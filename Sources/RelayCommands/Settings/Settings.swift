@@ -12,8 +12,6 @@ package struct Settings: Sendable {
   package var wake = WakePolicy()
   /// From handing a push to a provider until its outcome counts as unknown.
   package var attemptTimeout = Span.seconds(10)
-  /// How long a device on the courier has for its answer before a push follows.
-  package var courierGrace = Span.seconds(5)
   package var retention = Retention()
   package var limits = Limits()
   package var doors = DoorLimits()

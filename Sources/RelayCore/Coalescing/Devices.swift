@@ -9,12 +9,18 @@ package struct Devices: Sendable {
     package var lane: Lane
     /// The timer that counts; earlier ones that fire find another instant here.
     var armed: Instant = .never
-    /// Stands in its route's line, or waits for a fold.
-    var isWaiting = false
+    /// Stands in its route's line.
+    var isInLine = false
+    /// Waits for a fold.
+    var isAwaitingFold = false
+    /// Stands in the courier's line.
+    var isAtCourier = false
     /// Serial of the attempt under way; 0 if none.
     var attempt: UInt64 = 0
     var attemptRegistration: Ordinal = .zero
     var attemptAddress: Address?
+    /// The courier's connection that it goes over, if it does.
+    var attemptConnection: UInt64?
   }
 
   private var slots: [Slot?] = []

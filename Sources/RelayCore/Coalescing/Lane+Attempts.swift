@@ -1,17 +1,23 @@
 extension Lane {
-  /// The route has room: fixes what a wake covers and spends the budget.
+  /// The route has room: fixes what a wake covers and, for a provider, spends the budget. The
+  /// courier costs none: Apple counts pushes.
   ///
   /// - Parameter covers: what the payload had room for, decided by whoever made it.
   /// - Returns: the wake's number and deadline are in the attempt. Nil if there is nothing to tell.
   package mutating func begin(
-    isAlert: Bool, at now: Instant, policy: WakePolicy, named: (Pending) -> Bool
+    isAlert: Bool, overCourier: Bool = false, at now: Instant, policy: WakePolicy,
+    named: (Pending) -> Bool
   ) -> Attempt? {
-    let isLadder = isRewake
-    guard isAlert ? !pending.alerts.isEmpty : (pending.isFresh || isLadder) else { return nil }
+    let isRepeat = !isAlert && isRepeated(overCourier: overCourier, at: now)
+    let isLadder = isRewake && !isRepeat
+    guard isAlert ? !pending.alerts.isEmpty : (pending.isFresh || isLadder || isRepeat) else {
+      return nil
+    }
     var attempt = Attempt(
-      wake: nextWake, isAlert: isAlert, isLadder: isLadder, alert: nil,
-      deadline: now + policy.deadline, tries: 1, at: now, gathering: nil)
-    if let rest = resumable(isAlert: isAlert, at: now) {
+      wake: nextWake, isAlert: isAlert, isLadder: isLadder, isOverCourier: overCourier,
+      isRepeat: isRepeat, alert: nil, deadline: now + policy.deadline, tries: 1, at: now,
+      gathering: nil)
+    if let rest = resumable(isAlert: isAlert, overCourier: overCourier, at: now) {
       attempt.wake = rest.wake
       attempt.deadline = rest.deadline
       attempt.tries = rest.tries + 1
@@ -20,17 +26,25 @@ extension Lane {
     }
     if isAlert {
       attempt.alert = pending.alerts.removeFirst()
-      alert.spend(policy.alert, at: now)
-    } else {
+      if !overCourier { alert.spend(policy.alert, at: now) }
+    } else if !overCourier {
       background.spend(backgroundRule(policy), at: now)
     }
     pending.keep { subject in
-      if named(subject) { subject.cover() }
+      // The courier shows an alert and nothing else: what pends in the background has its own
+      // wake, whose silence is noticed.
+      if !(isAlert && overCourier), named(subject) { subject.cover() }
       return true
     }
-    unfolded = .attempt
+    if overCourier { repeats = false } else { unfolded = .attempt }
     state = .inFlight(attempt)
     return attempt
+  }
+
+  /// What the courier told is told again: by a push once the grace is over, or by the courier to
+  /// a device that came back without it.
+  private func isRepeated(overCourier: Bool, at now: Instant) -> Bool {
+    overCourier ? repeats && !pending.isFresh : isGraceOver(at: now)
   }
 
   /// Nothing new pends: what is told and not acknowledged is told again.
@@ -43,19 +57,26 @@ extension Lane {
     }
   }
 
-  /// The rest whose wake goes on: the same number and `apns-id` until its deadline.
-  package func resumable(isAlert: Bool, at now: Instant) -> Rest? {
-    guard case .resting(let rest) = state, rest.isAlert == isAlert, now < rest.deadline else {
-      return nil
+  /// The rest whose wake goes on: the same number and `apns-id` until its deadline. A push that
+  /// follows the courier goes on with the courier's wake, unless it has news to tell.
+  package func resumable(isAlert: Bool, overCourier: Bool = false, at now: Instant) -> Rest? {
+    if case .resting(let rest) = state, rest.isAlert == isAlert, now < rest.deadline,
+      !(rest.isRepeat && pending.isFresh)
+    {
+      return rest
     }
-    return rest
+    guard let grace, !isAlert, !pending.isFresh, now < grace.deadline,
+      isRepeated(overCourier: overCourier, at: now)
+    else { return nil }
+    return Rest(
+      until: now, wake: grace.last, isAlert: false, deadline: grace.deadline, tries: 0)
   }
 
-  /// A provider took the wake: what it covers is told, and nothing else (L24).
+  /// A provider or the courier took the wake: what it covers is told, and nothing else (L24).
   package mutating func delivered(at now: Instant, policy: WakePolicy, ledger: inout Ledger) {
     guard case .inFlight(let attempt) = state else { return }
     if attempt.alert != nil { ledger.settle(1, as: \.woken) }
-    let isWatched = hasAcknowledged
+    let isWatched = hasAcknowledged || (attempt.isOverCourier && reach.hasProvider)
     var hasTold = !attempt.isAlert
     pending.keep { subject in
       guard subject.isCovered else { return true }
@@ -66,10 +87,17 @@ extension Lane {
       return subject.isFresh || isWatched
     }
     if hasTold {
-      ladderStep = attempt.isLadder ? ladderStep + 1 : 0
+      if !attempt.isRepeat { ladderStep = attempt.isLadder ? ladderStep + 1 : 0 }
       lastWake = now
     }
-    if !attempt.isAlert { learn(ofWakeAt: now, policy) }
+    if !attempt.isAlert {
+      if attempt.isOverCourier {
+        courierTold(attempt, at: now, policy: policy)
+      } else {
+        learn(ofWakeAt: now, policy)
+        endGrace()
+      }
+    }
     if pending.alerts.isEmpty { pending.lostAlerts = false }
     resume(after: attempt, policy: policy)
   }
@@ -97,8 +125,17 @@ extension Lane {
     state = .resting(
       Rest(
         until: until, wake: attempt.wake, isAlert: attempt.isAlert, deadline: attempt.deadline,
-        tries: attempt.tries, isLadder: attempt.isLadder))
+        tries: attempt.tries, isLadder: attempt.isLadder, isRepeat: attempt.isRepeat))
     settleState()
+  }
+
+  /// A provider took a wake that names all that the courier told. Whoever never acknowledges gives
+  /// no sign to wait for.
+  mutating func endGrace() {
+    guard let grace else { return }
+    self.grace = nil
+    guard !hasAcknowledged else { return }
+    pending.keep { $0.deliveries > 0 || !grace.covers($0) }
   }
 
   /// Refused for good, and not the device's fault. The alert is not shown to a provider that

@@ -119,6 +119,7 @@ extension Lane {
     ledger.settle(pending.deliveries, as: end)
     if case .inFlight(let attempt) = state, attempt.alert != nil { ledger.settle(1, as: end) }
     pending = PendingSet()
+    grace = nil
     state = .idle
   }
 
@@ -147,16 +148,23 @@ extension Lane {
   /// Nothing left to tell ends a window, a rest or a watch.
   mutating func settleState() {
     if !pending.isFresh && pending.alerts.isEmpty { freshSince = nil }
+    settleGrace()
     switch state {
     case .idle, .inFlight, .retired: return
     case .gathering, .due, .resting, .watching:
       if pending.isEmpty {
         state = .idle
         ladderStep = 0
-      } else if !pending.isFresh && pending.alerts.isEmpty && !isRewake {
+      } else if !pending.isFresh && pending.alerts.isEmpty && !isRewake && !isRepeatedLater {
         state = .watching
       }
     }
+  }
+
+  /// The push that follows the courier failed, and is made again.
+  private var isRepeatedLater: Bool {
+    if case .resting(let rest) = state { return rest.isRepeat && grace != nil }
+    return false
   }
 }
 

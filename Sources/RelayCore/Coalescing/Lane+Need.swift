@@ -7,6 +7,8 @@ extension Lane {
     case fold
     /// It may be woken now, if its route allows.
     case attempt(isAlert: Bool)
+    /// It may be told now, over the courier.
+    case tell(isAlert: Bool)
   }
 
   /// Asked after every input. Moves `gathering` to `due` when its window is over.
@@ -23,17 +25,29 @@ extension Lane {
       state = .due(after: stepped)
       return need(at: now, stepped: stepped, folded: folded, policy: policy)
     case .resting(let rest):
+      // A provider's wish does not keep the courier waiting.
+      let tell = telling(folded: folded)
+      guard tell == .nothing else { return tell }
+      guard reach.hasProvider else { return .nothing }
       guard rest.until <= now else { return .timer(rest.until) }
       return attempt(at: now, folded: folded, policy: policy)
     case .due(let after):
       guard after <= folded else { return .fold }
       return attempt(at: now, folded: folded, policy: policy)
     case .watching:
-      guard hasAcknowledged else { return .nothing }
-      let rewake = rewakeAt(policy)
-      guard rewake <= now else { return .timer(rewake) }
-      return attempt(at: now, folded: folded, policy: policy)
+      return repeating(at: now, folded: folded, policy: policy)
     }
+  }
+
+  /// All is told: a wake is due again when the courier's grace is over, or by the ladder.
+  private func repeating(at now: Instant, folded: Ordinal, policy: WakePolicy) -> Need {
+    if reach.isHere && repeats { return telling(folded: folded) }
+    // Without a provider there is nobody to insist by.
+    guard reach.hasProvider, grace != nil || hasAcknowledged else { return .nothing }
+    let due = grace?.until ?? rewakeAt(policy)
+    guard due <= now else { return .timer(due) }
+    if grace == nil, reach.isHere { return telling(folded: folded) }
+    return attempt(at: now, folded: folded, policy: policy)
   }
 
   /// Gaps are counted from the wake before; the last one repeats.
@@ -43,19 +57,38 @@ extension Lane {
     return lastWake + gap
   }
 
+  /// What a connected device is told first; nothing if the courier has told all there is.
+  private func telling(folded: Ordinal) -> Need {
+    guard reach.isHere else { return .nothing }
+    guard !pending.alerts.isEmpty || pending.isFresh || repeats || isRewake else {
+      return .nothing
+    }
+    if nextWake >= reservedWake { return .fold }
+    if !pending.alerts.isEmpty { return .tell(isAlert: true) }
+    return !pending.isFresh || pending.isTellable(folded) ? .tell(isAlert: false) : .fold
+  }
+
   private func attempt(at now: Instant, folded: Ordinal, policy: WakePolicy) -> Need {
+    if state != .watching {
+      let tell = telling(folded: folded)
+      guard tell == .nothing else { return tell }
+    }
+    guard reach.hasProvider else { return .nothing }
+    if let until = reach.expectedBack(at: now), !isGraceOver(at: now) {
+      return .timer(min(until, grace?.until ?? .never))
+    }
     if unfolded != .nothing || nextWake >= reservedWake { return .fold }
-    var opens = Instant.never
+    var opens = grace.map { $0.until > now ? $0.until : .never } ?? .never
     if !pending.alerts.isEmpty {
       let alertOpens = alert.opens(policy.alert, at: now)
       if alertOpens <= now { return .attempt(isAlert: true) }
-      opens = alertOpens
+      opens = min(opens, alertOpens)
     }
-    if wakesInBackground {
+    if pending.isFresh || isRewake || isGraceOver(at: now) {
       let backgroundOpens = background.opens(backgroundRule(policy), at: now)
       if backgroundOpens <= now {
         // All that waits came after the last cut: a reader would not find it at once.
-        return isRewake || pending.isTellable(folded) ? .attempt(isAlert: false) : .fold
+        return !pending.isFresh || pending.isTellable(folded) ? .attempt(isAlert: false) : .fold
       }
       opens = min(opens, backgroundOpens)
     }
@@ -66,6 +99,4 @@ extension Lane {
   func backgroundRule(_ policy: WakePolicy) -> Budget.Rule {
     policy.adapts ? learnt.rule(policy.background) : policy.background
   }
-
-  private var wakesInBackground: Bool { pending.isFresh || isRewake }
 }

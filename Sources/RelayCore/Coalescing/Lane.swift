@@ -29,6 +29,11 @@ package struct Lane: Hashable, Sendable {
   /// An attempt was made that no fold has made durable: until then there is no other, so that a
   /// crash costs at most one attempt over the budget (P7).
   package internal(set) var unfolded = Unfolded.nothing
+  /// What the courier told and nobody acknowledged: a push follows.
+  package internal(set) var grace: Grace?
+  package var reach = Reach()
+  /// A device came back to the courier without having got all it was told.
+  var repeats = false
 
   package enum Unfolded: UInt8, Hashable, Sendable {
     case nothing
@@ -58,6 +63,10 @@ package struct Lane: Hashable, Sendable {
     package var wake: UInt32
     package var isAlert: Bool
     package var isLadder: Bool
+    /// It goes over the courier.
+    package var isOverCourier = false
+    /// It tells once more what the courier told: the ladder stays where it is.
+    package var isRepeat = false
     /// The alert it shows.
     package var alert: PendingAlert?
     package var deadline: Instant
@@ -84,6 +93,8 @@ package struct Lane: Hashable, Sendable {
     package var tries: Int
     /// It was a re-wake: nothing new pends.
     package var isLadder = false
+    /// It was the push that follows the courier: nothing new needs to pend either.
+    package var isRepeat = false
   }
 
   /// A device registered for the first time: at the head, with nothing pending.
@@ -104,6 +115,7 @@ package struct Lane: Hashable, Sendable {
     learnt = record.learnt
     nextWake = record.reservedWake
     reservedWake = record.reservedWake
+    grace = record.grace
     state = .idle
     if let retirement = record.retirement {
       state = .retired(retirement)
@@ -134,7 +146,8 @@ package struct Lane: Hashable, Sendable {
     return LaneRecord(
       reservedWake: max(reservedWake, reserving), background: background, alert: alert,
       learnt: learnt, hasAcknowledged: hasAcknowledged, ladderStep: ladderStep, lastWake: lastWake,
-      retirement: retirement, pending: kept, lastVerdict: lastVerdict, lastFetch: lastFetch)
+      retirement: retirement, pending: kept, lastVerdict: lastVerdict, lastFetch: lastFetch,
+      grace: grace)
   }
 
   /// What the last `record` reserved; counts once that fold is durable.

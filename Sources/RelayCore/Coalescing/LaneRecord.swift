@@ -18,13 +18,15 @@ package struct LaneRecord: Hashable, Sendable {
   package var lastVerdict: LastVerdict?
   /// When the device last fetched or acknowledged, for people.
   package var lastFetch: Instant?
+  /// What the courier told and nobody acknowledged: its push outlives a crash.
+  package var grace: Grace?
 
   package init(
     reservedWake: UInt32 = 1, background: Budget = Budget(), alert: Budget = Budget(),
     learnt: LearntBudget = LearntBudget(), hasAcknowledged: Bool = false, ladderStep: Int = 0,
     lastWake: Instant = .zero,
     retirement: Retirement? = nil, pending: PendingSet = PendingSet(),
-    lastVerdict: LastVerdict? = nil, lastFetch: Instant? = nil
+    lastVerdict: LastVerdict? = nil, lastFetch: Instant? = nil, grace: Grace? = nil
   ) {
     self.reservedWake = reservedWake
     self.background = background
@@ -37,6 +39,7 @@ package struct LaneRecord: Hashable, Sendable {
     self.pending = pending
     self.lastVerdict = lastVerdict
     self.lastFetch = lastFetch
+    self.grace = grace
   }
 }
 

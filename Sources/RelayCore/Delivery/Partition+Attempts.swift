@@ -8,16 +8,14 @@ extension Partition {
   package mutating func begin(_ ready: ReadyLane, at now: Instant) -> PushAttempt? {
     guard devices.contains(ready.device) else { return nil }
     let device = ready.device
-    devices[device].isWaiting = false
+    let overCourier = ready.isOverCourier
+    if overCourier { devices[device].isAtCourier = false } else { devices[device].isInLine = false }
     stir(device)
     // It may have moved to another route, or another device may have its slot, since it stood here.
-    guard route(of: device) == ready.route,
-      case .attempt(let isAlert) = devices[device].lane.need(
-        at: now, stepped: stepped, folded: folded, policy: policy)
-    else { return nil }
+    guard let isAlert = wanted(of: ready, at: now) else { return nil }
     let lane = devices[device].lane
     let owner = users[devices[device].user]
-    guard let (text, listed) = text(of: device, isAlert: isAlert, owner, at: now) else {
+    guard let (text, listed) = text(of: ready, isAlert: isAlert, owner, at: now) else {
       return nil
     }
     let payload = PayloadEncoder.encode(
@@ -25,7 +23,9 @@ extension Partition {
     let named = Set(listed.prefix(payload.zonesNamed).map(\.notice.place))
     let wakesApp = text.info.map(\.isContentAvailable) ?? true
     let folded = folded
-    let attempt = devices[device].lane.begin(isAlert: isAlert, at: now, policy: policy) { subject in
+    let attempt = devices[device].lane.begin(
+      isAlert: isAlert, overCourier: overCourier, at: now, policy: policy
+    ) { subject in
       guard wakesApp, subject.isTellable(folded) else { return false }
       if lane.pending.overflow.contains(subject) { return text.isMore }
       if lane.pending.query.contains(subject) { return text.hasQuery }
@@ -36,6 +36,7 @@ extension Partition {
     devices[device].attempt = attempts
     devices[device].attemptRegistration = devices[device].registration
     devices[device].attemptAddress = devices[device].address
+    devices[device].attemptConnection = devices[device].lane.reach.connection
     return PushAttempt(
       id: PushAttempt.ID(partition: id, device: device, serial: attempts), device: key(of: device),
       route: ready.route, wake: attempt.wake, address: devices[device].address,
@@ -44,20 +45,31 @@ extension Partition {
       payload: payload.bytes)
   }
 
+  /// Whether the lane still wants what it stood in this line for, and of which kind.
+  private mutating func wanted(of ready: ReadyLane, at now: Instant) -> Bool? {
+    let device = ready.device
+    switch devices[device].lane.need(at: now, stepped: stepped, folded: folded, policy: policy) {
+    case .attempt(let isAlert): return route(of: device) == ready.route ? isAlert : nil
+    case .tell(let isAlert): return courier(of: device) == ready.route ? isAlert : nil
+    case .nothing, .timer, .fold: return nil
+    }
+  }
+
   /// One per device: background wakes replace each other at the provider.
   private static let backgroundCollapse = "zonerelay-background"
 
   private func text(
-    of device: Int, isAlert: Bool, _ owner: Users.Key, at now: Instant
+    of ready: ReadyLane, isAlert: Bool, _ owner: Users.Key, at now: Instant
   ) -> (WakeText, [Pending])? {
+    let device = ready.device
     let lane = devices[device].lane
     let pending = lane.pending.tellable(folded)
     // A device that never acknowledges is told only what no wake has told yet.
-    let told = lane.hasAcknowledged
     let zones =
-      pending.zones.filter(\.isFresh) + pending.zones.filter { !$0.isFresh && told }
-    let hasQuery = pending.query.contains { $0.isFresh || told }
-    let overflows = pending.overflow.contains { $0.isFresh || told }
+      pending.zones.filter(\.isFresh)
+      + pending.zones.filter { !$0.isFresh && lane.names($0) }
+    let hasQuery = pending.query.contains { lane.names($0) }
+    let overflows = pending.overflow.contains { lane.names($0) }
     let shown: Notice
     var info: NotificationInfo?
     if isAlert {
@@ -71,9 +83,9 @@ extension Partition {
       else { return nil }
       shown = newest.notice
     }
+    let resumed = lane.resumable(isAlert: isAlert, overCourier: ready.isOverCourier, at: now)
     let text = WakeText(
-      scope: owner.scope, user: owner.user,
-      wake: lane.resumable(isAlert: isAlert, at: now)?.wake ?? lane.nextWake, notice: shown,
+      scope: owner.scope, user: owner.user, wake: resumed?.wake ?? lane.nextWake, notice: shown,
       info: info,
       subjects: zones.count + (hasQuery ? 1 : 0) + (overflows ? 1 : 0) + pending.alerts.count,
       zones: zones.map {
@@ -104,6 +116,9 @@ extension Partition {
     devices[device].attempt = 0
     devices[device].lane.lastVerdict = LastVerdict(verdict, at: now)
     stir(device)
+    if devices[device].lane.isOverCourier {
+      return told(device, verdict, at: now)
+    }
     guard devices[device].attemptAddress == devices[device].address else {
       // Whatever came of it, it was about an address that the device has no more.
       devices[device].lane.postponed(until: now, limits: limits, ledger: &ledger)

@@ -6,13 +6,15 @@ package enum Effect: Hashable, Sendable {
   case dirtied(ReadPlace)
   /// Journal a fact of our own; it has a reserved place and is never refused.
   case journal(PartitionID, Fact)
-  /// Hand a wake to its route; say `attemptEnded` exactly once.
+  /// Hand a wake to its route, which may be the courier; say `attemptEnded` exactly once.
   case push(PushAttempt)
   /// Tell people: an address was given up by its provider's word.
   case retired(RouteKey, Verdict.Reason)
   /// Tell people: so many addresses are called dead that none is given up any more; nil: they are
   /// given up again.
   case pruning(RouteKey, Pruning.Stop?)
+  /// This device is no more: its poll or stream at the courier ends.
+  case hangUp(DeviceKey)
 }
 
 /// One attempt at one device, as decided. The push's id is made outside, from a key.

@@ -16,6 +16,8 @@ package struct Limits: Hashable, Sendable {
   package var rememberedIDs = 10_000_000
   package var rememberedFor = Span.days(1)
   package var inFlightPerRoute = 1_000
+  /// Polls and streams open at the courier, with one unread answer each.
+  package var courierConnections = 50_000
   /// Numbers of producers that are waited for; what is skipped beyond leaves a gap at once.
   package var missingPerZone = 1_000
   package var missingFor = Span.days(1)
@@ -45,6 +47,8 @@ package struct WakePolicy: Hashable, Sendable {
   package var retryMax = Span.minutes(5)
   /// A stopped route is tried this often.
   package var probe = Span.seconds(30)
+  /// How long a device has to acknowledge what the courier told it before a push follows.
+  package var courierGrace = Span.seconds(5)
   /// When a provider is believed that calls many addresses dead.
   package var pruning = Pruning.Rule()
   /// Gaps between wakes that nobody acknowledged; the last one repeats: the slow sweep.

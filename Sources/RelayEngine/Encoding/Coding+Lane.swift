@@ -15,6 +15,7 @@ extension LaneRecord: BlobCoded {
     writer.optional(lastVerdict)
     writer.optional(lastFetch)
     writer.count(learnt.max)
+    writer.optional(grace)
   }
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
@@ -25,6 +26,22 @@ extension LaneRecord: BlobCoded {
       retirement: try reader.optional(), pending: try reader.value(),
       lastVerdict: try reader.optional(), lastFetch: try reader.optional())
     learnt = LearntBudget(max: Int(try reader.small("LaneRecord")))
+    grace = try reader.optional()
+  }
+}
+
+extension Grace: ByteCoded {
+  package func write(to writer: inout ByteWriter) {
+    writer.number(UInt64(first))
+    writer.number(UInt64(last))
+    writer.value(until)
+    writer.value(deadline)
+  }
+
+  package init(from reader: inout ByteReader) throws(CodingFailure) {
+    self.init(
+      first: try reader.wakeNumber(), last: try reader.wakeNumber(), until: try reader.value(),
+      deadline: try reader.value())
   }
 }
 

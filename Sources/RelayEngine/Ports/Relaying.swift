@@ -26,6 +26,19 @@ package protocol Relaying: Sendable {
   /// The device has dealt with wake `wake` by its own means. Not waited for.
   func acknowledged(wake: UInt32, by device: DeviceKey)
 
+  /// A device keeps a poll or a stream open at the courier. Not waited for.
+  ///
+  /// - Parameters:
+  ///   - connection: tells it from the device's connections before and after.
+  ///   - after: the number of the newest wake that the device says it has got.
+  /// - Returns: false if too many come and go at once: end it, and say when to come again.
+  func connected(_ device: DeviceKey, connection: UInt64, after: UInt32?) -> Bool
+
+  /// It ended. Losing this costs one wake that finds nobody and goes to the provider.
+  ///
+  /// - Parameter isExpectedBack: it was a poll, and it was answered: the next should follow.
+  func left(_ device: DeviceKey, connection: UInt64, isExpectedBack: Bool)
+
   /// A door refused so many changes; they were never facts, but they are counted.
   func refused(changes: Int)
 

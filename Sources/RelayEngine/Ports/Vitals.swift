@@ -16,6 +16,8 @@ package struct Vitals: Hashable, Sendable {
   /// Zones of which a producer's numbers are missing for too long.
   package var zonesWithGap = 0
   package var oldestPendingAge: Double = 0
+  /// Polls and streams open at the courier.
+  package var courierConnections = 0
 
   package init() {}
 

@@ -7,6 +7,12 @@ struct Watch {
     var user: UserID
   }
 
+  struct ShownAlert: Hashable {
+    var device: DeviceKey
+    var notification: String?
+    var subscription: String?
+  }
+
   /// What a push or a page told a device of, and up to which fact.
   struct Told {
     var zones: [PushText.ZoneRef: Ordinal] = [:]
@@ -30,6 +36,8 @@ struct Watch {
   /// The fact since which a device's lane has been as it is.
   private(set) var since: [DeviceKey: Ordinal] = [:]
   private(set) var retired: Set<DeviceKey> = []
+  /// Alerts that the courier took in this life: they are not shown again.
+  private var shownAlerts: Set<ShownAlert> = []
   private var registrations: [DeviceKey: Ordinal] = [:]
   /// Registrations of a device that were stepped and not answered yet.
   private var unanswered: [DeviceKey: Int] = [:]
@@ -48,7 +56,9 @@ struct Watch {
     return revoked.contains(Share(zone: zone, user: user))
   }
 
-  mutating func lifeBegan(at now: Instant, recovered store: SimulatedStore) { inFlight = [:] }
+  mutating func lifeBegan(at now: Instant, recovered store: SimulatedStore) {
+    (inFlight, shownAlerts) = ([:], [])
+  }
 
   /// A restore takes back what was answered; clients cannot know. Devices begin anew.
   mutating func restored(_ store: SimulatedStore) {
@@ -139,6 +149,7 @@ struct Watch {
 
   mutating func began(_ attempt: PushAttempt, at now: Instant) {
     inFlight[attempt.device] = attempt.id
+    guard attempt.route.transport != .courier else { return }
     attempts[attempt.device, default: []].append((now, attempt.intent))
   }
 
@@ -168,6 +179,20 @@ struct Watch {
     }
     if text.isMore { raise(&told.lostAlerts) }
     self.told[key] = told
+  }
+
+  mutating func shown(_ taken: PushTaken) {
+    if let alert = Self.shownAlert(taken.attempt, taken.text) { shownAlerts.insert(alert) }
+  }
+
+  func hasShown(_ attempt: PushAttempt, _ text: PushText) -> Bool {
+    Self.shownAlert(attempt, text).map(shownAlerts.contains) ?? false
+  }
+
+  private static func shownAlert(_ attempt: PushAttempt, _ text: PushText) -> ShownAlert? {
+    guard attempt.intent == .alert else { return nil }
+    return ShownAlert(
+      device: attempt.device, notification: text.notification, subscription: text.subscription)
   }
 
   static func alert(

@@ -10,11 +10,18 @@ extension World {
     if watch.inFlight[key] != nil {
       throw Broken(.oneAttemptAtATime, "two attempts in flight for \(key.line)")
     }
-    if let owner = watch.owners[attempt.address], owner != key {
+    let isOverCourier = attempt.route.transport == .courier
+    if !isOverCourier, attempt.address.transport == .courier {
+      throw Broken(.everyDeviceIsWoken, "\(key.line) has only the courier, and is pushed to")
+    }
+    if !isOverCourier, let owner = watch.owners[attempt.address], owner != key {
       throw Broken(.onlyTheEntitledSee, "\(key.line) is pushed to \(owner.line)'s address")
     }
+    if watch.hasShown(attempt, text) {
+      throw Broken(.oneAttemptAtATime, "\(key.line) is shown an alert again")
+    }
     watch.began(attempt, at: now)
-    try checkBudget(key, attempt.intent)
+    if !isOverCourier { try checkBudget(key, attempt.intent) }
     if let nid = text.notification, let identifier = Identifier(text: nid),
       model.authors[identifier] == key.client
     {

@@ -132,7 +132,7 @@ extension World {
     for device in tables.devices {
       let key = device.key
       guard device.lane.retirement == nil, !watch.retired.contains(key),
-        let since = watch.since[key]
+        let since = watch.since[key], isReachable(device)
       else { continue }
       var told = watch.told[key] ?? Watch.Told()
       // An alert was replaced, and those that replaced it were withdrawn: the next wake says so.
@@ -155,6 +155,11 @@ extension World {
             + " \(position.ordinal.number): \(device.lane.pending)")
       }
     }
+  }
+
+  /// Whoever has nothing but the courier, and does not come to it, cannot be told.
+  private func isReachable(_ device: DeviceRow) -> Bool {
+    device.address.transport != .courier || clients.contains { $0.line?.key == device.key }
   }
 
   private func isWithdrawn(

@@ -10,10 +10,17 @@ struct Client {
   /// The user it believes to be registered for.
   var registered: UserID?
   var follows: [FeedKey: Follow] = [:]
+  /// It has no address at a provider.
+  var isCourierOnly = false
+  /// Its poll or stream, if one is open.
+  var line: Line?
+  /// The newest wake that the courier brought it.
+  var lastWake: [DeviceKey: UInt32] = [:]
 
   var key: DeviceKey { DeviceKey(scope: World.scope, user: user, client: id) }
   var address: Address {
-    Address(transport: .apns, topic: World.topic(of: token), token: [token])
+    if isCourierOnly { return Address(transport: .courier, topic: "", token: [token]) }
+    return Address(transport: .apns, topic: World.topic(of: token), token: [token])
   }
 }
 

@@ -23,6 +23,10 @@ extension World {
         clients[index].follows[key]?.isFetching = false
       }
     }
+    for index in clients.indices where clients[index].line != nil {
+      clients[index].line = nil
+      soonAtCourier(20_000, .connect(client: index))
+    }
     soon(3_000, .recover)
   }
 
@@ -134,6 +138,7 @@ extension World {
         try push(attempt)
         if planted == .pushesTwice { try push(attempt) }
       case .retired, .pruning: break
+      case .hangUp(let key): hangUp(key)
       }
     }
   }

@@ -11,6 +11,7 @@ extension World {
     if attempt.intent == .alert { tally.alerts += 1 }
     let stepped = daemon.relay.partition(attempt.id.partition).stepped
     let taken = PushTaken(attempt: attempt, text: text, stepped: stepped)
+    if attempt.route.transport == .courier { return tell(attempt, taken) }
     let token = attempt.address.token.first ?? 0
     let delay: Int64 = draw.permille(plan.providerSlow) ? 8_000 : 80
     func end(_ verdict: Verdict) { soon(delay, .verdict(life: life, attempt, verdict)) }

@@ -31,6 +31,8 @@ final class World {
   /// Of each zone, the last number that each of its producers' sources gave.
   var numberDraw: Draw
   var lastNumber: [ZoneID: [UInt64: Int64]] = [:]
+  var courierDraw: Draw
+  var lastConnection: UInt64 = 0
   var nextToken: UInt8 = 1
   var deadTokens: Set<UInt8> = []
   var isCalm = false
@@ -50,6 +52,7 @@ final class World {
     plan = Plan(seed: seed)
     draw = Draw(seed: seed)
     numberDraw = Draw(seed: seed ^ 0x6e6e)
+    courierDraw = Draw(seed: seed ^ 0x6363)
     if let planted { plan.ripen(for: planted) }
     store = SimulatedStore(limits: plan.limits, planted: planted)
     model = Model(scope: Self.scope, limits: plan.limits)
@@ -82,7 +85,10 @@ final class World {
   private func addClient(of user: UserID) {
     let id = ClientID(Identifier(high: 0x4000, low: 0x8000_0000_0000_0000 | UInt64(clients.count)))
     let isMute = draw.permille(plan.muteDevices)
-    clients.append(Client(id: id, user: user, token: takeToken(), isMute: isMute))
+    clients.append(
+      Client(
+        id: id, user: user, token: takeToken(), isMute: isMute,
+        isCourierOnly: courierDraw.permille(plan.courierOnly)))
   }
 
   func takeToken() -> UInt8 {
@@ -132,6 +138,9 @@ final class World {
       soon(span, .copy)
       soon(span, .restore)
     }
+    for _ in 0..<plan.courierVisits {
+      soonAtCourier(span, .connect(client: courierDraw.below(clients.count)))
+    }
     for _ in 0..<8 where draw.permille(plan.trims * 10) { soon(span, .trim) }
     for _ in 0..<40 where draw.permille(plan.attacks) { soon(span, .attack) }
   }
@@ -149,7 +158,11 @@ final class World {
     case .timer(let life) where life == self.life: daemon?.armed = .never
     case .verdict(let life, let attempt, let verdict) where life == self.life:
       try ended(attempt, verdict)
-    case .committed, .foldDue, .folded, .timer, .verdict: break
+    case .told(let life, let client, let connection, let taken) where life == self.life:
+      try told(client, connection, taken)
+    case .committed, .foldDue, .folded, .timer, .verdict, .told: break
+    case .connect(let client): connect(client)
+    case .leave(let client, let connection): leave(client, connection)
     case .taken(let push): taken(push)
     case .woken(let client, let wake, let user): woken(client, wake, user)
     case .fetch(let client, let feed): try fetch(client, feed)
@@ -196,6 +209,11 @@ final class World {
     if daemon == nil { boot() }
     for index in clients.indices where clients[index].registered != nil {
       register(index, as: clients[index].user)
+    }
+    // Who has nothing but the courier comes to it, or could not be woken.
+    for index in clients.indices where clients[index].isCourierOnly {
+      clients[index].line = nil
+      soonAtCourier(10_000, .connect(client: index))
     }
   }
 

@@ -36,6 +36,23 @@ import Testing
     { $0.lane.retire(Retirement(at: $0.now, reason: "gone"), ledger: &$0.ledger) },
     { $0.lane.registeredAgain() },
     { $0.lane.moved() },
+    { $0.connect() },
+    { $0.connect(2, after: $0.lane.nextWake - 1) },
+    { $0.connect(3, after: 0) },
+    { $0.leave() },
+    { $0.leave(isExpectedBack: true) },
+    { rig in
+      guard case .tell(let isAlert) = rig.need else { return }
+      let wake = rig.lane.begin(
+        isAlert: isAlert, overCourier: true, at: rig.now, policy: rig.policy) { _ in true }
+      if wake == nil { Issue.record("the courier was needed and had nothing to tell") }
+    },
+    { rig in
+      guard case .inFlight(let attempt) = rig.lane.state, attempt.isOverCourier else { return }
+      rig.courierFailed()
+    },
+    { $0.lane.registered(withProvider: false) },
+    { $0.lane.registered(withProvider: true) },
   ]
 
   private static func rig() -> LaneRig {
@@ -73,7 +90,7 @@ import Testing
       var rig = Self.rig()
       var word: [Int] = []
       for _ in 0..<60 {
-        word.append(draw.chance(30) ? draw.pick([8, 9, 12]) : draw.below(Self.inputs.count))
+        word.append(draw.chance(30) ? draw.pick([8, 9, 12, 26]) : draw.below(Self.inputs.count))
         Self.inputs[word.last!](&rig)
         guard check(&rig, word) else { return }
       }
@@ -103,19 +120,37 @@ import Testing
     switch lane.state {
     case .idle: if !lane.pending.isEmpty { return "P5: idle, and something pends" }
     case .watching:
-      if !lane.hasAcknowledged || lane.pending.isEmpty || lane.pending.isFresh {
+      if !lane.hasAcknowledged && lane.grace == nil || lane.pending.isEmpty || lane.pending.isFresh
+      {
         return "P5: watching what is not told"
       }
-      if need == .nothing { return "P5: watching for ever" }
+      if need == .nothing && lane.reach.hasProvider { return "P5: watching for ever" }
     case .retired: if !lane.pending.isEmpty { return "P9: retired, and something pends" }
     case .inFlight: if need != .nothing { return "P6: a second attempt" }
-    case .gathering, .due, .resting: if need == .nothing { return "P5: waits for nothing" }
+    case .gathering, .due, .resting:
+      if need == .nothing && (lane.reach.hasProvider || lane.reach.isHere) {
+        return "P5: waits for nothing"
+      }
     }
+    if let broken = brokenCourier(lane, need) { return broken }
     var after = rig.recovered()
-    if lane.pending.isFresh || !lane.pending.alerts.isEmpty || flying > 0 {
+    let isOwed = lane.pending.isFresh || !lane.pending.alerts.isEmpty || flying > 0
+    if isOwed || lane.grace != nil {
+      if !lane.reach.hasProvider { after.connect(9) }
       if after.need == .nothing { return "P5: a crash loses what pends" }
     }
     if after.lane.nextWake < lane.nextWake { return "P6: a crash repeats wake numbers" }
+    return nil
+  }
+
+  private func brokenCourier(_ lane: Lane, _ need: Lane.Need) -> String? {
+    if case .attempt = need, !lane.reach.hasProvider { return "P5: a push to nowhere" }
+    if case .tell = need, !lane.reach.isHere { return "P5: nobody is connected" }
+    if let grace = lane.grace {
+      if !lane.reach.hasProvider { return "P5: a grace without a push to follow" }
+      if grace.first > grace.last { return "P5: a grace of nothing" }
+      if case .retired = lane.state { return "P5: a grace of a retired device" }
+    }
     return nil
   }
 

@@ -66,9 +66,28 @@ struct LaneRig {
       case .attempt(let isAlert):
         attempts.append((now, isAlert))
         return lane.begin(isAlert: isAlert, at: now, policy: policy) { _ in covering }
+      case .tell(let isAlert):
+        return lane.begin(isAlert: isAlert, overCourier: true, at: now, policy: policy) { _ in
+          covering
+        }
       }
     }
     return nil
+  }
+
+  /// A poll or stream opens.
+  mutating func connect(_ connection: UInt64 = 1, after: UInt32? = nil) {
+    lane.connected(connection, after: after, ledger: &ledger)
+  }
+
+  mutating func leave(_ connection: UInt64 = 1, isExpectedBack: Bool = false) {
+    lane.left(connection, isExpectedBack: isExpectedBack, at: now, policy: policy)
+  }
+
+  /// Nobody took what the courier was to tell, as the partition sees it.
+  mutating func courierFailed() {
+    lane.reach.courier = .away
+    lane.postponed(until: now, limits: limits, ledger: &ledger)
   }
 
   mutating func delivered() { lane.delivered(at: now, policy: policy, ledger: &ledger) }
@@ -100,6 +119,7 @@ struct LaneRig {
     var rig = self
     var lane = lane
     rig.lane = Lane(lane.record(), folded: folded)
+    rig.lane.registered(withProvider: lane.reach.hasProvider)
     rig.ledger = Ledger()
     rig.ledger.recovered = Int64(rig.lane.pending.deliveries)
     rig.ledger.pending = rig.ledger.recovered

@@ -19,6 +19,9 @@ final class TestRelay: Relaying, FeedReader {
     var readings: [Reading] = []
     var wakes: [UInt32] = []
     var acknowledging: [DeviceKey] = []
+    /// Connections at the courier: opened, with the last wake each named; and ended.
+    var connected: [(device: DeviceKey, connection: UInt64, after: UInt32?)] = []
+    var left: [(connection: UInt64, isExpectedBack: Bool)] = []
     var isDraining = false
   }
 
@@ -55,6 +58,15 @@ final class TestRelay: Relaying, FeedReader {
       $0.wakes.append(wake)
       $0.acknowledging.append(device)
     }
+  }
+
+  func connected(_ device: DeviceKey, connection: UInt64, after: UInt32?) -> Bool {
+    log.withLock { $0.connected.append((device, connection, after)) }
+    return true
+  }
+
+  func left(_ device: DeviceKey, connection: UInt64, isExpectedBack: Bool) {
+    log.withLock { $0.left.append((connection, isExpectedBack)) }
   }
 
   func vitals() async -> Vitals { conduct.withLock { $0.vitals } }

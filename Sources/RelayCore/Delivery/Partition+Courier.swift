@@ -1,0 +1,57 @@
+/// Devices that are connected to the courier, and what it took.
+extension Partition {
+  /// A poll or stream is open. One of a device that is gone, or was never here, is hung up.
+  package mutating func connected(
+    _ key: DeviceKey, _ connection: UInt64, after: UInt32?, at now: Instant,
+    _ effects: inout [Effect]
+  ) {
+    guard let device = find(key) else {
+      effects.append(.hangUp(key))
+      return
+    }
+    devices[device].lane.connected(connection, after: after, ledger: &ledger)
+    if after != nil { devices[device].lane.lastFetch = now }
+    stir(device)
+  }
+
+  package mutating func left(
+    _ key: DeviceKey, _ connection: UInt64, isExpectedBack: Bool, at now: Instant
+  ) {
+    guard let device = find(key) else { return }
+    devices[device].lane.left(
+      connection, isExpectedBack: isExpectedBack, at: now, policy: policy)
+    stir(device)
+  }
+
+  /// What came of a wake over the courier. It is about the device, whatever its address is now.
+  mutating func told(_ device: Int, _ verdict: Verdict, at now: Instant) {
+    if case .delivered = verdict {
+      devices[device].lane.delivered(at: now, policy: policy, ledger: &ledger)
+    } else {
+      // Nobody was there: the same wake goes on by another road, or waits for the next poll.
+      // A connection that came meanwhile is another, and is tried next.
+      let connection = devices[device].lane.reach.connection
+      if connection == nil || connection == devices[device].attemptConnection {
+        devices[device].lane.reach.courier = .away
+      }
+      devices[device].lane.postponed(until: now, limits: limits, ledger: &ledger)
+    }
+  }
+
+  /// The courier of a scope is a route like any other, without a topic.
+  func courier(of device: Int) -> RouteKey {
+    RouteKey(scope: users[devices[device].user].scope, transport: .courier, topic: "")
+  }
+}
+
+extension ReadyLane {
+  var isOverCourier: Bool { route.transport == .courier }
+}
+
+extension Lane {
+  /// The attempt under way goes over the courier.
+  var isOverCourier: Bool {
+    if case .inFlight(let attempt) = state { return attempt.isOverCourier }
+    return false
+  }
+}

@@ -1,0 +1,100 @@
+import RelayCore
+
+/// The courier: phones that poll or keep a stream open, leave, come back, and lose answers.
+extension World {
+  /// A phone opens a poll or a stream, if it may.
+  func connect(_ index: Int) {
+    let client = clients[index]
+    guard let daemon, client.registered == client.user else {
+      return soonAtCourier(30_000, .connect(client: index))
+    }
+    if let line = client.line, line.life == life, courierDraw.below(3) > 0 { return }
+    lastConnection += 1
+    let isStream = isCalm || courierDraw.below(2) == 0
+    let line = Line(
+      key: client.key, connection: lastConnection, isStream: isStream, life: life)
+    clients[index].line = line
+    tally.connections += 1
+    var effects: [Effect] = []
+    let after = isStream && courierDraw.below(2) == 0 ? client.lastWake[client.key] : nil
+    daemon.relay.connected(line.key, line.connection, after: after, at: now, into: &effects)
+    for case .hangUp(let key) in effects { hangUp(key) }
+    // A poll is answered empty after a while, a stream breaks at any time.
+    if !isCalm {
+      soonAtCourier(60_000, .leave(client: index, connection: line.connection))
+    }
+  }
+
+  /// It ends: answered empty and opened again, or broken off.
+  func leave(_ index: Int, _ connection: UInt64) {
+    guard let line = clients[index].line, line.connection == connection else { return }
+    if isCalm && line.isStream { return }
+    let isAnswered = !line.isStream && courierDraw.below(2) == 0
+    hangUp(index, isExpectedBack: isAnswered)
+    soonAtCourier(isAnswered ? 1_000 : 120_000, .connect(client: index))
+  }
+
+  private func hangUp(_ index: Int, isExpectedBack: Bool) {
+    guard let line = clients[index].line else { return }
+    clients[index].line = nil
+    guard line.life == life else { return }
+    daemon?.relay.left(line.key, line.connection, isExpectedBack: isExpectedBack, at: now)
+  }
+
+  func hangUp(_ key: DeviceKey) {
+    for index in clients.indices where clients[index].line?.key == key {
+      clients[index].line = nil
+      soonAtCourier(5_000, .connect(client: index))
+    }
+  }
+
+  /// The daemon hands a wake to whoever is connected: taken, or nobody is there any more.
+  func tell(_ attempt: PushAttempt, _ taken: PushTaken) {
+    guard let index = clients.firstIndex(where: { $0.line?.key == attempt.device }),
+      let line = clients[index].line, line.life == life
+    else {
+      let nobody = Verdict.later(after: nil, .attempt, .init("nobody is connected"))
+      return soonAtCourier(20, .verdict(life: life, attempt, nobody))
+    }
+    tally.told += 1
+    if courierDraw.permille(plan.courierBreaks) {
+      hangUp(index, isExpectedBack: false)
+      let broken = Verdict.later(after: nil, .attempt, .init("the connection broke"))
+      soonAtCourier(120_000, .connect(client: index))
+      return soonAtCourier(3_000, .verdict(life: life, attempt, broken))
+    }
+    soonAtCourier(200, .told(life: life, client: index, connection: line.connection, taken))
+  }
+
+  /// The answer was written: a poll is over with it.
+  func told(_ index: Int, _ connection: UInt64, _ taken: PushTaken) throws {
+    if let line = clients[index].line, line.connection == connection, !line.isStream {
+      hangUp(index, isExpectedBack: true)
+      soonAtCourier(courierDraw.below(3) == 0 ? 20_000 : 500, .connect(client: index))
+    }
+    let key = taken.attempt.device
+    // Lost on the way: a push must follow, if the device has an address for it. An alert is shown
+    // once, on whichever road took it.
+    let isFollowed = taken.attempt.intent == .background && !clients[index].isCourierOnly
+    if !isFollowed || !courierDraw.permille(plan.courierLost) {
+      watch.taken(taken)
+      clients[index].lastWake[key] = taken.attempt.wake
+      soonAtCourier(
+        3_000, .woken(client: index, wake: taken.attempt.wake, user: key.user))
+    }
+    watch.shown(taken)
+    try ended(taken.attempt, .delivered)
+  }
+
+  func soonAtCourier(_ most: Int64, _ happening: Happening) {
+    at(Span(milliseconds: Int64(courierDraw.below(Int(most))) + 1), happening)
+  }
+}
+
+/// An open poll or stream.
+struct Line {
+  var key: DeviceKey
+  var connection: UInt64
+  var isStream: Bool
+  var life: Int
+}

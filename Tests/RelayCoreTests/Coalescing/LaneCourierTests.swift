@@ -1,0 +1,254 @@
+import RelayCore
+import Testing
+
+/// Transcripts of a device that is connected to the courier: told first, pushed if it is silent.
+@Suite struct LaneCourierTests {
+  @Test func aConnectedDeviceIsToldFirstAndAnAcknowledgementWithinTheGraceSparesThePush() {
+    var rig = LaneRig()
+    rig.connect()
+    rig.zone(0)
+    rig.advance(0.5)
+    rig.fold()
+    #expect(rig.need == .tell(isAlert: false))
+    #expect(rig.wake()?.isOverCourier == true)
+    #expect(rig.need == .nothing, "one attempt at a time")
+    rig.delivered()
+    #expect(rig.ledger.woken == 1 && rig.ledger.isBalanced && rig.ledger.pending == 0)
+    #expect(rig.lane.state == .watching && rig.need == .timer(rig.now + .seconds(5)))
+    rig.fetched(zone: 0)
+    #expect(rig.lane.state == .idle && rig.lane.grace == nil && rig.need == .nothing)
+    #expect(rig.attempts.isEmpty && rig.lane.background.times.isEmpty, "no budget was spent")
+  }
+
+  @Test func aSilentDeviceIsPushedTheSameWakeOnceTheGraceIsOver() {
+    var rig = LaneRig()
+    rig.connect()
+    rig.zone(0)
+    let told = rig.wake()
+    rig.delivered()
+    let at = rig.now
+    let push = rig.wake()
+    #expect(rig.now == at + .seconds(5))
+    #expect(push?.wake == told?.wake && push?.isOverCourier == false)
+    #expect(push?.deadline == told?.deadline)
+    #expect(rig.lane.background.times == [rig.now], "the push spends the budget")
+    rig.delivered()
+    #expect(rig.lane.state == .idle, "it has never acknowledged: nothing to wait for")
+    #expect(rig.ledger.woken == 1 && rig.ledger.isBalanced)
+  }
+
+  @Test func anAcknowledgedNumberSparesThePushToo() {
+    var rig = LaneRig()
+    rig.connect()
+    rig.zone(0)
+    let told = rig.wake()
+    rig.delivered()
+    rig.lane.acknowledged(wake: told?.wake ?? 0, ledger: &rig.ledger)
+    #expect(rig.lane.state == .idle && rig.lane.grace == nil)
+    #expect(rig.ledger.isBalanced)
+  }
+
+  @Test func aWakeToldMeanwhileNeitherPutsThePushOffNorGetsOneOfItsOwn() {
+    var rig = LaneRig()
+    rig.connect()
+    rig.zone(0)
+    rig.wake()
+    rig.delivered()
+    let first = rig.now
+    rig.advance(3)
+    rig.zone(1)
+    let second = rig.wake()
+    #expect(second?.isOverCourier == true && second?.wake == 2)
+    rig.delivered()
+    let push = rig.wake()
+    #expect(rig.now == first + .seconds(5) && push?.wake == 2)
+    rig.delivered()
+    #expect(rig.attempts.count == 1 && rig.lane.state == .idle)
+  }
+
+  @Test func newsThatTheCourierDidNotTellGivesThePushANumberOfItsOwn() {
+    var rig = LaneRig()
+    rig.connect()
+    rig.zone(0)
+    rig.wake()
+    rig.delivered()
+    rig.leave()
+    rig.advance(4.9)
+    rig.zone(1)
+    let push = rig.wake()
+    #expect(push?.wake == 2, "a client that has seen wake 1 must not take this for it")
+    rig.delivered()
+    #expect(rig.lane.state == .idle && rig.attempts.count == 1)
+  }
+
+  @Test func anAlertThatTheCourierTookIsNotPushed() {
+    var rig = LaneRig()
+    rig.connect()
+    rig.alert("a")
+    rig.zone(0)
+    #expect(rig.wake()?.alert?.key.subject == "a")
+    rig.delivered()
+    #expect(rig.lane.pending.isFresh, "an alert tells nothing of what pends in the background")
+    rig.fold()
+    rig.leave()
+    #expect(rig.wake()?.isAlert == false)
+    rig.delivered()
+    #expect(rig.lane.state == .idle && rig.lane.alert.times.isEmpty)
+    #expect(rig.ledger.woken == 2 && rig.ledger.isBalanced)
+  }
+
+  @Test func aLineThatBreaksBeforeTheAnswerIsWrittenHandsTheSameWakeToTheProvider() {
+    var rig = LaneRig()
+    rig.connect()
+    rig.zone(0)
+    let told = rig.wake()
+    rig.courierFailed()
+    #expect(rig.lane.reach.courier == .away)
+    let push = rig.wake()
+    #expect(push?.wake == told?.wake && push?.isOverCourier == false && push?.tries == 2)
+  }
+
+  @Test func aDeviceThatLeavesWithinTheGraceIsPushedWhenItIsOver() {
+    var rig = LaneRig()
+    rig.connect()
+    rig.zone(0)
+    rig.wake()
+    rig.delivered()
+    rig.leave()
+    #expect(rig.need == .timer(rig.now + .seconds(5)))
+    #expect(rig.wake()?.wake == 1)
+  }
+
+  @Test func betweenTwoPollsAWakeWaitsForTheNextAndThenGoesToTheProvider() {
+    var rig = LaneRig()
+    rig.connect()
+    rig.leave(isExpectedBack: true)
+    let back = rig.now + .seconds(5)
+    rig.alert("a")
+    rig.advance(0.5)
+    rig.fold()
+    #expect(rig.need == .timer(back))
+    var other = rig
+    other.connect(2)
+    #expect(other.need == .tell(isAlert: true))
+    rig.now = back
+    #expect(rig.need == .attempt(isAlert: true))
+  }
+
+  @Test func anOlderConnectionsEndChangesNothing() {
+    var rig = LaneRig()
+    rig.connect(1)
+    rig.connect(2)
+    rig.leave(1)
+    #expect(rig.lane.reach.isHere)
+    rig.leave(2)
+    #expect(rig.lane.reach.courier == .away)
+  }
+
+  @Test func aCrashWithinTheGraceCostsNoWake() {
+    var rig = LaneRig()
+    rig.connect()
+    rig.zone(0)
+    let told = rig.wake()
+    rig.delivered()
+    let until = rig.now + .seconds(5)
+    rig = rig.recovered()
+    #expect(rig.ledger.recovered == 0 && rig.need == .timer(until))
+    #expect(rig.wake()?.wake == told?.wake && rig.now == until)
+  }
+
+  @Test func aDeviceWithoutAProviderWaitsUntilItConnects() {
+    var rig = LaneRig()
+    rig.lane.registered(withProvider: false)
+    rig.zone(0)
+    rig.alert("a")
+    rig.advance(100_000)
+    rig.fold()
+    #expect(rig.need == .nothing)
+    rig.connect()
+    #expect(rig.wake()?.isAlert == true)
+    rig.delivered()
+    #expect(rig.wake()?.isAlert == false)
+    rig.delivered()
+    #expect(rig.lane.state == .idle && rig.lane.grace == nil)
+    #expect(rig.ledger.woken == 2 && rig.ledger.isBalanced)
+    rig.fetched()
+    rig.zone(1)
+    rig.wake()
+    rig.delivered()
+    rig.advance(1_000_000)
+    #expect(rig.lane.state == .watching && rig.need == .nothing, "no ladder without a provider")
+  }
+
+  @Test func aProvidersWishDoesNotKeepTheCourierWaiting() {
+    var rig = LaneRig()
+    rig.zone(0)
+    let push = rig.wake()
+    rig.postponed(300)
+    rig.connect()
+    let told = rig.wake()
+    #expect(told?.isOverCourier == true && told?.wake == push?.wake)
+  }
+
+  @Test func thePushThatFollowsBacksOffLikeAnyOther() {
+    var rig = LaneRig()
+    rig.connect()
+    rig.zone(0)
+    rig.wake()
+    rig.delivered()
+    rig.wake()
+    rig.postponed(60)
+    #expect(rig.need == .timer(rig.now + .seconds(60)))
+    #expect(rig.wake()?.wake == 1)
+    rig.fetched(zone: 0)
+    rig.postponed(60)
+    #expect(rig.lane.state == .idle && rig.lane.grace == nil, "acknowledged meanwhile")
+  }
+
+  @Test func aStreamThatComesBackIsToldAgainWhatItHasNotGot() {
+    var rig = LaneRig()
+    rig.connect()
+    for zone in 0..<2 {
+      rig.zone(zone)
+      rig.wake()
+      rig.delivered()
+    }
+    rig.leave()
+    rig.connect(2, after: 1)
+    #expect(rig.lane.pending.zones.map(\.notice.zone) == [LaneRig.zones[1]])
+    #expect(rig.need == .tell(isAlert: false))
+    #expect(rig.wake()?.wake == 2, "the same wake")
+    rig.delivered()
+    rig.leave(2)
+    rig.connect(3, after: 2)
+    #expect(rig.lane.state == .idle && rig.ledger.isBalanced)
+  }
+
+  @Test func theLadderAsksTheCourierFirst() {
+    var rig = LaneRig()
+    rig.fetched()
+    rig.zone(0)
+    rig.wake()
+    rig.delivered()
+    rig.connect()
+    let told = rig.wake()
+    #expect(told?.isOverCourier == true && told?.isLadder == true)
+    rig.delivered()
+    #expect(rig.lane.ladderStep == 1)
+    let push = rig.wake()
+    #expect(push?.wake == told?.wake && push?.isOverCourier == false)
+    rig.delivered()
+    #expect(rig.lane.ladderStep == 1, "one step, by two roads")
+    #expect(rig.lane.state == .watching && rig.lane.grace == nil)
+  }
+
+  @Test func losingTheProvidersAddressEndsTheGrace() {
+    var rig = LaneRig()
+    rig.connect()
+    rig.zone(0)
+    rig.wake()
+    rig.delivered()
+    rig.lane.registered(withProvider: false)
+    #expect(rig.lane.state == .idle && rig.lane.grace == nil && rig.ledger.isBalanced)
+  }
+}
