@@ -22,6 +22,12 @@ enum Daemon {
     // First of all: it changes the environment, while no other thread reads it.
     let sockets = try ListenSockets.inherited()
     let (logger, dial) = Logs.start(settings.log)
+    let files = FileLimit.raise()
+    if files < settings.doors.connections {
+      logger.notice(
+        "fewer files may be open than connections are allowed",
+        metadata: ["files": "\(files)", "connections": "\(settings.doors.connections)"])
+    }
     let clock = SystemClock()
     let store = try SQLiteStore(settings.storeSlice)
     let keys = try KeyRing(
@@ -31,16 +37,18 @@ enum Daemon {
     let notifier = SystemdNotifier()
     let readiness = Readiness(
       notifier: notifier, parts: 3, line: settings.readyLine, logger: logger)
+    let http = settings.httpSlice(listen: sockets["api"])
+    let courier = Courier(limits: http.limits)
     let engine = Engine(
       store: store,
       outside: Engine.Outside(
-        clock: clock, keys: keys, senders: senders, supervisor: readiness,
+        clock: clock, keys: keys, senders: senders, courier: courier, supervisor: readiness,
         random: { UInt64.random(in: 1...UInt64.max) }),
       settings: settings.engineSlice, logger: logger)
-    let http = settings.httpSlice(listen: sockets["api"])
     let book = await ScopeBook(http.scopes, keys: keys, limits: http.limits)
     let doors = Doors(
-      relay: engine, reader: store, keys: keys, clock: clock, access: book, settings: http)
+      relay: engine, reader: store, keys: keys, clock: clock, access: book, courier: courier,
+      settings: http)
     let desk = ControlDesk(
       relay: engine, reader: store, keys: keys, clock: clock, access: book, settings: http)
     let control = ControlServer(

@@ -28,7 +28,8 @@ package final class Engine: Relaying, Sendable {
 
     package init(
       clock: any ClockReader, keys: any PushKeys, senders: [RouteKey: any PushSender],
-      courier: (any CourierLines)? = nil, supervisor: any Supervisor, random: @escaping @Sendable () -> UInt64
+      courier: (any CourierLines)? = nil, supervisor: any Supervisor,
+      random: @escaping @Sendable () -> UInt64
     ) {
       self.clock = clock
       self.keys = keys

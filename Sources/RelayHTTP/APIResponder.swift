@@ -1,5 +1,6 @@
 package import Hummingbird
 import HTTPTypes
+import NIOCore
 import RelayCore
 import RelayEngine
 import RelayWire
@@ -9,7 +10,7 @@ import RelayWire
 /// Addresses are few and fixed, and the contract wants 405 with `Allow` where the method is wrong,
 /// so the table is ours and not a router's.
 package struct APIResponder: HTTPResponder {
-  package typealias Context = BasicRequestContext
+  package typealias Context = DoorContext
 
   private let doors: Doors
 
@@ -17,10 +18,10 @@ package struct APIResponder: HTTPResponder {
 
   /// - Throws: only what breaks the connection; everything else is an answer.
   package func respond(
-    to request: Request, context: BasicRequestContext
+    to request: Request, context: DoorContext
   ) async throws -> Response {
     do {
-      return try await answer(request)
+      return try await answer(request, on: context.channel)
     } catch let error as WireError {
       return error.response
     } catch let problem as JSONProblem {
@@ -28,7 +29,9 @@ package struct APIResponder: HTTPResponder {
     }
   }
 
-  private func answer(_ request: Request) async throws -> Response {
+  private func answer(
+    _ request: Request, on channel: any Channel
+  ) async throws -> Response {
     guard let route = Route(path: request.uri.path) else { throw Self.nothingHere }
     guard route.methods.contains(request.method) else {
       let allow = route.methods.map(\.rawValue).joined(separator: ", ")
@@ -38,7 +41,7 @@ package struct APIResponder: HTTPResponder {
     switch route {
     case .live: return doors.live()
     case .ready: return await doors.ready()
-    case .courier(let token): return try await doors.hold(token)
+    case .courier(let token): return try await doors.hold(token, request, on: channel)
     case .events(let scope): return try await doors.take(request, try gate(to: scope))
     case .device(let scope, let door):
       let gate = try gate(to: scope)
@@ -54,6 +57,7 @@ package struct APIResponder: HTTPResponder {
   ) async throws -> Response {
     let (caller, body) = try await open(request, gate)
     switch door {
+    case .create: return try await doors.create(body, caller)
     case .register: return try await doors.register(body, caller, gate)
     case .unregister: return try await doors.unregister(body, caller)
     case .list: return try await doors.devices(caller)

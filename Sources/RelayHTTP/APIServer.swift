@@ -7,19 +7,35 @@ import ServiceLifecycle
 /// The API listener: devices, producers, couriers, health.
 package struct APIServer: Service {
   private let listener: Listener<APIResponder>
+  private let courier: Courier
+  private let drainSeconds: Int
 
   /// - Throws: `ListenError` naming the TLS file that cannot be used.
   package init(
     doors: Doors, settings: HTTPSettings, clock: any ClockReader, logger: Logger,
     onListening: @escaping @Sendable (SocketAddress?) -> Void = { _ in }
   ) throws {
+    courier = doors.courier
+    drainSeconds = settings.limits.drainSeconds
     listener = Listener(
       on: .address(settings.listen), tls: try settings.tls.map(Self.configuration),
       responder: APIResponder(doors: doors), clock: clock, limits: settings.limits,
       logger: logger, onListening: onListening)
   }
 
-  package func run() async throws { try await listener.run() }
+  package func run() async throws {
+    let (courier, drainSeconds) = (courier, drainSeconds)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { await courier.run() }
+      group.addTask {
+        // Cancelled: the listener has ended, and its connections with it.
+        guard (try? await gracefulShutdown()) != nil else { return }
+        await courier.drain(within: drainSeconds)
+      }
+      try await listener.run()
+      group.cancelAll()
+    }
+  }
 
   private static func configuration(_ files: TLSFiles) throws -> TLSConfiguration {
     do {

@@ -15,11 +15,11 @@ package struct Doors: Sendable {
   let limits: HTTPLimits
   let publicURL: String
   let bodies: BodyGate
-  let holds: HoldGate
+  let courier: Courier
 
   package init(
     relay: any Relaying, reader: any FeedReader, keys: any TokenKeys & IdentityKeys,
-    clock: any ClockReader, access: ScopeBook, settings: HTTPSettings
+    clock: any ClockReader, access: ScopeBook, courier: Courier, settings: HTTPSettings
   ) {
     self.relay = relay
     self.reader = reader
@@ -29,7 +29,7 @@ package struct Doors: Sendable {
     limits = settings.limits
     publicURL = settings.publicURL
     bodies = BodyGate(bytesMax: settings.limits.bodyBytesInFlight)
-    holds = HoldGate()
+    self.courier = courier
   }
 }
 

@@ -106,7 +106,7 @@ import Testing
     "/device/1/iCloud.com.other/development/tokens/list",
     "/device/1/\(Rig.container)/production/tokens/list",
     "/device/1/\(Rig.container)/staging/tokens/list",
-    "/device/1/\(Rig.container)/development/tokens/create",
+    "/device/1/\(Rig.container)/development/tokens/destroy",
     "/device/2/\(Rig.container)/development/tokens/list",
     "/database/1/\(Rig.container)/development/tokens/register",
     "/database/1/\(Rig.container)/development/private/tokens/register",

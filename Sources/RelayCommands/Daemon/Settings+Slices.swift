@@ -32,6 +32,8 @@ extension Settings {
     bounds.bodyBytesInFlight = doors.requestBodyBytesInFlight
     bounds.connections = doors.connections
     bounds.pageEntries = limits.pageEntries
+    bounds.courierConnections = limits.courierConnections
+    bounds.courierReadSeconds = Int(max(1, min(55, wake.courierGrace.milliseconds / 1_000)))
     return HTTPSettings(
       listen: inherited.map { .inherited(fd: $0) }
         ?? .tcp(host: server.listen.host, port: server.listen.port),

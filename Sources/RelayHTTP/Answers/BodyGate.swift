@@ -44,18 +44,3 @@ final class BodyGate: Sendable {
     WireError(.quotaExceeded, "the body has more than \(limit) bytes; split the request")
   }
 }
-
-/// Bounds how many polls are held at one moment.
-final class HoldGate: Sendable {
-  private let held = Mutex(0)
-
-  func enter(max: Int) -> Bool {
-    held.withLock { held in
-      guard held < max else { return false }
-      held += 1
-      return true
-    }
-  }
-
-  func leave() { held.withLock { $0 -= 1 } }
-}

@@ -12,6 +12,7 @@ enum Route: Hashable, Sendable {
   case courier(String)
 
   enum DeviceDoor: String, Hashable, Sendable {
+    case create = "tokens/create"
     case register = "tokens/register"
     case unregister = "tokens/unregister"
     case list = "tokens/list"

@@ -113,13 +113,16 @@ package struct WireError: Error, Hashable, Sendable {
 
 enum RandomID {
   /// A fresh random UUID.
-  static func text() -> String {
+  static func text() -> String { draw().text }
+
+  static func draw() -> Identifier {
+    let drawn = Identifier(uuidFrom: bytes(16))
+    // Version 4, as random ones are marked.
+    return Identifier(high: drawn.high & ~0xf000 | 0x4000, low: drawn.low)
+  }
+
+  static func bytes(_ count: Int) -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
-    let words = [generator.next(), generator.next()]
-    return Identifier(
-      uuidFrom: words.flatMap { word in
-        (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) }
-      }
-    ).text
+    return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
   }
 }

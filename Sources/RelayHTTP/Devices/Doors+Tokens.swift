@@ -21,7 +21,29 @@ extension Doors {
     json.beginObject()
     json.string("clientId", client.text)
     let device = DeviceKey(scope: caller.scope, user: caller.user, client: client)
-    json.string("webcourierURL", "\(publicURL)/courier/1/\(courierToken(for: device))")
+    json.string("webcourierURL", courierURL(for: device))
+    json.endObject()
+    return Response(json)
+  }
+
+  /// `tokens/create`: a device that has nothing but the courier. Its token names it and opens
+  /// nothing: it is never sent anywhere.
+  func create(_ body: JSONCursor, _ caller: Caller) async throws -> Response {
+    let environment = try environment(in: body)
+    let client = try client(in: body, caller) ?? ClientID(RandomID.draw())
+    let token = RandomID.bytes(32)
+    let registration = Registration(
+      scope: caller.scope, user: caller.user, client: client,
+      address: Address(transport: .courier, topic: "", token: token))
+    let answers = try await submit([.register(registration)])
+    if case .refused(let refusal) = answers.first { throw WireError(refusal) }
+    var json = JSONWriter()
+    json.beginObject()
+    json.string("apnsEnvironment", environment.name)
+    json.string("apnsToken", Hex.text(token))
+    let device = DeviceKey(scope: caller.scope, user: caller.user, client: client)
+    json.string("webcourierURL", courierURL(for: device))
+    json.string("clientId", client.text)
     json.endObject()
     return Response(json)
   }
@@ -101,12 +123,17 @@ extension Doors {
       default: throw transport.problem("must be \"apns\", \"fcm\" or \"webpush\"")
       }
     }
-    let environment = try body.required("apnsEnvironment")
-    guard Environment(name: try environment.string()) != nil else {
-      throw environment.problem("must be \"development\" or \"production\"")
-    }
+    _ = try environment(in: body)
     let token = try pushToken(body.required("apnsToken"))
     return Address(transport: .apns, topic: try topic(in: body, gate), token: token)
+  }
+
+  private func environment(in body: JSONCursor) throws(JSONProblem) -> RelayCore.Environment {
+    let named = try body.required("apnsEnvironment")
+    guard let environment = RelayCore.Environment(name: try named.string()) else {
+      throw named.problem("must be \"development\" or \"production\"")
+    }
+    return environment
   }
 
   func topic(in body: JSONCursor, _ gate: ScopeGate) throws -> String {

@@ -14,7 +14,7 @@ import ServiceLifecycle
 /// Hummingbird's own server cannot take over a socket that systemd has bound, so the accepting is
 /// ours; connections and requests are Hummingbird's.
 package struct Listener<Responder: HTTPResponder>: Service
-where Responder.Context == BasicRequestContext {
+where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
   package enum Socket: Sendable {
     case address(ListenAddress)
     /// A Unix socket at this path, mode 0600.
@@ -133,7 +133,7 @@ where Responder.Context == BasicRequestContext {
     if request.headers[.expect]?.lowercased() == "100-continue", declared <= limits.bodyBytes {
       try await writer.writeInformationalHead(HTTPResponse(status: .continue))
     }
-    let context = BasicRequestContext(
+    let context = Responder.Context(
       source: ApplicationRequestContextSource(channel: channel, logger: logger))
     var response = try await responder.respond(to: request, context: context)
     response.headers[.date] = Timestamp.httpDate(clock.wall())

@@ -33,6 +33,9 @@ struct MetricsText {
       "zones_with_gap", .gauge, "Zones of which numbered changes are missing for too long.",
       Double(vitals.zonesWithGap))
     single(
+      "courier_connections", .gauge, "Polls and streams open at the courier.",
+      Double(vitals.courierConnections))
+    single(
       "oldest_pending_age_seconds", .gauge, "Age of the oldest delivery that waits.",
       vitals.oldestPendingAge)
   }

@@ -22,6 +22,10 @@ package struct HTTPLimits: Hashable, Sendable {
   package var connections = 60_000
   /// How long a courier's poll is held before it is answered empty.
   package var courierHoldSeconds = 55
+  /// Polls and streams open at one moment.
+  package var courierConnections = 50_000
+  /// How long a courier's reader may take to read its answer.
+  package var courierReadSeconds = 5
   package var courierTokenSeconds: Int64 = 12 * 3_600
   /// User tokens whose signature is remembered, per scope.
   package var verifiedTokens = 10_000

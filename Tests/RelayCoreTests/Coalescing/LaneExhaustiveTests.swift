@@ -44,7 +44,8 @@ import Testing
     { rig in
       guard case .tell(let isAlert) = rig.need else { return }
       let wake = rig.lane.begin(
-        isAlert: isAlert, overCourier: true, at: rig.now, policy: rig.policy) { _ in true }
+        isAlert: isAlert, overCourier: true, at: rig.now, policy: rig.policy
+      ) { _ in true }
       if wake == nil { Issue.record("the courier was needed and had nothing to tell") }
     },
     { rig in

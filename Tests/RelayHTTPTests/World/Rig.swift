@@ -22,6 +22,7 @@ struct Rig {
   let responder: APIResponder
   let control: ControlResponder
   let doors: Doors
+  let courier: Courier
   let desk: ControlDesk
   let keys: TestKeys
 
@@ -51,9 +52,10 @@ struct Rig {
     self.relay = relay ?? TestRelay(limits: core)
     self.keys = keys
     let book = await ScopeBook(settings.scopes, keys: keys, limits: limits)
+    courier = Courier(limits: limits)
     doors = Doors(
       relay: self.relay, reader: self.relay, keys: keys, clock: clock, access: book,
-      settings: settings)
+      courier: courier, settings: settings)
     desk = ControlDesk(
       relay: self.relay, reader: self.relay, keys: keys, clock: clock, access: book,
       settings: settings)
@@ -114,7 +116,8 @@ struct Rig {
   private static func knock<Responder: HTTPResponder>(
     _ responder: Responder, _ method: HTTPRequest.Method, _ path: String, _ fields: HTTPFields,
     _ body: ByteBuffer?
-  ) async throws -> TestResponse where Responder.Context == BasicRequestContext {
+  ) async throws -> TestResponse
+  where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
     try await Application(responder: responder).test(.router) { client in
       try await client.execute(uri: path, method: method, headers: fields, body: body)
     }

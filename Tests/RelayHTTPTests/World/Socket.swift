@@ -4,7 +4,7 @@ import Glibc
 /// A plain client socket: what a stranger's program would do. Its calls block: make them inside
 /// `stranger`, on a thread of their own.
 final class Socket: Sendable {
-  private let fd: Int32
+  let fd: Int32
 
   init?(port: Int) {
     fd = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

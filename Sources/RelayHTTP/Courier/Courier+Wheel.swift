@@ -1,0 +1,62 @@
+import NIOCore
+import Synchronization
+
+extension Courier {
+  /// What is due this second.
+  func turn() {
+    enum Due {
+      case finish(UInt64)
+      case beat(CourierLine)
+      /// It has not read its answer.
+      case giveUp(UInt64, CourierLine)
+    }
+    let due: [Due] = state.withLock { state in
+      state.tick += 1
+      let slot = state.tick % Self.slots
+      let serials = state.wheel[slot].sorted()
+      state.wheel[slot] = []
+      var due: [Due] = []
+      for serial in serials {
+        guard let line = state.lines[serial] else { continue }
+        if line.letter != nil {
+          due.append(.giveUp(serial, line))
+        } else if !line.isStream || line.expires <= state.tick {
+          due.append(.finish(serial))
+        } else {
+          state.due(serial, in: limits.courierHoldSeconds - 1)
+          if state.lines[serial]?.waiter.take() != nil { due.append(.beat(line)) }
+        }
+      }
+      return due
+    }
+    for due in due {
+      switch due {
+      case .finish(let serial): finish(serial)
+      case .beat(let line): line.waiter?.resume(returning: .beat)
+      case .giveUp(let serial, let line):
+        broke(serial)
+        line.channel.close(promise: nil)
+      }
+    }
+  }
+
+  /// The tick at which something that lasts so long ends.
+  func tick(in seconds: Int64) -> Int { state.withLock { $0.tick + Int(seconds) } }
+}
+
+extension Courier.State {
+  /// Puts a line where it is looked at again, at most so many seconds from now.
+  mutating func due(_ serial: UInt64, in seconds: Int) {
+    if let slot = lines[serial]?.slot { wheel[slot].remove(serial) }
+    let slot = (tick + max(1, min(seconds, Courier.slots - 1))) % Courier.slots
+    lines[serial]?.slot = slot
+    wheel[slot].insert(serial)
+  }
+
+  mutating func remove(_ serial: UInt64) -> CourierLine? {
+    guard let line = lines.removeValue(forKey: serial) else { return nil }
+    if let slot = line.slot { wheel[slot].remove(serial) }
+    if current[line.device] == serial { current[line.device] = nil }
+    return line
+  }
+}

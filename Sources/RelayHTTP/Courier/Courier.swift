@@ -1,0 +1,173 @@
+import NIOCore
+package import RelayCore
+import RelayEngine
+import Synchronization
+
+/// Polls and streams that devices keep open, one a device. State, never a queue: a line has at most
+/// one answer that its reader has not taken, and what else pends stays in the lane.
+///
+/// One wheel ends idle polls, keeps streams alive and gives up readers that do not read: no line
+/// has a timer or a task of its own.
+package final class Courier: CourierLines, Sendable {
+  struct State {
+    var lines: [UInt64: CourierLine] = [:]
+    /// The newest line of each device: the one that is told.
+    var current: [DeviceKey: UInt64] = [:]
+    /// Lines by the second in which something is due for them.
+    var wheel = [Set<UInt64>](repeating: [], count: Courier.slots)
+    var tick = 0
+    var last: UInt64 = 0
+    var isDraining = false
+  }
+
+  /// Seconds of the wheel: more than a poll is held.
+  static let slots = 64
+  /// Lines ended in one go while draining, and how far apart in milliseconds.
+  private static let drainedAtOnce = 500
+  private static let drainStep = 50
+
+  let limits: HTTPLimits
+  let state = Mutex(State())
+
+  package init(limits: HTTPLimits) { self.limits = limits }
+
+  package var count: Int { state.withLock { $0.lines.count } }
+
+  /// Opens a line; the device's line before it ends, answered empty.
+  ///
+  /// - Returns: its number; nil if there are too many, or the daemon stops.
+  func open(_ line: CourierLine, after: UInt32?) -> UInt64? {
+    let (serial, former): (UInt64?, CourierLine?) = state.withLock { state in
+      guard !state.isDraining, state.lines.count < limits.courierConnections else {
+        return (nil, nil)
+      }
+      state.last += 1
+      let former = state.current[line.device].flatMap { state.remove($0) }
+      state.lines[state.last] = line
+      state.current[line.device] = state.last
+      state.due(state.last, in: limits.courierHoldSeconds - 1)
+      return (state.last, former)
+    }
+    former?.end(.empty)
+    guard let serial else { return nil }
+    guard line.relay.connected(line.device, connection: serial, after: after) else {
+      _ = state.withLock { $0.remove(serial) }
+      return nil
+    }
+    return serial
+  }
+
+  /// What its reader gets next; waits for it.
+  func next(_ serial: UInt64) async -> CourierCall {
+    await withCheckedContinuation { (waiter: CheckedContinuation<CourierCall, Never>) in
+      let call: CourierCall? = state.withLock { state in
+        guard state.lines[serial] != nil else { return .empty }
+        if let call = state.lines[serial]?.waiting.take() { return call }
+        state.lines[serial]?.waiter = waiter
+        return nil
+      }
+      if let call { waiter.resume(returning: call) }
+    }
+  }
+
+  package func tell(
+    _ device: DeviceKey, wake: UInt32, payload: [UInt8],
+    answer: @escaping @Sendable (Verdict) -> Void
+  ) {
+    let letter = Letter(wake: wake, payload: payload, answer: answer)
+    let (line, serial): (CourierLine?, UInt64) = state.withLock { state in
+      guard let serial = state.current[device], var line = state.lines[serial],
+        line.letter == nil
+      else { return (nil, 0) }
+      line.letter = letter
+      let told = line
+      if line.waiter.take() == nil { line.waiting = .letter(letter) }
+      state.lines[serial] = line
+      if !line.isStream { state.current[device] = nil }
+      state.due(serial, in: limits.courierReadSeconds)
+      return (told, serial)
+    }
+    guard let line else { return letter.answered(Self.nobody) }
+    if !line.isStream { line.relay.left(device, connection: serial, isExpectedBack: true) }
+    line.waiter?.resume(returning: .letter(letter))
+  }
+
+  private static let nobody = Verdict.later(
+    after: nil, .attempt, Verdict.Reason("nobody is connected to the courier"))
+
+  /// The answer has left for the network.
+  func written(_ serial: UInt64) {
+    let letter: Letter? = state.withLock { state in
+      guard let line = state.lines[serial], let letter = line.letter else { return nil }
+      if line.isStream {
+        state.lines[serial]?.letter = nil
+        state.due(serial, in: limits.courierHoldSeconds - 1)
+      } else {
+        _ = state.remove(serial)
+      }
+      return letter
+    }
+    letter?.answered(.delivered)
+  }
+
+  /// The connection is gone, or nobody reads from it.
+  func broke(_ serial: UInt64) {
+    let (line, wasCurrent): (CourierLine?, Bool) = state.withLock { state in
+      guard let line = state.lines[serial] else { return (nil, false) }
+      let wasCurrent = state.current[line.device] == serial
+      _ = state.remove(serial)
+      return (line, wasCurrent)
+    }
+    guard let line else { return }
+    if wasCurrent { line.relay.left(line.device, connection: serial, isExpectedBack: false) }
+    line.letter?.answered(Self.nobody)
+    line.end(.broken)
+  }
+
+  package func hangUp(_ device: DeviceKey) {
+    let line = state.withLock { state in
+      state.current[device].flatMap { state.remove($0) }
+    }
+    line?.letter?.answered(Self.nobody)
+    line?.end(.empty)
+  }
+
+  /// Turns the wheel every second until cancelled.
+  func run() async {
+    while !Task.isCancelled {
+      // Cancelled is the end of it.
+      guard (try? await Task.sleep(for: .seconds(1))) != nil else { return }
+      turn()
+    }
+  }
+
+  /// The daemon stops: every line ends, answered empty, a few at a time, so that they do not come
+  /// back to the next daemon as one.
+  func drain(within seconds: Int) async {
+    let serials = state.withLock { state in
+      state.isDraining = true
+      return state.lines.keys.sorted()
+    }
+    let steps = max(1, seconds * 1_000 / 2 / Self.drainStep)
+    let atOnce = max(Self.drainedAtOnce, (serials.count + steps - 1) / steps)
+    for first in stride(from: 0, to: serials.count, by: atOnce) {
+      for serial in serials[first..<min(first + atOnce, serials.count)] { finish(serial) }
+      if first + atOnce < serials.count {
+        // Cancelled: the rest ends at once.
+        try? await Task.sleep(for: .milliseconds(Self.drainStep))
+      }
+    }
+  }
+
+  /// Ends an idle line: a poll is answered empty, and its device expected back.
+  func finish(_ serial: UInt64) {
+    let line: CourierLine? = state.withLock { state in
+      guard let line = state.lines[serial], line.letter == nil else { return nil }
+      _ = state.remove(serial)
+      return line
+    }
+    guard let line else { return }
+    line.relay.left(line.device, connection: serial, isExpectedBack: !line.isStream)
+    line.end(.empty)
+  }
+}

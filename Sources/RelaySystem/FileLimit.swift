@@ -1,0 +1,18 @@
+import Glibc
+
+/// How many files, connections among them, the process may have open.
+package enum FileLimit {
+  /// Raises the soft limit to the hard one: fifty thousand couriers need a descriptor each.
+  ///
+  /// - Returns: how many may be open from now on.
+  @discardableResult
+  package static func raise() -> Int {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
+    var raised = limit
+    raised.rlim_cur = raised.rlim_max
+    // Refused (a sandbox may): what was stays.
+    if setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &raised) == 0 { limit = raised }
+    return Int(clamping: limit.rlim_cur)
+  }
+}

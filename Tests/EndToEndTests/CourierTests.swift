@@ -1,0 +1,82 @@
+import Foundation
+import RelayClient
+import Testing
+
+/// A phone that is connected is told over the courier, and pushed only if it stays silent.
+@Suite(.serialized) struct CourierTests {
+  @Test func aConnectedPhoneIsToldFirstAndPushedOnlyIfItIsSilent() async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    let standin = try await Standin.start(in: workplace)
+    defer { standin.stop() }
+    try workplace.configure(extra: "wake: { courierGrace: 2s }")
+    let daemon = try await RunningDaemon.start(in: workplace)
+    var phone = Phone(
+      daemon.web, user: "_abc", in: workplace, pushToken: String(repeating: "c0", count: 32))
+    let path = try await Self.register(phone)
+    try await phone.subscribe(toZone: "One")
+    var producer = Producer(daemon.web, key: workplace.producerKey)
+
+    // Who fetches is not pushed.
+    let first = try await Self.told(daemon, path) {
+      _ = try await producer.post([
+        producer.event("created", record: "A", zone: "One", user: "_abc")
+      ])
+    }
+    #expect(first.json["aps"]["content-available"].int == 1)
+    #expect(first.json["ck"]["fet"]["zid"].string == "One")
+    #expect(first.took < .seconds(2), "\(first.took)")
+    try await phone.catchUp(page: 200)
+    #expect(phone.zones["One"] == ["A": "1"])
+    let isQuiet = try await Pause.until {
+      try await daemon.status()["lanes"]["idle"].int == 1
+    }
+    #expect(isQuiet)
+
+    // Who stays silent is pushed the same wake when the grace is over.
+    let second = try await Self.told(daemon, path) {
+      _ = try await producer.post([
+        producer.event("updated", record: "A", zone: "One", user: "_abc")
+      ])
+    }
+    let wake = try #require(second.json["zr"]["w"].int)
+    #expect(wake > first.json["zr"]["w"].int ?? 0)
+    #expect(try standin.pushes(to: phone.pushToken).isEmpty)
+    #expect(try await Pause.until { try !standin.pushes(to: phone.pushToken).isEmpty })
+    let pushes = try standin.pushes(to: phone.pushToken)
+    #expect(pushes.count == 1)
+    #expect(pushes[0]["payload"]["zr"]["w"].int == wake)
+    let status = try await daemon.status()
+    #expect(status["ledger"]["balanced"].bool == true)
+    #expect(status["ledger"]["woken"].int == 2)
+    #expect(await daemon.stop().status == 0)
+  }
+
+  /// The courier's address, without what it begins with.
+  private static func register(_ phone: Phone) async throws -> String {
+    let answer = try await phone.web.post(
+      "/device/1/\(phone.scope)/tokens/register",
+      ["apnsEnvironment": "development", "apnsToken": phone.pushToken, "clientId": phone.client],
+      token: phone.userToken)
+    let url = try #require(answer.json["webcourierURL"].string)
+    return String(url.dropFirst(phone.web.base.count))
+  }
+
+  /// Polls while `happens` happens, and returns what the courier brought.
+  private static func told(
+    _ daemon: RunningDaemon, _ path: String, _ happens: () async throws -> Void
+  ) async throws -> (json: JSON, took: Duration) {
+    async let answer = daemon.web.send("GET", path, [])
+    let control = ControlClient(socket: daemon.workplace.controlSocket)
+    let isConnected = try await Pause.until {
+      let metrics = String(decoding: try await control.get("/metrics").body, as: UTF8.self)
+      return metrics.contains("zonerelay_courier_connections 1\n")
+    }
+    #expect(isConnected)
+    let start = ContinuousClock.now
+    try await happens()
+    let told = try await answer
+    #expect(told.status == 200)
+    return (told.json, ContinuousClock.now - start)
+  }
+}

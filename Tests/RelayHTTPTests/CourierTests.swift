@@ -1,0 +1,230 @@
+import Foundation
+import HTTPTypes
+import Logging
+import NIOCore
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import RelayWire
+import ServiceLifecycle
+import Synchronization
+import Testing
+
+/// The courier over live sockets: one answer a poll, events on a stream, one line a device.
+@Suite struct CourierTests {
+  private let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+  private let payload = Array(#"{"aps":{"content-available":1},"zr":{"w":7}}"#.utf8)
+
+  /// A rig that listens, a device's courier address, and a port.
+  private func serving(
+    _ limits: HTTPLimits = HTTPLimits(),
+    _ body: @Sendable (Rig, String, Int) async throws -> Void
+  ) async throws {
+    let rig = await Rig(limits: limits)
+    let registration = #"{"apnsEnvironment":"development","apnsToken":"00ff"}"#
+    let url = try #require(
+      try await rig.device("tokens/register", registration, client: Rig.phone)
+        .string("webcourierURL"))
+    let path = String(url.dropFirst("https://relay.example.com".count))
+    let (listening, bound) = AsyncStream.makeStream(of: Int.self)
+    var settings = rig.settings
+    settings.listen = .tcp(host: "127.0.0.1", port: 0)
+    let server = try APIServer(
+      doors: rig.doors, settings: settings, clock: TestClock(), logger: logger
+    ) { bound.yield($0?.port ?? 0) }
+    let group = ServiceGroup(services: [server], logger: logger)
+    try await withThrowingTaskGroup(of: Void.self) { tasks in
+      tasks.addTask { try await group.run() }
+      for await port in listening {
+        try await body(rig, path, port)
+        break
+      }
+      await group.triggerGracefulShutdown()
+      try await tasks.waitForAll()
+    }
+  }
+
+  private static let device = DeviceKey(
+    scope: Rig.scope, user: UserID("_abc"), client: ClientID(text: Rig.phone)!)
+
+  private func until(_ isTrue: () -> Bool) async {
+    for _ in 0..<4_000 {
+      if isTrue() { return }
+      // Another process's pace is waited for, not slept over.
+      try? await ContinuousClock().sleep(for: .milliseconds(2))
+    }
+    Issue.record("it did not become true")
+  }
+
+  private func tell(_ rig: Rig, wake: UInt32 = 7) async -> Verdict {
+    await withCheckedContinuation { waiter in
+      rig.courier.tell(Self.device, wake: wake, payload: payload) { waiter.resume(returning: $0) }
+    }
+  }
+
+  @Test func `a poll is answered with the push dictionary, once`() async throws {
+    try await serving { rig, path, port in
+      async let text = stranger {
+        let socket = try #require(Socket(port: port))
+        socket.send("GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n")
+        return socket.receive(until: "}}")
+      }
+      await until { rig.relay.seen.connected.count == 1 }
+      #expect(rig.relay.seen.connected[0].device == Self.device)
+      #expect(await tell(rig) == .delivered)
+      let answer = try await text
+      #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"))
+      #expect(answer.contains("Cache-Control: no-store"))
+      #expect(answer.contains("Content-Type: application/json"))
+      #expect(answer.hasSuffix(String(decoding: payload, as: UTF8.self)))
+      #expect(rig.relay.seen.left.map(\.isExpectedBack) == [true])
+      await until { rig.courier.count == 0 }
+      guard case .later = await tell(rig, wake: 8) else {
+        Issue.record("nobody polls any more")
+        return
+      }
+    }
+  }
+
+  @Test func `a second poll of the device ends the first, empty`() async throws {
+    try await serving { rig, path, port in
+      async let first = stranger {
+        let socket = try #require(Socket(port: port))
+        socket.send("GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        return socket.receive()
+      }
+      await until { rig.relay.seen.connected.count == 1 }
+      async let second = stranger {
+        let socket = try #require(Socket(port: port))
+        socket.send("GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        return socket.receive()
+      }
+      let answer = try await first
+      #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n") && answer.hasSuffix("\r\n\r\n"))
+      await until { rig.relay.seen.connected.count == 2 }
+      #expect(rig.courier.count == 1)
+      #expect(await tell(rig) == .delivered)
+      let told = try await second
+      #expect(told.hasSuffix("}}"))
+    }
+  }
+
+  @Test func `a stream carries events with ids, and names the last one when it returns`()
+    async throws
+  {
+    try await serving { rig, path, port in
+      async let text = stranger {
+        let socket = try #require(Socket(port: port))
+        socket.send(
+          "GET \(path) HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n"
+            + "Last-Event-ID: 6\r\n\r\n")
+        var text = socket.receive(until: "\n\n")
+        for _ in 0..<2 { text += socket.receive(until: "}}\n\n") }
+        return text
+      }
+      await until { rig.relay.seen.connected.count == 1 }
+      #expect(rig.relay.seen.connected[0].after == 6)
+      #expect(await tell(rig) == .delivered)
+      #expect(await tell(rig, wake: 8) == .delivered)
+      let answer = try await text
+      #expect(answer.contains("Content-Type: text/event-stream\r\n"))
+      #expect(answer.contains("Cache-Control: no-store\r\n"))
+      let data = String(decoding: payload, as: UTF8.self)
+      #expect(answer.contains("id: 7\ndata: \(data)\n\n"))
+      #expect(answer.contains("id: 8\ndata: \(data)\n\n"))
+    }
+  }
+
+  @Test func `who hangs up is not connected any more`() async throws {
+    try await serving { rig, path, port in
+      for accept in ["*/*", "text/event-stream"] {
+        let before = rig.relay.seen.left.count
+        let socket = try #require(Socket(port: port))
+        socket.send("GET \(path) HTTP/1.1\r\nHost: x\r\nAccept: \(accept)\r\n\r\n")
+        await until { rig.courier.count == 1 }
+        shutdown(socket.fd, Int32(SHUT_RDWR))
+        await until { rig.relay.seen.left.count == before + 1 }
+        #expect(rig.relay.seen.left.last?.isExpectedBack == false)
+        await until { rig.courier.count == 0 }
+      }
+    }
+  }
+
+  @Test func `beyond the limit a poll is refused with a time to come again`() async throws {
+    var limits = HTTPLimits()
+    limits.courierConnections = 0
+    try await serving(limits) { rig, path, port in
+      let text = try await stranger {
+        let socket = try #require(Socket(port: port))
+        socket.send("GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        return socket.receive()
+      }
+      #expect(text.hasPrefix("HTTP/1.1 503"))
+      #expect(text.contains("Retry-After: 5\r\n"))
+    }
+  }
+
+  @Test func `an idle poll is answered empty and a stream shows that it lives`() async throws {
+    var limits = HTTPLimits()
+    limits.courierHoldSeconds = 2
+    try await serving(limits) { rig, path, port in
+      let poll = try await stranger {
+        let socket = try #require(Socket(port: port))
+        socket.send("GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        return socket.receive()
+      }
+      #expect(poll.hasPrefix("HTTP/1.1 200 OK\r\n") && poll.hasSuffix("\r\n\r\n"))
+      #expect(rig.relay.seen.left.last?.isExpectedBack == true)
+      let stream = try await stranger {
+        let socket = try #require(Socket(port: port))
+        socket.send("GET \(path) HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n")
+        return socket.receive(until: "\n:\n\n")
+      }
+      #expect(stream.hasSuffix("\r\n:\n\n\r\n"))
+    }
+  }
+
+  @Test func `a device that is gone is hung up`() async throws {
+    try await serving { rig, path, port in
+      async let text = stranger {
+        let socket = try #require(Socket(port: port))
+        socket.send(
+          "GET \(path) HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n"
+            + "Connection: close\r\n\r\n")
+        return socket.receive()
+      }
+      await until { rig.courier.count == 1 }
+      rig.courier.hangUp(Self.device)
+      let answer = try await text
+      #expect(answer.hasSuffix("0\r\n\r\n"))
+    }
+  }
+
+  @Test func `a device may have nothing but the courier`() async throws {
+    let rig = await Rig()
+    let created = try await rig.device("tokens/create", #"{"apnsEnvironment":"development"}"#)
+    #expect(created.status == 200)
+    #expect(try created.string("apnsEnvironment") == "development")
+    let token = try #require(try created.string("apnsToken"))
+    #expect(token.count == 64 && token == token.lowercased() && Hex.bytes(token) != nil)
+    let client = try #require(try created.string("clientId"))
+    #expect(ClientID(text: client) != nil)
+    let url = try #require(try created.string("webcourierURL"))
+    let path = String(url.dropFirst("https://relay.example.com".count))
+    #expect(try await rig.send(.get, path).status == 200)
+    let list = try await rig.device("tokens/list")
+    #expect(try list.each("devices", "transport") == ["courier"])
+    #expect(try list.each("devices", "clientId") == [client])
+    let named = try await rig.device(
+      "tokens/create", #"{"apnsEnvironment":"production","clientId":"\#(Rig.phone)"}"#)
+    #expect(try named.string("clientId") == Rig.phone)
+    #expect(try named.string("apnsToken") != token)
+    let gone = try await rig.device("tokens/unregister", #"{"apnsToken":"\#(token)"}"#)
+    #expect(gone.status == 200)
+    #expect(try await rig.device("tokens/list").each("devices", "clientId") == [Rig.phone])
+    #expect(try await rig.send(.get, path).status == 410)
+    #expect(try await rig.device("tokens/create", "{}").status == 400)
+    #expect(
+      try await rig.device("tokens/create", #"{"apnsEnvironment":"moon"}"#).status == 400)
+  }
+}
