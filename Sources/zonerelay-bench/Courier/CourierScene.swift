@@ -1,0 +1,86 @@
+import Foundation
+import NIOCore
+
+/// Users with one device each, which has nothing but the courier, and who all ask for one public
+/// record type.
+struct CourierScene {
+  private let bench: Workbench
+  private let daemon: Daemon
+  private let devices: Int
+  /// At once: enough to share the folds that registrations wait for.
+  private static let callers = 256
+
+  init(_ bench: Workbench, daemon: Daemon, devices: Int) {
+    self.bench = bench
+    self.daemon = daemon
+    self.devices = devices
+  }
+
+  /// - Returns: the courier address of each device, without its host.
+  func prepare() async throws -> [String] {
+    let callers = (0..<Self.callers).map { first in
+      Newcomer(users: Array(stride(from: first, to: devices, by: Self.callers)))
+    }
+    let exchange = try await Exchange(callers, to: .port(daemon.port), group: bench.group)
+    try await exchange.run(within: .minutes(10))
+    return callers.flatMap(\.paths)
+  }
+
+  /// One public change that all of them asked for.
+  func change() async throws {
+    let event = #"""
+      [{"specversion":"1.0","id":"all","source":"/bench","type":"zonerelay.record.created",
+      "data":{"database":"public","record":{"recordName":"A1","recordType":"Article"}}}]
+      """#
+    let answer = try await Exchange.call(
+      RequestText.post(
+        "/events/1/\(Daemon.scope)", token: Daemon.producerKey,
+        type: "application/cloudevents-batch+json", body: event.utf8),
+      to: .port(daemon.port), group: bench.group)
+    try answer.expectAccepted(1)
+  }
+}
+
+/// Creates devices and subscriptions, one user after another.
+///
+/// `@unchecked Sendable`: used on the bench's one event loop only, but for reading the paths
+/// afterwards.
+final class Newcomer: Caller, @unchecked Sendable {
+  private var users: [Int]
+  private var token = ""
+  private var isCreated = false
+  private(set) var paths: [String] = []
+
+  init(users: [Int]) { self.users = users }
+
+  func next(after answer: Answer?) throws -> Turn {
+    if let answer {
+      guard answer.status == 200, !answer.text.contains("serverErrorCode") else {
+        throw Trouble("a device was refused, \(answer.status): \(answer.text.prefix(500))")
+      }
+      if isCreated {
+        guard let url = answer.string(after: #""webcourierURL":""#),
+          let place = url.range(of: "/courier/")
+        else { throw Trouble("no courier address: \(answer.text.prefix(500))") }
+        paths.append(String(url[place.lowerBound...]))
+        isCreated = false
+        return .send(subscribe)
+      }
+    }
+    guard let user = users.popLast() else { return .done }
+    token = Daemon.userToken("_user\(user)")
+    isCreated = true
+    return .send(
+      RequestText.post(
+        "/device/1/\(Daemon.scope)/tokens/create", token: token,
+        body: #"{"apnsEnvironment":"development"}"#.utf8))
+  }
+
+  private var subscribe: ByteBuffer {
+    RequestText.post(
+      "/database/1/\(Daemon.scope)/public/subscriptions/modify", token: token,
+      body: (#"{"operations":[{"operationType":"create","subscription":{"subscriptionID":"all","#
+        + #""subscriptionType":"query","query":{"recordType":"Article"},"#
+        + #""notificationInfo":{"shouldSendContentAvailable":true}}}]}"#).utf8)
+  }
+}
