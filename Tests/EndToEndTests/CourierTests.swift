@@ -52,6 +52,27 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
+  /// 2,000 polls at once, and one public change that all of them hear of. The bench beside the
+  /// daemon does it, and fails if one is not answered or the ledger is off.
+  @Test func twoThousandPollsAreHeldAndReached() async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    let bench = Program.binary.deletingLastPathComponent()
+      .appendingPathComponent("zonerelay-bench")
+    let ended = try await Program(
+      ["courier", "--connections", "2000", "--json", "--scratch", workplace.directory.path],
+      in: workplace, name: "bench", program: bench
+    ).wait()
+    #expect(ended.status == 0, "\(ended.errors)")
+    let figures = JSON(data: Data(ended.output.utf8))["figures"].array
+    func median(_ name: String) -> Double {
+      figures.first { $0["name"].string == name }?["ours"]["median"].double ?? .infinity
+    }
+    #expect(median("polls held") == 2_000)
+    #expect(median("change to all") < 15, "a debug build beside other tests")
+    #expect(median("memory a connection") < 48)
+  }
+
   /// The courier's address, without what it begins with.
   private static func register(_ phone: Phone) async throws -> String {
     let answer = try await phone.web.post(

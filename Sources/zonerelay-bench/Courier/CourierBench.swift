@@ -3,7 +3,7 @@ import Foundation
 import NIOCore
 import RelayWire
 
-/// S10: idle polls held, what each costs in memory, and how soon one change reaches them all.
+/// Idle courier polls: what each costs in memory, and how soon one change reaches them all.
 struct CourierBench {
   private let bench: Workbench
   private let connections: Int
@@ -26,7 +26,7 @@ struct CourierBench {
     let daemon = try await Daemon.start(bench)
     let scene = CourierScene(bench, daemon: daemon, devices: connections)
     let paths = try await scene.prepare()
-    Talk.line("S10: \(connections) devices are registered")
+    Talk.line("courier: \(connections) devices are registered")
     let before = try Memory.resident(of: daemon.child)
     let crowd = Crowd(paths, port: daemon.port, group: bench.group)
     let opened = ContinuousClock.now
@@ -34,7 +34,7 @@ struct CourierBench {
     try await wait(until: daemon, holds: connections)
     let opening = (ContinuousClock.now - opened).inSeconds
     let after = try Memory.resident(of: daemon.child)
-    Talk.line("S10: \(connections) polls are held")
+    Talk.line("courier: \(connections) polls are held")
     try await crowd.begin()
     try await scene.change()
     let reached = try await crowd.reached(within: .seconds(60))
@@ -48,12 +48,13 @@ struct CourierBench {
     try await daemon.stop()
     let each = (after - before) * 1_024 / Double(connections)
     return [
-      Figure("S10", "polls held", unit: "", ours: [Double(connections)]),
-      Figure("S10", "opened in", unit: "s", ours: [opening]),
-      Figure("S10", "memory a connection", unit: "KiB", ours: [each]),
-      Figure("S10", "change to half of them", unit: "s", ours: [reached[reached.count / 2]]),
+      Figure("courier", "polls held", unit: "", ours: [Double(connections)]),
+      Figure("courier", "opened in", unit: "s", ours: [opening]),
+      Figure("courier", "memory a connection", unit: "KiB", ours: [each]),
+      Figure("courier", "change to half of them", unit: "s", ours: [reached[reached.count / 2]]),
       Figure(
-        "S10", "change to all", unit: "s", ours: [reached[reached.count - 1]], floor: 5, aim: 2),
+        "courier", "change to all", unit: "s", ours: [reached[reached.count - 1]], floor: 5,
+        aim: 2),
     ]
   }
 
@@ -70,7 +71,7 @@ struct CourierBench {
 struct CourierCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "courier",
-    abstract: "S10: idle courier polls, their memory, and one change that reaches them all.")
+    abstract: "Idle courier polls, their memory, and one change that reaches them all.")
   @OptionGroup var options: Options
   @Option(help: "How many polls (default 50000; a tenth with --quick).")
   var connections: Int?

@@ -20,6 +20,7 @@ struct JSON: @unchecked Sendable, CustomStringConvertible {  // An immutable tre
   var array: [JSON] { (value as? [Any] ?? []).map { JSON($0) } }
   var string: String? { value as? String }
   var int: Int? { (value as? NSNumber)?.intValue }
+  var double: Double? { (value as? NSNumber)?.doubleValue }
   var bool: Bool? { (value as? NSNumber)?.boolValue }
   var keys: Set<String> { Set((value as? [String: Any] ?? [:]).keys) }
   var isNull: Bool { value == nil || value is NSNull }
