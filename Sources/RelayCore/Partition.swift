@@ -9,7 +9,7 @@ import OrderedCollections
 package struct Partition: Sendable {
   package let id: PartitionID
   let limits: Limits
-  let policy: WakePolicy
+  private(set) var policy: WakePolicy
 
   /// The last fact stepped.
   package internal(set) var stepped: Ordinal
@@ -87,6 +87,12 @@ package struct Partition: Sendable {
     folded = .zero
     cutTo = .zero
     rows = RowChanges()
+  }
+
+  /// New rules: every lane is asked anew what it waits for; its timer was set by the old ones.
+  mutating func adopt(_ policy: WakePolicy) {
+    self.policy = policy
+    for device in devices.indices { restless.append(device) }
   }
 
   /// Steps the next fact of the journal.

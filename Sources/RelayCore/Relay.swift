@@ -6,7 +6,9 @@ package struct Relay: ~Copyable {
   private var partitions: [Partition]
   private var routes: [RouteKey: Route]
   private let limits: Limits
-  private let policy: WakePolicy
+  private var policy: WakePolicy
+  /// Routes that a reload took away: lanes wait at them as state, and nothing goes out.
+  private var withdrawn: Set<RouteKey> = []
   /// Wakes wait for the end of recovery.
   private var isReplaying = true
 
@@ -39,10 +41,30 @@ package struct Relay: ~Copyable {
     !partitions[Int(id.number)].awaitingFold.isEmpty
   }
 
-  /// Routes that were ever used, in order.
+  /// Routes that were ever used, in order; one that was withdrawn until its last attempt has ended.
   package var routesInOrder: [(key: RouteKey, route: Route)] {
-    routes.sorted { $0.key < $1.key }.map { (key: $0.key, route: $0.value) }
+    routes.filter { !withdrawn.contains($0.key) || $0.value.inFlight > 0 }
+      .sorted { $0.key < $1.key }.map { (key: $0.key, route: $0.value) }
   }
+
+  /// New rules from here on. Called between two steps; what was decided before stays.
+  package mutating func adopt(_ policy: WakePolicy) {
+    guard policy != self.policy else { return }
+    self.policy = policy
+    for index in partitions.indices { partitions[index].adopt(policy) }
+    for key in routes.keys.sorted() { routes[key]?.adopt(probe: policy.probe) }
+  }
+
+  /// The route has a provider again, or another one, so what stopped it may be over: who waits for
+  /// it is not kept waiting for the next probe.
+  package mutating func renew(_ route: RouteKey, at now: Instant) {
+    withdrawn.remove(route)
+    routes[route]?.renew(at: now)
+  }
+
+  /// The route has no provider any more. What is in flight ends as usual; lanes wait there until
+  /// `renew`.
+  package mutating func withdraw(_ route: RouteKey) { withdrawn.insert(route) }
 
   /// Steps a durable fact. After a batch of inputs, call `wake`.
   package mutating func step(
@@ -161,7 +183,9 @@ package struct Relay: ~Copyable {
     for index in partitions.indices {
       earliest = min(earliest, partitions[index].nextTimer ?? .never)
     }
-    for (_, route) in routes { earliest = min(earliest, route.nextTimer ?? .never) }
+    for (key, route) in routes where !withdrawn.contains(key) {
+      earliest = min(earliest, route.nextTimer ?? .never)
+    }
     return earliest == .never ? nil : earliest
   }
 
@@ -180,6 +204,7 @@ package struct Relay: ~Copyable {
   private mutating func send(
     on key: RouteKey, at now: Instant, into effects: inout [Effect]
   ) -> Bool {
+    guard !withdrawn.contains(key) else { return false }
     var hadTurn = false
     while let lane = routes[key]?.next(at: now) {
       hadTurn = true

@@ -78,9 +78,11 @@ package final class Engine: Relaying, Sendable {
           inbox.post($0.event)
         }
       }
-      for (_, sender) in outside.senders { group.addTask { await sender.run() } }
+      let crew = SenderCrew()
+      for (route, sender) in outside.senders { crew.start(sender, on: route) }
+      group.addTask { await crew.run() }
       var loop = EngineLoop(
-        recovered: recovered, settings: settings, outside: outside, inbox: inbox,
+        recovered: recovered, settings: settings, outside: outside, crew: crew, inbox: inbox,
         visibility: visibility, commits: commits, folds: folds, store: store, logger: logger)
       defer {
         loop.desk.close()
@@ -101,6 +103,15 @@ package final class Engine: Relaying, Sendable {
   }
 
   package func drain() { inbox.refuse(.draining) }
+
+  /// Takes a reload over between two steps, and returns when it holds: attempts begun before end
+  /// as they began. Does nothing once the engine has stopped.
+  package func adopt(_ adoption: Adoption) async {
+    let inbox = inbox
+    await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
+      inbox.post(.adopt(adoption) { waiter.resume() })
+    }
+  }
 
   package func submit(_ facts: [Fact]) async throws(Unavailable) -> [Answer] {
     guard !facts.isEmpty else { return [] }

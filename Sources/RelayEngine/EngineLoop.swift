@@ -19,8 +19,9 @@ struct EngineLoop: ~Copyable {
   var pushesInFlight = 0
   var nextTrim: Instant
 
-  let settings: EngineSettings
-  let outside: Engine.Outside
+  var settings: EngineSettings
+  var outside: Engine.Outside
+  let crew: SenderCrew
   let inbox: Inbox
   let visibility: Visibility
   let commits: StoreWorker<[JournalEntry], Void>
@@ -31,7 +32,8 @@ struct EngineLoop: ~Copyable {
 
   init(
     recovered: consuming Recovery.Recovered, settings: EngineSettings, outside: Engine.Outside,
-    inbox: Inbox, visibility: Visibility, commits: StoreWorker<[JournalEntry], Void>,
+    crew: SenderCrew, inbox: Inbox, visibility: Visibility,
+    commits: StoreWorker<[JournalEntry], Void>,
     folds: StoreWorker<FoldJob, FoldResult>, store: any Store, logger: Logger
   ) {
     commit = GroupCommit(last: recovered.last)
@@ -48,6 +50,7 @@ struct EngineLoop: ~Copyable {
     let unfinished = relay.recovered()
     self.settings = settings
     self.outside = outside
+    self.crew = crew
     self.inbox = inbox
     self.visibility = visibility
     self.commits = commits
@@ -133,6 +136,9 @@ struct EngineLoop: ~Copyable {
       relay.left(device, connection, isExpectedBack: isExpectedBack, at: now)
     case .readerWaits, .timer: break
     case .vitals(let answer): answer(vitals(at: now))
+    case .adopt(let adoption, let done):
+      adopt(adoption, at: now)
+      done()
     case .stop:
       isStopping = true
       stopBy = now + settings.drainGrace

@@ -30,6 +30,8 @@ final class Inbox: Sendable {
     case readerWaits
     case timer
     case vitals(@Sendable (Vitals) -> Void)
+    /// A reload; said when it is done, or when the loop has ended.
+    case adopt(Adoption, @Sendable () -> Void)
     case stop
   }
 
@@ -77,7 +79,7 @@ final class Inbox: Sendable {
   func post(_ event: Event) {
     let (waiter, isLate) = queue(event)
     waiter?.resume()
-    if isLate, case .vitals(let answer) = event { answer(Vitals()) }
+    if isLate { event.answerLate() }
   }
 
   /// Takes a coming or going at the courier.
@@ -128,7 +130,7 @@ final class Inbox: Sendable {
     for submission in batch.submissions {
       submission.answer(.failure(Unavailable(.draining, retryAfterSeconds: 5)))
     }
-    for case .vitals(let answer) in batch.events { answer(Vitals()) }
+    for event in batch.events { event.answerLate() }
   }
 
   /// Everything that came in meanwhile; waits for something. Only the loop calls it.
@@ -148,6 +150,17 @@ final class Inbox: Sendable {
         state.couriers = 0
       }
       return state.batch
+    }
+  }
+}
+
+extension Inbox.Event {
+  /// The loop has ended: who waits for it is not left waiting.
+  fileprivate func answerLate() {
+    switch self {
+    case .vitals(let answer): answer(Vitals())
+    case .adopt(_, let done): done()
+    default: break
     }
   }
 }

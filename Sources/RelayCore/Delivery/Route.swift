@@ -22,7 +22,7 @@ package struct Route: Sendable {
   package private(set) var lastError: String?
   package internal(set) var pruning: Pruning
   private let inFlightMax: Int
-  private let probe: Span
+  private var probe: Span
   private var alerts: Deque<ReadyLane> = []
   private var background: Deque<ReadyLane> = []
 
@@ -88,6 +88,14 @@ package struct Route: Sendable {
       lastError = reason.text
       if circuit == .probing { circuit = .closed }
     }
+  }
+
+  /// From the next refusal on.
+  package mutating func adopt(probe: Span) { self.probe = probe }
+
+  /// Its provider is another one: a stopped route is probed at once.
+  package mutating func renew(at now: Instant) {
+    if case .open(let until) = circuit { circuit = .open(until: min(until, now)) }
   }
 
   /// When an open route may be probed, if somebody waits for it.

@@ -83,4 +83,33 @@ import Testing
     route.ended(.delivered, at: .s(1))
     #expect(route.lastError == nil && route.inFlight == 0)
   }
+
+  /// A reload brought another credential.
+  @Test func `renewed, a stopped route is probed at once`() {
+    var route = route()
+    for device in 0..<2 { route.offer(lane(device)) }
+    _ = take(&route, .s(0))
+    route.began()
+    route.ended(outage, at: .s(1))
+    #expect(take(&route, .s(2)) == nil)
+    route.renew(at: .s(2))
+    #expect(route.nextTimer == .s(2))
+    #expect(take(&route, .s(2)) == 1)
+    route.began()
+    #expect(route.circuit == .probing)
+    route.renew(at: .s(3))
+    #expect(route.circuit == .probing, "what is under way tells soon enough")
+    route.ended(.delivered, at: .s(3))
+    #expect(route.circuit == .closed)
+  }
+
+  @Test func `another probe gap holds from the next refusal on`() {
+    var route = route()
+    route.offer(lane(1))
+    route.adopt(probe: .seconds(5))
+    _ = take(&route, .s(0))
+    route.began()
+    route.ended(outage, at: .s(1))
+    #expect(route.circuit == .open(until: .s(6)))
+  }
 }

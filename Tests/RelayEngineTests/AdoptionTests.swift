@@ -1,0 +1,121 @@
+import RelayCore
+import Synchronization
+import Testing
+
+@testable import RelayEngine
+
+/// A reload while the engine works.
+@Suite struct AdoptionTests {
+  private let zone = ZoneID(name: "Notes", owner: UserID("_a"))
+
+  private func prepare(_ engine: Engine) async throws {
+    _ = try await engine.submit([World.registration("_a", 1, token: 0xa1)])
+    _ = try await engine.submit([World.zoneSubscription("_a", zone)])
+  }
+
+  private func settings(_ change: (inout EngineSettings) -> Void = { _ in }) -> EngineSettings {
+    var settings = EngineSettings()
+    settings.policy.window = .zero
+    settings.drainGrace = .seconds(1)
+    change(&settings)
+    return settings
+  }
+
+  /// A lane that rests until the old budget opens is asked anew.
+  @Test(.timeLimit(.minutes(1)))
+  func `a larger budget holds at once, for lanes that wait already too`() async throws {
+    let world = World { $0.policy.background.max = 1 }
+    try await world.run { (engine: Engine) async throws -> Void in
+      try await self.prepare(engine)
+      _ = try await engine.submit([World.change(1, self.zone)])
+      await world.provider.took(1)
+      _ = try await engine.submit([World.change(2, self.zone, record: "B")])
+      try await engine.visible(.feed(FeedKey(scope: World.scope, kind: .zone(self.zone))))
+      #expect(world.provider.pushes.count == 1)
+      await engine.adopt(Adoption(settings: self.settings { $0.policy.background.max = 2 }))
+      await world.provider.took(2)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a route that ended sends nothing and is healthy, until it is back`() async throws {
+    let world = World()
+    let next = WorkingProvider()
+    try await world.run { (engine: Engine) async throws -> Void in
+      try await self.prepare(engine)
+      _ = try await engine.submit([World.change(1, self.zone)])
+      await world.provider.took(1)
+      await engine.adopt(Adoption(settings: self.settings(), ended: [World.route]))
+      _ = try await engine.submit([World.change(2, self.zone, record: "B")])
+      try await engine.visible(.feed(FeedKey(scope: World.scope, kind: .zone(self.zone))))
+      let vitals = await engine.vitals()
+      #expect(vitals.routes == [])
+      #expect(vitals.reasons == [])
+      #expect(vitals.ledger.pending == 1)
+      #expect(world.provider.pushes.count == 1)
+      await engine.adopt(Adoption(settings: self.settings(), started: [World.route: next]))
+      await next.took(1)
+      #expect(world.provider.pushes.count == 1)
+      #expect(await engine.vitals().routes.map(\.sent) == [2])
+    }
+  }
+
+  /// The next probe would come in half a minute; the new credential need not wait for it.
+  @Test(.timeLimit(.minutes(1)))
+  func `another credential opens a stopped route at once`() async throws {
+    let world = World()
+    let next = WorkingProvider()
+    world.provider.answer([.later(after: nil, .route, .init("InvalidProviderToken"))])
+    try await world.run { (engine: Engine) async throws -> Void in
+      try await self.prepare(engine)
+      _ = try await engine.submit([World.change(1, self.zone)])
+      while await engine.vitals().reasons.isEmpty { try Task.checkCancellation() }
+      await engine.adopt(Adoption(settings: self.settings(), started: [World.route: next]))
+      await next.took(1)
+      while await !engine.vitals().reasons.isEmpty { try Task.checkCancellation() }
+    }
+  }
+
+  /// Keeps its connections until it is told to go.
+  private final class StayingProvider: PushSender {
+    private let state = Mutex((isRunning: false, hasLeft: false))
+    var isRunning: Bool { state.withLock { $0.isRunning } }
+    var hasLeft: Bool { state.withLock { $0.hasLeft } }
+
+    func send(_ push: Push, answer: @escaping @Sendable (Verdict) -> Void) { answer(.delivered) }
+
+    func run() async {
+      state.withLock { $0.isRunning = true }
+      for await _ in AsyncStream<Never>.makeStream().stream {}
+      state.withLock { $0.hasLeft = true }
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `senders run from when they start until another takes their place`() async {
+    let crew = SenderCrew()
+    let (first, second, other) = (StayingProvider(), StayingProvider(), StayingProvider())
+    let elsewhere = RouteKey(scope: World.scope, transport: .apns, topic: "other")
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await crew.run() }
+      crew.start(first, on: World.route)
+      crew.start(other, on: elsewhere)
+      while !first.isRunning || !other.isRunning { await Task.yield() }
+      crew.start(second, on: World.route)
+      while !first.hasLeft || !second.isRunning { await Task.yield() }
+      #expect(!other.hasLeft)
+      crew.dismiss(from: World.route)
+      while !second.hasLeft { await Task.yield() }
+      #expect(!other.hasLeft)
+      group.cancelAll()
+    }
+    #expect(other.hasLeft)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `after the end a reload does nothing and nobody waits for it`() async throws {
+    let world = World()
+    try await world.run { _ in }
+    await world.engine.adopt(Adoption(settings: settings()))
+  }
+}
