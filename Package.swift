@@ -132,7 +132,8 @@ let roomTests: [Target] = [
     products: [
       .product(name: "Hummingbird", package: "hummingbird"),
       .product(name: "HummingbirdTesting", package: "hummingbird"),
-      .product(name: "HTTPTypes", package: "swift-http-types"), jwt, logging,
+      .product(name: "HTTPTypes", package: "swift-http-types"), jwt, logging, crypto,
+      .product(name: "CryptoExtras", package: "swift-crypto"),
     ]),
   .tests("RelaySystemTests", ["RelaySystem", "RelayEngine", "RelayCore"], products: [logging]),
   .tests(

@@ -48,16 +48,31 @@ struct ScopeGate: Sendable {
     return try await users.user(of: token, at: now)
   }
 
-  /// The name of the producer whose key the request carries.
-  func producer(of request: Request) throws(WireError) -> String {
-    guard let key = try Self.bearer(of: request) else {
-      throw WireError(
-        .authenticationFailed, "no producer key; send it as Authorization: Bearer")
+  /// Who reports, as far as the headers tell; a signature is verified once the body is there.
+  func producer(of request: Request, at now: Instant) throws(WireError) -> ProducerClaim {
+    if let key = try Self.bearer(of: request) {
+      var found: String?
+      for producer in producers {
+        if case .bearer(let own) = producer.proof, Secret.isEqual(own, key) {
+          found = producer.name
+        }
+      }
+      guard let found else { throw WireError(.authenticationFailed, "unknown producer key") }
+      return .known(found)
     }
-    var found: String?
-    for producer in producers where Secret.isEqual(producer.bearer, key) { found = producer.name }
-    guard let found else { throw WireError(.authenticationFailed, "unknown producer key") }
-    return found
+    guard let signed = try SignedRequest(request, at: now) else {
+      throw WireError(
+        .authenticationFailed,
+        "no producer key; send it as Authorization: Bearer, or sign the request "
+          + "(X-Apple-CloudKit-Request-KeyID)")
+    }
+    for producer in producers {
+      if case .signature(signed.keyID, let key) = producer.proof {
+        return .signed(signed, key, producer.name)
+      }
+    }
+    throw WireError(
+      .authenticationFailed, "X-Apple-CloudKit-Request-KeyID names no producer of this environment")
   }
 
   private static func userToken(of request: Request) throws(WireError) -> String? {

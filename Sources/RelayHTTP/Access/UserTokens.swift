@@ -4,7 +4,8 @@ import RelayWire
 import Synchronization
 
 /// Verifies the JWTs of one scope's users. What verified once is remembered, by its digest and
-/// until it expires, so that a polling device costs one signature per token and not one per poll.
+/// until it expires or the keys change, so that a polling device costs one signature per token and
+/// not one per poll.
 final class UserTokens: Sendable {
   /// Clocks of devices and account servers may be off by this much.
   static let skew = Span.seconds(60)
@@ -14,12 +15,23 @@ final class UserTokens: Sendable {
     var expires: Instant
   }
 
+  /// All verified by keys of one generation.
+  private struct Memory {
+    var generation = 0
+    var tokens: [[UInt8]: Verified] = [:]
+  }
+
+  private enum Source {
+    case fixed(TokenVerifier)
+    case remote(RemoteKeys)
+  }
+
   private let container: String
   private let issuer: String?
   private let keys: any TokenKeys
   private let countMax: Int
-  private let signers = JWTKeyCollection()
-  private let verified = Mutex<[[UInt8]: Verified]>([:])
+  private let source: Source
+  private let memory = Mutex(Memory())
 
   init(
     _ users: ScopeAccess.Users, container: String, keys: any TokenKeys, countMax: Int
@@ -28,31 +40,65 @@ final class UserTokens: Sendable {
     self.keys = keys
     self.countMax = countMax
     issuer = users.issuer
-    await signers.add(hmac: HMACKey(from: users.sharedSecret), digestAlgorithm: .sha256)
+    source =
+      switch users.proof {
+      case .sharedSecret(let secret): .fixed(await TokenVerifier(sharedSecret: secret))
+      case .keySet(let set): .fixed(await TokenVerifier(set))
+      case .remote(let keys): .remote(keys)
+      }
   }
 
   func user(of token: String, at now: Instant) async throws(WireError) -> UserID {
     let digest = keys.digest(Array(token.utf8))
-    if let known = verified.withLock({ $0[digest] }), now < known.expires + Self.skew {
+    var (verifier, snapshot) = try await verifier()
+    let generation = snapshot?.generation ?? 0
+    if let known = known(digest, generation), now < known.expires + Self.skew {
       return known.user
     }
-    let claims = try await claims(of: token)
+    guard let header = TokenHeader(of: token) else { throw Self.refusal(Self.noToken) }
+    if case .unknownKey = verifier.choose(for: header), case .remote(let keys) = source,
+      let old = snapshot, let fresh = await keys.newer(than: old)
+    {
+      (verifier, snapshot) = (fresh.verifier, fresh)
+    }
+    let claims = try await claims(of: token, header, verifier)
     try check(claims, at: now)
     remember(
-      Verified(user: UserID(claims.sub), expires: Self.instant(claims.exp)), of: digest, at: now)
+      Verified(user: UserID(claims.sub), expires: Self.instant(claims.exp)), of: digest,
+      snapshot?.generation ?? 0, at: now)
     return UserID(claims.sub)
   }
 
-  private func claims(of token: String) async throws(WireError) -> UserClaims {
-    // jwt-kit verifies with the key it has whatever `alg` says; we accept what we document.
-    guard Self.algorithm(of: token) == "HS256" else {
-      throw Self.refusal("the user token must be a JWT signed with HS256")
+  private static let noToken = "the user token is no JWT"
+
+  /// - Throws: 503 while the keys have never been fetched: a device that is sent away with 401
+  ///   would sign its user out.
+  private func verifier() async throws(WireError) -> (TokenVerifier, RemoteKeys.Snapshot?) {
+    switch source {
+    case .fixed(let verifier): return (verifier, nil)
+    case .remote(let keys):
+      guard let snapshot = await keys.current() else {
+        throw WireError(
+          .tryAgainLater, "the keys that sign user tokens could not be fetched yet",
+          retryAfterSeconds: 5)
+      }
+      return (snapshot.verifier, snapshot)
     }
-    do {
-      return try await signers.verify(token, as: UserClaims.self)
-    } catch {
-      throw Self.refusal(
-        "the user token's signature does not verify, or sub, aud or exp is missing")
+  }
+
+  private func claims(
+    of token: String, _ header: TokenHeader, _ verifier: TokenVerifier
+  ) async throws(WireError) -> UserClaims {
+    switch verifier.choose(for: header) {
+    case .refused(let reason): throw Self.refusal(reason)
+    case .unknownKey: throw Self.refusal("the user token's kid names no key of this environment")
+    case .key(let signers):
+      do {
+        return try await signers.verify(token, as: UserClaims.self)
+      } catch {
+        throw Self.refusal(
+          "the user token's signature does not verify, or sub, aud or exp is missing")
+      }
     }
   }
 
@@ -74,23 +120,26 @@ final class UserTokens: Sendable {
     }
   }
 
-  private func remember(_ token: Verified, of digest: [UInt8], at now: Instant) {
-    verified.withLock { tokens in
-      if tokens.count >= countMax {
-        tokens = tokens.filter { now < $0.value.expires }
-        if tokens.count >= countMax { tokens.removeAll(keepingCapacity: true) }
-      }
-      tokens[digest] = token
+  private func known(_ digest: [UInt8], _ generation: Int) -> Verified? {
+    memory.withLock { memory in
+      if memory.generation < generation { memory = Memory(generation: generation) }
+      return memory.generation == generation ? memory.tokens[digest] : nil
     }
   }
 
-  private static func algorithm(of token: String) -> String? {
-    guard let header = token.split(separator: ".", omittingEmptySubsequences: false).first,
-      let bytes = Base64.bytes(header)
-    else { return nil }
-    // A header that is no JSON has no algorithm: the caller refuses it either way.
-    let tree = try? JSONTree(bytes)
-    return try? tree?.root.optional("alg")?.string()
+  private func remember(
+    _ token: Verified, of digest: [UInt8], _ generation: Int, at now: Instant
+  ) {
+    memory.withLock { memory in
+      if memory.generation < generation { memory = Memory(generation: generation) }
+      // Verified by keys that have gone meanwhile: it must show itself again.
+      guard memory.generation == generation else { return }
+      if memory.tokens.count >= countMax {
+        memory.tokens = memory.tokens.filter { now < $0.value.expires }
+        if memory.tokens.count >= countMax { memory.tokens.removeAll(keepingCapacity: true) }
+      }
+      memory.tokens[digest] = token
+    }
   }
 
   private static func instant(_ seconds: Double) -> Instant {

@@ -10,24 +10,33 @@ package struct ControlDesk: Sendable {
   let keys: any TokenKeys
   let clock: any ClockReader
   let access: ScopeBook
+  let troubles: Troubles
   let limits: HTTPLimits
   let version: String
 
   package init(
     relay: any Relaying, reader: any FeedReader, keys: any TokenKeys, clock: any ClockReader,
-    access: ScopeBook, settings: HTTPSettings
+    access: ScopeBook, troubles: Troubles = Troubles(), settings: HTTPSettings
   ) {
     self.relay = relay
     self.reader = reader
     self.keys = keys
     self.clock = clock
     self.access = access
+    self.troubles = troubles
     limits = settings.limits
     version = settings.version
   }
 
   func status() async -> StatusReport {
-    StatusReport(await relay.vitals(), version: version, pid: getpid())
+    StatusReport(await vitals(), version: version, pid: getpid())
+  }
+
+  /// The engine's, and what is wrong around it.
+  func vitals() async -> Vitals {
+    var vitals = await relay.vitals()
+    vitals.reasons += troubles.reasons
+    return vitals
   }
 
   /// Registrations as the store has them, the newest included.

@@ -9,7 +9,7 @@ struct MetricsText {
 
   static func response(_ desk: ControlDesk) async -> Response {
     Response(
-      text: MetricsText(await desk.relay.vitals(), version: desk.version).text,
+      text: MetricsText(await desk.vitals(), version: desk.version).text,
       type: "text/plain; version=0.0.4; charset=utf-8")
   }
 

@@ -7,9 +7,10 @@ import RelayWire
 extension Doors {
   /// Takes a producer's changes in: all valid ones of a request go to the relay together.
   func take(_ request: Request, _ gate: ScopeGate) async throws -> Response {
-    let producer = try gate.producer(of: request)
+    let claim = try gate.producer(of: request, at: clock.wall())
     let format = try EventFormat(of: request)
     let bytes = try await bodies.collect(request, upTo: limits.bodyBytes)
+    let producer = try claim.producer(sending: bytes)
     let events = try arrived(bytes, format, request.headers)
     let reader = EventReader(
       scope: gate.scope, producer: producer, ids: keys, limits: limits, now: clock.wall())

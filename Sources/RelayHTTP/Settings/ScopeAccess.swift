@@ -34,27 +34,49 @@ package struct ScopeAccess: Hashable, Sendable {
     }
   }
 
-  /// A user is a JWT signed with HS256.
+  /// A user is a signed JWT.
   package struct Users: Hashable, Sendable {
-    /// At least 32 bytes.
-    package var sharedSecret: [UInt8]
+    package enum Proof: Hashable, Sendable {
+      /// HS256, at least 32 bytes.
+      case sharedSecret([UInt8])
+      /// ES256, RS256 or EdDSA.
+      case keySet(KeySet)
+      /// The same, fetched by a `KeyShelf`.
+      case remote(RemoteKeys)
+    }
+
+    package var proof: Proof
     /// If set, `iss` must equal it.
     package var issuer: String?
 
-    package init(sharedSecret: [UInt8], issuer: String? = nil) {
-      self.sharedSecret = sharedSecret
+    package init(_ proof: Proof, issuer: String? = nil) {
+      self.proof = proof
       self.issuer = issuer
+    }
+
+    package init(sharedSecret: [UInt8], issuer: String? = nil) {
+      self.init(.sharedSecret(sharedSecret), issuer: issuer)
     }
   }
 
   package struct Producer: Hashable, Sendable {
+    package enum Proof: Hashable, Sendable {
+      /// At least 32 characters.
+      case bearer(String)
+      /// CloudKit's server-to-server signature; no two producers share a key id.
+      case signature(keyID: String, ProducerKey)
+    }
+
     package var name: String
-    /// At least 32 characters.
-    package var bearer: String
+    package var proof: Proof
+
+    package init(name: String, proof: Proof) {
+      self.name = name
+      self.proof = proof
+    }
 
     package init(name: String, bearer: String) {
-      self.name = name
-      self.bearer = bearer
+      self.init(name: name, proof: .bearer(bearer))
     }
   }
 }

@@ -113,6 +113,11 @@ struct Rig {
       json: tree?.root ?? empty.root)
   }
 
+  /// What another desk's control socket says.
+  static func ask(_ desk: ControlDesk, _ path: String) async throws -> String {
+    String(buffer: try await knock(ControlResponder(desk: desk), .get, path, [:], nil).body)
+  }
+
   private static func knock<Responder: HTTPResponder>(
     _ responder: Responder, _ method: HTTPRequest.Method, _ path: String, _ fields: HTTPFields,
     _ body: ByteBuffer?

@@ -1,0 +1,149 @@
+import JWTKit
+import RelayWire
+
+/// Public keys that sign users' tokens, as a JSON Web Key Set lists them (RFC 7517).
+///
+/// Each key has one algorithm for ever, told by its type: whatever a token's header says, an RSA
+/// key verifies RS256 and nothing else. Keys of types and uses that are not ours (other curves,
+/// encryption) are passed over, as the RFC wants; a key that should be usable and is not stands in
+/// `problems`.
+package struct KeySet: Hashable, Sendable {
+  package enum Algorithm: String, Hashable, Sendable, CaseIterable {
+    case es256 = "ES256"
+    case rs256 = "RS256"
+    case eddsa = "EdDSA"
+  }
+
+  /// One key as it stood in the set: equal texts are equal keys.
+  package struct Key: Hashable, Sendable {
+    package let id: String?
+    package let algorithm: Algorithm
+    /// Base64url: x and y, n and e, or x alone.
+    let numbers: [String]
+  }
+
+  /// The set itself is none: not JSON, no list, too long.
+  package struct Unreadable: Error, Hashable, Sendable {
+    package let reason: String
+  }
+
+  package private(set) var keys: [Key] = []
+  /// Keys that should be usable and are not, each with its place and what is wrong with it.
+  package private(set) var problems: [String] = []
+
+  /// Keys of one set; account servers publish a handful.
+  package static let keysMax = 100
+
+  /// - Throws: `Unreadable` if it is no key set. One without usable keys is one: see `keys`.
+  package init(_ bytes: [UInt8]) throws(Unreadable) {
+    let elements: [JSONCursor]
+    do throws(JSONProblem) {
+      elements = try JSONTree(bytes).root.object().required("keys").elements()
+    } catch {
+      throw Unreadable(reason: "is no key set (RFC 7517): \(error)")
+    }
+    guard elements.count <= Self.keysMax else {
+      throw Unreadable(reason: "lists \(elements.count) keys, more than \(Self.keysMax)")
+    }
+    for (index, element) in elements.enumerated() {
+      do throws(JSONProblem) {
+        if let key = try Self.key(element) { try add(key, at: element) }
+      } catch {
+        problems.append(error.path.isEmpty ? "keys[\(index)] \(error.what)" : error.description)
+      }
+    }
+  }
+
+  private mutating func add(_ key: Key, at element: JSONCursor) throws(JSONProblem) {
+    guard !keys.contains(where: { $0.id == key.id && $0.algorithm == key.algorithm }) else {
+      throw element.problem(
+        key.id.map { "has the kid '\($0)' of another \(key.algorithm.rawValue) key" }
+          ?? "has no kid, as another \(key.algorithm.rawValue) key; kid chooses the key")
+    }
+    guard key.isUsable else {
+      throw element.problem("is no \(key.algorithm.rawValue) public key: its numbers do not fit")
+    }
+    keys.append(key)
+  }
+
+  /// Nil: not ours.
+  private static func key(_ element: JSONCursor) throws(JSONProblem) -> Key? {
+    let object = try element.object()
+    let type = try object.required("kty").string()
+    guard type != "oct" else {
+      throw object.problem("is a shared secret, which no key set may show; use sharedSecret")
+    }
+    if let use = try object.optional("use")?.string(), use != "sig" { return nil }
+    let curve = try object.optional("crv")?.string()
+    let algorithm: Algorithm
+    switch (type, curve) {
+    case ("EC", "P-256"): algorithm = .es256
+    case ("RSA", _): algorithm = .rs256
+    case ("OKP", "Ed25519"): algorithm = .eddsa
+    default: return nil
+    }
+    if let named = try object.optional("alg")?.string(), named != algorithm.rawValue {
+      // Ed25519 is the newer name of the same (RFC 9864).
+      guard algorithm == .eddsa, named == "Ed25519" else { return nil }
+    }
+    guard object.optional("d") == nil else {
+      throw object.problem("is a private key; only its public half belongs here")
+    }
+    let id = try object.optional("kid")?.string()
+    let numbers: [String] =
+      switch algorithm {
+      case .es256: [try object.required("x").string(), try object.required("y").string()]
+      case .rs256: [try object.required("n").string(), try object.required("e").string()]
+      case .eddsa: [try object.required("x").string()]
+      }
+    return Key(id: id, algorithm: algorithm, numbers: numbers)
+  }
+}
+
+extension KeySet.Key {
+  /// Shorter moduli are broken, longer ones let a stranger spend our time.
+  private static let modulusBits = 2_048...8_192
+
+  fileprivate var isUsable: Bool {
+    let bytes = numbers.compactMap { Base64.bytes($0) }
+    guard bytes.count == numbers.count else { return false }
+    switch algorithm {
+    case .es256:
+      // Reading it shows whether the point is on the curve.
+      return bytes.allSatisfy { $0.count == 32 } && (try? es256) != nil
+    case .rs256:
+      let modulus = bytes[0].drop { $0 == 0 }
+      let bits = modulus.count * 8 - (modulus.first?.leadingZeroBitCount ?? 0)
+      let exponent = bytes[1].drop { $0 == 0 }
+      // No number of these sizes is refused further on, but asking costs nothing.
+      return Self.modulusBits.contains(bits) && 1...8 ~= exponent.count
+        && exponent.last.map { $0 % 2 == 1 } ?? false && exponent != [1] && (try? rs256) != nil
+    case .eddsa:
+      // As for ES256.
+      return bytes[0].count == 32 && (try? eddsa) != nil
+    }
+  }
+
+  private var es256: ES256PublicKey {
+    get throws { try ES256PublicKey(parameters: (x: numbers[0], y: numbers[1])) }
+  }
+
+  private var rs256: Insecure.RSA.PublicKey {
+    get throws { try Insecure.RSA.PublicKey(modulus: numbers[0], exponent: numbers[1]) }
+  }
+
+  private var eddsa: EdDSA.PublicKey {
+    get throws { try EdDSA.PublicKey(x: numbers[0], curve: .ed25519) }
+  }
+
+  /// The key alone, under its own algorithm.
+  func signers() async throws -> JWTKeyCollection {
+    let signers = JWTKeyCollection()
+    switch algorithm {
+    case .es256: await signers.add(ecdsa: try es256)
+    case .rs256: await signers.add(rsa: try rs256, digestAlgorithm: .sha256)
+    case .eddsa: await signers.add(eddsa: try eddsa)
+    }
+    return signers
+  }
+}

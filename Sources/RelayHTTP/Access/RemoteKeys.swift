@@ -1,0 +1,148 @@
+import RelayCore
+import Synchronization
+
+/// Where a key set is fetched from.
+package struct KeySetAddress: Hashable, Sendable {
+  /// https.
+  package var url: String
+  /// PEM file of the only authorities to trust; nil: the system's.
+  package var trustRoots: String?
+
+  package init(url: String, trustRoots: String? = nil) {
+    self.url = url
+    self.trustRoots = trustRoots
+  }
+}
+
+/// The keys behind one URL: the newest that could be fetched, and who waits for newer ones.
+///
+/// Equal only to itself.
+package final class RemoteKeys: Sendable, Hashable {
+  struct Snapshot: Sendable {
+    var set: KeySet
+    var verifier: TokenVerifier
+    /// Rises when the keys change: what was verified with older ones counts no more.
+    var generation: Int
+    var fetchedAt: Instant
+  }
+
+  private struct State {
+    var schedule: KeySchedule
+    var snapshot: Snapshot?
+    var waiters: [CheckedContinuation<Void, Never>] = []
+    /// The first try is over, well or badly.
+    var isTried = false
+    var isClosed = false
+  }
+
+  package let address: KeySetAddress
+  private let state: Mutex<State>
+  private let clock: @Sendable () -> Instant
+  private let poke: @Sendable () -> Void
+
+  /// - Parameters:
+  ///   - clock: the boot clock.
+  ///   - poke: called when a fetch became due before its time.
+  init(
+    _ address: KeySetAddress, clock: @escaping @Sendable () -> Instant,
+    poke: @escaping @Sendable () -> Void
+  ) {
+    self.address = address
+    self.clock = clock
+    self.poke = poke
+    state = Mutex(State(schedule: KeySchedule(at: clock())))
+  }
+
+  /// What is there; before the first try is over it is waited for.
+  ///
+  /// - Returns: nil if no fetch has succeeded yet.
+  func current() async -> Snapshot? {
+    await wait { $0.snapshot == nil && !$0.isTried }
+    return state.withLock { $0.snapshot }
+  }
+
+  /// A token names a key that is not among `snapshot`'s: newer ones, if there are any. At most one
+  /// fetch a minute is made for that, whoever asks.
+  func newer(than snapshot: Snapshot) async -> Snapshot? {
+    let now = clock()
+    poke()
+    await wait { state in
+      guard state.snapshot?.generation == snapshot.generation else { return false }
+      return state.schedule.missed(at: now)
+    }
+    let fresh = state.withLock { $0.snapshot }
+    return fresh?.generation == snapshot.generation ? nil : fresh
+  }
+
+  /// Waits for the end of a fetch if `isWorthIt`.
+  private func wait(_ isWorthIt: @escaping @Sendable (inout State) -> Bool) async {
+    await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
+      let waits = state.withLock { state in
+        guard !state.isClosed, isWorthIt(&state) else { return false }
+        state.waiters.append(waiter)
+        return true
+      }
+      if waits { poke() } else { waiter.resume() }
+    }
+  }
+
+  // MARK: The shelf's side
+
+  /// - Returns: true if it was due: fetch, then say what came of it.
+  func begin() -> Bool {
+    let now = clock()
+    return state.withLock { state in
+      guard !state.isClosed, state.schedule.isDue(at: now) else { return false }
+      state.schedule.begin(at: now)
+      return true
+    }
+  }
+
+  /// - Returns: true if the keys are others than before.
+  @discardableResult
+  func arrived(_ set: KeySet, maxAge: Span?) async -> Bool {
+    let verifier = await TokenVerifier(set)
+    let now = clock()
+    let (isNews, waiters) = state.withLock { state in
+      let old = state.snapshot
+      let isNews = old?.set.keys != set.keys
+      let generation = (old?.generation ?? 0) + (isNews ? 1 : 0)
+      state.snapshot = Snapshot(
+        set: set, verifier: verifier, generation: generation, fetchedAt: now)
+      state.schedule.arrived(maxAge: maxAge, at: now)
+      return (isNews, Self.release(&state))
+    }
+    for waiter in waiters { waiter.resume() }
+    return isNews
+  }
+
+  /// - Returns: how old the keys are that stay in use; nil: there are none.
+  @discardableResult
+  func failed() -> Span? {
+    let now = clock()
+    let (age, waiters) = state.withLock { state in
+      state.schedule.failed(at: now)
+      return (state.snapshot.map { now - $0.fetchedAt }, Self.release(&state))
+    }
+    for waiter in waiters { waiter.resume() }
+    return age
+  }
+
+  /// Nobody fetches any more: nobody shall wait.
+  func close() {
+    let waiters = state.withLock { state in
+      state.isClosed = true
+      return Self.release(&state)
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+
+  private static func release(_ state: inout State) -> [CheckedContinuation<Void, Never>] {
+    state.isTried = true
+    defer { state.waiters = [] }
+    return state.waiters
+  }
+
+  package static func == (left: RemoteKeys, right: RemoteKeys) -> Bool { left === right }
+  package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

@@ -1,0 +1,83 @@
+import JWTKit
+import RelayWire
+
+/// Which key verifies a user token. Chosen by the token's `alg` and `kid` together: a key is asked
+/// only for tokens that name its own algorithm, so no public key can pass for a shared secret.
+struct TokenVerifier: Sendable {
+  enum Choice: Sendable {
+    case key(JWTKeyCollection)
+    /// The token names a key that is not among these; a newer set may have it.
+    case unknownKey
+    case refused(String)
+  }
+
+  private struct Key: Sendable {
+    var id: String?
+    var algorithm: String
+    var signers: JWTKeyCollection
+  }
+
+  private let keys: [Key]
+  /// A secret that both sides know has no id: `kid` is not looked at.
+  private let isSecret: Bool
+
+  init(sharedSecret: [UInt8]) async {
+    let signers = JWTKeyCollection()
+    await signers.add(hmac: HMACKey(from: sharedSecret), digestAlgorithm: .sha256)
+    keys = [Key(id: nil, algorithm: "HS256", signers: signers)]
+    isSecret = true
+  }
+
+  init(_ set: KeySet) async {
+    var keys: [Key] = []
+    for key in set.keys {
+      // The set has tried each key: one that fails now does not exist.
+      guard let signers = try? await key.signers() else { continue }
+      keys.append(Key(id: key.id, algorithm: key.algorithm.rawValue, signers: signers))
+    }
+    self.keys = keys
+    isSecret = false
+  }
+
+  func choose(for header: TokenHeader) -> Choice {
+    let known = isSecret ? ["HS256"] : KeySet.Algorithm.allCases.map(\.rawValue)
+    // Ed25519 is the newer name of the same (RFC 9864).
+    let algorithm = header.algorithm == "Ed25519" ? "EdDSA" : header.algorithm
+    guard let algorithm, known.contains(algorithm), !header.isCritical else {
+      let names = known.joined(separator: ", ")
+      return .refused("the user token must be a JWT signed with \(names)")
+    }
+    let fitting = keys.filter { $0.algorithm == algorithm }
+    if isSecret, let only = fitting.first { return .key(only.signers) }
+    if let id = header.key {
+      return fitting.first { $0.id == id }.map { .key($0.signers) } ?? .unknownKey
+    }
+    guard let only = fitting.first, fitting.count == 1 else {
+      return .refused("the user token must name its key by kid")
+    }
+    return .key(only.signers)
+  }
+}
+
+/// What a JWT says of itself before anything of it is verified.
+struct TokenHeader: Sendable {
+  var algorithm: String?
+  var key: String?
+  /// It has extensions that must be understood (RFC 7515, 4.1.11); we know none.
+  var isCritical: Bool
+
+  /// Nil: no JWT.
+  init?(of token: String) {
+    guard let header = token.split(separator: ".", omittingEmptySubsequences: false).first,
+      let bytes = Base64.bytes(header)
+    else { return nil }
+    do throws(JSONProblem) {
+      let root = try JSONTree(bytes).root.object()
+      algorithm = try root.optional("alg")?.string()
+      key = try root.optional("kid")?.string()
+      isCritical = root.optional("crit") != nil
+    } catch {
+      return nil
+    }
+  }
+}

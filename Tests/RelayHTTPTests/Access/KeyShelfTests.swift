@@ -1,0 +1,214 @@
+import HTTPTypes
+import Logging
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import RelayWire
+import Synchronization
+import Testing
+
+/// Users' keys behind a URL: rotated, unreachable, unknown.
+@Suite struct KeyShelfTests {
+  private static let address = KeySetAddress(url: "https://accounts.example.com/keys")
+  private static let path = "/device/1/\(Rig.container)/development/tokens/list"
+
+  /// A server of accounts that answers as it is told, and counts who asked.
+  private final class Accounts: KeySetSource {
+    private let state = Mutex(
+      (answer: Result<FetchedKeySet, KeySetFailure>.failure(.init("nobody is there")), count: 0))
+
+    func answer(_ answer: Result<FetchedKeySet, KeySetFailure>) {
+      state.withLock { $0.answer = answer }
+    }
+
+    func publish(_ keys: [String]) {
+      answer(.success(FetchedKeySet(bytes: AccountKey.set(keys), maxAge: .minutes(10))))
+    }
+
+    var count: Int { state.withLock { $0.count } }
+
+    func fetch(_ address: KeySetAddress) async throws(KeySetFailure) -> FetchedKeySet {
+      let answer = state.withLock { state in
+        state.count += 1
+        return state.answer
+      }
+      return try answer.get()
+    }
+  }
+
+  private final class MovingClock: ClockReader {
+    private let time = Mutex(Instant(milliseconds: 1_000))
+    func wall() -> Instant { boot() }
+    func boot() -> Instant { time.withLock { $0 } }
+    func pass(_ span: Span) { time.withLock { $0 = $0 + span } }
+  }
+
+  private struct World {
+    let accounts = Accounts()
+    let clock = MovingClock()
+    let troubles = Troubles()
+    let shelf: KeyShelf
+
+    init() {
+      shelf = KeyShelf(
+        source: accounts, clock: clock, troubles: troubles,
+        logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    /// Runs the shelf beside `body`.
+    func run(_ body: @escaping @Sendable (World, Rig) async throws -> Void) async throws {
+      let world = self
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { await world.shelf.run() }
+        let keys = shelf.keys(at: address)
+        let rig = await Rig(access: ScopeAccess(users: .init(.remote(keys))))
+        try await body(world, rig)
+        group.cancelAll()
+      }
+    }
+
+    /// Time passes, and the shelf looks whether anything is due; returns when it has asked again.
+    func pass(_ span: Span) async throws {
+      let before = accounts.count
+      clock.pass(span)
+      _ = shelf.keys(at: address)
+      while accounts.count == before {
+        try Task.checkCancellation()
+        await Task.yield()
+      }
+    }
+  }
+
+  private static func status(_ rig: Rig, _ token: String) async throws -> Int {
+    try await rig.send(.post, path, "{}", bearer: token).status
+  }
+
+  private static func until(_ isTrue: () async throws -> Bool) async throws {
+    while try await !isTrue() {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `the first token waits for the first keys`() async throws {
+    let world = World()
+    let key = AccountKey.curve
+    world.accounts.publish([try key.shown(id: "a")])
+    let token = try key.token(#","kid":"a""#)
+    try await world.run { (world: World, rig: Rig) async throws -> Void in
+      #expect(try await Self.status(rig, token) == 200)
+      #expect(world.accounts.count == 1)
+      #expect(world.troubles.reasons == [])
+    }
+  }
+
+  /// Nobody is signed out because another server is down.
+  @Test(.timeLimit(.minutes(1)))
+  func `without any keys users are asked to come again, and status says why`() async throws {
+    let world = World()
+    let key = AccountKey.curve
+    let (token, shown) = (try key.token(#","kid":"a""#), try key.shown(id: "a"))
+    try await world.run { (world: World, rig: Rig) async throws -> Void in
+      let answer = try await rig.send(.post, Self.path, "{}", bearer: token)
+      #expect(answer.status == 503)
+      #expect(try answer.string("serverErrorCode") == "TRY_AGAIN_LATER")
+      #expect(try answer.json.required("retryAfter").integer() == 5)
+      try await Self.until { !world.troubles.reasons.isEmpty }
+      let reason = try #require(world.troubles.reasons.first)
+      #expect(reason.contains(Self.address.url) && reason.contains("nobody is there"))
+      world.accounts.publish([shown])
+      try await world.pass(.seconds(5))
+      try await Self.until { try await Self.status(rig, token) == 200 }
+      #expect(world.troubles.reasons == [])
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a new key is fetched when a token names it, at most once a minute`() async throws {
+    let world = World()
+    let (old, new) = (AccountKey.curve, AccountKey.edwards)
+    world.accounts.publish([try old.shown(id: "a")])
+    let tokens = (
+      old: try old.token(#","kid":"a""#), new: try new.token(#","kid":"b""#),
+      stranger: try new.token(#","kid":"c""#)
+    )
+    let shown = try new.shown(id: "b")
+    try await world.run { (world: World, rig: Rig) async throws -> Void in
+      #expect(try await Self.status(rig, tokens.old) == 200)
+      world.accounts.publish([shown])
+      #expect(try await Self.status(rig, tokens.new) == 401, "asked a moment ago")
+      #expect(world.accounts.count == 1)
+      world.clock.pass(.minutes(1))
+      #expect(try await Self.status(rig, tokens.new) == 200)
+      #expect(world.accounts.count == 2)
+      // The old key has gone, and with it what was remembered of its tokens.
+      #expect(try await Self.status(rig, tokens.old) == 401)
+      for _ in 1...5 { #expect(try await Self.status(rig, tokens.stranger) == 401) }
+      #expect(world.accounts.count == 2)
+      world.clock.pass(.minutes(1))
+      #expect(try await Self.status(rig, tokens.stranger) == 401)
+      #expect(world.accounts.count == 3)
+      #expect(try await Self.status(rig, tokens.new) == 200)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a failed refresh keeps the old keys and says so until one succeeds`() async throws {
+    let world = World()
+    let key = AccountKey.curve
+    let shown = try key.shown(id: "a")
+    world.accounts.publish([shown])
+    let token = try key.token(#","kid":"a""#)
+    try await world.run { (world: World, rig: Rig) async throws -> Void in
+      #expect(try await Self.status(rig, token) == 200)
+      for bad in [
+        Result<FetchedKeySet, KeySetFailure>.failure(.init("status 500")),
+        .success(FetchedKeySet(bytes: Array("<html>".utf8))),
+        .success(FetchedKeySet(bytes: AccountKey.set([]))),
+      ] {
+        world.accounts.answer(bad)
+        try await world.pass(.minutes(10))
+        try await Self.until { world.troubles.reasons.first?.contains("stay in use") == true }
+        #expect(try await Self.status(rig, token) == 200)
+      }
+      world.accounts.publish([shown])
+      try await world.pass(.minutes(10))
+      try await Self.until { world.troubles.reasons.isEmpty }
+      #expect(try await Self.status(rig, token) == 200)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `what no environment names any more is fetched and complained of no more`() async throws {
+    let world = World()
+    try await world.run { (world: World, rig: Rig) async throws -> Void in
+      try await Self.until { !world.troubles.reasons.isEmpty }
+      let kept = world.shelf.keys(at: Self.address)
+      world.shelf.keep([Self.address])
+      #expect(world.shelf.keys(at: Self.address) == kept)
+      world.shelf.keep([])
+      #expect(world.troubles.reasons == [])
+      #expect(world.shelf.keys(at: Self.address) != kept)
+    }
+  }
+
+  @Test func `status and metrics show what is wrong around the engine`() async throws {
+    let relay = TestRelay()
+    let troubles = Troubles()
+    let rig = await Rig(relay: relay)
+    let desk = ControlDesk(
+      relay: relay, reader: relay, keys: rig.keys, clock: TestClock(),
+      access: await ScopeBook([:], keys: rig.keys, limits: HTTPLimits()), troubles: troubles,
+      settings: rig.settings)
+    troubles.tell("b", "the second")
+    troubles.tell("a", "the first")
+    let answer = try await Rig.ask(desk, "/status")
+    #expect(answer.contains(#""healthy":false"#))
+    #expect(answer.contains(#"["the first","the second"]"#))
+    #expect(try await Rig.ask(desk, "/metrics").contains("zonerelay_healthy 0"))
+    troubles.settle("a")
+    troubles.settle("b")
+    #expect(try await Rig.ask(desk, "/status").contains(#""healthy":true"#))
+  }
+}

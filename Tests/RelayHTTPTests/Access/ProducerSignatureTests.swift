@@ -1,0 +1,176 @@
+import Crypto
+import Foundation
+import HTTPTypes
+import RelayCore
+import RelayHTTP
+import RelayWire
+import Testing
+
+/// Producers who sign their requests as CloudKit's server-to-server clients do.
+@Suite struct ProducerSignatureTests {
+  private static let path = "/events/1/\(Rig.container)/development"
+  private let key = P256.Signing.PrivateKey()
+
+  private func rig() async throws -> Rig {
+    let proof = ScopeAccess.Producer.Proof.signature(
+      keyID: "key-1", try ProducerKey(pem: key.publicKey.pemRepresentation))
+    return await Rig(
+      access: ScopeAccess(
+        users: .init(sharedSecret: Rig.secret),
+        producers: [
+          ScopeAccess.Producer(name: "records-1", bearer: Rig.producerKey),
+          ScopeAccess.Producer(name: "records-2", proof: proof),
+        ]))
+  }
+
+  private struct Letter {
+    var body = Event().text
+    var keyID: String? = "key-1"
+    var date: String? = "2026-11-21T03:00:00Z"
+    var path = ProducerSignatureTests.path
+    /// What is signed as the body's digest; nil: the digest.
+    var digest: String?
+    var signature: String?
+  }
+
+  private func send(_ letter: Letter, to rig: Rig) async throws -> Rig.Answer {
+    let digest =
+      letter.digest ?? Base64.text(Array(SHA256.hash(data: Data(letter.body.utf8))))
+    let signed = "\(letter.date ?? ""):\(digest):\(letter.path)"
+    let der = Array(try key.signature(for: Data(signed.utf8)).derRepresentation)
+    var headers: HTTPFields = [.contentType: "application/cloudevents+json"]
+    headers[.init("X-Apple-CloudKit-Request-KeyID")!] = letter.keyID
+    headers[.init("X-Apple-CloudKit-Request-ISO8601Date")!] = letter.date
+    headers[.init("X-Apple-CloudKit-Request-SignatureV1")!] = letter.signature ?? Base64.text(der)
+    return try await rig.send(.post, Self.path, letter.body, headers: headers)
+  }
+
+  private func refuses(_ letter: Letter, _ reason: String) async throws {
+    let answer = try await send(letter, to: try await rig())
+    #expect(answer.status == 401, "\(answer.text)")
+    #expect(try answer.string("serverErrorCode") == "AUTHENTICATION_FAILED")
+    #expect(try answer.string("reason")?.contains(reason) == true, "\(answer.text)")
+  }
+
+  /// Also a second time: the event's id makes it a duplicate.
+  @Test func `a signed request is taken, and the same one again changes nothing`() async throws {
+    let rig = try await rig()
+    let first = try await send(Letter(), to: rig)
+    #expect(first.status == 202)
+    #expect(try first.json.required("accepted").integer() == 1)
+    let again = try await send(Letter(), to: rig)
+    #expect(again.status == 202)
+    #expect(try again.json.required("duplicates").integer() == 1)
+    guard case .change(let change)? = rig.relay.seen.facts.first else {
+      Issue.record("no change")
+      return
+    }
+    #expect(change.fingerprint != 0)
+  }
+
+  @Test func `a bearer key beside it is taken as before`() async throws {
+    let rig = try await rig()
+    let answer = try await rig.produce("[\(Event().text)]")
+    #expect(answer.status == 202)
+    #expect(try await rig.produce("[\(Event().text)]", bearer: "key-1").status == 401)
+  }
+
+  @Test func `the date may be ten minutes off, either way`() async throws {
+    for date in ["2026-11-21T02:50:00Z", "2026-11-21T03:10:00Z"] {
+      #expect(try await send(Letter(date: date), to: try await rig()).status == 202)
+    }
+    for date in ["2026-11-21T02:49:59Z", "2026-11-21T03:10:01Z", "1970-01-01T00:00:00Z"] {
+      try await refuses(Letter(date: date), "ISO8601Date is more than 10 minutes off")
+    }
+  }
+
+  @Test func `a date of another form is refused, signed or not`() async throws {
+    for date in [
+      "2026-11-21T03:00:00.000Z", "2026-11-21T03:00:00+00:00", "2026-11-21 03:00:00Z",
+      "2026-11-21t03:00:00z", "2026-13-21T03:00:00Z", "1795230000", "2026-11-21T03:00:00",
+    ] {
+      try await refuses(Letter(date: date), "ISO8601Date must be UTC without a fraction")
+    }
+  }
+
+  @Test func `each header that is missing is named`() async throws {
+    try await refuses(Letter(keyID: nil), "Request-KeyID is missing")
+    try await refuses(Letter(keyID: ""), "Request-KeyID is missing")
+    try await refuses(Letter(date: nil), "Request-ISO8601Date is missing")
+    let rig = try await rig()
+    let alone = try await rig.send(
+      .post, Self.path, Event().text,
+      headers: [
+        .contentType: "application/cloudevents+json",
+        .init("X-Apple-CloudKit-Request-KeyID")!: "key-1",
+        .init("X-Apple-CloudKit-Request-ISO8601Date")!: "2026-11-21T03:00:00Z",
+      ])
+    #expect(alone.status == 401)
+    #expect(try alone.string("reason")?.contains("SignatureV1 is missing") == true)
+    let bare = try await rig.send(.post, Self.path, Event().text)
+    #expect(bare.status == 401)
+    #expect(try bare.string("reason")?.contains("no producer key") == true)
+  }
+
+  @Test func `an unknown key id and what is no signature are named`() async throws {
+    try await refuses(Letter(keyID: "key-2"), "KeyID names no producer")
+    try await refuses(Letter(keyID: "KEY-1"), "KeyID names no producer")
+    for text in ["!", "AAAA", Base64.text(Array(repeating: 7, count: 64))] {
+      try await refuses(Letter(signature: text), "SignatureV1 must be base64")
+    }
+  }
+
+  @Test func `a signature of another body, date or path does not verify`() async throws {
+    let other = Base64.text(Array(SHA256.hash(data: Data("other".utf8))))
+    try await refuses(Letter(digest: other), "SignatureV1 does not verify")
+    try await refuses(Letter(digest: ""), "SignatureV1 does not verify")
+    try await refuses(Letter(path: "/events/1/other/development"), "SignatureV1 does not verify")
+    try await refuses(Letter(path: Self.path + "?a=b"), "SignatureV1 does not verify")
+    let stranger = P256.Signing.PrivateKey()
+    let digest = Base64.text(Array(SHA256.hash(data: Data(Event().text.utf8))))
+    let text = "2026-11-21T03:00:00Z:\(digest):\(Self.path)"
+    let der = Array(try stranger.signature(for: Data(text.utf8)).derRepresentation)
+    try await refuses(Letter(signature: Base64.text(der)), "SignatureV1 does not verify")
+  }
+
+  /// Both of these come in: what is refused then is the empty body, not the signature.
+  @Test func `without a body the digest of nothing or no digest is signed`() async throws {
+    for digest in [nil, ""] {
+      let answer = try await send(Letter(body: "", digest: digest), to: try await rig())
+      #expect(answer.status == 400, "\(answer.text)")
+    }
+    let wrong = Base64.text(Array(SHA256.hash(data: Data("x".utf8))))
+    try await refuses(Letter(body: "", digest: wrong), "SignatureV1 does not verify")
+  }
+
+  /// Made with openssl: `openssl dgst -sha256 -sign`.
+  @Test func `a signature that another program made verifies`() async throws {
+    let proof = ScopeAccess.Producer.Proof.signature(
+      keyID: "key-1", try ProducerKey(pem: OpenSSLSignature.publicKey))
+    let rig = await Rig(
+      access: ScopeAccess(
+        users: nil, producers: [ScopeAccess.Producer(name: "records-2", proof: proof)]))
+    let answer = try await rig.send(
+      .post, Self.path, "",
+      headers: [
+        .contentType: "application/cloudevents+json",
+        .init("X-Apple-CloudKit-Request-KeyID")!: "key-1",
+        .init("X-Apple-CloudKit-Request-ISO8601Date")!: "2026-11-21T03:00:00Z",
+        .init("X-Apple-CloudKit-Request-SignatureV1")!: OpenSSLSignature.text,
+      ])
+    #expect(answer.status == 400, "\(answer.text)")
+  }
+}
+
+/// Of an empty body, 2026-11-21T03:00:00Z and the path of the tests.
+private enum OpenSSLSignature {
+  static let publicKey = """
+    -----BEGIN PUBLIC KEY-----
+    MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAETgtkwxRt1Rf464ljg3b8rHRPWUgm
+    2O2RdOaQTnj6PBrADq3nHX2sF3E/dQMrtYOMmpLJcV6RM/+uEZlJEdXslQ==
+    -----END PUBLIC KEY-----
+    """
+  static let text =
+    "MEYCIQCxr9uGzVpTEp6GpCH4pL8LgIW5bm71+VcgfziLrGoi"
+    + "lQIhAJlnEpqmNjDrFuA450TEGjx9tNJAtofu3DPmbh+ODqKm"
+}
