@@ -32,12 +32,16 @@ enum Daemon {
     let store = try SQLiteStore(settings.storeSlice)
     let keys = try KeyRing(
       storeDirectory: settings.store.directory, listed: settings.server.tokenKeys.map(\.path))
-    let senders = try await Providers.senders(
-      settings, group: MultiThreadedEventLoopGroup.singleton, clock: clock, logger: logger)
+    var providers = Providers(
+      group: MultiThreadedEventLoopGroup.singleton, clock: clock, logger: logger)
+    let senders = try await providers.adopt(settings).started
+    let troubles = Troubles()
+    let shelf = KeyShelf(
+      source: AccountServer(), clock: clock, troubles: troubles, logger: logger)
     let notifier = SystemdNotifier()
     let readiness = Readiness(
-      notifier: notifier, parts: 3, line: settings.readyLine, logger: logger)
-    let http = settings.httpSlice(listen: sockets["api"])
+      notifier: notifier, parts: 4, line: settings.readyLine, logger: logger)
+    let http = settings.httpSlice(listen: sockets["api"], keys: shelf)
     let courier = Courier(limits: http.limits)
     let engine = Engine(
       store: store,
@@ -50,7 +54,8 @@ enum Daemon {
       relay: engine, reader: store, keys: keys, clock: clock, access: book, courier: courier,
       settings: http)
     let desk = ControlDesk(
-      relay: engine, reader: store, keys: keys, clock: clock, access: book, settings: http)
+      relay: engine, reader: store, keys: keys, clock: clock, access: book, troubles: troubles,
+      settings: http)
     let control = ControlServer(
       desk: desk, settings: http, clock: clock, logger: logger,
       onListening: { _ in readiness.partReady() })
@@ -58,9 +63,11 @@ enum Daemon {
       doors: doors, settings: http, clock: clock, logger: logger,
       onListening: { _ in readiness.partReady() })
     let reload = Reload(
-      book: book, dial: dial, notifier: notifier, rereading: rereading, logger: logger)
+      started: settings, providers: providers, engine: engine, shelf: shelf, book: book,
+      dial: dial, troubles: troubles, notifier: notifier, rereading: rereading, logger: logger,
+      onListening: { readiness.partReady() })
     let group = ServiceGroup(
-      services: [EngineService(engine: engine), reload, control, api],
+      services: [EngineService(engine: engine), shelf, reload, control, api],
       gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
     logger.info("starting", metadata: settings.startingMetadata)
     try await group.run()

@@ -193,14 +193,8 @@ import Testing
       containers: environment("users: { sharedSecret: short }"),
       key: "containers[0].environments.production.users.sharedSecret", cause: "holds 5 bytes"),
     Whole(
-      containers: environment("users: { jwks: words }"),
-      key: "containers[0].environments.production.users.jwks", cause: "not supported"),
-    Whole(
       containers: environment("users: \(users), producers: [{ name: p, bearer: short }]"),
       key: "containers[0].environments.production.producers[0].bearer", cause: "holds 5 bytes"),
-    Whole(
-      containers: environment("users: \(users), producers: [{ name: p, keyID: k, publicKey: w }]"),
-      key: "containers[0].environments.production.producers[0].keyID", cause: "not supported"),
     Whole(
       containers: environment("users: \(users), producers: [\(producer("p")), \(producer("q"))]"),
       key: "containers[0].environments.production.producers", cause: "same bearer key"),

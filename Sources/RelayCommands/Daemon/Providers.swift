@@ -6,57 +6,163 @@ import RelayEngine
 import RelayPush
 
 /// A sender for each configured route. A new provider is one folder in RelayPush and a case here.
-enum Providers {
-  static func senders(
-    _ settings: Settings, group: any EventLoopGroup, clock: any ClockReader, logger: Logger
-  ) async throws -> [RouteKey: any PushSender] {
-    var senders: [RouteKey: any PushSender] = [:]
-    let kept = "\(settings.store.directory)/provider-tokens"
-    try FileManager.default.createDirectory(
-      atPath: kept, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    var credentials: [CredentialName: APNsCredential] = [:]
-    for app in settings.apps {
-      for route in app.apns {
-        let settings = try APNsSettings(route, attemptTimeout: settings.attemptTimeout)
-        var credential: APNsCredential?
-        if case .key(let key) = settings.credential {
-          let name = CredentialName(keyID: key.keyID, teamID: key.teamID)
-          credential = credentials[name]
-          if credential == nil {
-            credential = try await APNsCredential(key, keptIn: kept) { error in
-              logger.warning(
-                "the provider token could not be kept",
-                metadata: ["directory": "\(kept)", "error": "\(error)"])
-            }
-          }
-          credentials[name] = credential
-        }
-        let sender = try APNsSender(
-          settings, credential: credential, group: group, logger: logger, now: { clock.wall() })
-        senders[RouteKey(scope: app.scope, transport: .apns, topic: route.topic)] = sender
-      }
-      if let fcm = app.fcm {
-        senders[RouteKey(scope: app.scope, transport: .fcm, topic: fcm.project)] = try FCMSender(
-          try FCMSettings(fcm, attemptTimeout: settings.attemptTimeout), group: group,
-          logger: logger, now: { clock.wall() })
-      }
-      if let webPush = app.webPush {
-        senders[RouteKey(scope: app.scope, transport: .webpush, topic: "")] = WebPushSender(
-          try WebPushSettings(webPush, attemptTimeout: settings.attemptTimeout),
-          now: { clock.wall() })
-      }
-    }
-    return senders
+///
+/// A reload keeps the senders of routes of which nothing changed, their connections with them.
+struct Providers {
+  private struct Kept {
+    var makings: Makings
+    var sender: any PushSender
   }
 
-  /// Routes of one key share its provider tokens: Apple counts their updates per team.
-  private struct CredentialName: Hashable {
-    var keyID: String
-    var teamID: String
+  /// What a reload did to the routes.
+  struct Turnover {
+    var started: [RouteKey: any PushSender] = [:]
+    var ended: [RouteKey] = []
+  }
+
+  private let group: any EventLoopGroup
+  private let clock: any ClockReader
+  private let logger: Logger
+  private var kept: [RouteKey: Kept] = [:]
+  private var credentials: [APNsSettings.KeyName: APNsCredential] = [:]
+
+  init(group: any EventLoopGroup, clock: any ClockReader, logger: Logger) {
+    self.group = group
+    self.clock = clock
+    self.logger = logger
+  }
+
+  /// Makes senders for the routes that are new or not as they were.
+  ///
+  /// - Throws: what makes a sender impossible; then nothing has changed.
+  mutating func adopt(_ settings: Settings) async throws -> Turnover {
+    let directory = "\(settings.store.directory)/provider-tokens"
+    try FileManager.default.createDirectory(
+      atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let timeout = settings.attemptTimeout
+    var next = Generation(before: kept)
+    var named: [APNsSettings.KeyName: APNsCredential] = [:]
+    for app in settings.apps {
+      for route in app.apns {
+        let key = RouteKey(scope: app.scope, transport: .apns, topic: route.topic)
+        let made = try APNsSettings(route, attemptTimeout: timeout)
+        let credential = try await credential(of: route, made, keptIn: directory, among: &named)
+        try next.keep(key, Makings(route, timeout)) {
+          try APNsSender(
+            made, credential: credential, group: group, logger: logger,
+            now: { [clock] in clock.wall() })
+        }
+      }
+      if let fcm = app.fcm {
+        let key = RouteKey(scope: app.scope, transport: .fcm, topic: fcm.project)
+        try next.keep(key, Makings(fcm, timeout)) {
+          try FCMSender(
+            try FCMSettings(fcm, attemptTimeout: timeout), group: group, logger: logger,
+            now: { [clock] in clock.wall() })
+        }
+      }
+      if let web = app.webPush {
+        let key = RouteKey(scope: app.scope, transport: .webpush, topic: "")
+        try next.keep(key, Makings(web, timeout)) {
+          WebPushSender(
+            try WebPushSettings(web, attemptTimeout: timeout), now: { [clock] in clock.wall() })
+        }
+      }
+    }
+    let ended = kept.keys.filter { next.kept[$0] == nil }
+    (kept, credentials) = (next.kept, named)
+    return Turnover(started: next.started, ended: ended)
+  }
+
+  /// The senders to be, made beside those that are.
+  private struct Generation {
+    let before: [RouteKey: Kept]
+    var kept: [RouteKey: Kept] = [:]
+    var started: [RouteKey: any PushSender] = [:]
+
+    init(before: [RouteKey: Kept]) { self.before = before }
+
+    mutating func keep(
+      _ key: RouteKey, _ makings: Makings, make: () throws -> any PushSender
+    ) throws {
+      if let same = before[key], same.makings == makings {
+        kept[key] = same
+        return
+      }
+      let sender = try make()
+      kept[key] = Kept(makings: makings, sender: sender)
+      started[key] = sender
+    }
+  }
+
+  /// Routes of one key share its provider tokens, also across reloads: Apple counts their updates
+  /// per team. Nil: the route has a certificate.
+  private func credential(
+    of route: Settings.APNs, _ made: APNsSettings, keptIn directory: String,
+    among named: inout [APNsSettings.KeyName: APNsCredential]
+  ) async throws -> APNsCredential? {
+    guard case .key(let key) = made.credential,
+      case .key(let secret, let keyID, let teamID) = route.credential
+    else { return nil }
+    let name = APNsSettings.KeyName(keyID: keyID, teamID: teamID, secret: secret.bytes)
+    if let known = named[name] ?? credentials[name] {
+      named[name] = known
+      return known
+    }
+    let logger = logger
+    let credential = try await APNsCredential(key, keptIn: directory) { error in
+      logger.warning(
+        "the provider token could not be kept",
+        metadata: ["directory": "\(directory)", "error": "\(error)"])
+    }
+    named[name] = credential
+    return credential
+  }
+}
+
+/// Everything a sender is made of, the contents of its files included: equal makings, same sender.
+private struct Makings: Hashable {
+  var words: [String]
+  var files: [[UInt8]]
+
+  /// - Throws: `Wrong` if a file has gone since it was checked; so do the others.
+  init(_ route: Settings.APNs, _ timeout: Span) throws(Wrong) {
+    words = [route.host, "\(route.port)", route.topic, "\(timeout.milliseconds)"]
+    files = try Self.roots(route.trustRoots)
+    switch route.credential {
+    case .key(let secret, let keyID, let teamID):
+      words += [keyID, teamID]
+      files.append(secret.bytes)
+    case .certificate(let pair):
+      files.append(try FileBytes.read(pair.certificate))
+      files.append(try FileBytes.read(pair.key))
+    }
+  }
+
+  init(_ fcm: Settings.FCM, _ timeout: Span) throws(Wrong) {
+    words = [fcm.host, "\(fcm.port)", fcm.project, "\(timeout.milliseconds)"]
+    files = try Self.roots(fcm.trustRoots) + [fcm.serviceAccount.bytes]
+  }
+
+  init(_ web: Settings.WebPush, _ timeout: Span) throws(Wrong) {
+    words = [web.subject, "\(web.allowPrivateAddresses)", "\(timeout.milliseconds)"]
+    files = try Self.roots(web.trustRoots) + [web.key.bytes]
+  }
+
+  /// None and one file differ, whatever stands in it.
+  private static func roots(_ path: String?) throws(Wrong) -> [[UInt8]] {
+    guard let path else { return [[]] }
+    return [try FileBytes.read(path), Array(path.utf8)]
   }
 }
 
 extension APNsSettings {
+  fileprivate struct KeyName: Hashable {
+    var keyID: String
+    var teamID: String
+    var secret: [UInt8]
+  }
+
   /// - Throws: `PushProblem` naming what is wrong and the remedy.
   init(_ route: Settings.APNs, attemptTimeout: Span) throws(PushProblem) {
     var limits = EngineLimits()

@@ -1,30 +1,109 @@
 import Logging
+import RelayEngine
 import RelayHTTP
 import RelaySystem
 import ServiceLifecycle
 import UnixSignals
 
-/// SIGHUP: users, producers, API tokens and the log level are read anew without dropping a
-/// connection. Everything else needs a restart, and a bad file keeps what was and says so.
+/// SIGHUP: containers with their users, producers, API tokens, routes and credentials, the wake
+/// policy, retention and the log level are read anew, and no connection is dropped. What cannot
+/// change while the daemon runs is named in a warning; a bad file keeps everything as it was, and
+/// `status` says so until a good one came.
 struct Reload: Service {
+  /// What the daemon started with: what needs a restart is as it stands here.
+  let started: Settings
+  let providers: Providers
+  let engine: Engine
+  let shelf: KeyShelf
   let book: ScopeBook
   let dial: LogDial
+  let troubles: Troubles
   let notifier: SystemdNotifier
   let rereading: @Sendable () throws -> Settings
   let logger: Logger
+  /// Called when SIGHUP no longer ends the process.
+  let onListening: @Sendable () -> Void
 
   func run() async throws {
-    for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
+    var providers = providers
+    let signals = await UnixSignalsSequence(trapping: .sighup)
+    onListening()
+    for await _ in signals.cancelOnGracefulShutdown() {
       notifier.reloading()
-      do {
-        let settings = try rereading()
-        await book.replace(with: settings.access)
-        dial.level = Logger.Level(settings.log.level)
-        logger.info("reloaded users, producers, API tokens and the log level")
-      } catch {
-        logger.error("the configuration is bad; the old one stays", metadata: ["error": "\(error)"])
-      }
+      await reload(&providers)
       notifier.ready()
     }
+  }
+
+  private static let trouble = "reload"
+
+  private func reload(_ providers: inout Providers) async {
+    do {
+      let settings = try rereading()
+      try await take(settings, &providers)
+      dial.level = Logger.Level(settings.log.level)
+      troubles.settle(Self.trouble)
+      notifier.status(settings.readyLine)
+      logger.info("reloaded", metadata: ["environments": "\(settings.apps.count)"])
+      let fixed = started.keysFixed(against: settings)
+      guard !fixed.isEmpty else { return }
+      logger.warning(
+        "some settings take effect at the next restart",
+        metadata: ["keys": "\(fixed.joined(separator: ", "))"])
+    } catch {
+      logger.error("the configuration is bad; the old one stays", metadata: ["error": "\(error)"])
+      troubles.tell(
+        Self.trouble,
+        "the last reload found a bad configuration, and the old one stays: \(Self.brief(error)); "
+          + "run `zonerelay check`, correct it and reload again")
+      notifier.status("the last reload failed, the old configuration stays")
+    }
+  }
+
+  /// Routes first and doors last: who is let in finds everything there.
+  private func take(_ settings: Settings, _ providers: inout Providers) async throws {
+    let turnover = try await providers.adopt(settings)
+    await engine.adopt(
+      Adoption(
+        settings: settings.engineSlice, started: turnover.started, ended: turnover.ended))
+    await book.replace(with: settings.access(keys: shelf))
+    shelf.keep(settings.keySetAddresses)
+  }
+
+  /// The first problem; `check` shows all of them.
+  private static func brief(_ error: any Error) -> String {
+    guard let bad = error as? BadConfiguration, let first = bad.problems.first else {
+      return "\(error)"
+    }
+    let more = bad.problems.count - 1
+    return more > 0 ? "\(first.text) (and \(more) more)" : first.text
+  }
+}
+
+extension Settings {
+  /// Keys that a reload found changed and that only a restart takes over.
+  func keysFixed(against new: Settings) -> [String] {
+    var keys: [String] = []
+    func compare<Value: Equatable>(_ key: String, _ value: (Settings) -> Value) {
+      if value(self) != value(new) { keys.append(key) }
+    }
+    compare("server.listen") { "\($0.server.listen)" }
+    compare("server.publicURL") { $0.server.publicURL }
+    compare("server.tokenKeys") { $0.server.tokenKeys.map(\.bytes) }
+    compare("server.tls") { $0.server.tls }
+    compare("control.socket") { $0.control.socket }
+    compare("control.metrics") { $0.control.metrics.map { "\($0)" } }
+    compare("store.directory") { $0.store.directory }
+    compare("log.format") { $0.log.format }
+    for (old, new) in zip(bounds, new.bounds) where old.value != new.value {
+      keys.append("limits.\(old.name)")
+    }
+    return keys
+  }
+
+  /// Every limit; its property is called as its key is.
+  var bounds: [(name: String, value: String)] {
+    [Mirror(reflecting: limits), Mirror(reflecting: doors)].flatMap(\.children)
+      .map { (name: $0.label ?? "", value: "\($0.value)") }
   }
 }

@@ -24,8 +24,10 @@ extension Settings {
     return slice
   }
 
-  /// - Parameter inherited: a socket that systemd handed over takes the address's place.
-  func httpSlice(listen inherited: Int32?) -> HTTPSettings {
+  /// - Parameters:
+  ///   - inherited: a socket that systemd handed over takes the address's place.
+  ///   - shelf: where users' keys behind URLs are.
+  func httpSlice(listen inherited: Int32?, keys shelf: KeyShelf) -> HTTPSettings {
     var bounds = HTTPLimits()
     bounds.eventsPerRequest = doors.eventsPerRequest
     bounds.bodyBytes = doors.requestBodyBytes
@@ -39,22 +41,19 @@ extension Settings {
         ?? .tcp(host: server.listen.host, port: server.listen.port),
       tls: server.tls.map { TLSFiles(certificate: $0.certificate, key: $0.key) },
       publicURL: server.publicURL ?? "\(server.tls == nil ? "http" : "https")://\(server.listen)",
-      scopes: access, limits: bounds, controlSocket: control.socket,
+      scopes: access(keys: shelf), limits: bounds, controlSocket: control.socket,
       metrics: control.metrics.map { .tcp(host: $0.host, port: $0.port) },
       version: Version.text)
   }
 
   /// Who may ask and report, scope by scope: what a reload brings in anew.
-  var access: [Scope: ScopeAccess] {
+  func access(keys shelf: KeyShelf) -> [Scope: ScopeAccess] {
     var access: [Scope: ScopeAccess] = [:]
     for app in apps {
       access[app.scope] = ScopeAccess(
-        users: ScopeAccess.Users(
-          sharedSecret: app.users.sharedSecret.bytes, issuer: app.users.issuer),
+        users: ScopeAccess.Users(app.users, shelf),
         apiTokens: app.apiTokens.map(\.text),
-        producers: app.producers.map {
-          ScopeAccess.Producer(name: $0.name, bearer: $0.bearer.text)
-        },
+        producers: app.producers.map(ScopeAccess.Producer.init),
         topics: app.apns.map(\.topic),
         firebaseProject: app.fcm?.project,
         webPush: app.webPush.map {
@@ -62,6 +61,14 @@ extension Settings {
         })
     }
     return access
+  }
+
+  /// Where keys of users are fetched from.
+  var keySetAddresses: Set<KeySetAddress> {
+    Set(
+      apps.compactMap { app in
+        if case .keySetURL(let address) = app.users.proof { address } else { nil }
+      })
   }
 
   var readyLine: String {
@@ -76,10 +83,29 @@ extension Settings {
       "version": "\(Version.text)", "listen": "\(server.listen)",
       "store": "\(store.directory)", "environments": "\(apps.count)",
     ]
-    let bounds = [Mirror(reflecting: limits), Mirror(reflecting: doors)]
-    for (name, value) in bounds.flatMap(\.children) {
-      metadata["limit_\(name ?? "")"] = "\(value)"
-    }
+    for bound in bounds { metadata["limit_\(bound.name)"] = "\(bound.value)" }
     return metadata
+  }
+}
+
+extension ScopeAccess.Users {
+  fileprivate init(_ users: Settings.Users, _ shelf: KeyShelf) {
+    let proof: Proof =
+      switch users.proof {
+      case .sharedSecret(let secret): .sharedSecret(secret.bytes)
+      case .keySet(let set): .keySet(set)
+      case .keySetURL(let address): .remote(shelf.keys(at: address))
+      }
+    self.init(proof, issuer: users.issuer)
+  }
+}
+
+extension ScopeAccess.Producer {
+  fileprivate init(_ producer: Settings.Producer) {
+    switch producer.proof {
+    case .bearer(let key): self.init(name: producer.name, bearer: key.text)
+    case .signature(let keyID, let key):
+      self.init(name: producer.name, proof: .signature(keyID: keyID, key))
+    }
   }
 }

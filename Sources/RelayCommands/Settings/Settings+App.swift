@@ -1,4 +1,5 @@
 package import RelayCore
+package import RelayHTTP
 
 extension Settings {
   /// A container in one of its environments, with users, producers and routes of its own.
@@ -18,17 +19,31 @@ extension Settings {
 
   /// How users prove who they are: a JWT whose `sub` is the user and `aud` the container.
   package struct Users: Sendable {
-    /// HS256, at least 32 bytes.
-    package var sharedSecret: Secret
+    package enum Proof: Sendable {
+      /// HS256, at least 32 bytes.
+      case sharedSecret(Secret)
+      /// ES256, RS256 or EdDSA, by the keys of a file.
+      case keySet(KeySet)
+      /// The same, by the keys that an account server publishes.
+      case keySetURL(KeySetAddress)
+    }
+
+    package var proof: Proof
     /// What `iss` must equal, if set.
     package var issuer: String?
   }
 
   /// A record server that may report changes.
   package struct Producer: Sendable {
+    package enum Proof: Sendable {
+      /// At least 32 characters; no two producers of an environment share one.
+      case bearer(Secret)
+      /// CloudKit's server-to-server signature; no two share a key id.
+      case signature(keyID: String, ProducerKey)
+    }
+
     package var name: String
-    /// At least 32 characters; no two producers of an environment share one.
-    package var bearer: Secret
+    package var proof: Proof
   }
 
   /// A route to Apple's push service for one topic.

@@ -43,44 +43,7 @@ extension Settings {
     }
   }
 
-  private static func users(_ section: Section) -> Users? {
-    let issuer = section.value("issuer", .text())
-    if section.node("jwks") != nil {
-      section.report("jwks", .unsupported("a key set", instead: "use sharedSecret (HS256)"))
-      if !section.isGiven("sharedSecret") { return nil }
-    }
-    let secret = section.required("sharedSecret", section.secret(min: 32, "a secret"))
-    return secret.map { Users(sharedSecret: $0, issuer: issuer) }
-  }
-
-  private static func producers(_ section: Section) -> [Producer] {
-    let producers = section.sections("producers").compactMap { item -> Producer? in
-      let name = item.required("name", .name(max: 64))
-      let signs = ["keyID", "publicKey"].filter { item.node($0) != nil }
-      if let first = signs.first {
-        item.report(
-          first,
-          .unsupported("a server-to-server signature", instead: "use bearer: PATH for this one"))
-        if !item.isGiven("bearer") { return nil }
-      }
-      let bearer = item.required("bearer", item.headerSecret(min: 32, "a bearer key"))
-      guard let name, let bearer else { return nil }
-      return Producer(name: name, bearer: bearer)
-    }
-    reportRepeated(producers.map(\.name), of: section.key("producers"), "name", section)
-    for (index, producer) in producers.enumerated() {
-      let twin = producers[..<index].first { $0.bearer.bytes == producer.bearer.bytes }
-      guard let twin else { continue }
-      section.report(
-        "producers",
-        Wrong(
-          "\(twin.name) and \(producer.name) have the same bearer key",
-          remedy: "give each producer a key of its own"))
-    }
-    return producers
-  }
-
-  private static func reportRepeated(
+  static func reportRepeated(
     _ values: [String], of key: String, _ what: String, _ section: Section
   ) {
     var seen: Set<String> = []

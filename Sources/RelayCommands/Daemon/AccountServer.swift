@@ -1,0 +1,43 @@
+import RelayClient
+import RelayCore
+import RelayHTTP
+
+/// Fetches users' key sets over HTTPS. Redirects are not followed: the operator names the server.
+struct AccountServer: KeySetSource {
+  /// No set of keys is longer.
+  static let bytesMax = 1 << 20
+  /// From the first step of connecting to the last byte.
+  static let timeout = Duration.seconds(10)
+
+  private let client = HTTPClient(answerBytesMax: AccountServer.bytesMax)
+
+  func fetch(_ address: KeySetAddress) async throws(KeySetFailure) -> FetchedKeySet {
+    let answer: HTTPAnswer
+    do throws(ClientError) {
+      answer = try await client.send(
+        HTTPRequest(
+          "GET", address.url, headers: [(name: "Accept", value: "application/json")],
+          timeout: Self.timeout, trustRoots: address.trustRoots))
+    } catch {
+      throw KeySetFailure(error.message)
+    }
+    guard answer.status == 200 else {
+      throw KeySetFailure("it answered with status \(answer.status)")
+    }
+    return FetchedKeySet(
+      bytes: answer.body, maxAge: answer.header("cache-control").flatMap(Self.age))
+  }
+
+  /// How long an answer with this `Cache-Control` may be kept; nil: it does not say.
+  static func age(_ text: String) -> Span? {
+    for part in text.lowercased().split(separator: ",") {
+      let word = part.drop { $0 == " " }
+      if word.hasPrefix("no-store") || word.hasPrefix("no-cache") { return .zero }
+      guard word.hasPrefix("max-age=") else { continue }
+      let digits = word.dropFirst("max-age=".count).prefix { $0.isASCII && $0.isNumber }
+      // Beyond nine digits it is years, and bounded further on.
+      return Int64(digits.prefix(9)).map { .seconds($0) }
+    }
+    return nil
+  }
+}

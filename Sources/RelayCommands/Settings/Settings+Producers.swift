@@ -1,0 +1,96 @@
+import RelayHTTP
+
+extension Settings {
+  static func producers(_ section: Section) -> [Producer] {
+    let producers = section.sections("producers").compactMap { item -> Producer? in
+      let name = item.required("name", .name(max: 64))
+      let proof = proof(item)
+      guard let name, let proof else { return nil }
+      return Producer(name: name, proof: proof)
+    }
+    reportRepeated(producers.map(\.name), of: section.key("producers"), "name", section)
+    reportRepeated(producers.compactMap(\.keyID), of: section.key("producers"), "keyID", section)
+    for (index, producer) in producers.enumerated() {
+      guard let key = producer.bearer else { continue }
+      let twin = producers[..<index].first { $0.bearer?.bytes == key.bytes }
+      guard let twin else { continue }
+      section.report(
+        "producers",
+        Wrong(
+          "\(twin.name) and \(producer.name) have the same bearer key",
+          remedy: "give each producer a key of its own"))
+    }
+    return producers
+  }
+
+  private static func proof(_ item: Section) -> Producer.Proof? {
+    let signs = ["keyID", "publicKey"].filter { item.isGiven($0) }
+    switch (item.isGiven("bearer"), signs.first) {
+    case (true, nil): return bearer(item)
+    case (false, _?): return signature(item)
+    case (true, let first?):
+      _ = (bearer(item), signature(item))
+      item.report(
+        first,
+        Wrong("stands beside bearer", remedy: "keep bearer, or keyID and publicKey, not both"))
+      return nil
+    case (false, nil):
+      // All three keys are known here, though none is given.
+      for key in ["bearer", "keyID", "publicKey"] { _ = item.node(key) }
+      item.report(
+        "bearer", Wrong("is missing", remedy: "add bearer: PATH, or keyID and publicKey: PATH"))
+      return nil
+    }
+  }
+
+  private static func bearer(_ item: Section) -> Producer.Proof? {
+    item.required("bearer", item.headerSecret(min: 32, "a bearer key")).map { .bearer($0) }
+  }
+
+  private static func signature(_ item: Section) -> Producer.Proof? {
+    let keyID = item.required("keyID", .name(max: 128))
+    let key = item.required("publicKey", item.producerKey)
+    guard let keyID, let key else { return nil }
+    return .signature(keyID: keyID, key.key)
+  }
+}
+
+extension Settings.Producer {
+  var bearer: Secret? {
+    if case .bearer(let secret) = proof { secret } else { nil }
+  }
+
+  var keyID: String? {
+    if case .signature(let keyID, _) = proof { keyID } else { nil }
+  }
+}
+
+/// What `producers[].publicKey` named.
+private struct NamedProducerKey {
+  var key: ProducerKey
+  var path: String
+}
+
+extension Section {
+  /// A P-256 public key in PEM.
+  fileprivate var producerKey: Kind<NamedProducerKey> {
+    let path = path
+    return Kind(
+      read: { text throws(Wrong) in
+        let file = try path.read(text)
+        let pem = String(decoding: try FileBytes.read(file), as: UTF8.self)
+        guard !pem.contains("PRIVATE KEY-----") else {
+          throw Wrong(
+            "\(file) holds a private key, which is the producer's alone",
+            remedy: "name its public half: openssl ec -in KEY -pubout")
+        }
+        do {
+          return NamedProducerKey(key: try ProducerKey(pem: pem), path: file)
+        } catch {
+          throw Wrong(
+            "\(file) holds no P-256 public key in PEM",
+            remedy: "make one with: openssl ec -in KEY -pubout")
+        }
+      }, show: \.path)
+  }
+}

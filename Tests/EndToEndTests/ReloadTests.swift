@@ -1,0 +1,152 @@
+import Foundation
+import Testing
+
+/// SIGHUP on the built daemon.
+@Suite(.serialized) struct ReloadTests {
+  private static let other = "iCloud.com.example.other"
+  private static let event: [UInt8] = Array(
+    #"""
+    [{"specversion":"1.0","id":"1","source":"/r","type":"zonerelay.zone.created",
+    "data":{"database":"private","zoneID":{"zoneName":"Z","ownerRecordName":"_abc"}}}]
+    """#.utf8)
+
+  /// Another container, without a road to any provider.
+  private static func more(_ workplace: Workplace) -> String {
+    """
+
+      - id: \(other)
+        environments:
+          production:
+            users: { sharedSecret: \(workplace.file("user.secret").path) }
+            producers: [ { name: r, bearer: \(workplace.file("producer.key").path) } ]
+    """
+  }
+
+  private static func config(_ workplace: Workplace) throws -> String {
+    try String(contentsOfFile: workplace.configPath, encoding: .utf8)
+  }
+
+  private static func write(_ text: String, _ workplace: Workplace) throws {
+    try text.write(toFile: workplace.configPath, atomically: true, encoding: .utf8)
+  }
+
+  private static func report(
+    _ web: Web, _ container: String, _ environment: String, key: String
+  ) async throws -> Int {
+    try await web.send(
+      "POST", "/events/1/\(container)/\(environment)", event, token: key,
+      contentType: "application/cloudevents-batch+json"
+    ).status
+  }
+
+  private static func reload(_ daemon: RunningDaemon) { daemon.program.signal(SIGHUP) }
+
+  private static func reasons(_ daemon: RunningDaemon) async throws -> [String] {
+    try await daemon.status()["reasons"].array.compactMap(\.string)
+  }
+
+  /// Containers come and go, producers change, a bad file changes nothing; meanwhile everybody who
+  /// asks on a kept connection is answered.
+  @Test func aReloadUnderLoadDropsNobody() async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    let standin = try await Standin.start(in: workplace)
+    defer { standin.stop() }
+    try workplace.configure()
+    let daemon = try await RunningDaemon.start(in: workplace)
+    let (web, key) = (daemon.web, workplace.producerKey)
+    let good = try Self.config(workplace)
+    let load = try await withThrowingTaskGroup(of: Int.self) { group in
+      for worker in 0..<4 { group.addTask { try await Self.work(worker, web, key) } }
+      try await Self.turns(daemon, good)
+      group.cancelAll()
+      return try await group.reduce(0, +)
+    }
+    #expect(load > 20)
+    #expect(daemon.program.isRunning)
+    #expect(await daemon.stop().status == 0)
+  }
+
+  /// Reports again and again until it is told to end; every report must be taken.
+  private static func work(_ worker: Int, _ web: Web, _ key: String) async throws -> Int {
+    var count = 0
+    var producer = Producer(web, key: key)
+    while !Task.isCancelled {
+      count += 1
+      let event = producer.event(
+        "created", record: "R\(count)", zone: "W\(worker)", user: "_load\(worker)")
+      do {
+        let answer = try await producer.post([event])
+        guard answer.status == 202 else { throw Trouble("\(answer.status) \(answer.json)") }
+      } catch {
+        // Given up because the test is over, or a connection that was dropped.
+        if !Task.isCancelled { throw error }
+      }
+    }
+    return count
+  }
+
+  private static func turns(_ daemon: RunningDaemon, _ good: String) async throws {
+    let (workplace, web) = (daemon.workplace, daemon.web)
+    let key = workplace.producerKey
+    #expect(try await report(web, other, "production", key: key) == 404)
+    try write(good + more(workplace), workplace)
+    reload(daemon)
+    #expect(
+      try await Pause.until { try await report(web, other, "production", key: key) == 202 })
+    // A file that is bad keeps everything, and says so until a good one came.
+    try write(good + "\nsever: {}\nlog: { level: loud }", workplace)
+    reload(daemon)
+    #expect(try await Pause.until { try await !reasons(daemon).isEmpty })
+    let reason = try #require(try await reasons(daemon).first)
+    #expect(reason.contains("the old one stays") && reason.contains("(and 1 more)"))
+    #expect(try await report(web, other, "production", key: key) == 202)
+    // A producer's key changes, and the other container goes.
+    let fresh = "another-producer-key-of-thirty-two-characters"
+    try fresh.write(to: workplace.file("fresh.key"), atomically: true, encoding: .utf8)
+    let line = "- { name: records-2, bearer: \(workplace.file("fresh.key").path) }"
+    let indent = String(repeating: " ", count: 10)
+    try write(
+      good.replacing("producers:\n", with: "producers:\n\(indent)\(line)\n"), workplace)
+    reload(daemon)
+    #expect(
+      try await Pause.until {
+        try await report(web, Workplace.container, "development", key: fresh) == 202
+      })
+    #expect(try await report(web, other, "production", key: key) == 404)
+    #expect(try await reasons(daemon) == [])
+  }
+
+  /// Budgets count at once, and a lane that rested under the old one is woken.
+  @Test func aLargerBudgetWakesWhoWaits() async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    let standin = try await Standin.start(in: workplace)
+    defer { standin.stop() }
+    try workplace.configure(window: "0s", extra: "budget: { background: { max: 1, per: 1h } }")
+    let daemon = try await RunningDaemon.start(in: workplace)
+    let token = String(repeating: "ab", count: 32)
+    let phone = Phone(daemon.web, user: "_abc", in: workplace, pushToken: token)
+    try await phone.register()
+    try await phone.subscribe(toZone: "Z")
+    var producer = Producer(daemon.web, key: workplace.producerKey)
+    for record in ["A", "B"] {
+      let event = producer.event("created", record: record, zone: "Z", user: "_abc")
+      #expect(try await producer.post([event]).status == 202)
+      #expect(try await Pause.until { try !standin.pushes(to: token).isEmpty })
+    }
+    let text = try Self.config(workplace).replacing("max: 1,", with: "max: 2,")
+    try Self.write(
+      text.replacing("listen: 127.0.0.1:\(workplace.apiPort)", with: "listen: 127.0.0.1:1"),
+      workplace)
+    Self.reload(daemon)
+    #expect(try await Pause.until { try standin.pushes(to: token).count == 2 })
+    // What cannot change is named, and stays.
+    #expect(
+      await Pause.until {
+        daemon.program.errors.contains("restart") && daemon.program.errors.contains("server.listen")
+      })
+    #expect(try await daemon.web.send("GET", "/health/ready", []).status == 200)
+    #expect(await daemon.stop().status == 0)
+  }
+}
