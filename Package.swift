@@ -132,8 +132,7 @@ let roomTests: [Target] = [
     products: [
       .product(name: "Hummingbird", package: "hummingbird"),
       .product(name: "HummingbirdTesting", package: "hummingbird"),
-      .product(name: "HTTPTypes", package: "swift-http-types"), jwt, logging, crypto,
-      .product(name: "CryptoExtras", package: "swift-crypto"),
+      .product(name: "HTTPTypes", package: "swift-http-types"), jwt, logging, crypto, rsa,
     ]),
   .tests("RelaySystemTests", ["RelaySystem", "RelayEngine", "RelayCore"], products: [logging]),
   .tests(

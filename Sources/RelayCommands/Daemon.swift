@@ -64,7 +64,7 @@ enum Daemon {
       onListening: { _ in readiness.partReady() })
     let reload = Reload(
       started: settings, providers: providers, engine: engine, shelf: shelf, book: book,
-      dial: dial, troubles: troubles, notifier: notifier, rereading: rereading, logger: logger,
+      dial: dial, troubles: troubles, readiness: readiness, rereading: rereading, logger: logger,
       onListening: { readiness.partReady() })
     let group = ServiceGroup(
       services: [EngineService(engine: engine), shelf, reload, control, api],

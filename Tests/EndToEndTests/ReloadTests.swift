@@ -117,6 +117,31 @@ import Testing
     #expect(try await reasons(daemon) == [])
   }
 
+  /// systemd is told of each reload and of its end, also of one that failed.
+  @Test func systemdHearsOfIt() async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    let standin = try await Standin.start(in: workplace)
+    defer { standin.stop() }
+    try workplace.configure()
+    let mailbox = try Mailbox(workplace.file("notify").path)
+    let program = try Program(
+      [
+        "NOTIFY_SOCKET=\(workplace.file("notify").path)", Program.binary.path, "serve",
+        "--config", workplace.configPath,
+      ], in: workplace, name: "serve", program: URL(fileURLWithPath: "/usr/bin/env"))
+    #expect(await mailbox.hears("READY=1"))
+    for (extra, status) in [("", "serving 1 container"), ("\nsever: {}", "the old config")] {
+      try Self.write(try Self.config(workplace) + extra, workplace)
+      program.signal(SIGHUP)
+      #expect(await mailbox.hears("RELOADING=1\nMONOTONIC_USEC="))
+      if !extra.isEmpty { #expect(await mailbox.hears("STATUS=", status)) }
+      #expect(await mailbox.hears("READY=1"))
+    }
+    program.signal(SIGTERM)
+    #expect(await program.wait().status == 0)
+  }
+
   /// Budgets count at once, and a lane that rested under the old one is woken.
   @Test func aLargerBudgetWakesWhoWaits() async throws {
     let workplace = try Workplace()

@@ -32,6 +32,18 @@ final class Readiness: Supervisor {
     logger.info("ready", metadata: ["status": "\(line)"])
   }
 
+  /// A reload begins. One that comes before the daemon is ready says nothing: its end would sound
+  /// like readiness.
+  ///
+  /// - Returns: true if systemd was told; then say `reloaded`.
+  func reloading() -> Bool {
+    guard missing.withLock({ $0 <= 0 }) else { return false }
+    notifier.reloading()
+    return true
+  }
+
+  func reloaded() { notifier.ready() }
+
   func status(_ line: String) { notifier.status(line) }
   func beat() { notifier.beat() }
 

@@ -18,7 +18,7 @@ struct Reload: Service {
   let book: ScopeBook
   let dial: LogDial
   let troubles: Troubles
-  let notifier: SystemdNotifier
+  let readiness: Readiness
   let rereading: @Sendable () throws -> Settings
   let logger: Logger
   /// Called when SIGHUP no longer ends the process.
@@ -29,9 +29,9 @@ struct Reload: Service {
     let signals = await UnixSignalsSequence(trapping: .sighup)
     onListening()
     for await _ in signals.cancelOnGracefulShutdown() {
-      notifier.reloading()
+      let isTold = readiness.reloading()
       await reload(&providers)
-      notifier.ready()
+      if isTold { readiness.reloaded() }
     }
   }
 
@@ -43,7 +43,7 @@ struct Reload: Service {
       try await take(settings, &providers)
       dial.level = Logger.Level(settings.log.level)
       troubles.settle(Self.trouble)
-      notifier.status(settings.readyLine)
+      readiness.status(settings.readyLine)
       logger.info("reloaded", metadata: ["environments": "\(settings.apps.count)"])
       let fixed = started.keysFixed(against: settings)
       guard !fixed.isEmpty else { return }
@@ -56,7 +56,7 @@ struct Reload: Service {
         Self.trouble,
         "the last reload found a bad configuration, and the old one stays: \(Self.brief(error)); "
           + "run `zonerelay check`, correct it and reload again")
-      notifier.status("the last reload failed, the old configuration stays")
+      readiness.status("the last reload failed, the old configuration stays")
     }
   }
 

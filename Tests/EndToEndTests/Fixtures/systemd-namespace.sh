@@ -209,6 +209,16 @@ holds "the sandbox refuses nothing that it needs" at_peace
 holds "it reloads" within systemctl reload $service
 holds "and is active again" patient is $service ActiveState active
 holds "without another process" is $service MainPID "$pid"
+within cp /etc/zonerelay/zonerelay.yaml /etc/zonerelay/good.yaml
+within sh -c 'echo "nonsense: true" >>/etc/zonerelay/zonerelay.yaml'
+holds "it reloads a bad configuration" within systemctl reload $service
+says() { property $service StatusText | grep -q "$1"; }
+holds "and says that the old one stays" patient says "old configuration stays"
+holds "while it is active" patient is $service ActiveState active
+within cp /etc/zonerelay/good.yaml /etc/zonerelay/zonerelay.yaml
+holds "it reloads the good one" within systemctl reload $service
+holds "and says what it serves" patient says "serving"
+holds "still without another process" is $service MainPID "$pid"
 
 # A stuck loop.
 within systemctl kill --kill-whom=main --signal=STOP $service
