@@ -53,14 +53,15 @@ enum Daemon {
     let doors = Doors(
       relay: engine, reader: store, keys: keys, clock: clock, access: book, courier: courier,
       settings: http)
+    let connections = Connections(countMax: http.limits.connections)
     let desk = ControlDesk(
       relay: engine, reader: store, keys: keys, clock: clock, access: book, troubles: troubles,
-      settings: http)
+      process: { OwnProcess.vitals(with: connections) }, settings: http)
     let control = ControlServer(
       desk: desk, settings: http, clock: clock, logger: logger,
       onListening: { _ in readiness.partReady() })
     let api = try APIServer(
-      doors: doors, settings: http, clock: clock, logger: logger,
+      doors: doors, settings: http, clock: clock, connections: connections, logger: logger,
       onListening: { _ in readiness.partReady() })
     let reload = Reload(
       started: settings, providers: providers, engine: engine, shelf: shelf, book: book,

@@ -29,6 +29,10 @@ extension EngineLoop {
     vitals.isReady = !isStopping
     vitals.uptime = Double((outside.clock.boot() - startedAt).milliseconds) / 1_000
     vitals.changes = tally.changes
+    for index in vitals.routes.indices {
+      guard let sender = outside.senders[vitals.routes[index].key] else { continue }
+      vitals.routes[index].sender = sender.vitals
+    }
     vitals.courierConnections = outside.courier?.count ?? 0
     vitals.store.journalTail = tally.unfolded
     (vitals.store.folds, vitals.store.feedRows) = (tally.folds, tally.feedRows)

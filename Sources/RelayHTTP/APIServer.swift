@@ -12,7 +12,8 @@ package struct APIServer: Service {
 
   /// - Throws: `ListenError` naming the TLS file that cannot be used.
   package init(
-    doors: Doors, settings: HTTPSettings, clock: any ClockReader, logger: Logger,
+    doors: Doors, settings: HTTPSettings, clock: any ClockReader,
+    connections: Connections? = nil, logger: Logger,
     onListening: @escaping @Sendable (SocketAddress?) -> Void = { _ in }
   ) throws {
     courier = doors.courier
@@ -20,7 +21,7 @@ package struct APIServer: Service {
     listener = Listener(
       on: .address(settings.listen), tls: try settings.tls.map(Self.configuration),
       responder: APIResponder(doors: doors), clock: clock, limits: settings.limits,
-      logger: logger, onListening: onListening)
+      connections: connections, logger: logger, onListening: onListening)
   }
 
   package func run() async throws {

@@ -1,3 +1,5 @@
+import RelayEngine
+
 /// What a route has done and is doing, for status and metrics. Counters count since start.
 package struct PushStatus: Hashable, Sendable {
   /// Requests, connections, and what went wrong with them.
@@ -17,5 +19,16 @@ package struct PushStatus: Hashable, Sendable {
     self.delivered = delivered
     self.unknownAnswers = unknownAnswers
     self.lastError = lastError
+  }
+
+  var vitals: SenderVitals {
+    var vitals = SenderVitals()
+    vitals.connections = engine.connections
+    vitals.waiting = engine.waiting
+    vitals.opened = Int64(engine.opened)
+    vitals.resent = Int64(engine.resent)
+    vitals.unanswered = Int64(engine.timeouts + engine.resets + engine.lost)
+    vitals.unknownAnswers = Int64(unknownAnswers)
+    return vitals
   }
 }

@@ -82,6 +82,8 @@ import Testing
     var isRunning: Bool { state.withLock { $0.isRunning } }
     var hasLeft: Bool { state.withLock { $0.hasLeft } }
 
+    var vitals: SenderVitals { SenderVitals() }
+
     func send(_ push: Push, answer: @escaping @Sendable (Verdict) -> Void) { answer(.delivered) }
 
     func run() async {

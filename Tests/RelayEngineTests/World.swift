@@ -107,6 +107,12 @@ final class WorkingProvider: PushSender {
 
   var pushes: [Push] { state.withLock { $0.pushes } }
 
+  var vitals: SenderVitals {
+    var vitals = SenderVitals()
+    vitals.connections = 1
+    return vitals
+  }
+
   func send(_ push: Push, answer: @escaping @Sendable (Verdict) -> Void) {
     let (verdict, waiters) = state.withLock { state in
       state.pushes.append(push)

@@ -102,9 +102,11 @@ import Testing
     rig.relay.behave { conduct in
       for topic in ["a", "b"] {
         let key = RouteKey(scope: Rig.scope, transport: .apns, topic: topic)
-        conduct.vitals.routes.append(
-          Vitals.Route(
-            key: key, circuit: "open", inFlight: 0, sent: 2, delivered: 1, lastError: nil))
+        var route = Vitals.Route(
+          key: key, circuit: "open", inFlight: 0, sent: 2, delivered: 1, lastError: nil)
+        route.sender.connections = 2
+        route.sender.unknownAnswers = 3
+        conduct.vitals.routes.append(route)
       }
     }
     let answer = try await rig.send(.get, "/metrics", control: true)
@@ -125,5 +127,8 @@ import Testing
     let label = #"{container="\#(Rig.container)",environment="development",transport="apns"}"#
     #expect(answer.text.contains("zonerelay_pushes_sent_total\(label) 4\n"))
     #expect(answer.text.contains("zonerelay_routes_stopped\(label) 2\n"))
+    #expect(answer.text.contains("zonerelay_provider_connections\(label) 4\n"))
+    #expect(answer.text.contains("zonerelay_pushes_unknown_answers_total\(label) 6\n"))
+    #expect(answer.text.contains("\nzonerelay_open_files 0\n"))
   }
 }

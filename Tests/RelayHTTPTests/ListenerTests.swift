@@ -54,6 +54,7 @@ import Testing
       doors: rig.doors, settings: settings, clock: TestClock(), logger: logger, onListening: tell)
   }
 
+  /// L18.
   @Test func `a request over TCP is answered with a date and kept from caches`() async throws {
     let rig = await Rig()
     let text = try await serving {

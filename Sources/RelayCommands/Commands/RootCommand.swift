@@ -6,8 +6,9 @@ struct RootCommand: RelayCommand {
     commandName: "zonerelay",
     abstract: "Wakes the right devices when records change, and lets each find out what it missed.",
     discussion: """
-      A record server posts changes; zonerelay keeps them in a durable log, wakes devices over \
-      APNs within Apple's budget, and serves every device exactly what it missed.
+      A record server posts changes; zonerelay keeps them in a durable log, wakes devices by APNs, \
+      FCM, Web Push or its own courier within Apple's budget, and serves every device exactly what \
+      it missed.
 
       See it work on this machine, in a minute:
         zonerelay demo

@@ -14,6 +14,9 @@ package protocol PushSender: Sendable {
   /// - Parameter answer: called once, on any thread, and must not block.
   func send(_ push: Push, answer: @escaping @Sendable (Verdict) -> Void)
 
+  /// For status and metrics; cheap, from any thread.
+  var vitals: SenderVitals { get }
+
   /// Owns the connections until the task is cancelled; returns when they are closed.
   func run() async
 }

@@ -62,6 +62,7 @@ package struct Vitals: Hashable, Sendable {
     package var lastError: String?
     /// Why no address of it is given up at the moment, though its provider calls many dead.
     package var pruningStop: String?
+    package var sender = SenderVitals()
 
     package init(
       key: RouteKey, circuit: String, inFlight: Int, sent: Int64, delivered: Int64,

@@ -2,7 +2,7 @@ import NIOCore
 import Synchronization
 
 /// The open connections of one listener: bounded, and told to end when it drains.
-final class Connections: Sendable {
+package final class Connections: Sendable {
   private struct State {
     var open: [ObjectIdentifier: any Channel] = [:]
     var isEnding = false
@@ -11,7 +11,9 @@ final class Connections: Sendable {
   private let countMax: Int
   private let state = Mutex(State())
 
-  init(countMax: Int) { self.countMax = countMax }
+  package init(countMax: Int) { self.countMax = countMax }
+
+  package var count: Int { state.withLock { $0.open.count } }
 
   /// - Returns: false if there are too many: the caller closes it.
   func add(_ channel: any Channel) -> Bool {

@@ -30,11 +30,13 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
   private let connections: Connections
   private let onListening: @Sendable (SocketAddress?) -> Void
 
-  /// - Parameter onListening: called once the kernel queues connections, with the bound address.
+  /// - Parameters:
+  ///   - connections: those open now, for whoever gauges them.
+  ///   - onListening: called once the kernel queues connections, with the bound address.
   package init(
     on socket: Socket, tls: TLSConfiguration? = nil, responder: Responder,
-    clock: any ClockReader, limits: HTTPLimits, logger: Logger,
-    onListening: @escaping @Sendable (SocketAddress?) -> Void = { _ in }
+    clock: any ClockReader, limits: HTTPLimits, connections: Connections? = nil,
+    logger: Logger, onListening: @escaping @Sendable (SocketAddress?) -> Void = { _ in }
   ) {
     self.socket = socket
     self.tls = tls
@@ -43,7 +45,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
     self.limits = limits
     self.logger = logger
     self.onListening = onListening
-    connections = Connections(countMax: limits.connections)
+    self.connections = connections ?? Connections(countMax: limits.connections)
   }
 
   /// Serves until the service group stops, then finishes the requests that run.

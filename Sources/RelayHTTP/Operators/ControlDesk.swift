@@ -11,12 +11,16 @@ package struct ControlDesk: Sendable {
   let clock: any ClockReader
   let access: ScopeBook
   let troubles: Troubles
+  let process: @Sendable () -> ProcessVitals
   let limits: HTTPLimits
   let version: String
 
+  /// - Parameter process: what the daemon takes of its machine, read at each scrape.
   package init(
     relay: any Relaying, reader: any FeedReader, keys: any TokenKeys, clock: any ClockReader,
-    access: ScopeBook, troubles: Troubles = Troubles(), settings: HTTPSettings
+    access: ScopeBook, troubles: Troubles = Troubles(),
+    process: @escaping @Sendable () -> ProcessVitals = { ProcessVitals() },
+    settings: HTTPSettings
   ) {
     self.relay = relay
     self.reader = reader
@@ -24,6 +28,7 @@ package struct ControlDesk: Sendable {
     self.clock = clock
     self.access = access
     self.troubles = troubles
+    self.process = process
     limits = settings.limits
     version = settings.version
   }

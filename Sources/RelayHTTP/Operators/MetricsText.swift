@@ -9,11 +9,13 @@ struct MetricsText {
 
   static func response(_ desk: ControlDesk) async -> Response {
     Response(
-      text: MetricsText(await desk.vitals(), version: desk.version).text,
+      text: MetricsText(
+        await desk.vitals(), process: desk.process(), version: desk.version
+      ).text,
       type: "text/plain; version=0.0.4; charset=utf-8")
   }
 
-  init(_ vitals: Vitals, version: String) {
+  init(_ vitals: Vitals, process: ProcessVitals, version: String) {
     single(
       "build_info", .gauge, "The version that runs.", 1, "version=\"\(Self.escaped(version))\"")
     single("uptime_seconds", .gauge, "Seconds since start.", vitals.uptime)
@@ -38,9 +40,10 @@ struct MetricsText {
     single(
       "oldest_pending_age_seconds", .gauge, "Age of the oldest delivery that waits.",
       vitals.oldestPendingAge)
+    machine(process)
   }
 
-  private enum Kind: String { case counter, gauge }
+  enum Kind: String { case counter, gauge }
 
   private mutating func store(_ vitals: Vitals) {
     single("store_bytes", .gauge, "Size of the store's files.", Double(vitals.store.bytes))
@@ -94,50 +97,20 @@ struct MetricsText {
       ].map { ("reason=\"\($0.0)\"", Double($0.1)) })
   }
 
-  private struct RouteSum {
-    var inFlight = 0
-    var sent: Int64 = 0
-    var delivered: Int64 = 0
-    var stopped = 0
-    /// They retire nobody.
-    var doubted = 0
-  }
-
-  /// Routes that differ only in their topic count together.
-  private mutating func routes(_ vitals: Vitals) {
-    var order: [String] = []
-    var sums: [String: RouteSum] = [:]
-    for route in vitals.routes {
-      let label =
-        "container=\"\(Self.escaped(route.key.scope.container))\","
-        + "environment=\"\(route.key.scope.environment.name)\","
-        + "transport=\"\(route.key.transport.name)\""
-      if sums[label] == nil { order.append(label) }
-      var sum = sums[label] ?? RouteSum()
-      sum.inFlight += route.inFlight
-      sum.sent += route.sent
-      sum.delivered += route.delivered
-      sum.stopped += route.circuit == "closed" ? 0 : 1
-      sum.doubted += route.pruningStop == nil ? 0 : 1
-      sums[label] = sum
-    }
-    let all = order.map { ($0, sums[$0] ?? RouteSum()) }
-    many(
-      "pushes_in_flight", .gauge, "Pushes whose answer is awaited.",
-      all.map { ($0.0, Double($0.1.inFlight)) })
-    many(
-      "pushes_sent_total", .counter, "Pushes handed to the provider.",
-      all.map { ($0.0, Double($0.1.sent)) })
-    many(
-      "pushes_delivered_total", .counter, "Pushes that the provider took.",
-      all.map { ($0.0, Double($0.1.delivered)) })
-    many(
-      "routes_stopped", .gauge, "Routes whose circuit is not closed.",
-      all.map { ($0.0, Double($0.1.stopped)) })
-    many(
-      "routes_retiring_stopped", .gauge,
-      "Routes that retire no device, because too many are called dead.",
-      all.map { ($0.0, Double($0.1.doubted)) })
+  /// Files, sockets and connections are gauged (L27).
+  private mutating func machine(_ process: ProcessVitals) {
+    single(
+      "open_files", .gauge, "Open descriptors: files, sockets, connections.",
+      Double(process.openFiles))
+    single(
+      "open_files_max", .gauge, "How many may be open.", Double(process.openFilesMax))
+    single(
+      "api_connections", .gauge, "Connections at the API's listener.",
+      Double(process.apiConnections))
+    single(
+      "resident_memory_bytes", .gauge, "Memory in use.", Double(process.residentBytes))
+    single(
+      "cpu_seconds_total", .counter, "CPU used, user and system.", process.cpuSeconds)
   }
 
   private mutating func single(
@@ -146,7 +119,7 @@ struct MetricsText {
     many(name, kind, help, [(labels, value)])
   }
 
-  private mutating func many(
+  mutating func many(
     _ name: String, _ kind: Kind, _ help: String, _ samples: [(labels: String, value: Double)]
   ) {
     text += "# HELP zonerelay_\(name) \(help)\n# TYPE zonerelay_\(name) \(kind.rawValue)\n"
@@ -160,7 +133,7 @@ struct MetricsText {
     Int64(exactly: value).map { "\($0)" } ?? "\(value)"
   }
 
-  private static func escaped(_ text: String) -> String {
+  static func escaped(_ text: String) -> String {
     var result = ""
     for character in text {
       switch character {

@@ -1,7 +1,7 @@
 package import Logging
 package import NIOCore
 package import RelayCore
-import RelayEngine
+package import RelayEngine
 import Synchronization
 
 /// Apple's push service behind one route: one topic, one environment, one credential.
@@ -40,6 +40,8 @@ package final class APNsSender: PushSender {
   }
 
   package func run() async { await engine.run() }
+
+  package var vitals: SenderVitals { status.vitals }
 
   package var status: PushStatus {
     let engine = engine.status

@@ -1,7 +1,7 @@
 package import Logging
 package import NIOCore
 package import RelayCore
-import RelayEngine
+package import RelayEngine
 import Synchronization
 
 /// Firebase Cloud Messaging behind one route: one environment, one project, one service account.
@@ -45,6 +45,8 @@ package final class FCMSender: PushSender {
       group.addTask { await web.run() }
     }
   }
+
+  package var vitals: SenderVitals { status.vitals }
 
   package var status: PushStatus {
     let engine = engine.status

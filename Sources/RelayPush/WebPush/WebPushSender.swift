@@ -1,5 +1,5 @@
 package import RelayCore
-import RelayEngine
+package import RelayEngine
 import Synchronization
 
 /// Push services of browsers behind one route: one environment, one VAPID key, any number of hosts.
@@ -33,19 +33,30 @@ package final class WebPushSender: PushSender {
 
   package func run() async { await engine.run() }
 
+  package var vitals: SenderVitals {
+    var vitals = SenderVitals()
+    let status = status
+    vitals.unanswered = Int64(status.unanswered)
+    vitals.unknownAnswers = Int64(status.unknownAnswers)
+    return vitals
+  }
+
   package var status: WebPushStatus { counts.withLock { $0 } }
 
   private func settle(_ outcome: WebOutcome) -> Verdict {
     let verdict: Verdict
-    var isUnknown = false
+    var (isUnknown, isAnswered) = (false, true)
     switch outcome {
-    case .failed(let failure): verdict = WebPushVerdicts.verdict(failure)
+    case .failed(let failure):
+      verdict = WebPushVerdicts.verdict(failure)
+      isAnswered = false
     case .answered(let answer):
       verdict = WebPushVerdicts.verdict(answer)
       isUnknown = WebPushVerdicts.treatment(status: answer.status) == .unknown
     }
     counts.withLock { counts in
       if isUnknown { counts.unknownAnswers += 1 }
+      if !isAnswered { counts.unanswered += 1 }
       switch verdict {
       case .delivered: counts.delivered += 1
       case .gone: break
@@ -62,6 +73,8 @@ package struct WebPushStatus: Hashable, Sendable {
   package var delivered = 0
   /// Answers that no list of ours knows; each was treated as a failed attempt.
   package var unknownAnswers = 0
+  /// Requests that ended without an answer.
+  package var unanswered = 0
   /// The last failure; nil if there was none.
   package var lastError: String?
 }

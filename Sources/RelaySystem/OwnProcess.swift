@@ -1,0 +1,46 @@
+import Foundation
+import Glibc
+package import RelayEngine
+
+/// This process as the kernel accounts for it. `proc(5)`
+package enum OwnProcess {
+  /// - Returns: what can be read now; what cannot (a sandbox without /proc) is 0.
+  package static func vitals() -> ProcessVitals {
+    var vitals = ProcessVitals()
+    vitals.openFiles = openFiles()
+    var limit = rlimit()
+    if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
+      vitals.openFilesMax = Int(clamping: limit.rlim_cur)
+    }
+    vitals.residentBytes = residentBytes()
+    var usage = rusage()
+    if getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 {
+      vitals.cpuSeconds = seconds(usage.ru_utime) + seconds(usage.ru_stime)
+    }
+    return vitals
+  }
+
+  private static func openFiles() -> Int {
+    guard let directory = opendir("/proc/self/fd") else { return 0 }
+    defer { closedir(directory) }
+    var count = 0
+    while readdir(directory) != nil { count += 1 }
+    // Without the directory itself, its parent, and the descriptor that it is read by.
+    return max(0, count - 3)
+  }
+
+  /// The second number of `statm` is resident pages.
+  private static func residentBytes() -> Int64 {
+    // Unreadable is 0, as said above.
+    guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else {
+      return 0
+    }
+    let numbers = text.split(separator: " ")
+    guard numbers.count > 1, let pages = Int64(numbers[1]) else { return 0 }
+    return pages * Int64(sysconf(Int32(_SC_PAGESIZE)))
+  }
+
+  private static func seconds(_ time: timeval) -> Double {
+    Double(time.tv_sec) + Double(time.tv_usec) / 1_000_000
+  }
+}

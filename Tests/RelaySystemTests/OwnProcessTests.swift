@@ -1,0 +1,29 @@
+import Foundation
+import RelayEngine
+import RelaySystem
+import Testing
+
+/// Files, sockets and connections are gauged (L27).
+@Suite(.serialized) struct OwnProcessTests {
+  @Test func `an open file is counted, within the limit`() throws {
+    let before = OwnProcess.vitals()
+    let handles = try (0..<64).map { _ in
+      try #require(FileHandle(forReadingAtPath: "/dev/null"))
+    }
+    let during = OwnProcess.vitals()
+    for handle in handles { try handle.close() }
+    // Other tests of this process open and close files, too.
+    #expect(during.openFiles >= before.openFiles + 32)
+    #expect(during.openFiles <= during.openFilesMax)
+  }
+
+  @Test func `memory and time are those of a living process`() {
+    let first = OwnProcess.vitals()
+    #expect(first.residentBytes > 1_000_000)
+    var sum = 0
+    for number in 0..<2_000_000 { sum &+= number * number }
+    #expect(sum != 1)
+    let second = OwnProcess.vitals()
+    #expect(second.cpuSeconds > first.cpuSeconds)
+  }
+}
