@@ -54,7 +54,8 @@ let arguments = Target.Dependency.product(
 /// Core and simulation alone build and test in seconds: `ZONERELAY_ONLY=core swift test`.
 let core: [Target] = [
   .room("RelayCore", products: collections),
-  .room("RelaySimulation", ["RelayCore"], products: collections),
+  .room("RelayMemory", ["RelayCore"]),
+  .room("RelaySimulation", ["RelayMemory", "RelayCore"], products: collections),
   .command("zonerelay-simulate", ["RelaySimulation"]),
   .tests("RelayCoreTests", ["RelayCore"]),
   .tests("RelaySimulationTests", ["RelaySimulation", "RelayCore"]),
@@ -71,7 +72,7 @@ let rooms: [Target] = [
   .room("RelayEngine", ["RelayCore"], products: collections + [logging, lifecycle]),
   .room("RelayKeys", ["RelayEngine", "RelayCore"], products: [crypto]),
   .room(
-    "RelayStore", ["RelayEngine", "RelayCore"],
+    "RelayStore", ["RelayEngine", "RelayMemory", "RelayCore"],
     products: [
       .product(name: "GRDB", package: "GRDB.swift"),
       .product(name: "GRDBSQLite", package: "GRDB.swift"), logging,
@@ -119,16 +120,17 @@ let rooms: [Target] = [
 
 let roomTests: [Target] = [
   .tests(
-    "RelayEngineTests", ["RelayEngine", "RelayCore", "RelayStore"], products: [logging]),
+    "RelayEngineTests", ["RelayEngine", "RelayCore", "RelayMemory", "RelayStore"],
+    products: [logging]),
   .tests("RelayKeysTests", ["RelayKeys", "RelayEngine", "RelayCore"]),
   .tests(
-    "RelayStoreTests", ["RelayStore", "RelayEngine", "RelayCore"],
+    "RelayStoreTests", ["RelayStore", "RelayEngine", "RelayMemory", "RelayCore"],
     products: [.product(name: "GRDB", package: "GRDB.swift"), logging]),
   .tests(
     "RelayPushTests", ["RelayPush", "RelayEngine", "RelayCore", "RelayStandin"],
     products: nio + [tls, logging, jwt, crypto, rsa]),
   .tests(
-    "RelayHTTPTests", ["RelayHTTP", "RelayEngine", "RelayCore", "RelayWire"],
+    "RelayHTTPTests", ["RelayHTTP", "RelayEngine", "RelayMemory", "RelayCore", "RelayWire"],
     products: [
       .product(name: "Hummingbird", package: "hummingbird"),
       .product(name: "HummingbirdTesting", package: "hummingbird"),

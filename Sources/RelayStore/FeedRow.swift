@@ -53,23 +53,11 @@ struct FeedRow {
 }
 
 extension FeedKey {
-  /// The user whose tokens an expiry means.
-  var owner: UserID {
-    switch kind {
-    case .notifications(let user), .database(let user, _): user
-    case .zone(let zone): zone.owner
-    }
-  }
-
   /// Partition first: users of one partition are told of a wide change one after another, and so
   /// their rows lie together.
   var column: Data {
     var bytes = Data([partition.number])
     bytes.append(contentsOf: text.utf8)
     return bytes
-  }
-
-  var isBounded: Bool {
-    if case .notifications = kind { true } else { false }
   }
 }

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayMemory
 import RelayStore
 import Testing
 

@@ -15,7 +15,8 @@ import Testing
   /// Rooms whose imports stand here in full.
   private static let closed: [String: Set<String>] = [
     "RelayCore": collections,
-    "RelaySimulation": collections.union(["RelayCore"]),
+    "RelayMemory": ["RelayCore"],
+    "RelaySimulation": collections.union(["RelayCore", "RelayMemory"]),
     "RelayWire": [],
     "RelayEngine": collections.union([
       "RelayCore", "Logging", "ServiceLifecycle", "Synchronization", "Dispatch",

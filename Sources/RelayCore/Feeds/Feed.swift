@@ -37,6 +37,19 @@ package struct FeedKey: Hashable, Comparable, Sendable {
       .map { "\($0.utf8.count):\($0)" }.joined()
   }
 
+  /// The user whose tokens an expiry means.
+  package var owner: UserID {
+    switch kind {
+    case .notifications(let user), .database(let user, _): user
+    case .zone(let zone): zone.owner
+    }
+  }
+
+  /// Whether only so many of its newest entries are kept.
+  package var isBounded: Bool {
+    if case .notifications = kind { true } else { false }
+  }
+
   package static func < (left: FeedKey, right: FeedKey) -> Bool { left.text < right.text }
 }
 

@@ -81,32 +81,6 @@ package protocol FeedReader: Sendable {
   func devices(client: ClientID) async throws(StoreError) -> [DeviceRow]
 }
 
-package struct ZoneDigest: Hashable, Sendable {
-  package var zone: ZoneID
-  package var head: Place
-
-  package init(zone: ZoneID, head: Place) {
-    self.zone = zone
-    self.head = head
-  }
-}
-
-/// A fact at its place in its partition's journal.
-package struct JournalEntry: Hashable, Sendable {
-  package var partition: PartitionID
-  package var ordinal: Ordinal
-  /// The relay's time when it was journalled: a replay steps with the same.
-  package var at: Instant
-  package var fact: Fact
-
-  package init(partition: PartitionID, ordinal: Ordinal, at: Instant, fact: Fact) {
-    self.partition = partition
-    self.ordinal = ordinal
-    self.at = at
-    self.fact = fact
-  }
-}
-
 /// The right to write a partition, until another relay takes it.
 package struct Lease: Hashable, Sendable {
   package var partition: PartitionID

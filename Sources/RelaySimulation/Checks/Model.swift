@@ -59,7 +59,7 @@ struct Model {
   }
 
   /// - Parameter isFanningOut: slices of an earlier change are still to come in this partition.
-  mutating func apply(_ row: JournalRow, isFanningOut: Bool) {
+  mutating func apply(_ row: JournalEntry, isFanningOut: Bool) {
     switch row.fact {
     case .change(let change): take(change, row, isFanningOut)
     case .modify(let request): modify(request, row, isFanningOut)
@@ -79,7 +79,7 @@ struct Model {
 
   private func feed(_ kind: FeedKey.Kind) -> FeedKey { FeedKey(scope: scope, kind: kind) }
 
-  private mutating func take(_ change: Change, _ row: JournalRow, _ isFanningOut: Bool) {
+  private mutating func take(_ change: Change, _ row: JournalEntry, _ isFanningOut: Bool) {
     guard fingerprints.insert(change.fingerprint).inserted else { return }
     authors[change.notification] = change.author?.client
     guard numbers[change.zone, default: Numbers()].hear(change) else {
@@ -131,7 +131,7 @@ struct Model {
     hearHere(change, row, isFanningOut)
   }
 
-  private mutating func end(_ change: Change, _ zone: inout Zone, _ row: JournalRow) {
+  private mutating func end(_ change: Change, _ zone: inout Zone, _ row: JournalEntry) {
     let owner = change.zone.owner
     numbers[change.zone]?.end(by: change)
     mark(Withdrawn(user: owner, subscription: nil, zone: change.zone, database: .private), row)
@@ -153,12 +153,12 @@ struct Model {
   }
 
   /// What concerns users of the change's own home is heard with it.
-  private mutating func hearHere(_ change: Change, _ row: JournalRow, _ isFanningOut: Bool) {
+  private mutating func hearHere(_ change: Change, _ row: JournalEntry, _ isFanningOut: Bool) {
     hear(change, row, isFanningOut)
   }
 
   /// A change, where its participants or public subscribers live.
-  private mutating func hear(_ change: Change, _ row: JournalRow, _ isFanningOut: Bool) {
+  private mutating func hear(_ change: Change, _ row: JournalEntry, _ isFanningOut: Bool) {
     func lives(_ user: UserID) -> Bool { PartitionID.home(of: user, in: scope) == row.partition }
     if change.database == .public {
       for user in subscriptions.keys.sorted() where lives(user) {
@@ -185,7 +185,7 @@ struct Model {
   }
 
   private mutating func leave(
-    _ user: UserID, _ change: Change, _ row: JournalRow, _ isFanningOut: Bool
+    _ user: UserID, _ change: Change, _ row: JournalEntry, _ isFanningOut: Bool
   ) {
     shared[user]?.remove(change.zone)
     if isFanningOut { fuzzy.insert(user) }
@@ -193,12 +193,12 @@ struct Model {
     notify(user, change, .shared, row)
   }
 
-  private mutating func mark(_ withdrawn: Withdrawn, _ row: JournalRow) {
+  private mutating func mark(_ withdrawn: Withdrawn, _ row: JournalEntry) {
     self.withdrawn[withdrawn] = row.ordinal
   }
 
   private mutating func notify(
-    _ user: UserID, _ change: Change, _ database: Database, _ row: JournalRow
+    _ user: UserID, _ change: Change, _ database: Database, _ row: JournalEntry
   ) {
     for held in subscriptions[user] ?? [] where held.subscription.database == database {
       guard held.ordinal < row.ordinal, held.subscription.fires(for: change) else { continue }
@@ -233,7 +233,7 @@ struct Model {
   }
 
   private mutating func modify(
-    _ request: SubscriptionsRequest, _ row: JournalRow, _ isFanningOut: Bool
+    _ request: SubscriptionsRequest, _ row: JournalEntry, _ isFanningOut: Bool
   ) {
     if isFanningOut { fuzzy.insert(request.user) }
     for operation in request.operations {

@@ -93,7 +93,7 @@ struct Watch {
     }
   }
 
-  mutating func stepped(_ row: JournalRow, _ effects: [Effect]) {
+  mutating func stepped(_ row: JournalEntry, _ effects: [Effect]) {
     switch row.fact {
     case .change(let change):
       switch change.event {

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayMemory
 
 /// Checked at every push, page, fold and step.
 extension World {
@@ -59,7 +60,7 @@ extension World {
   private func checkDurable(_ text: PushText, _ key: DeviceKey) throws {
     if plan.limits.notificationsPerUser < 100 || watch.hasTrimmed { return }
     let feed = FeedKey(scope: World.scope, kind: .notifications(key.user))
-    let subjects = store.feeds[feed]?.entries ?? [:]
+    let subjects = store.feeds[feed]?.rows ?? [:]
     for ref in text.zones {
       let isLogged = subjects.keys.contains {
         if case .notification(_, let zone, _) = $0 { zone == ref.zone } else { false }

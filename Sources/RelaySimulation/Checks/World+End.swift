@@ -1,4 +1,5 @@
 import RelayCore
+import RelayMemory
 
 /// After the faults have stopped and time has passed: everything has come right.
 extension World {
@@ -138,9 +139,8 @@ extension World {
       // An alert was replaced, and those that replaced it were withdrawn: the next wake says so.
       if device.lane.pending.lostAlerts { told.lostAlerts = Ordinal(.max) }
       let feed = FeedKey(scope: World.scope, kind: .notifications(key.user))
-      for entry in (store.feeds[feed]?.entries ?? [:]).values.sorted(by: {
-        $0.life.position < $1.life.position
-      }) {
+      let entries = (store.feeds[feed]?.rows ?? [:]).values.map(\.entry)
+      for entry in entries.sorted(by: { $0.life.position < $1.life.position }) {
         let position =
           entry.life.device == key.client ? entry.life.foreign : entry.life.position
         guard position.ordinal > since, position > told.notifications,

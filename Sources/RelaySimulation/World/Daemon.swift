@@ -37,7 +37,7 @@ final class Daemon {
   }
 
   struct Placed {
-    var row: JournalRow
+    var row: JournalEntry
     var origin: Origin
   }
 
@@ -72,7 +72,7 @@ final class Daemon {
     relay = Relay(PartitionID.all.map { store.tables(of: $0) }, limits: limits, policy: policy)
     var effects: [Effect] = []
     for id in PartitionID.all {
-      for row in store.partitions[Int(id.number)].journal {
+      for row in store.journal(of: id) {
         relay.step(
           row.fact, in: row.partition, ordinal: row.ordinal, at: row.at, into: &effects)
       }
@@ -120,7 +120,7 @@ final class Daemon {
     for item in own + inbox {
       let ordinal = (next[item.partition] ?? last(item.partition)).next
       next[item.partition] = ordinal
-      let row = JournalRow(
+      let row = JournalEntry(
         partition: item.partition, ordinal: ordinal, at: now, fact: item.fact)
       commit.append(Placed(row: row, origin: item.origin))
     }

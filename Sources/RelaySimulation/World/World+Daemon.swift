@@ -107,12 +107,12 @@ extension World {
   }
 
   /// From here on these facts survive everything but a restore.
-  private func journalled(_ rows: [JournalRow]) {
+  private func journalled(_ rows: [JournalEntry]) {
     store.append(rows)
     history += rows
   }
 
-  private func count(_ row: JournalRow, isFanningOut: Bool) {
+  private func count(_ row: JournalEntry, isFanningOut: Bool) {
     model.apply(row, isFanningOut: isFanningOut)
     tally.count(row.fact)
     if case .change(let change) = row.fact, case .granted(let user) = change.event {

@@ -121,17 +121,6 @@ extension World {
 }
 
 extension Fact {
-  /// Where it is stepped.
-  var home: PartitionID {
-    switch self {
-    case .change(let change): change.home
-    case .register(let request): .home(of: request.user, in: request.scope)
-    case .unregister(let request): .home(of: request.user, in: request.scope)
-    case .modify(let request): .home(of: request.user, in: request.scope)
-    case .markRead(let request): .home(of: request.user, in: request.scope)
-    case .setBadge(let request): .home(of: request.user, in: request.scope)
-    case .lostHistory(let feed): feed.partition
-    case .slice, .forwarded, .expireTokens, .tick: PartitionID(0)
-    }
-  }
+  /// Where it is stepped; those of all partitions are journalled one by one.
+  var home: PartitionID { homes.first ?? PartitionID(0) }
 }

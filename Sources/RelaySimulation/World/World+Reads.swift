@@ -129,7 +129,7 @@ extension World {
       daemon?.relay.acknowledged(.zone(zone, database, position), by: key)
       let ref = PushText.ZoneRef(zone: zone, database: database)
       // An owner's places are those of the zone itself; of a shared zone they lie elsewhere.
-      let stepped = daemon?.relay.partition(key.home).stepped ?? .zero
+      let stepped = daemon?.relay.partition(.home(of: key.user, in: key.scope)).stepped ?? .zero
       watch.acknowledged(ref, key, before: database == .private ? position.ordinal : stepped)
     case .database: break
     }

@@ -37,7 +37,7 @@ final class World {
   var deadTokens: Set<UInt8> = []
   var isCalm = false
   /// Every durable fact, in the order it became so.
-  var history: [JournalRow] = []
+  var history: [JournalEntry] = []
   var model: Model
   var watch = Watch()
   var tally = Tally()

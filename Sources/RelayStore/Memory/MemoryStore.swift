@@ -1,5 +1,6 @@
 package import RelayCore
 package import RelayEngine
+package import RelayMemory
 import Synchronization
 
 /// A store in memory: a small working world for tests and simulations, which keeps every promise
@@ -38,7 +39,7 @@ package final class MemoryStore: Store {
 
   package func claim(eras: [PartitionID: UInt64]) async throws(StoreError) -> [Lease] {
     state.withLock { state in
-      eras.keys.sorted().map { state.world.claim($0, era: eras[$0] ?? 0) }
+      eras.keys.sorted().map { state.world.lease($0, era: eras[$0] ?? 0) }
     }
   }
 
@@ -65,9 +66,7 @@ package final class MemoryStore: Store {
   package func append(_ entries: [JournalEntry], leases: [Lease]) async throws(StoreError) {
     try write(.append) { world throws(StoreError) in
       try world.check(Set(entries.map(\.partition)), leases)
-      for entry in entries {
-        world.partitions[Int(entry.partition.number)].journal.append(entry)
-      }
+      world.append(entries)
     }
   }
 

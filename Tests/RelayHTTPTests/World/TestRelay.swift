@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import RelayMemory
 import Synchronization
 
 /// A small working relay: the real core, stepped at once, over feeds in memory. Nothing is visible
@@ -84,40 +85,40 @@ final class TestRelay: Relaying, FeedReader {
   }
 
   func page(_ query: PageQuery) async throws(StoreError) -> PageAnswer {
-    try read { $0.page(query) }
+    try read { $0.stored.page(query) }
   }
 
   func zones(
     of user: UserID, _ database: Database, in scope: Scope, after zone: ZoneID?, limit: Int
   ) async throws(StoreError) -> [ZoneDigest] {
-    try read { $0.zones(of: user, database, in: scope, after: zone, limit: limit) }
+    try read {
+      $0.stored.zones(
+        of: FeedKey(scope: scope, kind: .database(user, database)), after: zone, limit: limit)
+    }
   }
 
-  func head(of feed: FeedKey) async throws(StoreError) -> Place { try read { $0.head(of: feed) } }
+  func head(of feed: FeedKey) async throws(StoreError) -> Place {
+    try read { $0.stored.head(of: feed) }
+  }
 
   func subscriptions(
     of user: UserID, _ database: Database, in scope: Scope
   ) async throws(StoreError) -> [Subscription] {
-    try read { world in
-      world.subscriptions.values
-        .filter { $0.user == user && $0.scope == scope && $0.subscription.database == database }
-        .sorted { $0.serial < $1.serial }.map(\.subscription)
-    }
+    try read { $0.stored.subscriptions(of: user, database, in: scope) }
   }
 
   func devices(
     of user: UserID?, in scope: Scope?, limit: Int
   ) async throws(StoreError) -> [DeviceRow] {
     try read { world in
-      Array(
-        world.devices.values
-          .filter { user == nil || $0.key.user == user }
-          .filter { scope == nil || $0.key.scope == scope }
-          .sorted { $0.key < $1.key }.prefix(limit))
+      let all = world.stored.devices { key in
+        (user == nil || key.user == user) && (scope == nil || key.scope == scope)
+      }
+      return Array(all.prefix(limit))
     }
   }
 
   func devices(client: ClientID) async throws(StoreError) -> [DeviceRow] {
-    try read { $0.devices.values.filter { $0.key.client == client }.sorted { $0.key < $1.key } }
+    try read { $0.stored.devices { $0.client == client } }
   }
 }

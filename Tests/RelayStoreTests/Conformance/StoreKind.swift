@@ -1,6 +1,7 @@
 import Foundation
 import RelayCore
 import RelayEngine
+import RelayMemory
 import RelayStore
 
 /// Every implementation that must pass the suite. A new store joins with a case here.

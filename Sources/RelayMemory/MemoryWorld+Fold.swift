@@ -1,8 +1,10 @@
-import RelayCore
-import RelayEngine
+package import RelayCore
 
 extension MemoryWorld {
-  mutating func fold(_ cut: Cut) -> [OutboxRow] {
+  /// Brings a cut in, in one transaction; repeatable.
+  ///
+  /// - Returns: outbox rows of addresses that moved.
+  package mutating func fold(_ cut: Cut) -> [OutboxRow] {
     latest = max(latest, cut.at)
     return cut.partitions.flatMap { fold($0, at: cut.at) }
   }
@@ -74,46 +76,5 @@ extension MemoryWorld {
     guard claim.isNewer(than: holder) else { return claim.displaced(by: row, in: partition) }
     holders[place] = claim
     return holder.displaced(by: row, in: partition)
-  }
-}
-
-extension MemoryPartition {
-  mutating func apply(_ cut: PartitionCut) {
-    cursor = cut.cursor
-    journal.removeAll { $0.ordinal <= cut.cursor }
-    for key in cut.subscriptionsRemoved { subscriptions[key] = nil }
-    for row in cut.subscriptions { subscriptions[row.key] = row }
-    for row in cut.grants {
-      grants[MemberRow.Key(scope: row.scope, zone: row.zone, participant: row.participant)] = row
-    }
-    for key in cut.membersRemoved { members[key] = nil }
-    for row in cut.members { members[row.key] = row }
-    let last = remembered.last?.ordinal ?? .zero
-    remembered += cut.remembered.filter { $0.ordinal > last }
-    remembered.removeAll { $0.ordinal <= cut.forgotten }
-    for row in cut.outbox { outbox[row.key] = row }
-    for key in cut.delivered { outbox[key] = nil }
-    for row in cut.numbers {
-      let key = FeedKey(scope: row.scope, kind: .zone(row.zone))
-      numbers[key] = row.numbers.isEmpty ? nil : row
-    }
-    for item in cut.heard { heard[item.source] = max(heard[item.source] ?? .zero, item.serial) }
-    isRestoreProven = cut.isRestoreProven ?? isRestoreProven
-    fanOuts = cut.fanOuts ?? fanOuts
-    for interest in cut.interests { interests[interest.scope, default: 0] |= interest.partitions }
-    for row in cut.badges { badges[row.key] = row.count == 0 ? nil : row }
-  }
-}
-
-extension MemoryFeed {
-  /// Removes the oldest beyond the limit and raises the floor to them.
-  mutating func bound(to limit: Int) {
-    let excess = rows.count - limit
-    guard excess > 0 else { return }
-    let oldest = rows.sorted { $0.value.entry.life.position < $1.value.entry.life.position }
-    for (subject, row) in oldest.prefix(excess) {
-      rows[subject] = nil
-      state.floor = max(state.floor, row.entry.life.position)
-    }
   }
 }

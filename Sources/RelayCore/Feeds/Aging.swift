@@ -1,11 +1,9 @@
-import RelayCore
-
 /// What retention applies to an entry: deletions and notifications age, all else stays.
-enum Aging: Int {
+package enum Aging: Int {
   case tombstone = 1
   case notification = 2
 
-  init?(_ entry: Entry) {
+  package init?(_ entry: Entry) {
     if case .notification = entry.detail {
       self = .notification
     } else if entry.life.isPresent {

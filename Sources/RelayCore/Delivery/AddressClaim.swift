@@ -1,15 +1,13 @@
-import RelayCore
-
 /// A registration's claim on its address. An address belongs to one registration: the newest wins,
 /// in whatever order folds bring them.
-struct AddressClaim {
-  var key: DeviceKey
-  var address: Address
-  var partition: PartitionID
-  var registeredAt: Instant
-  var registration: Ordinal
+package struct AddressClaim: Sendable {
+  package var key: DeviceKey
+  package var address: Address
+  package var partition: PartitionID
+  package var registeredAt: Instant
+  package var registration: Ordinal
 
-  init(
+  package init(
     key: DeviceKey, address: Address, partition: PartitionID, registeredAt: Instant,
     registration: Ordinal
   ) {
@@ -20,7 +18,7 @@ struct AddressClaim {
     self.registration = registration
   }
 
-  init(_ row: DeviceRow, partition: PartitionID) {
+  package init(_ row: DeviceRow, partition: PartitionID) {
     self.init(
       key: row.key, address: row.address, partition: partition, registeredAt: row.registeredAt,
       registration: row.registration)
@@ -28,7 +26,7 @@ struct AddressClaim {
 
   /// Ordinals compare within a partition only. Of two registrations in one millisecond and two
   /// partitions either may win, as long as it is always the same.
-  func isNewer(than other: AddressClaim) -> Bool {
+  package func isNewer(than other: AddressClaim) -> Bool {
     if partition == other.partition { return registration > other.registration }
     if registeredAt != other.registeredAt { return registeredAt > other.registeredAt }
     return other.key < key
@@ -38,7 +36,7 @@ struct AddressClaim {
   ///
   /// The serial comes from the fact that registered `row`, which is in this cut: above every
   /// serial that its partition sent before, and apart from those the core gives (indices below).
-  func displaced(by row: DeviceRow, in source: PartitionID) -> OutboxRow {
+  package func displaced(by row: DeviceRow, in source: PartitionID) -> OutboxRow {
     OutboxRow(
       source: source,
       key: OutboxRow.Key(
@@ -46,5 +44,5 @@ struct AddressClaim {
       message: .displaced(Displacement(device: key, registration: registration)))
   }
 
-  static let serialIndex = 60_000
+  package static let serialIndex = 60_000
 }

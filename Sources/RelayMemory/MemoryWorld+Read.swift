@@ -1,21 +1,20 @@
-import RelayCore
-import RelayEngine
+package import RelayCore
 
 extension MemoryWorld {
-  func eras(of key: FeedKey) -> Eras { partitions[Int(key.partition.number)].eras }
+  package func eras(of key: FeedKey) -> Eras { partitions[Int(key.partition.number)].eras }
 
-  func head(of key: FeedKey) -> Place {
+  package func head(of key: FeedKey) -> Place {
     let top = feeds[key]?.state.top ?? .zero
     return Place(era: eras(of: key).of(top.ordinal)?.id ?? 0, position: top)
   }
 
   /// A feed's entries above `cleared`.
-  func visible(in key: FeedKey) -> [Entry] {
+  package func visible(in key: FeedKey) -> [Entry] {
     guard let feed = feeds[key] else { return [] }
     return feed.rows.values.map(\.entry).filter { $0.life.position > feed.state.cleared }
   }
 
-  func page(_ query: PageQuery) -> PageAnswer {
+  package func page(_ query: PageQuery) -> PageAnswer {
     guard let floor = floor(of: query.reader, in: query.feed) else { return .absent }
     let feed = feeds[query.feed] ?? MemoryFeed()
     let answer = Page.read(
@@ -51,40 +50,29 @@ extension MemoryWorld {
 }
 
 extension MemoryWorld {
-  mutating func trim(
-    tombstones: Instant, notifications: Instant, limit: Int, of partitions: Set<PartitionID>
-  ) -> Int {
-    var left = limit
-    for key in feeds.keys.sorted() where partitions.contains(key.partition) {
-      left -= feeds[key]?.removeCleared(limit: left) ?? 0
+  /// The zones that a user's database feed holds, in order, after one of them.
+  package func zones(of key: FeedKey, after last: ZoneID?, limit: Int) -> [ZoneDigest] {
+    let zones = visible(in: key).compactMap { entry -> ZoneID? in
+      guard entry.life.isPresent, case .zone(let zone) = entry.subject else { return nil }
+      return zone
     }
-    for (aging, instant) in [(Aging.tombstone, tombstones), (.notification, notifications)] {
-      var old: [(FeedKey, Subject, MemoryFeed.MemoryRow)] = []
-      for (key, feed) in feeds where partitions.contains(key.partition) {
-        for (subject, row) in feed.rows where row.kept < instant && Aging(row.entry) == aging {
-          old.append((key, subject, row))
-        }
-      }
-      old.sort { ($0.2.kept, $0.2.entry.life.position) < ($1.2.kept, $1.2.entry.life.position) }
-      for (key, subject, row) in old.prefix(left) {
-        feeds[key]?.rows[subject] = nil
-        feeds[key]?.state.floor.raise(to: row.entry.life.position)
-        left -= 1
-      }
+    return zones.filter { zone in last.map { $0 < zone } ?? true }.sorted().prefix(limit).map {
+      ZoneDigest(zone: $0, head: head(of: FeedKey(scope: key.scope, kind: .zone($0))))
     }
-    return limit - left
   }
-}
 
-extension MemoryFeed {
-  fileprivate mutating func removeCleared(limit: Int) -> Int {
-    let hidden = rows.filter { $0.value.entry.life.position <= state.cleared }
-      .sorted { $0.value.entry.life.position < $1.value.entry.life.position }
-    for (subject, _) in hidden.prefix(limit) { rows[subject] = nil }
-    return min(hidden.count, limit)
+  /// In the order saved.
+  package func subscriptions(
+    of user: UserID, _ database: Database, in scope: Scope
+  ) -> [Subscription] {
+    partitions[Int(PartitionID.home(of: user, in: scope).number)].subscriptions.values
+      .filter { $0.scope == scope && $0.user == user && $0.subscription.database == database }
+      .sorted { $0.serial < $1.serial }.map(\.subscription)
   }
-}
 
-extension Position {
-  fileprivate mutating func raise(to other: Position) { self = max(self, other) }
+  /// In order of client id.
+  package func devices(where isWanted: (DeviceKey) -> Bool) -> [DeviceRow] {
+    partitions.flatMap { $0.devices.values }.filter { isWanted($0.key) }
+      .sorted { ($0.key.client, $0.key) < ($1.key.client, $1.key) }
+  }
 }

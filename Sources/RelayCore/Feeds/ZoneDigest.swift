@@ -1,0 +1,10 @@
+/// A zone that a reader may see, and where its feed ends.
+package struct ZoneDigest: Hashable, Sendable {
+  package var zone: ZoneID
+  package var head: Place
+
+  package init(zone: ZoneID, head: Place) {
+    self.zone = zone
+    self.head = head
+  }
+}

@@ -1,0 +1,15 @@
+/// A fact at its place in its partition's journal.
+package struct JournalEntry: Hashable, Sendable {
+  package var partition: PartitionID
+  package var ordinal: Ordinal
+  /// The relay's time when it was journalled: a replay steps with the same.
+  package var at: Instant
+  package var fact: Fact
+
+  package init(partition: PartitionID, ordinal: Ordinal, at: Instant, fact: Fact) {
+    self.partition = partition
+    self.ordinal = ordinal
+    self.at = at
+    self.fact = fact
+  }
+}

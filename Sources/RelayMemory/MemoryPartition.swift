@@ -1,0 +1,50 @@
+package import RelayCore
+
+/// One partition's journal and tables.
+package struct MemoryPartition: Sendable {
+  /// Of the lease that holds it; for stores that have leases.
+  package var epoch: UInt64 = 0
+  package var eras = Eras([])
+  package var journal: [JournalEntry] = []
+  package var cursor = Ordinal.zero
+  package var subscriptions: [SubscriptionKey: SubscriptionRow] = [:]
+  package var devices: [DeviceKey: DeviceRow] = [:]
+  package var grants: [MemberRow.Key: GrantRow] = [:]
+  package var members: [MemberRow.Key: MemberRow] = [:]
+  package var remembered: [Remembered] = []
+  package var outbox: [OutboxRow.Key: OutboxRow] = [:]
+  package var heard: [PartitionID: Position] = [:]
+  package var numbers: [FeedKey: NumbersRow] = [:]
+  package var fanOuts: [FanOut] = []
+  package var interests: [Scope: UInt64] = [:]
+  package var badges: [BadgeRow.Key: BadgeRow] = [:]
+  package var isRestoreProven = false
+}
+
+extension MemoryPartition {
+  mutating func apply(_ cut: PartitionCut) {
+    cursor = cut.cursor
+    journal.removeAll { $0.ordinal <= cut.cursor }
+    for key in cut.subscriptionsRemoved { subscriptions[key] = nil }
+    for row in cut.subscriptions { subscriptions[row.key] = row }
+    for row in cut.grants {
+      grants[MemberRow.Key(scope: row.scope, zone: row.zone, participant: row.participant)] = row
+    }
+    for key in cut.membersRemoved { members[key] = nil }
+    for row in cut.members { members[row.key] = row }
+    let last = remembered.last?.ordinal ?? .zero
+    remembered += cut.remembered.filter { $0.ordinal > last }
+    remembered.removeAll { $0.ordinal <= cut.forgotten }
+    for row in cut.outbox { outbox[row.key] = row }
+    for key in cut.delivered { outbox[key] = nil }
+    for row in cut.numbers {
+      let key = FeedKey(scope: row.scope, kind: .zone(row.zone))
+      numbers[key] = row.numbers.isEmpty ? nil : row
+    }
+    for item in cut.heard { heard[item.source] = max(heard[item.source] ?? .zero, item.serial) }
+    isRestoreProven = cut.isRestoreProven ?? isRestoreProven
+    fanOuts = cut.fanOuts ?? fanOuts
+    for interest in cut.interests { interests[interest.scope, default: 0] |= interest.partitions }
+    for row in cut.badges { badges[row.key] = row.count == 0 ? nil : row }
+  }
+}

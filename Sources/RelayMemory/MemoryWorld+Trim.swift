@@ -1,0 +1,43 @@
+package import RelayCore
+
+extension MemoryWorld {
+  /// Removes what is old, and raises floors to what was removed.
+  ///
+  /// - Returns: how many rows were removed, `limit` at most.
+  package mutating func trim(
+    tombstones: Instant, notifications: Instant, limit: Int, of partitions: Set<PartitionID>
+  ) -> Int {
+    var left = limit
+    for key in feeds.keys.sorted() where partitions.contains(key.partition) {
+      left -= feeds[key]?.removeCleared(limit: left) ?? 0
+    }
+    for (aging, instant) in [(Aging.tombstone, tombstones), (.notification, notifications)] {
+      var old: [(FeedKey, Subject, MemoryFeed.MemoryRow)] = []
+      for (key, feed) in feeds where partitions.contains(key.partition) {
+        for (subject, row) in feed.rows where row.kept < instant && Aging(row.entry) == aging {
+          old.append((key, subject, row))
+        }
+      }
+      old.sort { ($0.2.kept, $0.2.entry.life.position) < ($1.2.kept, $1.2.entry.life.position) }
+      for (key, subject, row) in old.prefix(left) {
+        feeds[key]?.rows[subject] = nil
+        feeds[key]?.state.floor.raise(to: row.entry.life.position)
+        left -= 1
+      }
+    }
+    return limit - left
+  }
+}
+
+extension MemoryFeed {
+  fileprivate mutating func removeCleared(limit: Int) -> Int {
+    let hidden = rows.filter { $0.value.entry.life.position <= state.cleared }
+      .sorted { $0.value.entry.life.position < $1.value.entry.life.position }
+    for (subject, _) in hidden.prefix(limit) { rows[subject] = nil }
+    return min(hidden.count, limit)
+  }
+}
+
+extension Position {
+  fileprivate mutating func raise(to other: Position) { self = max(self, other) }
+}

@@ -1,0 +1,71 @@
+package import RelayCore
+
+/// What a store means, as one value: journals, tables and feeds, built on the core's own `Fold` and
+/// `Page`. A copy of it at any moment is what a crash at that moment leaves behind, and a backup.
+///
+/// Written for clearness, not for size: a page costs as much as its feed is long.
+package struct MemoryWorld: Sendable {
+  package var partitions = [MemoryPartition](repeating: MemoryPartition(), count: PartitionID.count)
+  package var feeds: [FeedKey: MemoryFeed] = [:]
+  /// Who holds each address.
+  var holders: [HeldAddress: AddressClaim] = [:]
+  package var latest = Instant.zero
+  let limits: Limits
+
+  package init(limits: Limits = Limits()) { self.limits = limits }
+
+  struct HeldAddress: Hashable {
+    var scope: Scope
+    var address: Address
+  }
+
+  /// The highest ordinal that was ever journalled there.
+  package func last(of id: PartitionID) -> Ordinal {
+    let home = partitions[Int(id.number)]
+    return max(home.cursor, home.journal.last?.ordinal ?? .zero)
+  }
+
+  package mutating func append(_ entries: [JournalEntry]) {
+    for entry in entries { partitions[Int(entry.partition.number)].journal.append(entry) }
+  }
+
+  /// A new life of a partition.
+  package mutating func claim(_ id: PartitionID, era: UInt64) -> Era {
+    let next = Era(id: era, first: last(of: id).next)
+    let index = Int(id.number)
+    partitions[index].eras = Eras(partitions[index].eras.all + [next])
+    return next
+  }
+
+  package func tables(of partition: PartitionID) -> PartitionTables {
+    let home = partitions[Int(partition.number)]
+    var tables = PartitionTables(id: partition, cursor: home.cursor)
+    tables.subscriptions = home.subscriptions.values.sorted { $0.serial < $1.serial }
+    tables.devices = home.devices.values.sorted { $0.key < $1.key }
+    tables.grants = home.grants.sorted { $0.key < $1.key }.map(\.value)
+    tables.members = home.members.values.sorted { $0.serial < $1.serial }
+    tables.remembered = home.remembered
+    tables.outbox = home.outbox.values.sorted {
+      ($0.key.serial, $0.key.target) < ($1.key.serial, $1.key.target)
+    }
+    tables.heard = home.heard.sorted { $0.key < $1.key }.map {
+      Heard(source: $0.key, serial: $0.value)
+    }
+    tables.numbers = home.numbers.values.sorted { ($0.scope, $0.zone) < ($1.scope, $1.zone) }
+    tables.fanOuts = home.fanOuts
+    tables.isRestoreProven = home.isRestoreProven
+    tables.interests = home.interests.sorted { $0.key < $1.key }.map {
+      Interest(scope: $0.key, partitions: $0.value)
+    }
+    tables.badges = home.badges.values.sorted {
+      ($0.key.scope, $0.key.user, $0.key.topic) < ($1.key.scope, $1.key.user, $1.key.topic)
+    }
+    return tables
+  }
+}
+
+extension MemberRow.Key: Comparable {
+  package static func < (left: Self, right: Self) -> Bool {
+    (left.scope, left.zone, left.participant) < (right.scope, right.zone, right.participant)
+  }
+}
