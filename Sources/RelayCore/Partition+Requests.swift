@@ -12,6 +12,7 @@ extension Partition {
       devices[device].lane.registeredAgain()
       if devices[device].address != request.address { devices[device].lane.moved() }
     } else {
+      collectRetired(of: user, at: step.at, &effects)
       guard devices.all(of: user).count < limits.devicesPerUser else {
         return (.refused(.tooManyDevices(max: limits.devicesPerUser)), .stepped)
       }
@@ -28,6 +29,23 @@ extension Partition {
     stir(device)
     effects.append(.dirtied(.devices(request.scope, request.user)))
     return (.registered(request.client), .settled)
+  }
+
+  /// Retired registrations stay for a while, so that their user can see why; then they go when the
+  /// user registers something, and earlier if it would have no room, the oldest first (L28).
+  private mutating func collectRetired(
+    of user: Int, at now: Instant, _ effects: inout [Effect]
+  ) {
+    let all = devices.all(of: user)
+    let retired = all.compactMap { device in
+      devices[device].lane.retirement.map { (device: device, at: $0.at) }
+    }
+    let excess = all.count - limits.devicesPerUser + 1
+    for (index, dead) in retired.sorted(by: { ($0.at, $0.device) < ($1.at, $1.device) })
+      .enumerated()
+    where index < excess || dead.at + limits.retiredFor <= now {
+      removeDevice(dead.device, &effects)
+    }
   }
 
   /// What a signed-out app calls. Unknown is no error.

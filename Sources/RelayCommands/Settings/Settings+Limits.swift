@@ -43,6 +43,8 @@ extension Settings {
     limits.subscriptionsPerUser = section.value(
       "subscriptionsPerUser", many, default: limits.subscriptionsPerUser)
     limits.devicesPerUser = section.value("devicesPerUser", many, default: limits.devicesPerUser)
+    limits.retiredFor = section.value(
+      "retiredFor", .span(.hours(1)...(.days(3_650))), default: limits.retiredFor)
     limits.participantsPerZone = section.value(
       "participantsPerZone", many, default: limits.participantsPerZone)
     limits.notificationsPerUser = section.value(

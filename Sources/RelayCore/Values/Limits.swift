@@ -3,6 +3,8 @@
 package struct Limits: Hashable, Sendable {
   package var subscriptionsPerUser = 1_000
   package var devicesPerUser = 100
+  /// A retired registration is kept at least so long, unless its user has no room for another.
+  package var retiredFor = Span.days(30)
   package var participantsPerZone = 10_000
   package var notificationsPerUser = 10_000
   package var pageEntries = 200

@@ -114,6 +114,34 @@ import Testing
     #expect(rig.change(.granted(UserID("_u1"))) == .accepted)
   }
 
+  /// Dead registrations are collected (L28), the oldest first, and never a living one.
+  @Test func aRetiredRegistrationGivesWay() {
+    var limits = Limits()
+    limits.devicesPerUser = 3
+    var rig = PartitionRig(limits: limits)
+    for client in 1...3 as ClosedRange<UInt64> { rig.register(client) }
+    rig.hear(displaced(registration: 1), 1)
+    rig.hear(displaced(registration: 3, of: 3), 2)
+    #expect(rig.register(4) == .registered(Sample.client(4)))
+    #expect(rig.register(5) == .registered(Sample.client(5)))
+    #expect(rig.register(6) == .refused(.tooManyDevices(max: 3)))
+    let cut = rig.fold()
+    #expect(Set(cut.devicesRemoved.map(\.client)) == [Sample.client(1), Sample.client(3)])
+    #expect(rig.partition.ledger.isBalanced)
+  }
+
+  @Test func aRetiredRegistrationIsForgottenAfterAWhile() {
+    var rig = PartitionRig()
+    for client in 1...2 as ClosedRange<UInt64> { rig.register(client) }
+    rig.hear(displaced(registration: 1), 1)
+    rig.now = rig.now + .days(29)
+    rig.register(3)
+    #expect(rig.fold().devicesRemoved.isEmpty)
+    rig.now = rig.now + .days(1)
+    rig.register(4)
+    #expect(rig.fold().devicesRemoved.map(\.client) == [Sample.client(1)])
+  }
+
   @Test func aDisplacedDeviceIsReachedNoMoreUntilItRegistersAgain() {
     var rig = PartitionRig()
     rig.register(1)
@@ -142,10 +170,11 @@ import Testing
     #expect(rig.wake().map(\.device.client) == [Sample.client(1)])
   }
 
-  private func displaced(registration: UInt64) -> Forwarded.Message {
+  private func displaced(registration: UInt64, of client: UInt64 = 1) -> Forwarded.Message {
     .displaced(
       Displacement(
-        device: DeviceKey(scope: Sample.scope, user: Sample.owner, client: Sample.client(1)),
+        device: DeviceKey(
+          scope: Sample.scope, user: Sample.owner, client: Sample.client(client)),
         registration: Ordinal(registration)))
   }
 
