@@ -143,7 +143,8 @@ let roomTests: [Target] = [
   .tests(
     "RelayStandinTests", ["RelayStandin"],
     products: nio + [
-      tls, crypto, .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+      tls, crypto, .product(name: "NIOHTTP1", package: "swift-nio"),
+      .product(name: "NIOHTTP2", package: "swift-nio-http2"),
       .product(name: "NIOHPACK", package: "swift-nio-http2"),
     ]),
   .tests(

@@ -13,6 +13,8 @@ package struct APNsStandin: Sendable {
   package let port: Int
   private let listener: any Channel
   private let open: OpenChannels
+  private let board: FaultBoard
+  private let control: FaultControl?
 
   /// Makes or reads the files in the directory, and listens.
   ///
@@ -23,16 +25,18 @@ package struct APNsStandin: Sendable {
     let key = try files.prepare()
     let log = try PushLog(path: files.pushes)
     let tls = try Self.tls(files)
-    let reception = Reception(settings, key: key, log: log)
-    let open = OpenChannels()
     // One event loop for all: requests are judged, and stand in the log, in one order.
-    let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton.next())
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let board = FaultBoard(loop: loop)
+    let reception = Reception(settings, key: key, log: log, board: board)
+    let open = OpenChannels()
+    let bootstrap = ServerBootstrap(group: loop)
       .serverChannelOption(.backlog, value: 256)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          try Self.serve(channel, tls: tls, reception: reception, open: open)
+          try Self.serve(channel, tls: tls, reception: reception, open: open, board: board)
         }
       }
     do {
@@ -44,8 +48,13 @@ package struct APNsStandin: Sendable {
     }
     open.listen(on: listener)
     self.open = open
+    self.board = board
+    control = try await FaultControl.open(settings.control, board: board, loop: loop)
     port = listener.localAddress?.port ?? settings.port
   }
+
+  /// From now on it does this wrong, and nothing else. All connections have heard when it returns.
+  package func set(_ faults: Faults) async throws { try await board.set(faults) }
 
   /// Serves until the task is cancelled, then closes every connection.
   ///
@@ -57,6 +66,7 @@ package struct APNsStandin: Sendable {
     } onCancel: {
       listener.close(promise: nil)
     }
+    await control?.close()
     for channel in open.all {
       // A connection that its client has closed meanwhile is as good as closed.
       _ = try? await channel.close(mode: .all).get()
@@ -91,12 +101,14 @@ package struct APNsStandin: Sendable {
   }
 
   private static func serve(
-    _ channel: any Channel, tls: NIOSSLContext, reception: Reception, open: OpenChannels
+    _ channel: any Channel, tls: NIOSSLContext, reception: Reception, open: OpenChannels,
+    board: FaultBoard
   ) throws {
+    let gate = Gate(board.faults)
     let farewell = Farewell()
     let connection = Connection(
       number: reception.connectionOpened(), reception: reception, channel: channel,
-      farewell: farewell)
+      farewell: farewell, gate: gate)
     let bound = NIOLoopBound(connection, eventLoop: channel.eventLoop)
     var settings = NIOHTTP2Handler.ConnectionConfiguration()
     settings.initialSettings = [
@@ -106,7 +118,7 @@ package struct APNsStandin: Sendable {
     // A client with deadlines resets what `mute` leaves unanswered: that is no attack here.
     var streams = NIOHTTP2Handler.StreamConfiguration()
     streams.streamResetFrameRateLimit.maximumCount = 100_000
-    try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls))
+    try channel.pipeline.syncOperations.addHandlers(gate, NIOSSLServerHandler(context: tls))
     try channel.pipeline.syncOperations.addHandler(farewell)
     _ = try channel.pipeline.syncOperations.configureHTTP2Pipeline(
       mode: .server, connectionConfiguration: settings, streamConfiguration: streams
@@ -120,5 +132,6 @@ package struct APNsStandin: Sendable {
     }
     try channel.pipeline.syncOperations.addHandler(connection)
     open.insert(channel)
+    board.tell(channel) { bound.value.heard($0) }
   }
 }

@@ -6,11 +6,15 @@ import NIOHTTP2
 /// Confined to the event loop of its channel.
 final class Connection: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame
+  typealias OutboundOut = HTTP2Frame
 
   let number: Int
   private let reception: Reception
   private let channel: any Channel
   private let farewell: Farewell
+  private let gate: Gate
+  private var context: ChannelHandlerContext?
+  private var maxStreams: Int
   private var state = State.open(served: [], last: .rootStream)
 
   private enum State {
@@ -21,12 +25,19 @@ final class Connection: ChannelInboundHandler {
     case closed
   }
 
-  init(number: Int, reception: Reception, channel: any Channel, farewell: Farewell) {
+  init(
+    number: Int, reception: Reception, channel: any Channel, farewell: Farewell, gate: Gate
+  ) {
     self.number = number
+    self.gate = gate
+    maxStreams = reception.maxStreams
     self.reception = reception
     self.channel = channel
     self.farewell = farewell
   }
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
   /// A request begins; false if it is not served because the connection is on its way out.
   func began(_ stream: HTTP2StreamID) -> Bool {
@@ -64,6 +75,23 @@ final class Connection: ChannelInboundHandler {
       state = .closed
     }
   }
+
+  /// Other faults hold from now on.
+  func heard(_ faults: Faults) {
+    gate.heard(faults)
+    if faults.saysGoodbye, case .open(let served, let last) = state {
+      state = .leaving(served: served)
+      leave(last: last)
+    }
+    guard reception.maxStreams != maxStreams, let context else { return }
+    maxStreams = reception.maxStreams
+    let setting = HTTP2Setting(parameter: .maxConcurrentStreams, value: maxStreams)
+    let frame = HTTP2Frame(streamID: .rootStream, payload: .settings(.settings([setting])))
+    context.writeAndFlush(wrapOutboundOut(frame), promise: nil)
+  }
+
+  /// Ends the connection by a TCP reset.
+  func hangUp() { gate.reset() }
 
   /// Apple's farewell: streams above `last` were not processed and may be sent again elsewhere.
   private func leave(last: HTTP2StreamID) {

@@ -100,8 +100,8 @@ final class PushStream: ChannelInboundHandler {
     switch answer {
     case .accepted, .refused:
       send(answer, id: id, context)
-    case .late:
-      context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(StandinSettings.slowSeconds)) {
+    case .late(let milliseconds):
+      context.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(milliseconds)) {
         // The stream may have been given up, or the stand-in stopped, while it waited.
         guard case .judged = self.state, context.channel.isActive else { return }
         self.send(answer, id: id, context)
@@ -110,12 +110,17 @@ final class PushStream: ChannelInboundHandler {
       break
     case .reset:
       context.writeAndFlush(wrapOutboundOut(.rstStream(.internalError)), promise: nil)
+    case .hangUp:
+      connection.hangUp()
     }
   }
 
   private func send(_ answer: PushAnswer, id: String?, _ context: ChannelHandlerContext) {
     var headers = HPACKHeaders([(":status", "\(answer.status)")])
     headers.add(name: "apns-id", value: id ?? UUID().uuidString.lowercased())
+    if case .refused(_, _, let retryAfter?) = answer {
+      headers.add(name: "retry-after", value: "\(retryAfter)")
+    }
     let body = answer.body
     if !body.isEmpty { headers.add(name: "content-type", value: "application/json") }
     let head = HTTP2Frame.FramePayload.Headers(headers: headers, endStream: body.isEmpty)

@@ -6,6 +6,7 @@ import Synchronization
 final class Reception: Sendable {
   private let settings: StandinSettings
   private let log: PushLog
+  private let board: FaultBoard
   private let state: Mutex<State>
 
   private struct State {
@@ -15,13 +16,16 @@ final class Reception: Sendable {
     var received = 0
   }
 
-  init(_ settings: StandinSettings, key: P256.Signing.PublicKey, log: PushLog) {
+  init(
+    _ settings: StandinSettings, key: P256.Signing.PublicKey, log: PushLog, board: FaultBoard
+  ) {
     self.settings = settings
     self.log = log
+    self.board = board
     state = Mutex(State(tokens: ProviderTokens(key: key)))
   }
 
-  var maxStreams: Int { settings.maxStreams }
+  var maxStreams: Int { board.faults.maxStreams ?? settings.maxStreams }
 
   /// The number of a new connection.
   func connectionOpened() -> Int {
@@ -33,9 +37,10 @@ final class Reception: Sendable {
 
   /// A request begins on some connection; true if its turn has come to meet a GOAWAY.
   func requestBegan() -> Bool {
-    state.withLock {
+    let every = board.faults.goawayEvery ?? settings.goawayEvery
+    return state.withLock {
       $0.begun += 1
-      guard let every = settings.goawayEvery else { return false }
+      guard let every else { return false }
       return $0.begun.isMultiple(of: every)
     }
   }
@@ -43,29 +48,40 @@ final class Reception: Sendable {
   /// Judges a whole request and puts it on record before anybody is answered.
   func answer(_ request: PushRequest) throws -> PushAnswer {
     let now = Int64(Date().timeIntervalSince1970 * 1_000)
-    let answer = state.withLock { judge(request, &$0, at: now) }
+    let faults = board.faults
+    let answer = state.withLock { judge(request, &$0, faults, at: now) }
     try log.append(request, answer, at: now)
     return answer
   }
 
   private func judge(
-    _ request: PushRequest, _ state: inout State, at milliseconds: Int64
+    _ request: PushRequest, _ state: inout State, _ faults: Faults, at milliseconds: Int64
   ) -> PushAnswer {
     state.received += 1
-    if let every = settings.resetEvery, state.received.isMultiple(of: every) { return .reset }
+    if faults.isSilent { return .silence }
+    if let every = faults.hangUpEvery, state.received.isMultiple(of: every) { return .hangUp }
+    if let every = faults.resetEvery ?? settings.resetEvery, state.received.isMultiple(of: every) {
+      return .reset
+    }
     let refusal =
       PushRules.route(request)
       ?? state.tokens.check(request.header("authorization"), at: milliseconds / 1_000)
       ?? PushRules.content(request)
     if let refusal { return .refused(refusal, timestamp: nil) }
-    let conduct = Conduct(token: request.deviceToken ?? "")
+    let token = request.deviceToken ?? ""
+    if let fault = faults.answer(topic: request.header("apns-topic"), token: token) {
+      return .refused(
+        fault.reason, timestamp: fault.timestamp(at: milliseconds), retryAfter: fault.retryAfter)
+    }
+    let conduct = Conduct(token: token)
     if let refusal = conduct.refusal {
       return .refused(refusal, timestamp: refusal == .unregistered ? milliseconds : nil)
     }
     switch conduct {
-    case .slow: return .late
+    case .slow: return .late(max(StandinSettings.slowSeconds * 1_000, faults.slow ?? 0))
     case .mute: return .silence
-    case .ordinary, .dead, .gone, .busy, .fail: return .accepted
+    case .ordinary, .dead, .gone, .busy, .fail:
+      return faults.slow.map { .late($0) } ?? .accepted
     }
   }
 }

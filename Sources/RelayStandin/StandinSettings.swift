@@ -12,6 +12,8 @@ package struct StandinSettings: Sendable {
   package var resetEvery: Int?
   /// SETTINGS_MAX_CONCURRENT_STREAMS of each connection.
   package var maxStreams: Int
+  /// The path of a Unix socket where faults are changed while it runs; nil = none.
+  package var control: String?
 
   /// Apple allows this many once a connection has shown a good token.
   package static let maxStreamsDefault = 1_000
@@ -20,7 +22,8 @@ package struct StandinSettings: Sendable {
 
   package init(
     host: String = "127.0.0.1", port: Int = 0, directory: String, goawayEvery: Int? = nil,
-    resetEvery: Int? = nil, maxStreams: Int = StandinSettings.maxStreamsDefault
+    resetEvery: Int? = nil, maxStreams: Int = StandinSettings.maxStreamsDefault,
+    control: String? = nil
   ) {
     self.host = host
     self.port = port
@@ -28,6 +31,7 @@ package struct StandinSettings: Sendable {
     self.goawayEvery = goawayEvery
     self.resetEvery = resetEvery
     self.maxStreams = maxStreams
+    self.control = control
   }
 
   /// Refuses counts that mean nothing.

@@ -28,6 +28,8 @@ struct PushClient: Sendable {
   let channel: any Channel
   let farewells: AsyncStream<Farewell>
   let settings: EventLoopFuture<[HTTP2Setting]>
+  /// The limits of streams that were announced.
+  let limits: AsyncStream<Int>
   private let streams: NIOHTTP2Handler.StreamMultiplexer
 
   static func connect(port: Int, authority: String) async throws -> PushClient {
@@ -36,9 +38,10 @@ struct PushClient: Sendable {
     tls.applicationProtocols = ["h2"]
     let context = try NIOSSLContext(configuration: tls)
     let (farewells, said) = AsyncStream.makeStream(of: Farewell.self)
+    let (limits, limited) = AsyncStream.makeStream(of: Int.self)
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let settings = loop.makePromise(of: [HTTP2Setting].self)
-    let channel = try await ClientBootstrap(group: loop)
+    let bootstrap = ClientBootstrap(group: loop)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
@@ -47,14 +50,21 @@ struct PushClient: Sendable {
           _ = try pipeline.configureHTTP2Pipeline(
             mode: .client, connectionConfiguration: .init(), streamConfiguration: .init()
           ) { $0.eventLoop.makeSucceededVoidFuture() }
-          try pipeline.addHandler(RootFrames(farewells: said, settings: settings))
+          try pipeline.addHandler(RootFrames(farewells: said, settings: settings, limits: limited))
         }
       }
-      .connect(host: "127.0.0.1", port: port).get()
+    let channel: any Channel
+    do {
+      channel = try await bootstrap.connect(host: "127.0.0.1", port: port).get()
+    } catch {
+      settings.fail(error)
+      throw error
+    }
     let streams = try await channel.pipeline.handler(type: NIOHTTP2Handler.self)
       .flatMap { $0.multiplexer }.get()
     return PushClient(
-      channel: channel, farewells: farewells, settings: settings.futureResult, streams: streams)
+      channel: channel, farewells: farewells, settings: settings.futureResult, limits: limits,
+      streams: streams)
   }
 
   /// Throws what ended the stream if that was not an answer.
@@ -155,13 +165,15 @@ private final class RootFrames: ChannelInboundHandler {
 
   private let farewells: AsyncStream<PushClient.Farewell>.Continuation
   private let settings: EventLoopPromise<[HTTP2Setting]>
+  private let limits: AsyncStream<Int>.Continuation
 
   init(
     farewells: AsyncStream<PushClient.Farewell>.Continuation,
-    settings: EventLoopPromise<[HTTP2Setting]>
+    settings: EventLoopPromise<[HTTP2Setting]>, limits: AsyncStream<Int>.Continuation
   ) {
     self.farewells = farewells
     self.settings = settings
+    self.limits = limits
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -171,12 +183,16 @@ private final class RootFrames: ChannelInboundHandler {
         .init(lastStream: Int(last), data: data.map { String(buffer: $0) } ?? ""))
     case .settings(.settings(let values)):
       settings.succeed(values)
+      for value in values where value.parameter == .maxConcurrentStreams {
+        limits.yield(value.value)
+      }
     default: break
     }
   }
 
   func channelInactive(context: ChannelHandlerContext) {
     farewells.finish()
+    limits.finish()
     settings.fail(StreamEnded())
     context.fireChannelInactive()
   }

@@ -14,6 +14,9 @@ struct FCMStandinCommand: RelayCommand {
       A device token that begins with dead, gone, busy, fail, slow or mute gets SENDER_ID_MISMATCH,
       UNREGISTERED, QUOTA_EXCEEDED, INTERNAL, a delay of 3 seconds, or no answer.
 
+      --control is that of apns-standin, without goaway and streams; statuses have the words of
+      this service.
+
       Example:
         zonerelay fcm-standin --listen 127.0.0.1:8445 --directory standin
       """)
@@ -25,12 +28,16 @@ struct FCMStandinCommand: RelayCommand {
   @Option(help: ArgumentHelp("Where certificate, account and pushes.jsonl are.", valueName: "dir"))
   var directory: String
 
+  @Option(
+    help: ArgumentHelp("Unix socket where faults are changed while it runs.", valueName: "socket"))
+  var control: String?
+
   func validate() throws { try StandinAddress.check(listen) }
 
   func perform(_ console: Console) async throws -> ExitStatus {
     let address = try StandinAddress.read(listen)
     let standin = try await FCMStandin(
-      host: address.host, port: address.port, directory: directory)
+      host: address.host, port: address.port, directory: directory, control: control)
     return try await StandinAddress.serve(address, port: standin.port, console) {
       try await standin.run()
     }

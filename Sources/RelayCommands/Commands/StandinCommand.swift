@@ -17,8 +17,26 @@ struct StandinCommand: RelayCommand {
       A device token that begins with dead, gone, busy, fail, slow or mute gets BadDeviceToken, 410,
       429, 500, a delay of 3 seconds, or no answer.
 
-      Example:
+      With --control it does wrong on request, while it runs: PUT /faults on that socket replaces
+      what it does wrong by the lines of the body, DELETE ends it, GET shows it. The lines:
+        answer WORD [retry-after=N] [age=DURATION] [topic=TOPIC] [tokens=PREFIX]
+                        a status (400 403 410 413 429 500 503) or a reason of Apple's; age is how
+                        old a 410's timestamp is
+        slow DURATION   every answer waits
+        silence         requests are taken, nothing is answered, pings neither
+        reset [every=N], hangup [every=N]
+                        the stream, or the connection, is reset
+        goaway [every=N]
+                        each Nth request meets a GOAWAY; without N, open connections say it now
+        streams N       the limit of streams, of open connections too
+        handshake DURATION
+                        TLS of new connections waits
+        blackhole       connections are accepted, and nothing is read or written
+        refuse          connections are reset
+
+      Examples:
         zonerelay apns-standin --listen 127.0.0.1:8443 --directory standin
+        curl --unix-socket faults.sock -X PUT -d "answer 503 retry-after=2" http://standin/faults
       """)
 
   @Option(
@@ -37,6 +55,10 @@ struct StandinCommand: RelayCommand {
   @Option(help: ArgumentHelp("Streams that a connection may have at once.", valueName: "n"))
   var maxStreams = StandinSettings.maxStreamsDefault
 
+  @Option(
+    help: ArgumentHelp("Unix socket where faults are changed while it runs.", valueName: "socket"))
+  var control: String?
+
   func validate() throws {
     guard ListenAddress(text: listen) != nil else {
       throw ValidationError("--listen is no address: \(listen); write host:port")
@@ -50,7 +72,7 @@ struct StandinCommand: RelayCommand {
     let standin = try await APNsStandin(
       StandinSettings(
         host: address.host, port: address.port, directory: directory, goawayEvery: goawayEvery,
-        resetEvery: resetEvery, maxStreams: maxStreams))
+        resetEvery: resetEvery, maxStreams: maxStreams, control: control))
     console.talk(line: "zonerelay: the stand-in listens on \(address.host):\(standin.port)")
     console.answer(line: "ready")
     let group = ServiceGroup(

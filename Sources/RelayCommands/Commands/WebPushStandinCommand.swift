@@ -18,6 +18,9 @@ struct WebPushStandinCommand: RelayCommand {
       Any endpoint https://host:port/push/NAME is a subscription. A name that begins with dead,
       gone, busy, fail, slow or mute gets 404, 410, 429, 500, a delay of 3 seconds, or no answer.
 
+      --control is that of apns-standin, without goaway and streams; statuses have the words of
+      this service.
+
       Example:
         zonerelay webpush-standin --listen 127.0.0.1:8444 --directory standin
       """)
@@ -29,12 +32,16 @@ struct WebPushStandinCommand: RelayCommand {
   @Option(help: ArgumentHelp("Where certificate and pushes.jsonl are.", valueName: "dir"))
   var directory: String
 
+  @Option(
+    help: ArgumentHelp("Unix socket where faults are changed while it runs.", valueName: "socket"))
+  var control: String?
+
   func validate() throws { try StandinAddress.check(listen) }
 
   func perform(_ console: Console) async throws -> ExitStatus {
     let address = try StandinAddress.read(listen)
     let standin = try await WebPushStandin(
-      host: address.host, port: address.port, directory: directory)
+      host: address.host, port: address.port, directory: directory, control: control)
     return try await StandinAddress.serve(address, port: standin.port, console) {
       try await standin.run()
     }

@@ -5,6 +5,8 @@ protocol Desk: Sendable {
   /// - Parameter milliseconds: now, since 1970.
   /// - Returns: nil for no answer at all.
   func answer(_ request: PushRequest, at milliseconds: Int64) throws -> DeskAnswer?
+  /// What a fault makes of a request that it fits; nil: nothing.
+  func answer(_ request: PushRequest, under faults: Faults) -> DeskAnswer?
   /// What is worth keeping of a request besides its path and headers, as members of JSON.
   func record(of request: PushRequest) -> [String: Any]
 }

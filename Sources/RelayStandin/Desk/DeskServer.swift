@@ -10,28 +10,38 @@ struct DeskServer: Sendable {
   let port: Int
   private let listener: any Channel
   private let open: OpenChannels
+  private let board: FaultBoard
+  private let control: FaultControl?
 
+  /// - Parameter control: the path of a Unix socket where faults are changed; nil = none.
   init(
-    host: String, port: Int, files: StandinFiles, desk: any Desk
+    host: String, port: Int, files: StandinFiles, desk: any Desk, control: String?
   ) async throws(StandinError) {
     let log = try PushLog(path: files.pushes)
     let tls = try APNsStandin.tls(files, protocols: ["h2", "http/1.1"])
     let open = OpenChannels()
     // One event loop for all: requests are judged, and stand in the log, in one order.
-    let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton.next())
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let board = FaultBoard(loop: loop)
+    let bootstrap = ServerBootstrap(group: loop)
       .serverChannelOption(.backlog, value: 256)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelInitializer { channel in
         open.insert(channel)
+        let gate = NIOLoopBound(Gate(board.faults), eventLoop: channel.eventLoop)
+        board.tell(channel) { gate.value.heard($0) }
         return channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls))
+          try channel.pipeline.syncOperations.addHandlers(
+            gate.value, NIOSSLServerHandler(context: tls))
         }.flatMap {
           // Either protocol looks like HTTP/1.1 to the stream.
           channel.configureCommonHTTPServerPipeline { stream in
             stream.eventLoop.makeCompletedFuture {
               try stream.pipeline.syncOperations.addHandler(
-                DeskStream(desk: desk, log: log) { open.fail($0) })
+                DeskStream(desk: desk, log: log, board: board, gate: gate.value) {
+                  open.fail($0)
+                })
             }
           }
         }
@@ -45,8 +55,13 @@ struct DeskServer: Sendable {
     }
     open.listen(on: listener)
     self.open = open
+    self.board = board
+    self.control = try await FaultControl.open(
+      control, board: board, loop: loop, lacks: ["goaway", "streams"])
     self.port = listener.localAddress?.port ?? port
   }
+
+  func set(_ faults: Faults) async throws { try await board.set(faults) }
 
   /// Serves until the task is cancelled, then closes every connection.
   ///
@@ -58,6 +73,7 @@ struct DeskServer: Sendable {
     } onCancel: {
       listener.close(promise: nil)
     }
+    await control?.close()
     for closing in open.all.map({ $0.close(mode: .all) }) {
       // A connection that its client has closed meanwhile is as good as closed.
       _ = try? await closing.get()

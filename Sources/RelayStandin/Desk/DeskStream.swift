@@ -10,12 +10,19 @@ final class DeskStream: ChannelInboundHandler {
 
   private let desk: any Desk
   private let log: PushLog
+  private let board: FaultBoard
+  private let gate: Gate
   private let failed: (any Error) -> Void
   private var request: PushRequest?
 
-  init(desk: any Desk, log: PushLog, failed: @escaping (any Error) -> Void) {
+  init(
+    desk: any Desk, log: PushLog, board: FaultBoard, gate: Gate,
+    failed: @escaping (any Error) -> Void
+  ) {
     self.desk = desk
     self.log = log
+    self.board = board
+    self.gate = gate
     self.failed = failed
   }
 
@@ -43,12 +50,23 @@ final class DeskStream: ChannelInboundHandler {
   private func judge(_ context: ChannelHandlerContext) {
     guard let request = request.take() else { return }
     let now = Int64(Date().timeIntervalSince1970 * 1_000)
+    let faults = board.faults
+    let number = board.count()
+    let hangsUp = faults.hangUpEvery.map(number.isMultiple(of:)) ?? false
+    let resets = faults.resetEvery.map(number.isMultiple(of:)) ?? false
+    let isTaken = !(faults.isSilent || hangsUp || resets)
     do {
-      let answer = try desk.answer(request, at: now)
+      let answer =
+        isTaken
+        ? try desk.answer(request, under: faults) ?? desk.answer(request, at: now) : nil
       try log.append(line: line(request, answer, at: now))
+      if hangsUp { return gate.reset() }
+      // HTTP/2 resets the stream; HTTP/1.1 has only its connection to end.
+      if resets { return context.close(promise: nil) }
       guard let answer else { return }
-      guard answer.delaySeconds > 0 else { return send(answer, context) }
-      context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(answer.delaySeconds)) {
+      let delay = max(answer.delaySeconds * 1_000, faults.slow ?? 0)
+      guard delay > 0 else { return send(answer, context) }
+      context.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(delay)) {
         // The stream may have been given up while it waited.
         if context.channel.isActive { self.send(answer, context) }
       }

@@ -20,6 +20,20 @@ final class FCMDesk: Desk {
     request.payload.map { ["payload": $0] } ?? [:]
   }
 
+  func answer(_ request: PushRequest, under faults: Faults) -> DeskAnswer? {
+    guard request.path == Self.sendPath else { return nil }
+    let message = request.payload?["message"] as? [String: Any]
+    guard let fault = faults.answer(topic: nil, token: message?["token"] as? String ?? "") else {
+      return nil
+    }
+    let (word, code) = FCMRules.words[fault.status] ?? ("UNKNOWN", nil)
+    // Google has no 410: a token that is gone is 404.
+    let status = fault.status == 410 ? 404 : fault.status
+    var answer = DeskAnswer.failure(status, word, code: code)
+    if let seconds = fault.retryAfter { answer.headers["retry-after"] = "\(seconds)" }
+    return answer
+  }
+
   func answer(_ request: PushRequest, at milliseconds: Int64) throws -> DeskAnswer? {
     let now = milliseconds / 1_000
     guard request.method == "POST" else { return .failure(404, "NOT_FOUND") }
@@ -100,6 +114,14 @@ enum FCMRules {
   static let dataBytesMax = 4_096
   static let secondsMax = 2_419_200.0
   private static let reserved = ["google", "gcm"]
+
+  /// What Google says beside a status, and its own code for it.
+  static let words: [Int: (String, String?)] = [
+    400: ("INVALID_ARGUMENT", "INVALID_ARGUMENT"), 403: ("PERMISSION_DENIED", nil),
+    410: ("NOT_FOUND", "UNREGISTERED"), 413: ("INVALID_ARGUMENT", "INVALID_ARGUMENT"),
+    429: ("RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED"), 500: ("INTERNAL", "INTERNAL"),
+    503: ("UNAVAILABLE", "UNAVAILABLE"),
+  ]
 
   static func isGood(_ message: [String: Any]) -> Bool {
     guard let data = message["data"] as? [String: String], !data.isEmpty,

@@ -16,15 +16,17 @@ package struct FCMStandin: Sendable {
 
   /// Makes or reads the files in the directory, and listens.
   ///
+  /// - Parameter control: the path of a Unix socket where faults are changed; nil = none.
   /// - Throws: ``StandinError`` with the item and the remedy.
   package init(
-    host: String = "127.0.0.1", port: Int = 0, directory: String
+    host: String = "127.0.0.1", port: Int = 0, directory: String, control: String? = nil
   ) async throws(StandinError) {
     let files = StandinFiles(directory: directory)
     try files.prepareCertificate()
     let account = try StandinAccount(files)
     desk = FCMDesk(account)
-    server = try await DeskServer(host: host, port: port, files: files, desk: desk)
+    server = try await DeskServer(
+      host: host, port: port, files: files, desk: desk, control: control)
     self.port = server.port
     try account.write(files, tokenURL: "https://\(host):\(server.port)/token")
   }
@@ -33,6 +35,9 @@ package struct FCMStandin: Sendable {
   ///
   /// - Throws: ``StandinError`` if the log of requests can no longer be written.
   package func run() async throws(StandinError) { try await server.run() }
+
+  /// From now on it does this wrong, and nothing else.
+  package func set(_ faults: Faults) async throws { try await server.set(faults) }
 
   /// From now on the access tokens given out so far are not good.
   package func forgetTokens() { desk.forgetTokens() }

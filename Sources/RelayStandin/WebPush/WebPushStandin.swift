@@ -12,13 +12,15 @@ package struct WebPushStandin: Sendable {
 
   /// Makes or reads the certificate in the directory, and listens.
   ///
+  /// - Parameter control: the path of a Unix socket where faults are changed; nil = none.
   /// - Throws: ``StandinError`` with the item and the remedy.
   package init(
-    host: String = "127.0.0.1", port: Int = 0, directory: String
+    host: String = "127.0.0.1", port: Int = 0, directory: String, control: String? = nil
   ) async throws(StandinError) {
     let files = StandinFiles(directory: directory)
     try files.prepareCertificate()
-    server = try await DeskServer(host: host, port: port, files: files, desk: WebPushDesk())
+    server = try await DeskServer(
+      host: host, port: port, files: files, desk: WebPushDesk(), control: control)
     self.port = server.port
   }
 
@@ -26,6 +28,9 @@ package struct WebPushStandin: Sendable {
   ///
   /// - Throws: ``StandinError`` if the log of requests can no longer be written.
   package func run() async throws(StandinError) { try await server.run() }
+
+  /// From now on it does this wrong, and nothing else.
+  package func set(_ faults: Faults) async throws { try await server.set(faults) }
 }
 
 /// The rules. `/push/` and a name is a subscription's endpoint; a name that begins with one of the
@@ -47,6 +52,14 @@ struct WebPushDesk: Desk {
     case .ordinary:
       return DeskAnswer(status: 201, headers: ["location": "/message/\(milliseconds)"])
     }
+  }
+
+  func answer(_ request: PushRequest, under faults: Faults) -> DeskAnswer? {
+    let name = String(request.path.dropFirst(Self.place.count))
+    guard let fault = faults.answer(topic: nil, token: name) else { return nil }
+    var answer = DeskAnswer.refused(fault.status, fault.reason.rawValue)
+    if let seconds = fault.retryAfter { answer.headers["retry-after"] = "\(seconds)" }
+    return answer
   }
 
   func record(of request: PushRequest) -> [String: Any] {

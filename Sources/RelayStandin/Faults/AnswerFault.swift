@@ -1,0 +1,57 @@
+/// A refusal that everybody gets, or everybody with such a topic or token.
+struct AnswerFault: Equatable, Sendable {
+  var status: Int
+  /// Apple's word; other providers have their own for the status.
+  var reason: Refusal
+  /// Seconds, for a `retry-after` header.
+  var retryAfter: Int?
+  /// A 410's `timestamp` is so many milliseconds old.
+  var age: Int64?
+  /// `apns-topic` must equal it.
+  var topic: String?
+  /// The device token must begin so.
+  var tokens: String?
+
+  /// Reads `answer WORD [retry-after=SECONDS] [age=DURATION] [topic=TOPIC] [tokens=PREFIX]`.
+  init(_ words: inout FaultWords) throws(StandinError) {
+    let word = try words.next("a status, or a reason of Apple's")
+    if let status = Int(word), let reason = Self.usual[status] {
+      (self.status, self.reason) = (status, reason)
+    } else if let reason = Refusal(rawValue: word) {
+      (status, self.reason) = (reason.status, reason)
+    } else {
+      throw words.wrong(
+        "names no refusal: \(word)",
+        remedy: "write 400, 403, 410, 413, 429, 500 or 503, or a reason as Apple spells it")
+    }
+    retryAfter = try words.option("retry-after") { Int($0).flatMap { $0 >= 0 ? $0 : nil } }
+    age = try words.option("age", FaultWords.milliseconds)
+    topic = try words.option("topic") { $0 }
+    tokens = try words.option("tokens") { $0.lowercased() }
+  }
+
+  /// What a bare status stands for.
+  private static let usual: [Int: Refusal] = [
+    400: .badDeviceToken, 403: .invalidProviderToken, 410: .unregistered, 413: .payloadTooLarge,
+    429: .tooManyRequests, 500: .internalServerError, 503: .serviceUnavailable,
+  ]
+
+  func fits(topic: String?, token: String) -> Bool {
+    if let wanted = self.topic, wanted != topic { return false }
+    return tokens.map { token.lowercased().hasPrefix($0) } ?? true
+  }
+
+  /// Apple dates what it says about a token that is gone.
+  func timestamp(at milliseconds: Int64) -> Int64? {
+    status == 410 ? milliseconds - (age ?? 0) : nil
+  }
+
+  var text: String {
+    var words = ["answer \(reason.rawValue)"]
+    if let retryAfter { words.append("retry-after=\(retryAfter)") }
+    if let age { words.append("age=\(age)ms") }
+    if let topic { words.append("topic=\(topic)") }
+    if let tokens { words.append("tokens=\(tokens)") }
+    return words.joined(separator: " ")
+  }
+}

@@ -1,0 +1,56 @@
+import NIOCore
+import Synchronization
+
+/// The faults that hold now, and everybody who must hear when they change.
+///
+/// Set on the event loop of the stand-in, where its connections live; read anywhere.
+final class FaultBoard: Sendable {
+  private let loop: any EventLoop
+  private let state = Mutex(State())
+
+  private struct State {
+    var faults = Faults()
+    var hearers: [Int: @Sendable (Faults) -> Void] = [:]
+    var last = 0
+    var requests = 0
+  }
+
+  init(loop: any EventLoop) { self.loop = loop }
+
+  var faults: Faults { state.withLock { $0.faults } }
+
+  /// One more request; tells its number.
+  func count() -> Int {
+    state.withLock { state in
+      state.requests += 1
+      return state.requests
+    }
+  }
+
+  /// Takes the place of what held before. All connections have heard when it returns.
+  func set(_ faults: Faults) async throws {
+    try await loop.submit { self.change(faults) }.get()
+  }
+
+  /// The same, on the loop.
+  func change(_ faults: Faults) {
+    loop.assertInEventLoop()
+    let hearers = state.withLock { state in
+      state.faults = faults
+      return state.hearers.sorted { $0.key < $1.key }.map(\.value)
+    }
+    for hearer in hearers { hearer(faults) }
+  }
+
+  /// Calls `hear` on the loop at each change, until the channel closes.
+  func tell(_ channel: any Channel, _ hear: @escaping @Sendable (Faults) -> Void) {
+    let number = state.withLock { state in
+      state.last += 1
+      state.hearers[state.last] = hear
+      return state.last
+    }
+    channel.closeFuture.whenComplete { _ in
+      self.state.withLock { $0.hearers[number] = nil }
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// Changes faults while a stand-in runs: HTTP on a Unix socket.
+///
+/// `GET /faults` shows them, `PUT` (or POST) replaces them by those of the body, `DELETE` ends them
+/// all. Whoever has the answer knows that all connections have heard.
+struct FaultControl: Sendable {
+  private let path: String
+  private let listener: any Channel
+
+  /// Listens on a socket that only this user may open; one left behind there is replaced.
+  ///
+  /// - Parameter lacks: faults that this stand-in cannot do.
+  init(
+    path: String, board: FaultBoard, loop: any EventLoop, lacks: Set<String>
+  ) async throws(StandinError) {
+    self.path = path
+    let bootstrap = ServerBootstrap(group: loop)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.configureHTTPServerPipeline()
+          try channel.pipeline.syncOperations.addHandler(FaultDesk(board: board, lacks: lacks))
+        }
+      }
+    do {
+      listener = try await bootstrap.bind(
+        unixDomainSocketPath: path, cleanupExistingSocketFile: true
+      ).get()
+    } catch {
+      throw StandinError(
+        code: .listen, message: "cannot listen on the socket \(path): \(error)",
+        remedy: "choose a path of at most 107 bytes in a directory that this user may write to")
+    }
+    guard chmod(path, 0o600) == 0 else { throw .files("protect", path) }
+  }
+
+  static func open(
+    _ path: String?, board: FaultBoard, loop: any EventLoop, lacks: Set<String> = []
+  ) async throws(StandinError) -> FaultControl? {
+    guard let path else { return nil }
+    return try await FaultControl(path: path, board: board, loop: loop, lacks: lacks)
+  }
+
+  func close() async {
+    // A listener that is closed already, or a file that has gone, is what is wanted.
+    _ = try? await listener.close().get()
+    unlink(path)
+  }
+}
+
+/// One connection of an operator or a test.
+private final class FaultDesk: ChannelInboundHandler {
+  typealias InboundIn = HTTPServerRequestPart
+  typealias OutboundOut = HTTPServerResponsePart
+
+  private let board: FaultBoard
+  private let lacks: Set<String>
+  private var head: HTTPRequestHead?
+  private var body = ByteBuffer()
+
+  init(board: FaultBoard, lacks: Set<String>) {
+    self.board = board
+    self.lacks = lacks
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch unwrapInboundIn(data) {
+    case .head(let head): (self.head, body) = (head, ByteBuffer())
+    case .body(var bytes): if body.readableBytes < 65_536 { body.writeBuffer(&bytes) }
+    case .end:
+      guard let head = head.take() else { return }
+      let (status, text) = answer(head)
+      send(status, text + "\n", context)
+    }
+  }
+
+  private func answer(_ head: HTTPRequestHead) -> (HTTPResponseStatus, String) {
+    guard head.uri == "/faults" else { return (.notFound, "ask for /faults") }
+    switch head.method {
+    case .GET: break
+    case .PUT, .POST:
+      do {
+        let faults = try Faults(String(buffer: body))
+        for name in faults.names where lacks.contains(name) {
+          return (.badRequest, "this stand-in has no \(name); leave it out")
+        }
+        board.change(faults)
+      } catch {
+        return (.badRequest, "\(error)")
+      }
+    case .DELETE: board.change(Faults())
+    default: return (.methodNotAllowed, "use GET, PUT or DELETE")
+    }
+    return (.ok, board.faults.text)
+  }
+
+  private func send(
+    _ status: HTTPResponseStatus, _ text: String, _ context: ChannelHandlerContext
+  ) {
+    let headers = HTTPHeaders([
+      ("content-type", "text/plain"), ("content-length", "\(text.utf8.count)"),
+    ])
+    let head = HTTPResponseHead(version: .http1_1, status: status, headers: headers)
+    context.write(wrapOutboundOut(.head(head)), promise: nil)
+    context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: text)))), promise: nil)
+    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // The other side broke HTTP or the connection: there is nobody left to answer.
+    context.close(promise: nil)
+  }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import NIOCore
+
+/// Stands between the socket and TLS, and does what a broken network does: holds back what comes,
+/// or what goes, or ends the connection without a word.
+///
+/// Confined to the event loop of its channel.
+final class Gate: ChannelDuplexHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundIn = ByteBuffer
+
+  private var context: ChannelHandlerContext?
+  private var faults: Faults
+  private var isHandshakeHeld: Bool
+  private var wantsRead = false
+  private var wantsFlush = false
+  private var arrived: [NIOAny] = []
+  private var held: [(data: NIOAny, promise: EventLoopPromise<Void>?)] = []
+
+  init(_ faults: Faults) {
+    self.faults = faults
+    isHandshakeHeld = faults.handshake != nil
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    if let delay = faults.handshake {
+      context.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(delay)) {
+        self.isHandshakeHeld = false
+        self.pass()
+      }
+    }
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    self.context = nil
+    dropHeld()
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    if faults.refuses { reset() }
+    context.fireChannelActive()
+  }
+
+  /// Other faults hold from now on.
+  func heard(_ faults: Faults) {
+    self.faults = faults
+    // A handshake held back by a fault that has ended goes on at once.
+    if faults.handshake == nil { isHandshakeHeld = false }
+    if faults.refuses { return reset() }
+    pass()
+  }
+
+  /// The other side sees a TCP reset.
+  func reset() {
+    guard let context else { return }
+    dropHeld()
+    // On the loop it is set when this returns; a socket that refuses it is closed all the same.
+    _ = (context.channel as? any SocketOptionProvider)?.setSoLinger(
+      linger(l_onoff: 1, l_linger: 0))
+    context.close(promise: nil)
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    // A read that was under way when the fault began.
+    guard !holdsReads else { return arrived.append(data) }
+    context.fireChannelRead(data)
+  }
+
+  func read(context: ChannelHandlerContext) {
+    guard !holdsReads else {
+      wantsRead = true
+      return
+    }
+    context.read()
+  }
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    guard holdsWrites else { return context.write(data, promise: promise) }
+    held.append((data, promise))
+  }
+
+  func flush(context: ChannelHandlerContext) {
+    guard holdsWrites else { return context.flush() }
+    wantsFlush = true
+  }
+
+  private var holdsReads: Bool { faults.isBlackhole || isHandshakeHeld }
+  private var holdsWrites: Bool { faults.isBlackhole || faults.isSilent }
+
+  /// Lets through what no fault holds back any more.
+  private func pass() {
+    guard let context else { return }
+    if !holdsWrites, !held.isEmpty || wantsFlush {
+      for (data, promise) in held { context.write(data, promise: promise) }
+      held = []
+      wantsFlush = false
+      context.flush()
+    }
+    if !holdsReads, !arrived.isEmpty {
+      for data in arrived { context.fireChannelRead(data) }
+      arrived = []
+      context.fireChannelReadComplete()
+    }
+    if !holdsReads, wantsRead {
+      wantsRead = false
+      context.read()
+    }
+  }
+
+  private func dropHeld() {
+    for (_, promise) in held { promise?.fail(ChannelError.ioOnClosedChannel) }
+    held = []
+  }
+}

@@ -1,0 +1,181 @@
+import Foundation
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+import Testing
+
+@testable import RelayStandin
+
+/// What a stand-in does wrong on request, while it runs.
+@Suite struct FaultsTests {
+  @Test(
+    "a fault is printed as it is written",
+    arguments: [
+      ("", "none"), ("none", "none"), ("answer 503", "answer ServiceUnavailable"),
+      (
+        "answer ExpiredToken age=2h topic=a.b tokens=AB retry-after=3",
+        "answer ExpiredToken retry-after=3 age=7200000ms topic=a.b tokens=ab"
+      ),
+      ("slow 2s; silence", "slow 2000ms\nsilence"),
+      (
+        "reset\nhangup every=3\ngoaway every=5\nstreams 4",
+        "reset every=1\nhangup every=3\ngoaway every=5\nstreams 4"
+      ),
+      ("goaway;blackhole;refuse;handshake 10ms", "handshake 10ms\ngoaway\nblackhole\nrefuse"),
+    ])
+  func text(written: String, printed: String) throws {
+    let faults = try Faults(written)
+    #expect(faults.text == printed)
+    #expect(try Faults(printed) == faults)
+  }
+
+  @Test(
+    "what is no fault is refused, with its word",
+    arguments: [
+      "fly", "answer", "answer 418", "answer 503 retry-after=soon", "slow", "slow 2", "streams -1",
+      "reset every=0", "silence 3", "answer 503 tone=harsh",
+    ])
+  func wrong(written: String) {
+    let error = #expect(throws: StandinError.self) { try Faults(written) }
+    #expect(error?.code == .badSetting)
+    #expect(error?.message.contains(written.prefix { $0 != " " }) == true)
+  }
+
+  @Test func `an answer fault hits whom it names, and ends`() async throws {
+    try await StandinWorld.run { world in
+      let client = try await world.connect()
+      func send(_ token: String) async throws -> PushClient.Answer {
+        try await client.send(
+          "POST", "/3/device/\(token)", world.headers(), StandinWorld.background)
+      }
+      try await world.standin.set(
+        Faults("answer 410 age=1h tokens=aa; answer 503 retry-after=7 topic=com.example.notes"))
+      let before = Int64(Date().timeIntervalSince1970 * 1_000) - 3_600_000
+      let gone = try await send("aa01")
+      #expect(gone.status == 410 && gone.reason == "Unregistered")
+      #expect(abs(try #require(gone.timestamp) - before) < 60_000)
+      let busy = try await send("bb01")
+      #expect(busy.status == 503 && busy.headers.first(name: "retry-after") == "7")
+      try await world.standin.set(Faults("answer 503 topic=com.example.other"))
+      #expect(try await send("bb01").status == 200)
+      try await client.close()
+    }
+  }
+
+  @Test func `streams and connections are reset, and the log says so`() async throws {
+    try await StandinWorld.run { world in
+      let client = try await world.connect()
+      try await world.standin.set(Faults("reset"))
+      await #expect(throws: StreamEnded(code: .internalError)) {
+        try await client.send(
+          "POST", StandinWorld.path, world.headers(), StandinWorld.background)
+      }
+      try await world.standin.set(Faults("hangup"))
+      await #expect(throws: (any Error).self) {
+        try await client.send(
+          "POST", StandinWorld.path, world.headers(), StandinWorld.background)
+      }
+      try await client.channel.closeFuture.get()
+      #expect(try world.lines().map(\.reason) == ["Reset", "HangUp"])
+      try await world.standin.set(Faults("refuse"))
+      await #expect(throws: (any Error).self) {
+        let refused = try await world.connect()
+        try await refused.channel.closeFuture.get()
+        throw StreamEnded()
+      }
+      try await world.standin.set(Faults())
+      try await Self.works(world)
+    }
+  }
+
+  /// What was taken in silence was not processed; what is sent once it is over is.
+  @Test func `silence ends, and the connection goes on`() async throws {
+    try await StandinWorld.run { world in
+      let client = try await world.connect()
+      try await Self.works(world, client)
+      try await world.standin.set(Faults("silence"))
+      let unheard = try await client.start(
+        "POST", [StandinWorld.path], world.headers(), StandinWorld.background)[0]
+      while try world.lines().count < 2 { await Task.yield() }
+      try await world.standin.set(Faults())
+      try await Self.works(world, client)
+      #expect(try world.lines().map(\.status) == [200, 0, 200])
+      try await client.close()
+      await #expect(throws: (any Error).self) { try await unheard.get() }
+    }
+  }
+
+  @Test func `a blackhole takes nothing, and what was sent into it comes through after it`()
+    async throws
+  {
+    try await StandinWorld.run { world in
+      let client = try await world.connect()
+      try await Self.works(world, client)
+      try await world.standin.set(Faults("blackhole"))
+      let waits = try await client.start(
+        "POST", [StandinWorld.path], world.headers(), StandinWorld.background)[0]
+      let late = Task { try await world.connect() }
+      // Long enough for the loop to have read it, if it did.
+      for _ in 0..<200 { try await world.standin.set(Faults("blackhole")) }
+      #expect(try world.lines().count == 1)
+      try await world.standin.set(Faults())
+      #expect(try await waits.get().status == 200)
+      try await Self.works(world, try await late.value)
+      try await client.close()
+    }
+  }
+
+  @Test func `TLS that waits begins when its time has come, or its fault is over`() async throws {
+    try await StandinWorld.run { world in
+      try await world.standin.set(Faults("handshake 200ms"))
+      let start = ContinuousClock.now
+      try await Self.works(world)
+      #expect(ContinuousClock.now - start >= .milliseconds(200))
+      try await world.standin.set(Faults("handshake 1h"))
+      async let held: Void = Self.works(world)
+      for _ in 0..<200 { try await world.standin.set(Faults("handshake 1h")) }
+      try await world.standin.set(Faults())
+      try await held
+    }
+  }
+
+  @Test func `the limit of streams shrinks on open connections, and grows back`() async throws {
+    try await StandinWorld.run { world in
+      let client = try await world.connect()
+      var limits = client.limits.makeAsyncIterator()
+      #expect(await limits.next() == 1_000)
+      try await world.standin.set(Faults("streams 3"))
+      #expect(await limits.next() == 3)
+      try await world.standin.set(Faults("streams 3; slow 1ms"))
+      try await world.standin.set(Faults())
+      #expect(await limits.next() == 1_000)
+      try await Self.works(world, client)
+    }
+  }
+
+  @Test func `goaway is said at once, and what was taken is answered`() async throws {
+    try await StandinWorld.run { world in
+      let client = try await world.connect()
+      try await Self.works(world, client)
+      let slow = try await client.start(
+        "POST", ["/3/device/736c6f77aa"], world.headers(), StandinWorld.background)[0]
+      while try world.lines().count < 2 { await Task.yield() }
+      try await world.standin.set(Faults("goaway"))
+      #expect(try await slow.get().status == 200)
+      var farewells: [PushClient.Farewell] = []
+      for await farewell in client.farewells { farewells.append(farewell) }
+      #expect(farewells == [.init(lastStream: 3, data: #"{"reason":"Shutdown"}"#)])
+      try await Self.works(world)
+    }
+  }
+
+  private static func works(
+    _ world: StandinWorld, _ client: PushClient? = nil
+  ) async throws {
+    let own: PushClient? = client == nil ? try await world.connect() : nil
+    let answer = try await (client ?? own)?.send(
+      "POST", StandinWorld.path, world.headers(), StandinWorld.background)
+    #expect(answer?.status == 200)
+    try await own?.close()
+  }
+}
