@@ -52,7 +52,9 @@ package struct Relay: ~Copyable {
     guard policy != self.policy else { return }
     self.policy = policy
     for index in partitions.indices { partitions[index].adopt(policy) }
-    for key in routes.keys.sorted() { routes[key]?.adopt(probe: policy.probe) }
+    for key in routes.keys.sorted() {
+      routes[key]?.adopt(probe: policy.probe, pruning: policy.pruning)
+    }
   }
 
   /// The route has a provider again, or another one, so what stopped it may be over: who waits for
@@ -92,8 +94,15 @@ package struct Relay: ~Copyable {
   package mutating func attemptEnded(
     _ attempt: PushAttempt, _ verdict: Verdict, at now: Instant, into effects: inout [Effect]
   ) {
+    let index = Int(attempt.id.partition.number)
+    let verdict = partitions[index].believed(verdict, of: attempt.id)
+    let wasStopped = routes[attempt.route]?.isStopped
     guard let ended = routes[attempt.route]?.ended(verdict, of: attempt.id, at: now) else {
       return
+    }
+    if let route = routes[attempt.route], route.isStopped != wasStopped {
+      let reason = route.isStopped ? Verdict.Reason(route.lastError ?? "unknown") : nil
+      effects.append(.circuit(attempt.route, stoppedBy: reason))
     }
     if let settled = ended.settled { settle(settled, of: attempt.id, at: now, &effects) }
     if let stop = ended.pruning { effects.append(.pruning(attempt.route, stop)) }
@@ -195,7 +204,8 @@ package struct Relay: ~Copyable {
       let inFlightMax =
         lane.isOverCourier ? limits.courierConnections : limits.inFlightPerRoute
       let fresh = Route(
-        inFlightMax: inFlightMax, probe: policy.probe, pruning: policy.pruning)
+        inFlightMax: inFlightMax, probe: policy.probe, pruning: policy.pruning,
+        outageDevices: lane.route.transport.isOneProvider ? Route.outageDevicesDefault : nil)
       routes[lane.route, default: fresh].offer(lane)
     }
   }
@@ -210,7 +220,7 @@ package struct Relay: ~Copyable {
       hadTurn = true
       let index = Int(lane.partition.number)
       guard let attempt = partitions[index].begin(lane, at: now) else { continue }
-      routes[key]?.began()
+      routes[key]?.began(attempt.id)
       effects.append(.push(attempt))
     }
     return hadTurn

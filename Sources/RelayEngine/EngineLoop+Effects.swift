@@ -18,6 +18,8 @@ extension EngineLoop {
         push(attempt)
       case .retired(let route, let reason):
         logger.info("device retired", metadata: route.metadata(reason))
+      case .circuit(let route, let reason):
+        log(stopped: reason, route)
       case .pruning(let route, let stop):
         log(stop, on: route)
       case .hangUp(let device):
@@ -72,12 +74,18 @@ extension EngineLoop {
   /// Only what an operator cares about: a healthy day is quiet.
   func log(_ verdict: Verdict, of attempt: PushAttempt) {
     switch verdict {
-    case .delivered, .gone, .later(_, .device, _), .later(_, .attempt, _): return
-    case .later(_, .route, let reason):
-      logger.warning("route stopped", metadata: attempt.route.metadata(reason))
+    case .delivered, .gone, .later: return
     case .rejected(let reason):
       logger.error("push rejected", metadata: attempt.route.metadata(reason))
     }
+  }
+
+  private func log(stopped reason: Verdict.Reason?, _ route: RouteKey) {
+    guard let reason else {
+      return logger.notice(
+        "route goes on", metadata: route.metadata(Verdict.Reason("its provider answers")))
+    }
+    logger.warning("route stopped", metadata: route.metadata(reason))
   }
 
   private func log(_ stop: Pruning.Stop?, on route: RouteKey) {

@@ -39,15 +39,16 @@ struct Providers {
     let directory = "\(settings.store.directory)/provider-tokens"
     try FileManager.default.createDirectory(
       atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    let timeout = settings.attemptTimeout
+    let limits = EngineLimits(
+      attemptTimeout: settings.attemptTimeout, probe: settings.wake.probe)
     var next = Generation(before: kept)
     var named: [APNsSettings.KeyName: APNsCredential] = [:]
     for app in settings.apps {
       for route in app.apns {
         let key = RouteKey(scope: app.scope, transport: .apns, topic: route.topic)
-        let made = try APNsSettings(route, attemptTimeout: timeout)
+        let made = try APNsSettings(route, limits: limits)
         let credential = try await credential(of: route, made, keptIn: directory, among: &named)
-        try next.keep(key, Makings(route, timeout)) {
+        try next.keep(key, Makings(route, limits)) {
           try APNsSender(
             made, credential: credential, group: group, logger: logger,
             now: { [clock] in clock.wall() })
@@ -55,17 +56,18 @@ struct Providers {
       }
       if let fcm = app.fcm {
         let key = RouteKey(scope: app.scope, transport: .fcm, topic: fcm.project)
-        try next.keep(key, Makings(fcm, timeout)) {
+        try next.keep(key, Makings(fcm, limits)) {
           try FCMSender(
-            try FCMSettings(fcm, attemptTimeout: timeout), group: group, logger: logger,
+            try FCMSettings(fcm, limits: limits), group: group, logger: logger,
             now: { [clock] in clock.wall() })
         }
       }
       if let web = app.webPush {
         let key = RouteKey(scope: app.scope, transport: .webpush, topic: "")
-        try next.keep(key, Makings(web, timeout)) {
+        try next.keep(key, Makings(web, limits)) {
           WebPushSender(
-            try WebPushSettings(web, attemptTimeout: timeout), now: { [clock] in clock.wall() })
+            try WebPushSettings(web, attemptTimeout: limits.attemptTimeout),
+            now: { [clock] in clock.wall() })
         }
       }
     }
@@ -124,10 +126,12 @@ struct Providers {
 private struct Makings: Hashable {
   var words: [String]
   var files: [[UInt8]]
+  var limits: EngineLimits
 
   /// - Throws: `Wrong` if a file has gone since it was checked; so do the others.
-  init(_ route: Settings.APNs, _ timeout: Span) throws(Wrong) {
-    words = [route.host, "\(route.port)", route.topic, "\(timeout.milliseconds)"]
+  init(_ route: Settings.APNs, _ limits: EngineLimits) throws(Wrong) {
+    self.limits = limits
+    words = [route.host, "\(route.port)", route.topic]
     files = try Self.roots(route.trustRoots)
     switch route.credential {
     case .key(let secret, let keyID, let teamID):
@@ -139,13 +143,15 @@ private struct Makings: Hashable {
     }
   }
 
-  init(_ fcm: Settings.FCM, _ timeout: Span) throws(Wrong) {
-    words = [fcm.host, "\(fcm.port)", fcm.project, "\(timeout.milliseconds)"]
+  init(_ fcm: Settings.FCM, _ limits: EngineLimits) throws(Wrong) {
+    self.limits = limits
+    words = [fcm.host, "\(fcm.port)", fcm.project]
     files = try Self.roots(fcm.trustRoots) + [fcm.serviceAccount.bytes]
   }
 
-  init(_ web: Settings.WebPush, _ timeout: Span) throws(Wrong) {
-    words = [web.subject, "\(web.allowPrivateAddresses)", "\(timeout.milliseconds)"]
+  init(_ web: Settings.WebPush, _ limits: EngineLimits) throws(Wrong) {
+    self.limits = limits
+    words = [web.subject, "\(web.allowPrivateAddresses)"]
     files = try Self.roots(web.trustRoots) + [web.key.bytes]
   }
 
@@ -164,9 +170,7 @@ extension APNsSettings {
   }
 
   /// - Throws: `PushProblem` naming what is wrong and the remedy.
-  init(_ route: Settings.APNs, attemptTimeout: Span) throws(PushProblem) {
-    var limits = EngineLimits()
-    limits.attemptTimeout = attemptTimeout
+  init(_ route: Settings.APNs, limits: EngineLimits) throws(PushProblem) {
     let credential: Credential
     switch route.credential {
     case .key(let secret, let keyID, let teamID):

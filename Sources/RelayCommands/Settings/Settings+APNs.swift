@@ -17,7 +17,7 @@ extension Settings {
       trustRoots: trustRoots)
     do throws(PushProblem) {
       // What the sender would refuse at start, found now: certificates are read and matched.
-      _ = try APNsSettings(route, attemptTimeout: .seconds(10))
+      _ = try APNsSettings(route, limits: EngineLimits())
     } catch {
       section.report(error.key, Wrong(error.message, remedy: error.remedy))
       return nil

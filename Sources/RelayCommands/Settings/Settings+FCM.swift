@@ -30,7 +30,7 @@ extension Settings {
         project: project ?? account.project, serviceAccount: secret, host: host,
         port: url.port ?? 443, trustRoots: trustRoots)
       // What the sender would refuse at start, found now.
-      _ = try FCMSettings(fcm, attemptTimeout: .seconds(10))
+      _ = try FCMSettings(fcm, limits: EngineLimits())
       return fcm
     } catch {
       let key =
@@ -48,9 +48,7 @@ extension Settings {
 
 extension FCMSettings {
   /// - Throws: `PushProblem` naming what is wrong and the remedy.
-  init(_ settings: Settings.FCM, attemptTimeout: Span) throws(PushProblem) {
-    var limits = EngineLimits()
-    limits.attemptTimeout = attemptTimeout
+  init(_ settings: Settings.FCM, limits: EngineLimits) throws(PushProblem) {
     try self.init(
       host: settings.host, port: settings.port, project: settings.project,
       account: ServiceAccount(json: settings.serviceAccount.bytes),

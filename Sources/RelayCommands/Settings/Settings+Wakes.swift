@@ -54,6 +54,9 @@ extension Settings {
     wake.retryFirst = section.value("retryFirst", pause, default: wake.retryFirst)
     wake.retryMax = section.value("retryMax", pause, default: wake.retryMax)
     wake.probe = section.value("probe", pause, default: wake.probe)
+    wake.pruning.quarantine = section.value(
+      "quarantine", .span(.seconds(1)...wake.pruning.quarantineMax),
+      default: wake.pruning.quarantine)
     wake.courierGrace = section.value(
       "courierGrace", .span(.zero...(.minutes(10))), default: wake.courierGrace)
     readLadder(section)

@@ -25,6 +25,11 @@ package struct Budget: Hashable, Sendable {
     return max(at, times[times.count - rule.max] + rule.per)
   }
 
+  /// What was spent last at that time was not used.
+  package mutating func regain(_ at: Instant) {
+    if let index = times.lastIndex(of: at) { times.remove(at: index) }
+  }
+
   package mutating func spend(_ rule: Rule, at: Instant) {
     times.removeAll { $0 + rule.per <= at }
     times.append(at)

@@ -116,6 +116,12 @@ extension Lane {
     learnt.answered(after: now - since, policy.background)
   }
 
+  /// The attempt under way never left us: no provider counts it, and so does no budget.
+  package mutating func regain() {
+    guard case .inFlight(let attempt) = state, !attempt.isOverCourier else { return }
+    if attempt.isAlert { alert.regain(attempt.at) } else { background.regain(attempt.at) }
+  }
+
   /// Not now: rest and try again, until the wake's deadline ends the series.
   package mutating func postponed(
     until: Instant, limits: Limits, ledger: inout Ledger

@@ -14,6 +14,14 @@ package enum Transport: UInt8, Hashable, Comparable, Sendable, CaseIterable {
     }
   }
 
+  /// All devices of a route are behind one provider: what it does to many says something of it.
+  package var isOneProvider: Bool {
+    switch self {
+    case .apns, .fcm: true
+    case .courier, .webpush: false
+    }
+  }
+
   /// What the provider takes at most, in bytes of plain payload. Web Push adds its header, a mark
   /// and a tag to it and sends one record of 4,096 bytes.
   package var payloadBytesMax: Int {

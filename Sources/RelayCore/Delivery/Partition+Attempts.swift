@@ -129,6 +129,7 @@ extension Partition {
       devices[device].lane.delivered(at: now, policy: policy, ledger: &ledger)
     case .later(let after, let blame, _):
       let until = blame == .route ? now : now + backoff(device, attempt, asked: after)
+      if blame == .unsent { devices[device].lane.regain() }
       devices[device].lane.postponed(until: until, limits: limits, ledger: &ledger)
     case .gone(let since, let reason):
       guard devices[device].isDead(since: since) else {
@@ -140,6 +141,19 @@ extension Partition {
       devices[device].lane.rejected(
         at: now, policy: policy, limits: limits, ledger: &ledger)
     }
+  }
+
+  /// A provider's word that an address is dead, from before it was registered with us, is no word
+  /// against it: the provider has yet to hear of the registration. The device is asked again later,
+  /// and no mass of such words says that we are wrong.
+  package func believed(_ verdict: Verdict, of attempt: PushAttempt.ID) -> Verdict {
+    let device = attempt.device
+    guard case .gone(let since?, let reason) = verdict, devices.contains(device),
+      devices[device].attempt == attempt.serial,
+      devices[device].attemptRegistration == devices[device].registration,
+      since <= devices[device].registeredAt
+    else { return verdict }
+    return .later(after: nil, .device, reason)
   }
 
   /// Doubling, at most `retryMax`, ±20 % by a hash so that devices of one outage do not return as

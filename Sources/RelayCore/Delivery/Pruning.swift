@@ -15,6 +15,8 @@ package struct Pruning: Hashable, Sendable {
   package struct Rule: Hashable, Sendable {
     /// How long one word against an address waits for others.
     package var hold = Span.seconds(2)
+    /// The same after a quarantine, when there is reason for doubt and answers may come slowly.
+    package var holdInDoubt = Span.seconds(30)
     /// Newest answers that are looked at together.
     package var window = 100
     /// Of them dead, at least, for a stop.
@@ -59,7 +61,7 @@ package struct Pruning: Hashable, Sendable {
     var heard: Instant
   }
 
-  private let rule: Rule
+  private var rule: Rule
   private var state = State.watching
   private var answers: Deque<Bool> = []
   private var held: Deque<Held> = []
@@ -68,6 +70,12 @@ package struct Pruning: Hashable, Sendable {
   package init(_ rule: Rule = Rule()) {
     self.rule = rule
     quarantine = rule.quarantine
+  }
+
+  /// Other rules, from the next word on.
+  package mutating func adopt(_ rule: Rule) {
+    if state == .watching || quarantine == self.rule.quarantine { quarantine = rule.quarantine }
+    self.rule = rule
   }
 
   /// Nil: words against addresses are believed.
@@ -109,7 +117,7 @@ package struct Pruning: Hashable, Sendable {
       let verdict: Verdict
       if case .stopped(let stop) = state {
         verdict = Self.quarantined(stop, first.reason, at: now)
-      } else if first.heard + rule.hold <= now {
+      } else if first.heard + hold <= now {
         verdict = .gone(at: first.since, first.reason)
       } else {
         break
@@ -121,7 +129,11 @@ package struct Pruning: Hashable, Sendable {
   }
 
   /// When `judged` has something to say, though nothing else happens.
-  package var nextTimer: Instant? { held.first.map { $0.heard + rule.hold } }
+  package var nextTimer: Instant? { held.first.map { $0.heard + hold } }
+
+  private var hold: Span {
+    if case .probing = state { max(rule.hold, rule.holdInDoubt) } else { rule.hold }
+  }
 
   private static func quarantined(_ stop: Stop, _ reason: Verdict.Reason, at now: Instant)
     -> Verdict

@@ -3,11 +3,13 @@ import DequeModule
 /// A road to a provider: who waits for it, how much is under way, and whether it is open.
 ///
 /// ```
-/// closed ──later(route)──▶ open(until) ──time──▶ probing ──any other verdict──▶ closed
-///                            ▲                     └──later(route)──┐
-///                            └──────────────────────────────────────┘
+/// closed ──later(route), or an outage──▶ open(until) ──time──▶ probing ──answered──▶ closed
+///                                          ▲                     └──not, or later(route)──┐
+///                                          └─────────────────────────────────────────────┘
 /// ```
-/// As with any breaker, *closed* lets pushes through.
+/// As with any breaker, *closed* lets pushes through. An outage is so many devices in a row whose
+/// attempts failed without one answer in between: the others wait here instead of wearing out
+/// themselves and their budgets, and go when a probe gets through: a few, then more and more.
 package struct Route: Sendable {
   package enum Circuit: Hashable, Sendable {
     case closed
@@ -22,15 +24,41 @@ package struct Route: Sendable {
   package private(set) var lastError: String?
   package internal(set) var pruning: Pruning
   private let inFlightMax: Int
+  /// How much may be under way now: little after a stop, and one more with each answer.
+  private var room: Int
+  private let outageDevices: Int?
   private var probe: Span
+  /// Whose attempts failed since the last answer; never more than `outageDevices`.
+  private var failing: Set<Failing> = []
+  private var probing: PushAttempt.ID?
   private var alerts: Deque<ReadyLane> = []
   private var background: Deque<ReadyLane> = []
 
-  package init(inFlightMax: Int, probe: Span, pruning: Pruning.Rule = Pruning.Rule()) {
+  private struct Failing: Hashable {
+    var partition: PartitionID
+    var device: Int
+  }
+
+  /// Fewer could be a few devices that are slow by themselves.
+  package static let outageDevicesDefault = 20
+  /// A provider that is back is not met by everybody at once: that may be what it broke under.
+  package static let roomAfterStop = 50
+
+  /// - Parameter outageDevices: so many devices in a row that got no answer are an outage; nil
+  ///   where each has a provider of its own, whose silence says nothing of the others.
+  package init(
+    inFlightMax: Int, probe: Span, pruning: Pruning.Rule = Pruning.Rule(),
+    outageDevices: Int? = Route.outageDevicesDefault
+  ) {
+    self.outageDevices = outageDevices
     self.pruning = Pruning(pruning)
     self.inFlightMax = inFlightMax
+    room = inFlightMax
     self.probe = probe
   }
+
+  /// Its circuit is not closed.
+  package var isStopped: Bool { circuit != .closed }
 
   package var waiting: Int { alerts.count + background.count }
 
@@ -42,7 +70,7 @@ package struct Route: Sendable {
   /// The next lane to wake now, alerts first; nil if none waits or the route has no room.
   package mutating func next(at now: Instant) -> ReadyLane? {
     switch circuit {
-    case .closed: guard inFlight < inFlightMax else { return nil }
+    case .closed: guard inFlight < room else { return nil }
     case .probing: return nil
     case .open(let until):
       guard until <= now, waiting > 0 else { return nil }
@@ -51,10 +79,13 @@ package struct Route: Sendable {
   }
 
   /// The lane really had something to tell: an attempt is under way.
-  package mutating func began() {
+  package mutating func began(_ attempt: PushAttempt.ID) {
     inFlight += 1
     sent += 1
-    if case .open = circuit { circuit = .probing }
+    if case .open = circuit {
+      circuit = .probing
+      probing = attempt
+    }
   }
 
   struct Ended {
@@ -67,31 +98,59 @@ package struct Route: Sendable {
   mutating func ended(
     _ verdict: Verdict, of attempt: PushAttempt.ID, at now: Instant
   ) -> Ended {
-    ended(verdict, at: now)
+    note(verdict, of: attempt, at: now)
     let before = pruning.stop
     let settled = pruning.heard(verdict, of: attempt, at: now)
     let after = pruning.stop
     return Ended(settled: settled, pruning: before == after ? nil : .some(after))
   }
 
-  package mutating func ended(_ verdict: Verdict, at now: Instant) {
+  private mutating func note(_ verdict: Verdict, of attempt: PushAttempt.ID, at now: Instant) {
     inFlight -= 1
+    // What began before the stop says nothing of the present: only the probe does.
+    let isProbe = probing == attempt
+    if isProbe { probing = nil }
     switch verdict {
     case .later(_, .route, let reason):
-      lastError = reason.text
-      circuit = .open(until: now + probe)
+      stop(reason, at: now)
+    case .later(_, .attempt, let reason), .later(_, .unsent, let reason):
+      if isProbe || isOutage(with: attempt) { stop(reason, at: now) }
+      if circuit == .closed { lastError = reason.text }
     case .delivered:
       delivered += 1
-      lastError = nil
-      if circuit == .probing { circuit = .closed }
-    case .later(_, _, let reason), .gone(_, let reason), .rejected(let reason):
-      lastError = reason.text
-      if circuit == .probing { circuit = .closed }
+      answered(isProbe)
+      if circuit == .closed { lastError = nil }
+    case .later(_, .device, let reason), .gone(_, let reason), .rejected(let reason):
+      answered(isProbe)
+      if circuit == .closed { lastError = reason.text }
     }
   }
 
+  private mutating func stop(_ reason: Verdict.Reason, at now: Instant) {
+    lastError = reason.text
+    circuit = .open(until: now + probe)
+    room = min(inFlightMax, Self.roomAfterStop)
+    probing = nil
+    failing = []
+  }
+
+  private mutating func answered(_ isProbe: Bool) {
+    if isProbe { circuit = .closed }
+    if room < inFlightMax, circuit == .closed { room += 1 }
+    if !failing.isEmpty { failing = [] }
+  }
+
+  private mutating func isOutage(with attempt: PushAttempt.ID) -> Bool {
+    guard let outageDevices, circuit == .closed else { return false }
+    failing.insert(Failing(partition: attempt.partition, device: attempt.device))
+    return failing.count >= outageDevices
+  }
+
   /// From the next refusal on.
-  package mutating func adopt(probe: Span) { self.probe = probe }
+  package mutating func adopt(probe: Span, pruning rule: Pruning.Rule) {
+    self.probe = probe
+    pruning.adopt(rule)
+  }
 
   /// Its provider is another one: a stopped route is probed at once.
   package mutating func renew(at now: Instant) {

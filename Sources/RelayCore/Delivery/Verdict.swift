@@ -18,6 +18,8 @@ package enum Verdict: Hashable, Sendable {
     case attempt
     /// The route is stopped and probed back to health (a refused credential, an outage).
     case route
+    /// The push certainly never left us: as `attempt`, and it costs no budget.
+    case unsent
   }
 
   /// The provider's own word, such as `BadDeviceToken`, or ours, such as `deadline`. Shown in

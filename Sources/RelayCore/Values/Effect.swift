@@ -10,6 +10,8 @@ package enum Effect: Hashable, Sendable {
   case push(PushAttempt)
   /// Tell people: an address was given up by its provider's word.
   case retired(RouteKey, Verdict.Reason)
+  /// Tell people: a route is stopped, for this reason; nil: it goes on.
+  case circuit(RouteKey, stoppedBy: Verdict.Reason?)
   /// Tell people: so many addresses are called dead that none is given up any more; nil: they are
   /// given up again.
   case pruning(RouteKey, Pruning.Stop?)

@@ -5,7 +5,8 @@ package import RelayCore
 /// Implementations own their connections and run until cancelled. `send` may be called from any
 /// task, at most `Limits.inFlightPerRoute` at once; it answers each push exactly once and always,
 /// within the attempt's timeout: an attempt whose outcome nobody knows is
-/// `.later(after: nil, .attempt, …)`, because the same `id` makes a resend harmless. Pushes that
+/// `.later(after: nil, .attempt, …)`, because the same `id` makes a resend harmless; one that
+/// certainly never left is `.later(after: nil, .unsent, …)`. Pushes that
 /// the provider certainly did not process (a GOAWAY's unprocessed streams, a connection that never
 /// opened) are sent again inside, under the same `id`, until the deadline (L1).
 package protocol PushSender: Sendable {

@@ -72,7 +72,7 @@ package final class APNsSender: PushSender {
     engine.send(request, until: attempt.deadline) { [self] outcome in
       switch outcome {
       case .failed(let failure):
-        settle(attempt, .later(after: nil, .attempt, .init(failure.message)))
+        settle(attempt, failure.verdict)
       case .answered(let response) where response.status == 200:
         settle(attempt, .delivered)
       case .answered(let response):

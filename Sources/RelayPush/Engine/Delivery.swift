@@ -4,6 +4,8 @@ struct Delivery {
   let number: UInt64
   let request: Request
   let answer: @Sendable (Outcome) -> Void
+  /// Put on a stream later than this it would hardly be answered in time.
+  let sendBy: Uptime
   var place = Place.waiting
   var resends = 0
 

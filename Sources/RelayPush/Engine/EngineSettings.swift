@@ -61,4 +61,28 @@ package struct EngineLimits: Hashable, Sendable {
   package var bodyBytesMax = 4_096
 
   package init() {}
+
+  /// In step with what an operator may set.
+  ///
+  /// - Parameters:
+  ///   - attemptTimeout: a connection that answers nobody is found out, and one that cannot be
+  ///     opened is given up, before an attempt over it would be.
+  ///   - probe: a provider that is back is connected to within this.
+  package init(attemptTimeout: Span, probe: Span) {
+    self.attemptTimeout = attemptTimeout
+    let third = max(Self.silenceLeast, Span(milliseconds: attemptTimeout.milliseconds / 3))
+    stallAfter = min(stallAfter, third)
+    pongWithin = min(pongWithin, third)
+    connectTimeout = min(connectTimeout, max(Self.connectLeast, attemptTimeout))
+    reconnectMax = min(reconnectMax, max(reconnectFirst, probe))
+  }
+
+  /// The end of an attempt's time that is kept for the answer: nothing is sent in it.
+  var answerReserve: Span {
+    min(.seconds(1), Span(milliseconds: attemptTimeout.milliseconds / 4))
+  }
+
+  /// However short attempts are: TLS with a provider far away takes its time.
+  private static let connectLeast = Span.seconds(1)
+  private static let silenceLeast = Span(milliseconds: 250)
 }

@@ -1,3 +1,5 @@
+import RelayCore
+
 /// What became of a request.
 package enum Outcome: Sendable {
   case answered(Response)
@@ -45,6 +47,14 @@ package struct TransportFailure: Error, Hashable, Sendable {
   package init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
+  }
+
+  /// The provider certainly has not got it.
+  var isUnsent: Bool { code == .unreachable || code == .full }
+
+  /// To be tried again; an unknown outcome is no reason not to.
+  var verdict: Verdict {
+    .later(after: nil, isUnsent ? .unsent : .attempt, Verdict.Reason(message))
   }
 
   package enum Code: String, Hashable, Sendable {

@@ -127,16 +127,26 @@ final class PushLoop: @unchecked Sendable {
       return
     }
     admitted += 1
-    let delivery = Delivery(number: admitted, request: item.request, answer: item.answer)
-    waiting.append(attempts.admit(delivery, deadline: Uptime(item.deadline)))
+    let deadline = Uptime(item.deadline)
+    let delivery = Delivery(
+      number: admitted, request: item.request, answer: item.answer,
+      sendBy: deadline - settings.limits.answerReserve)
+    waiting.append(attempts.admit(delivery, deadline: deadline))
     counts.waiting += 1
   }
 
   /// Puts what waits on streams, as far as there is room.
   private func pump(at now: Uptime) {
     while let id = waiting.first {
-      guard let request = attempts.with(id, { $0.request }) else {
+      guard let (request, sendBy) = attempts.with(id, { ($0.request, $0.sendBy) }) else {
         waiting.removeFirst()
+        continue
+      }
+      guard now <= sendBy else {
+        // Sent now, its outcome would stay unknown, and the resend might be the second one.
+        waiting.removeFirst()
+        counts.timeouts += 1
+        finish(id, .failed(neverSent))
         continue
       }
       guard let link = pool.begin(at: now) else { return }

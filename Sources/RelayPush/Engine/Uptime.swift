@@ -16,6 +16,10 @@ package struct Uptime: Hashable, Comparable, Sendable {
     return Uptime(milliseconds: overflow ? .max : sum)
   }
 
+  package static func - (left: Uptime, right: Span) -> Uptime {
+    Uptime(milliseconds: left.milliseconds - right.milliseconds)
+  }
+
   package static func - (left: Uptime, right: Uptime) -> Span {
     Span(milliseconds: left.milliseconds - right.milliseconds)
   }

@@ -80,7 +80,7 @@ package final class FCMSender: PushSender {
     engine.send(request, until: attempt.deadline) { [self] outcome in
       switch outcome {
       case .failed(let failure):
-        settle(attempt, .later(after: nil, .attempt, .init(failure.message)))
+        settle(attempt, failure.verdict)
       case .answered(let response):
         answered(attempt, FCMVerdicts.Answer(response), token)
       }

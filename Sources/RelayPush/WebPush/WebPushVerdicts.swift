@@ -41,7 +41,8 @@ package enum WebPushVerdicts {
     return switch failure.code {
     case .address, .invalid: .rejected(reason)
     case .timeout, .unreachable, .lost: .later(after: nil, .device, reason)
-    case .full, .stopped: .later(after: nil, .attempt, reason)
+    case .full: .later(after: nil, .unsent, reason)
+    case .stopped: .later(after: nil, .attempt, reason)
     }
   }
 

@@ -137,7 +137,7 @@ extension World {
       case .push(let attempt):
         try push(attempt)
         if planted == .pushesTwice { try push(attempt) }
-      case .retired, .pruning: break
+      case .retired, .pruning, .circuit: break
       case .hangUp(let key): hangUp(key)
       }
     }

@@ -95,6 +95,25 @@ import Testing
     #expect(third?.wake == 2 && third?.tries == 1, "a deadline ends a series, never what pends")
   }
 
+  /// P7 counts what a provider may have got; an outage must not cost an hour of silence after it.
+  @Test func anAttemptThatNeverLeftCostsNoBudget() {
+    var rig = LaneRig()
+    rig.zone(0)
+    for attempt in 1...9 {
+      #expect(rig.wake()?.tries == attempt)
+      rig.lane.regain()
+      rig.postponed(1)
+    }
+    #expect(rig.lane.background.times.isEmpty)
+    rig.wake()
+    rig.postponed(1)
+    #expect(rig.lane.background.times.count == 1, "this one may have left")
+    rig.alert("a")
+    rig.wake()
+    rig.lane.regain()
+    #expect(rig.lane.alert.times.isEmpty && rig.lane.background.times.count == 1)
+  }
+
   @Test func anAcknowledgedNumberCoversWhatItsWakeTold() {
     var rig = LaneRig()
     rig.fetched()

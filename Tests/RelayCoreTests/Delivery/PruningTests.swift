@@ -86,6 +86,39 @@ import Testing
     #expect(lengths.last == .hours(6))
   }
 
+  /// A provider that answered one device at a time after a quarantine was believed, word by word,
+  /// before ten of them had come.
+  @Test func wordsThatComeSlowlyAfterAQuarantineAreNotBelievedOneByOne() {
+    var pruning = Pruning()
+    _ = hear(&pruning, 60, dead: 100, at: .s(0))
+    _ = pruning.judged(at: .s(0))
+    for second in 0..<9 {
+      let now = Instant.s(301 + Double(second))
+      #expect(pruning.heard(.gone(at: nil, word), of: attempt(1), at: now) == nil)
+      #expect(pruning.judged(at: now + .seconds(2)).isEmpty)
+    }
+    #expect(pruning.nextTimer == .s(331))
+    #expect(pruning.heard(.gone(at: nil, word), of: attempt(2), at: .s(312)) == nil)
+    let judged = pruning.judged(at: .s(312))
+    #expect(judged.count == 10 && judged.allSatisfy { $0.verdict != .gone(at: nil, word) })
+    #expect(pruning.stop?.until == .s(312 + 600))
+  }
+
+  /// Few are left to ask: what they say counts in the end.
+  @Test func afterAQuarantineAFewAreGivenUpInTheEnd() {
+    var pruning = Pruning()
+    _ = hear(&pruning, 60, dead: 100, at: .s(0))
+    _ = pruning.judged(at: .s(0))
+    _ = pruning.heard(.gone(at: nil, word), of: attempt(1), at: .s(301))
+    #expect(pruning.judged(at: .s(330)).isEmpty)
+    #expect(pruning.judged(at: .s(331)).map(\.verdict) == [.gone(at: nil, word)])
+    // Enough have answered well: believed as before.
+    _ = pruning.heard(.gone(at: nil, word), of: attempt(2), at: .s(340))
+    _ = hear(&pruning, 30, dead: 0, at: .s(341))
+    #expect(pruning.stop == nil)
+    #expect(pruning.judged(at: .s(342)).map(\.verdict) == [.gone(at: nil, word)])
+  }
+
   @Test func otherTroubleIsNoWordAgainstAToken() {
     var pruning = Pruning()
     let verdicts: [Verdict] = [

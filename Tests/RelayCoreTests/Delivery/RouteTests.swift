@@ -10,6 +10,10 @@ import Testing
     ReadyLane(partition: PartitionID(1), device: device, route: key, isAlert: isAlert)
   }
 
+  private func id(_ device: Int) -> PushAttempt.ID {
+    PushAttempt.ID(partition: PartitionID(1), device: device, serial: UInt64(device))
+  }
+
   private func take(_ route: inout Route, _ now: Instant) -> Int? { route.next(at: now)?.device }
 
   private func route(_ room: Int = 2) -> Route {
@@ -32,11 +36,11 @@ import Testing
     for device in 0..<3 { route.offer(lane(device)) }
     for _ in 0..<2 {
       #expect(take(&route, .s(0)) != nil)
-      route.began()
+      route.began(id(1))
     }
     #expect(take(&route, .s(0)) == nil)
     #expect(route.inFlight == 2 && route.waiting == 1)
-    route.ended(.delivered, at: .s(1))
+    _ = route.ended(.delivered, of: id(1), at: .s(1))
     #expect(take(&route, .s(1)) != nil)
     #expect(route.sent == 2 && route.delivered == 1)
   }
@@ -45,20 +49,20 @@ import Testing
     var route = route()
     for device in 0..<4 { route.offer(lane(device)) }
     _ = route.next(at: .s(0))
-    route.began()
-    route.ended(outage, at: .s(1))
+    route.began(id(1))
+    _ = route.ended(outage, of: id(1), at: .s(1))
     #expect(route.circuit == .open(until: .s(31)) && route.lastError == "InvalidProviderToken")
     #expect(take(&route, .s(30)) == nil)
     #expect(route.nextTimer == .s(31))
     #expect(take(&route, .s(31)) != nil)
-    route.began()
+    route.began(id(1))
     #expect(route.circuit == .probing)
     #expect(take(&route, .s(99)) == nil)
-    route.ended(outage, at: .s(32))
+    _ = route.ended(outage, of: id(1), at: .s(32))
     #expect(route.circuit == .open(until: .s(62)))
     _ = route.next(at: .s(62))
-    route.began()
-    route.ended(.gone(at: nil, .init("Unregistered")), at: .s(63))
+    route.began(id(1))
+    _ = route.ended(.gone(at: nil, .init("Unregistered")), of: id(1), at: .s(63))
     #expect(route.circuit == .closed, "any answer but the route's own trouble is health")
     #expect(take(&route, .s(63)) != nil)
   }
@@ -66,7 +70,7 @@ import Testing
   /// A lane that had nothing to tell when its turn came is no probe.
   @Test func aTurnThatBeganNothingLeavesTheRouteOpenToTheNext() {
     var route = route()
-    route.ended(outage, at: .s(0))
+    _ = route.ended(outage, of: id(1), at: .s(0))
     route.offer(lane(1))
     route.offer(lane(2))
     #expect(take(&route, .s(30)) == 1)
@@ -76,11 +80,12 @@ import Testing
 
   @Test func aDevicesTroubleDoesNotStopItsRoute() {
     var route = route()
-    route.began()
-    route.ended(.later(after: .seconds(9), .device, .init("TooManyRequests")), at: .s(0))
+    route.began(id(1))
+    let answer = Verdict.later(after: .seconds(9), .device, .init("TooManyRequests"))
+    _ = route.ended(answer, of: id(1), at: .s(0))
     #expect(route.circuit == .closed && route.lastError == "TooManyRequests")
-    route.began()
-    route.ended(.delivered, at: .s(1))
+    route.began(id(1))
+    _ = route.ended(.delivered, of: id(1), at: .s(1))
     #expect(route.lastError == nil && route.inFlight == 0)
   }
 
@@ -89,27 +94,123 @@ import Testing
     var route = route()
     for device in 0..<2 { route.offer(lane(device)) }
     _ = take(&route, .s(0))
-    route.began()
-    route.ended(outage, at: .s(1))
+    route.began(id(1))
+    _ = route.ended(outage, of: id(1), at: .s(1))
     #expect(take(&route, .s(2)) == nil)
     route.renew(at: .s(2))
     #expect(route.nextTimer == .s(2))
     #expect(take(&route, .s(2)) == 1)
-    route.began()
+    route.began(id(1))
     #expect(route.circuit == .probing)
     route.renew(at: .s(3))
     #expect(route.circuit == .probing, "what is under way tells soon enough")
-    route.ended(.delivered, at: .s(3))
+    _ = route.ended(.delivered, of: id(1), at: .s(3))
     #expect(route.circuit == .closed)
   }
 
   @Test func `another probe gap holds from the next refusal on`() {
     var route = route()
     route.offer(lane(1))
-    route.adopt(probe: .seconds(5))
+    route.adopt(probe: .seconds(5), pruning: Pruning.Rule())
     _ = take(&route, .s(0))
-    route.began()
-    route.ended(outage, at: .s(1))
+    route.began(id(1))
+    _ = route.ended(outage, of: id(1), at: .s(1))
     #expect(route.circuit == .open(until: .s(6)))
+  }
+
+  private let silence = Verdict.later(after: nil, .attempt, .init("timeout"))
+
+  /// L8: nobody is worn out by an outage. Twenty devices in a row are one; one device is none.
+  @Test func `many devices in a row without an answer stop the route`() {
+    var route = route(100)
+    for _ in 0..<50 {
+      route.began(id(1))
+      _ = route.ended(silence, of: id(1), at: .s(0))
+    }
+    #expect(route.circuit == .closed && route.lastError == "timeout")
+    for device in 2..<20 {
+      route.began(id(device))
+      _ = route.ended(silence, of: id(device), at: .s(1))
+    }
+    #expect(route.circuit == .closed)
+    route.began(id(20))
+    let unsent = Verdict.later(after: nil, .unsent, .init("unreachable"))
+    _ = route.ended(unsent, of: id(20), at: .s(2))
+    #expect(route.circuit == .open(until: .s(32)) && route.lastError == "unreachable")
+  }
+
+  @Test(
+    "one answer in between, and it was no outage",
+    arguments: [
+      Verdict.delivered, .later(after: nil, .device, .init("TooManyRequests")),
+      .gone(at: nil, .init("Unregistered")), .rejected(.init("BadTopic")),
+    ])
+  func answerBetween(_ answer: Verdict) {
+    var route = route(100)
+    for device in 1...38 {
+      route.began(id(device))
+      _ = route.ended(device == 19 ? answer : silence, of: id(device), at: .s(0))
+    }
+    #expect(route.circuit == .closed)
+  }
+
+  /// Each browser's endpoint is a provider of its own, and each courier's reader too.
+  @Test func `where each device has a provider of its own there is no outage`() {
+    var route = Route(inFlightMax: 100, probe: .seconds(30), outageDevices: nil)
+    for device in 1...100 {
+      route.began(id(device))
+      _ = route.ended(silence, of: id(device), at: .s(0))
+    }
+    #expect(route.circuit == .closed)
+    #expect(!Transport.courier.isOneProvider && !Transport.webpush.isOneProvider)
+  }
+
+  /// An attempt that began before the stop ended as timeout, and let everybody through to a
+  /// provider that still refused them all.
+  @Test func `only the probe opens the way again, and only by an answer`() {
+    var route = route(3)
+    for device in 1...3 {
+      route.offer(lane(device))
+      _ = take(&route, .s(0))
+      route.began(id(device))
+    }
+    _ = route.ended(outage, of: id(1), at: .s(0))
+    route.offer(lane(4))
+    _ = take(&route, .s(30))
+    route.began(id(4))
+    #expect(route.circuit == .probing)
+    _ = route.ended(silence, of: id(2), at: .s(31))
+    _ = route.ended(.delivered, of: id(3), at: .s(31))
+    #expect(route.circuit == .probing && route.lastError == "InvalidProviderToken")
+    _ = route.ended(silence, of: id(4), at: .s(32))
+    #expect(route.circuit == .open(until: .s(62)) && route.lastError == "timeout")
+    route.offer(lane(5))
+    _ = take(&route, .s(62))
+    route.began(id(5))
+    _ = route.ended(.delivered, of: id(5), at: .s(63))
+    #expect(route.circuit == .closed && route.lastError == nil)
+  }
+
+  @Test func `a provider that is back is met by a few, then by more with each answer`() {
+    var route = route(200)
+    for device in 1...200 { route.offer(lane(device)) }
+    func fill() -> Int {
+      var taken = 0
+      while let device = take(&route, .s(60)) {
+        route.began(id(device))
+        taken += 1
+      }
+      return taken
+    }
+    _ = take(&route, .s(0))
+    route.began(id(1))
+    _ = route.ended(outage, of: id(1), at: .s(0))
+    _ = take(&route, .s(60))
+    route.began(id(2))
+    _ = route.ended(.delivered, of: id(2), at: .s(60))
+    #expect(fill() == Route.roomAfterStop + 1)
+    for device in 3..<53 { _ = route.ended(.delivered, of: id(device), at: .s(60)) }
+    #expect(route.inFlight == 1)
+    #expect(fill() == 100, "answered fifty, a hundred more")
   }
 }

@@ -184,8 +184,16 @@ import Testing
     rig.save("all", everything)
     rig.change(.record(.created))
     let attempt = rig.wake()[0]
-    rig.ended(attempt, .gone(at: Sample.start - Span.seconds(1), .init("Unregistered")))
-    #expect(rig.partition.ledger.pending == 1, "the address was registered after that time (L10)")
+    let old = Verdict.gone(at: Sample.start - Span.seconds(1), .init("Unregistered"))
+    let believed = rig.partition.believed(old, of: attempt.id)
+    #expect(
+      believed == .later(after: nil, .device, .init("Unregistered")),
+      "the address was registered after that time (L10)")
+    let new = Verdict.gone(at: Sample.start + .seconds(1), .init("Unregistered"))
+    #expect(rig.partition.believed(new, of: attempt.id) == new)
+    rig.ended(attempt, believed)
+    #expect(rig.partition.ledger.pending == 1)
+    #expect(rig.wake(after: 0.5).isEmpty, "it is asked again after a rest, not at once")
     let again = rig.wake()[0]
     rig.register(1)
     rig.ended(again, .gone(at: nil, .init("BadDeviceToken")))

@@ -1,3 +1,4 @@
+import NIOCore
 import NIOPosix
 import RelayCore
 import Synchronization
@@ -151,6 +152,32 @@ import Testing
       #expect(failure?.code == .timeout)
       #expect(await world.send(1).first?.status == 200)
       #expect(world.engine.status.timeouts == 1)
+    }
+  }
+
+  /// Sent at the last moment, nobody would know what became of it, and its resend might be the
+  /// second push.
+  @Test func `what waited too long to be answered in time is not sent`() async throws {
+    var script = ScriptedPeer.Script()
+    script.limit = 1
+    script.onRequest = { $0.count == 2 ? [] : [.answer($0.stream, 200)] }
+    var limits = EngineWorld.limits
+    limits.connections = 1
+    limits.attemptTimeout = .seconds(4)
+    try await EngineWorld.run(script, limits: limits) { world in
+      #expect(await world.send(1).first?.status == 200)
+      let outcomes = Gathered<Outcome>(count: 2)
+      // The first holds the only stream until the second has half a second left: too little.
+      world.engine.send(EngineWorld.request(0), until: .now() + .seconds(2)) {
+        outcomes.put(0, $0)
+      }
+      world.engine.send(EngineWorld.request(1), until: .now() + .milliseconds(2_500)) {
+        outcomes.put(1, $0)
+      }
+      let ends = await outcomes.all()
+      #expect(ends.map(\.failure?.code) == [.timeout, .unreachable])
+      #expect(ends[1].failure?.isUnsent == true && ends[0].failure?.isUnsent == false)
+      #expect(world.peer.record.requests == 2)
     }
   }
 

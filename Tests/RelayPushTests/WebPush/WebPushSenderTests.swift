@@ -80,7 +80,7 @@ import Testing
       #expect(
         verdicts.counted == [
           .later(after: nil, .device, .init("no answer in time")): 4,
-          .later(after: nil, .attempt, .init("4 requests wait already")): 2,
+          .later(after: nil, .unsent, .init("4 requests wait already")): 2,
         ])
       #expect(await world.send(world.push("one")) == .delivered)
     }
