@@ -64,12 +64,17 @@ struct OtherStandin {
   let directory: URL
   let port: Int
 
-  /// - Parameter command: `webpush-standin` or another of its kind; also names its directory.
-  static func start(_ command: String, in workplace: Workplace) async throws -> OtherStandin {
-    let (port, directory) = (try FreePort.find(), workplace.file(command))
+  /// - Parameters:
+  ///   - command: `webpush-standin` or another of its kind.
+  ///   - place: its directory, beside the others; the command's name if nil.
+  static func start(
+    _ command: String, in workplace: Workplace, place: String? = nil, port: Int? = nil,
+    _ options: [String] = []
+  ) async throws -> OtherStandin {
+    let (port, directory) = (try port ?? FreePort.find(), workplace.file(place ?? command))
     let program = try Program(
-      [command, "--listen", "127.0.0.1:\(port)", "--directory", directory.path], in: workplace,
-      name: command)
+      [command, "--listen", "127.0.0.1:\(port)", "--directory", directory.path] + options,
+      in: workplace, name: command)
     guard await program.waitForLine("ready") else { throw Trouble("\(command): \(program.errors)") }
     return OtherStandin(program: program, directory: directory, port: port)
   }

@@ -8,13 +8,18 @@ struct Phone {
   let client: String
   let pushToken: String
   let scope = "\(Workplace.container)/development"
+  /// Only where the environment has several.
+  let topic: String?
 
   /// Zone name → record name → change tag, as this phone has learnt them.
   var zones: [String: [String: String]] = [:]
   var databaseToken: String?
   var zoneTokens: [String: String] = [:]
 
-  init(_ web: Web, user: String, in workplace: Workplace, pushToken: String) {
+  init(
+    _ web: Web, user: String, in workplace: Workplace, pushToken: String, topic: String? = nil
+  ) {
+    self.topic = topic
     self.web = web
     self.user = user
     self.pushToken = pushToken
@@ -23,10 +28,10 @@ struct Phone {
   }
 
   func register() async throws {
+    var body = ["apnsEnvironment": "development", "apnsToken": pushToken, "clientId": client]
+    body["apnsTopic"] = topic
     let answer = try await web.post(
-      "/device/1/\(scope)/tokens/register",
-      ["apnsEnvironment": "development", "apnsToken": pushToken, "clientId": client],
-      token: userToken)
+      "/device/1/\(scope)/tokens/register", body, token: userToken)
     guard answer.status == 200 else { throw Trouble("register: \(answer.status) \(answer.json)") }
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import RelayClient
 
 /// The built daemon, serving.
 struct RunningDaemon {
@@ -37,6 +38,17 @@ struct RunningDaemon {
   func kill() async {
     program.signal(SIGKILL)
     await program.wait()
+  }
+
+  /// Asks the control socket itself: a command each time would cost more than it measures.
+  func control(_ path: String) async throws -> JSON {
+    let answer = try await ControlClient(socket: workplace.controlSocket).get(path)
+    return JSON(data: Data(answer.body))
+  }
+
+  func metrics() async throws -> String {
+    let answer = try await ControlClient(socket: workplace.controlSocket).get("/metrics")
+    return String(decoding: answer.body, as: UTF8.self)
   }
 
   func status() async throws -> JSON {

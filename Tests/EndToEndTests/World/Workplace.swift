@@ -30,8 +30,12 @@ struct Workplace {
 
   /// Writes the configuration; the stand-in must have made its keys before.
   ///
-  /// - Parameter environment: one more line of the environment.
-  func configure(window: String = "500ms", extra: String = "", environment: String = "") throws {
+  /// - Parameters:
+  ///   - environment: one more line of the environment.
+  ///   - route: one more route to Apple, its members in one line.
+  func configure(
+    window: String = "500ms", extra: String = "", environment: String = "", route: String? = nil
+  ) throws {
     let text = """
       server:
         listen: 127.0.0.1:\(apiPort)
@@ -58,6 +62,7 @@ struct Workplace {
                     teamID: TEAM123456
                   endpoint: https://127.0.0.1:\(standinPort)
                   trustRoots: \(file("apns/ca.pem").path)
+                \(route.map { "- { \($0) }" } ?? "")
               \(environment)
       """
     try text.write(toFile: configPath, atomically: true, encoding: .utf8)

@@ -1,0 +1,228 @@
+import Foundation
+import Testing
+
+/// The built daemon against a provider that fails by turns, beside one that does not.
+///
+/// After each fault every phone with something pending is woken within the bound of
+/// docs/operations.md, no wake is delivered twice but where nobody could know, the ledger balances,
+/// and the phones of the other route are woken as before.
+@Suite(.serialized) struct FaultTests {
+  struct Fault: Sendable, CustomStringConvertible {
+    var name: String
+    /// What the stand-in is told.
+    var faults: String
+    /// Words of the route's trouble in `status` while it lasts; empty: it must not show.
+    var trouble: [String] = []
+    /// The sender knows what became of each push.
+    var answersAreKnown = false
+    /// What the provider asks us to wait beyond the bound, in seconds.
+    var asks = 0.0
+    var description: String { name }
+  }
+
+  private static let faults: [Fault] = [
+    Fault(name: "GOAWAY mid-burst", faults: "goaway every=20", answersAreKnown: true),
+    Fault(name: "graceful GOAWAY", faults: "goaway", answersAreKnown: true),
+    Fault(name: "silence", faults: "silence", trouble: ["no answer", "unreachable"]),
+    Fault(name: "stream resets", faults: "reset", trouble: ["reset by the provider"]),
+    Fault(name: "TCP resets", faults: "hangup", trouble: ["connection lost", "unreachable"]),
+    Fault(
+      name: "429 storm", faults: "answer 429 retry-after=1", trouble: ["TooManyRequests"],
+      answersAreKnown: true, asks: 1),
+    Fault(
+      name: "503", faults: "answer 503", trouble: ["ServiceUnavailable"], answersAreKnown: true),
+    Fault(
+      name: "500", faults: "answer 500", trouble: ["InternalServerError"], answersAreKnown: true),
+    Fault(
+      name: "shrinking limits", faults: "streams 1; slow 20ms", answersAreKnown: true),
+    Fault(
+      name: "no streams", faults: "streams 0", trouble: ["no free stream"], answersAreKnown: true),
+    Fault(name: "slow answers", faults: "slow 1500ms", trouble: ["timeout"]),
+    Fault(
+      name: "slow TLS", faults: "handshake 700ms; goaway every=40", answersAreKnown: true),
+    Fault(
+      name: "410, older than the registration", faults: "answer 410 age=30d tokens=a50",
+      answersAreKnown: true),
+    Fault(
+      name: "wrong credential", faults: "answer InvalidProviderToken",
+      trouble: ["InvalidProviderToken"], answersAreKnown: true),
+    Fault(
+      name: "expired credential", faults: "answer ExpiredProviderToken",
+      trouble: ["ExpiredProviderToken"], answersAreKnown: true),
+    Fault(
+      name: "token updates", faults: "answer TooManyProviderTokenUpdates",
+      trouble: ["TooManyProviderTokenUpdates"], answersAreKnown: true),
+    Fault(name: "blackhole", faults: "blackhole", trouble: ["no answer", "unreachable"]),
+    Fault(name: "refused connections", faults: "refuse", trouble: ["lost", "unreachable"]),
+  ]
+
+  /// In seconds: an attempt under way when the fault ends, then its lane's rest or two probes, then
+  /// the window. A busy machine may take one more.
+  static func bound(_ fault: Fault) -> Double {
+    FaultWorld.attemptTimeout + FaultWorld.windowMax + fault.asks
+      + max(1.2 * FaultWorld.retryMax, 2 * FaultWorld.probe + FaultWorld.attemptTimeout)
+  }
+  private static let slack = 1.0
+
+  @Test func everyFaultEndsAndEveryoneIsWoken() async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    let world = try await FaultWorld.start(in: workplace, phones: 100, neighbours: 20)
+    var course = Course(world)
+    try await course.warmUp()
+    var table = ["fault | woken after | bound | pushes | neighbour"]
+    let quiet = try await course.run(seconds: 3)
+    table.append("none | - | - | - | \(quiet.text)")
+    var beside: [Double] = []
+    for fault in Self.faults {
+      let turn = try await course.turn(fault)
+      beside += turn.neighbour.sorted
+      table.append(
+        String(
+          format: "%@ | %.1f s | %.1f s | %d | %@", fault.name, turn.recovery, Self.bound(fault),
+          turn.pushes, turn.neighbour.text))
+      #expect(turn.recovery <= Self.bound(fault) + Self.slack, "\(fault.name)")
+      #expect(turn.late.isEmpty, "\(fault.name): never woken: \(turn.late.prefix(5))")
+      #expect(turn.doubled.isEmpty, "\(fault.name): \(turn.doubled.prefix(5))")
+    }
+    let all = Latencies(beside.map { $0 / 1_000 })
+    table.append("all together | - | - | - | \(all.text)")
+    print(table.joined(separator: "\n"))
+    // The same, but for what the machine does meanwhile.
+    #expect(all.percentile(50) <= 2 * quiet.percentile(50) + 20)
+    #expect(all.percentile(99) <= 3 * quiet.percentile(99) + 100)
+    let status = try await world.daemon.status()
+    #expect(status["lanes"]["retired"].int == 0)
+    #expect(status["healthy"].bool == true, "\(status["reasons"])")
+    #expect(await world.stop().status == 0)
+  }
+}
+
+/// Changes that go on whatever happens, and what came of them.
+private struct Course {
+  struct Turn {
+    var recovery = 0.0
+    var pushes = 0
+    /// Phones that were not woken for their last change.
+    var late: [String] = []
+    var doubled: [String] = []
+    var neighbour = Latencies([])
+  }
+
+  let world: FaultWorld
+  private var producer: Producer
+  private var tail: PushTail
+  private var neighbourTail: PushTail
+  private var changes = 0
+  private var lastChange = 0.0
+  private var nextNeighbour = 0
+
+  init(_ world: FaultWorld) {
+    self.world = world
+    producer = Producer(world.daemon.web, key: world.workplace.producerKey)
+    tail = PushTail(world.broken)
+    neighbourTail = PushTail(world.healthy)
+  }
+
+  mutating func warmUp() async throws {
+    try await world.change(world.phones + world.neighbours, &producer)
+    try await settle()
+  }
+
+  /// Changes for all on one road, and one after the other for those on the other.
+  ///
+  /// - Returns: from accepted to on the wire, on the healthy road.
+  mutating func run(seconds: Double) async throws -> Latencies {
+    let end = ContinuousClock.now + .seconds(seconds)
+    var asked: [(token: String, at: Double)] = []
+    var round = 0
+    while ContinuousClock.now < end {
+      if round.isMultiple(of: 5) {
+        lastChange = try await world.change(world.phones, &producer)
+        changes += 1
+      }
+      let neighbour = world.neighbours[nextNeighbour % world.neighbours.count]
+      asked.append((neighbour.pushToken, try await world.change([neighbour], &producer)))
+      nextNeighbour += 1
+      round += 1
+      for _ in 0..<4 { await Pause.short() }
+    }
+    return try await latencies(asked)
+  }
+
+  private mutating func latencies(_ asked: [(token: String, at: Double)]) async throws -> Latencies
+  {
+    var seconds: [Double] = []
+    let end = ContinuousClock.now + .seconds(10)
+    for question in asked {
+      while true {
+        // The change may be on the wire before its 202 has been read.
+        if let push = neighbourTail.pushes.first(where: {
+          $0.token == question.token && $0.time >= question.at - 0.02
+        }) {
+          seconds.append(push.time - question.at)
+          break
+        }
+        guard ContinuousClock.now < end else { throw Trouble("a neighbour was not woken") }
+        await Pause.short()
+        try neighbourTail.read()
+      }
+    }
+    return Latencies(seconds)
+  }
+
+  /// A burst, the fault, more changes, its end, and how long it takes until all are woken.
+  mutating func turn(_ fault: FaultTests.Fault) async throws -> Turn {
+    var turn = Turn()
+    try tail.read()
+    let start = tail.pushes.count
+    changes = 1
+    lastChange = try await world.change(world.phones, &producer)
+    try await world.set(fault.faults)
+    turn.neighbour = try await run(seconds: 2)
+    if !fault.trouble.isEmpty {
+      let route = world.route(Workplace.topic, of: try await world.daemon.control("/status"))
+      let said = route["lastError"].string ?? ""
+      if !fault.trouble.contains(where: said.contains) {
+        throw Trouble("\(fault.name): status says \"\(said)\"")
+      }
+    }
+    try await world.set("")
+    let ended = Date().timeIntervalSince1970
+    try await settle()
+    try tail.read()
+    let after = tail.pushes[start...]
+    turn.pushes = after.count
+    for phone in world.phones {
+      let woken = after.first {
+        $0.token == phone.pushToken && $0.status == 200 && $0.time >= lastChange - 0.02
+      }
+      guard let woken else {
+        turn.late.append(phone.pushToken)
+        continue
+      }
+      turn.recovery = max(turn.recovery, woken.time - ended)
+    }
+    turn.doubled = tail.doubled(
+      since: start, changes: changes, answersAreKnown: fault.answersAreKnown)
+    return turn
+  }
+
+  /// Until nothing pends, all is well and the books balance; whatever is late is found afterwards.
+  private func settle() async throws {
+    var status = JSON(nil)
+    let isSettled = try await Pause.until(seconds: 20) {
+      status = try await world.daemon.control("/status")
+      return status["ledger"]["pending"].int == 0 && status["lanes"]["inFlight"].int == 0
+        && status["healthy"].bool == true
+    }
+    guard isSettled else {
+      throw Trouble("not settled: \(status["ledger"]) \(status["lanes"]) \(status["routes"])")
+    }
+    guard status["ledger"]["balanced"].bool == true else { throw Trouble("\(status["ledger"])") }
+    let route = world.route(Workplace.topic, of: status)
+    guard route["circuit"].string == "closed", route["lastError"].isNull else {
+      throw Trouble("the route is not well: \(route)")
+    }
+  }
+}

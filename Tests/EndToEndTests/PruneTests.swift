@@ -1,0 +1,163 @@
+import Foundation
+import Testing
+
+/// Dead tokens: a few are the life of any app, many at once mean that we are wrong (L11).
+@Suite(.serialized) struct PruneTests {
+  /// Of 1,000 phones 1 % are called dead: those are retired, and everybody who may know is told.
+  /// Then 60 %: none is retired, and `status` says why; once the provider has come to its senses,
+  /// all of them are woken.
+  @Test func aFewAreRetiredAndManyAreNot() async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    let world = try await FaultWorld.start(
+      in: workplace, phones: 1_000, neighbours: 0, attempt: "5s", quarantine: "3s",
+      token: Self.token)
+    var producer = Producer(world.daemon.web, key: workplace.producerKey)
+    let gone = world.phones.enumerated().filter { $0.offset % 100 == 7 }.map(\.element)
+    let rest = world.phones.enumerated().filter { $0.offset % 100 != 7 }.map(\.element)
+
+    try await world.set("answer 410 tokens=d1")
+    try await world.change(world.phones, &producer)
+    try await settle(world) { $0["lanes"]["retired"].int == 10 }
+    try await checkRetired(world, gone)
+    #expect(try await state(of: rest[0]) == "active")
+
+    try await world.set("answer 410 tokens=d2; answer 410 tokens=d1")
+    try await world.change(rest, &producer)
+    var tripped = JSON(nil)
+    let hasTripped = try await Pause.until {
+      tripped = try await world.daemon.control("/status")
+      return tripped["reasons"].array.contains {
+        $0.string?.contains("retires no device") == true
+      }
+    }
+    #expect(hasTripped, "\(tripped)")
+    try await checkTripped(world, tripped)
+    // Each asks again, is called dead again, and stays.
+    #expect(try await Pause.until { try await stops(world) >= 2 })
+    let still = try await world.daemon.control("/status")
+    #expect(still["lanes"]["retired"].int == 10, "\(still) \(world.daemon.program.errors)")
+
+    try await world.set("")
+    try await settle(world, seconds: 40) { $0["healthy"].bool == true }
+    let end = try await world.daemon.control("/status")
+    #expect(end["lanes"]["retired"].int == 10 && end["ledger"]["retired"].int == 10)
+    var tail = PushTail(world.broken)
+    try tail.read()
+    let woken = Set(tail.pushes.filter { $0.status == 200 }.map(\.token))
+    #expect(woken == Set(rest.map(\.pushToken)))
+    #expect(try await world.daemon.metrics().contains(stoppedMetric(0)))
+    #expect(world.daemon.program.errors.contains("retiring devices again"))
+    try await comesBack(world, gone[0], &producer)
+    #expect(await world.stop().status == 0)
+  }
+
+  /// `d1…` for one in a hundred, `d2…` for six in ten, `a3…` for the others.
+  @Sendable private static func token(_ number: Int) -> String {
+    let kind = number % 100 == 7 ? "d1" : number % 10 < 6 ? "d2" : "a3"
+    return kind + String(format: "%062x", number)
+  }
+
+  private func stoppedMetric(_ count: Int) -> String {
+    "zonerelay_routes_retiring_stopped{container=\"\(Workplace.container)\","
+      + "environment=\"development\",transport=\"apns\"} \(count)"
+  }
+
+  /// Told to the app, the operator, the scraper and the log; the token to none of them.
+  private func checkRetired(_ world: FaultWorld, _ gone: [Phone]) async throws {
+    for phone in gone.prefix(3) { #expect(try await state(of: phone) == "retired Unregistered") }
+    var listed: [JSON] = []
+    // The list is read from the store: a fold behind.
+    try await Pause.until {
+      listed = try await world.daemon.control("/devices")["devices"].array
+        .filter { $0["state"].string == "retired" }
+      return listed.count == gone.count
+    }
+    #expect(Set(listed.compactMap { $0["clientId"].string }) == Set(gone.map(\.client)))
+    #expect(listed.allSatisfy { $0["reason"].string == "Unregistered" })
+    #expect(listed.allSatisfy { $0["tokenDigest"].string?.count == 8 })
+    let shown = try await Program.run(
+      ["device", "list", "--control", world.workplace.controlSocket], in: world.workplace)
+    #expect(shown.status == 0 && shown.output.contains("retired"))
+    let metrics = try await world.daemon.metrics()
+    #expect(metrics.contains("zonerelay_lanes{reason=\"retired\"} 10"))
+    #expect(metrics.contains(stoppedMetric(0)))
+    let log = world.daemon.program.errors
+    #expect(log.components(separatedBy: "device retired").count == 11)
+    for phone in gone {
+      for said in [log, shown.output, metrics, "\(listed)"] {
+        #expect(!said.contains(phone.pushToken))
+      }
+    }
+  }
+
+  private func checkTripped(_ world: FaultWorld, _ status: JSON) async throws {
+    #expect(status["healthy"].bool == false)
+    #expect(status["lanes"]["retired"].int == 10)
+    let reason = status["reasons"].array.compactMap(\.string).first {
+      $0.contains("retires no device")
+    }
+    let words = try #require(reason)
+    #expect(words.contains(Workplace.topic) && words.contains("Unregistered"))
+    #expect(words.contains("answers called a device dead"))
+    #expect(words.contains("check that its endpoint, topic and key"))
+    let command = try await Program.run(
+      ["status", "--control", world.workplace.controlSocket], in: world.workplace)
+    #expect(command.status == 1 && command.output.contains("retires no device"))
+    #expect(try await world.daemon.metrics().contains(stoppedMetric(1)))
+    #expect(try await stops(world) >= 1)
+  }
+
+  /// How often the log says that nobody is retired.
+  private func stops(_ world: FaultWorld) async throws -> Int {
+    world.daemon.program.errors.components(
+      separatedBy: "too many devices called dead, none is retired"
+    ).count - 1
+  }
+
+  /// As the app sees it.
+  private func state(of phone: Phone) async throws -> String {
+    let answer = try await phone.web.post(
+      "/device/1/\(phone.scope)/tokens/list", [:] as [String: Any], token: phone.userToken)
+    let device = answer.json["devices"][0]
+    #expect(device["clientId"].string == phone.client)
+    return [device["state"].string, device["reason"].string].compactMap { $0 }
+      .joined(separator: " ")
+  }
+
+  /// The app registers anew: the same token is good again, whatever the provider said before.
+  private func comesBack(
+    _ world: FaultWorld, _ phone: Phone, _ producer: inout Producer
+  ) async throws {
+    try await phone.register()
+    #expect(try await state(of: phone) == "active")
+    try await world.set("answer 410 age=1h tokens=d1")
+    try await world.change([phone], &producer)
+    var tail = PushTail(world.broken)
+    let isTold = try await Pause.until {
+      try tail.read()
+      return tail.pushes.count { $0.token == phone.pushToken && $0.status == 410 } >= 3
+    }
+    #expect(isTold, "it is asked again, for the word is older than the registration")
+    #expect(try await state(of: phone) == "active")
+    try await world.set("")
+    #expect(
+      try await Pause.until {
+        try tail.read()
+        return tail.pushes.contains { $0.token == phone.pushToken && $0.status == 200 }
+      })
+  }
+
+  private func settle(
+    _ world: FaultWorld, seconds: Int = 20, _ isDone: (JSON) -> Bool
+  ) async throws {
+    var status = JSON(nil)
+    let isSettled = try await Pause.until(seconds: seconds) {
+      status = try await world.daemon.control("/status")
+      return status["ledger"]["pending"].int == 0 && status["lanes"]["inFlight"].int == 0
+        && isDone(status)
+    }
+    #expect(isSettled, "\(status)")
+    #expect(status["ledger"]["balanced"].bool == true)
+  }
+}

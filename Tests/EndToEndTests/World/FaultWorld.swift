@@ -1,0 +1,133 @@
+import Foundation
+import RelayClient
+import Synchronization
+
+/// A daemon with two roads to Apple: one is broken by turns, the other must not feel it.
+struct FaultWorld: Sendable {
+  static let healthyTopic = "com.example.neighbour"
+  /// What the bounds are counted from; the configuration says the same.
+  static let attemptTimeout = 1.0, retryMax = 1.0, probe = 0.5, windowMax = 0.2
+
+  let workplace: Workplace
+  let daemon: RunningDaemon
+  let broken: OtherStandin
+  let healthy: OtherStandin
+  let phones: [Phone]
+  let neighbours: [Phone]
+
+  /// - Parameters:
+  ///   - attempt: how long one may take, for worlds too large for a second.
+  ///   - quarantine: of the mass-prune breaker.
+  static func start(
+    in workplace: Workplace, phones count: Int, neighbours: Int, attempt: String = "1s",
+    quarantine: String = "5m",
+    token: @Sendable @escaping (Int) -> String = FaultWorld.token
+  ) async throws -> FaultWorld {
+    let broken = try await OtherStandin.start(
+      "apns-standin", in: workplace, place: "apns", port: workplace.standinPort,
+      ["--control", workplace.file("faults.sock").path])
+    let healthy = try await OtherStandin.start(
+      "apns-standin", in: workplace, place: "neighbour")
+    try workplace.configure(
+      window: "50ms", extra: """
+        wake: { attemptTimeout: \(attempt), retryFirst: 100ms, retryMax: 1s, probe: 500ms, \
+        quarantine: \(quarantine) }
+        budget: { background: { max: 1000, per: 1h } }
+        """,
+      route: "topic: \(healthyTopic), key: { path: \(healthy.directory.path)/AuthKey.p8, "
+        + "keyID: NEIGHBOUR1, teamID: TEAM654321 }, endpoint: 'https://127.0.0.1:\(healthy.port)', "
+        + "trustRoots: \(healthy.directory.path)/ca.pem")
+    let daemon = try await RunningDaemon.start(in: workplace)
+    let made = try await register(count) { number in
+      Phone(
+        daemon.web, user: "_p\(number)", in: workplace, pushToken: token(number),
+        topic: Workplace.topic)
+    }
+    let others = try await register(neighbours) { number in
+      Phone(
+        daemon.web, user: "_n\(number)", in: workplace, pushToken: String(format: "b%063x", number),
+        topic: healthyTopic)
+    }
+    return FaultWorld(
+      workplace: workplace, daemon: daemon, broken: broken, healthy: healthy, phones: made,
+      neighbours: others)
+  }
+
+  /// Each with a user and a zone of its own.
+  private static func register(
+    _ count: Int, _ make: @Sendable @escaping (Int) -> Phone
+  ) async throws -> [Phone] {
+    let workers = 16
+    return try await withThrowingTaskGroup(of: [(Int, Phone)].self) { group in
+      for worker in 0..<workers {
+        group.addTask {
+          var made: [(Int, Phone)] = []
+          for number in stride(from: worker, to: count, by: workers) {
+            let phone = make(number)
+            try await phone.register()
+            try await phone.subscribe(toZone: "Z")
+            made.append((number, phone))
+          }
+          return made
+        }
+      }
+      return try await group.reduce(into: []) { $0 += $1 }.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+  }
+
+  /// A beginning of its own for each of 256.
+  @Sendable static func token(_ number: Int) -> String {
+    String(format: "a5%02x", number) + String(repeating: "0", count: 60)
+  }
+
+  func stop() async -> Program.Ended {
+    let ended = await daemon.stop()
+    broken.stop()
+    healthy.stop()
+    return ended
+  }
+
+  /// From now on the broken road does this wrong; an empty text ends it.
+  func set(_ faults: String) async throws {
+    let answer = try await HTTPClient().send(
+      HTTPRequest(
+        "PUT", "http://standin/faults", body: [UInt8](faults.utf8), timeout: .seconds(10),
+        unixSocket: workplace.file("faults.sock").path))
+    guard answer.status == 200 else {
+      throw Trouble("faults: \(String(decoding: answer.body, as: UTF8.self))")
+    }
+  }
+
+  /// Reports a change for each of these phones, and tells when that was accepted.
+  @discardableResult
+  func change(_ phones: [Phone], _ producer: inout Producer) async throws -> Double {
+    let events = phones.map { phone in
+      producer.event("updated", record: "R", zone: "Z", user: phone.user)
+    }
+    let answer = try await producer.post(events)
+    guard answer.status == 202, answer.json["accepted"].int == phones.count else {
+      throw Trouble("change: \(answer.status) \(answer.json)")
+    }
+    return Date().timeIntervalSince1970
+  }
+
+  func route(_ topic: String, of status: JSON) -> JSON {
+    status["routes"].array.first { $0["topic"].string == topic } ?? JSON(nil)
+  }
+}
+
+/// Milliseconds, and how they lie.
+struct Latencies {
+  private(set) var sorted: [Double]
+
+  init(_ seconds: [Double]) { sorted = seconds.map { $0 * 1_000 }.sorted() }
+
+  func percentile(_ percent: Double) -> Double {
+    guard !sorted.isEmpty else { return 0 }
+    return sorted[min(sorted.count - 1, Int(Double(sorted.count) * percent / 100))]
+  }
+
+  var text: String {
+    String(format: "p50 %.0f ms, p99 %.0f ms (%d)", percentile(50), percentile(99), sorted.count)
+  }
+}

@@ -1,0 +1,74 @@
+import Foundation
+
+/// What an APNs look-alike has on record, read as it comes, down to what faults are judged by.
+struct PushTail {
+  struct Push {
+    /// Seconds since 1970, to the millisecond.
+    var time: Double
+    var token: String
+    var id: String
+    /// The device's wake.
+    var wake: Int
+    /// 0: no answer was sent.
+    var status: Int
+    var reason: String?
+  }
+
+  private let file: URL
+  private var offset: UInt64 = 0
+  private(set) var pushes: [Push] = []
+
+  init(_ standin: OtherStandin) {
+    file = standin.directory.appendingPathComponent("pushes.jsonl")
+  }
+
+  /// Takes in what came since the last time.
+  mutating func read() throws {
+    let handle = try FileHandle(forReadingFrom: file)
+    defer { handle.closeFile() }
+    try handle.seek(toOffset: offset)
+    let data = try handle.readToEnd() ?? Data()
+    offset += UInt64(data.count)
+    let times = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+    for line in data.split(separator: UInt8(ascii: "\n")) {
+      let json = JSON(data: Data(line))
+      let path = json["path"].string ?? ""
+      pushes.append(
+        Push(
+          time: try times.parse(json["time"].string ?? "").timeIntervalSince1970,
+          token: String(path.dropFirst("/3/device/".count)),
+          id: json["headers"]["apns-id"].string ?? "",
+          wake: json["payload"]["zr"]["w"].int ?? 0, status: json["status"].int ?? 0,
+          reason: json["reason"].string))
+    }
+  }
+
+  /// Each wake has one `apns-id`, wakes of a device come one after the other, and it is told so
+  /// often at most.
+  ///
+  /// - Returns: what is wrong, for each device.
+  func doubled(since start: Int, changes: Int, answersAreKnown: Bool) -> [String] {
+    var wrong: [String] = []
+    for (token, pushes) in Dictionary(grouping: pushes[start...], by: \.token) {
+      var seen: [(id: String, wake: Int, delivered: Int)] = []
+      for push in pushes {
+        let counts = push.status == 200 ? 1 : 0
+        if let last = seen.indices.last, seen[last].id == push.id {
+          if seen[last].wake != push.wake { wrong.append("\(token): one id, two wakes") }
+          seen[last].delivered += counts
+        } else {
+          if seen.contains(where: { $0.id == push.id || $0.wake >= push.wake }) {
+            wrong.append("\(token): wake \(push.wake) again after a later one")
+          }
+          seen.append((push.id, push.wake, counts))
+        }
+      }
+      let delivered = seen.count { $0.delivered > 0 }
+      if delivered > changes { wrong.append("\(token): \(delivered) wakes of \(changes) changes") }
+      if answersAreKnown, seen.contains(where: { $0.delivered > 1 }) {
+        wrong.append("\(token): a wake was delivered twice")
+      }
+    }
+    return wrong.sorted()
+  }
+}
