@@ -64,23 +64,24 @@ extension Partition {
       let match = Match(
         notice: notice, position: position, zonePosition: zonePosition,
         alert: held.subscription.alertKey(for: change),
-        look: look?.info)
+        look: look?.info, isHot: step.gap != nil)
       if held.subscription.info.badges { raiseBadges(of: user) }
-      offer(match, to: user, change, step.at)
+      offer(match, to: user, change, step)
       // Gone with the fold that brings its notification; saved again, it lives again.
       if held.subscription.firesOnce { removeSubscription(held, of: user, &effects) }
     }
   }
 
-  private mutating func offer(_ match: Match, to user: Int, _ change: Change, _ now: Instant) {
+  private mutating func offer(_ match: Match, to user: Int, _ change: Change, _ step: Step) {
     for device in devices.all(of: user) {
       if change.author?.client == devices[device].client {
         ledger.matched += 1
         ledger.own += 1
         continue
       }
+      if let gap = step.gap { giveSlot(to: device, of: change, gap: gap, at: step.at) }
       devices[device].lane.matched(
-        match, at: now, policy: policy, limits: limits, ledger: &ledger)
+        match, at: step.at, policy: policy, limits: limits, ledger: &ledger)
       stir(device)
     }
   }

@@ -43,6 +43,7 @@ extension Partition {
     let pending = Int64(slot.lane.pending.deliveries)
     ledger.recovered += pending
     ledger.pending += pending
+    if row.lane.slot > .zero { recoverSlot(of: device) }
     stir(device)
   }
 

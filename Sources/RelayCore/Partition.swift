@@ -49,6 +49,10 @@ package struct Partition: Sendable {
   var isTickAsked = false
   package internal(set) var zonesWithGap = 0
   var fanOuts: OrderedDictionary<Ordinal, FanOut> = [:]
+  /// Lines of hot zones.
+  var smears: [ZoneKey: Smear] = [:]
+  /// Times that a line reached the longest time, since start.
+  package internal(set) var hurried: Int64 = 0
   var rows: RowChanges
   /// The last fact in the last cut, and the devices in it.
   var cutTo: Ordinal
@@ -90,8 +94,10 @@ package struct Partition: Sendable {
   }
 
   /// New rules: every lane is asked anew what it waits for; its timer was set by the old ones.
-  mutating func adopt(_ policy: WakePolicy) {
+  package mutating func adopt(_ policy: WakePolicy, at now: Instant) {
+    let before = self.policy.smearing
     self.policy = policy
+    stretchSlots(from: before, at: now)
     for device in devices.indices { restless.append(device) }
   }
 
@@ -116,6 +122,8 @@ package struct Partition: Sendable {
   struct Step {
     var ordinal: Ordinal
     var at: Instant
+    /// Of a hot change: microseconds between the wakes it makes here.
+    var gap: Int64?
     var position: Position { Position(ordinal) }
   }
 

@@ -18,14 +18,17 @@ package struct Census: Hashable, Sendable {
   package var devices = 0
   package var remembered = 0
   package var isRestoreProven = false
+  /// Lanes that wait for their slot in a smear; how often a line was too long for its rate.
+  package var smeared = 0
+  package var hurried: Int64 = 0
 
   package init() {}
 }
 
 extension Relay {
-  package func census() -> Census {
+  package func census(at now: Instant) -> Census {
     var census = Census()
-    for id in PartitionID.all { partition(id).count(into: &census) }
+    for id in PartitionID.all { partition(id).count(into: &census, at: now) }
     return census
   }
 
@@ -37,7 +40,7 @@ extension Relay {
 }
 
 extension Partition {
-  func count(into census: inout Census) {
+  func count(into census: inout Census, at now: Instant) {
     for device in devices.indices {
       let lane = devices[device].lane
       switch lane.state {
@@ -50,8 +53,10 @@ extension Partition {
       case .retired: census.retired += 1
       }
       census.devices += 1
+      if lane.pending.isFresh, !lane.hasNews(at: now) { census.smeared += 1 }
       census.oldestPending = Self.earlier(census.oldestPending, lane.freshSince)
     }
+    census.hurried += hurried
     census.fanOuts += fanOuts.count
     census.zonesWithGap += zonesWithGap
     census.remembered += memory.count

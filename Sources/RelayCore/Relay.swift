@@ -48,10 +48,10 @@ package struct Relay: ~Copyable {
   }
 
   /// New rules from here on. Called between two steps; what was decided before stays.
-  package mutating func adopt(_ policy: WakePolicy) {
+  package mutating func adopt(_ policy: WakePolicy, at now: Instant) {
     guard policy != self.policy else { return }
     self.policy = policy
-    for index in partitions.indices { partitions[index].adopt(policy) }
+    for index in partitions.indices { partitions[index].adopt(policy, at: now) }
     for key in routes.keys.sorted() {
       routes[key]?.adopt(probe: policy.probe, pruning: policy.pruning)
     }

@@ -25,7 +25,7 @@ extension EngineLoop {
     settings.tombstonesKept = adoption.settings.tombstonesKept
     settings.notificationsKept = adoption.settings.notificationsKept
     settings.drainGrace = adoption.settings.drainGrace
-    relay.adopt(adoption.settings.policy)
+    relay.adopt(adoption.settings.policy, at: now)
     for route in adoption.ended.sorted() {
       outside.senders[route] = nil
       crew.dismiss(from: route)

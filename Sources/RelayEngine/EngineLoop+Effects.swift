@@ -22,10 +22,21 @@ extension EngineLoop {
         log(stopped: reason, route)
       case .pruning(let route, let stop):
         log(stop, on: route)
+      case .hurried(let scope):
+        hurried(scope, at: now)
       case .hangUp(let device):
         outside.courier?.hangUp(device)
       }
     }
+  }
+
+  /// Every partition says so for itself, and slice by slice: told once in ten minutes.
+  private mutating func hurried(_ scope: Scope, at now: Instant) {
+    guard tally.hurried.map({ $0 + .minutes(10) <= now }) ?? true else { return }
+    tally.hurried = now
+    logger.warning(
+      "a hot change wakes more devices than smearing.rate allows in smearing.longest: faster",
+      metadata: ["container": "\(scope.container)", "environment": "\(scope.environment.name)"])
   }
 
   /// A fact of our own. Slices keep the pace of folds.

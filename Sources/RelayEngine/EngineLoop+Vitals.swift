@@ -10,6 +10,8 @@ struct Tally: Sendable {
   var folds: Int64 = 0
   /// Entries they wrote into feeds: what merging saves shows here.
   var feedRows: Int64 = 0
+  /// When people were last told that a smear is faster than its rate.
+  var hurried: Instant?
   /// The store's last refusal, until it works again.
   var storeTrouble: String?
 
@@ -81,7 +83,7 @@ extension Relay {
       }
       vitals.routes.append(item)
     }
-    let census = census()
+    let census = census(at: now)
     vitals.lanes.idle = census.idle
     vitals.lanes.gathering = census.gathering
     vitals.lanes.due = census.due
@@ -94,6 +96,7 @@ extension Relay {
         "a client's token names a history this store never had: it was restored from a copy; "
           + "run `zonerelay expire-tokens`")
     }
+    (vitals.smearing.waiting, vitals.smearing.hurried) = (census.smeared, census.hurried)
     vitals.zonesWithGap = census.zonesWithGap
     vitals.fanOuts.running = census.fanOuts
     vitals.fanOuts.oldestAge = Self.age(of: census.oldestFanOut, at: now)

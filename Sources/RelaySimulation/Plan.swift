@@ -58,6 +58,8 @@ struct Plan: Sendable {
   var expiries = 0
   var attacks = 0
   var readMarks = 0
+  /// Fetches a second that producers declare.
+  var fetchCapacity = 0
 
   init(seed: UInt64) {
     var draw = Draw(seed: seed ^ 0x5151)
@@ -79,6 +81,18 @@ struct Plan: Sendable {
     chooseNumbers(seed)
     chooseWakes(seed)
     chooseCourier(seed)
+    chooseSmearing(seed)
+  }
+
+  /// By draws of its own: every public or shared change is hot, and its users are few, so that
+  /// their slots are far from each other.
+  private mutating func chooseSmearing(_ seed: UInt64) {
+    var draw = Draw(seed: seed ^ 0x5353)
+    guard draw.below(2) == 0 else { return }
+    policy.smearing.above = draw.pick([1, 64])
+    policy.smearing.rate = draw.pick([nil, 1, 4, 64])
+    policy.smearing.longest = .seconds(draw.pick([5, 60, 600]))
+    fetchCapacity = draw.pick([0, 2, 1_000])
   }
 
   /// By draws of its own, as below.

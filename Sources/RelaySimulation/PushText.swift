@@ -4,6 +4,9 @@ import RelayCore
 struct PushText {
   var wake: UInt32 = 0
   var zones: [ZoneRef] = []
+  /// Of them those that are not to be fetched before `notBefore`, in seconds.
+  var waiting: [ZoneRef] = []
+  var notBefore: Int64?
   var hasQuery = false
   var isMore = false
   var notification: String?
@@ -25,12 +28,15 @@ struct PushText {
     else { return nil }
     self.wake = UInt32(wake)
     for item in zr["z"]?.items ?? [] {
-      guard let parts = Optional(item.items), parts.count == 3, let name = parts[0].text,
-        let owner = parts[1].text, let number = parts[2].number,
+      guard let parts = Optional(item.items), (3...4).contains(parts.count),
+        let name = parts[0].text, let owner = parts[1].text, let number = parts[2].number,
         let database = Database(rawValue: UInt8(number))
       else { return nil }
-      zones.append(ZoneRef(zone: ZoneID(name: name, owner: UserID(owner)), database: database))
+      let ref = ZoneRef(zone: ZoneID(name: name, owner: UserID(owner)), database: database)
+      zones.append(ref)
+      if parts.count == 4 { waiting.append(ref) }
     }
+    notBefore = zr["nb"]?.number.map(Int64.init)
     hasQuery = zr["q"] != nil
     isMore = zr["m"] != nil
     notification = ck["nid"]?.text

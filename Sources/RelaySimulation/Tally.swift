@@ -24,6 +24,8 @@ package struct Tally: Sendable {
   /// Polls and streams, and wakes that went over them.
   package var connections = 0
   package var told = 0
+  /// Pushes that name something to wait for.
+  package var waits = 0
 
   package init() {}
 
@@ -45,7 +47,7 @@ package struct Tally: Sendable {
       ("pages with more", \.pagesWithMore), ("expiries", \.expiries), ("pushes", \.pushes),
       ("alerts", \.alerts), ("refusals", \.refusals),
       ("numbered", \.numbered), ("ticks", \.ticks), ("settled", \.settled), ("gaps", \.gaps),
-      ("connections", \.connections), ("told", \.told),
+      ("connections", \.connections), ("told", \.told), ("waits", \.waits),
     ]
   }
 }

@@ -61,7 +61,7 @@ extension Draw {
   mutating func fanOut() -> FanOut {
     FanOut(
       origin: ordinal(), change: change(), zonePosition: position(), cursor: position(),
-      since: instant())
+      since: instant(), turn: maybe { $0.position() })
   }
 
   mutating func numbers() -> ZoneNumbers {
@@ -96,7 +96,7 @@ extension Draw {
         key: AlertKey(
           subscription: SubscriptionID($0.text()), database: $0.database(), subject: $0.text(),
           collapse: $0.maybe { $0.text() }), notice: $0.notice(), position: $0.position(),
-        look: $0.maybe { $0.subscription().info })
+        look: $0.maybe { $0.subscription().info }, isHot: $0.flag())
     }
     pending.lostAlerts = flag()
     return LaneRecord(
@@ -110,7 +110,8 @@ extension Draw {
         Grace(
           first: UInt32(truncatingIfNeeded: $0.next()), last: UInt32(truncatingIfNeeded: $0.next()),
           until: $0.instant(), deadline: $0.instant())
-      })
+      },
+      slot: instant())
   }
 
   private mutating func pending() -> Pending {
@@ -118,6 +119,7 @@ extension Draw {
       notice: notice(), position: position(), zonePosition: position(), isFresh: flag(),
       toldBy: UInt32(number(0..<1_000)))
     pending.isCovered = flag()
+    pending.isHot = flag()
     return pending
   }
 

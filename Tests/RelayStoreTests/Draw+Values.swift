@@ -49,7 +49,8 @@ extension Draw {
     return Change(
       scope: scope(), database: database(), zone: zone(), event: event(),
       author: maybe { Change.Author(user: $0.user(), client: $0.maybe { $0.client() }) },
-      sequence: sequence, origin: sequence == nil ? 0 : next(), time: instant(),
+      sequence: sequence, origin: sequence == nil ? 0 : next(),
+      fetchCapacity: pick([0, 1, 500, Change.fetchCapacityMax]), time: instant(),
       notification: identifier(), fingerprint: next())
   }
 

@@ -75,6 +75,7 @@ extension Lane {
   /// A provider or the courier took the wake: what it covers is told, and nothing else (L24).
   package mutating func delivered(at now: Instant, policy: WakePolicy, ledger: inout Ledger) {
     guard case .inFlight(let attempt) = state else { return }
+    if !attempt.isAlert { isSentBack = false }
     if attempt.alert != nil { ledger.settle(1, as: \.woken) }
     let isWatched = hasAcknowledged || (attempt.isOverCourier && reach.hasProvider)
     var hasTold = !attempt.isAlert

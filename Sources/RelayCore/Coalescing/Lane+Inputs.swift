@@ -9,6 +9,7 @@ extension Lane {
       return
     }
     if freshSince == nil { freshSince = now }
+    let isFirstNews = !match.isHot && isAllHeld(at: now)
     if pending.add(match, limits: limits) { ledger.pending += 1 } else { ledger.merged += 1 }
     switch state {
     case .idle, .watching:
@@ -19,6 +20,9 @@ extension Lane {
     case .inFlight(var attempt):
       attempt.gathering = (attempt.gathering?.first ?? now, now)
       state = .inFlight(attempt)
+    case .due where isFirstNews:
+      // All that was due waits for its slot: what does not wait gathers like any first change.
+      state = .gathering(opened: now, due: now + policy.window)
     case .due, .resting, .retired:
       break
     }

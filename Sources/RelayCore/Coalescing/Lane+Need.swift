@@ -26,9 +26,9 @@ extension Lane {
       return need(at: now, stepped: stepped, folded: folded, policy: policy)
     case .resting(let rest):
       // A provider's wish does not keep the courier waiting.
-      let tell = telling(folded: folded)
+      let tell = telling(folded: folded, at: now)
       guard tell == .nothing else { return tell }
-      guard reach.hasProvider else { return .nothing }
+      guard reach.hasProvider else { return waitingHere(at: now) }
       guard rest.until <= now else { return .timer(rest.until) }
       return attempt(at: now, folded: folded, policy: policy)
     case .due(let after):
@@ -41,12 +41,12 @@ extension Lane {
 
   /// All is told: a wake is due again when the courier's grace is over, or by the ladder.
   private func repeating(at now: Instant, folded: Ordinal, policy: WakePolicy) -> Need {
-    if reach.isHere && repeats { return telling(folded: folded) }
+    if reach.isHere && repeats { return telling(folded: folded, at: now) }
     // Without a provider there is nobody to insist by.
     guard reach.hasProvider, grace != nil || hasAcknowledged else { return .nothing }
     let due = grace?.until ?? rewakeAt(policy)
     guard due <= now else { return .timer(due) }
-    if grace == nil, reach.isHere { return telling(folded: folded) }
+    if grace == nil, reach.isHere { return telling(folded: folded, at: now) }
     return attempt(at: now, folded: folded, policy: policy)
   }
 
@@ -54,26 +54,38 @@ extension Lane {
   private func rewakeAt(_ policy: WakePolicy) -> Instant {
     guard let last = policy.rewake.last else { return .never }
     let gap = ladderStep < policy.rewake.count ? policy.rewake[ladderStep] : last
-    return lastWake + gap
+    return ladderFrom + gap
   }
 
   /// What a connected device is told first; nothing if the courier has told all there is.
-  private func telling(folded: Ordinal) -> Need {
+  private func telling(folded: Ordinal, at now: Instant) -> Need {
     guard reach.isHere else { return .nothing }
-    guard !pending.alerts.isEmpty || pending.isFresh || repeats || isRewake else {
+    let hasNews = hasNews(at: now)
+    guard !pending.alerts.isEmpty || hasNews || hasRepeats(at: now) || isRewake else {
       return .nothing
     }
     if nextWake >= reservedWake { return .fold }
     if !pending.alerts.isEmpty { return .tell(isAlert: true) }
-    return !pending.isFresh || pending.isTellable(folded) ? .tell(isAlert: false) : .fold
+    return !hasNews || hasTellableNews(folded, at: now) ? .tell(isAlert: false) : .fold
+  }
+
+  /// The courier is to tell something again, and not only what now waits for its slot.
+  private func hasRepeats(at now: Instant) -> Bool {
+    repeats && pending.subjects.contains { names($0) && !isHeld($0, at: now) }
+  }
+
+  /// Who has only the courier, and is there, waits for its slot.
+  private func waitingHere(at now: Instant) -> Need {
+    guard reach.isHere, pending.isFresh, opens(at: now) > now else { return .nothing }
+    return .timer(slot)
   }
 
   private func attempt(at now: Instant, folded: Ordinal, policy: WakePolicy) -> Need {
     if state != .watching {
-      let tell = telling(folded: folded)
+      let tell = telling(folded: folded, at: now)
       guard tell == .nothing else { return tell }
     }
-    guard reach.hasProvider else { return .nothing }
+    guard reach.hasProvider else { return waitingHere(at: now) }
     if let until = reach.expectedBack(at: now), !isGraceOver(at: now) {
       return .timer(min(until, grace?.until ?? .never))
     }
@@ -85,10 +97,15 @@ extension Lane {
       opens = min(opens, alertOpens)
     }
     if pending.isFresh || isRewake || isGraceOver(at: now) {
-      let backgroundOpens = background.opens(backgroundRule(policy), at: now)
+      let isDueAnyway = !pending.isFresh || isGraceOver(at: now)
+      let backgroundOpens = max(
+        background.opens(backgroundRule(policy), at: now),
+        isDueAnyway ? now : self.opens(at: now))
       if backgroundOpens <= now {
         // All that waits came after the last cut: a reader would not find it at once.
-        return !pending.isFresh || pending.isTellable(folded) ? .attempt(isAlert: false) : .fold
+        let isTellable =
+          isDueAnyway ? pending.isTellable(folded) : hasTellableNews(folded, at: now)
+        return !pending.isFresh || isTellable ? .attempt(isAlert: false) : .fold
       }
       opens = min(opens, backgroundOpens)
     }

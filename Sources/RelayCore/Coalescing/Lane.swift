@@ -31,6 +31,10 @@ package struct Lane: Hashable, Sendable {
   package internal(set) var unfolded = Unfolded.nothing
   /// What the courier told and nobody acknowledged: a push follows.
   package internal(set) var grace: Grace?
+  /// Its turn in a smear: hot zones are not to be fetched before. Zero: it never had one.
+  package internal(set) var slot = Instant.zero
+  /// It came long after its slot, and was given another one.
+  var isSentBack = false
   package var reach = Reach()
   /// A device came back to the courier without having got all it was told.
   var repeats = false
@@ -116,6 +120,7 @@ package struct Lane: Hashable, Sendable {
     nextWake = record.reservedWake
     reservedWake = record.reservedWake
     grace = record.grace
+    slot = record.slot
     state = .idle
     if let retirement = record.retirement {
       state = .retired(retirement)
@@ -147,7 +152,7 @@ package struct Lane: Hashable, Sendable {
       reservedWake: max(reservedWake, reserving), background: background, alert: alert,
       learnt: learnt, hasAcknowledged: hasAcknowledged, ladderStep: ladderStep, lastWake: lastWake,
       retirement: retirement, pending: kept, lastVerdict: lastVerdict, lastFetch: lastFetch,
-      grace: grace)
+      grace: grace, slot: slot)
   }
 
   /// What the last `record` reserved; counts once that fold is durable.

@@ -20,13 +20,16 @@ package struct LaneRecord: Hashable, Sendable {
   package var lastFetch: Instant?
   /// What the courier told and nobody acknowledged: its push outlives a crash.
   package var grace: Grace?
+  /// Its turn in a smear: those that wait at a crash wait on, each for its own.
+  package var slot: Instant
 
   package init(
     reservedWake: UInt32 = 1, background: Budget = Budget(), alert: Budget = Budget(),
     learnt: LearntBudget = LearntBudget(), hasAcknowledged: Bool = false, ladderStep: Int = 0,
     lastWake: Instant = .zero,
     retirement: Retirement? = nil, pending: PendingSet = PendingSet(),
-    lastVerdict: LastVerdict? = nil, lastFetch: Instant? = nil, grace: Grace? = nil
+    lastVerdict: LastVerdict? = nil, lastFetch: Instant? = nil, grace: Grace? = nil,
+    slot: Instant = .zero
   ) {
     self.reservedWake = reservedWake
     self.background = background
@@ -40,6 +43,7 @@ package struct LaneRecord: Hashable, Sendable {
     self.lastVerdict = lastVerdict
     self.lastFetch = lastFetch
     self.grace = grace
+    self.slot = slot
   }
 }
 

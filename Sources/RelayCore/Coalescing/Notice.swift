@@ -47,16 +47,19 @@ package struct Match: Hashable, Sendable {
   package var alert: AlertKey?
   /// How the alert looks, where the subscription cannot say it when it is shown.
   package var look: NotificationInfo?
+  /// Of a hot change: the lane has a slot.
+  package var isHot: Bool
 
   package init(
     notice: Notice, position: Position, zonePosition: Position, alert: AlertKey? = nil,
-    look: NotificationInfo? = nil
+    look: NotificationInfo? = nil, isHot: Bool = false
   ) {
     self.notice = notice
     self.position = position
     self.zonePosition = zonePosition
     self.alert = alert
     self.look = look
+    self.isHot = isHot
   }
 }
 

@@ -14,6 +14,8 @@ package struct Pending: Hashable, Sendable {
   package var toldBy: UInt32 = 0
   /// Others than its newest notice are among what it stands for: another zone or subscription.
   package var isMixed = false
+  /// All that is new of it came with hot changes: it waits for the lane's slot.
+  package var isHot = false
   /// The first delivery that no attempt covers; zero once it is known to be folded. Not kept in
   /// the tables: what stands there is folded.
   package var freshFrom: Position
@@ -24,6 +26,7 @@ package struct Pending: Hashable, Sendable {
     position = match.position
     zonePosition = match.zonePosition
     isFresh = true
+    isHot = match.isHot
   }
 
   package init(
@@ -47,6 +50,7 @@ package struct Pending: Hashable, Sendable {
   mutating func add(_ match: Match) -> Bool {
     isMixed = isMixed || !notice.isLike(match.notice)
     if !isFresh { freshFrom = match.position }
+    isHot = match.isHot && (isHot || !isFresh)
     notice = match.notice
     position = match.position
     zonePosition = match.zonePosition
@@ -78,13 +82,17 @@ package struct PendingAlert: Hashable, Sendable {
   /// How it looks, where it names values of its record or its subscription is gone. Nil: as the
   /// subscription says when it is shown. Erased with the alert.
   package var look: NotificationInfo?
+  /// It is shown at once, and says what to wait for before anything is fetched.
+  package var isHot: Bool
 
   package init(
-    key: AlertKey, notice: Notice, position: Position, look: NotificationInfo? = nil
+    key: AlertKey, notice: Notice, position: Position, look: NotificationInfo? = nil,
+    isHot: Bool = false
   ) {
     self.key = key
     self.notice = notice
     self.position = position
     self.look = look
+    self.isHot = isHot
   }
 }

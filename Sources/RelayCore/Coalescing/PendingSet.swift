@@ -65,7 +65,8 @@ package struct PendingSet: Hashable, Sendable {
 
   private mutating func add(_ key: AlertKey, _ match: Match, limits: Limits) -> Bool {
     let alert = PendingAlert(
-      key: key, notice: match.notice, position: match.position, look: match.look)
+      key: key, notice: match.notice, position: match.position, look: match.look,
+      isHot: match.isHot)
     if let index = alerts.firstIndex(where: { $0.key == key }) {
       alerts[index] = alert
       return false

@@ -13,6 +13,7 @@ extension Partition {
     stir(device)
     // It may have moved to another route, or another device may have its slot, since it stood here.
     guard let isAlert = wanted(of: ready, at: now) else { return nil }
+    if !isAlert, isSentBack(device, at: now) { return nil }
     let lane = devices[device].lane
     let owner = users[devices[device].user]
     guard let (text, listed) = text(of: ready, isAlert: isAlert, owner, at: now) else {
@@ -27,6 +28,7 @@ extension Partition {
       isAlert: isAlert, overCourier: overCourier, at: now, policy: policy
     ) { subject in
       guard wakesApp, subject.isTellable(folded) else { return false }
+      if overCourier, lane.isHeld(subject, at: now) { return false }
       if lane.pending.overflow.contains(subject) { return text.isMore }
       if lane.pending.query.contains(subject) { return text.hasQuery }
       return named.contains(subject.notice.place)
@@ -63,24 +65,31 @@ extension Partition {
   ) -> (WakeText, [Pending])? {
     let device = ready.device
     let lane = devices[device].lane
-    let pending = lane.pending.tellable(folded)
+    var pending = lane.pending.tellable(folded)
+    // Another answer of the courier costs nothing: there each hot zone is told at its slot.
+    if ready.isOverCourier, !isAlert { pending.keep { !lane.isHeld($0, at: now) } }
     // A device that never acknowledges is told only what no wake has told yet.
     let zones =
-      pending.zones.filter(\.isFresh)
+      pending.zones.filter { $0.isFresh && !lane.isWaiting($0, at: now) }
+      + pending.zones.filter { lane.isHeld($0, at: now) }
       + pending.zones.filter { !$0.isFresh && lane.names($0) }
     let hasQuery = pending.query.contains { lane.names($0) }
     let overflows = pending.overflow.contains { lane.names($0) }
     let shown: Notice
     var info: NotificationInfo?
+    var waits =
+      lane.slot > now
+      && (zones + pending.overflow + pending.query).contains {
+        lane.names($0) && lane.isWaiting($0, at: now)
+      }
     if isAlert {
       guard let alert = pending.alerts.first else { return nil }
+      waits = waits || alert.isHot
       shown = alert.notice
       info = alert.look ?? self.info(of: alert.key, owner)
     } else {
       let subjects = zones + pending.query + pending.overflow
-      let fresh = subjects.filter(\.isFresh)
-      guard let newest = (fresh.isEmpty ? subjects : fresh).max(by: { $0.position < $1.position })
-      else { return nil }
+      guard let newest = lane.newest(of: subjects, at: now) else { return nil }
       shown = newest.notice
     }
     let resumed = lane.resumable(isAlert: isAlert, overCourier: ready.isOverCourier, at: now)
@@ -89,10 +98,13 @@ extension Partition {
       info: info,
       subjects: zones.count + (hasQuery ? 1 : 0) + (overflows ? 1 : 0) + pending.alerts.count,
       zones: zones.map {
-        WakeText.NamedZone(zone: $0.notice.zone, database: $0.notice.database)
+        WakeText.NamedZone(
+          zone: $0.notice.zone, database: $0.notice.database,
+          waits: lane.isWaiting($0, at: now))
       },
       hasQuery: hasQuery, isMore: overflows || pending.lostAlerts,
-      badge: info?.badges == true ? badge(of: device) : nil)
+      badge: info?.badges == true ? badge(of: device) : nil,
+      notBefore: waits && lane.slot > now ? lane.slot : nil)
     return (text, zones)
   }
 

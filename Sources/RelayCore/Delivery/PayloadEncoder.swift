@@ -65,6 +65,11 @@ package enum PayloadEncoder {
     }
     if text.hasQuery { json.raw(",\"q\":1") }
     if isMore { json.raw(",\"m\":1") }
+    if let notBefore = text.notBefore {
+      json.raw(",\"nb\":")
+      // Whole seconds: rather a moment later than before its time.
+      json.number((notBefore.milliseconds + 999) / 1_000)
+    }
     json.raw("}}")
     return json.bytes
   }
@@ -77,6 +82,7 @@ package enum PayloadEncoder {
     json.string(zone.zone.owner.name)
     json.raw(",")
     json.number(zone.database.rawValue)
+    if zone.waits { json.raw(",1") }
     json.raw("]")
     return json.bytes
   }

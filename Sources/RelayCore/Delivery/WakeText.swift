@@ -16,10 +16,13 @@ package struct WakeText: Hashable, Sendable {
   package var isMore: Bool
   /// The user's counter for this topic, if the notification shows it.
   package var badge: Int?
+  /// What waits among all this is not to be fetched before then; nil: nothing waits.
+  package var notBefore: Instant?
 
   package init(
     scope: Scope, user: UserID, wake: UInt32, notice: Notice, info: NotificationInfo?,
-    subjects: Int, zones: [NamedZone], hasQuery: Bool, isMore: Bool, badge: Int? = nil
+    subjects: Int, zones: [NamedZone], hasQuery: Bool, isMore: Bool, badge: Int? = nil,
+    notBefore: Instant? = nil
   ) {
     self.scope = scope
     self.user = user
@@ -31,15 +34,19 @@ package struct WakeText: Hashable, Sendable {
     self.hasQuery = hasQuery
     self.isMore = isMore
     self.badge = badge
+    self.notBefore = notBefore
   }
 
   package struct NamedZone: Hashable, Sendable {
     package var zone: ZoneID
     package var database: Database
+    /// It is hot, and not to be fetched before `notBefore`.
+    package var waits: Bool
 
-    package init(zone: ZoneID, database: Database) {
+    package init(zone: ZoneID, database: Database, waits: Bool = false) {
       self.zone = zone
       self.database = database
+      self.waits = waits
     }
   }
 }

@@ -22,11 +22,32 @@ extension Partition {
       return
     }
     guard let few = few(for: out) else {
-      fanOuts[out.origin] = out
+      let begun = begun(out)
+      fanOuts[out.origin] = begun
       rows.fanOuts = true
-      return effects.append(.journal(id, .slice(Slice(origin: out.origin, cursor: .zero))))
+      return effects.append(
+        .journal(id, .slice(Slice(origin: out.origin, cursor: begun.cursor))))
     }
-    reach(few, out, step, &effects)
+    guard let gap = policy.smearing.gap(capacity: change.fetchCapacity),
+      few.users > policy.smearing.aboveHere
+    else { return reach(few, out, step, &effects) }
+    var hot = step
+    hot.gap = gap
+    reach(few.turned(by: out.fairness), out, hot, &effects)
+  }
+
+  /// A hot change begins with another user each time.
+  private func begun(_ out: FanOut) -> FanOut {
+    guard isHot(out) else { return out }
+    var begun = out
+    if out.change.database == .public {
+      begun.turn = index.publicPlace(out.change, out.fairness)
+    } else {
+      let all = members[ZoneKey(scope: out.change.scope, zone: out.change.zone)] ?? []
+      begun.turn = all.isEmpty ? .zero : all[Int((out.fairness >> 32) % UInt64(all.count))].serial
+    }
+    begun.cursor = begun.turn ?? .zero
+    return begun
   }
 
   /// The next slice. One that was stepped before, repeated by a recovery, finds another cursor.
@@ -36,7 +57,9 @@ extension Partition {
   }
 
   private mutating func advance(_ out: FanOut, _ step: Step, _ effects: inout [Effect]) {
-    let part = part(of: out, limit: limits.fanOutSlice)
+    let part = turnedPart(of: out, limit: limits.fanOutSlice)
+    var step = step
+    if out.turn != nil { step.gap = policy.smearing.gap(capacity: out.change.fetchCapacity) }
     reach(part, out, step, &effects)
     rows.fanOuts = true
     guard let last = part.next else {
@@ -50,8 +73,11 @@ extension Partition {
     effects.append(.journal(id, .slice(Slice(origin: out.origin, cursor: last))))
   }
 
-  private func resume(after out: FanOut, _ effects: inout [Effect]) {
-    guard let next = fanOuts.values.first(where: { $0.subject == out.subject }) else { return }
+  private mutating func resume(after out: FanOut, _ effects: inout [Effect]) {
+    guard let next = fanOuts.values.first(where: { $0.subject == out.subject }).map(begun) else {
+      return
+    }
+    fanOuts[next.origin] = next
     effects.append(.journal(id, .slice(Slice(origin: next.origin, cursor: next.cursor))))
   }
 
@@ -61,6 +87,24 @@ extension Partition {
     var members: ArraySlice<Member> = []
     /// Nil: these are the last.
     var next: Position?
+
+    /// One of the two is empty.
+    var users: Int { members.count + Set(subscribers.map(\.user)).count }
+
+    /// The same, beginning with another one.
+    func turned(by draw: UInt64) -> Part {
+      var part = self
+      let count = subscribers.count + members.count
+      guard count > 1 else { return part }
+      let turn = Int((draw >> 32) % UInt64(count))
+      if members.isEmpty {
+        part.subscribers = Array(subscribers[turn...] + subscribers[..<turn])
+      } else {
+        let first = members.startIndex + turn
+        part.members = ArraySlice(members[first...] + members[..<first])
+      }
+      return part
+    }
   }
 
   /// All whom it concerns, if they are few enough to be stepped with the change itself; nil: it
@@ -68,6 +112,20 @@ extension Partition {
   private func few(for out: FanOut) -> Part? {
     let part = part(of: out, limit: max(1, limits.fanOutSlice / 10))
     return part.next == nil ? part : nil
+  }
+
+  /// What lies beyond the cursor; once the last one is reached, from the first one to the turn.
+  private func turnedPart(of out: FanOut, limit: Int) -> Part {
+    var part = part(of: out, limit: limit)
+    guard let turn = out.turn, turn > .zero else { return part }
+    if out.cursor >= turn {
+      part.next = part.next ?? .zero
+      return part
+    }
+    part.subscribers.removeAll { $0.held.serial > turn }
+    part.members = part.members.prefix { $0.serial <= turn }
+    if let next = part.next, next >= turn { part.next = nil }
+    return part
   }
 
   private func part(of out: FanOut, limit: Int) -> Part {
@@ -91,6 +149,8 @@ extension Partition {
   private mutating func reach(
     _ part: Part, _ out: FanOut, _ step: Step, _ effects: inout [Effect]
   ) {
+    let before = hurried
+    defer { if hurried > before { effects.append(.hurried(out.change.scope)) } }
     var entries: [Int: Int] = [:]
     for hit in part.subscribers {
       let first = entries[hit.user, default: 0]
@@ -116,6 +176,11 @@ extension Partition {
 }
 
 extension FanOut {
+  /// Differs from change to change, and is the same in every replay.
+  var fairness: UInt64 {
+    change.fingerprint &* 0x9e37_79b9_7f4a_7c15
+  }
+
   /// What later changes queue behind: the zone; in the public database the record.
   var subject: Subject {
     guard change.database == .public, case .record(let record) = change.event else {

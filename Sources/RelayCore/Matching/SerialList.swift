@@ -47,6 +47,15 @@ struct SerialList: Sendable {
     pieces.insert(upper, at: piece + 1)
   }
 
+  var pieceCount: Int { pieces.count }
+
+  /// The serial of some item, whichever `draw` means.
+  func serial(_ draw: UInt64) -> Position {
+    guard !pieces.isEmpty else { return .zero }
+    let piece = pieces[Int((draw >> 40) % UInt64(pieces.count))]
+    return piece[Int((draw >> 20 & 0xf_ffff) % UInt64(piece.count))].serial
+  }
+
   private func firstPiece(beyond serial: Position) -> Int {
     var (low, high) = (0, pieces.count)
     while low < high {

@@ -146,6 +146,15 @@ package struct SubscriptionIndex: Sendable {
     return page
   }
 
+  /// The place of one that the change may fire, whichever `draw` means.
+  func publicPlace(_ change: Change, _ draw: UInt64) -> Position {
+    guard case .record(let record) = change.event,
+      let postings = postings[PublicKey(scope: change.scope, recordType: record.type)],
+      let longest = postings.lists(for: record).max(by: { $0.pieceCount < $1.pieceCount })
+    else { return .zero }
+    return longest.serial(draw)
+  }
+
   /// A slice of 1,000 looks at 64,000 at most: some milliseconds.
   private static let looksPerHit = 64
 }

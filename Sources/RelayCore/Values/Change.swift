@@ -12,6 +12,8 @@ package struct Change: Hashable, Sendable {
   /// Keyed hash of producer and source: which number space of its zone `sequence` counts in; 0
   /// without one.
   package var origin: UInt64
+  /// Fetches a second that its producer declared it can serve; 0: it did not say.
+  package var fetchCapacity: Int
   /// When it happened by the producer's clock, for people to read; nothing is ordered by it.
   package var time: Instant
   /// Equal for every retry and in every partition: a keyed hash of scope, source and id.
@@ -21,8 +23,8 @@ package struct Change: Hashable, Sendable {
 
   package init(
     scope: Scope, database: Database, zone: ZoneID, event: Event, author: Author? = nil,
-    sequence: Int64? = nil, origin: UInt64 = 0, time: Instant, notification: Identifier,
-    fingerprint: UInt64
+    sequence: Int64? = nil, origin: UInt64 = 0, fetchCapacity: Int = 0, time: Instant,
+    notification: Identifier, fingerprint: UInt64
   ) {
     self.scope = scope
     self.database = database
@@ -31,10 +33,13 @@ package struct Change: Hashable, Sendable {
     self.author = author
     self.sequence = sequence
     self.origin = origin
+    self.fetchCapacity = fetchCapacity
     self.time = time
     self.notification = notification
     self.fingerprint = fingerprint
   }
+
+  package static let fetchCapacityMax = 1_000_000
 
   package enum Event: Hashable, Sendable {
     case record(RecordChange)

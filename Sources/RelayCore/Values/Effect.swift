@@ -15,6 +15,9 @@ package enum Effect: Hashable, Sendable {
   /// Tell people: so many addresses are called dead that none is given up any more; nil: they are
   /// given up again.
   case pruning(RouteKey, Pruning.Stop?)
+  /// Tell people: a hot change matched more devices than its smear's rate can wake in the longest
+  /// time, and wakes them faster.
+  case hurried(Scope)
   /// This device is no more: its poll or stream at the courier ends.
   case hangUp(DeviceKey)
 }

@@ -53,6 +53,8 @@ package struct WakePolicy: Hashable, Sendable {
   package var courierGrace = Span.seconds(5)
   /// When a provider is believed that calls many addresses dead.
   package var pruning = Pruning.Rule()
+  /// How the wakes of a hot zone are spread.
+  package var smearing = Smear.Rule()
   /// Gaps between wakes that nobody acknowledged; the last one repeats: the slow sweep.
   package var rewake: [Span] = [.minutes(5), .minutes(30), .hours(2), .hours(12), .hours(24)]
 

@@ -183,15 +183,20 @@ package struct FanOut: Hashable, Sendable {
   /// Subscribers or participants up to here have been reached.
   package var cursor: Position
   package var since: Instant
+  /// Of a hot change: whom it began with. It goes on to the last one, and then from the first up to
+  /// here, so that it is not always the same users who come last. Nil: it is not smeared.
+  package var turn: Position?
 
   package init(
-    origin: Ordinal, change: Change, zonePosition: Position, cursor: Position, since: Instant
+    origin: Ordinal, change: Change, zonePosition: Position, cursor: Position, since: Instant,
+    turn: Position? = nil
   ) {
     self.origin = origin
     self.change = change
     self.zonePosition = zonePosition
     self.cursor = cursor
     self.since = since
+    self.turn = turn
   }
 }
 

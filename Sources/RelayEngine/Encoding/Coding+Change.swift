@@ -12,6 +12,7 @@ extension Change: ByteCoded {
       writer.signed(sequence)
       writer.word(origin)
     }
+    writer.count(fetchCapacity)
     writer.value(time)
     writer.value(notification)
     writer.word(fingerprint)
@@ -28,8 +29,20 @@ extension Change: ByteCoded {
       scope: scope, database: database, zone: zone, event: event, author: author,
       sequence: isNumbered ? try reader.signed("Change") : nil,
       origin: isNumbered ? try reader.word("Change") : 0,
-      time: try reader.value(), notification: try reader.value(),
+      fetchCapacity: try reader.fetchCapacity(), time: try reader.value(),
+      notification: try reader.value(),
       fingerprint: try reader.word("Change"))
+  }
+}
+
+extension ByteReader {
+  /// Within what a producer may declare.
+  fileprivate mutating func fetchCapacity() throws(CodingFailure) -> Int {
+    let number = try number("Change")
+    guard let capacity = Int(exactly: number), capacity <= Change.fetchCapacityMax else {
+      throw failure(.number(number), "Change")
+    }
+    return capacity
   }
 }
 

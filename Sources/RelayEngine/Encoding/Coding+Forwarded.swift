@@ -57,11 +57,12 @@ extension FanOut: BlobCoded {
     writer.value(zonePosition)
     writer.value(cursor)
     writer.value(since)
+    writer.optional(turn)
   }
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
     self.init(
       origin: try reader.value(), change: try reader.value(), zonePosition: try reader.value(),
-      cursor: try reader.value(), since: try reader.value())
+      cursor: try reader.value(), since: try reader.value(), turn: try reader.optional())
   }
 }

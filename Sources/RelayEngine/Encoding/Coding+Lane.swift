@@ -16,6 +16,7 @@ extension LaneRecord: BlobCoded {
     writer.optional(lastFetch)
     writer.count(learnt.max)
     writer.optional(grace)
+    writer.value(slot)
   }
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
@@ -27,6 +28,7 @@ extension LaneRecord: BlobCoded {
       lastVerdict: try reader.optional(), lastFetch: try reader.optional())
     learnt = LearntBudget(max: Int(try reader.small("LaneRecord")))
     grace = try reader.optional()
+    slot = try reader.value()
   }
 }
 
@@ -106,6 +108,7 @@ extension Pending: ByteCoded {
     writer.flag(isCovered)
     writer.number(UInt64(toldBy))
     writer.flag(isMixed)
+    writer.flag(isHot)
   }
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
@@ -119,6 +122,7 @@ extension Pending: ByteCoded {
       toldBy: try reader.wakeNumber())
     self.isCovered = isCovered
     isMixed = try reader.flag("Pending")
+    isHot = try reader.flag("Pending")
   }
 }
 
@@ -128,12 +132,13 @@ extension PendingAlert: ByteCoded {
     writer.value(notice)
     writer.value(position)
     writer.optional(look)
+    writer.flag(isHot)
   }
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
     self.init(
       key: try reader.value(), notice: try reader.value(), position: try reader.value(),
-      look: try reader.optional())
+      look: try reader.optional(), isHot: try reader.flag("PendingAlert"))
   }
 }
 

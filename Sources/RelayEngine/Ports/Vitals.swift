@@ -13,6 +13,7 @@ package struct Vitals: Hashable, Sendable {
   package var lanes = Lanes()
   package var routes: [Route] = []
   package var fanOuts = FanOuts()
+  package var smearing = Smearing()
   /// Zones of which a producer's numbers are missing for too long.
   package var zonesWithGap = 0
   package var oldestPendingAge: Double = 0
@@ -75,6 +76,14 @@ package struct Vitals: Hashable, Sendable {
       self.delivered = delivered
       self.lastError = lastError
     }
+  }
+
+  package struct Smearing: Hashable, Sendable {
+    /// Lanes that wait for their slot.
+    package var waiting = 0
+    /// How often a partition's line was too long for its rate, since start.
+    package var hurried: Int64 = 0
+    package init() {}
   }
 
   package struct FanOuts: Hashable, Sendable {

@@ -32,6 +32,13 @@ struct MetricsText {
     single(
       "fanouts_oldest_age_seconds", .gauge, "Age of the oldest of them.", vitals.fanOuts.oldestAge)
     single(
+      "smeared_lanes", .gauge, "Devices that wait for their slot in the smear of a hot change.",
+      Double(vitals.smearing.waiting))
+    single(
+      "smears_hurried_total", .counter,
+      "Times a smear was too long for its rate, and woke faster.",
+      Double(vitals.smearing.hurried))
+    single(
       "zones_with_gap", .gauge, "Zones of which numbered changes are missing for too long.",
       Double(vitals.zonesWithGap))
     single(

@@ -40,6 +40,21 @@ extension World {
       }
     }
     try checkDurable(text, key)
+    try checkSlot(text, key)
+  }
+
+  /// P5: nobody is told to wait longer than the longest smear, nor of a time that has come; and who
+  /// waits is told until when.
+  private func checkSlot(_ text: PushText, _ key: DeviceKey) throws {
+    guard let seconds = text.notBefore else {
+      if text.waiting.isEmpty { return }
+      throw Broken(.everyDeviceIsWoken, "\(key.line) is to wait and not told until when")
+    }
+    tally.waits += 1
+    let notBefore = Instant(milliseconds: seconds * 1_000)
+    if notBefore < now || notBefore > now + plan.policy.smearing.longest + .seconds(1) {
+      throw Broken(.everyDeviceIsWoken, "\(key.line) is told to wait until \(seconds)")
+    }
   }
 
   private func checkBudget(_ key: DeviceKey, _ intent: Push.Intent) throws {

@@ -38,6 +38,7 @@ extension World {
 
   private func signOut(_ index: Int) {
     clients[index].follows = [:]
+    clients[index].lastWake = [:]
     send(
       .unregister(
         Unregistration(

@@ -137,7 +137,7 @@ extension World {
       case .push(let attempt):
         try push(attempt)
         if planted == .pushesTwice { try push(attempt) }
-      case .retired, .pruning, .circuit: break
+      case .retired, .pruning, .circuit, .hurried: break
       case .hangUp(let key): hangUp(key)
       }
     }

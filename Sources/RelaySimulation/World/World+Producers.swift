@@ -43,7 +43,8 @@ extension World {
       author = Change.Author(user: client.user, client: draw.below(8) == 0 ? nil : client.id)
     }
     return Change(
-      scope: World.scope, database: database, zone: zone, event: event, author: author, time: now,
+      scope: World.scope, database: database, zone: zone, event: event, author: author,
+      fetchCapacity: plan.fetchCapacity, time: now,
       notification: Identifier(uuidFrom: keys.digest(Array("n\(nextID)".utf8))),
       fingerprint: nextID &* 0x9e37_79b9_7f4a_7c15)
   }

@@ -6,6 +6,9 @@ extension World {
     guard let daemon, let text = PushText(attempt.payload) else {
       throw Broken(.everythingIsBounded, "a payload is no JSON: \(attempt.payload.count) bytes")
     }
+    tell?(
+      "  wake \(attempt.wake) of \(attempt.device.line) by \(attempt.route.transport.name): "
+        + String(decoding: attempt.payload, as: UTF8.self))
     try check(attempt, text)
     tally.pushes += 1
     if attempt.intent == .alert { tally.alerts += 1 }

@@ -120,7 +120,8 @@ final class World {
   /// Long enough for every alert that may pend to get its turn within the budget.
   private var endsAt: Instant {
     let turns = 4 + plan.limits.alertsPending / plan.policy.alert.max
-    return World.start + plan.unkind + plan.policy.background.per * Int64(turns) + .minutes(30)
+    let rest = plan.policy.background.per * Int64(turns) + plan.policy.smearing.longest * 2
+    return World.start + plan.unkind + rest + .minutes(30)
   }
 
   /// Nothing is on its way to the store. Re-wakes go on for ever.

@@ -54,6 +54,9 @@ import Testing
     },
     { $0.lane.registered(withProvider: false) },
     { $0.lane.registered(withProvider: true) },
+    { $0.hot(0) },
+    { $0.hot(1, in: 2_000) },
+    { $0.hotAlert("a") },
   ]
 
   private static func rig() -> LaneRig {

@@ -26,6 +26,22 @@ struct LaneRig {
     match(Sample.notice("zones", Self.zones[index]))
   }
 
+  /// The same, of a hot change: the slot is `seconds` away, if it needs one.
+  mutating func hot(_ index: Int, in seconds: Double = 60) {
+    giveSlot(seconds)
+    match(Sample.notice("zones", Self.zones[index]), isHot: true)
+  }
+
+  mutating func hotAlert(_ subject: String, in seconds: Double = 60) {
+    giveSlot(seconds)
+    alert(subject, isHot: true)
+  }
+
+  private mutating func giveSlot(_ seconds: Double) {
+    guard lane.needsSlot(at: now) else { return }
+    lane.wait(for: now + Span(milliseconds: Int64(seconds * 1_000)), isSentBack: false)
+  }
+
   mutating func query(_ record: String) {
     match(
       Sample.notice(
@@ -33,16 +49,17 @@ struct LaneRig {
         .query(record: record, reason: .created, values: [], isCut: false)))
   }
 
-  mutating func alert(_ subject: String) {
+  mutating func alert(_ subject: String, isHot: Bool = false) {
     let key = AlertKey(
       subscription: SubscriptionID("alerts"), database: .private, subject: subject, collapse: nil)
-    match(Sample.notice("alerts", Self.zones[0]), alert: key)
+    match(Sample.notice("alerts", Self.zones[0]), alert: key, isHot: isHot)
   }
 
-  private mutating func match(_ notice: Notice, alert: AlertKey? = nil) {
+  private mutating func match(_ notice: Notice, alert: AlertKey? = nil, isHot: Bool = false) {
     stepped = stepped.next
     let match = Match(
-      notice: notice, position: Position(stepped), zonePosition: Position(stepped), alert: alert)
+      notice: notice, position: Position(stepped), zonePosition: Position(stepped), alert: alert,
+      isHot: isHot)
     lane.matched(match, at: now, policy: policy, limits: limits, ledger: &ledger)
   }
 

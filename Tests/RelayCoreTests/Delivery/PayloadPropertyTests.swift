@@ -49,13 +49,14 @@ import Testing
       subscription: SubscriptionID(name(&draw, 255)), notification: Sample.nid(3),
       database: draw.pick(Database.allCases), zone: zone(&draw), kind: kind)
     let zones = (0..<draw.below(65)).map { _ in
-      WakeText.NamedZone(zone: zone(&draw), database: draw.pick(Database.allCases))
+      WakeText.NamedZone(
+        zone: zone(&draw), database: draw.pick(Database.allCases), waits: draw.chance(30))
     }
     return WakeText(
       scope: Scope(container: name(&draw, 255), environment: .production),
       user: UserID(name(&draw, 255)), wake: UInt32(draw.below(1 << 32 - 1)), notice: notice,
       info: info(&draw), subjects: zones.count, zones: zones, hasQuery: draw.chance(30),
-      isMore: draw.chance(20))
+      isMore: draw.chance(20), notBefore: draw.chance(30) ? .s(7) : nil)
   }
 
   @Test func everyPayloadFitsIsValidAndTellsOfEveryZoneOrThatThereIsMore() {
@@ -71,6 +72,7 @@ import Testing
       if case .array(let zones)? = json["zr"]?["z"] { named = zones.count }
       #expect(named == payload.zonesNamed)
       #expect(named == text.zones.count || json["zr"]?["m"] == .number("1"))
+      #expect((json["zr"]?["nb"] != nil) == (text.notBefore != nil), "never cut")
       let sub = json["ck"]?["qry"] ?? json["ck"]?["fet"] ?? json["ck"]?["met"]
       #expect(sub?["sid"] == .string(text.notice.subscription.name))
       #expect(sub?["zid"] == .string(text.notice.zone.name))

@@ -46,6 +46,20 @@ import Testing
           #"{"w":17,"n":1,"q":1}"#))
   }
 
+  /// The moment is never rounded to an earlier one.
+  @Test func aHotZoneIsMarkedAndTheMomentToWaitForSaid() {
+    var text = text(notice(.zone, .private, Sample.zone))
+    text.zones = [
+      WakeText.NamedZone(zone: Sample.zone, database: .private),
+      WakeText.NamedZone(zone: ZoneID(name: "News", owner: user), database: .shared, waits: true),
+    ]
+    text.notBefore = Instant(milliseconds: 1_700_000_000_001)
+    #expect(
+      encode(text).hasSuffix(
+        #","zr":{"w":17,"n":1,"z":[["ReadingList","_abc",1],["News","_ca83",3,1]],"#
+          + #""nb":1700000001}}"#))
+  }
+
   @Test func aVisibleQueryInThePrivateDatabaseHasABareAlert() {
     var info = NotificationInfo()
     info.alert.body = "New Chat"

@@ -14,9 +14,11 @@ struct PartitionRig {
   /// Lanes that may be woken, in line at their routes.
   var lines: [ReadyLane] = []
 
-  init(_ home: UserID = Sample.owner, limits: Limits = Limits()) {
+  init(
+    _ home: UserID = Sample.owner, limits: Limits = Limits(), policy: WakePolicy = WakePolicy()
+  ) {
     let id = PartitionID.home(of: home, in: Sample.scope)
-    partition = Partition(id: id, limits: limits, policy: WakePolicy())
+    partition = Partition(id: id, limits: limits, policy: policy)
   }
 
   @discardableResult

@@ -1,0 +1,85 @@
+/// Hot changes: who gets a slot, and when.
+extension Partition {
+  /// Before a change goes on in slices, nobody has counted whom it matches: looks at no more than
+  /// decides it.
+  func isHot(_ out: FanOut) -> Bool {
+    guard policy.smearing.gap(capacity: out.change.fetchCapacity) != nil else { return false }
+    let share = policy.smearing.aboveHere
+    guard out.change.database != .public else {
+      let page = index.publicMatches(
+        out.change, after: .zero, before: out.origin, limit: share + 1)
+      return page.next != nil || Set(page.hits.map(\.user)).count > share
+    }
+    var count = 0
+    for member in members[ZoneKey(scope: out.change.scope, zone: out.change.zone)] ?? [] {
+      let held = index.matches(out.change, in: .shared, of: member.user, before: out.origin)
+      if !held.isEmpty { count += 1 }
+      if count > share { return true }
+    }
+    return false
+  }
+
+  /// A hot change matched this device: it has a slot from now on, unless it waits already. Further
+  /// changes do not move it back.
+  mutating func giveSlot(
+    to device: Int, of change: Change, gap: Int64, at now: Instant
+  ) {
+    guard devices[device].lane.needsSlot(at: now) else { return }
+    let zone = ZoneKey(scope: change.scope, zone: change.zone)
+    let slot = takeSlot(
+      of: zone, from: now + policy.window, at: now, gap: gap, capacity: change.fetchCapacity)
+    devices[device].lane.wait(for: slot, isSentBack: false)
+  }
+
+  /// Sends a lane that is late back into its zone's line, once.
+  ///
+  /// - Returns: true if it is not its turn now.
+  mutating func isSentBack(_ device: Int, at now: Instant) -> Bool {
+    guard let zone = devices[device].lane.lateZone(at: now) else { return false }
+    let key = ZoneKey(scope: users[devices[device].user].scope, zone: zone)
+    let capacity = smears[key]?.capacity ?? 0
+    guard let gap = policy.smearing.gap(capacity: capacity) else { return false }
+    let slot = takeSlot(of: key, from: now, at: now, gap: gap, capacity: capacity)
+    devices[device].lane.wait(for: slot, isSentBack: true)
+    return slot > now
+  }
+
+  private mutating func takeSlot(
+    of zone: ZoneKey, from earliest: Instant, at now: Instant, gap: Int64, capacity: Int
+  ) -> Instant {
+    if smears[zone] == nil { smears = smears.filter { $0.value.end > now } }
+    let slot = smears[zone, default: Smear(in: id)].take(
+      from: earliest, at: now, gap: gap, longest: policy.smearing.longest, capacity: capacity)
+    if slot.isHurried { hurried += 1 }
+    return slot.at
+  }
+
+  /// A lane of an earlier life waits: others line up behind it.
+  mutating func recoverSlot(of device: Int) {
+    let lane = devices[device].lane
+    guard let zone = lane.hotZone else { return }
+    let key = ZoneKey(scope: users[devices[device].user].scope, zone: zone)
+    smears[key, default: Smear(in: id)].recovered(lane.slot)
+  }
+
+  /// What waits comes sooner or later in the proportion of the rates. Not written for its own sake:
+  /// after a crash the old slots hold.
+  mutating func stretchSlots(from old: Smear.Rule, at now: Instant) {
+    guard old != policy.smearing, !smears.isEmpty else { return }
+    var stretches: [ZoneKey: Smear.Stretch] = [:]
+    for (zone, smear) in smears {
+      guard let stretch = smear.stretch(from: old, to: policy.smearing, at: now) else { continue }
+      stretches[zone] = stretch
+      smears[zone]?.apply(stretch)
+    }
+    guard !stretches.isEmpty else { return }
+    for device in devices.indices {
+      guard devices[device].lane.slot > now, let zone = devices[device].lane.hotZone else {
+        continue
+      }
+      let key = ZoneKey(scope: users[devices[device].user].scope, zone: zone)
+      guard let stretch = stretches[key] else { continue }
+      devices[device].lane.slot = stretch.apply(to: devices[device].lane.slot)
+    }
+  }
+}

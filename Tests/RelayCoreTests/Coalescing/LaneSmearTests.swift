@@ -1,0 +1,160 @@
+import RelayCore
+import Testing
+
+/// Transcripts of lanes with a slot in a smear.
+@Suite struct LaneSmearTests {
+  @Test func aHotZoneIsToldAtTheSlotAndNotBefore() {
+    var rig = LaneRig()
+    rig.hot(0, in: 60)
+    #expect(rig.wake()?.wake == 1)
+    #expect(rig.now == .s(60))
+    rig.delivered()
+    #expect(rig.lane.state == .idle && rig.ledger.isBalanced && rig.ledger.woken == 1)
+  }
+
+  @Test func furtherChangesMergeAndKeepTheSlot() {
+    var rig = LaneRig()
+    for _ in 0..<10 {
+      rig.hot(0, in: 60)
+      rig.advance(5)
+    }
+    rig.hot(1, in: 60)
+    #expect(rig.wake() != nil)
+    #expect(rig.now == .s(60))
+    #expect(rig.ledger.merged == 9)
+  }
+
+  @Test func aLaneThatCouldNotBeWokenAtItsSlotDoesNotGoBackToTheEnd() {
+    var rig = LaneRig()
+    rig.policy.background = Budget.Rule(max: 1, per: .hours(1))
+    rig.zone(1)
+    rig.wake()
+    rig.delivered()
+    rig.hot(0, in: 60)
+    rig.advance(120)
+    rig.hot(0, in: 60)
+    #expect(rig.lane.slot == .s(60.5))
+    #expect(rig.wake() != nil)
+    #expect(rig.now == .s(0.5) + .hours(1), "the budget opens")
+  }
+
+  @Test func aFetchCancelsAndTheSlotIsKeptForWhatComesBeforeIt() {
+    var rig = LaneRig()
+    rig.hot(0, in: 60)
+    rig.advance(10)
+    rig.fetched(zone: 0)
+    #expect(rig.lane.state == .idle && rig.need == .nothing && rig.ledger.fetched == 1)
+    rig.advance(10)
+    rig.hot(0, in: 60)
+    #expect(rig.wake() != nil)
+    #expect(rig.now == .s(60))
+  }
+
+  @Test func anotherZoneWakesAfterItsOwnWindowAndTellsOfBoth() {
+    var rig = LaneRig()
+    rig.hot(0, in: 60)
+    rig.advance(10)
+    _ = rig.need
+    rig.zone(1)
+    rig.advance(0.3)
+    rig.zone(1)
+    #expect(rig.wake() != nil)
+    #expect(rig.now == .s(10.8), "its changes gather as ever")
+    rig.delivered()
+    #expect(rig.lane.state == .idle, "the hot zone was told with it")
+    #expect(rig.ledger.woken == 2)
+  }
+
+  @Test func aChangeOfTheZoneThatIsNotHotEndsTheWait() {
+    var rig = LaneRig()
+    rig.hot(0, in: 60)
+    rig.advance(10)
+    _ = rig.need
+    rig.zone(0)
+    #expect(rig.wake() != nil)
+    #expect(rig.now == .s(10.5))
+  }
+
+  @Test func anAlertIsShownAtOnce() {
+    var rig = LaneRig()
+    rig.hot(0, in: 60)
+    rig.hotAlert("a")
+    #expect(rig.wake(covering: false)?.isAlert == true)
+    #expect(rig.now == .s(0.5))
+    rig.delivered()
+    #expect(rig.wake()?.isAlert == false)
+    #expect(rig.now == .s(60))
+  }
+
+  @Test func theLadderOfADeviceToldEarlyCountsFromItsSlot() {
+    var rig = LaneRig()
+    rig.fetched()
+    rig.hot(0, in: 600)
+    rig.zone(1)
+    rig.wake()
+    rig.delivered()
+    rig.fetched(zone: 1)
+    #expect(rig.wake()?.isLadder == true)
+    #expect(rig.now == .s(600) + .minutes(5))
+  }
+
+  @Test func aRestartKeepsTheSlot() {
+    var rig = LaneRig()
+    rig.hot(0, in: 60)
+    rig.advance(20)
+    var after = rig.recovered()
+    after.hot(0, in: 60)
+    #expect(after.wake() != nil)
+    #expect(after.now == .s(60))
+  }
+
+  @Test func whoIsLateGoesBackIntoTheLineOnce() {
+    var rig = LaneRig()
+    rig.hot(0, in: 60)
+    rig.now = .s(64)
+    #expect(rig.lane.lateZone(at: rig.now) == nil)
+    rig.now = .s(65)
+    #expect(rig.lane.lateZone(at: rig.now) == LaneRig.zones[0])
+    rig.lane.wait(for: .s(90), isSentBack: true)
+    #expect(rig.wake() != nil)
+    #expect(rig.now == .s(90))
+    rig.postponed(300)
+    rig.advance(300)
+    #expect(rig.lane.lateZone(at: rig.now) == nil, "once")
+    rig.wake()
+    rig.delivered()
+    rig.hot(0, in: 60)
+    rig.advance(100)
+    #expect(rig.lane.lateZone(at: rig.now) != nil)
+    rig.zone(1)
+    #expect(rig.lane.lateZone(at: rig.now) == nil, "something else is to be told anyway")
+  }
+
+  // MARK: The courier
+
+  @Test func theCourierFollowsTheSlotToo() {
+    for hasProvider in [true, false] {
+      var rig = LaneRig()
+      rig.lane.registered(withProvider: hasProvider)
+      rig.connect()
+      rig.hot(0, in: 60)
+      #expect(rig.wake() != nil)
+      #expect(rig.now == .s(60))
+      if case .inFlight(let attempt) = rig.lane.state { #expect(attempt.isOverCourier) }
+    }
+  }
+
+  @Test func aGraceIsNotHeldUpByASlot() {
+    var rig = LaneRig()
+    rig.connect()
+    rig.zone(1)
+    rig.wake()
+    rig.delivered()
+    let told = rig.now
+    rig.advance(1)
+    rig.hot(0, in: 60)
+    #expect(rig.wake() != nil)
+    #expect(rig.now == told + rig.policy.courierGrace)
+    if case .inFlight(let attempt) = rig.lane.state { #expect(!attempt.isOverCourier) }
+  }
+}

@@ -1,0 +1,290 @@
+import RelayCore
+import Testing
+
+/// Hot changes in a partition: who is woken when, over and over, and across restarts and reloads.
+@Suite struct SmearingTests {
+  private static let rule = Subscription.Rule.query(QueryRule(recordType: "Article"))
+  private static let commons = ZoneID.publicDefault
+
+  /// One wake a second in each partition; more than one user here is hot.
+  private static func policy(
+    _ rate: Int? = 64, longest: Span = .minutes(10)
+  ) -> WakePolicy {
+    var policy = WakePolicy()
+    policy.smearing.above = 64
+    policy.smearing.rate = rate
+    policy.smearing.longest = longest
+    policy.background = Budget.Rule(max: 1_000, per: .hours(1))
+    return policy
+  }
+
+  private static func limits(_ slice: Int) -> Limits {
+    var limits = Limits()
+    limits.fanOutSlice = slice
+    return limits
+  }
+
+  /// Subscribers of the public database, one device each.
+  private static func rig(
+    _ count: Int, slice: Int = 1_000, policy: WakePolicy = policy(), visible: Bool = false
+  ) -> PartitionRig {
+    var rig = PartitionRig(limits: limits(slice), policy: policy)
+    for (index, user) in users(count, inHomeOf: Sample.owner, true).enumerated() {
+      rig.register(UInt64(index + 1), of: user)
+      rig.save("q", rule, .public, of: user, visible: visible)
+    }
+    return rig
+  }
+
+  @Test func wakesAreSpreadOverTheRate() {
+    var rig = Self.rig(30)
+    rig.publish(1)
+    let wakes = rig.wakes(for: 40)
+    #expect(wakes.count == 30 && Set(wakes.map(\.user)).count == 30)
+    for (one, next) in zip(wakes, wakes.dropFirst()) {
+      #expect(abs((next.at - one.at).milliseconds - 1_000) <= 200)
+    }
+    #expect(wakes.allSatisfy { !$0.text.contains("\"nb\"") }, "their time has come")
+  }
+
+  @Test func fewUsersAreWokenAtOnceAndSoIsEverybodyWithoutARate() {
+    var few = Self.rig(1)
+    few.publish(1)
+    #expect(few.wakes(for: 3).count == 1)
+    var off = Self.rig(30, policy: Self.policy(nil))
+    off.publish(1)
+    #expect(off.wakes(for: 3).count == 30)
+  }
+
+  /// In slices and in one step: each once, whoever it begins with.
+  @Test(arguments: [1, 3, 10, 300, 1_000])
+  func everybodyIsReachedOnceWhoeverComesFirst(slice: Int) {
+    var rig = Self.rig(30, slice: slice)
+    for serial in 1...5 {
+      let before = rig.partition.ledger.matched
+      rig.publish(UInt64(serial))
+      #expect(rig.partition.ledger.matched == before + 30)
+      #expect(Set(rig.wakes(for: 60).map(\.user)).count == 30)
+    }
+    #expect(rig.partition.ledger.isBalanced && rig.partition.ledger.pending == 0)
+  }
+
+  /// Fair: over many hot changes nobody comes always first or always last.
+  @Test(arguments: [10, 1_000])
+  func overManyChangesEverybodyComesFirstAndLast(slice: Int) {
+    var rig = Self.rig(20, slice: slice)
+    var places: [UserID: [Int]] = [:]
+    for serial in 1...60 {
+      rig.publish(UInt64(serial))
+      for (place, wake) in rig.wakes(for: 40).enumerated() {
+        places[wake.user, default: []].append(place)
+      }
+    }
+    #expect(places.count == 20)
+    for (user, places) in places {
+      let mean = Double(places.reduce(0, +)) / Double(places.count)
+      #expect((7...12).contains(mean), "\(user.name) comes \(mean) on average")
+      #expect(places.min()! < 3 && places.max()! > 16, "\(user.name)")
+    }
+  }
+
+  @Test func changesOneAfterAnotherKeepTheRate() {
+    var rig = Self.rig(20)
+    var wakes: [PartitionRig.Wake] = []
+    for serial in 1...4 {
+      rig.publish(UInt64(serial), record: "r\(serial)")
+      wakes += rig.wakes(for: 5)
+    }
+    wakes += rig.wakes(for: 60)
+    for wake in wakes {
+      let second = wakes.count { $0.at >= wake.at && $0.at < wake.at + .seconds(1) }
+      #expect(second <= 2)
+    }
+    let last = Dictionary(grouping: wakes, by: \.user).mapValues { $0.map(\.at).max()! }
+    #expect(last.count == 20 && last.values.allSatisfy { $0 <= .s(60) })
+  }
+
+  @Test func anotherZoneWakesAtOnceAndSaysWhatToWaitFor() throws {
+    var rig = Self.rig(30)
+    let user = users(30, inHomeOf: Sample.owner, true)[7]
+    let own = ZoneID(name: "Own", owner: user)
+    rig.save("own", .zone(own, recordType: nil), of: user)
+    rig.publish(1)
+    rig.change(.record(.created), in: own)
+    let wakes = rig.wakes(for: 40)
+    let first = try #require(wakes.first { $0.user == user })
+    #expect(first.at <= .s(1))
+    let slot = try #require(first.notBefore)
+    #expect(slot > first.at && slot <= .s(33))
+    #expect(first.text.contains(#""z":[["Own","\#(user.name)",1]],"q":1,"nb":"#))
+    #expect(wakes.count { $0.user == user } == 1, "it was told of the hot change with it")
+  }
+
+  @Test func alertsAreShownAtOnceAndSayWhatToWaitFor() {
+    var rig = Self.rig(30, visible: true)
+    rig.publish(1)
+    let wakes = rig.wakes(for: 3)
+    #expect(wakes.count == 30)
+    let waits = wakes.compactMap(\.notBefore)
+    #expect(waits.count >= 26 && Set(waits).count >= 26, "each its own")
+  }
+
+  @Test func aSharedZoneIsHotByItsParticipants() {
+    for slice in [1_000, 10] {
+      var rig = PartitionRig(limits: Self.limits(slice), policy: Self.policy())
+      let zone = ZoneID(name: "Team", owner: users(1, inHomeOf: Sample.owner, false)[0])
+      var serial: UInt64 = 0
+      func hear(_ event: Change.Event) {
+        serial += 1
+        rig.hear(.change(rig.make(event, in: zone), at: Sample.position(serial)), serial)
+        rig.goOn()
+      }
+      for (index, user) in users(20, inHomeOf: Sample.owner, true).enumerated() {
+        rig.register(UInt64(index + 1), of: user)
+        rig.save("db", .database(recordType: nil), .shared, of: user)
+        hear(.granted(user))
+      }
+      #expect(rig.wakes(for: 5).count == 20, "a grant concerns one user alone")
+      hear(.record(.updated))
+      let wakes = rig.wakes(for: 40)
+      #expect(wakes.count == 20)
+      #expect(wakes.last!.at - wakes.first!.at >= .seconds(18))
+    }
+  }
+
+  @Test func aProducersCapacityCountsWhereItIsSmaller() {
+    for (rate, capacity, seconds) in [(64, 32, 38.0), (64, 640, 19), (nil, 64, 19), (nil, 32, 38)]
+    {
+      var rig = Self.rig(20, policy: Self.policy(rate))
+      rig.publish(1, capacity: capacity)
+      let wakes = rig.wakes(for: 60)
+      #expect(wakes.count == 20)
+      let took = wakes.last!.at - wakes.first!.at
+      #expect(abs(took.milliseconds - Int64(seconds * 1_000)) < 1_000)
+    }
+  }
+
+  @Test func theLongestSpreadHoldsAndIsSaid() {
+    var rig = Self.rig(30, policy: Self.policy(1, longest: .seconds(20)))
+    rig.publish(1)
+    #expect(rig.effects.contains(.hurried(Sample.scope)) && rig.partition.hurried > 0)
+    let wakes = rig.wakes(for: 25)
+    #expect(wakes.count == 30)
+    let late = wakes.count { $0.at > .s(10) }
+    #expect((8...22).contains(late), "\(late) of 30 in the second half")
+  }
+
+  @Test func aRestartWakesNobodyBeforeItsSlotAndThoseThatWaitedNotAsOne() {
+    for pause in [0.0, 3_600] {
+      var rig = Self.rig(30)
+      rig.publish(1)
+      let before = rig.wakes(for: 10.5).map(\.user)
+      rig = rig.restarted(policy: Self.policy())
+      rig.now = rig.now + Span(milliseconds: Int64(pause * 1_000))
+      let after = rig.wakes(for: 60)
+      #expect(Set(before + after.map(\.user)).count == 30)
+      #expect(before.count + after.count == 30)
+      for wake in after {
+        let second = after.count { $0.at >= wake.at && $0.at < wake.at + .seconds(1) }
+        #expect(second <= 3)
+      }
+    }
+  }
+
+  @Test func aNewLineStandsBehindWhatARestartFound() {
+    var rig = Self.rig(30)
+    rig.publish(1)
+    rig.fold()
+    rig = rig.restarted(policy: Self.policy())
+    for (index, user) in users(40, inHomeOf: Sample.owner, true).enumerated().dropFirst(30) {
+      rig.register(UInt64(index + 1), of: user)
+      rig.save("q", Self.rule, .public, of: user)
+    }
+    rig.publish(2)
+    let wakes = rig.wakes(for: 60)
+    #expect(wakes.count == 40)
+    #expect(wakes.suffix(5).allSatisfy { $0.at >= .s(33) })
+  }
+
+  @Test func aReloadStretchesWhatWaits() {
+    for (rate, last) in [(128, 20.0...21.5), (32, 48.5...51.5), (nil, 29.5...31.5)] {
+      var rig = Self.rig(30)
+      rig.publish(1)
+      let before = rig.wakes(for: 10.5)
+      rig.partition.adopt(Self.policy(rate), at: rig.now)
+      let after = rig.wakes(for: 60)
+      #expect(before.count + after.count == 30)
+      let took = Double((after.last!.at - Sample.start).milliseconds) / 1_000
+      #expect(last.contains(took), "rate \(rate ?? 0)")
+    }
+  }
+}
+
+extension PartitionRig {
+  /// A wake of a rig that lives on for a while.
+  struct Wake {
+    var at: Instant
+    var user: UserID
+    var text: String
+    /// What the payload says to wait for.
+    var notBefore: Instant? {
+      guard case .number(let seconds)? = JSONChecker.read(Array(text.utf8))?["zr"]?["nb"] else {
+        return nil
+      }
+      return Int64(seconds).map { Instant(milliseconds: $0 * 1_000) }
+    }
+  }
+
+  /// A public change, and all its slices.
+  mutating func publish(_ serial: UInt64, record: String = "A1", capacity: Int = 0) {
+    var change = make(.record(.updated, record), in: .publicDefault, .public)
+    change.fetchCapacity = capacity
+    hear(.change(change, at: Sample.position(serial)), serial)
+    goOn()
+  }
+
+  mutating func goOn() {
+    while let slice = last.lazy.compactMap(\.slice).first { step(slice) }
+  }
+
+  /// Lives on for a while: everything that is due is woken, and delivered at once.
+  mutating func wakes(for seconds: Double) -> [Wake] {
+    var wakes: [Wake] = []
+    let end = now + Span(milliseconds: Int64(seconds * 1_000))
+    while now < end {
+      now = now + Span(milliseconds: 100)
+      for attempt in wake(after: 0) {
+        wakes.append(Wake(at: now, user: attempt.device.user, text: attempt.text))
+        ended(attempt, .delivered)
+      }
+    }
+    return wakes
+  }
+
+  /// The same partition after a crash: what its cuts brought into tables.
+  func restarted(policy: WakePolicy) -> PartitionRig {
+    var rig = self
+    rig.fold()
+    var tables = PartitionTables(id: partition.id, cursor: Ordinal(rig.ordinal))
+    for cut in rig.cuts {
+      for row in cut.devices {
+        tables.devices.removeAll { $0.key == row.key }
+        tables.devices.append(row)
+      }
+      tables.subscriptions += cut.subscriptions
+      tables.heard = cut.heard.isEmpty ? tables.heard : cut.heard
+      tables.fanOuts = cut.fanOuts ?? tables.fanOuts
+    }
+    var next = PartitionRig(limits: Limits(), policy: policy)
+    next.partition = Partition(tables, limits: Limits(), policy: policy)
+    (next.ordinal, next.now, next.fingerprint) = (rig.ordinal, rig.now, rig.fingerprint)
+    return next
+  }
+}
+
+extension Effect {
+  fileprivate var slice: Fact? {
+    guard case .journal(_, let fact) = self else { return nil }
+    return fact
+  }
+}
