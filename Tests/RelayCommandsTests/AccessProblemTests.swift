@@ -62,6 +62,9 @@ import Testing
     Case(
       text: "\(users), producers: [{ name: p }]", key: "producers[0].bearer", cause: "is missing"),
     Case(
+      text: "\(users), producers: [{ name: p, bearer: notes-producer, fetchCapacity: 0 }]",
+      key: "producers[0].fetchCapacity", cause: "out of range"),
+    Case(
       text: "\(users), producers: [{ name: p, bearer: notes-producer, keyID: k }]",
       key: "producers[0].keyID", cause: "stands beside bearer"),
     Case(

@@ -46,6 +46,11 @@ import Testing
     Case(extra: "coalescing: { window: 5 }", key: "coalescing.window", cause: "no duration"),
     Case(extra: "coalescing: { window: 1d }", key: "coalescing.window", cause: "out of range"),
     Case(extra: "coalescing: { window: 5s }", key: "coalescing.windowMax", cause: "shorter"),
+    Case(extra: "smearing: { rate: 0 }", key: "smearing.rate", cause: "out of range"),
+    Case(extra: "smearing: { rate: fast }", key: "smearing.rate", cause: "is no rate"),
+    Case(extra: "smearing: { above: 0 }", key: "smearing.above", cause: "out of range"),
+    Case(extra: "smearing: { longest: 2d }", key: "smearing.longest", cause: "out of range"),
+    Case(extra: "smearing: { longest: 1s }", key: "smearing.longest", cause: "gather anyway"),
     Case(
       extra: "budget: { background: { max: 0 } }", key: "budget.background.max",
       cause: "out of range"),

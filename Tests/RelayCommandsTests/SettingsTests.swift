@@ -46,6 +46,7 @@ import Testing
           log: { level: debug, format: json }
           coalescing: { window: 1s, windowMax: 3s }
           budget: { background: { max: 12, per: 2h } }
+          smearing: { rate: 500, above: 2000, longest: 5m }
           wake: { rewake: [1m, 2m] }
           limits: { requestBodyBytes: 1MiB, pageEntries: 7 }
           """,
@@ -67,6 +68,8 @@ import Testing
     #expect(settings.log == Settings.Log(level: .debug, format: .json))
     #expect(settings.wake.windowMax == .seconds(3))
     #expect(settings.wake.background == Budget.Rule(max: 12, per: .hours(2)))
+    #expect(settings.wake.smearing.rate == 500 && settings.wake.smearing.above == 2_000)
+    #expect(settings.wake.smearing.longest == .minutes(5))
     #expect(settings.wake.rewake == [.minutes(1), .minutes(2)])
     #expect(settings.doors.requestBodyBytes == 1 << 20)
     #expect(settings.limits.pageEntries == 7)

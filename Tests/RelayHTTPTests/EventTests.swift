@@ -171,6 +171,20 @@ import Testing
     #expect(change.zone == .publicDefault)
   }
 
+  @Test func `what a producer can bear goes with its changes`() async throws {
+    for capacity in [0, 250] {
+      let producer = ScopeAccess.Producer(
+        name: "records-1", proof: .bearer(Rig.producerKey), fetchCapacity: capacity)
+      let rig = await Rig(access: ScopeAccess(users: nil, producers: [producer]))
+      #expect(try await rig.produce("[\(Event().text)]").status == 202)
+      guard case .change(let change) = rig.relay.seen.facts.first else {
+        Issue.record("no change")
+        return
+      }
+      #expect(change.fetchCapacity == capacity)
+    }
+  }
+
   @Test func `two scopes' producers of one name do not share their ids`() async throws {
     let reader = { (scope: Scope) in
       EventReader(

@@ -102,10 +102,11 @@ extension ScopeAccess.Users {
 
 extension ScopeAccess.Producer {
   fileprivate init(_ producer: Settings.Producer) {
-    switch producer.proof {
-    case .bearer(let key): self.init(name: producer.name, bearer: key.text)
-    case .signature(let keyID, let key):
-      self.init(name: producer.name, proof: .signature(keyID: keyID, key))
-    }
+    let proof: Proof =
+      switch producer.proof {
+      case .bearer(let key): .bearer(key.text)
+      case .signature(let keyID, let key): .signature(keyID: keyID, key)
+      }
+    self.init(name: producer.name, proof: proof, fetchCapacity: producer.fetchCapacity ?? 0)
   }
 }

@@ -44,6 +44,8 @@ extension Settings {
 
     package var name: String
     package var proof: Proof
+    /// Fetches a second that it can serve; nil: it does not say.
+    package var fetchCapacity: Int?
   }
 
   /// A route to Apple's push service for one topic.

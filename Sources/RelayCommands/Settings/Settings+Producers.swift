@@ -1,3 +1,4 @@
+import RelayCore
 import RelayHTTP
 
 extension Settings {
@@ -5,8 +6,9 @@ extension Settings {
     let producers = section.sections("producers").compactMap { item -> Producer? in
       let name = item.required("name", .name(max: 64))
       let proof = proof(item)
+      let capacity = item.value("fetchCapacity", .count(1...Change.fetchCapacityMax))
       guard let name, let proof else { return nil }
-      return Producer(name: name, proof: proof)
+      return Producer(name: name, proof: proof, fetchCapacity: capacity)
     }
     reportRepeated(producers.map(\.name), of: section.key("producers"), "name", section)
     reportRepeated(producers.compactMap(\.keyID), of: section.key("producers"), "keyID", section)

@@ -1,7 +1,22 @@
 import RelayCore
 
+extension Kind where Value == Int? {
+  /// Wakes a second, or off.
+  fileprivate static var rate: Kind {
+    let count = Kind<Int>.count(1...1_000_000)
+    return Kind(
+      read: { text throws(Wrong) in
+        if text == "off" { return nil }
+        guard Int(text) != nil else {
+          throw Wrong("'\(text)' is no rate", remedy: "write wakes a second, or off")
+        }
+        return try count.read(text)
+      }, show: { $0.map { "\($0)" } ?? "off" })
+  }
+}
+
 extension Settings {
-  /// `coalescing`, `budget` and `wake`.
+  /// `coalescing`, `budget`, `smearing` and `wake`.
   mutating func readWakes(_ root: Section) {
     let gathering = root.section("coalescing")
     let window = Kind.span(.zero...(.minutes(10)))
@@ -15,6 +30,7 @@ extension Settings {
           remedy: "make it at least coalescing.window, \(Quantity.text(wake.window))"))
     }
     readBudget(root.section("budget"))
+    readSmearing(root.section("smearing"))
     readAttempts(root.section("wake"))
   }
 
@@ -43,6 +59,21 @@ extension Settings {
     Budget.Rule(
       max: section.value("max", .count(1...1_000), default: standard.max),
       per: section.value("per", .span(.seconds(1)...(.days(30))), default: standard.per))
+  }
+
+  private mutating func readSmearing(_ section: Section) {
+    wake.smearing.rate = section.value("rate", .rate, default: wake.smearing.rate)
+    wake.smearing.above = section.value(
+      "above", .count(1...1_000_000), default: wake.smearing.above)
+    wake.smearing.longest = section.value(
+      "longest", .span(.seconds(1)...(.hours(24))), default: wake.smearing.longest)
+    if wake.smearing.longest < wake.windowMax {
+      section.report(
+        "longest",
+        Wrong(
+          "\(Quantity.text(wake.smearing.longest)) is shorter than changes gather anyway",
+          remedy: "make it at least coalescing.windowMax, \(Quantity.text(wake.windowMax))"))
+    }
   }
 
   private mutating func readAttempts(_ section: Section) {

@@ -75,6 +75,11 @@ struct ScopeGate: Sendable {
       .authenticationFailed, "X-Apple-CloudKit-Request-KeyID names no producer of this environment")
   }
 
+  /// Fetches a second that a producer declares it can serve; 0: it does not say.
+  func fetchCapacity(of producer: String) -> Int {
+    producers.first { $0.name == producer }?.fetchCapacity ?? 0
+  }
+
   private static func userToken(of request: Request) throws(WireError) -> String? {
     if let token = try bearer(of: request) { return token }
     if let token = request.headers[.webAuthToken], !token.isEmpty { return token }

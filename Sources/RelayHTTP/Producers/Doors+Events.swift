@@ -13,7 +13,8 @@ extension Doors {
     let producer = try claim.producer(sending: bytes)
     let events = try arrived(bytes, format, request.headers)
     let reader = EventReader(
-      scope: gate.scope, producer: producer, ids: keys, limits: limits, now: clock.wall())
+      scope: gate.scope, producer: producer, ids: keys, limits: limits, now: clock.wall(),
+      fetchCapacity: gate.fetchCapacity(of: producer))
     var result = IntakeResult()
     var facts: [Fact] = []
     var indices: [Int] = []

@@ -10,15 +10,19 @@ package struct EventReader: Sendable {
   let ids: any IdentityKeys
   let limits: HTTPLimits
   let now: Instant
+  /// What the producer declares; 0: nothing.
+  let fetchCapacity: Int
 
   package init(
-    scope: Scope, producer: String, ids: any IdentityKeys, limits: HTTPLimits, now: Instant
+    scope: Scope, producer: String, ids: any IdentityKeys, limits: HTTPLimits, now: Instant,
+    fetchCapacity: Int = 0
   ) {
     self.scope = scope
     self.producer = "\(scope.container)/\(scope.environment.name)/\(producer)"
     self.ids = ids
     self.limits = limits
     self.now = now
+    self.fetchCapacity = fetchCapacity
   }
 
   package func change(_ event: JSONCursor) throws(JSONProblem) -> Change {
@@ -58,7 +62,7 @@ package struct EventReader: Sendable {
       event: try self.event(head.kind, data, zone: zone), author: try author(of: data),
       sequence: sequence,
       origin: sequence == nil ? 0 : ids.origin(producer: producer, source: head.source),
-      time: head.time,
+      fetchCapacity: fetchCapacity, time: head.time,
       notification: identity.notification, fingerprint: identity.fingerprint)
   }
 

@@ -69,10 +69,13 @@ package struct ScopeAccess: Hashable, Sendable {
 
     package var name: String
     package var proof: Proof
+    /// Fetches a second that it can serve; 0: it does not say.
+    package var fetchCapacity: Int
 
-    package init(name: String, proof: Proof) {
+    package init(name: String, proof: Proof, fetchCapacity: Int = 0) {
       self.name = name
       self.proof = proof
+      self.fetchCapacity = fetchCapacity
     }
 
     package init(name: String, bearer: String) {
