@@ -1,0 +1,196 @@
+import Foundation
+import RelayCore
+import RelayEngine
+import RelayStore
+import Testing
+
+/// A hot change on the real binary: its wakes leave at the configured rate.
+@Suite(.serialized) struct SmearTests {
+  private static let subscribers = 3_000
+  private static let rate = 300.0
+  private static let smearing = "smearing: { rate: 300, above: 1000 }"
+  private static let scope = Scope(container: Workplace.container, environment: .development)
+
+  /// The pushes' arrival is a straight line, and who is woken earlier is told what to wait for.
+  @Test func aPublicChangeWakesItsSubscribersAtTheRateAndOthersSayWhatToWaitFor() async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    let standin = try await Standin.start(in: workplace)
+    defer { standin.stop() }
+    try workplace.configure(extra: Self.smearing)
+    try await Self.seed(workplace.file("store"))
+    let daemon = try await RunningDaemon.start(in: workplace)
+
+    #expect(try await Self.publish("A1", to: daemon).status == 202)
+    #expect(try await Self.reportPrivateChanges(to: daemon).status == 202)
+    let isWaiting = try await Pause.until {
+      try await Self.metric("zonerelay_smeared_lanes", of: daemon) > 1_000
+    }
+    #expect(isWaiting)
+    let isDone = try await Pause.until(seconds: 40) {
+      try standin.pushes().count >= Self.subscribers
+    }
+    #expect(isDone)
+    let pushes = try standin.pushes().map(Push.init)
+    let (early, hot) = (pushes.filter(\.isEarly), pushes.filter { !$0.isEarly })
+    #expect(Set(pushes.map(\.token)).count == Self.subscribers)
+    try Self.expectLine(hot)
+    // Those with a change of their own are told at once, and what to wait for.
+    #expect(early.count > 30)
+    for push in early {
+      let seconds = try #require(push.notBefore) - push.time
+      #expect(seconds > 0 && seconds < 20)
+    }
+    #expect(hot.allSatisfy { $0.notBefore == nil })
+    #expect(try await daemon.status()["ledger"]["balanced"].bool == true)
+    #expect(await daemon.stop().status == 0)
+  }
+
+  @Test func aKillInTheMiddleWakesThoseWhoWaitedAtTheRate() async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    let standin = try await Standin.start(in: workplace)
+    defer { standin.stop() }
+    try workplace.configure(extra: Self.smearing)
+    try await Self.seed(workplace.file("store"))
+    var daemon = try await RunningDaemon.start(in: workplace)
+    #expect(try await Self.publish("A1", to: daemon).status == 202)
+    #expect(try await Pause.until { try standin.pushes().count > 700 })
+    await daemon.kill()
+    let before = try standin.pushes().map(Push.init)
+    #expect(before.count < 2_000)
+    daemon = try await RunningDaemon.start(in: workplace)
+    let isDone = try await Pause.until(seconds: 40) {
+      try Set(standin.pushes().map { Push($0).token }).count == Self.subscribers
+    }
+    #expect(isDone)
+    let after = try standin.pushes().map(Push.init).dropFirst(before.count)
+    #expect(before.count + after.count < Self.subscribers + 200, "a crash repeats few")
+    Self.expectNoHerd(Array(after), most: 3)
+    #expect(await daemon.stop().status == 0)
+  }
+
+  /// What the stand-in saw of a push.
+  private struct Push {
+    var time: Double
+    var token: String
+    var notBefore: Double?
+    var isEarly: Bool
+
+    init(_ line: JSON) {
+      let text = line["time"].string ?? ""
+      let form = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+      time = (try? form.parse(text))?.timeIntervalSince1970 ?? 0
+      token = line["path"].string?.split(separator: "/").last.map(String.init) ?? ""
+      let zr = line["payload"]["zr"]
+      notBefore = zr["nb"].int.map(Double.init)
+      // It names a private zone: the device had a reason of its own.
+      isEarly = !zr["z"].array.isEmpty && zr["nb"].int != nil
+    }
+  }
+
+  /// At no moment more than a tenth of all away from the line, as long as every partition has
+  /// somebody to wake; those with more than their share end it a little later.
+  private static func expectLine(_ pushes: [Push]) throws {
+    let times = pushes.map(\.time).sorted()
+    let first = try #require(times.first)
+    var worst = 0.0
+    for (index, time) in times.enumerated() where index < times.count * 2 / 3 {
+      worst = max(worst, abs(Double(index) - (time - first) * rate))
+    }
+    #expect(worst < Double(subscribers) / 10, "\(worst) wakes away from the line")
+    #expect(times.last! - first < 2 * Double(subscribers) / rate)
+    expectNoHerd(pushes, most: 2)
+  }
+
+  /// No second has more than so many times the rate.
+  private static func expectNoHerd(_ pushes: [Push], most: Double) {
+    let times = pushes.map(\.time).sorted()
+    var from = 0
+    for (index, time) in times.enumerated() {
+      while times[from] < time - 1 { from += 1 }
+      guard Double(index - from) > most * rate else { continue }
+      Issue.record("\(index - from) wakes in one second")
+      return
+    }
+  }
+
+  private static func metric(_ name: String, of daemon: RunningDaemon) async throws -> Double {
+    let curl = Process()
+    curl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    curl.arguments = [
+      "curl", "-s", "--unix-socket", daemon.workplace.controlSocket, "http://relay/metrics",
+    ]
+    let pipe = Pipe()
+    curl.standardOutput = pipe
+    try curl.run()
+    let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    curl.waitUntilExit()
+    let line = text.split(separator: "\n").first { $0.hasPrefix(name + " ") }
+    return line.flatMap { Double($0.split(separator: " ")[1]) } ?? -1
+  }
+
+  private static func publish(_ record: String, to daemon: RunningDaemon) async throws
+    -> Web.Answer
+  {
+    try await Producer.send(
+      Producer.encode([
+        [
+          "specversion": "1.0", "id": "hot-\(record)", "source": "/records/api-1",
+          "type": "zonerelay.record.created",
+          "data": [
+            "database": "public",
+            "zoneID": ["zoneName": "_defaultZone", "ownerRecordName": "_defaultOwner"],
+            "record": ["recordName": record, "recordType": "Article"],
+          ],
+        ]
+      ]), to: daemon.web, key: daemon.workplace.producerKey)
+  }
+
+  private static func reportPrivateChanges(to daemon: RunningDaemon) async throws -> Web.Answer {
+    var producer = Producer(daemon.web, key: daemon.workplace.producerKey)
+    let events = stride(from: 0, to: subscribers, by: 50).map {
+      producer.event("created", record: "own", zone: "Own", user: user($0).name)
+    }
+    return try await producer.post(events)
+  }
+
+  private static func user(_ number: Int) -> UserID { UserID("_subscriber\(number)") }
+
+  /// Subscribers with a device each; one in fifty subscribes to a database of its own, too.
+  private static func seed(_ directory: URL) async throws {
+    let store = try SQLiteStore(StoreSettings(directory: directory.path))
+    let eras = Dictionary(uniqueKeysWithValues: PartitionID.all.map { ($0, UInt64(7)) })
+    let leases = try await store.claim(eras: eras)
+    var parts = PartitionID.all.map { PartitionCut(id: $0, cursor: .zero) }
+    let hot = Subscription(
+      id: SubscriptionID("articles"), database: .public,
+      rule: .query(QueryRule(recordType: "Article")), info: NotificationInfo())
+    let own = Subscription(
+      id: SubscriptionID("own"), database: .private, rule: .database(recordType: nil),
+      info: NotificationInfo())
+    for number in 0..<subscribers {
+      let user = user(number)
+      let index = Int(PartitionID.home(of: user, in: scope).number)
+      parts[index].cursor = parts[index].cursor.next
+      for (offset, subscription) in [hot, own].enumerated()
+      where offset == 0 || number.isMultiple(of: 50) {
+        parts[index].subscriptions.append(
+          SubscriptionRow(
+            scope: scope, user: user, serial: Position(parts[index].cursor, index: offset),
+            subscription: subscription))
+      }
+      let client = ClientID(Identifier(high: 0x4000, low: 0x8000_0000_0000_0000 | UInt64(number)))
+      let token = (0..<32).map { UInt8(truncatingIfNeeded: number >> ($0 % 4 * 8)) ^ 0x5a }
+      parts[index].devices.append(
+        DeviceRow(
+          key: DeviceKey(scope: scope, user: user, client: client),
+          address: Address(transport: .apns, topic: Workplace.topic, token: token),
+          registeredAt: .zero, registration: parts[index].cursor, lane: LaneRecord()))
+    }
+    let home = PartitionID.home(of: .publicDefault, .public, in: scope)
+    parts[Int(home.number)].interests = [Interest(scope: scope, partitions: .max)]
+    _ = try await store.fold(Cut(at: .zero, partitions: parts), leases: leases)
+    await store.close()
+  }
+}
