@@ -1,5 +1,4 @@
 import NIOCore
-import NIOPosix
 
 /// Sits next to the socket of a courier's connection: knows when all that was written has left, and
 /// when the other side is gone. Confined to its event loop.

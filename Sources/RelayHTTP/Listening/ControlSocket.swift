@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 
 /// The control socket's file: nobody but its owner may ever connect, not for a moment.
@@ -26,9 +27,10 @@ enum ControlSocket {
   private static func removeStale(
     _ path: String, _ address: inout sockaddr_un
   ) throws(ListenError) {
-    var status = stat()
-    guard lstat(path, &status) == 0 else { return }
-    guard status.st_mode & S_IFMT == S_IFSOCK else {
+    // Not `lstat`: in a release build its `stat` belongs to whatever module was loaded first.
+    // Nothing is there, or binding says what is the matter.
+    guard let found = try? FileManager.default.attributesOfItem(atPath: path) else { return }
+    guard found[.type] as? FileAttributeType == .typeSocket else {
       throw ListenError("\(path) is no socket; choose another path for the control socket")
     }
     let fd = open()
