@@ -86,7 +86,7 @@ let rooms: [Target] = [
     "RelayHTTP", ["RelayEngine", "RelayCore", "RelayWire"],
     products: nio + [
       .product(name: "Hummingbird", package: "hummingbird"),
-      .product(name: "HummingbirdTLS", package: "hummingbird"),
+      .product(name: "NIOHTTP1", package: "swift-nio"),
       .product(name: "HTTPTypes", package: "swift-http-types"), tls, jwt, crypto, logging,
       lifecycle,
     ]),

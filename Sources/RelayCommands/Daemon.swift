@@ -42,7 +42,7 @@ enum Daemon {
     let readiness = Readiness(
       notifier: notifier, parts: 4, line: settings.readyLine, logger: logger)
     let http = settings.httpSlice(listen: sockets["api"], keys: shelf)
-    let courier = Courier(limits: http.limits)
+    let courier = Courier(limits: http.limits, clock: clock)
     let engine = Engine(
       store: store,
       outside: Engine.Outside(

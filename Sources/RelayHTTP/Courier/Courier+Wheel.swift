@@ -1,4 +1,3 @@
-import NIOCore
 import Synchronization
 
 extension Courier {
@@ -24,7 +23,7 @@ extension Courier {
           due.append(.finish(serial))
         } else {
           state.due(serial, in: limits.courierHoldSeconds - 1)
-          if state.lines[serial]?.waiter.take() != nil { due.append(.beat(line)) }
+          due.append(.beat(line))
         }
       }
       return due
@@ -32,10 +31,10 @@ extension Courier {
     for due in due {
       switch due {
       case .finish(let serial): finish(serial)
-      case .beat(let line): line.waiter?.resume(returning: .beat)
+      case .beat(let line): line.beat()
       case .giveUp(let serial, let line):
         broke(serial)
-        line.channel.close(promise: nil)
+        line.reader.cut()
       }
     }
   }

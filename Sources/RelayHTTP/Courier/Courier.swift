@@ -1,6 +1,5 @@
-import NIOCore
 package import RelayCore
-import RelayEngine
+package import RelayEngine
 import Synchronization
 
 /// Polls and streams that devices keep open, one a device. State, never a queue: a line has at most
@@ -27,11 +26,16 @@ package final class Courier: CourierLines, Sendable {
   private static let drainStep = 50
 
   let limits: HTTPLimits
+  let clock: any ClockReader
   let state = Mutex(State())
 
-  package init(limits: HTTPLimits) { self.limits = limits }
+  package init(limits: HTTPLimits, clock: any ClockReader) {
+    self.limits = limits
+    self.clock = clock
+  }
 
   package var count: Int { state.withLock { $0.lines.count } }
+  var isDraining: Bool { state.withLock { $0.isDraining } }
 
   /// Opens a line; the device's line before it ends, answered empty.
   ///
@@ -48,26 +52,13 @@ package final class Courier: CourierLines, Sendable {
       state.due(state.last, in: limits.courierHoldSeconds - 1)
       return (state.last, former)
     }
-    former?.end(.empty)
+    former?.end(at: date)
     guard let serial else { return nil }
     guard line.relay.connected(line.device, connection: serial, after: after) else {
       _ = state.withLock { $0.remove(serial) }
       return nil
     }
     return serial
-  }
-
-  /// What its reader gets next; waits for it.
-  func next(_ serial: UInt64) async -> CourierCall {
-    await withCheckedContinuation { (waiter: CheckedContinuation<CourierCall, Never>) in
-      let call: CourierCall? = state.withLock { state in
-        guard state.lines[serial] != nil else { return .empty }
-        if let call = state.lines[serial]?.waiting.take() { return call }
-        state.lines[serial]?.waiter = waiter
-        return nil
-      }
-      if let call { waiter.resume(returning: call) }
-    }
   }
 
   package func tell(
@@ -80,17 +71,19 @@ package final class Courier: CourierLines, Sendable {
         line.letter == nil
       else { return (nil, 0) }
       line.letter = letter
-      let told = line
-      if line.waiter.take() == nil { line.waiting = .letter(letter) }
       state.lines[serial] = line
       if !line.isStream { state.current[device] = nil }
       state.due(serial, in: limits.courierReadSeconds)
-      return (told, serial)
+      return (line, serial)
     }
     guard let line else { return letter.answered(Self.nobody) }
     if !line.isStream { line.relay.left(device, connection: serial, isExpectedBack: true) }
-    line.waiter?.resume(returning: .letter(letter))
+    line.give(letter, at: date) { [weak self] isWritten in
+      if isWritten { self?.written(serial) } else { self?.broke(serial) }
+    }
   }
+
+  var date: String { Timestamp.httpDate(clock.wall()) }
 
   private static let nobody = Verdict.later(
     after: nil, .attempt, Verdict.Reason("nobody is connected to the courier"))
@@ -121,7 +114,7 @@ package final class Courier: CourierLines, Sendable {
     guard let line else { return }
     if wasCurrent { line.relay.left(line.device, connection: serial, isExpectedBack: false) }
     line.letter?.answered(Self.nobody)
-    line.end(.broken)
+    line.end(at: date)
   }
 
   package func hangUp(_ device: DeviceKey) {
@@ -129,7 +122,7 @@ package final class Courier: CourierLines, Sendable {
       state.current[device].flatMap { state.remove($0) }
     }
     line?.letter?.answered(Self.nobody)
-    line?.end(.empty)
+    line?.end(at: date)
   }
 
   /// Turns the wheel every second until cancelled.
@@ -168,6 +161,6 @@ package final class Courier: CourierLines, Sendable {
     }
     guard let line else { return }
     line.relay.left(line.device, connection: serial, isExpectedBack: !line.isStream)
-    line.end(.empty)
+    line.end(at: date)
   }
 }

@@ -1,3 +1,4 @@
+import HTTPTypes
 import NIOCore
 import RelayCore
 import RelayEngine
@@ -7,40 +8,71 @@ import Synchronization
 struct CourierLine: Sendable {
   let device: DeviceKey
   let isStream: Bool
-  let channel: any Channel
+  let reader: HeldRequest
   let relay: any Relaying
   /// The wheel's tick at which its address ends.
   let expires: Int
   var slot: Int?
-  /// Its reader's task, if it waits.
-  var waiter: CheckedContinuation<CourierCall, Never>?
-  /// For a reader that does not wait yet.
-  var waiting: CourierCall?
   /// The one answer that has not left yet.
   var letter: Letter?
 
   init(
-    device: DeviceKey, isStream: Bool, channel: any Channel, relay: any Relaying, expires: Int
+    device: DeviceKey, isStream: Bool, reader: HeldRequest, relay: any Relaying, expires: Int
   ) {
     self.device = device
     self.isStream = isStream
-    self.channel = channel
+    self.reader = reader
     self.relay = relay
     self.expires = expires
   }
 
-  func end(_ call: CourierCall) { waiter?.resume(returning: call) }
-}
+  /// A stream says at once that it is one. On the event loop.
+  func begin(at date: String) {
+    guard isStream else { return }
+    reader.narrow()
+    let head = HTTPResponse(
+      status: .ok,
+      headerFields: [
+        .cacheControl: "no-store", .contentType: "text/event-stream", .date: date,
+      ])
+    reader.writeNow(
+      HTTPConnection.Piece(head: head, body: [ByteBuffer(string: ": zonerelay\n\n")], isLast: false)
+    )
+  }
 
-/// What a line's reader is told.
-enum CourierCall: Sendable {
-  case letter(Letter)
-  /// Nothing came: a poll is answered empty, a stream ends.
-  case empty
-  /// The other side is gone.
-  case broken
+  func give(
+    _ letter: Letter, at date: String, _ done: @escaping @Sendable (_ isWritten: Bool) -> Void
+  ) {
+    if isStream {
+      var event = ByteBuffer(string: "id: \(letter.wake)\ndata: ")
+      event.writeBytes(letter.payload)
+      event.writeStaticString("\n\n")
+      reader.write(HTTPConnection.Piece(body: [event], isLast: false), done)
+    } else {
+      let head = HTTPResponse(
+        status: .ok,
+        headerFields: [
+          .cacheControl: "no-store", .contentType: "application/json",
+          .contentLength: "\(letter.payload.count)", .date: date,
+        ])
+      let piece = HTTPConnection.Piece(head: head, body: [ByteBuffer(bytes: letter.payload)])
+      reader.write(piece, done)
+    }
+  }
+
   /// A stream shows that it lives.
-  case beat
+  func beat() {
+    reader.write(HTTPConnection.Piece(body: [ByteBuffer(string: ":\n\n")], isLast: false))
+  }
+
+  /// Nothing came: a poll is answered empty, a stream ends.
+  func end(at date: String) {
+    guard !isStream else { return reader.write(HTTPConnection.Piece()) }
+    let head = HTTPResponse(
+      status: .ok,
+      headerFields: [.cacheControl: "no-store", .contentLength: "0", .date: date])
+    reader.write(HTTPConnection.Piece(head: head))
+  }
 }
 
 /// A wake on its way to a reader. Its verdict is given once, whatever becomes of it.

@@ -39,61 +39,26 @@ extension Doors {
     let isStream = request.headers[values: .accept].contains {
       $0.lowercased().contains("text/event-stream")
     }
-    let line = CourierLine(
-      device: device, isStream: isStream, channel: channel, relay: relay,
-      expires: courier.tick(in: (expires - clock.wall()).milliseconds / 1_000))
     let after = isStream ? request.headers[.lastEventID].flatMap { UInt32($0) } : nil
-    guard let serial = courier.open(line, after: after) else {
+    let ends = courier.tick(in: (expires - clock.wall()).milliseconds / 1_000)
+    let (courier, relay) = (courier, relay)
+    let isHeld = try await HeldRequest.take(on: channel) { reader in
+      let line = CourierLine(
+        device: device, isStream: isStream, reader: reader, relay: relay, expires: ends)
+      guard let serial = courier.open(line, after: after) else { return nil }
+      line.begin(at: courier.date)
+      return { courier.broke(serial) }
+    }
+    if isHeld == false, !courier.isDraining {
       throw WireError(.tryAgainLater, "too many couriers are connected", retryAfterSeconds: 5)
     }
-    let courier = courier
-    CourierWatch.watch(channel) { courier.broke(serial) }
-    return isStream ? stream(serial, on: channel) : await poll(serial, on: channel)
+    // Who holds it answers it. This is for who has left, and for who comes while the daemon stops:
+    // the connection ends, and the next poll finds the next daemon.
+    return Self.nothing
   }
 
   private static var nothing: Response {
     Response(status: .ok, headers: [.cacheControl: "no-store"])
-  }
-
-  private func poll(_ serial: UInt64, on channel: any Channel) async -> Response {
-    let call = await courier.next(serial)
-    guard case .letter(let letter) = call else { return Self.nothing }
-    let courier = courier
-    let body = ResponseBody(contentLength: letter.payload.count) { writer in
-      CourierWatch.expect(on: channel) { courier.written(serial) }
-      try await writer.write(ByteBuffer(bytes: letter.payload))
-      try await writer.finish(nil)
-    }
-    return Response(
-      status: .ok, headers: [.cacheControl: "no-store", .contentType: "application/json"],
-      body: body)
-  }
-
-  /// A slow reader keeps its one answer, and is given up when it does not read it.
-  private func stream(_ serial: UInt64, on channel: any Channel) -> Response {
-    let courier = courier
-    // Little is kept for a reader that does not read; a channel without a socket needs none.
-    channel.setOption(.socketOption(.so_sndbuf), value: 16_384).whenComplete { _ in }
-    let body = ResponseBody { writer in
-      try await writer.write(ByteBuffer(string: ": zonerelay\n\n"))
-      while true {
-        switch await courier.next(serial) {
-        case .letter(let letter):
-          var event = ByteBuffer(string: "id: \(letter.wake)\ndata: ")
-          event.writeBytes(letter.payload)
-          event.writeStaticString("\n\n")
-          CourierWatch.expect(on: channel) { courier.written(serial) }
-          try await writer.write(event)
-        case .beat:
-          try await writer.write(ByteBuffer(string: ":\n\n"))
-        case .empty, .broken:
-          return try await writer.finish(nil)
-        }
-      }
-    }
-    return Response(
-      status: .ok, headers: [.cacheControl: "no-store", .contentType: "text/event-stream"],
-      body: body)
   }
 
   private func device(of token: String) -> (DeviceKey, expires: Instant)? {

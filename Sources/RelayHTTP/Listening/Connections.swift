@@ -6,6 +6,8 @@ package final class Connections: Sendable {
   private struct State {
     var open: [ObjectIdentifier: any Channel] = [:]
     var isEnding = false
+    /// Called when the last has ended.
+    var onGone: (@Sendable () -> Void)?
   }
 
   private let countMax: Int
@@ -27,15 +29,23 @@ package final class Connections: Sendable {
   }
 
   func remove(_ channel: any Channel) {
-    state.withLock { _ = $0.open.removeValue(forKey: ObjectIdentifier(channel)) }
+    let onGone: (@Sendable () -> Void)? = state.withLock { state in
+      state.open.removeValue(forKey: ObjectIdentifier(channel))
+      return state.isEnding && state.open.isEmpty ? state.onGone.take() : nil
+    }
+    onGone?()
   }
 
   /// Idle ones close now, busy ones after their answer.
-  func endAll() {
+  ///
+  /// - Parameter gone: called once when the last has ended.
+  func endAll(_ gone: @escaping @Sendable () -> Void) {
     let open = state.withLock { state in
       state.isEnding = true
+      if !state.open.isEmpty { state.onGone = gone }
       return Array(state.open.values)
     }
+    if open.isEmpty { gone() }
     for channel in open { Self.end(channel) }
   }
 

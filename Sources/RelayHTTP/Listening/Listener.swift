@@ -1,18 +1,18 @@
 package import Hummingbird
 import HTTPTypes
-import HummingbirdCore
 package import Logging
 import NIOCore
+import NIOHTTP1
 import NIOPosix
 package import NIOSSL
-import HummingbirdTLS
 package import RelayEngine
 import ServiceLifecycle
 
 /// One HTTP/1.1 server: binds, accepts, answers, and drains when it is told to stop.
 ///
-/// Hummingbird's own server cannot take over a socket that systemd has bound, so the accepting is
-/// ours; connections and requests are Hummingbird's.
+/// Hummingbird's own server cannot take over a socket that systemd has bound, and its connections
+/// weigh too much for fifty thousand couriers: accepting and connections are ours, requests and
+/// responses Hummingbird's.
 package struct Listener<Responder: HTTPResponder>: Service
 where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
   package enum Socket: Sendable {
@@ -50,73 +50,69 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
 
   /// Serves until the service group stops, then finishes the requests that run.
   package func run() async throws {
-    let http = HTTP1Channel(
-      responder: { request, writer, channel in
-        try await answer(request, writer, channel)
-      },
-      configuration: HTTP1Channel.Configuration(
-        idleTimeout: .seconds(Int64(limits.connectionIdleSeconds))))
-    if let tls {
-      try await serve(TLSChannel(http, tlsConfiguration: tls))
-    } else {
-      try await serve(http)
+    let (asked, asks) = AsyncStream.makeStream(of: Asked.self)
+    let server = try await bind { request in
+      if case .enqueued = asks.yield(request) { return }
+      request.connection.channel.close(promise: nil)
     }
-  }
-
-  private func serve<Setup: ServerChildChannel>(_ setup: Setup) async throws {
-    let server = try await bind(setup)
     defer { if case .control(let path) = socket { ControlSocket.remove(path) } }
-    onListening(server.channel.localAddress)
-    await withGracefulShutdownHandler {
-      await withDiscardingTaskGroup { group in
-        do {
-          try await server.executeThenClose { inbound in
-            for try await value in inbound {
-              group.addTask { await setup.handle(value: value, logger: logger) }
-            }
-          }
-        } catch {
-          logger.error("listener failed", metadata: ["error": "\(error)"])
+    onListening(server.localAddress)
+    await withTaskCancellationHandler {
+      await withGracefulShutdownHandler {
+        await withDiscardingTaskGroup { group in
+          for await request in asked { group.addTask { await answer(request) } }
+        }
+      } onGracefulShutdown: {
+        server.close(promise: nil)
+        connections.endAll { asks.finish() }
+        server.eventLoop.scheduleTask(in: .seconds(Int64(limits.drainSeconds))) {
+          connections.closeAll()
         }
       }
-    } onGracefulShutdown: {
-      server.channel.close(promise: nil)
-      connections.endAll()
-      server.channel.eventLoop.scheduleTask(in: .seconds(Int64(limits.drainSeconds))) {
-        connections.closeAll()
-      }
+    } onCancel: {
+      server.close(promise: nil)
+      connections.closeAll()
     }
   }
 
-  private func bind<Setup: ServerChildChannel>(
-    _ setup: Setup
-  ) async throws -> NIOAsyncChannel<Setup.Value, Never> {
+  private func bind(_ ask: @escaping @Sendable (Asked) -> Void) async throws -> any Channel {
+    let tls = try tls.map { try NIOSSLContext(configuration: $0) }
     let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .serverChannelOption(.backlog, value: 1_024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.allowRemoteHalfClosure, value: true)
-    let accept: @Sendable (any Channel) -> EventLoopFuture<Setup.Value> = { channel in
-      guard connections.add(channel) else {
-        return channel.eventLoop.makeFailedFuture(ListenError("too many connections"))
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try setUp(channel, tls, ask) }
       }
-      channel.closeFuture.whenComplete { _ in connections.remove(channel) }
-      return setup.setup(channel: channel, logger: logger)
-    }
     do {
       switch socket {
       case .address(.tcp(let host, let port)):
-        return try await bootstrap.bind(host: host, port: port, childChannelInitializer: accept)
-      case .address(.inherited(let fd)):
-        return try await bootstrap.bind(fd, childChannelInitializer: accept)
+        return try await bootstrap.bind(host: host, port: port).get()
+      case .address(.inherited(let fd)): return try await bootstrap.withBoundSocket(fd).get()
       case .control(let path):
-        return try await bootstrap.bind(
-          ControlSocket.bind(path), childChannelInitializer: accept)
+        return try await bootstrap.withBoundSocket(ControlSocket.bind(path)).get()
       }
     } catch let error as ListenError {
       throw error
     } catch {
       throw ListenError("cannot listen on \(place): \(error); is another daemon running there?")
     }
+  }
+
+  private func setUp(
+    _ channel: any Channel, _ tls: NIOSSLContext?, _ ask: @escaping @Sendable (Asked) -> Void
+  ) throws {
+    let pipeline = channel.pipeline.syncOperations
+    if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+    try pipeline.configureHTTPServerPipeline(
+      // One request at a time, errors and fields are the connection's own concern.
+      withPipeliningAssistance: false, withErrorHandling: false,
+      withOutboundHeaderValidation: false)
+    try pipeline.addHandler(
+      HTTPConnection(
+        channel: channel, idle: .seconds(Int64(limits.connectionIdleSeconds)), ask: ask))
+    guard connections.add(channel) else { throw ListenError("too many connections") }
+    channel.closeFuture.whenComplete { _ in connections.remove(channel) }
   }
 
   private var place: String {
@@ -126,19 +122,27 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
     }
   }
 
-  /// Concurrent, as Hummingbird's writer is: it is not bound to whoever calls.
+  /// Concurrent: it is not bound to whoever calls.
   @concurrent
-  private func answer(
-    _ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel
-  ) async throws {
-    let declared = request.headers[.contentLength].flatMap { Int($0) } ?? 0
-    if request.headers[.expect]?.lowercased() == "100-continue", declared <= limits.bodyBytes {
-      try await writer.writeInformationalHead(HTTPResponse(status: .continue))
+  private func answer(_ asked: Asked) async {
+    do {
+      let request = asked.request
+      let declared = request.headers[.contentLength].flatMap { Int($0) } ?? 0
+      if request.headers[.expect]?.lowercased() == "100-continue", declared <= limits.bodyBytes {
+        let proceed = HTTPConnection.Piece(head: HTTPResponse(status: .continue), isLast: false)
+        try await asked.connection.send(proceed, for: asked.serial)
+      }
+      let context = Responder.Context(
+        source: ApplicationRequestContextSource(
+          channel: asked.connection.channel, logger: logger))
+      var response = try await responder.respond(to: request, context: context)
+      response.headers[.date] = Timestamp.httpDate(clock.wall())
+      let writer = AnswerWriter(
+        asked, head: response.head, isWhole: response.body.contentLength != nil)
+      try await response.body.write(writer)
+    } catch {
+      // It broke off: nobody is there to be told.
+      asked.connection.channel.close(promise: nil)
     }
-    let context = Responder.Context(
-      source: ApplicationRequestContextSource(channel: channel, logger: logger))
-    var response = try await responder.respond(to: request, context: context)
-    response.headers[.date] = Timestamp.httpDate(clock.wall())
-    try await writer.write(response: response.head, body: response.body)
   }
 }

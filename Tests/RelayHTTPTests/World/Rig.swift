@@ -52,7 +52,7 @@ struct Rig {
     self.relay = relay ?? TestRelay(limits: core)
     self.keys = keys
     let book = await ScopeBook(settings.scopes, keys: keys, limits: limits)
-    courier = Courier(limits: limits)
+    courier = Courier(limits: limits, clock: TestClock())
     doors = Doors(
       relay: self.relay, reader: self.relay, keys: keys, clock: clock, access: book,
       courier: courier, settings: settings)

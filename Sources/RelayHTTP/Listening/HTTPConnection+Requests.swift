@@ -1,0 +1,148 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import NIOHTTP1
+
+/// A request for whoever answers, and how to answer it.
+struct Asked: Sendable {
+  let request: Request
+  let connection: HTTPConnection
+  /// Tells it from those before and after it on its connection.
+  let serial: UInt32
+}
+
+extension HTTPConnection {
+  /// - Returns: false if nobody is there for it yet.
+  func take(_ part: HTTPServerRequestPart) -> Bool {
+    switch part {
+    case .head(let head):
+      guard underWay == nil else { return false }
+      begin(head)
+      return true
+    case .body(let buffer): return take(buffer)
+    case .end: return takeEnd()
+    }
+  }
+
+  private func take(_ buffer: ByteBuffer) -> Bool {
+    guard let current = underWay, !current.isAnswered else { return true }
+    if current.head != nil {
+      if underWay?.body?.writeImmutableBuffer(buffer) == nil { underWay?.body = buffer }
+      return true
+    }
+    guard let reader = underWay?.reader.take() else { return false }
+    reader.resume(returning: buffer)
+    return true
+  }
+
+  private func takeEnd() -> Bool {
+    guard let current = underWay else { return true }
+    if current.head != nil {
+      underWay?.isRead = true
+      handOn()
+    } else if current.isAnswered {
+      underWay?.isRead = true
+      settle()
+    } else {
+      guard let reader = underWay?.reader.take() else { return false }
+      underWay?.isRead = true
+      reader.resume(returning: nil)
+    }
+    return true
+  }
+
+  /// Its head is whole, and perhaps its body: somebody is asked.
+  func handOn() {
+    guard let head = underWay?.head.take(), let serial = underWay?.serial else { return }
+    let first = underWay?.body.take()
+    guard let request = HTTPRequest(head) else { return refuse() }
+    let body =
+      underWay?.isRead == true
+      ? RequestBody(buffer: first ?? ByteBuffer())
+      : RequestBody(asyncSequence: LateBody(first: first, connection: self, serial: serial))
+    ask(Asked(request: Request(head: request, body: body), connection: self, serial: serial))
+  }
+
+  /// The other side says no more; it may still listen.
+  func inputEnded() {
+    isInputClosed = true
+    guard var current = underWay, current.head == nil else { return close() }
+    current.isClosing = true
+    let (reader, onGone) = (current.reader.take(), current.onGone.take())
+    underWay = current
+    if current.isAnswered { return close() }
+    reader?.resume(throwing: ChannelError.inputClosed)
+    onGone?()
+  }
+
+  /// More of the body; nil after its end.
+  func more(of serial: UInt32) async throws -> ByteBuffer? {
+    try await withCheckedThrowingContinuation { reader in
+      channel.eventLoop.execute {
+        guard let current = self.underWay, current.serial == serial, self.channel.isActive else {
+          return reader.resume(throwing: ChannelError.inputClosed)
+        }
+        guard !current.isRead else { return reader.resume(returning: nil) }
+        guard !self.isInputClosed || !self.waiting.isEmpty else {
+          return reader.resume(throwing: ChannelError.inputClosed)
+        }
+        self.underWay?.reader = reader
+        self.advance()
+      }
+    }
+  }
+}
+
+/// A body that did not come with its head: read only as fast as it is asked for.
+private struct LateBody: AsyncSequence, Sendable {
+  let first: ByteBuffer?
+  let connection: HTTPConnection
+  let serial: UInt32
+
+  func makeAsyncIterator() -> Iterator {
+    Iterator(first: first, connection: connection, serial: serial)
+  }
+
+  struct Iterator: AsyncIteratorProtocol {
+    var first: ByteBuffer?
+    let connection: HTTPConnection
+    let serial: UInt32
+
+    mutating func next() async throws -> ByteBuffer? {
+      if let first = first.take() { return first }
+      return try await connection.more(of: serial)
+    }
+  }
+}
+
+extension HTTPRequest {
+  /// Nil if its method is none.
+  fileprivate init?(_ head: HTTPRequestHead) {
+    guard let method = Method(head.method.rawValue) else { return nil }
+    var fields = HTTPFields()
+    fields.reserveCapacity(head.headers.count)
+    var authority: String?
+    for (text, value) in head.headers {
+      guard let name = HTTPField.Name(text) else { continue }
+      // The first is the authority; the scheme does not matter here.
+      if authority == nil, name == .host {
+        authority = value
+      } else {
+        fields.append(HTTPField(name: name, value: value))
+      }
+    }
+    self.init(
+      method: method, scheme: "http", authority: authority, path: Self.path(of: head.uri),
+      headerFields: fields)
+  }
+
+  /// A proxy may name the whole address.
+  private static func path(of target: String) -> String {
+    guard !target.hasPrefix("/"), let scheme = target.firstRange(of: "://") else { return target }
+    return target[scheme.upperBound...].firstIndex(of: "/").map { String(target[$0...]) } ?? "/"
+  }
+}
+
+extension HTTPField.Name {
+  fileprivate static let host = Self("Host")!
+}

@@ -1,0 +1,166 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import NIOHTTP1
+
+/// One HTTP/1.1 connection, one request at a time.
+///
+/// Ours and not Hummingbird's, whose connections keep a task each, 14 KiB before the first request
+/// and 23 after it: between requests, and while the courier holds one, this keeps nothing but
+/// itself. What it reads in advance is bounded; requests that wait their turn are not read.
+///
+/// `@unchecked Sendable`: what changes does so on the channel's event loop only.
+final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
+  typealias InboundIn = HTTPServerRequestPart
+  typealias OutboundIn = Never
+  typealias OutboundOut = HTTPServerResponsePart
+
+  /// A request that is read or answered.
+  struct UnderWay {
+    let serial: UInt32
+    /// Until it is handed on.
+    var head: HTTPRequestHead?
+    /// What came of its body at once.
+    var body: ByteBuffer?
+    var isRead = false
+    var isAnswered = false
+    /// The courier answers, and nobody else.
+    var isHeld = false
+    var isClosing: Bool
+    /// Whoever waits for more of the body.
+    var reader: CheckedContinuation<ByteBuffer?, any Error>?
+    /// Called when the other side is gone before the answer is.
+    var onGone: (@Sendable () -> Void)?
+  }
+
+  /// Parts of requests that are kept before no more is read.
+  private static let waitingMax = 10
+
+  let channel: any Channel
+  let idle: TimeAmount
+  let ask: @Sendable (Asked) -> Void
+  private(set) var context: ChannelHandlerContext?
+  var waiting: [HTTPServerRequestPart] = []
+  var underWay: UnderWay?
+  var isInputClosed = false
+  var isEnding = false
+  private var last: UInt32 = 0
+  private var isReadWanted = false
+  private var lastHeard = NIODeadline.now()
+  private var timer: NIOScheduledCallback?
+
+  /// - Parameters:
+  ///   - idle: how long nothing may be heard while nothing is answered.
+  ///   - ask: takes a request; it is answered by `send` or held.
+  init(channel: any Channel, idle: TimeAmount, ask: @escaping @Sendable (Asked) -> Void) {
+    self.channel = channel
+    self.idle = idle
+    self.ask = ask
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    watchIdleness(for: idle)
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    timer?.cancel()
+    timer = nil
+    self.context = nil
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    lastHeard = .now()
+    waiting.append(unwrapInboundIn(data))
+    advance()
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    // The rest of its body comes later, and only when it is asked for.
+    if underWay?.head != nil { handOn() }
+    context.fireChannelReadComplete()
+  }
+
+  func read(context: ChannelHandlerContext) {
+    isReadWanted = waiting.count >= Self.waitingMax
+    if !isReadWanted { context.read() }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    let lost = underWay
+    underWay = nil
+    waiting = []
+    lost?.reader?.resume(throwing: ChannelError.inputClosed)
+    lost?.onGone?()
+    timer?.cancel()
+    timer = nil
+    context.fireChannelInactive()
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    switch event {
+    case ChannelEvent.inputClosed: inputEnded()
+    case is ChannelShouldQuiesceEvent:
+      isEnding = true
+      if underWay == nil { close() }
+    default: context.fireUserInboundEventTriggered(event)
+    }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    let isSpeechless = underWay.map { $0.head != nil } ?? true
+    guard error is HTTPParserError, isSpeechless, channel.isActive else { return close() }
+    refuse()
+  }
+
+  /// What came is no HTTP.
+  func refuse() {
+    underWay = nil
+    let head = HTTPResponseHead(
+      version: .http1_1, status: .badRequest,
+      headers: ["connection": "close", "content-length": "0"])
+    context?.write(wrapOutboundOut(.head(head)), promise: nil)
+    context?.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    close()
+  }
+
+  func close() { context?.close(promise: nil) }
+
+  /// Takes what waits as far as somebody is there for it.
+  func advance() {
+    while !waiting.isEmpty {
+      let part = waiting.removeFirst()
+      guard !take(part) else { continue }
+      waiting.insert(part, at: 0)
+      break
+    }
+    guard isReadWanted, waiting.count < Self.waitingMax else { return }
+    isReadWanted = false
+    context?.read()
+  }
+
+  /// The request before it is answered and read: the next one begins.
+  func begin(_ head: HTTPRequestHead) {
+    last &+= 1
+    underWay = UnderWay(
+      serial: last, head: head, isClosing: isEnding || isInputClosed || !head.isKeepAlive)
+  }
+
+  func restartIdleness() { lastHeard = .now() }
+}
+
+extension HTTPConnection: NIOScheduledCallbackHandler {
+  func handleScheduledCallback(eventLoop: some EventLoop) {
+    // Whoever is asked may take its time; whoever asks may not.
+    let isAnswering = underWay.map { $0.isRead && !$0.isAnswered } ?? false
+    let silent = NIODeadline.now() - lastHeard
+    if isAnswering { return watchIdleness(for: idle) }
+    if silent >= idle { return close() }
+    watchIdleness(for: idle - silent)
+  }
+
+  private func watchIdleness(for time: TimeAmount) {
+    // Refused only by a loop that has ended, and its connections with it.
+    timer = try? channel.eventLoop.scheduleCallback(in: time, handler: self)
+  }
+}
