@@ -27,10 +27,11 @@ struct CourierScene {
   }
 
   /// One public change that all of them asked for.
-  func change() async throws {
+  func change(_ number: Int) async throws {
     let event = #"""
-      [{"specversion":"1.0","id":"all","source":"/bench","type":"zonerelay.record.created",
-      "data":{"database":"public","record":{"recordName":"A1","recordType":"Article"}}}]
+      [{"specversion":"1.0","id":"all-\#(number)","source":"/bench",
+      "type":"zonerelay.record.created",
+      "data":{"database":"public","record":{"recordName":"A\#(number)","recordType":"Article"}}}]
       """#
     let answer = try await Exchange.call(
       RequestText.post(

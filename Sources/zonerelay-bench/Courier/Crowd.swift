@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// Many polls held open at once, and when each was answered.
+/// Many polls held open at once, and when each brought a wake.
 ///
 /// `@unchecked Sendable`: what changes does so on the bench's one event loop only.
 final class Crowd: @unchecked Sendable {
@@ -10,8 +10,23 @@ final class Crowd: @unchecked Sendable {
   private let port: Int
   private let loop: any EventLoop
   private var channels: [any Channel] = []
+  private var polls: [Poll] = []
   private var start = NIODeadline.now()
-  private var answered: [Double] = []
+  private var told: [Double] = []
+  private var doubled = 0
+  private var broken: (any Error)?
+
+  /// What came of one change.
+  struct Reached: Sendable {
+    /// Seconds until each poll brought its wake, in order.
+    var seconds: [Double]
+    /// Wakes that a poll brought once more.
+    var doubled: Int
+
+    func after(_ share: Double) -> Double {
+      seconds[min(seconds.count - 1, Int(Double(seconds.count) * share))]
+    }
+  }
 
   init(_ paths: [String], port: Int, group: MultiThreadedEventLoopGroup) {
     self.paths = paths
@@ -20,7 +35,9 @@ final class Crowd: @unchecked Sendable {
   }
 
   /// Connections from one loopback address: fewer than it has free ports.
-  private static let portsEach = 20_000
+  private static let portsEach = 18_000
+  /// Below those that the kernel gives away.
+  private static let portsFirst = 12_000
   /// Opened at once: fewer than the server's queue holds.
   private static let atOnce = 256
 
@@ -31,57 +48,116 @@ final class Crowd: @unchecked Sendable {
     }
   }
 
+  /// The port is ours to choose: the kernel looks for a free one the longer the fewer there are.
   private func connect(_ number: Int) throws -> EventLoopFuture<any Channel> {
     let source = try SocketAddress(
-      ipAddress: "127.0.0.\(2 + number / Self.portsEach)", port: 0)
+      ipAddress: "127.0.0.\(2 + number / Self.portsEach)",
+      port: Self.portsFirst + number % Self.portsEach)
     let request = RequestText.get(paths[number])
     return ClientBootstrap(group: loop)
       .bind(to: source)
+      .channelOption(.socketOption(.so_reuseaddr), value: 1)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(Ear { self.heard() })
+          let poll = Poll(request, of: self)
+          self.polls.append(poll)
+          try channel.pipeline.syncOperations.addHandler(poll)
         }
       }
       .connect(host: Loopback.address, port: port)
-      .flatMap { channel in channel.writeAndFlush(request).map { channel } }
   }
 
-  private func heard() {
-    answered.append(Double((NIODeadline.now() - start).nanoseconds) / 1e9)
+  fileprivate func heard(isAgain: Bool) {
+    if isAgain { return doubled += 1 }
+    told.append(Double((NIODeadline.now() - start).nanoseconds) / 1e9)
   }
 
-  /// Seconds from the call before until each poll was answered, in order; those that were within
-  /// the limit.
-  func reached(within limit: Duration) async throws -> [Double] {
-    let deadline = ContinuousClock.now + limit
-    while .now < deadline {
-      let answered = try await loop.submit { self.answered }.get()
-      if answered.count >= paths.count { return answered.sorted() }
-      try await ContinuousClock().sleep(for: .milliseconds(20))
-    }
-    return try await loop.submit { self.answered }.get().sorted()
-  }
+  fileprivate func broke(_ error: any Error) { broken = broken ?? error }
 
   /// From now on time counts.
   func begin() async throws {
     try await loop.submit {
       self.start = .now()
-      self.answered = []
+      self.told = []
+      self.doubled = 0
     }.get()
+  }
+
+  /// Waits until every poll has brought its wake, and a little longer for what comes twice.
+  ///
+  /// - Throws: `Trouble` if some have not within the limit.
+  func reached(within limit: Duration) async throws -> Reached {
+    let deadline = ContinuousClock.now + limit
+    while .now < deadline {
+      let (count, broken) = try await loop.submit { (self.told.count, self.broken) }.get()
+      if let broken { throw broken }
+      if count >= paths.count {
+        return try await loop.submit {
+          Reached(seconds: self.told.sorted(), doubled: self.doubled)
+        }.get()
+      }
+      try await ContinuousClock().sleep(for: .milliseconds(20))
+    }
+    let count = try await loop.submit { self.told.count }.get()
+    throw Trouble(
+      "\(paths.count - count) of \(paths.count) polls brought no wake within "
+        + "\(limit.components.seconds) s")
+  }
+
+  /// Everybody polls again, as devices do.
+  func again() async throws {
+    try await loop.submit { for poll in self.polls { poll.again() } }.get()
   }
 
   func close() { for channel in channels { channel.close(promise: nil) } }
 }
 
-/// Hears the first bytes of an answer.
-private final class Ear: ChannelInboundHandler {
+/// One device's poll. One that is answered empty is asked again at once; one that brought a wake
+/// waits for `again`.
+private final class Poll: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
-  private var heard: (() -> Void)?
+  typealias OutboundOut = ByteBuffer
+  private let request: ByteBuffer
+  private unowned let crowd: Crowd
+  private var scanner = AnswerScanner()
+  private var context: ChannelHandlerContext?
+  private var isTold = false
 
-  init(_ heard: @escaping () -> Void) { self.heard = heard }
+  init(_ request: ByteBuffer, of crowd: Crowd) {
+    self.request = request
+    self.crowd = crowd
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    self.context = context
+    again()
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+  func again() {
+    isTold = false
+    context?.writeAndFlush(wrapOutboundOut(request), promise: nil)
+  }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    heard?()
-    heard = nil
+    var bytes = unwrapInboundIn(data)
+    scanner.append(&bytes)
+    do {
+      while let answer = try scanner.next() {
+        guard answer.status == 200 else {
+          throw Trouble("a poll was answered \(answer.status): \(String(buffer: answer.body))")
+        }
+        if answer.body.readableBytes == 0 {
+          if !isTold { again() }
+        } else {
+          crowd.heard(isAgain: isTold)
+          isTold = true
+        }
+      }
+    } catch {
+      crowd.broke(error)
+      context.close(promise: nil)
+    }
   }
 }

@@ -3,7 +3,10 @@ import Foundation
 /// What a program takes of the machine's memory, in MiB.
 enum Memory {
   static func resident(of child: Child) throws -> Double { try line("VmRSS:", of: child) }
-  static func most(of child: Child) throws -> Double { try line("VmHWM:", of: child) }
+  /// Some kernels keep no record of the most: what it is now.
+  static func most(of child: Child) throws -> Double {
+    try (try? line("VmHWM:", of: child)) ?? resident(of: child)
+  }
 
   private static func line(_ key: String, of child: Child) throws -> Double {
     let text = try String(contentsOfFile: "/proc/\(child.pid)/status", encoding: .utf8)
