@@ -11,7 +11,9 @@ struct DeviceWriter {
 
   /// - Returns: the message to whoever lost the address by this, if anybody did.
   func save(_ row: DeviceRow) throws -> OutboxRow? {
-    let address = StoreKey(scope: row.key.scope, address: row.address).data
+    let key = StoreKey(scope: row.key.scope, address: row.address)
+    if try saveLane(of: row, key) { return nil }
+    let address = key.data
     let known = try Row.fetchOne(
       try database.cachedStatement(
         sql: "SELECT registration, holds, address FROM devices WHERE key = ?"),
@@ -26,6 +28,22 @@ struct DeviceWriter {
     }
     try write(row, address: address, holds: holds)
     return loser.map { $0.displaced(by: row, in: partition) }
+  }
+
+  /// Nearly always its lane is all that is new: a registration has a number of its own.
+  ///
+  /// - Returns: whether it was.
+  private func saveLane(of row: DeviceRow, _ address: StoreKey) throws -> Bool {
+    let statement = try RawStatement(
+      "UPDATE devices SET lane = ? WHERE key = ? AND registration = ? AND address = ?",
+      in: database)
+    defer { statement.reset() }
+    statement.bind(row.lane.blob, at: 1)
+    statement.bind(StoreKey(row.key).bytes, at: 2)
+    statement.bind(row.registration.column, at: 3)
+    statement.bind(address.bytes, at: 4)
+    _ = try statement.step()
+    return statement.changed > 0
   }
 
   /// Who holds the address from now on.

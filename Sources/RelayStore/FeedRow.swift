@@ -9,16 +9,17 @@ struct FeedRow {
   var count: Int64
 
   static func find(_ key: FeedKey, in database: GRDB.Database) throws -> FeedRow? {
-    let statement = try database.cachedStatement(
-      sql: "SELECT id, head, floor, cleared, gap, count FROM feeds WHERE key = ?")
-    return try Row.fetchOne(statement, arguments: [key.column]).map { row in
-      FeedRow(
-        id: row[0],
-        state: FeedState(
-          head: Position(column: row[1]), floor: Position(column: row[2]),
-          cleared: Position(column: row[3]), hasGap: row[4]),
-        count: row[5])
-    }
+    let statement = try RawStatement(
+      "SELECT id, head, floor, cleared, gap, count FROM feeds WHERE key = ?", in: database)
+    defer { statement.reset() }
+    statement.bind([UInt8](key.column), at: 1)
+    guard try statement.step() else { return nil }
+    return FeedRow(
+      id: statement.number(0),
+      state: FeedState(
+        head: Position(column: statement.number(1)), floor: Position(column: statement.number(2)),
+        cleared: Position(column: statement.number(3)), hasGap: statement.number(4) != 0),
+      count: statement.number(5))
   }
 
   static func make(_ key: FeedKey, in database: GRDB.Database) throws -> FeedRow {
@@ -36,12 +37,17 @@ struct FeedRow {
   }
 
   func save(in database: GRDB.Database) throws {
-    let statement = try database.cachedStatement(
-      sql: "UPDATE feeds SET head = ?, floor = ?, cleared = ?, gap = ?, count = ? WHERE id = ?")
-    try statement.execute(arguments: [
-      state.head.column, state.floor.column, state.cleared.column, state.hasGap ? 1 : 0, count,
-      id,
-    ])
+    let statement = try RawStatement(
+      "UPDATE feeds SET head = ?, floor = ?, cleared = ?, gap = ?, count = ? WHERE id = ?",
+      in: database)
+    defer { statement.reset() }
+    statement.bind(state.head.column, at: 1)
+    statement.bind(state.floor.column, at: 2)
+    statement.bind(state.cleared.column, at: 3)
+    statement.bind(state.hasGap ? 1 : 0, at: 4)
+    statement.bind(count, at: 5)
+    statement.bind(id, at: 6)
+    _ = try statement.step()
   }
 
   /// A name that is compared, never shown; a blob, for the reason `StoreKey` has.
