@@ -23,10 +23,9 @@ enum Daemon {
     let sockets = try ListenSockets.inherited()
     let (logger, dial) = Logs.start(settings.log)
     let files = FileLimit.raise()
-    if files < settings.doors.connections {
-      logger.notice(
-        "fewer files may be open than connections are allowed",
-        metadata: ["files": "\(files)", "connections": "\(settings.doors.connections)"])
+    if let misfit = settings.misfit(files: files) {
+      logger.warning(
+        "too few files may be open", metadata: ["files": "\(files)", "reason": "\(misfit)"])
     }
     let clock = SystemClock()
     let store = try SQLiteStore(settings.storeSlice)

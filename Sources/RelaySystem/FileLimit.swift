@@ -2,6 +2,13 @@ import Glibc
 
 /// How many files, connections among them, the process may have open.
 package enum FileLimit {
+  /// The hard limit, as far as it may be raised; 0 if it is unknown.
+  package static var most: Int {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
+    return Int(clamping: limit.rlim_max)
+  }
+
   /// Raises the soft limit to the hard one: fifty thousand couriers need a descriptor each.
   ///
   /// - Returns: how many may be open from now on.

@@ -30,6 +30,19 @@ import Testing
     #expect(settings.apps.map(\.scope.environment) == [.development])
   }
 
+  /// Each connection is a file: what cannot be held is said, with what to do.
+  @Test func limitsThatDoNotFitIntoTheFilesAreNamed() {
+    var settings = Settings()
+    #expect(settings.misfit(files: 60_500) == nil)
+    let misfit = settings.misfit(files: 20_000)
+    #expect(misfit?.contains("limits.connections (60000)") == true)
+    #expect(misfit?.contains("limits.courierConnections (50000) at most 19500 do") == true)
+    #expect(misfit?.contains("LimitNOFILE of the unit") == true)
+    #expect(misfit?.contains("to 60500, or lower limits.connections") == true)
+    settings.doors.connections = 19_000
+    #expect(settings.misfit(files: 20_000) == nil)
+  }
+
   /// What the file says arrives, files read, paths taken from its directory.
   @Test func valuesAreWhatTheFileSays() throws {
     let world = try SettingsWorld()

@@ -49,6 +49,8 @@ struct UnitFileTests {
       "ExecStart=/usr/bin/zonerelay serve --config /etc/zonerelay/zonerelay.yaml",
       "ExecReload=/bin/kill -HUP $MAINPID", "StateDirectory=zonerelay",
       "RuntimeDirectory=zonerelay", "Restart=on-failure",
+      // 60,000 connections, 50,000 couriers among them, and files beside.
+      "LimitNOFILE=65536",
     ] {
       #expect(service.contains(line))
     }

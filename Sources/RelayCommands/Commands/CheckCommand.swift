@@ -1,4 +1,5 @@
 import ArgumentParser
+import RelaySystem
 
 struct CheckCommand: RelayCommand {
   static let configuration = CommandConfiguration(
@@ -22,6 +23,9 @@ struct CheckCommand: RelayCommand {
     let reading = try options.reading()
     let rows = reading.effective.map { ["\($0.key) = \($0.value)", "# \($0.origin.text)"] }
     for line in TextTable.lines(rows) { console.answer(line: line) }
+    if let misfit = reading.settings?.misfit(files: FileLimit.most) {
+      console.talk(line: "zonerelay: warning: \(misfit)")
+    }
     console.talk(line: "zonerelay: \(options.config) is good")
     return .done
   }
