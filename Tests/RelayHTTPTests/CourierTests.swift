@@ -56,9 +56,11 @@ import Testing
     Issue.record("it did not become true")
   }
 
-  private func tell(_ rig: Rig, wake: UInt32 = 7) async -> Verdict {
+  private func tell(_ rig: Rig, wake: UInt32 = 7, _ payload: [UInt8]? = nil) async -> Verdict {
     await withCheckedContinuation { waiter in
-      rig.courier.tell(Self.device, wake: wake, payload: payload) { waiter.resume(returning: $0) }
+      rig.courier.tell(Self.device, wake: wake, payload: payload ?? self.payload) {
+        waiter.resume(returning: $0)
+      }
     }
   }
 
@@ -162,6 +164,72 @@ import Testing
       #expect(text.hasPrefix("HTTP/1.1 503"))
       #expect(text.contains("Retry-After: 5\r\n"))
     }
+  }
+
+  /// Memory stays bounded: one answer each that its reader has not taken, and little on its way.
+  @Test func `a reader that does not read has one answer and is cut off`() async throws {
+    var limits = HTTPLimits()
+    limits.courierReadSeconds = 1
+    try await serving(limits) { rig, path, port in
+      let socket = try #require(Socket(port: port))
+      socket.send("GET \(path) HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n")
+      await until { rig.courier.count == 1 }
+      let large = [UInt8](repeating: 0x20, count: 512 * 1_024)
+      var written = 0
+      // Until the kernel's buffers of both sides are full.
+      while await tell(rig, large) == .delivered, written < 64 { written += 1 }
+      #expect(written < 64, "who does not read is told no more")
+      await until { rig.courier.count == 0 }
+      #expect(rig.relay.seen.left.map(\.isExpectedBack) == [false])
+    }
+  }
+
+  @Test func `while an answer is unread the next is refused at once`() async throws {
+    try await serving { rig, path, port in
+      let socket = try #require(Socket(port: port))
+      socket.send("GET \(path) HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n")
+      await until { rig.courier.count == 1 }
+      let stuck = Mutex<[Verdict]>([])
+      // More than both sides' kernels take.
+      let huge = [UInt8](repeating: 0x20, count: 32 * 1_024 * 1_024)
+      rig.courier.tell(Self.device, wake: 7, payload: huge) { verdict in
+        stuck.withLock { $0.append(verdict) }
+      }
+      guard case .later = await tell(rig, wake: 8) else {
+        Issue.record("a second answer was taken")
+        return
+      }
+      #expect(stuck.withLock { $0.isEmpty }, "the first is still on its way")
+      shutdown(socket.fd, Int32(SHUT_RDWR))
+      await until { stuck.withLock { $0.count } == 1 }
+      #expect(rig.courier.count == 0)
+    }
+  }
+
+  @Test func `at a stop polls are answered empty and streams end, at once`() async throws {
+    let ends = Mutex<[String]>([])
+    let begun = ContinuousClock.now
+    try await serving { rig, path, port in
+      let other = #"{"apnsEnvironment":"development","apnsToken":"00aa"}"#
+      let url = try #require(
+        try await rig.device("tokens/register", other, client: Rig.tablet)
+          .string("webcourierURL"))
+      let second = String(url.dropFirst("https://relay.example.com".count))
+      for (path, accept) in [(path, "*/*"), (second, "text/event-stream")] {
+        Thread.detachNewThread {
+          let socket = Socket(port: port)
+          socket?.send("GET \(path) HTTP/1.1\r\nHost: x\r\nAccept: \(accept)\r\n\r\n")
+          let text = socket?.receive() ?? ""
+          ends.withLock { $0.append(text) }
+        }
+      }
+      await until { rig.courier.count == 2 }
+    }
+    await until { ends.withLock { $0.count } == 2 }
+    let texts = ends.withLock { $0 }
+    #expect(texts.contains { $0.contains("Content-Length: 0\r\n") }, "the poll: \(texts)")
+    #expect(texts.contains { $0.hasSuffix("0\r\n\r\n") }, "the stream: \(texts)")
+    #expect(ContinuousClock.now - begun < .seconds(4), "and nobody waited for the 55 seconds")
   }
 
   @Test func `an idle poll is answered empty and a stream shows that it lives`() async throws {

@@ -28,6 +28,7 @@ package final class Courier: CourierLines, Sendable {
   let limits: HTTPLimits
   let clock: any ClockReader
   let state = Mutex(State())
+  private let dated = Mutex((second: Int64(-1), text: ""))
 
   package init(limits: HTTPLimits, clock: any ClockReader) {
     self.limits = limits
@@ -83,7 +84,15 @@ package final class Courier: CourierLines, Sendable {
     }
   }
 
-  var date: String { Timestamp.httpDate(clock.wall()) }
+  /// The date of an answer now; thousands share a second's.
+  var date: String {
+    let now = clock.wall()
+    let second = now.milliseconds / 1_000
+    return dated.withLock { dated in
+      if dated.second != second { dated = (second, Timestamp.httpDate(now)) }
+      return dated.text
+    }
+  }
 
   private static let nobody = Verdict.later(
     after: nil, .attempt, Verdict.Reason("nobody is connected to the courier"))

@@ -1,0 +1,151 @@
+import Foundation
+import Logging
+import NIOCore
+import RelayHTTP
+import ServiceLifecycle
+import Testing
+
+/// One connection, several requests, and bodies that come in pieces.
+@Suite struct ConnectionTests {
+  private let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+
+  /// Talks to a rig's doors over a socket, and returns what the other side said.
+  private func talk(
+    _ limits: HTTPLimits = Rig.atOnce, _ speak: @escaping @Sendable (Socket) -> String
+  ) async throws -> String {
+    let rig = await Rig(limits: limits)
+    let (listening, bound) = AsyncStream.makeStream(of: Int.self)
+    let server = try APIServer(
+      doors: rig.doors, settings: rig.settings, clock: TestClock(), logger: logger
+    ) { bound.yield($0?.port ?? 0) }
+    let group = ServiceGroup(services: [server], logger: logger)
+    return try await withThrowingTaskGroup(of: Void.self) { tasks in
+      tasks.addTask { try await group.run() }
+      var text = ""
+      for await port in listening {
+        text = try await stranger { speak(try #require(Socket(port: port))) }
+        break
+      }
+      await group.triggerGracefulShutdown()
+      try await tasks.waitForAll()
+      return text
+    }
+  }
+
+  private static let live = "GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n"
+
+  private static func events(_ length: Int, key: String = Rig.producerKey) -> String {
+    "POST /events/1/\(Rig.container)/development HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+      + "Authorization: Bearer \(key)\r\nContent-Length: \(length)\r\n"
+      + "Content-Type: application/cloudevents+json\r\n\r\n"
+  }
+
+  private func count(_ part: String, in text: String) -> Int {
+    text.components(separatedBy: part).count - 1
+  }
+
+  @Test func `requests that are sent at once are answered in turn`() async throws {
+    let text = try await talk { socket in
+      socket.send(String(repeating: Self.live, count: 50))
+      socket.send("GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+      return socket.receive()
+    }
+    #expect(count("HTTP/1.1 200 OK\r\n", in: text) == 50)
+    #expect(count("HTTP/1.1 404 Not Found\r\n", in: text) == 1)
+    #expect(try #require(text.range(of: "404")).lowerBound > text.range(of: "200")!.lowerBound)
+  }
+
+  @Test func `a body in pieces is read whole`() async throws {
+    let body = Event().text
+    let text = try await talk { socket in
+      socket.send(Self.events(body.utf8.count))
+      for character in body { socket.send(String(character)) }
+      return socket.receive()
+    }
+    #expect(text.hasPrefix("HTTP/1.1 202 Accepted\r\n"))
+    #expect(text.contains("Connection: close\r\n"))
+  }
+
+  @Test func `a body of megabytes is read as it is asked for`() async throws {
+    let body = Event().text + String(repeating: " ", count: 3 * 1_024 * 1_024)
+    let text = try await talk { socket in
+      socket.send(Self.events(body.utf8.count) + body)
+      return socket.receive()
+    }
+    #expect(text.hasPrefix("HTTP/1.1 202 Accepted\r\n"))
+  }
+
+  @Test func `a stranger's body is passed over, and the next request is answered`() async throws {
+    let text = try await talk { socket in
+      let head = Self.events(200_000, key: "nobody's key").replacingOccurrences(
+        of: "Connection: close\r\n", with: "")
+      socket.send(head)
+      let first = socket.receive(until: "}")
+      socket.send(String(repeating: " ", count: 200_000) + Self.live)
+      return first + socket.receive(until: "true}")
+    }
+    #expect(text.hasPrefix("HTTP/1.1 401"))
+    #expect(text.hasSuffix(#"{"live":true}"#))
+  }
+
+  @Test func `a chunked body is read`() async throws {
+    let body = Event().text
+    let text = try await talk { socket in
+      socket.send(
+        Self.events(0).replacingOccurrences(
+          of: "Content-Length: 0", with: "Transfer-Encoding: chunked"))
+      socket.send("\(String(body.utf8.count, radix: 16))\r\n\(body)\r\n0\r\n\r\n")
+      return socket.receive()
+    }
+    #expect(text.hasPrefix("HTTP/1.1 202 Accepted\r\n"))
+  }
+
+  @Test func `who says no more is still answered`() async throws {
+    let text = try await talk { socket in
+      socket.send(Self.live)
+      shutdown(socket.fd, Int32(SHUT_WR))
+      return socket.receive()
+    }
+    #expect(text.hasSuffix(#"{"live":true}"#))
+  }
+
+  @Test func `a body that breaks off ends its connection without an answer`() async throws {
+    let text = try await talk { socket in
+      socket.send(Self.events(1_000) + "{")
+      shutdown(socket.fd, Int32(SHUT_WR))
+      return socket.receive()
+    }
+    #expect(text == "")
+  }
+
+  @Test func `a connection on which nothing is heard is closed`() async throws {
+    var limits = Rig.atOnce
+    limits.connectionIdleSeconds = 1
+    for said in ["", "GET /health", Self.events(10) + "{"] {
+      let text = try await talk(limits) { socket in
+        socket.send(said)
+        return socket.receive()
+      }
+      #expect(text == "", "after \(said)")
+    }
+  }
+
+  @Test func `beyond the limit of connections one is closed`() async throws {
+    var limits = Rig.atOnce
+    limits.connections = 0
+    let text = try await talk(limits) { socket in
+      socket.send(Self.live)
+      return socket.receive()
+    }
+    #expect(text == "")
+  }
+
+  @Test func `an address with its host is an address`() async throws {
+    let text = try await talk { socket in
+      socket.send(
+        "GET http://relay.example.com/health/live?x=1 HTTP/1.0\r\nHost: relay.example.com\r\n\r\n")
+      return socket.receive()
+    }
+    #expect(text.hasSuffix(#"{"live":true}"#))
+  }
+}
