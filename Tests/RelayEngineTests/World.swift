@@ -16,7 +16,11 @@ struct World {
   let engine: Engine
   private let clock = WorkingClock()
 
-  init(_ store: MemoryStore = MemoryStore(), _ change: (inout EngineSettings) -> Void = { _ in }) {
+  /// - Parameter sender: takes the pushes in place of `provider`.
+  init(
+    _ store: MemoryStore = MemoryStore(), supervisor: any Supervisor = SilentSupervisor(),
+    sender: (any PushSender)? = nil, _ change: (inout EngineSettings) -> Void = { _ in }
+  ) {
     self.store = store
     var settings = EngineSettings()
     settings.policy.window = .zero
@@ -26,8 +30,8 @@ struct World {
     engine = Engine(
       store: store,
       outside: Engine.Outside(
-        clock: clock, keys: WorkingKeys(), senders: [Self.route: provider],
-        supervisor: SilentSupervisor(),
+        clock: clock, keys: WorkingKeys(), senders: [Self.route: sender ?? provider],
+        supervisor: supervisor,
         random: { random.withLock { $0.next() } }),
       settings: settings, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
   }

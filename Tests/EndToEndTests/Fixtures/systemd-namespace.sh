@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
 # A real systemd as process 1 of namespaces of its own runs the units of this project, unchanged:
-# it starts the daemon by its socket, hears READY, STATUS and the watchdog, reloads and stops it.
+# it starts the daemon by its socket, hears READY, STATUS and the watchdog, reloads it while devices
+# hold their connections, kills it when it is stuck, and stops it.
 #
-#   systemd-namespace.sh BINARY [CONFIGURATION-DIRECTORY]
+#   systemd-namespace.sh BINARY
 #
-# BINARY takes the place of /usr/bin/zonerelay. CONFIGURATION-DIRECTORY holds zonerelay.yaml and
-# the files that it names under /etc/zonerelay; its store must be in /var/lib/zonerelay, its
-# control socket in /run/zonerelay. Without one a small configuration is made up. Nothing of the host is changed: /etc, /usr and /var are
-# overlays in memory, the network is a loopback of the namespace's own.
+# BINARY takes the place of /usr/bin/zonerelay; it also plays Apple. Nothing of the host is changed:
+# /etc, /usr and /var are overlays in memory, the network is a loopback of the namespace's own.
 #
 # Prints one line a fact. Exit: 0 all hold, 1 one does not, 77 this machine cannot run it (with the
-# reason). Needs root, unshare, nsenter, systemd, curl and overlayfs.
+# reason). Needs root, unshare, nsenter, systemd, curl, openssl and overlayfs.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 repository=$(cd "$here/../../.." && pwd)
@@ -91,11 +90,10 @@ fi
 
 # --- outside -------------------------------------------------------------------------------------
 
-[ $# = 1 ] || [ $# = 2 ] || { echo "usage: $0 BINARY [CONFIGURATION-DIRECTORY]" >&2; exit 64; }
+[ $# = 1 ] || { echo "usage: $0 BINARY" >&2; exit 64; }
 binary=$1
-configuration=${2:-}
 [ "$(id -u)" = 0 ] || cannot "not root"
-for tool in unshare nsenter systemctl journalctl systemd-sysusers ip curl ldd pgrep; do
+for tool in unshare nsenter systemctl journalctl systemd-sysusers ip curl openssl ldd pgrep; do
   command -v "$tool" >/dev/null || cannot "no $tool"
 done
 [ -x /lib/systemd/systemd ] || cannot "no /lib/systemd/systemd"
@@ -103,26 +101,36 @@ done
 
 work=$(mktemp -d)
 mkdir "$work/memory"
-if [ -z "$configuration" ]; then
-  configuration=$work/configuration
-  mkdir "$configuration"
-  printf 'user-%032d\n' 1 >"$configuration/user.key"
-  printf 'producer-%032d\n' 1 >"$configuration/producer.key"
-  cat >"$configuration/zonerelay.yaml" <<'YAML'
-containers:
-  - id: iCloud.com.example.notes
+configuration=$work/configuration
+mkdir "$configuration"
+user_key=$(printf 'user-%032d' 1)
+producer_key=$(printf 'producer-%032d' 1)
+echo "$user_key" >"$configuration/user.key"
+echo "$producer_key" >"$configuration/producer.key"
+
+environment() { # environment CONTAINER [TOPIC]: its part of the configuration
+  cat <<YAML
+  - id: iCloud.com.example.$1
     environments:
       development:
         users: { sharedSecret: user.key }
         producers:
           - { name: records-1, bearer: producer.key }
 YAML
-fi
-if [ ! -r "$configuration/zonerelay.yaml" ]; then
-  echo "no $configuration/zonerelay.yaml" >&2
-  rm -rf "$work"
-  exit 64
-fi
+  [ $# = 1 ] || cat <<YAML
+        apns:
+          - topic: $2
+            key: { path: apns/AuthKey.p8, keyID: ABCDE12345, teamID: TEAM123456 }
+            endpoint: https://127.0.0.1:8443
+            trustRoots: apns/ca.pem
+YAML
+}
+head='budget: { background: { max: 60, per: 1h } }
+containers:'
+{ echo "$head" && environment notes com.example.notes && environment leaving; } \
+  >"$configuration/zonerelay.yaml"
+{ echo "$head" && environment notes com.example.notes && environment coming com.example.coming; } \
+  >"$configuration/next.yaml"
 unshare --mount --pid --fork --uts --ipc --net --cgroup \
   "$0" --inside "$work" "$binary" "$configuration" >"$work/log" 2>&1 &
 parent=$!
@@ -174,6 +182,13 @@ patient find_first || { cat "$work/log"; cannot "the namespaces do not start"; }
 patient answers || { cat "$work/log"; cannot "systemd does not start in the namespaces"; }
 within systemctl start systemd-journald.socket systemd-journald.service
 
+# Apple, played.
+within /usr/bin/zonerelay apns-standin --listen 127.0.0.1:8443 --directory /etc/zonerelay/apns \
+  >"$work/standin" 2>&1 &
+plays() { grep -q '^ready$' "$work/standin"; }
+holds "the stand-in listens" patient plays
+within sh -c 'chgrp -R zonerelay /etc/zonerelay/apns && chmod -R g+rX /etc/zonerelay/apns'
+
 # Started by its socket.
 holds "the socket unit listens" within systemctl start $socket
 holds "nothing runs before anybody connects" is $service ActiveState inactive
@@ -205,10 +220,135 @@ holds "by the same process" is $service MainPID "$pid"
 at_peace() { ! within journalctl -q -u $service -o cat | grep -iE 'failed|not permitted|denied'; }
 holds "the sandbox refuses nothing that it needs" at_peace
 
-# Reload.
+# --- devices, a producer, and what they hold ----------------------------------------------------
+
+base64url() { openssl base64 -A | tr '+/' '-_' | tr -d '='; }
+signed=$(printf '{"alg":"HS256","typ":"JWT"}' | base64url).$(printf \
+  '{"sub":"_abc","aud":["iCloud.com.example.notes","iCloud.com.example.coming"],"exp":%d}' \
+  $(($(date +%s) + 3600)) | base64url)
+token=$signed.$(printf '%s' "$signed" | openssl dgst -sha256 -hmac "$user_key" -binary | base64url)
+api=http://127.0.0.1:8460
+
+ask() { # ask KEY PATH BODY [TYPE]: prints the answer, its status on a line of its own
+  within curl -s --noproxy '*' --max-time 20 -w '\n%{http_code}' -H "Authorization: Bearer $1" \
+    -H "Content-Type: ${4:-application/json}" -d "$3" "$api$2"
+}
+status_of() { "$@" | tail -n 1; }
+device() { ask "$token" "/$1/1/iCloud.com.example.$2/development/$3" "$4"; }
+event() { # event CONTAINER RECORD
+  printf '{"specversion":"1.0","id":"%s","source":"/r","type":"zonerelay.record.created",
+    "data":{"database":"private","zoneID":{"zoneName":"Z","ownerRecordName":"_abc"},
+    "record":{"recordName":"%s","recordType":"A","recordChangeTag":"1"}}}' "$2" "$2"
+}
+report_change() { # report_change CONTAINER RECORD: prints the status
+  status_of ask "$producer_key" "/events/1/iCloud.com.example.$1/development" "$(event "$@")" \
+    application/cloudevents+json
+}
+change() { [ "$(report_change "$1" "$2")" = "${3:-202}" ]; }
+subscribe() { # subscribe CONTAINER
+  status_of device database "$1" private/subscriptions/modify '{"operations":[
+    {"operationType":"create","subscription":{"subscriptionID":"z","subscriptionType":"zone",
+    "zoneID":{"zoneName":"Z","ownerRecordName":"_abc"},
+    "notificationInfo":{"shouldSendContentAvailable":true}}}]}'
+}
+courier() { # courier: another device of the courier; prints its address
+  device device notes tokens/create '{"apnsEnvironment":"development"}' |
+    grep -o 'http://[^"]*/courier/1/[^"]*'
+}
+register() { # register CONTAINER PUSH-TOKEN
+  status_of device device "$1" tokens/register \
+    "{\"apnsEnvironment\":\"development\",\"apnsToken\":\"$2\"}"
+}
+pushes() { # pushes PUSH-TOKEN: what Apple took, one line each
+  within cat /etc/zonerelay/apns/pushes.jsonl | grep "/3/device/$1\".*\"status\":200"
+}
+is_pushed() { [ "$(pushes "$1" | wc -l)" -ge "$2" ]; }
+roads() { pushes "$1" | grep -o '"connection":[0-9]*' | sort -u | wc -l; }
+lives() { kill -0 "$1" 2>/dev/null; }
+ended() { ! lives "$1"; }
+hold() { # hold FILE URL [OPTION…]: a connection of its own, held in the background
+  local file=$1 url=$2
+  shift 2
+  within curl -sN --noproxy '*' --max-time 120 "$@" "$url" >"$file" &
+}
+connections() { # as the daemon counts them
+  within curl -s --unix-socket /run/zonerelay/control.sock http://relay/metrics |
+    grep -q "^zonerelay_courier_connections $1\$"
+}
+
+# One connection for many requests: a path in, a status out.
+keep() {
+  local path code header length
+  exec 3<>/dev/tcp/127.0.0.1/8460
+  while read -r path; do
+    printf 'GET %s HTTP/1.1\r\nHost: relay\r\n\r\n' "$path" >&3
+    read -r _ code _ <&3 || { echo dropped; return; }
+    length=0
+    while read -r header <&3 && [ "$header" != $'\r' ]; do
+      case ${header,,} in content-length:*) length=${header//[^0-9]/} ;; esac
+    done
+    [ "$length" = 0 ] || read -r -N "$length" _ <&3
+    echo "$code"
+  done
+}
+coproc KEPT { within bash -c "$(declare -f keep); keep"; }
+kept() { # kept PATH: asks on the kept connection; true if it was answered with 200
+  local code
+  echo "$1" >&"${KEPT[1]}" && read -r -t 20 code <&"${KEPT[0]}" && [ "$code" = 200 ]
+}
+
+phone=$(printf 'ab%.0s' $(seq 32))
+other=$(printf 'cd%.0s' $(seq 32))
+[ "$(subscribe notes)" = 200 ] && [ "$(register notes "$phone")" = 200 ] || report
+poll_url=$(courier)
+stream_url=$(courier)
+hold "$work/stream" "$stream_url" -H 'Accept: text/event-stream'
+stream=$!
+hold "$work/poll" "$poll_url" -w '%{http_code}'
+poll=$!
+holds "a poll and a stream are held" patient connections 2
+holds "a connection is kept open" kept /health/ready
+holds "a change is taken" change notes A
+holds "the phone is pushed" patient is_pushed "$phone" 1
+holds "the poll is told" patient ended $poll
+hold "$work/poll" "$poll_url" -w '%{http_code}'
+poll=$!
+holds "and polls again" patient connections 2
+
+# Reload, while all of them hold on.
+within systemctl log-target journal
+within systemctl log-level debug
+holds "the container that leaves is there" change leaving A
+holds "the one that comes is not" change coming A 404
+within cp /etc/zonerelay/zonerelay.yaml /etc/zonerelay/before.yaml
+within cp /etc/zonerelay/next.yaml /etc/zonerelay/zonerelay.yaml
 holds "it reloads" within systemctl reload $service
+holds "the container that comes serves" patient change coming B
+holds "the one that leaves does not" change leaving B 404
 holds "and is active again" patient is $service ActiveState active
 holds "without another process" is $service MainPID "$pid"
+notified() { within journalctl -q _PID=1 -o cat | grep -q "Got notification message.*$1"; }
+holds "systemd heard that it reloads" patient notified RELOADING=1
+back() { within journalctl -q _PID=1 -o cat | grep -q "$service: Changed reload -> running"; }
+holds "and that it was ready again" patient back
+within systemctl log-level info
+holds "the stream was not dropped" lives $stream
+holds "nor was the poll" lives $poll
+holds "both are the daemon's" patient connections 2
+holds "the kept connection is answered" kept /health/ready
+holds "a change is taken as before" change notes B
+holds "the poll that was held is told of it" patient ended $poll
+tells() { grep -q '"zid":"Z".*}200$' "$work/poll"; }
+holds "with a wake" tells
+streams() { [ "$(grep -c '^data:.*"zid":"Z"' "$work/stream")" -ge "$1" ] && lives $stream; }
+holds "so is the stream" patient streams 2
+holds "the phone is pushed again" patient is_pushed "$phone" 2
+holds "over the connection to Apple that was there before" [ "$(roads "$phone")" = 1 ]
+[ "$(subscribe coming)" = 200 ] && [ "$(register coming "$other")" = 200 ] || report
+holds "a change in the container that came" change coming C
+holds "is pushed over its own route" patient is_pushed "$other" 1
+
+# A bad configuration changes nothing.
 within cp /etc/zonerelay/zonerelay.yaml /etc/zonerelay/good.yaml
 within sh -c 'echo "nonsense: true" >>/etc/zonerelay/zonerelay.yaml'
 holds "it reloads a bad configuration" within systemctl reload $service
@@ -219,11 +359,56 @@ within cp /etc/zonerelay/good.yaml /etc/zonerelay/zonerelay.yaml
 holds "it reloads the good one" within systemctl reload $service
 holds "and says what it serves" patient says "serving"
 holds "still without another process" is $service MainPID "$pid"
+holds "and the stream is still the first one" streams 2
 
-# A stuck loop.
+# A stuck daemon, in the middle of work: changes come in one after another.
+within env key="$producer_key" body="$(event notes @)" bash -c '
+  for number in $(seq 2000); do
+    code=$(curl -s -o /dev/null --noproxy "*" --max-time 30 -w "%{http_code}" \
+      -H "Authorization: Bearer $key" -H "Content-Type: application/cloudevents+json" \
+      -d "${body//@/N$number}" http://127.0.0.1:8460/events/1/iCloud.com.example.notes/development)
+    [ "$code" = 202 ] || exit
+    echo "N$number"
+  done' >"$work/taken" &
+producer=$!
+hold "$work/poll" "$poll_url" -w '%{http_code}'
+poll=$!
+took() { [ "$(wc -l <"$work/taken")" -ge "$1" ]; }
+holds "changes come in" patient took 20
 within systemctl kill --kill-whom=main --signal=STOP $service
 restarted() { is $service NRestarts 1 && is $service ActiveState active; }
 holds "a process that is stuck is killed and started again" patient restarted
+overdue() { within journalctl -q _PID=1 -o cat | grep -q "$service: Watchdog timeout"; }
+holds "by the watchdog" patient overdue
+pid=$(property $service MainPID)
+holds "it serves again" patient serves
+holds "the producer noticed" patient ended $producer
+holds "the stream ended with the process" patient ended $stream
+holds "so did the poll" patient ended $poll
+echo "    changes taken before: $(wc -l <"$work/taken")"
+record_names() { # of the zone's feed
+  local more=true page mark=
+  while [ "$more" = true ]; do
+    page=$(device database notes private/changes/zone "{\"zones\":[{\"zoneID\":
+      {\"zoneName\":\"Z\",\"ownerRecordName\":\"_abc\"}${mark:+,\"syncToken\":\"$mark\"}}]}")
+    echo "$page" | grep -o '"recordName":"[^"]*"' | cut -d '"' -f 4
+    mark=$(echo "$page" | grep -o '"syncToken":"[^"]*"' | cut -d '"' -f 4)
+    more=$(echo "$page" | grep -o '"moreComing":[a-z]*' | cut -d : -f 2)
+  done
+}
+record_names | sort >"$work/feed"
+whole() { [ -z "$(sort "$work/taken" | comm -23 - "$work/feed")" ]; }
+holds "every change that was taken is in the feed" whole
+hold "$work/poll" "$poll_url" -w '%{http_code}'
+poll=$!
+hold "$work/stream" "$stream_url" -H 'Accept: text/event-stream'
+stream=$!
+change notes Z || report
+holds "a device that polls is served again" patient tells
+holds "so is one that streams" patient streams 1
+count=$(pushes "$phone" | wc -l)
+change notes Y || report
+holds "and one that is pushed" patient is_pushed "$phone" $((count + 1))
 
 # Stop.
 stops() { within systemctl stop $service 2>/dev/null; }

@@ -1,0 +1,108 @@
+import Dispatch
+import RelayCore
+import Synchronization
+import Testing
+
+@testable import RelayEngine
+
+/// The watchdog is beaten by the decision loop itself, in each of its turns, and by nobody else.
+@Suite struct WatchdogTests {
+  @Test func `a loop that has nothing to do beats all the same`() async throws {
+    let supervisor = CountingSupervisor()
+    try await World(supervisor: supervisor).run { _ in await supervisor.beats(3) }
+  }
+
+  /// What holds the loop here is a sender that breaks its promise not to block. Time is told by the
+  /// beats of another loop of the same process.
+  @Test func `a loop that is stuck does not beat, though the process lives`() async throws {
+    let (stuck, healthy) = (CountingSupervisor(), CountingSupervisor())
+    let trap = Trap()
+    try await World(supervisor: healthy).run { _ in
+      try await World(supervisor: stuck, sender: trap).run { engine in
+        let zone = ZoneID(name: "Z", owner: UserID("_abc"))
+        _ = try await engine.submit([World.registration("_abc", 1, token: 1)])
+        _ = try await engine.submit([World.zoneSubscription("_abc", zone)])
+        _ = try await engine.submit([World.change(1, zone)])
+        await trap.sprung()
+        let before = stuck.count
+        await healthy.beats(healthy.count + 3)
+        #expect(stuck.count == before)
+        trap.release()
+        await stuck.beats(before + 1)
+      }
+    }
+  }
+}
+
+/// Counts beats, and tells whoever waits for them.
+private final class CountingSupervisor: Supervisor {
+  private struct State {
+    var count = 0
+    var waiters: [(count: Int, CheckedContinuation<Void, Never>)] = []
+  }
+
+  private let state = Mutex(State())
+
+  var count: Int { state.withLock { $0.count } }
+
+  func beat() {
+    let due = state.withLock { state in
+      state.count += 1
+      let due = state.waiters.filter { $0.count <= state.count }.map(\.1)
+      state.waiters.removeAll { $0.count <= state.count }
+      return due
+    }
+    for waiter in due { waiter.resume() }
+  }
+
+  /// Returns when it was beaten so often in all.
+  func beats(_ count: Int) async {
+    await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
+      let isThere = state.withLock { state in
+        if state.count >= count { return true }
+        state.waiters.append((count, waiter))
+        return false
+      }
+      if isThere { waiter.resume() }
+    }
+  }
+
+  func ready() {}
+  func status(_ line: String) {}
+  func stopping() {}
+}
+
+/// A sender whose first push does not return until it is released.
+private final class Trap: PushSender {
+  private struct State {
+    var isSprung = false
+    var waiter: CheckedContinuation<Void, Never>?
+  }
+
+  private let state = Mutex(State())
+  private let door = DispatchSemaphore(value: 0)
+
+  func send(_ push: Push, answer: @escaping @Sendable (Verdict) -> Void) {
+    let waiter = state.withLock { state in
+      state.isSprung = true
+      return state.waiter.take()
+    }
+    waiter?.resume()
+    door.wait()
+    answer(.delivered)
+  }
+
+  func release() { door.signal() }
+
+  func sprung() async {
+    await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
+      let isSprung = state.withLock { state in
+        if !state.isSprung { state.waiter = waiter }
+        return state.isSprung
+      }
+      if isSprung { waiter.resume() }
+    }
+  }
+
+  func run() async {}
+}
