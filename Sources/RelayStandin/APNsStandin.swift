@@ -23,12 +23,14 @@ package struct APNsStandin: Sendable {
     try settings.validate()
     let files = StandinFiles(directory: settings.directory)
     let key = try files.prepare()
+    let clientAuthority = try files.prepareClient(settings.clientTopics)
     let log = try PushLog(path: files.pushes)
-    let tls = try Self.tls(files)
+    let tls = try Self.tls(files, asksForCertificate: true)
     // One event loop for all: requests are judged, and stand in the log, in one order.
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let board = FaultBoard(loop: loop)
-    let reception = Reception(settings, key: key, log: log, board: board)
+    let reception = Reception(
+      settings, key: key, clientAuthority: clientAuthority, log: log, board: board)
     let open = OpenChannels()
     let bootstrap = ServerBootstrap(group: loop)
       .serverChannelOption(.backlog, value: 256)
@@ -79,7 +81,7 @@ package struct APNsStandin: Sendable {
   }
 
   static func tls(
-    _ files: StandinFiles, protocols: [String] = ["h2"]
+    _ files: StandinFiles, protocols: [String] = ["h2"], asksForCertificate: Bool = false
   ) throws(StandinError) -> NIOSSLContext {
     do {
       var configuration = TLSConfiguration.makeServerConfiguration(
@@ -91,6 +93,10 @@ package struct APNsStandin: Sendable {
       // A client that does not say goodbye must not hold up the end.
       configuration.shutdownTimeout = .milliseconds(500)
       configuration.minimumTLSVersion = .tlsv12
+      if asksForCertificate {
+        configuration.certificateVerification = .optionalVerification
+        configuration.trustRoots = .certificates([])
+      }
       return try NIOSSLContext(configuration: configuration)
     } catch {
       throw StandinError(
@@ -118,7 +124,11 @@ package struct APNsStandin: Sendable {
     // A client with deadlines resets what `mute` leaves unanswered: that is no attack here.
     var streams = NIOHTTP2Handler.StreamConfiguration()
     streams.streamResetFrameRateLimit.maximumCount = 100_000
-    try channel.pipeline.syncOperations.addHandlers(gate, NIOSSLServerHandler(context: tls))
+    // Any certificate is let in: a bad one is told so with each push, as Apple does.
+    let security = NIOSSLServerHandler(
+      context: tls,
+      customVerificationCallback: { _, verdict in verdict.succeed(.certificateVerified) })
+    try channel.pipeline.syncOperations.addHandlers(gate, security)
     try channel.pipeline.syncOperations.addHandler(farewell)
     _ = try channel.pipeline.syncOperations.configureHTTP2Pipeline(
       mode: .server, connectionConfiguration: settings, streamConfiguration: streams

@@ -5,6 +5,8 @@
 /// knows tokens as bytes must spell them.
 enum Conduct: CaseIterable {
   case ordinary, dead, gone, busy, fail, slow, mute
+  /// Known in that environment of Apple's only.
+  case development, production
 
   init(token: String) {
     let text = token.lowercased()
@@ -20,7 +22,7 @@ enum Conduct: CaseIterable {
   /// The refusal that the device always gets; nil if it gets none.
   var refusal: Refusal? {
     switch self {
-    case .ordinary, .slow, .mute: nil
+    case .ordinary, .slow, .mute, .development, .production: nil
     case .dead: .badDeviceToken
     case .gone: .unregistered
     case .busy: .tooManyRequests
@@ -37,7 +39,15 @@ enum Conduct: CaseIterable {
     case .fail: "fail"
     case .slow: "slow"
     case .mute: "mute"
+    case .development: "development"
+    case .production: "production"
     }
+  }
+
+  /// True if the token is of the environment, or says nothing of one.
+  func isKnown(in environment: String?) -> Bool {
+    guard let environment, self == .development || self == .production else { return true }
+    return word == environment
   }
 
   private var wordInHex: String {

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHTTP2
+import NIOSSL
 
 /// One HTTP/2 connection: which of its streams are served, and its end.
 ///
@@ -38,6 +39,13 @@ final class Connection: ChannelInboundHandler {
 
   func handlerAdded(context: ChannelHandlerContext) { self.context = context }
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+  /// What the other side showed; nil: no certificate.
+  private(set) lazy var certificate: ShownCertificate? = {
+    // A connection without TLS shows none either.
+    let shown = try? channel.pipeline.syncOperations.nioSSL_peerCertificate()
+    return shown.map { reception.look(at: $0) }
+  }()
 
   /// A request begins; false if it is not served because the connection is on its way out.
   func began(_ stream: HTTP2StreamID) -> Bool {

@@ -10,6 +10,8 @@ struct PushRequest: Sendable {
   var headers: [(name: String, value: String)]
   /// The body, at most ``bodyBytesKept`` of it.
   var body: Data
+  /// What the connection showed; nil: nothing.
+  var certificate: ShownCertificate?
   /// The true length of the body.
   var bodyBytes: Int
 

@@ -2,8 +2,8 @@ import Foundation
 
 /// What Apple documents about a request, apart from its provider token.
 ///
-/// Each rule is a function of the request alone and answers with Apple's reason, or nil. Only the
-/// token-based scheme is known: `apns-topic` is therefore always required.
+/// Each rule is a function of the request alone and answers with Apple's reason, or nil. The topic
+/// is always required, as the relay always sends it.
 enum PushRules {
   static let payloadBytesMax = 4_096
   static let collapseBytesMax = 64

@@ -66,7 +66,8 @@ final class PushStream: ChannelInboundHandler {
       state = .done
       return
     }
-    let request = PushRequest(connection: connection.number, headers: headers.headers)
+    var request = PushRequest(connection: connection.number, headers: headers.headers)
+    request.certificate = connection.certificate
     state = .reading(stream, request)
     if headers.endStream { judge(context) }
   }

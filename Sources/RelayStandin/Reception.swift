@@ -1,12 +1,15 @@
 import Crypto
 import Foundation
+import NIOSSL
 import Synchronization
+import X509
 
 /// The one desk that all connections bring their requests to: counts, judges, writes the log.
 final class Reception: Sendable {
   private let settings: StandinSettings
   private let log: PushLog
   private let board: FaultBoard
+  private let clientAuthority: Certificate?
   private let state: Mutex<State>
 
   private struct State {
@@ -17,8 +20,10 @@ final class Reception: Sendable {
   }
 
   init(
-    _ settings: StandinSettings, key: P256.Signing.PublicKey, log: PushLog, board: FaultBoard
+    _ settings: StandinSettings, key: P256.Signing.PublicKey, clientAuthority: Certificate?,
+    log: PushLog, board: FaultBoard
   ) {
+    self.clientAuthority = clientAuthority
     self.settings = settings
     self.log = log
     self.board = board
@@ -33,6 +38,11 @@ final class Reception: Sendable {
       $0.connections += 1
       return $0.connections
     }
+  }
+
+  /// What a connection's certificate is worth.
+  func look(at certificate: NIOSSLCertificate) -> ShownCertificate {
+    ShownCertificate(certificate, authority: clientAuthority)
   }
 
   /// A request begins on some connection; true if its turn has come to meet a GOAWAY.
@@ -65,7 +75,7 @@ final class Reception: Sendable {
     }
     let refusal =
       PushRules.route(request)
-      ?? state.tokens.check(request.header("authorization"), at: milliseconds / 1_000)
+      ?? credential(request, &state, at: milliseconds)
       ?? PushRules.content(request)
     if let refusal { return .refused(refusal, timestamp: nil) }
     let token = request.deviceToken ?? ""
@@ -74,14 +84,28 @@ final class Reception: Sendable {
         fault.reason, timestamp: fault.timestamp(at: milliseconds), retryAfter: fault.retryAfter)
     }
     let conduct = Conduct(token: token)
+    if !conduct.isKnown(in: settings.environment) {
+      return .refused(.badDeviceToken, timestamp: nil)
+    }
     if let refusal = conduct.refusal {
       return .refused(refusal, timestamp: refusal == .unregistered ? milliseconds : nil)
     }
     switch conduct {
     case .slow: return .late(max(StandinSettings.slowSeconds * 1_000, faults.slow ?? 0))
     case .mute: return .silence
-    case .ordinary, .dead, .gone, .busy, .fail:
+    case .ordinary, .dead, .gone, .busy, .fail, .development, .production:
       return faults.slow.map { .late($0) } ?? .accepted
     }
+  }
+
+  /// A certificate speaks for its connection; without one, every request needs a provider token.
+  private func credential(
+    _ request: PushRequest, _ state: inout State, at milliseconds: Int64
+  ) -> Refusal? {
+    if let certificate = request.certificate {
+      return certificate.check(
+        topic: request.header("apns-topic"), environment: settings.environment)
+    }
+    return state.tokens.check(request.header("authorization"), at: milliseconds / 1_000)
   }
 }

@@ -14,6 +14,8 @@ enum Refusal: String, Sendable, CaseIterable {
   case missingTopic = "MissingTopic"
   case payloadEmpty = "PayloadEmpty"
   case topicDisallowed = "TopicDisallowed"
+  case badCertificate = "BadCertificate"
+  case badCertificateEnvironment = "BadCertificateEnvironment"
   case expiredProviderToken = "ExpiredProviderToken"
   case forbidden = "Forbidden"
   case invalidProviderToken = "InvalidProviderToken"
@@ -36,7 +38,9 @@ enum Refusal: String, Sendable, CaseIterable {
       .badTopic, .deviceTokenNotForTopic, .duplicateHeaders, .idleTimeout, .invalidPushType,
       .missingDeviceToken, .missingTopic, .payloadEmpty, .topicDisallowed:
       400
-    case .expiredProviderToken, .forbidden, .invalidProviderToken, .missingProviderToken: 403
+    case .badCertificate, .badCertificateEnvironment, .expiredProviderToken, .forbidden,
+      .invalidProviderToken, .missingProviderToken:
+      403
     case .badPath: 404
     case .methodNotAllowed: 405
     case .expiredToken, .unregistered: 410

@@ -54,7 +54,7 @@ struct ServerCertificate {
       key: serverKey.pemRepresentation + "\n")
   }
 
-  private static func certificate(
+  static func certificate(
     for key: P256.Signing.PublicKey, named subject: DistinguishedName,
     by issuerKey: P256.Signing.PrivateKey, _ issuer: DistinguishedName,
     extensions: Certificate.Extensions

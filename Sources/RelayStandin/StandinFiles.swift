@@ -1,5 +1,7 @@
 import Crypto
 import Foundation
+import SwiftASN1
+import X509
 
 /// The directory of a stand-in: its certificate, the provider's key pair, the log of requests.
 ///
@@ -11,6 +13,10 @@ struct StandinFiles {
   let providerKey: String
   let providerPublicKey: String
   let serviceAccount: String
+  let clientAuthority: String
+  let clientAuthorityKey: String
+  let client: String
+  let clientKey: String
   let pushes: String
   private let directory: String
 
@@ -22,7 +28,31 @@ struct StandinFiles {
     providerKey = "\(directory)/AuthKey.p8"
     providerPublicKey = "\(directory)/AuthKey.pub.pem"
     serviceAccount = "\(directory)/service-account.json"
+    clientAuthority = "\(directory)/client-ca.pem"
+    clientAuthorityKey = "\(directory)/client-ca.key"
+    client = "\(directory)/client.pem"
+    clientKey = "\(directory)/client.key"
     pushes = "\(directory)/pushes.jsonl"
+  }
+
+  /// Makes a provider's client certificate for the topics, unless there is one.
+  ///
+  /// - Returns: who signs such certificates; nil if none was ever made.
+  func prepareClient(_ topics: [String]) throws(StandinError) -> Certificate? {
+    if !topics.isEmpty, ![clientAuthority, client, clientKey].allSatisfy(Self.exists) {
+      let made = try ProviderCertificate.make(topics: topics)
+      try write(made.authorityKey, clientAuthorityKey, mode: 0o600)
+      try write(made.authority, clientAuthority, mode: 0o644)
+      try write(made.key, clientKey, mode: 0o600)
+      try write(made.certificate, client, mode: 0o644)
+    }
+    guard Self.exists(clientAuthority) else { return nil }
+    let text = try read(clientAuthority)
+    do {
+      return try Certificate(pemEncoded: text)
+    } catch {
+      throw Self.badKey(clientAuthority, "no certificate in PEM", error)
+    }
   }
 
   /// Makes what is missing and returns the key that provider tokens are checked against.

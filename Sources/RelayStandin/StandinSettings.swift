@@ -14,6 +14,10 @@ package struct StandinSettings: Sendable {
   package var maxStreams: Int
   /// The path of a Unix socket where faults are changed while it runs; nil = none.
   package var control: String?
+  /// The environment of Apple that it plays: `development` or `production`; nil = both.
+  package var environment: String?
+  /// Topics of a provider's client certificate, which is made if this is not empty.
+  package var clientTopics: [String]
 
   /// Apple allows this many once a connection has shown a good token.
   package static let maxStreamsDefault = 1_000
@@ -23,7 +27,7 @@ package struct StandinSettings: Sendable {
   package init(
     host: String = "127.0.0.1", port: Int = 0, directory: String, goawayEvery: Int? = nil,
     resetEvery: Int? = nil, maxStreams: Int = StandinSettings.maxStreamsDefault,
-    control: String? = nil
+    control: String? = nil, environment: String? = nil, clientTopics: [String] = []
   ) {
     self.host = host
     self.port = port
@@ -32,6 +36,8 @@ package struct StandinSettings: Sendable {
     self.resetEvery = resetEvery
     self.maxStreams = maxStreams
     self.control = control
+    self.environment = environment
+    self.clientTopics = clientTopics
   }
 
   /// Refuses counts that mean nothing.
@@ -44,6 +50,11 @@ package struct StandinSettings: Sendable {
         throw StandinError(
           code: .badSetting, message: "\(name) is \(count)", remedy: "give a count of 1 or more")
       }
+    }
+    if let environment, environment != "development", environment != "production" {
+      throw StandinError(
+        code: .badSetting, message: "environment is \(environment)",
+        remedy: "give development or production")
     }
     guard (0...65_535).contains(port) else {
       throw StandinError(

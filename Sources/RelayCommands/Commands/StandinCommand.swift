@@ -15,7 +15,11 @@ struct StandinCommand: RelayCommand {
       listens, and appends a line to pushes.jsonl for every request.
 
       A device token that begins with dead, gone, busy, fail, slow or mute gets BadDeviceToken, 410,
-      429, 500, a delay of 3 seconds, or no answer.
+      429, 500, a delay of 3 seconds, or no answer. One that begins with development or production
+      is known in that environment only. (Words that are no hexadecimal: their letters in it.)
+
+      With --client-topic it also makes client.pem and client.key, a client certificate that takes
+      the place of a provider key, and client-ca.pem and client-ca.key, who signs such ones.
 
       With --control it does wrong on request, while it runs: PUT /faults on that socket replaces
       what it does wrong by the lines of the body, DELETE ends it, GET shows it. The lines:
@@ -59,6 +63,15 @@ struct StandinCommand: RelayCommand {
     help: ArgumentHelp("Unix socket where faults are changed while it runs.", valueName: "socket"))
   var control: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Plays one of Apple's environments: development or production.", valueName: "name"))
+  var environment: String?
+
+  @Option(
+    help: ArgumentHelp("A topic of the client certificate; may be repeated.", valueName: "topic"))
+  var clientTopic: [String] = []
+
   func validate() throws {
     guard ListenAddress(text: listen) != nil else {
       throw ValidationError("--listen is no address: \(listen); write host:port")
@@ -72,7 +85,8 @@ struct StandinCommand: RelayCommand {
     let standin = try await APNsStandin(
       StandinSettings(
         host: address.host, port: address.port, directory: directory, goawayEvery: goawayEvery,
-        resetEvery: resetEvery, maxStreams: maxStreams, control: control))
+        resetEvery: resetEvery, maxStreams: maxStreams, control: control,
+        environment: environment, clientTopics: clientTopic))
     console.talk(line: "zonerelay: the stand-in listens on \(address.host):\(standin.port)")
     console.answer(line: "ready")
     let group = ServiceGroup(

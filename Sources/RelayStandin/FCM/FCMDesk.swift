@@ -57,7 +57,7 @@ final class FCMDesk: Desk {
       return answer
     case .fail: return .failure(500, "INTERNAL", code: "INTERNAL")
     case .mute: return nil
-    case .slow, .ordinary:
+    case .slow, .ordinary, .development, .production:
       let isSlow = Conduct(token: token) == .slow
       return DeskAnswer(
         status: 200, headers: ["content-type": "application/json"],

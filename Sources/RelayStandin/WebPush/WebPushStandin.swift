@@ -49,7 +49,7 @@ struct WebPushDesk: Desk {
     case .mute: return nil
     case .slow:
       return DeskAnswer(status: 201, delaySeconds: StandinSettings.slowSeconds)
-    case .ordinary:
+    case .ordinary, .development, .production:
       return DeskAnswer(status: 201, headers: ["location": "/message/\(milliseconds)"])
     }
   }
