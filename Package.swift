@@ -48,6 +48,8 @@ let tls = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let rsa = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let jwt = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
+let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
+let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let arguments = Target.Dependency.product(
   name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -81,6 +83,7 @@ let rooms: [Target] = [
     "RelayPush", ["RelayEngine", "RelayCore", "CNghttp2", "CCurl"],
     products: nio + collections + [
       tls, .product(name: "NIOTLS", package: "swift-nio"), jwt, crypto, rsa, logging, lifecycle,
+      x509, asn1,
     ]),
   .room(
     "RelayHTTP", ["RelayEngine", "RelayCore", "RelayWire"],
@@ -98,8 +101,7 @@ let rooms: [Target] = [
       tls, crypto, rsa, .product(name: "NIOHTTP2", package: "swift-nio-http2"),
       .product(name: "NIOHPACK", package: "swift-nio-http2"),
       .product(name: "NIOHTTP1", package: "swift-nio"),
-      .product(name: "X509", package: "swift-certificates"),
-      .product(name: "SwiftASN1", package: "swift-asn1"),
+      x509, asn1,
     ]),
   .room(
     "RelayCommands",
@@ -128,7 +130,7 @@ let roomTests: [Target] = [
     products: [.product(name: "GRDB", package: "GRDB.swift"), logging]),
   .tests(
     "RelayPushTests", ["RelayPush", "RelayEngine", "RelayCore", "RelayStandin"],
-    products: nio + [tls, logging, jwt, crypto, rsa]),
+    products: nio + [tls, logging, jwt, crypto, rsa, x509, asn1]),
   .tests(
     "RelayHTTPTests", ["RelayHTTP", "RelayEngine", "RelayMemory", "RelayCore", "RelayWire"],
     products: [
@@ -149,7 +151,7 @@ let roomTests: [Target] = [
     ]),
   .tests(
     "RelayCommandsTests",
-    ["RelayCommands", "RelayCore", "RelayWire", "RelayEngine", "RelayClient"]),
+    ["RelayCommands", "RelayCore", "RelayWire", "RelayEngine", "RelayPush", "RelayClient"]),
   .tests(
     "EndToEndTests", ["RelayClient", "RelayWire", "RelayStore", "RelayEngine", "RelayCore"],
     products: [crypto, jwt]),

@@ -86,6 +86,12 @@ extension EngineLoop {
   func log(_ verdict: Verdict, of attempt: PushAttempt) {
     switch verdict {
     case .delivered, .gone, .later: return
+    case .deliveredElsewhere:
+      logger.info(
+        "device found in the provider's other environment",
+        metadata: attempt.route.metadata(Verdict.Reason("it took the push")))
+    case .tooLarge(let reason):
+      logger.error("push too large", metadata: attempt.route.metadata(reason))
     case .rejected(let reason):
       logger.error("push rejected", metadata: attempt.route.metadata(reason))
     }

@@ -67,7 +67,7 @@ extension MemoryWorld {
     }
     for (place, claim) in holders where claim.key == row.key { holders[place] = nil }
     guard !row.address.token.isEmpty else { return nil }
-    let place = HeldAddress(scope: row.key.scope, address: row.address)
+    let place = HeldAddress(scope: row.key.scope, address: row.address.place)
     let claim = AddressClaim(row, partition: partition)
     guard let holder = holders[place] else {
       holders[place] = claim

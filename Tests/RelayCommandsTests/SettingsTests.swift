@@ -1,5 +1,6 @@
 import Foundation
 import RelayCore
+import RelayPush
 import Testing
 
 @testable import RelayCommands
@@ -93,8 +94,10 @@ import Testing
     }
     #expect(secret.text == "a shared secret of at least 32 bytes")
     #expect(app.producers.map(\.bearer?.text) == ["a-bearer-key-of-at-least-32-characters"])
-    #expect(app.apns.map(\.host) == ["api.sandbox.push.apple.com", "127.0.0.1"])
-    #expect(app.apns.map(\.port) == [443, 8_443])
+    #expect(app.apns.map(\.endpoint.host) == ["api.sandbox.push.apple.com", "127.0.0.1"])
+    #expect(app.apns.map(\.endpoint.port) == [443, 8_443])
+    // Apple's other environment is known; that of a stand-in only its operator knows.
+    #expect(app.apns.map(\.otherEndpoint?.host) == ["api.push.apple.com", nil])
   }
 
   /// Flags stand above the environment, it stands above the file, that above the default.

@@ -16,6 +16,8 @@ struct SettingsWorld {
     try write(Self.providerKey, to: "notes-apns-key")
     try write(Self.providerKey, to: "vapid-key")
     try write(Self.certificate, to: "certificate.pem")
+    try write(Self.expiredCertificate, to: "expired.pem")
+    try write(Self.otherKey, to: "other-key")
     let hollow = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
     try write(hollow, to: "hollow.pem")
     try write(String(repeating: "0f", count: 32), to: "token-key")
@@ -79,6 +81,30 @@ struct SettingsWorld {
     OpWKMTYb1sdgIsFnniABlyZ7BRm87YSErorAAiEAnYf1z9aQY9TXgvvINfm2wXnx
     K1ifHXNkHuHdOXRoq4E=
     -----END CERTIFICATE-----
+
+    """
+
+  /// By the same key, and of the first day of 2020.
+  static let expiredCertificate = """
+    -----BEGIN CERTIFICATE-----
+    MIIBHjCBxaADAgECAgEHMAoGCCqGSM49BAMCMBkxFzAVBgNVBAMMDnpvbmVyZWxh
+    eS10ZXN0MB4XDTIwMDEwMTAwMDAwMFoXDTIwMDEwMjAwMDAwMFowGTEXMBUGA1UE
+    AwwOem9uZXJlbGF5LXRlc3QwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAARDjXNO
+    vB09Vt6yFvZ37MDSOcBXYjxncXqQ0zdXJ173eKI7MtDCFfuR5SNx4Ihy1m/yPYpb
+    FAMpAXsF0ePWffeHMAoGCCqGSM49BAMCA0gAMEUCIQDwUqGisXF6kazqKhlEX4lY
+    rmgIeXKc1znVsB9Z/QKktgIgBU/R0Ftt7ZmiR53J5XXNibEz6M78FlGlIaC4BpZE
+    Kjg=
+    -----END CERTIFICATE-----
+
+    """
+
+  /// Opens nothing either.
+  static let otherKey = """
+    -----BEGIN PRIVATE KEY-----
+    MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgeya86KE7b+svDIWt
+    tDSrTHn4LROa8og1faLNcD5U56GhRANCAAQWac/HCwomvtAob4EgYsM7BFmOALLE
+    4m8G+5Siz3DjBTMBptUCANs3GzPsZyB1TKdgnkTaXWe9+C7AVZ9JmaVY
+    -----END PRIVATE KEY-----
 
     """
 }

@@ -42,7 +42,10 @@ import Testing
       guard case .register(let registration) = rig.relay.seen.facts.last else { return }
       #expect(
         registration.address
-          == Address(transport: .apns, topic: "com.example.notes", token: bytes))
+          == Address(
+            transport: .apns, topic: "com.example.notes", token: bytes, environment: .production))
+      let list = try await rig.device("tokens/list")
+      #expect(list.text.contains(#""apnsEnvironment":"production""#), "as the app said")
     }
   }
 

@@ -111,7 +111,7 @@ extension Draw {
           first: UInt32(truncatingIfNeeded: $0.next()), last: UInt32(truncatingIfNeeded: $0.next()),
           until: $0.instant(), deadline: $0.instant())
       },
-      slot: instant())
+      slot: instant(), isElsewhere: flag())
   }
 
   private mutating func pending() -> Pending {

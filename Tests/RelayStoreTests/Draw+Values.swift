@@ -12,7 +12,9 @@ extension Draw {
   mutating func partition() -> PartitionID { pick(PartitionID.all) }
 
   mutating func address() -> Address {
-    Address(transport: pick(Transport.allCases), topic: text(), token: bytes())
+    Address(
+      transport: pick(Transport.allCases), topic: text(), token: bytes(),
+      environment: maybe { $0.pick(Environment.allCases) })
   }
 
   mutating func value(depth: Int = 0) -> FieldValue {

@@ -33,7 +33,7 @@ import Testing
     "CCurl": ["RelayClient", "RelayPush"],
     "Yams": ["RelayCommands"],
     "NIOHTTP2": ["RelayStandin"],
-    "X509": ["RelayStandin"],
+    "X509": ["RelayPush", "RelayStandin"],
   ]
 
   private static func imports(_ file: SourceFile) -> [(line: Int, module: String)] {

@@ -131,7 +131,9 @@ private struct Makings: Hashable {
   /// - Throws: `Wrong` if a file has gone since it was checked; so do the others.
   init(_ route: Settings.APNs, _ limits: EngineLimits) throws(Wrong) {
     self.limits = limits
-    words = [route.host, "\(route.port)", route.topic]
+    words = [
+      "\(route.endpoint)", "\(route.otherEndpoint.map { "\($0)" } ?? "none")", route.topic,
+    ]
     files = try Self.roots(route.trustRoots)
     switch route.credential {
     case .key(let secret, let keyID, let teamID):
@@ -180,7 +182,7 @@ extension APNsSettings {
         EngineSettings.ClientCertificate(certificate: files.certificate, key: files.key))
     }
     try self.init(
-      host: route.host, port: route.port, topic: route.topic, credential: credential,
-      trustRoots: route.trustRoots, limits: limits)
+      route.endpoint, environment: route.environment, other: route.otherEndpoint,
+      topic: route.topic, credential: credential, trustRoots: route.trustRoots, limits: limits)
   }
 }

@@ -59,6 +59,12 @@ final class Section {
     findings.report(key(name), wrong, line: node?.mark?.line ?? (place.isEmpty ? nil : line))
   }
 
+  /// Shows what was found out about a key's value, beside the value.
+  func note(_ name: String, _ text: String) {
+    let line = entries.first { $0.key == name }?.node.mark?.line
+    findings.note(key(name), text, .file(line: line))
+  }
+
   func reportUnknownKeys() {
     for (name, node) in entries where !asked.contains(name) {
       let near = asked.min { name.distance(to: $0) < name.distance(to: $1) }

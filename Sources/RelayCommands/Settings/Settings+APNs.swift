@@ -7,22 +7,40 @@ extension Settings {
   static func route(_ section: Section, _ environment: Environment) -> APNs? {
     let topic = section.required("topic", .name())
     let credential = credential(section)
-    let endpoint = section.value(
-      "endpoint", .url(schemes: ["https"]), default: "https://\(APNs.host(environment)):443")
+    let endpoint = APNsSettings.Endpoint(
+      url: section.value(
+        "endpoint", .url(schemes: ["https"]),
+        default: APNsSettings.Endpoint.apple(environment).url))
+    let other = otherEndpoint(section, of: endpoint)
     let trustRoots = section.value("trustRoots", section.pem("CERTIFICATE"))
-    guard let topic, let credential, let url = URLComponents(string: endpoint), let host = url.host
-    else { return nil }
+    guard let topic, let credential, let endpoint else { return nil }
     let route = APNs(
-      topic: topic, credential: credential, host: host.trimmingBrackets, port: url.port ?? 443,
-      trustRoots: trustRoots)
+      topic: topic, credential: credential, endpoint: endpoint, environment: environment,
+      otherEndpoint: other, trustRoots: trustRoots)
     do throws(PushProblem) {
       // What the sender would refuse at start, found now: certificates are read and matched.
-      _ = try APNsSettings(route, limits: EngineLimits())
+      let made = try APNsSettings(route, limits: EngineLimits())
+      if let certificate = made.certificate {
+        section.note("certificate", certificate.summary)
+      }
     } catch {
       section.report(error.key, Wrong(error.message, remedy: error.remedy))
       return nil
     }
     return route
+  }
+
+  /// Apple has two, and knows where the other one is; of a stand-in only the operator does.
+  private static func otherEndpoint(
+    _ section: Section, of endpoint: APNsSettings.Endpoint?
+  ) -> APNsSettings.Endpoint? {
+    let kind = Kind<String>.url(schemes: ["https"])
+    let name = "otherEndpoint"
+    guard let endpoint, let environment = endpoint.appleEnvironment else {
+      return section.value(name, kind).flatMap { APNsSettings.Endpoint(url: $0) }
+    }
+    let other = APNsSettings.Endpoint.apple(environment.other, port: endpoint.port)
+    return APNsSettings.Endpoint(url: section.value(name, kind, default: other.url))
   }
 
   private static func credential(_ section: Section) -> APNs.Credential? {
@@ -86,12 +104,23 @@ extension PushProblem {
   fileprivate var key: String {
     switch code {
     case .trustRoots: "trustRoots"
-    case .certificate: "certificate"
+    case .certificate, .certificateTime, .certificateTopic: "certificate"
+    case .certificateKey: "certificate.key"
     case .endpoint: "endpoint"
     case .topic: "topic"
     default: "key"
     }
   }
+}
+
+extension APNsSettings.Endpoint {
+  /// Nil if it is no URL with a host.
+  fileprivate init?(url text: String) {
+    guard let url = URLComponents(string: text), let host = url.host else { return nil }
+    self.init(host: host.trimmingBrackets, port: url.port ?? 443)
+  }
+
+  fileprivate var url: String { "https://\(host):\(port)" }
 }
 
 extension String {

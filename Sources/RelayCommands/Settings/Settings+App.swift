@@ -1,4 +1,5 @@
 package import RelayCore
+package import RelayPush
 package import RelayHTTP
 
 extension Settings {
@@ -52,8 +53,11 @@ extension Settings {
   package struct APNs: Sendable {
     package var topic: String
     package var credential: Credential
-    package var host: String
-    package var port: Int
+    package var endpoint: APNsSettings.Endpoint
+    /// Which of Apple's environments the endpoint plays, if it is not Apple's own.
+    package var environment: Environment
+    /// Where tokens are tried that the endpoint does not know.
+    package var otherEndpoint: APNsSettings.Endpoint?
     /// PEM file with the authorities to trust instead of the system's.
     package var trustRoots: String?
 
@@ -61,14 +65,6 @@ extension Settings {
       /// A provider key: P-256 in PEM, as Apple hands it out in a `.p8` file.
       case key(Secret, keyID: String, teamID: String)
       case certificate(CertificateFiles)
-    }
-
-    /// Apple's own host, by environment.
-    package static func host(_ environment: Environment) -> String {
-      switch environment {
-      case .production: "api.push.apple.com"
-      case .development: "api.sandbox.push.apple.com"
-      }
     }
   }
 }

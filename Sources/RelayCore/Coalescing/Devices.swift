@@ -19,8 +19,12 @@ package struct Devices: Sendable {
     var attempt: UInt64 = 0
     var attemptRegistration: Ordinal = .zero
     var attemptAddress: Address?
+    /// It goes to the other environment than the address was registered with.
+    var attemptIsElsewhere = false
     /// The courier's connection that it goes over, if it does.
     var attemptConnection: UInt64?
+    /// The provider found the last payload too large: the next is half as large, if it can be.
+    var isCutDown = false
   }
 
   private var slots: [Slot?] = []

@@ -36,6 +36,8 @@ package struct Lane: Hashable, Sendable {
   /// It came long after its slot, and was given another one.
   var isSentBack = false
   package var reach = Reach()
+  /// The provider took a push in the other environment than the address was registered with.
+  package internal(set) var isElsewhere: Bool
   /// A device came back to the courier without having got all it was told.
   var repeats = false
 
@@ -121,6 +123,7 @@ package struct Lane: Hashable, Sendable {
     reservedWake = record.reservedWake
     grace = record.grace
     slot = record.slot
+    isElsewhere = record.isElsewhere
     state = .idle
     if let retirement = record.retirement {
       state = .retired(retirement)
@@ -152,7 +155,7 @@ package struct Lane: Hashable, Sendable {
       reservedWake: max(reservedWake, reserving), background: background, alert: alert,
       learnt: learnt, hasAcknowledged: hasAcknowledged, ladderStep: ladderStep, lastWake: lastWake,
       retirement: retirement, pending: kept, lastVerdict: lastVerdict, lastFetch: lastFetch,
-      grace: grace, slot: slot)
+      grace: grace, slot: slot, isElsewhere: isElsewhere)
   }
 
   /// What the last `record` reserved; counts once that fold is durable.

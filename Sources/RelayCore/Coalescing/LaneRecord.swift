@@ -22,6 +22,8 @@ package struct LaneRecord: Hashable, Sendable {
   package var grace: Grace?
   /// Its turn in a smear: those that wait at a crash wait on, each for its own.
   package var slot: Instant
+  /// Its token is of the other environment than the one it was registered with.
+  package var isElsewhere: Bool
 
   package init(
     reservedWake: UInt32 = 1, background: Budget = Budget(), alert: Budget = Budget(),
@@ -29,7 +31,7 @@ package struct LaneRecord: Hashable, Sendable {
     lastWake: Instant = .zero,
     retirement: Retirement? = nil, pending: PendingSet = PendingSet(),
     lastVerdict: LastVerdict? = nil, lastFetch: Instant? = nil, grace: Grace? = nil,
-    slot: Instant = .zero
+    slot: Instant = .zero, isElsewhere: Bool = false
   ) {
     self.reservedWake = reservedWake
     self.background = background
@@ -44,6 +46,7 @@ package struct LaneRecord: Hashable, Sendable {
     self.lastFetch = lastFetch
     self.grace = grace
     self.slot = slot
+    self.isElsewhere = isElsewhere
   }
 }
 
@@ -62,9 +65,11 @@ package struct LastVerdict: Hashable, Sendable {
     let text =
       switch verdict {
       case .delivered: "delivered"
+      case .deliveredElsewhere: "delivered in the other environment"
       case .later(_, _, let reason): "later: \(reason)"
       case .gone(_, let reason): "gone: \(reason)"
       case .rejected(let reason): "rejected: \(reason)"
+      case .tooLarge(let reason): "too large: \(reason)"
       }
     self.init(at: now, text: text)
   }

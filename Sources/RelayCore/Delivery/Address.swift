@@ -36,7 +36,7 @@ package enum Transport: UInt8, Hashable, Comparable, Sendable, CaseIterable {
   }
 }
 
-/// Where a device can be reached: transport, topic and push token.
+/// Where a device can be reached: transport, topic, push token and the environment it is of.
 ///
 /// An address belongs to one registration in a scope: the latest wins. The token is a secret: it
 /// is never logged and shown only as a short digest.
@@ -46,12 +46,21 @@ package struct Address: Hashable, Sendable {
   package var topic: String
   /// Raw bytes; no length is assumed. For Web Push a `WebSubscription`.
   package var token: [UInt8]
+  /// The provider's environment that gave the token, as the app says; it may be another than that
+  /// of the container. Nil where the provider has one only.
+  package var environment: Environment?
 
-  package init(transport: Transport, topic: String, token: [UInt8]) {
+  package init(
+    transport: Transport, topic: String, token: [UInt8], environment: Environment? = nil
+  ) {
     self.transport = transport
     self.topic = topic
     self.token = token
+    self.environment = environment
   }
+
+  /// What it is unique by: whatever an app says of the environment, the token is the same.
+  package var place: Address { Address(transport: transport, topic: topic, token: token) }
 }
 
 /// A road to a provider, a bulkhead of its own: what befalls one delays no other (L6).

@@ -19,8 +19,9 @@ extension Partition {
     guard let (text, listed) = text(of: ready, isAlert: isAlert, owner, at: now) else {
       return nil
     }
+    let bytesMax = min(limits.payloadBytes, ready.route.transport.payloadBytesMax)
     let payload = PayloadEncoder.encode(
-      text, bytesMax: min(limits.payloadBytes, ready.route.transport.payloadBytesMax))
+      text, bytesMax: bytesMax, aim: devices[device].isCutDown ? bytesMax / 2 : nil)
     let named = Set(listed.prefix(payload.zonesNamed).map(\.notice.place))
     let wakesApp = text.info.map(\.isContentAvailable) ?? true
     let folded = folded
@@ -38,10 +39,11 @@ extension Partition {
     devices[device].attempt = attempts
     devices[device].attemptRegistration = devices[device].registration
     devices[device].attemptAddress = devices[device].address
+    devices[device].attemptIsElsewhere = devices[device].lane.isElsewhere
     devices[device].attemptConnection = devices[device].lane.reach.connection
     return PushAttempt(
       id: PushAttempt.ID(partition: id, device: device, serial: attempts), device: key(of: device),
-      route: ready.route, wake: attempt.wake, address: devices[device].address,
+      route: ready.route, wake: attempt.wake, address: devices[device].goal,
       intent: isAlert ? .alert : .background, expires: attempt.deadline,
       collapse: isAlert ? attempt.alert?.key.collapse : Self.backgroundCollapse,
       payload: payload.bytes)
@@ -126,6 +128,8 @@ extension Partition {
     let device = attempt.device
     guard devices.contains(device), devices[device].attempt == attempt.serial else { return }
     devices[device].attempt = 0
+    let wasCutDown = devices[device].isCutDown
+    devices[device].isCutDown = false
     devices[device].lane.lastVerdict = LastVerdict(verdict, at: now)
     stir(device)
     if devices[device].lane.isOverCourier {
@@ -137,7 +141,10 @@ extension Partition {
       return
     }
     switch verdict {
-    case .delivered:
+    case .delivered, .deliveredElsewhere:
+      if verdict == .deliveredElsewhere {
+        devices[device].lane.isElsewhere = !devices[device].attemptIsElsewhere
+      }
       devices[device].lane.delivered(at: now, policy: policy, ledger: &ledger)
     case .later(let after, let blame, _):
       let until = blame == .route ? now : now + backoff(device, attempt, asked: after)
@@ -149,7 +156,10 @@ extension Partition {
         return
       }
       retire(device, because: reason.text, at: now, &effects)
-    case .rejected:
+    case .tooLarge where !wasCutDown:
+      devices[device].isCutDown = true
+      devices[device].lane.postponed(until: now, limits: limits, ledger: &ledger)
+    case .rejected, .tooLarge:
       devices[device].lane.rejected(
         at: now, policy: policy, limits: limits, ledger: &ledger)
     }
@@ -183,6 +193,14 @@ extension Partition {
 }
 
 extension Devices.Slot {
+  /// Where a push goes: to the address, in the environment that is known to take it.
+  var goal: Address {
+    guard lane.isElsewhere else { return address }
+    var goal = address
+    goal.environment = address.environment?.other
+    return goal
+  }
+
   /// A provider's word counts only for the address it was about, and only if it is newer than our
   /// registration of it (L10).
   func isDead(since: Instant?) -> Bool {

@@ -1,7 +1,14 @@
 /// Makes payloads. Always within the limit: first `zr.z` is cut (`m`), then `ck` and `aps` are
 /// pruned in CloudKit's documented order (`p`); `sid` is never dropped.
 package enum PayloadEncoder {
-  package static func encode(_ text: WakeText, bytesMax: Int) -> Payload {
+  /// - Parameter aim: smaller than `bytesMax` if it can be as small.
+  package static func encode(_ text: WakeText, bytesMax: Int, aim: Int? = nil) -> Payload {
+    let sizes = [aim, bytesMax].compactMap(\.self)
+    for size in sizes { if let payload = smaller(text, bytesMax: size) { return payload } }
+    preconditionFailure("names are bounded at the door so that a bare payload always fits")
+  }
+
+  private static func smaller(_ text: WakeText, bytesMax: Int) -> Payload? {
     for cuts in 0...Part.order.count {
       let dropped = Set(Part.order.prefix(cuts))
       let head = head(text, dropped: dropped)
@@ -9,7 +16,7 @@ package enum PayloadEncoder {
         return payload
       }
     }
-    preconditionFailure("names are bounded at the door so that a bare payload always fits")
+    return nil
   }
 
   /// What may be dropped, first to last.

@@ -94,9 +94,9 @@ package struct Pruning: Hashable, Sendable {
   ) -> Verdict? {
     passTime(now)
     switch verdict {
-    case .later, .rejected:
+    case .later, .rejected, .tooLarge:
       return verdict
-    case .delivered:
+    case .delivered, .deliveredElsewhere:
       note(isDead: false)
       return verdict
     case .gone(let since, let reason):

@@ -116,11 +116,12 @@ package struct Route: Sendable {
     case .later(_, .attempt, let reason), .later(_, .unsent, let reason):
       if isProbe || isOutage(with: attempt) { stop(reason, at: now) }
       if circuit == .closed { lastError = reason.text }
-    case .delivered:
+    case .delivered, .deliveredElsewhere:
       delivered += 1
       answered(isProbe)
       if circuit == .closed { lastError = nil }
-    case .later(_, .device, let reason), .gone(_, let reason), .rejected(let reason):
+    case .later(_, .device, let reason), .gone(_, let reason), .rejected(let reason),
+      .tooLarge(let reason):
       answered(isProbe)
       if circuit == .closed { lastError = reason.text }
     }

@@ -1,14 +1,19 @@
-/// What a delivery attempt taught us. Adapters turn every provider's answers into these four; no
-/// status code travels further inward.
+/// What a delivery attempt taught us. Adapters turn every provider's answers into these; no status
+/// code travels further inward.
 package enum Verdict: Hashable, Sendable {
   /// The provider took it. Not: the device has it.
   case delivered
+  /// The environment that was asked does not know the address, and the provider's other one took
+  /// the push: it is asked first from now on.
+  case deliveredElsewhere
   /// Not now. `after`: the provider's own wish, nil if it named none.
   case later(after: Span?, Blame, Reason)
   /// The provider says this address is dead, since `at` if it told.
   case gone(at: Instant?, Reason)
   /// Refused for good, and not the device's fault: our mistake or our configuration.
   case rejected(Reason)
+  /// The payload is too large for the provider, whatever our limit says: a smaller one may do.
+  case tooLarge(Reason)
 
   /// Whose trouble a postponement is: backoff belongs to it (L8).
   package enum Blame: UInt8, Hashable, Sendable {

@@ -32,4 +32,11 @@ package enum Environment: UInt8, Hashable, Sendable, CaseIterable {
     case .development: "development"
     }
   }
+
+  package var other: Environment {
+    switch self {
+    case .production: .development
+    case .development: .production
+    }
+  }
 }

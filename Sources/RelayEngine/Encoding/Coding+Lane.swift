@@ -17,6 +17,7 @@ extension LaneRecord: BlobCoded {
     writer.count(learnt.max)
     writer.optional(grace)
     writer.value(slot)
+    writer.flag(isElsewhere)
   }
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
@@ -29,6 +30,7 @@ extension LaneRecord: BlobCoded {
     learnt = LearntBudget(max: Int(try reader.small("LaneRecord")))
     grace = try reader.optional()
     slot = try reader.value()
+    isElsewhere = try reader.flag("LaneRecord")
   }
 }
 

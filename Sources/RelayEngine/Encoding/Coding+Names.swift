@@ -98,11 +98,14 @@ extension Address: ByteCoded {
     writer.byte(transport.rawValue)
     writer.text(topic)
     writer.data(token)
+    writer.flag(environment != nil)
+    if let environment { writer.byte(environment.rawValue) }
   }
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
     self.init(
       transport: try reader.raw(), topic: try reader.text("Address"),
-      token: try reader.data("Address"))
+      token: try reader.data("Address"),
+      environment: try reader.flag("Address") ? try reader.raw() : nil)
   }
 }

@@ -80,7 +80,8 @@ extension Doors {
       json.string("transport", row.address.transport.name)
       if row.address.transport == .apns {
         json.string("apnsTopic", row.address.topic)
-        json.string("apnsEnvironment", caller.scope.environment.name)
+        let environment = row.address.environment ?? caller.scope.environment
+        json.string("apnsEnvironment", environment.name)
       }
       json.string("state", row.lane.retirement == nil ? "active" : "retired")
       json.string("reason", ifAny: row.lane.retirement?.reason)
@@ -123,9 +124,10 @@ extension Doors {
       default: throw transport.problem("must be \"apns\", \"fcm\" or \"webpush\"")
       }
     }
-    _ = try environment(in: body)
+    let environment = try environment(in: body)
     let token = try pushToken(body.required("apnsToken"))
-    return Address(transport: .apns, topic: try topic(in: body, gate), token: token)
+    return Address(
+      transport: .apns, topic: try topic(in: body, gate), token: token, environment: environment)
   }
 
   private func environment(in body: JSONCursor) throws(JSONProblem) -> RelayCore.Environment {

@@ -7,9 +7,11 @@ import Synchronization
 /// Apple's push service behind one route: one topic, one environment, one credential.
 package final class APNsSender: PushSender {
   private let topic: String
+  private let environment: RelayCore.Environment
   private let attemptTimeout: TimeAmount
   private let credential: APNsCredential?
   private let engine: PushEngine
+  private let other: OtherEnvironment?
   private let now: @Sendable () -> Instant
   private let counts = Mutex(Counts())
 
@@ -28,18 +30,37 @@ package final class APNsSender: PushSender {
     logger: Logger, now: @escaping @Sendable () -> Instant
   ) throws(PushProblem) {
     topic = settings.topic
+    environment = settings.environment
     attemptTimeout = .milliseconds(settings.limits.attemptTimeout.milliseconds)
     self.credential = credential
     self.now = now
-    engine = try PushEngine(
-      settings.engine, shape: APNsRequest.shape, group: group, logger: logger)
+    func engine(_ endpoint: APNsSettings.Endpoint) throws(PushProblem) -> PushEngine {
+      try PushEngine(
+        settings.engine(endpoint), shape: APNsRequest.shape, group: group, logger: logger)
+    }
+    self.engine = try engine(settings.endpoint)
+    if let endpoint = settings.other {
+      other = OtherEnvironment(try engine(endpoint))
+    } else {
+      other = nil
+    }
   }
 
+  /// The address's own environment is asked first.
   package func send(_ push: Push, answer: @escaping @Sendable (Verdict) -> Void) {
-    attempt(Attempt(push: push, deadline: .now() + attemptTimeout, answer: answer))
+    let isElsewhere = push.address.environment.map { $0 != environment } ?? false
+    attempt(
+      Attempt(
+        push: push, deadline: .now() + attemptTimeout, answer: answer,
+        isElsewhere: isElsewhere && other != nil))
   }
 
-  package func run() async { await engine.run() }
+  package func run() async {
+    await withDiscardingTaskGroup { [engine, other] group in
+      group.addTask { await engine.run() }
+      if let other { group.addTask { await other.run() } }
+    }
+  }
 
   package var vitals: SenderVitals { status.vitals }
 
@@ -55,8 +76,12 @@ package final class APNsSender: PushSender {
     let push: Push
     let deadline: NIODeadline
     let answer: @Sendable (Verdict) -> Void
+    /// It goes to the other environment than the route's own.
+    var isElsewhere = false
     /// It goes out for the second time, with a fresh provider token.
     var isRenewed = false
+    /// What the environment that was asked first had to say; this is the second.
+    var first: Verdict?
   }
 
   private func attempt(_ attempt: Attempt) {
@@ -69,19 +94,22 @@ package final class APNsSender: PushSender {
       return
     }
     let request = APNsRequest.make(attempt.push, topic: topic, bearer: bearer?.text)
+    let engine = attempt.isElsewhere ? other?.needed() ?? engine : engine
     engine.send(request, until: attempt.deadline) { [self] outcome in
       switch outcome {
       case .failed(let failure):
         settle(attempt, failure.verdict)
       case .answered(let response) where response.status == 200:
-        settle(attempt, .delivered)
+        settle(attempt, attempt.first == nil ? .delivered : .deliveredElsewhere)
       case .answered(let response):
-        refused(attempt, response, bearer)
+        refused(attempt, response, bearer, engine)
       }
     }
   }
 
-  private func refused(_ attempt: Attempt, _ response: Response, _ bearer: APNsCredential.Bearer?) {
+  private func refused(
+    _ attempt: Attempt, _ response: Response, _ bearer: APNsCredential.Bearer?, _ engine: PushEngine
+  ) {
     let answer = APNsVerdicts.Answer(response)
     let treatment = APNsVerdicts.treatment(status: answer.status, reason: answer.reason)
     switch treatment {
@@ -95,17 +123,41 @@ package final class APNsSender: PushSender {
     case .reconnect: engine.replace(response.link)
     case .keep: if let bearer { credential?.tooSoon(bearer, at: now()) }
     case .unknown: counts.withLock { $0.unknown += 1 }
-    case .delivered, .gone, .rejected, .attempt, .device, .route: break
+    case .stranger, .route:
+      if asksElsewhere(attempt, treatment, answer) { return }
+    case .delivered, .gone, .rejected, .tooLarge, .attempt, .device: break
     }
     settle(attempt, APNsVerdicts.verdict(treatment, answer))
+  }
+
+  /// A token that one environment does not know is tried in the other, once. A credential that only
+  /// the other one refuses does not stop the route: it is good where the route is at home.
+  ///
+  /// - Returns: true if the attempt goes on, or is settled.
+  private func asksElsewhere(
+    _ attempt: Attempt, _ treatment: APNsVerdicts.Treatment, _ answer: APNsVerdicts.Answer
+  ) -> Bool {
+    guard other != nil, treatment == .stranger || attempt.isElsewhere else { return false }
+    if let first = attempt.first {
+      guard treatment == .route else { return false }
+      settle(attempt, first)
+      return true
+    }
+    var second = attempt
+    second.first = APNsVerdicts.verdict(treatment, answer)
+    second.isElsewhere = !attempt.isElsewhere
+    second.isRenewed = false
+    self.attempt(second)
+    return true
   }
 
   private func settle(_ attempt: Attempt, _ verdict: Verdict) {
     counts.withLock { counts in
       switch verdict {
-      case .delivered: counts.delivered += 1
+      case .delivered, .deliveredElsewhere: counts.delivered += 1
       case .gone: break
-      case .later(_, _, let reason), .rejected(let reason): counts.lastError = reason.text
+      case .later(_, _, let reason), .rejected(let reason), .tooLarge(let reason):
+        counts.lastError = reason.text
       }
     }
     attempt.answer(verdict)

@@ -1,10 +1,15 @@
-import RelayCore
+import Foundation
+package import RelayCore
 
 /// One APNs route: where, for which app, with which credential. A value that exists has been
 /// checked, as far as that can be done without asking Apple.
 package struct APNsSettings: Sendable {
-  package let host: String
-  package let port: Int
+  package let endpoint: Endpoint
+  /// Which of Apple's environments `endpoint` is.
+  package let environment: RelayCore.Environment
+  /// The other of Apple's environments, where tokens that `endpoint` does not know are tried; nil:
+  /// nowhere.
+  package let other: Endpoint?
   /// The app's bundle id.
   package let topic: String
   package let credential: Credential
@@ -12,6 +17,31 @@ package struct APNsSettings: Sendable {
   package let trustRoots: String?
   /// Connections, timeouts and every other bound.
   package let limits: EngineLimits
+  /// What the client certificate says; nil where the credential is a key.
+  package let certificate: ClientCertificate?
+
+  package struct Endpoint: Hashable, Sendable {
+    package var host: String
+    package var port: Int
+
+    package init(host: String, port: Int = 443) {
+      self.host = host
+      self.port = port
+    }
+
+    /// Apple's own.
+    package static func apple(_ environment: RelayCore.Environment, port: Int = 443) -> Endpoint {
+      switch environment {
+      case .production: Endpoint(host: "api.push.apple.com", port: port)
+      case .development: Endpoint(host: "api.sandbox.push.apple.com", port: port)
+      }
+    }
+
+    /// Nil if it is not Apple's.
+    package var appleEnvironment: RelayCore.Environment? {
+      RelayCore.Environment.allCases.first { Endpoint.apple($0).host == host.lowercased() }
+    }
+  }
 
   package enum Credential: Sendable {
     case key(Key)
@@ -19,9 +49,14 @@ package struct APNsSettings: Sendable {
     case certificate(EngineSettings.ClientCertificate)
   }
 
+  /// - Parameters:
+  ///   - environment: which of Apple's environments the endpoint plays, if it is not Apple's own.
+  ///   - now: when a certificate must be good.
   package init(
-    host: String, port: Int = 443, topic: String, credential: Credential,
-    trustRoots: String? = nil, limits: EngineLimits = EngineLimits()
+    _ endpoint: Endpoint, environment: RelayCore.Environment = .production, other: Endpoint? = nil,
+    topic: String, credential: Credential, trustRoots: String? = nil,
+    limits: EngineLimits = EngineLimits(),
+    at now: Instant = Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
   ) throws(PushProblem) {
     guard !topic.isEmpty, topic.utf8.count <= Self.topicBytesMax, topic.utf8.allSatisfy(isPlain)
     else {
@@ -29,21 +64,35 @@ package struct APNsSettings: Sendable {
         .topic, "\"\(topic)\" is no topic",
         remedy: "give the app's bundle id, such as com.example.notes")
     }
-    self.host = host
-    self.port = port
+    let environment = endpoint.appleEnvironment ?? environment
+    var certificate: ClientCertificate?
+    if case .certificate(let files) = credential {
+      let found = try ClientCertificate(files)
+      try found.check(files.certificate, topic: topic, at: now)
+      certificate = found
+    }
+    self.endpoint = endpoint
+    self.environment = environment
+    // An old certificate is good for one of Apple's environments only.
+    let serves = certificate?.environments ?? []
+    self.other = serves.isEmpty || serves.contains(environment.other) ? other : nil
     self.topic = topic
     self.credential = credential
     self.trustRoots = trustRoots
     self.limits = limits
+    self.certificate = certificate
     // Reads the files and throws what is wrong with them; the sender reads them again.
-    try engine.check()
-    _ = try TransportSecurity.context(engine)
+    for settings in [engine(endpoint)] + (other.map { [engine($0)] } ?? []) {
+      try settings.check()
+    }
+    _ = try TransportSecurity.context(engine(endpoint))
   }
 
   private static let topicBytesMax = 255
 
-  var engine: EngineSettings {
-    var settings = EngineSettings(host: host, port: port, trustRoots: trustRoots, limits: limits)
+  func engine(_ endpoint: Endpoint) -> EngineSettings {
+    var settings = EngineSettings(
+      host: endpoint.host, port: endpoint.port, trustRoots: trustRoots, limits: limits)
     if case .certificate(let certificate) = credential { settings.clientCertificate = certificate }
     return settings
   }

@@ -7,10 +7,14 @@ package enum APNsVerdicts {
   /// What to do about an answer.
   package enum Treatment: Hashable, Sendable {
     case delivered
-    /// The token is dead, or not of this app and environment.
+    /// The token is dead, or not of this app.
     case gone
+    /// This environment does not know the token: it is dead, or of the other one.
+    case stranger
     /// Our mistake or our configuration: trying again changes nothing, and the device is innocent.
     case rejected
+    /// Our payload, whatever we believed its limit to be.
+    case tooLarge
     /// This attempt failed.
     case attempt
     /// This attempt failed, and the connection is worn out.
@@ -30,14 +34,17 @@ package enum APNsVerdicts {
   package static func treatment(status: Int, reason: String?) -> Treatment {
     switch (status, reason) {
     case (200, _): .delivered
-    case (400, "BadDeviceToken"), (400, "DeviceTokenNotForTopic"): .gone
+    case (400, "BadDeviceToken"): .stranger
+    case (400, "DeviceTokenNotForTopic"): .gone
     case (400, "IdleTimeout"): .reconnect
     case (400, let reason?): badRequests.contains(reason) ? .rejected : .unknown
     case (403, "ExpiredProviderToken"): .renew
+    // A connection serves the key that came first; ours has one, so this one is odd: another.
+    case (403, "UnrelatedKeyIdInToken"): .reconnect
     case (403, _): .route
     case (404, "BadPath"), (405, "MethodNotAllowed"): .rejected
     case (410, _): .gone
-    case (413, _): .rejected
+    case (413, _): .tooLarge
     case (429, "TooManyProviderTokenUpdates"): .keep
     case (429, _): .device
     case (500, "InternalServerError"), (503, "ServiceUnavailable"): .attempt
@@ -57,8 +64,9 @@ package enum APNsVerdicts {
     let reason = Verdict.Reason(answer.reason ?? "status \(answer.status)")
     return switch treatment {
     case .delivered: .delivered
-    case .gone: .gone(at: answer.timestamp, reason)
+    case .gone, .stranger: .gone(at: answer.timestamp, reason)
     case .rejected: .rejected(reason)
+    case .tooLarge: .tooLarge(reason)
     case .attempt, .reconnect, .unknown: .later(after: answer.retryAfter, .attempt, reason)
     case .device: .later(after: answer.retryAfter, .device, reason)
     case .route, .renew, .keep: .later(after: answer.retryAfter, .route, reason)

@@ -27,6 +27,9 @@ package struct PushProblem: Error, Hashable, Sendable, CustomStringConvertible {
     package static let serviceAccount = Code("push_service_account_invalid")
     package static let trustRoots = Code("push_trust_roots_unreadable")
     package static let certificate = Code("push_certificate_unreadable")
+    package static let certificateKey = Code("push_certificate_key_invalid")
+    package static let certificateTime = Code("push_certificate_expired")
+    package static let certificateTopic = Code("push_certificate_topic_mismatch")
     package static let limit = Code("push_limit_invalid")
   }
 }

@@ -51,7 +51,7 @@ enum TransportSecurity {
       return try NIOSSLPrivateKey(file: path, format: .pem)
     } catch {
       throw PushProblem(
-        .certificate, "the client certificate's key in \(path) cannot be read: \(error)",
+        .certificateKey, "the client certificate's key in \(path) cannot be read: \(error)",
         remedy: "name a readable PEM file with the unencrypted private key")
     }
   }

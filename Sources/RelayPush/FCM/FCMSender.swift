@@ -108,9 +108,10 @@ package final class FCMSender: PushSender {
   private func settle(_ attempt: Attempt, _ verdict: Verdict) {
     counts.withLock { counts in
       switch verdict {
-      case .delivered: counts.delivered += 1
+      case .delivered, .deliveredElsewhere: counts.delivered += 1
       case .gone: break
-      case .later(_, _, let reason), .rejected(let reason): counts.lastError = reason.text
+      case .later(_, _, let reason), .rejected(let reason), .tooLarge(let reason):
+        counts.lastError = reason.text
       }
     }
     attempt.answer(verdict)

@@ -58,9 +58,10 @@ package final class WebPushSender: PushSender {
       if isUnknown { counts.unknownAnswers += 1 }
       if !isAnswered { counts.unanswered += 1 }
       switch verdict {
-      case .delivered: counts.delivered += 1
+      case .delivered, .deliveredElsewhere: counts.delivered += 1
       case .gone: break
-      case .later(_, _, let reason), .rejected(let reason): counts.lastError = reason.text
+      case .later(_, _, let reason), .rejected(let reason), .tooLarge(let reason):
+        counts.lastError = reason.text
       }
     }
     return verdict

@@ -10,6 +10,8 @@ package enum WebPushVerdicts {
     case gone
     /// Trying again changes nothing, and the device is not known to be dead.
     case rejected
+    /// Less may do.
+    case tooLarge
     /// Later.
     case device
     /// Nobody knows it: later, and it is counted.
@@ -20,7 +22,8 @@ package enum WebPushVerdicts {
     switch status {
     case 200...202, 204: .delivered
     case 404, 410: .gone
-    case 400, 401, 403, 405, 406, 411, 413, 415: .rejected
+    case 400, 401, 403, 405, 406, 411, 415: .rejected
+    case 413: .tooLarge
     case 408, 425, 429, 500...599: .device
     default: .unknown
     }
@@ -32,6 +35,7 @@ package enum WebPushVerdicts {
     case .delivered: .delivered
     case .gone: .gone(at: nil, reason)
     case .rejected: .rejected(reason)
+    case .tooLarge: .tooLarge(reason)
     case .device, .unknown: .later(after: answer.retryAfter, .device, reason)
     }
   }

@@ -31,6 +31,9 @@ struct Watch {
   var revoked: Set<Share> = []
   private(set) var granted: Set<Share> = []
   private(set) var inFlight: [DeviceKey: PushAttempt.ID] = [:]
+  /// Devices that a push found in some environment since they registered, in this life.
+  private(set) var found: Set<DeviceKey> = []
+  private var renewed: Set<DeviceKey> = []
   private(set) var attempts: [DeviceKey: [(at: Instant, intent: Push.Intent)]] = [:]
   private(set) var told: [DeviceKey: Told] = [:]
   /// The fact since which a device's lane has been as it is.
@@ -57,7 +60,7 @@ struct Watch {
   }
 
   mutating func lifeBegan(at now: Instant, recovered store: SimulatedStore) {
-    (inFlight, shownAlerts) = ([:], [])
+    (inFlight, shownAlerts, found) = ([:], [], [])
   }
 
   /// A restore takes back what was answered; clients cannot know. Devices begin anew.
@@ -105,7 +108,9 @@ struct Watch {
     case .register(let request):
       guard case .answer(_, _, .registered, _)? = effects.last else { return }
       let key = DeviceKey(scope: request.scope, user: request.user, client: request.client)
-      claim(request.address, key, row.at)
+      claim(request.address.place, key, row.at)
+      found.remove(key)
+      renewed.insert(key)
       registrations[key] = row.ordinal
       unanswered[key, default: 0] += 1
       if since[key] == nil { (attempts[key], inFlight[key], told[key]) = (nil, nil, nil) }
@@ -144,11 +149,13 @@ struct Watch {
   /// Registered and answered: from here on the address is this device's alone (P9).
   mutating func registered(_ key: DeviceKey, at address: Address) {
     unanswered[key, default: 1] -= 1
-    if claims[address]?.key == key, unanswered[key] == 0 { owners[address] = key }
+    let place = address.place
+    if claims[place]?.key == key, unanswered[key] == 0 { owners[place] = key }
   }
 
   mutating func began(_ attempt: PushAttempt, at now: Instant) {
     inFlight[attempt.device] = attempt.id
+    renewed.remove(attempt.device)
     guard attempt.route.transport != .courier else { return }
     attempts[attempt.device, default: []].append((now, attempt.intent))
   }
@@ -156,9 +163,18 @@ struct Watch {
   mutating func ended(_ attempt: PushAttempt, _ verdict: Verdict) {
     if inFlight[attempt.device] == attempt.id { inFlight[attempt.device] = nil }
     if case .gone = verdict { retired.insert(attempt.device) }
-    guard case .rejected = verdict, attempt.intent == .alert,
-      let text = PushText(attempt.payload)
-    else { return }
+    switch verdict {
+    case .delivered, .deliveredElsewhere:
+      if attempt.route.transport != .courier, !renewed.contains(attempt.device) {
+        found.insert(attempt.device)
+      }
+    default: break
+    }
+    switch verdict {
+    case .rejected, .tooLarge: break
+    default: return
+    }
+    guard attempt.intent == .alert, let text = PushText(attempt.payload) else { return }
     // Given up by the provider's word: nobody promised more.
     let alert = Self.alert(text.subscription, text.shown, text.record)
     told[attempt.device, default: Told()].alerts[alert] = Ordinal(.max)

@@ -15,8 +15,13 @@ extension World {
     if !isOverCourier, attempt.address.transport == .courier {
       throw Broken(.everyDeviceIsWoken, "\(key.line) has only the courier, and is pushed to")
     }
-    if !isOverCourier, let owner = watch.owners[attempt.address], owner != key {
+    if !isOverCourier, let owner = watch.owners[attempt.address.place], owner != key {
       throw Broken(.onlyTheEntitledSee, "\(key.line) is pushed to \(owner.line)'s address")
+    }
+    if !isOverCourier, watch.found.contains(key), let token = attempt.address.token.first,
+      attempt.address.environment != World.home(of: token)
+    {
+      throw Broken(.everyDeviceIsWoken, "\(key.line) was found, and is looked for elsewhere")
     }
     if watch.hasShown(attempt, text) {
       throw Broken(.oneAttemptAtATime, "\(key.line) is shown an alert again")

@@ -20,7 +20,9 @@ struct Client {
   var key: DeviceKey { DeviceKey(scope: World.scope, user: user, client: id) }
   var address: Address {
     if isCourierOnly { return Address(transport: .courier, topic: "", token: [token]) }
-    return Address(transport: .apns, topic: World.topic(of: token), token: [token])
+    return Address(
+      transport: .apns, topic: World.topic(of: token), token: [token],
+      environment: World.said(of: token))
   }
 }
 

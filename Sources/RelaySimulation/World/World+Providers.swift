@@ -26,15 +26,28 @@ extension World {
     } else if draw.permille(plan.providerLater) {
       end(.later(after: .seconds(Int64(draw.below(20))), .device, .init("TooManyRequests")))
     } else if draw.permille(plan.providerRejects) {
-      end(.rejected(.init("BadTopic")))
+      end(
+        draw.below(3) == 0
+          ? .tooLarge(.init("PayloadTooLarge")) : .rejected(.init("BadTopic")))
     } else if draw.permille(plan.providerMute) {
       if draw.below(2) == 0 { soon(delay, .taken(taken)) }
       let deadline = Verdict.later(after: nil, .attempt, .init("deadline"))
       at(.seconds(10), .verdict(life: life, attempt, deadline))
     } else {
       if planted != .dropsPushes { soon(delay, .taken(taken)) }
-      end(.delivered)
+      let isHome = attempt.address.environment == World.home(of: token)
+      end(isHome ? .delivered : .deliveredElsewhere)
     }
+  }
+
+  /// The provider's environment that gave the token.
+  static func home(of token: UInt8) -> Environment {
+    token.isMultiple(of: 3) ? .production : .development
+  }
+
+  /// What the app says of it, which is sometimes wrong.
+  static func said(of token: UInt8) -> Environment {
+    token.isMultiple(of: 4) ? home(of: token).other : home(of: token)
   }
 
   func taken(_ push: PushTaken) {

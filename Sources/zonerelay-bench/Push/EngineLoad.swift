@@ -24,7 +24,7 @@ struct EngineLoad {
   /// Sends `count` pushes over connections opened for it. Throws if one is lost or refused.
   func run(_ count: Int) async throws -> PushBench.Result {
     let settings = try APNsSettings(
-      host: "localhost", port: sink.port, topic: PushWork.topic, credential: .key(key),
+      .init(host: "localhost", port: sink.port), topic: PushWork.topic, credential: .key(key),
       trustRoots: sink.certificate)
     let (before, sinkBefore) = (try CPUTime.ofThisProcess(), try sink.child.cpu())
     let start = ContinuousClock.now

@@ -41,7 +41,7 @@ import Testing
       #expect(wrong == .rejected(.init("InvalidPushType")))
       let large = String(repeating: "x", count: 4_100)
       let tooLarge = await sender.send(.sample(number: 9, payload: #"{"aps":"\#(large)"}"#))
-      #expect(tooLarge == .rejected(.init("PayloadTooLarge")))
+      #expect(tooLarge == .tooLarge(.init("PayloadTooLarge")))
       #expect(sender.status.delivered == 2)
       #expect(sender.status.engine.timeouts == 1)
     }

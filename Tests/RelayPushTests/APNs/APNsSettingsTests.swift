@@ -47,7 +47,7 @@ import Testing
   func `a topic that could break a header is refused`(topic: String) throws {
     let key = try key()
     let problem = refusal {
-      _ = try APNsSettings(host: "localhost", topic: topic, credential: .key(key))
+      _ = try APNsSettings(.init(host: "localhost"), topic: topic, credential: .key(key))
     }
     #expect(problem?.code == .topic)
   }
@@ -56,17 +56,17 @@ import Testing
     let key = try key()
     let roots = refusal {
       _ = try APNsSettings(
-        host: "localhost", topic: "t", credential: .key(key), trustRoots: "/nowhere.pem")
+        .init(host: "localhost"), topic: "t", credential: .key(key), trustRoots: "/nowhere.pem")
     }
     #expect(roots?.code == .trustRoots)
     #expect(roots?.message.contains("/nowhere.pem") == true)
     let endpoint = refusal {
-      _ = try APNsSettings(host: "localhost", port: 0, topic: "t", credential: .key(key))
+      _ = try APNsSettings(.init(host: "localhost", port: 0), topic: "t", credential: .key(key))
     }
     #expect(endpoint?.code == .endpoint)
     let certificate = refusal {
       _ = try APNsSettings(
-        host: "localhost", topic: "t",
+        .init(host: "localhost"), topic: "t",
         credential: .certificate(.init(certificate: "/nowhere.pem", key: "/nowhere.key")))
     }
     #expect(certificate?.code == .certificate)
@@ -75,7 +75,7 @@ import Testing
   @Test func `a certificate and its key are taken`() throws {
     let files = try Certificate()
     _ = try APNsSettings(
-      host: "localhost", topic: "t",
+      .init(host: "localhost"), topic: "t",
       credential: .certificate(.init(certificate: files.certificate, key: files.key)))
   }
 

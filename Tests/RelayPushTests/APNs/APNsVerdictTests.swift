@@ -29,7 +29,7 @@ import Testing
   static let rows: [Row] =
     [
       Row(200, nil, .delivered, .delivered),
-      Row(400, "BadDeviceToken", .gone, .gone(at: nil, .init("BadDeviceToken"))),
+      Row(400, "BadDeviceToken", .stranger, .gone(at: nil, .init("BadDeviceToken"))),
       Row(400, "DeviceTokenNotForTopic", .gone, .gone(at: nil, .init("DeviceTokenNotForTopic"))),
       Row(400, "IdleTimeout", .reconnect, later(.attempt, "IdleTimeout")),
       Row(403, "ExpiredProviderToken", .renew, later(.route, "ExpiredProviderToken")),
@@ -39,13 +39,14 @@ import Testing
       Row(403, "Forbidden", .route, later(.route, "Forbidden")),
       Row(403, "InvalidProviderToken", .route, later(.route, "InvalidProviderToken")),
       Row(403, "MissingProviderToken", .route, later(.route, "MissingProviderToken")),
-      Row(403, "UnrelatedKeyIdInToken", .route, later(.route, "UnrelatedKeyIdInToken")),
+      Row(
+        403, "UnrelatedKeyIdInToken", .reconnect, later(.attempt, "UnrelatedKeyIdInToken")),
       Row(403, nil, .route, later(.route, "status 403")),
       Row(404, "BadPath", .rejected, .rejected(.init("BadPath"))),
       Row(405, "MethodNotAllowed", .rejected, .rejected(.init("MethodNotAllowed"))),
       Row(410, "Unregistered", .gone, .gone(at: nil, .init("Unregistered"))),
       Row(410, "ExpiredToken", .gone, .gone(at: nil, .init("ExpiredToken"))),
-      Row(413, "PayloadTooLarge", .rejected, .rejected(.init("PayloadTooLarge"))),
+      Row(413, "PayloadTooLarge", .tooLarge, .tooLarge(.init("PayloadTooLarge"))),
       Row(429, "TooManyRequests", .device, later(.device, "TooManyRequests")),
       Row(429, nil, .device, later(.device, "status 429")),
       Row(

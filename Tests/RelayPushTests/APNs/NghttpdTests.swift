@@ -37,7 +37,7 @@ struct NghttpdTests {
     defer { server.stop() }
     let files = server.certificate
     let settings = try APNsSettings(
-      host: "127.0.0.1", port: server.port, topic: "com.example.notes",
+      .init(host: "127.0.0.1", port: server.port), topic: "com.example.notes",
       credential: .certificate(.init(certificate: files.certificate, key: files.key)),
       trustRoots: files.certificate, limits: EngineWorld.limits)
     let clock = TestClock()
@@ -109,7 +109,7 @@ final class Nghttpd: Sendable {
     let key = try APNsSettings.Key(
       pem: ES256PrivateKey().pemRepresentation, keyID: "ABCDE12345", teamID: "TEAM123456")
     let settings = try APNsSettings(
-      host: "127.0.0.1", port: port, topic: "com.example.notes", credential: .key(key),
+      .init(host: "127.0.0.1", port: port), topic: "com.example.notes", credential: .key(key),
       trustRoots: certificate.certificate, limits: EngineWorld.limits)
     let clock = TestClock()
     return try APNsSender(

@@ -17,7 +17,7 @@ import Testing
     (404, .gone, .gone(at: nil, .init("SubscriptionGone"))),
     (405, .rejected, .rejected(.init("status 405"))),
     (410, .gone, .gone(at: nil, .init("SubscriptionGone"))),
-    (413, .rejected, .rejected(.init("PayloadTooLarge"))),
+    (413, .tooLarge, .tooLarge(.init("PayloadTooLarge"))),
     (415, .rejected, .rejected(.init("status 415"))),
     (429, .device, later("TooManyRequests")), (408, .device, later("status 408")),
     (500, .device, later("status 500")), (502, .device, later("status 502")),

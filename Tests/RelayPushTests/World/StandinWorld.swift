@@ -13,9 +13,11 @@ struct StandinWorld: Sendable {
   let sender: APNsSender
   let clock: TestClock
 
+  /// - Parameter other: the directory of a stand-in whose provider key this one knows too.
   static func run(
     goawayEvery: Int? = nil, resetEvery: Int? = nil, maxStreams: Int = 1_000,
-    limits: EngineLimits = EngineWorld.limits,
+    limits: EngineLimits = EngineWorld.limits, environment: String? = nil,
+    clientTopics: [String] = [], keyOf other: String? = nil,
     _ body: @Sendable @escaping (StandinWorld) async throws -> Void
   ) async throws {
     let directory = FileManager.default.temporaryDirectory
@@ -24,10 +26,15 @@ struct StandinWorld: Sendable {
       // A temporary directory that stays behind harms nobody.
       try? FileManager.default.removeItem(atPath: directory)
     }
+    if let other {
+      try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+      try FileManager.default.copyItem(
+        atPath: "\(other)/AuthKey.p8", toPath: "\(directory)/AuthKey.p8")
+    }
     let standin = try await APNsStandin(
       StandinSettings(
         directory: directory, goawayEvery: goawayEvery, resetEvery: resetEvery,
-        maxStreams: maxStreams))
+        maxStreams: maxStreams, environment: environment, clientTopics: clientTopics))
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await standin.run() }
       let clock = TestClock()
@@ -58,7 +65,7 @@ struct StandinWorld: Sendable {
     let pem = try String(contentsOfFile: "\(directory)/AuthKey.p8", encoding: .utf8)
     let key = try APNsSettings.Key(pem: pem, keyID: keyID, teamID: "TEAM123456")
     let settings = try APNsSettings(
-      host: "127.0.0.1", port: port, topic: "com.example.notes", credential: .key(key),
+      .init(host: "127.0.0.1", port: port), topic: "com.example.notes", credential: .key(key),
       trustRoots: "\(directory)/ca.pem", limits: limits)
     return try await APNsSender(
       settings, credential: APNsCredential(key), group: MultiThreadedEventLoopGroup.singleton,

@@ -1,0 +1,122 @@
+import Foundation
+package import RelayCore
+import SwiftASN1
+import X509
+
+/// What a client certificate for APNs says of itself: for which apps, in which of Apple's
+/// environments, from when until when. Apple judges it; this finds at once what Apple would refuse
+/// at the first push.
+package struct ClientCertificate: Hashable, Sendable {
+  /// Topics that it may push to; empty where it names none, as one that is not Apple's.
+  package let topics: [String]
+  /// Apple's environments that take it; empty where it names none.
+  package let environments: Set<RelayCore.Environment>
+  package let begins: Instant
+  package let ends: Instant
+
+  /// Reads a pair of files, and compares them with each other.
+  ///
+  /// - Throws: with the file's path, if one cannot be read or the key is not the certificate's.
+  package init(_ files: EngineSettings.ClientCertificate) throws(PushProblem) {
+    let blocks = try Self.blocks(files.certificate, .certificate)
+    let certificate: Certificate
+    do {
+      // The chain follows it.
+      guard let first = blocks.first(where: { $0.discriminator == "CERTIFICATE" }) else {
+        throw CocoaError(.fileReadCorruptFile)
+      }
+      certificate = try Certificate(pemDocument: first)
+      topics = try Self.topics(of: certificate)
+    } catch {
+      throw PushProblem(
+        .certificate, "the certificate in \(files.certificate) cannot be read: \(error)",
+        remedy: "name the certificate from Apple's developer account, in PEM")
+    }
+    environments = Set(
+      Self.marks.compactMap { certificate.extensions[oid: $0.key] == nil ? nil : $0.value })
+    begins = Instant(certificate.notValidBefore)
+    ends = Instant(certificate.notValidAfter)
+    let keys = try Self.blocks(files.key, .certificateKey)
+    guard let block = keys.first(where: { $0.discriminator.hasSuffix("PRIVATE KEY") }),
+      // A key of a kind that is unknown here is TLS's to judge.
+      let key = try? Certificate.PrivateKey(pemDocument: block)
+    else { return }
+    guard key.publicKey == certificate.publicKey else {
+      throw PushProblem(
+        .certificateKey, "\(files.key) is not the key of the certificate in \(files.certificate)",
+        remedy: "name the private key that the certificate was requested with")
+    }
+  }
+
+  /// - Throws: if Apple would refuse it for `topic` at `now`.
+  package func check(
+    _ path: String, topic: String, at now: Instant
+  ) throws(PushProblem) {
+    guard now < ends else {
+      throw PushProblem(
+        .certificateTime, "the client certificate in \(path) expired on \(ends.day)",
+        remedy: "renew it in Apple's developer account, put the new files there, and reload")
+    }
+    guard begins <= now else {
+      throw PushProblem(
+        .certificateTime, "the client certificate in \(path) begins on \(begins.day)",
+        remedy: "look at the machine's clock, or wait for that day")
+    }
+    guard topics.isEmpty || topics.contains(topic) else {
+      let named = topics.joined(separator: ", ")
+      throw PushProblem(
+        .certificateTopic, "the client certificate in \(path) is for \(named), not for \(topic)",
+        remedy: "name the certificate of this app, or correct the topic")
+    }
+  }
+
+  /// For people, as `check` shows it.
+  package var summary: String {
+    let apps =
+      topics.isEmpty ? "it names no topic, so Apple decides" : topics.joined(separator: " ")
+    return "\(apps), until \(ends.day)"
+  }
+
+  private static func blocks(
+    _ path: String, _ code: PushProblem.Code
+  ) throws(PushProblem) -> [PEMDocument] {
+    do {
+      return try PEMDocument.parseMultiple(
+        pemString: String(contentsOfFile: path, encoding: .utf8))
+    } catch {
+      throw PushProblem(
+        code, "\(path) cannot be read: \(error)", remedy: "name a readable file in PEM")
+    }
+  }
+
+  /// Apple's own list, or the app that the subject's user id names.
+  private static func topics(of certificate: Certificate) throws -> [String] {
+    guard let list = certificate.extensions[oid: topicList] else {
+      return certificate.subject.flatMap(\.self).filter { $0.type == userID }
+        .compactMap { String($0.value) }
+    }
+    guard case .constructed(let nodes) = try DER.parse(list.value).content else { return [] }
+    // Each topic is followed by a list of its uses.
+    return try nodes.filter { $0.identifier == .utf8String }
+      .map { String(try ASN1UTF8String(derEncoded: $0)) }
+  }
+
+  private static let topicList: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 6, 3, 6]
+  private static let userID: ASN1ObjectIdentifier = [0, 9, 2342, 19_200_300, 100, 1, 1]
+  private static let marks: [ASN1ObjectIdentifier: RelayCore.Environment] = [
+    [1, 2, 840, 113_635, 100, 6, 3, 1]: .development,
+    [1, 2, 840, 113_635, 100, 6, 3, 2]: .production,
+  ]
+}
+
+extension Instant {
+  fileprivate init(_ date: Date) {
+    self.init(milliseconds: Int64(date.timeIntervalSince1970 * 1_000))
+  }
+
+  /// `2027-11-21`.
+  fileprivate var day: String {
+    Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
+      .formatted(.iso8601.year().month().day())
+  }
+}

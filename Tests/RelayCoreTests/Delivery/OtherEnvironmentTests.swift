@@ -1,0 +1,110 @@
+import Testing
+
+@testable import RelayCore
+
+/// A token of the provider's other environment, and a payload that the provider finds too large:
+/// what the next attempt does differently.
+@Suite struct OtherEnvironmentTests {
+  private static let said = Address(
+    transport: .apns, topic: Sample.topic, token: [7], environment: .development)
+  private let everything = Subscription.Rule.database(recordType: nil)
+
+  private func rig() -> PartitionRig {
+    var rig = PartitionRig()
+    rig.register(1, address: Self.said)
+    rig.save("all", everything)
+    return rig
+  }
+
+  private func push(_ rig: inout PartitionRig, _ verdict: Verdict) throws -> PushAttempt {
+    rig.change(.record(.updated))
+    let attempt = try #require(rig.wake().first)
+    rig.ended(attempt, verdict)
+    return attempt
+  }
+
+  @Test func whatTheAppSaysIsAskedFirstAndWhatTookThePushFromThenOn() throws {
+    var rig = rig()
+    #expect(try push(&rig, .deliveredElsewhere).address.environment == .development)
+    #expect(rig.partition.ledger.woken == 1, "it is one wake, and it was delivered")
+    #expect(rig.fold().devices.map(\.lane.isElsewhere) == [true], "a restart knows it too")
+    #expect(try push(&rig, .delivered).address.environment == .production)
+    #expect(try push(&rig, .deliveredElsewhere).address.environment == .production)
+    rig.now = rig.now + .hours(2)
+    #expect(try push(&rig, .delivered).address.environment == .development, "and back")
+    #expect(rig.partition.ledger.isBalanced)
+  }
+
+  @Test func aRenewedRegistrationKeepsWhatWasLearntAndAnotherTokenForgetsIt() throws {
+    var rig = rig()
+    _ = try push(&rig, .deliveredElsewhere)
+    rig.register(1, address: Self.said)
+    #expect(try push(&rig, .delivered).address.environment == .production)
+    var fresh = Self.said
+    fresh.token = [8]
+    rig.register(1, address: fresh)
+    #expect(try push(&rig, .delivered).address == fresh)
+  }
+
+  @Test func aWordAboutAnAddressThatWasLeftTeachesNothing() throws {
+    var rig = rig()
+    rig.change(.record(.updated))
+    let attempt = try #require(rig.wake().first)
+    var fresh = Self.said
+    fresh.token = [8]
+    rig.register(1, address: fresh)
+    rig.ended(attempt, .deliveredElsewhere)
+    #expect(rig.wake().map(\.address) == [fresh])
+  }
+
+  @Test func aTokenThatNoEnvironmentKnowsIsCondemned() throws {
+    var rig = rig()
+    _ = try push(&rig, .gone(at: nil, .init("BadDeviceToken")))
+    #expect(rig.fold().devices.first?.lane.retirement?.reason == "BadDeviceToken")
+    #expect(rig.partition.ledger.retired == 1 && rig.partition.ledger.isBalanced)
+  }
+
+  /// L11: a whole app whose builds come from elsewhere is no reason to stop pruning.
+  @Test func thoseFoundElsewhereDoNotTripTheBreaker() {
+    var pruning = Pruning()
+    for serial in 1...200 {
+      let attempt = PushAttempt.ID(
+        partition: PartitionID(0), device: serial, serial: UInt64(serial))
+      let settled = pruning.heard(.deliveredElsewhere, of: attempt, at: Sample.start)
+      #expect(settled == .deliveredElsewhere)
+    }
+    #expect(pruning.stop == nil)
+  }
+
+  @Test func whatIsTooLargeIsMadeSmallerOnce() throws {
+    var rig = rig()
+    for number in 0..<60 {
+      let name = "Zone-\(number)-" + String(repeating: "x", count: 60)
+      rig.change(.record(.created), in: ZoneID(name: name, owner: Sample.owner))
+    }
+    let large = try #require(rig.wake().first)
+    #expect((3_000...4_096).contains(large.payload.count))
+    rig.ended(large, .tooLarge(.init("PayloadTooLarge")))
+    let small = try #require(rig.wake(after: 0).first)
+    #expect((1_000...2_048).contains(small.payload.count))
+    #expect(small.wake == large.wake, "the same wake, told in fewer words")
+    #expect(small.text.contains("\"m\":1"))
+    rig.ended(small, .delivered)
+    #expect(rig.partition.ledger.isBalanced)
+    let rest = try #require(rig.wake().first)
+    #expect(rest.payload.count > 2_048, "the next wake has the whole room again")
+  }
+
+  @Test func whatIsTooLargeTwiceIsRefusedForGood() throws {
+    var rig = rig()
+    rig.change(.record(.created))
+    let first = try #require(rig.wake().first)
+    rig.ended(first, .tooLarge(.init("PayloadTooLarge")))
+    let second = try #require(rig.wake(after: 0).first)
+    rig.ended(second, .tooLarge(.init("PayloadTooLarge")))
+    #expect(rig.wake().isEmpty, "it rests as any that is refused")
+    rig.now = rig.now + WakePolicy().retryMax
+    #expect(rig.wake().count == 1)
+    #expect(rig.partition.ledger.isBalanced)
+  }
+}

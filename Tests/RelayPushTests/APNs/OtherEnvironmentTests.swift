@@ -1,0 +1,126 @@
+import Foundation
+import NIOPosix
+import RelayCore
+import Testing
+
+@testable import RelayPush
+
+/// Tokens of Apple's other environment, between two stand-ins that each play one.
+@Suite(.timeLimit(.minutes(1))) struct OtherEnvironmentTests {
+  /// Both stand-ins with one provider key, and a sender whose own environment is development.
+  private struct World: Sendable {
+    var development: StandinWorld
+    var production: StandinWorld
+    var sender: APNsSender
+
+    /// The statuses that a push met, in development and in production.
+    func statuses(_ number: UInt64) throws -> [[Int]] {
+      let id = Push.sample(number: number).id.text
+      func of(_ world: StandinWorld) throws -> [Int] {
+        try world.lines().filter { $0.id == id }.map(\.status)
+      }
+      return [try of(development), try of(production)]
+    }
+  }
+
+  private static func run(
+    strangerAbroad: Bool = false, _ body: @Sendable @escaping (World) async throws -> Void
+  ) async throws {
+    try await StandinWorld.run(environment: "development") { development in
+      try await StandinWorld.run(
+        environment: "production",
+        keyOf: strangerAbroad ? nil : development.directory
+      ) { production in
+        let roots = try ["ca.pem"].flatMap { name in
+          try [development, production].map {
+            try String(contentsOfFile: "\($0.directory)/\(name)", encoding: .utf8)
+          }
+        }.joined()
+        let path = "\(development.directory)/both.pem"
+        try roots.write(toFile: path, atomically: true, encoding: .utf8)
+        let pem = try String(
+          contentsOfFile: "\(development.directory)/AuthKey.p8", encoding: .utf8)
+        let key = try APNsSettings.Key(pem: pem, keyID: "ABCDE12345", teamID: "TEAM123456")
+        let settings = try APNsSettings(
+          .init(host: "127.0.0.1", port: development.port), environment: .development,
+          other: .init(host: "127.0.0.1", port: production.port), topic: "com.example.notes",
+          credential: .key(key), trustRoots: path, limits: EngineWorld.limits)
+        let sender = try await APNsSender(
+          settings, credential: APNsCredential(key),
+          group: MultiThreadedEventLoopGroup.singleton, logger: .quiet,
+          now: { development.clock.now })
+        try await StandinWorld.running(sender) {
+          try await body(
+            World(development: development, production: production, sender: sender))
+        }
+      }
+    }
+  }
+
+  private static func push(
+    _ number: UInt64, _ token: String, said: RelayCore.Environment?
+  ) -> Push {
+    var push = Push.sample(number: number, token: Array(token.utf8))
+    push.address.environment = said
+    return push
+  }
+
+  @Test func `a token that one environment does not know is tried in the other`() async throws {
+    try await Self.run { world in
+      let first = Self.push(1, "production-1", said: .development)
+      #expect(await world.sender.send(first) == .deliveredElsewhere)
+      let seen1 = try world.statuses(1)
+      #expect(seen1 == [[400], [200]], "the same id in both")
+      let second = Self.push(2, "production-1", said: .production)
+      #expect(await world.sender.send(second) == .delivered)
+      let seen2 = try world.statuses(2)
+      #expect(seen2 == [[], [200]])
+      let third = Self.push(3, "development-1", said: .production)
+      #expect(await world.sender.send(third) == .deliveredElsewhere)
+      let seen3 = try world.statuses(3)
+      #expect(seen3 == [[200], [400]])
+      let fourth = Self.push(4, "development-1", said: .development)
+      #expect(await world.sender.send(fourth) == .delivered)
+    }
+  }
+
+  @Test func `only what both refuse is called dead`() async throws {
+    try await Self.run { world in
+      let dead = Self.push(1, "dead", said: .development)
+      #expect(await world.sender.send(dead) == .gone(at: nil, .init("BadDeviceToken")))
+      let seen1 = try world.statuses(1)
+      #expect(seen1 == [[400], [400]])
+      // Unregistered is a word about a token that is known: nobody else is asked.
+      let gone = Self.push(2, "gone", said: .development)
+      guard case .gone(.some, .init("Unregistered")) = await world.sender.send(gone) else {
+        Issue.record("not gone")
+        return
+      }
+      let seen2 = try world.statuses(2)
+      #expect(seen2 == [[410], []])
+    }
+  }
+
+  /// A key that only one environment takes: the route is good, and goes on.
+  @Test func `a credential that only the other environment refuses stops nobody`() async throws {
+    try await Self.run(strangerAbroad: true) { world in
+      let lost = Self.push(1, "production-1", said: .development)
+      #expect(await world.sender.send(lost) == .gone(at: nil, .init("BadDeviceToken")))
+      let seen1 = try world.statuses(1)
+      #expect(seen1 == [[400], [403]])
+      let misnamed = Self.push(2, "development-1", said: .production)
+      #expect(await world.sender.send(misnamed) == .deliveredElsewhere)
+      let seen2 = try world.statuses(2)
+      #expect(seen2 == [[200], [403]])
+    }
+  }
+
+  @Test func `without another endpoint everything goes to the one`() async throws {
+    try await StandinWorld.run { world in
+      let push = Self.push(1, "production-1", said: .production)
+      #expect(await world.sender.send(push) == .delivered)
+      let dead = Self.push(2, "dead", said: .development)
+      #expect(await world.sender.send(dead) == .gone(at: nil, .init("BadDeviceToken")))
+    }
+  }
+}
