@@ -104,5 +104,6 @@ private final class Trap: PushSender {
     }
   }
 
+  let vitals = SenderVitals()
   func run() async {}
 }
