@@ -7,6 +7,8 @@ package struct ReadyLane: Hashable, Sendable {
   package var device: Int
   package var route: RouteKey
   package var isAlert: Bool
+  /// Its last attempt failed: it has been served, and stands apart from fresh work.
+  package var isRetry = false
 }
 
 extension Partition {
@@ -68,7 +70,8 @@ extension Partition {
       devices[device].isInLine = true
       ready.append(
         ReadyLane(
-          partition: id, device: device, route: route(of: device), isAlert: isAlert))
+          partition: id, device: device, route: route(of: device), isAlert: isAlert,
+          isRetry: devices[device].lane.isRetrying))
     case .tell(let isAlert):
       // It may stand in its provider's line as well: a stopped route does not hold the courier up.
       guard !devices[device].isAtCourier else { return }

@@ -57,6 +57,12 @@ extension Lane {
     }
   }
 
+  /// The last attempt failed for now. A rung of the ladder is no failure.
+  var isRetrying: Bool {
+    if case .resting(let rest) = state { return !rest.isLadder }
+    return false
+  }
+
   /// The rest whose wake goes on: the same number and `apns-id` until its deadline. A push that
   /// follows the courier goes on with the courier's wake, unless it has news to tell.
   package func resumable(isAlert: Bool, overCourier: Bool = false, at now: Instant) -> Rest? {

@@ -1,5 +1,3 @@
-import DequeModule
-
 /// A road to a provider: who waits for it, how much is under way, and whether it is open.
 ///
 /// ```
@@ -31,8 +29,7 @@ package struct Route: Sendable {
   /// Whose attempts failed since the last answer; never more than `outageDevices`.
   private var failing: Set<Failing> = []
   private var probing: PushAttempt.ID?
-  private var alerts: Deque<ReadyLane> = []
-  private var background: Deque<ReadyLane> = []
+  private var line = Line()
 
   private struct Failing: Hashable {
     var partition: PartitionID
@@ -60,14 +57,12 @@ package struct Route: Sendable {
   /// Its circuit is not closed.
   package var isStopped: Bool { circuit != .closed }
 
-  package var waiting: Int { alerts.count + background.count }
+  package var waiting: Int { line.count }
 
   /// A lane may be woken. It waits here as state, once, not as a message.
-  package mutating func offer(_ lane: ReadyLane) {
-    if lane.isAlert { alerts.append(lane) } else { background.append(lane) }
-  }
+  package mutating func offer(_ lane: ReadyLane) { line.append(lane) }
 
-  /// The next lane to wake now, alerts first; nil if none waits or the route has no room.
+  /// The next lane to wake now, as ``Line`` has it; nil if none waits or the route has no room.
   package mutating func next(at now: Instant) -> ReadyLane? {
     switch circuit {
     case .closed: guard inFlight < room else { return nil }
@@ -75,7 +70,7 @@ package struct Route: Sendable {
     case .open(let until):
       guard until <= now, waiting > 0 else { return nil }
     }
-    return alerts.popFirst() ?? background.popFirst()
+    return line.next()
   }
 
   /// The lane really had something to tell: an attempt is under way.

@@ -6,8 +6,9 @@ import Testing
   private let key = RouteKey(scope: Sample.scope, transport: .apns, topic: Sample.topic)
   private let outage = Verdict.later(after: nil, .route, .init("InvalidProviderToken"))
 
-  private func lane(_ device: Int, isAlert: Bool = false) -> ReadyLane {
-    ReadyLane(partition: PartitionID(1), device: device, route: key, isAlert: isAlert)
+  private func lane(_ device: Int, isAlert: Bool = false, isRetry: Bool = false) -> ReadyLane {
+    ReadyLane(
+      partition: PartitionID(1), device: device, route: key, isAlert: isAlert, isRetry: isRetry)
   }
 
   private func id(_ device: Int) -> PushAttempt.ID {
@@ -29,6 +30,21 @@ import Testing
     var order: [Int?] = []
     for _ in 0..<5 { order.append(route.next(at: .s(0))?.device) }
     #expect(order == [2, 4, 1, 3, nil])
+  }
+
+  @Test func retriesTakeEveryFourthTurnAndTheRestOfThem() {
+    var route = route(100)
+    for device in 1...4 { route.offer(lane(device, isRetry: true)) }
+    for device in 11...15 { route.offer(lane(device)) }
+    route.offer(lane(5, isAlert: true, isRetry: true))
+    route.offer(lane(16, isAlert: true))
+    var order: [Int?] = []
+    for _ in 0..<12 { order.append(take(&route, .s(0))) }
+    #expect(order == [16, 5, 11, 12, 13, 1, 14, 15, 2, 3, 4, nil])
+    // Retries that waited alone owe nothing to who comes later.
+    route.offer(lane(17))
+    route.offer(lane(6, isRetry: true))
+    #expect(take(&route, .s(0)) == 17)
   }
 
   @Test func noMoreAreInFlightThanThereIsRoom() {
