@@ -1,8 +1,5 @@
 import ArgumentParser
-import Logging
 import RelayStandin
-import ServiceLifecycle
-import UnixSignals
 
 struct StandinCommand: RelayCommand {
   static let configuration = CommandConfiguration(
@@ -72,38 +69,17 @@ struct StandinCommand: RelayCommand {
     help: ArgumentHelp("A topic of the client certificate; may be repeated.", valueName: "topic"))
   var clientTopic: [String] = []
 
-  func validate() throws {
-    guard ListenAddress(text: listen) != nil else {
-      throw ValidationError("--listen is no address: \(listen); write host:port")
-    }
-  }
+  func validate() throws { try StandinAddress.check(listen) }
 
   func perform(_ console: Console) async throws -> ExitStatus {
-    guard let address = ListenAddress(text: listen) else {
-      throw Failure(.usage, "--listen is no address: \(listen)", hint: "write host:port")
-    }
+    let address = try StandinAddress.read(listen)
     let standin = try await APNsStandin(
       StandinSettings(
         host: address.host, port: address.port, directory: directory, goawayEvery: goawayEvery,
         resetEvery: resetEvery, maxStreams: maxStreams, control: control,
         environment: environment, clientTopics: clientTopic))
-    console.talk(line: "zonerelay: the stand-in listens on \(address.host):\(standin.port)")
-    console.answer(line: "ready")
-    let group = ServiceGroup(
-      services: [StandinService(standin: standin)], cancellationSignals: [.sigterm, .sigint],
-      logger: Logger(label: "zonerelay.standin") { _ in SwiftLogNoOpLogHandler() })
-    do {
-      try await group.run()
-    } catch is CancellationError {
-      // Told to stop: that is how it ends.
+    return try await StandinAddress.serve(address, port: standin.port, console) {
+      try await standin.run()
     }
-    return .done
   }
-}
-
-/// A stand-in that ends with its task.
-private struct StandinService: Service {
-  var standin: APNsStandin
-
-  func run() async throws { try await standin.run() }
 }

@@ -2,7 +2,6 @@ package import Logging
 package import NIOCore
 package import RelayCore
 package import RelayEngine
-import Synchronization
 
 /// Apple's push service behind one route: one topic, one environment, one credential.
 package final class APNsSender: PushSender {
@@ -13,13 +12,7 @@ package final class APNsSender: PushSender {
   private let engine: PushEngine
   private let other: OtherEnvironment?
   private let now: @Sendable () -> Instant
-  private let counts = Mutex(Counts())
-
-  private struct Counts {
-    var delivered = 0
-    var unknown = 0
-    var lastError: String?
-  }
+  private let tally = SenderTally()
 
   /// - Parameters:
   ///   - credential: shared by all routes of the same key; nil exactly if the settings name a
@@ -64,13 +57,7 @@ package final class APNsSender: PushSender {
 
   package var vitals: SenderVitals { status.vitals }
 
-  package var status: PushStatus {
-    let engine = engine.status
-    let counts = counts.withLock { $0 }
-    return PushStatus(
-      engine: engine, delivered: counts.delivered, unknownAnswers: counts.unknown,
-      lastError: engine.lastError ?? counts.lastError)
-  }
+  package var status: PushStatus { tally.status(engine.status) }
 
   private struct Attempt: Sendable {
     let push: Push
@@ -122,7 +109,7 @@ package final class APNsSender: PushSender {
       }
     case .reconnect: engine.replace(response.link)
     case .keep: if let bearer { credential?.tooSoon(bearer, at: now()) }
-    case .unknown: counts.withLock { $0.unknown += 1 }
+    case .unknown: tally.unknown()
     case .stranger, .route:
       if asksElsewhere(attempt, treatment, answer) { return }
     case .delivered, .gone, .rejected, .tooLarge, .attempt, .device: break
@@ -152,14 +139,7 @@ package final class APNsSender: PushSender {
   }
 
   private func settle(_ attempt: Attempt, _ verdict: Verdict) {
-    counts.withLock { counts in
-      switch verdict {
-      case .delivered, .deliveredElsewhere: counts.delivered += 1
-      case .gone: break
-      case .later(_, _, let reason), .rejected(let reason), .tooLarge(let reason):
-        counts.lastError = reason.text
-      }
-    }
+    tally.settled(verdict)
     attempt.answer(verdict)
   }
 }

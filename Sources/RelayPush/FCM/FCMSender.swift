@@ -2,7 +2,6 @@ package import Logging
 package import NIOCore
 package import RelayCore
 package import RelayEngine
-import Synchronization
 
 /// Firebase Cloud Messaging behind one route: one environment, one project, one service account.
 package final class FCMSender: PushSender {
@@ -12,13 +11,7 @@ package final class FCMSender: PushSender {
   private let engine: PushEngine
   private let web: WebEngine
   private let now: @Sendable () -> Instant
-  private let counts = Mutex(Counts())
-
-  private struct Counts {
-    var delivered = 0
-    var unknown = 0
-    var lastError: String?
-  }
+  private let tally = SenderTally()
 
   /// - Parameter now: the relay's clock; assertions and deadlines are dated by it.
   package init(
@@ -48,13 +41,7 @@ package final class FCMSender: PushSender {
 
   package var vitals: SenderVitals { status.vitals }
 
-  package var status: PushStatus {
-    let engine = engine.status
-    let counts = counts.withLock { $0 }
-    return PushStatus(
-      engine: engine, delivered: counts.delivered, unknownAnswers: counts.unknown,
-      lastError: engine.lastError ?? counts.lastError)
-  }
+  package var status: PushStatus { tally.status(engine.status) }
 
   private struct Attempt: Sendable {
     let push: Push
@@ -99,21 +86,14 @@ package final class FCMSender: PushSender {
         renewed.isRenewed = true
         return self.attempt(renewed)
       }
-    case .unknown: counts.withLock { $0.unknown += 1 }
+    case .unknown: tally.unknown()
     case .delivered, .gone, .rejected, .attempt, .device, .route: break
     }
     settle(attempt, FCMVerdicts.verdict(treatment, answer))
   }
 
   private func settle(_ attempt: Attempt, _ verdict: Verdict) {
-    counts.withLock { counts in
-      switch verdict {
-      case .delivered, .deliveredElsewhere: counts.delivered += 1
-      case .gone: break
-      case .later(_, _, let reason), .rejected(let reason), .tooLarge(let reason):
-        counts.lastError = reason.text
-      }
-    }
+    tally.settled(verdict)
     attempt.answer(verdict)
   }
 }

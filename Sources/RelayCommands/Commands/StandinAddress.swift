@@ -1,0 +1,43 @@
+import ArgumentParser
+import Logging
+import ServiceLifecycle
+import UnixSignals
+
+/// What the stand-ins' commands have in common: an address, and an end that is no failure.
+enum StandinAddress {
+  static func check(_ text: String) throws {
+    guard ListenAddress(text: text) != nil else {
+      throw ValidationError("--listen is no address: \(text); write host:port")
+    }
+  }
+
+  static func read(_ text: String) throws -> ListenAddress {
+    guard let address = ListenAddress(text: text) else {
+      throw Failure(.usage, "--listen is no address: \(text)", hint: "write host:port")
+    }
+    return address
+  }
+
+  /// Serves until it is told to stop.
+  static func serve(
+    _ address: ListenAddress, port: Int, _ console: Console,
+    _ run: @escaping @Sendable () async throws -> Void
+  ) async throws -> ExitStatus {
+    console.talk(line: "zonerelay: the stand-in listens on \(address.host):\(port)")
+    console.answer(line: "ready")
+    let group = ServiceGroup(
+      services: [Served(serve: run)], cancellationSignals: [.sigterm, .sigint],
+      logger: Logger(label: "zonerelay.standin") { _ in SwiftLogNoOpLogHandler() })
+    do {
+      try await group.run()
+    } catch is CancellationError {
+      // Told to stop: that is how it ends.
+    }
+    return .done
+  }
+
+  private struct Served: Service {
+    var serve: @Sendable () async throws -> Void
+    func run() async throws { try await serve() }
+  }
+}
