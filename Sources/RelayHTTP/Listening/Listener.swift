@@ -73,6 +73,9 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
       server.close(promise: nil)
       connections.closeAll()
     }
+    // Whoever comes next may take the address: nobody is let in by us after this. A listener that
+    // failed to close is closed as well.
+    _ = try? await server.closeFuture.get()
   }
 
   private func bind(_ ask: @escaping @Sendable (Asked) -> Void) async throws -> any Channel {
