@@ -3,19 +3,23 @@ import Foundation
 import NIOCore
 import RelayWire
 
-/// Courier polls held idle: what each costs, and how soon one change reaches them all.
+/// Courier polls or streams held idle: what each costs, and how soon one change reaches them all.
 struct CourierBench {
   private let bench: Workbench
   private let count: Int
   private let idle: Int
+  private let areStreams: Bool
 
   /// - Parameter idle: seconds before each change. Beyond 55 polls have been answered empty and
   ///   asked again.
-  init(_ bench: Workbench, polls count: Int, idle: Int) {
+  init(_ bench: Workbench, polls count: Int, areStreams: Bool, idle: Int) {
+    self.areStreams = areStreams
     self.bench = bench
     self.count = count
     self.idle = idle
   }
+
+  private var kind: String { areStreams ? "streams" : "polls" }
 
   /// Files of a process beside its connections.
   private static let spare = 500
@@ -35,7 +39,8 @@ struct CourierBench {
     }
     let daemon = try await Daemon.start(bench)
     let scene = CourierScene(bench, daemon: daemon, devices: count)
-    let crowd = Crowd(try await scene.prepare(), port: daemon.port, group: bench.group)
+    let crowd = Crowd(
+      try await scene.prepare(), areStreams: areStreams, port: daemon.port, group: bench.group)
     Talk.line("courier: \(count) devices are registered")
     let before = (memory: try Memory.resident(of: daemon.child), cpu: try daemon.child.cpu())
     let opened = ContinuousClock.now
@@ -43,7 +48,8 @@ struct CourierBench {
     try await wait(until: daemon)
     let opening = (ContinuousClock.now - opened).inSeconds
     let after = (memory: try Memory.resident(of: daemon.child), cpu: try daemon.child.cpu())
-    Talk.line("courier: \(count) polls are held")
+    let memory = (after.memory - before.memory) * 1_024 / Double(count)
+    Talk.line("courier: \(count) \(kind) are held, \(String(format: "%.2f", memory)) KiB each")
     var rounds: [Round] = []
     for number in 1...bench.options.pairCount {
       if number > 1 {
@@ -54,16 +60,17 @@ struct CourierBench {
     }
     let most = try Memory.most(of: daemon.child)
     try await check(rounds, daemon)
+    try await crowd.release()
     try await daemon.stop()
     crowd.close()
     return figures(rounds) + [
       Figure("courier", "opened in", unit: "s", ours: [opening]),
       Figure(
-        "courier", "daemon CPU to open a poll", unit: "µs",
+        "courier", "daemon CPU to open one", unit: "µs",
         ours: [(after.cpu - before.cpu).each(of: count)]),
       Figure(
-        "courier", "memory a held poll", unit: "KiB",
-        ours: [(after.memory - before.memory) * 1_024 / Double(count)], floor: 10, aim: 10),
+        "courier", "memory each while held", unit: "KiB",
+        ours: [memory], floor: 10, aim: 10),
       Figure("courier", "resident memory at most", unit: "MiB", ours: [most]),
     ]
   }
@@ -92,12 +99,12 @@ struct CourierBench {
   private func figures(_ rounds: [Round]) -> [Figure] {
     func share(_ share: Double) -> [Double] { rounds.map { $0.reached.after(share) } }
     return [
-      Figure("courier", "polls held", unit: "", ours: [Double(count)]),
+      Figure("courier", "\(kind) held", unit: "", ours: [Double(count)]),
       Figure("courier", "change to half of them", unit: "s", ours: share(0.5)),
       Figure("courier", "change to 99 %", unit: "s", ours: share(0.99)),
       Figure("courier", "change to all", unit: "s", ours: share(1), floor: 5, aim: 2),
       Figure(
-        "courier", "daemon CPU a poll reached", unit: "µs",
+        "courier", "daemon CPU each reached", unit: "µs",
         ours: rounds.map { $0.cpu.each(of: count) }),
       Figure("courier", "lost or doubled", unit: "", ours: [0], floor: 0, aim: 0),
     ]
@@ -129,6 +136,8 @@ struct CourierCommand: AsyncParsableCommand {
   @OptionGroup var options: Options
   @Option(help: "How many polls (default 50000; a tenth with --quick).")
   var polls: Int?
+  @Flag(help: "Event streams instead of polls.")
+  var streams = false
   @Option(help: "Seconds that they are held before each change.")
   var idle = 0
 
@@ -144,7 +153,7 @@ struct CourierCommand: AsyncParsableCommand {
   func run() async throws {
     let count = polls ?? options.amount(50_000)
     try await Session.run(options) {
-      try await CourierBench($0, polls: count, idle: idle).run()
+      try await CourierBench($0, polls: count, areStreams: streams, idle: idle).run()
     }
   }
 }

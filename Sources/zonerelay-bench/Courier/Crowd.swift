@@ -2,19 +2,21 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// Many polls held open at once, and when each brought a wake.
+/// Many polls or streams held open at once, and when each brought a wake.
 ///
 /// `@unchecked Sendable`: what changes does so on the bench's one event loop only.
 final class Crowd: @unchecked Sendable {
   private let paths: [String]
+  private let areStreams: Bool
   private let port: Int
   private let loop: any EventLoop
   private var channels: [any Channel] = []
-  private var polls: [Poll] = []
+  private var waiters: [any Waiter] = []
   private var start = NIODeadline.now()
   private var told: [Double] = []
   private var doubled = 0
   private var broken: (any Error)?
+  private var isClosing = false
 
   /// What came of one change.
   struct Reached: Sendable {
@@ -28,8 +30,11 @@ final class Crowd: @unchecked Sendable {
     }
   }
 
-  init(_ paths: [String], port: Int, group: MultiThreadedEventLoopGroup) {
+  init(
+    _ paths: [String], areStreams: Bool, port: Int, group: MultiThreadedEventLoopGroup
+  ) {
     self.paths = paths
+    self.areStreams = areStreams
     self.port = port
     loop = group.next()
   }
@@ -53,26 +58,31 @@ final class Crowd: @unchecked Sendable {
     let source = try SocketAddress(
       ipAddress: "127.0.0.\(2 + number / Self.portsEach)",
       port: Self.portsFirst + number % Self.portsEach)
-    let request = RequestText.get(paths[number])
+    let path = paths[number]
     return ClientBootstrap(group: loop)
       .bind(to: source)
       .channelOption(.socketOption(.so_reuseaddr), value: 1)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          let poll = Poll(request, of: self)
-          self.polls.append(poll)
-          try channel.pipeline.syncOperations.addHandler(poll)
+          let waiter: any Waiter =
+            self.areStreams ? Stream(path, of: self) : Poll(path, of: self)
+          self.waiters.append(waiter)
+          try channel.pipeline.syncOperations.addHandler(waiter)
         }
       }
       .connect(host: Loopback.address, port: port)
   }
 
-  fileprivate func heard(isAgain: Bool) {
+  func heard(isAgain: Bool) {
     if isAgain { return doubled += 1 }
     told.append(Double((NIODeadline.now() - start).nanoseconds) / 1e9)
   }
 
-  fileprivate func broke(_ error: any Error) { broken = broken ?? error }
+  func ended() {
+    if !isClosing { broke(Trouble("the daemon ended a stream")) }
+  }
+
+  func broke(_ error: any Error) { broken = broken ?? error }
 
   /// From now on time counts.
   func begin() async throws {
@@ -104,60 +114,13 @@ final class Crowd: @unchecked Sendable {
         + "\(limit.components.seconds) s")
   }
 
-  /// Everybody polls again, as devices do.
+  /// Everybody polls again, as devices do; streams go on.
   func again() async throws {
-    try await loop.submit { for poll in self.polls { poll.again() } }.get()
+    try await loop.submit { for waiter in self.waiters { waiter.again() } }.get()
   }
 
   func close() { for channel in channels { channel.close(promise: nil) } }
-}
 
-/// One device's poll. One that is answered empty is asked again at once; one that brought a wake
-/// waits for `again`.
-private final class Poll: ChannelInboundHandler {
-  typealias InboundIn = ByteBuffer
-  typealias OutboundOut = ByteBuffer
-  private let request: ByteBuffer
-  private unowned let crowd: Crowd
-  private var scanner = AnswerScanner()
-  private var context: ChannelHandlerContext?
-  private var isTold = false
-
-  init(_ request: ByteBuffer, of crowd: Crowd) {
-    self.request = request
-    self.crowd = crowd
-  }
-
-  func channelActive(context: ChannelHandlerContext) {
-    self.context = context
-    again()
-  }
-
-  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
-
-  func again() {
-    isTold = false
-    context?.writeAndFlush(wrapOutboundOut(request), promise: nil)
-  }
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    var bytes = unwrapInboundIn(data)
-    scanner.append(&bytes)
-    do {
-      while let answer = try scanner.next() {
-        guard answer.status == 200 else {
-          throw Trouble("a poll was answered \(answer.status): \(String(buffer: answer.body))")
-        }
-        if answer.body.readableBytes == 0 {
-          if !isTold { again() }
-        } else {
-          crowd.heard(isAgain: isTold)
-          isTold = true
-        }
-      }
-    } catch {
-      crowd.broke(error)
-      context.close(promise: nil)
-    }
-  }
+  /// From now on the daemon may end them.
+  func release() async throws { try await loop.submit { self.isClosing = true }.get() }
 }

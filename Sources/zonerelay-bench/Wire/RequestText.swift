@@ -15,7 +15,8 @@ enum RequestText {
     return buffer
   }
 
-  static func get(_ path: String) -> ByteBuffer {
-    ByteBuffer(string: "GET \(path) HTTP/1.1\r\nhost: \(Loopback.address)\r\n\r\n")
+  static func get(_ path: String, accept: String = "*/*") -> ByteBuffer {
+    ByteBuffer(
+      string: "GET \(path) HTTP/1.1\r\nhost: \(Loopback.address)\r\naccept: \(accept)\r\n\r\n")
   }
 }

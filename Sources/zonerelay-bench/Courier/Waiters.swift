@@ -1,0 +1,108 @@
+import NIOCore
+
+/// One device at the courier.
+protocol Waiter: ChannelInboundHandler {
+  /// It waits for the next change.
+  func again()
+}
+
+/// One device's poll. One that is answered empty is asked again at once; one that brought a wake
+/// waits for `again`.
+final class Poll: Waiter {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+  private let request: ByteBuffer
+  private unowned let crowd: Crowd
+  private var scanner = AnswerScanner()
+  private var context: ChannelHandlerContext?
+  private var isTold = false
+
+  init(_ path: String, of crowd: Crowd) {
+    request = RequestText.get(path)
+    self.crowd = crowd
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    self.context = context
+    again()
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+  func again() {
+    isTold = false
+    context?.writeAndFlush(wrapOutboundOut(request), promise: nil)
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    var bytes = unwrapInboundIn(data)
+    scanner.append(&bytes)
+    do {
+      while let answer = try scanner.next() {
+        guard answer.status == 200 else {
+          throw Trouble("a poll was answered \(answer.status): \(String(buffer: answer.body))")
+        }
+        if answer.body.readableBytes == 0 {
+          if !isTold { again() }
+        } else {
+          crowd.heard(isAgain: isTold)
+          isTold = true
+        }
+      }
+    } catch {
+      crowd.broke(error)
+      context.close(promise: nil)
+    }
+  }
+}
+
+/// One device's event stream.
+final class Stream: Waiter {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+  private let request: ByteBuffer
+  private unowned let crowd: Crowd
+  private var buffer = ByteBuffer()
+  private var isBegun = false
+  private var isTold = false
+
+  init(_ path: String, of crowd: Crowd) {
+    request = RequestText.get(path, accept: "text/event-stream")
+    self.crowd = crowd
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    context.writeAndFlush(wrapOutboundOut(request), promise: nil)
+  }
+
+  func again() { isTold = false }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    var bytes = unwrapInboundIn(data)
+    buffer.writeBuffer(&bytes)
+    if !isBegun {
+      guard buffer.readableBytesView.starts(with: "HTTP/1.1 200 ".utf8) else {
+        crowd.broke(Trouble("a stream was answered: \(String(buffer: buffer).prefix(500))"))
+        return context.close(promise: nil)
+      }
+      isBegun = true
+    }
+    // An empty line ends an event or a comment; the lines of the head end otherwise.
+    while let end = buffer.withUnsafeReadableBytes({ $0.end(of: "\n\n", from: 0) }),
+      let text = buffer.readSlice(length: end)
+    {
+      guard text.withUnsafeReadableBytes({ $0.end(of: "\ndata: ", from: 0) }) != nil else {
+        continue
+      }
+      crowd.heard(isAgain: isTold)
+      isTold = true
+    }
+    // Nothing is kept while nothing comes, as a device would not.
+    if buffer.readableBytes == 0 { buffer = ByteBuffer() }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    crowd.ended()
+    context.fireChannelInactive()
+  }
+}
