@@ -106,6 +106,13 @@ bench: swift ## measure the goals beside references (release build, takes a whil
 	$(SWIFT) build -c release --product zonerelay-bench
 	@"$$($(SWIFT) build -c release --show-bin-path)/zonerelay-bench" all </dev/null
 
+.PHONY: couriers
+couriers: swift ## hold 50,000 couriers, in a guest where the limit of open files is lower
+	$(call install_packages,$(NEEDED) user-mode-linux)
+	$(SWIFT) build -c release --product zonerelay
+	$(SWIFT) build -c release --product zonerelay-bench
+	@.ci/couriers
+
 .PHONY: lint
 lint: swift ## check the form of every source file
 	$(SWIFT) format lint --strict --recursive --configuration .swift-format \
