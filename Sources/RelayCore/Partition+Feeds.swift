@@ -64,7 +64,7 @@ extension Partition {
       let match = Match(
         notice: notice, position: position, zonePosition: zonePosition,
         alert: held.subscription.alertKey(for: change),
-        look: look?.info, isHot: step.gap != nil)
+        look: look?.info, isHot: step.gap != nil, isUrgent: held.subscription.isUrgent)
       if held.subscription.info.badges { raiseBadges(of: user) }
       offer(match, to: user, change, step)
       // Gone with the fold that brings its notification; saved again, it lives again.

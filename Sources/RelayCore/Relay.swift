@@ -23,6 +23,8 @@ package struct Relay: ~Copyable {
   }
 
   package func partition(_ id: PartitionID) -> Partition { partitions[Int(id.number)] }
+  /// One partition's, without a copy of the partition.
+  package func ledger(of id: PartitionID) -> Ledger { partitions[Int(id.number)].ledger }
   package var ledger: Ledger { partitions.reduce(Ledger()) { $0 + $1.ledger } }
   package var isDirty: Bool { partitions.contains { $0.isDirty } }
 

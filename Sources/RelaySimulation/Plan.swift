@@ -98,7 +98,7 @@ struct Plan: Sendable {
   /// By draws of its own, as below.
   private mutating func chooseWakes(_ seed: UInt64) {
     var draw = Draw(seed: seed ^ 0x7a7a)
-    policy.adapts = draw.below(3) == 0
+    if draw.below(3) == 0 { policy.mode = .adaptive }
     policy.pruning.hold = .seconds(draw.pick([0, 2, 10]))
     guard draw.below(2) == 0 else { return }
     policy.pruning.least = draw.from(1...3)

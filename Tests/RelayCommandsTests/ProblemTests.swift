@@ -66,6 +66,24 @@ import Testing
     Case(
       extra: "budget: { background: { adapt: maybe } }", key: "budget.background.adapt",
       cause: "neither true nor false"),
+    Case(
+      extra: "budget: { background: { mode: adaptive, max: 20 } }",
+      key: "budget.background.mode", cause: "learns between 1 and 12"),
+    Case(
+      extra: "budget: { background: { mode: on } }", key: "budget.background.mode",
+      cause: "is not known"),
+    Case(
+      extra: "budget: { background: { mode: fixed, adapt: true } }",
+      key: "budget.background.adapt", cause: "contradicts mode"),
+    Case(
+      extra: "budget: { background: { mode: adaptive, adapt: false } }",
+      key: "budget.background.adapt", cause: "contradicts mode"),
+    Case(
+      extra: "budget: { background: { max: 3, reserved: 3 } }",
+      key: "budget.background.reserved", cause: "leaves nothing"),
+    Case(
+      extra: "budget: { background: { mode: off, reserved: 1 } }",
+      key: "budget.background.reserved", cause: "no budget"),
     Case(extra: "wake: { retryFirst: 10m }", key: "wake.retryMax", cause: "shorter"),
     Case(extra: "wake: { deadline: 5s }", key: "wake.deadline", cause: "shorter"),
     Case(extra: "wake: { rewake: [] }", key: "wake.rewake", cause: "growing gaps"),

@@ -58,6 +58,11 @@ import Testing
     ),
     (#"{"subscriptionID":"d","subscriptionType":"database"}"#, "private"),
     (
+      #"{"subscriptionID":"u","subscriptionType":"database","urgent":true,"#
+        + #""notificationInfo":{"shouldSendContentAvailable":true}}"#,
+      "private"
+    ),
+    (
       #"{"subscriptionID":"d","subscriptionType":"database","recordType":"T","#
         + #""notificationInfo":{"shouldSendContentAvailable":true}}"#,
       "shared"

@@ -120,6 +120,7 @@ extension Draw {
       toldBy: UInt32(number(0..<1_000)))
     pending.isCovered = flag()
     pending.isHot = flag()
+    pending.isUrgent = flag()
     return pending
   }
 

@@ -58,7 +58,8 @@ extension Draw {
 
   mutating func subscription() -> Subscription {
     Subscription(
-      id: SubscriptionID(text()), database: database(), rule: rule(), info: info())
+      id: SubscriptionID(text()), database: database(), rule: rule(), info: info(),
+      isUrgent: flag())
   }
 
   private mutating func rule() -> Subscription.Rule {

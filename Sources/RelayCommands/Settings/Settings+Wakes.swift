@@ -37,21 +37,59 @@ extension Settings {
   private mutating func readBudget(_ budget: Section) {
     let background = budget.section("background")
     wake.background = Self.rule(background, default: wake.background)
-    wake.adapts = background.value("adapt", .flag, default: wake.adapts)
-    if wake.adapts { checkAdapting(background) }
+    readMode(background)
+    readReserved(background)
     wake.alert = Self.rule(budget.section("alert"), default: wake.alert)
   }
 
-  /// What is learnt is a number an hour, and begins with the number configured.
-  private func checkAdapting(_ background: Section) {
-    let bounds = LearntBudget.bounds
-    guard wake.background.per == .hours(1), bounds.contains(wake.background.max) else {
+  /// `adapt: true` is the short way to write `mode: adaptive`.
+  private mutating func readMode(_ background: Section) {
+    var mode: BudgetMode?
+    if background.isGiven("mode") { mode = background.value("mode", .choice, default: wake.mode) }
+    let isShort = background.isGiven("adapt")
+    let adapts = background.value("adapt", .flag, default: mode == .adaptive)
+    wake.mode = mode ?? background.value("mode", .choice, default: adapts ? .adaptive : .fixed)
+    if isShort, adapts != wake.adapts {
       return background.report(
         "adapt",
         Wrong(
+          "\(adapts) contradicts mode: \(wake.mode.rawValue)",
+          remedy: "leave one of the two keys out; adapt: true means mode: adaptive"))
+    }
+    if wake.adapts { checkAdapting(background, isShort ? "adapt" : "mode") }
+  }
+
+  /// One at least is left for everything else.
+  private mutating func readReserved(_ background: Section) {
+    wake.reserved = background.value("reserved", .count(0...999), default: wake.reserved)
+    guard wake.reserved > 0 else { return }
+    if wake.mode == .off {
+      return background.report(
+        "reserved",
+        Wrong(
+          "there is no budget to reserve a share of",
+          remedy: "write mode: fixed or adaptive, or leave reserved out"))
+    }
+    if wake.reserved >= wake.background.max {
+      background.report(
+        "reserved",
+        Wrong(
+          "\(wake.reserved) of \(wake.background.max) leaves nothing for subscriptions that are not"
+            + " urgent",
+          remedy: "make it less than budget.background.max"))
+    }
+  }
+
+  /// What is learnt is a number an hour, and begins with the number configured.
+  private func checkAdapting(_ background: Section, _ key: String) {
+    let bounds = LearntBudget.bounds
+    guard wake.background.per == .hours(1), bounds.contains(wake.background.max) else {
+      return background.report(
+        key,
+        Wrong(
           "learns between \(bounds.lowerBound) and \(bounds.upperBound) wakes an hour, and "
             + "\(wake.background.max) in \(Quantity.text(wake.background.per)) is not among them",
-          remedy: "write per: 1h and max: \(bounds.lowerBound) to \(bounds.upperBound), or false"))
+          remedy: "write per: 1h and max: \(bounds.lowerBound) to \(bounds.upperBound), or no mode"))
     }
   }
 

@@ -28,7 +28,7 @@ extension Lane {
       attempt.alert = pending.alerts.removeFirst()
       if !overCourier { alert.spend(policy.alert, at: now) }
     } else if !overCourier {
-      background.spend(backgroundRule(policy), at: now)
+      spendBackground(policy, at: now)
     }
     pending.keep { subject in
       // The courier shows an alert and nothing else: what pends in the background has its own
@@ -90,6 +90,7 @@ extension Lane {
       hasTold = true
       subject.isCovered = false
       subject.toldBy = attempt.wake
+      if !subject.isFresh { subject.isUrgent = false }
       ledger.settle(1, as: \.woken)
       return subject.isFresh || isWatched
     }
@@ -101,7 +102,7 @@ extension Lane {
       if attempt.isOverCourier {
         courierTold(attempt, at: now, policy: policy)
       } else {
-        learn(ofWakeAt: now, policy)
+        learn(of: attempt, at: now, policy)
         endGrace()
       }
     }
@@ -110,17 +111,26 @@ extension Lane {
   }
 
   /// Only devices that ever gave a sign can stay silent.
-  private mutating func learn(ofWakeAt now: Instant, _ policy: WakePolicy) {
+  private mutating func learn(of attempt: Attempt, at now: Instant, _ policy: WakePolicy) {
     guard policy.adapts else { return }
     if unansweredSince != nil, hasAcknowledged { learnt.silent(policy.background) }
     unansweredSince = now
+    silences += 1
+    // Its answer may come before the provider's. What a re-wake tells was told by an earlier one.
+    let isAnswered =
+      attempt.isLadder || attempt.isRepeat
+      ? pending.isEmpty : !pending.subjects.contains { $0.toldBy == attempt.wake }
+    if hasAcknowledged, isAnswered { answered(at: now, policy: policy) }
   }
 
   /// The device fetched or acknowledged something.
   package mutating func answered(at now: Instant, policy: WakePolicy) {
     guard policy.adapts, let since = unansweredSince else { return }
     unansweredSince = nil
-    learnt.answered(after: now - since, policy.background)
+    silences = 0
+    inUseUntil = now - since <= LearntBudget.atOnce ? now + LearntBudget.quick : .zero
+    let spent = background.times.count { $0 + policy.background.per > now }
+    learnt.answered(after: now - since, spent: spent, policy.background)
   }
 
   /// The attempt under way never left us: no provider counts it, and so does no budget.

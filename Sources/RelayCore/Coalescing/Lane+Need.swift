@@ -99,8 +99,7 @@ extension Lane {
     if pending.isFresh || isRewake || isGraceOver(at: now) {
       let isDueAnyway = !pending.isFresh || isGraceOver(at: now)
       let backgroundOpens = max(
-        background.opens(backgroundRule(policy), at: now),
-        isDueAnyway ? now : self.opens(at: now))
+        backgroundOpens(policy, at: now), isDueAnyway ? now : self.opens(at: now))
       if backgroundOpens <= now {
         // All that waits came after the last cut: a reader would not find it at once.
         let isTellable =
@@ -110,10 +109,5 @@ extension Lane {
       opens = min(opens, backgroundOpens)
     }
     return opens == .never ? .nothing : .timer(opens)
-  }
-
-  /// How many background wakes this device may get now.
-  func backgroundRule(_ policy: WakePolicy) -> Budget.Rule {
-    policy.adapts ? learnt.rule(policy.background) : policy.background
   }
 }

@@ -18,6 +18,10 @@ package struct Lane: Hashable, Sendable {
   package internal(set) var learnt: LearntBudget
   /// The last background wake, until the device gives a sign.
   package internal(set) var unansweredSince: Instant?
+  /// It answered at once: until then its wakes are not spread. Not durable, as the above.
+  var inUseUntil = Instant.zero
+  /// Wakes in a row that were not answered, the last one included. Not durable either.
+  var silences = 0
   package internal(set) var nextWake: UInt32
   /// Numbers below it are durably reserved: only they may be given out.
   package internal(set) var reservedWake: UInt32

@@ -1,14 +1,22 @@
 /// What a device taught us of its background budget, where the setting adapts: a device that
-/// answers a wake quickly may get more of them, one that stays silent gets fewer.
+/// answers its wakes quickly may get more of them, one that stays silent gets fewer.
 ///
 /// Apple names no figure that holds for every device: it advises two or three an hour, gives more
 /// to apps in use and nothing to those that were force-quit. The delay from a push to what the
 /// device fetches after it is all that can be seen of it from here.
+///
+/// ```
+/// quick answer, and the budget was used up ─▶ one more   (nothing is learnt of what is not tried)
+/// quick answer, below what is configured   ─▶ one more
+/// no answer before the next wake           ─▶ half as many
+/// ```
 package struct LearntBudget: Hashable, Sendable {
   /// Wakes in the rule's stretch of time.
   package static let bounds = 1...12
   /// Answered within it: the wake ran at once.
   package static let quick = Span.minutes(1)
+  /// Answered within it: the app is in use, as far as can be seen from here.
+  package static let atOnce = Span.seconds(3)
 
   /// 0: nothing learnt yet, the configured number counts.
   package private(set) var max: Int
@@ -22,14 +30,17 @@ package struct LearntBudget: Hashable, Sendable {
   }
 
   /// The device fetched or acknowledged so long after a wake.
-  mutating func answered(after delay: Span, _ configured: Budget.Rule) {
-    guard delay <= Self.quick else { return }
-    max = Self.bound(rule(configured).max + 1)
+  ///
+  /// - Parameter spent: wakes of the last stretch, that one included.
+  mutating func answered(after delay: Span, spent: Int, _ configured: Budget.Rule) {
+    let now = rule(configured).max
+    guard delay <= Self.quick, now < configured.max || spent >= now else { return }
+    max = Self.bound(now + 1)
   }
 
   /// Another wake went out, and the one before was never answered.
   mutating func silent(_ configured: Budget.Rule) {
-    max = Self.bound(rule(configured).max - 1)
+    max = Self.bound(rule(configured).max / 2)
   }
 
   private static func bound(_ max: Int) -> Int {

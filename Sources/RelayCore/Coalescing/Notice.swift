@@ -49,10 +49,12 @@ package struct Match: Hashable, Sendable {
   package var look: NotificationInfo?
   /// Of a hot change: the lane has a slot.
   package var isHot: Bool
+  /// Its subscription is marked urgent.
+  package var isUrgent: Bool
 
   package init(
     notice: Notice, position: Position, zonePosition: Position, alert: AlertKey? = nil,
-    look: NotificationInfo? = nil, isHot: Bool = false
+    look: NotificationInfo? = nil, isHot: Bool = false, isUrgent: Bool = false
   ) {
     self.notice = notice
     self.position = position
@@ -60,6 +62,7 @@ package struct Match: Hashable, Sendable {
     self.alert = alert
     self.look = look
     self.isHot = isHot
+    self.isUrgent = isUrgent
   }
 }
 

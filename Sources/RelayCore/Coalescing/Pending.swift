@@ -16,6 +16,8 @@ package struct Pending: Hashable, Sendable {
   package var isMixed = false
   /// All that is new of it came with hot changes: it waits for the lane's slot.
   package var isHot = false
+  /// A subscription marked urgent is among what waits to be told.
+  package var isUrgent = false
   /// The first delivery that no attempt covers; zero once it is known to be folded. Not kept in
   /// the tables: what stands there is folded.
   package var freshFrom: Position
@@ -27,6 +29,7 @@ package struct Pending: Hashable, Sendable {
     zonePosition = match.zonePosition
     isFresh = true
     isHot = match.isHot
+    isUrgent = match.isUrgent
   }
 
   package init(
@@ -54,6 +57,7 @@ package struct Pending: Hashable, Sendable {
     notice = match.notice
     position = match.position
     zonePosition = match.zonePosition
+    isUrgent = isUrgent && deliveries > 0 || match.isUrgent
     defer { isFresh = true }
     return !isFresh
   }

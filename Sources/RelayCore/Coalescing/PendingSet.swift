@@ -21,7 +21,10 @@ package struct PendingSet: Hashable, Sendable {
   /// Something that no delivered or running wake covers, for a background wake.
   package var isFresh: Bool { subjects.contains { $0.isFresh } }
 
-  /// The same, as far as it is folded.
+  /// Something urgent is among it: the reserved share of the budget is for that.
+  var isUrgent: Bool { subjects.contains { $0.isFresh && $0.isUrgent } }
+
+  /// The same as `isFresh`, as far as it is folded.
   func isTellable(_ folded: Ordinal) -> Bool {
     subjects.contains { $0.isFresh && $0.isTellable(folded) }
   }

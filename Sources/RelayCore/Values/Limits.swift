@@ -40,8 +40,10 @@ package struct WakePolicy: Hashable, Sendable {
   /// How long changes gather after the first one, however many follow.
   package var windowMax = Span.seconds(2)
   package var background = Budget.Rule(max: 3, per: .hours(1))
-  /// Each device teaches its own number of background wakes, beginning with `background`.
-  package var adapts = false
+  /// How `background` is meant.
+  package var mode = BudgetMode.fixed
+  /// Of `background.max` so many are kept for subscriptions marked urgent; less than it.
+  package var reserved = 0
   package var alert = Budget.Rule(max: 60, per: .hours(1))
   /// A deadline ends a series of attempts, never what is pending.
   package var deadline = Span.hours(24)
@@ -60,8 +62,24 @@ package struct WakePolicy: Hashable, Sendable {
 
   package init() {}
 
+  package var adapts: Bool { mode == .adaptive }
+
   /// Background wakes that any device may get in `background.per`.
   package var backgroundMost: Int {
-    adapts ? LearntBudget.bounds.upperBound : background.max
+    switch mode {
+    case .off: .max
+    case .fixed: background.max
+    case .adaptive: LearntBudget.bounds.upperBound
+    }
   }
+}
+
+/// Whether background wakes are limited, and by which number.
+package enum BudgetMode: String, Hashable, Sendable, CaseIterable {
+  /// As many as there are windows to tell of: for providers that ask for no restraint.
+  case off
+  /// The configured number, for every device.
+  case fixed
+  /// Each device teaches its own, beginning with the configured one.
+  case adaptive
 }

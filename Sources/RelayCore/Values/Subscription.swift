@@ -4,12 +4,18 @@ package struct Subscription: Hashable, Sendable {
   package var database: Database
   package var rule: Rule
   package var info: NotificationInfo
+  /// Its background wakes may spend the reserved share of the budget too. Ours, not CloudKit's.
+  package var isUrgent: Bool
 
-  package init(id: SubscriptionID, database: Database, rule: Rule, info: NotificationInfo) {
+  package init(
+    id: SubscriptionID, database: Database, rule: Rule, info: NotificationInfo,
+    isUrgent: Bool = false
+  ) {
     self.id = id
     self.database = database
     self.rule = rule
     self.info = info
+    self.isUrgent = isUrgent
   }
 
   package enum Rule: Hashable, Sendable {

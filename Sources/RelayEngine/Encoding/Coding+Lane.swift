@@ -111,6 +111,7 @@ extension Pending: ByteCoded {
     writer.number(UInt64(toldBy))
     writer.flag(isMixed)
     writer.flag(isHot)
+    writer.flag(isUrgent)
   }
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
@@ -125,6 +126,7 @@ extension Pending: ByteCoded {
     self.isCovered = isCovered
     isMixed = try reader.flag("Pending")
     isHot = try reader.flag("Pending")
+    isUrgent = try reader.flag("Pending")
   }
 }
 

@@ -43,12 +43,13 @@ extension Subscription: ByteCoded {
     writer.byte(database.rawValue)
     writer.value(rule)
     writer.value(info)
+    writer.flag(isUrgent)
   }
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
     self.init(
       id: try reader.value(), database: try reader.raw(), rule: try reader.value(),
-      info: try reader.value())
+      info: try reader.value(), isUrgent: try reader.flag("Subscription"))
   }
 }
 

@@ -24,7 +24,9 @@ struct SubscriptionReader {
       try refuseQueryLooks(info)
     default: throw type.problem("must be \"query\", \"zone\" or \"database\"")
     }
-    return Subscription(id: id, database: database, rule: rule, info: info)
+    let isUrgent = try value.optional("urgent")?.boolean() ?? false
+    return Subscription(
+      id: id, database: database, rule: rule, info: info, isUrgent: isUrgent)
   }
 
   private func query(_ value: JSONCursor) throws -> Subscription.Rule {

@@ -18,6 +18,7 @@ enum SubscriptionText {
       json.string("subscriptionType", "database")
       json.string("recordType", ifAny: recordType)
     }
+    if subscription.isUrgent { json.boolean("urgent", true) }
     write(subscription.info, into: &json)
     json.endObject()
   }

@@ -22,8 +22,8 @@ struct LaneRig {
   }
 
   /// A zone or database notification.
-  mutating func zone(_ index: Int) {
-    match(Sample.notice("zones", Self.zones[index]))
+  mutating func zone(_ index: Int, isUrgent: Bool = false) {
+    match(Sample.notice("zones", Self.zones[index]), isUrgent: isUrgent)
   }
 
   /// The same, of a hot change: the slot is `seconds` away, if it needs one.
@@ -55,11 +55,13 @@ struct LaneRig {
     match(Sample.notice("alerts", Self.zones[0]), alert: key, isHot: isHot)
   }
 
-  private mutating func match(_ notice: Notice, alert: AlertKey? = nil, isHot: Bool = false) {
+  private mutating func match(
+    _ notice: Notice, alert: AlertKey? = nil, isHot: Bool = false, isUrgent: Bool = false
+  ) {
     stepped = stepped.next
     let match = Match(
       notice: notice, position: Position(stepped), zonePosition: Position(stepped), alert: alert,
-      isHot: isHot)
+      isHot: isHot, isUrgent: isUrgent)
     lane.matched(match, at: now, policy: policy, limits: limits, ledger: &ledger)
   }
 

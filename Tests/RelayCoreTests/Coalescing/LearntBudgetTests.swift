@@ -1,11 +1,12 @@
 @testable import RelayCore
 import Testing
 
-/// The budget that adapts: quick answers raise it, silence lowers it, within its bounds.
+/// The budget that adapts: quick answers raise it, silence lowers it, within its bounds, and its
+/// wakes are spread.
 @Suite struct LearntBudgetTests {
   private func rig(adapts: Bool = true) -> LaneRig {
     var rig = LaneRig()
-    rig.policy.adapts = adapts
+    rig.policy.mode = adapts ? .adaptive : .fixed
     return rig
   }
 
@@ -25,10 +26,11 @@ import Testing
     rig.fetched()
   }
 
-  @Test func itBeginsWithWhatIsConfiguredAndQuickAnswersRaiseItToTwelve() {
+  @Test func itBeginsWithWhatIsConfiguredAndQuickAnswersRaiseItToTwelveWhenItIsUsedUp() {
     var rig = rig()
-    #expect(allowed(rig) == 3)
-    round(&rig, answeredAfter: 60)
+    for _ in 0..<2 { round(&rig, answeredAfter: 2) }
+    #expect(allowed(rig) == 3, "nothing is learnt of what was not tried")
+    round(&rig, answeredAfter: 2)
     #expect(allowed(rig) == 4)
     for _ in 0..<20 { round(&rig, answeredAfter: 2) }
     #expect(allowed(rig) == 12)
@@ -36,36 +38,93 @@ import Testing
 
   @Test func aSlowAnswerChangesNothing() {
     var rig = rig()
-    for _ in 0..<3 { round(&rig, answeredAfter: 61) }
+    for _ in 0..<5 { round(&rig, answeredAfter: 61) }
     #expect(allowed(rig) == 3)
   }
 
-  @Test func silenceLowersItToOneButNotOfADeviceThatNeverGaveASign() {
+  @Test func silenceHalvesItDownToOneButNotOfADeviceThatNeverGaveASign() {
     var rig = rig()
     for _ in 0..<3 { round(&rig, answeredAfter: nil) }
     #expect(allowed(rig) == 3)
     round(&rig, answeredAfter: 100)
-    for _ in 0..<9 { round(&rig, answeredAfter: nil) }
+    for _ in 0..<3 { round(&rig, answeredAfter: nil) }
     #expect(allowed(rig) == 1)
+    round(&rig, answeredAfter: 20)
+    #expect(allowed(rig) == 2, "below what is configured it rises without being used up")
   }
 
   /// The ladder's wakes are silence too, and what was learnt outlives the process.
   @Test func itIsKeptInTheLanesRecord() {
     var rig = rig()
-    for _ in 0..<4 { round(&rig, answeredAfter: 1) }
+    for _ in 0..<6 { round(&rig, answeredAfter: 1) }
     let again = rig.recovered()
     #expect(allowed(again) == 7)
     var silent = again
     round(&silent, answeredAfter: nil)
     #expect(silent.wake() != nil, "the first rung of the ladder")
     silent.delivered()
-    #expect(allowed(silent) == 6)
+    #expect(allowed(silent) == 3)
   }
 
   @Test func offItLearnsNothing() {
     var rig = rig(adapts: false)
     for _ in 0..<5 { round(&rig, answeredAfter: 1) }
     #expect(allowed(rig) == 3 && rig.lane.learnt == LearntBudget())
+  }
+
+  /// Three an hour: an even gap is 20 minutes.
+  @Test func itsWakesAreSpreadSoThatTheEndOfABurstDoesNotWaitForAnHour() {
+    var rig = rig()
+    round(&rig, answeredAfter: 20)
+    round(&rig, answeredAfter: 20)
+    round(&rig, answeredAfter: 20)
+    round(&rig, answeredAfter: 20)
+    let times = rig.attempts.map(\.at)
+    let gaps = (1..<4).map { times[$0] - times[$0 - 1] }
+    #expect(gaps[0] == .minutes(20) && gaps[1] == .minutes(20))
+    #expect(gaps[2] == .minutes(15), "four an hour by now")
+  }
+
+  @Test func anAppInUseIsNotHeldBack() {
+    var rig = rig()
+    for _ in 0..<3 { round(&rig, answeredAfter: 2) }
+    #expect(rig.now - Sample.start < .minutes(1))
+  }
+
+  /// The wake before waits for it, wherever it is.
+  @Test func aDeviceThatHasNotAnsweredTwiceWaitsAsLongAsForHalfTheNumber() {
+    var rig = rig()
+    round(&rig, answeredAfter: 100)
+    rig.advance(3_600)
+    for _ in 0..<3 { round(&rig, answeredAfter: nil) }
+    let times = rig.attempts.map(\.at).suffix(3).map { $0 }
+    #expect(times[1] - times[0] == .minutes(20), "one may have been dropped")
+    #expect(times[2] - times[1] == .hours(1))
+  }
+
+  /// What a re-wake tells has been told by another wake before: nobody has answered it yet.
+  @Test func rewakesThatNobodyAnswersTeachNothingButSilence() {
+    var rig = rig()
+    round(&rig, answeredAfter: 100)
+    round(&rig, answeredAfter: nil)
+    for _ in 0..<4 {
+      #expect(rig.wake()?.isLadder == true)
+      rig.delivered()
+    }
+    #expect(allowed(rig) == 1)
+  }
+
+  /// A fetch may be served before the provider's answer to the push has come back.
+  @Test func anAnswerThatOvertakesTheVerdictCounts() {
+    var rig = rig()
+    round(&rig, answeredAfter: 100)
+    for _ in 0..<3 {
+      rig.zone(0)
+      rig.wake()
+      rig.fetched()
+      rig.delivered()
+    }
+    #expect(allowed(rig) == 5)
   }
 
   /// P7 with the bound in place of the number.

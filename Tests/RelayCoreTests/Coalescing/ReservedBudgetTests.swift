@@ -1,0 +1,77 @@
+@testable import RelayCore
+import Testing
+
+/// A share of the budget for what is urgent, and no budget at all.
+@Suite struct ReservedBudgetTests {
+  private func rig(_ mode: BudgetMode = .fixed, reserved: Int) -> LaneRig {
+    var rig = LaneRig()
+    rig.policy.mode = mode
+    rig.policy.reserved = reserved
+    return rig
+  }
+
+  private func round(_ rig: inout LaneRig, isUrgent: Bool = false) -> Span {
+    let before = rig.now
+    rig.zone(0, isUrgent: isUrgent)
+    #expect(rig.wake() != nil)
+    rig.delivered()
+    return rig.now - before
+  }
+
+  @Test func whatIsOrdinaryLeavesTheReservedShareAlone() {
+    var rig = rig(reserved: 1)
+    #expect(round(&rig) < .seconds(1))
+    #expect(round(&rig) < .seconds(1))
+    #expect(round(&rig) > .minutes(59))
+  }
+
+  @Test func whatIsUrgentSpendsAllOfIt() {
+    var rig = rig(reserved: 1)
+    for _ in 0..<2 { _ = round(&rig) }
+    #expect(round(&rig, isUrgent: true) < .seconds(1))
+    #expect(round(&rig, isUrgent: true) > .minutes(59), "the budget holds for it too")
+  }
+
+  @Test func somethingUrgentTakesWhatIsOrdinaryAlong() {
+    var rig = rig(reserved: 2)
+    _ = round(&rig)
+    rig.zone(1)
+    rig.advance(1)
+    #expect(rig.need == .fold)
+    rig.fold()
+    #expect(rig.need == .timer(.s(0.5) + .hours(1)))
+    rig.zone(2, isUrgent: true)
+    #expect(rig.wake() != nil)
+    rig.delivered()
+    #expect(rig.now - Sample.start < .seconds(5) && !rig.lane.pending.isFresh)
+  }
+
+  @Test func itIsUrgentUntilItIsToldAndNoLonger() {
+    var rig = rig(reserved: 1)
+    for _ in 0..<2 { _ = round(&rig) }
+    rig.zone(0, isUrgent: true)
+    #expect(rig.wake() != nil)
+    rig.postponed(1)
+    #expect(rig.lane.pending.isUrgent, "the attempt failed")
+    #expect(rig.recovered().lane.pending.isUrgent)
+    #expect(rig.wake() != nil)
+    rig.delivered()
+    rig.zone(0)
+    #expect(!rig.lane.pending.isUrgent)
+  }
+
+  /// Whatever is reserved and whatever silence has taught, ordinary wakes go on (P5).
+  @Test func oneIsAlwaysLeft() {
+    var rig = rig(.adaptive, reserved: 2)
+    rig.fetched()
+    for _ in 0..<6 { _ = round(&rig) }
+    #expect(rig.lane.backgroundRule(rig.policy).max == 1)
+    #expect(round(&rig) <= .hours(1))
+  }
+
+  @Test func withoutABudgetEveryWindowHasItsWake() {
+    var rig = rig(.off, reserved: 0)
+    for _ in 0..<50 { #expect(round(&rig) < .seconds(1)) }
+    #expect(rig.lane.background.times.isEmpty, "and nothing grows")
+  }
+}
