@@ -95,9 +95,16 @@ core: swift ## build and test the core and its simulation alone, in seconds
 	ZONERELAY_ONLY=core $(SWIFT) test --disable-xctest --scratch-path .build-core
 
 .PHONY: simulate
-simulate: swift ## run SEEDS=10000 simulated worlds against the promises
+simulate: swift ## run SEEDS=10000 simulated worlds, and as many seasons, against the promises
 	ZONERELAY_ONLY=core $(SWIFT) run --scratch-path .build-core -c release \
 	  zonerelay-simulate --seeds $(SEEDS)
+	ZONERELAY_ONLY=core $(SWIFT) run --scratch-path .build-core -c release \
+	  zonerelay-simulate season --seeds $(SEEDS)
+
+.PHONY: season
+season: swift ## compare rules of waking over 30 virtual days of traffic
+	ZONERELAY_ONLY=core $(SWIFT) run --scratch-path .build-core -c release \
+	  zonerelay-simulate season --report
 
 .PHONY: bench
 bench: swift ## measure the goals beside references (release build, takes a while)

@@ -6,20 +6,31 @@ import RelaySimulation
 struct Command {
   static let help = """
     usage: zonerelay-simulate [--seeds N] [--from N] [--seed N [--verbose]] [--plant P1...P12]
+           zonerelay-simulate season [--seeds N] [--from N] [--jobs N] [--plant P5|P6|P7|P12]
+           zonerelay-simulate season --report [--traffic T] [--json] [--seeds N] [--jobs N]
 
     Runs the real core in a simulated world, one seed a history, and checks its promises.
 
-      --seeds N     how many seeds to run (default 1000)
+    season: thirty virtual days of traffic (steady, bursts, night, one hot zone, a flapping
+    provider, dead tokens) and of phones as Apple treats them; P5, P6, P7 and P12 are checked all
+    the while. With --report: pushes a device-hour, freshness and budget use, by traffic, under a
+    fixed budget, Signal's rule and the adaptive budget, in the same seasons.
+
+      --seeds N     how many seeds to run (default 1000; 10 for a report)
       --from N      the first seed (default 1)
       --seed N      one seed only; with --verbose every happening is told
       --plant Pn    puts one bug into the simulated driver, store or world: exits 0 when the
                     checkers catch it
+      --jobs N      how many seasons run at a time (default: one a core)
+      --traffic T   reports one kind of traffic: steady, bursts, night, hot-zone, flapping or
+                    dead-tokens (default: all)
+      --json        the report as one JSON object a line
       --help        this text
 
     Exit: 0 all promises held (or the planted bug was caught), 1 not, 64 wrong usage.
     """
 
-  static func main() {
+  static func main() async {
     let options: Options
     do {
       options = try Options(Array(CommandLine.arguments.dropFirst()))
@@ -30,6 +41,8 @@ struct Command {
     }
     if options.isHelp {
       print(help)
+    } else if options.isSeason {
+      exit(await SeasonCommand.run(options) ? 0 : 1)
     } else if let planted = options.planted {
       exit(hunt(planted, options) ? 0 : 1)
     } else {

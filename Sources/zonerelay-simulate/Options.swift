@@ -1,3 +1,4 @@
+import Glibc
 import RelaySimulation
 
 /// What the command line asks for.
@@ -9,11 +10,22 @@ struct Options {
   var first: UInt64 = 1
   var count: UInt64 = 1_000
   var planted: Planted?
+  var isSeason = false
+  var isReport = false
+  var isJSON = false
+  /// Kinds of traffic that are reported.
+  var shapes = SeasonShape.allCases
+  var jobs = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 
   var range: Range<UInt64> { first..<(first + count) }
 
   init(_ arguments: [String]) throws(Wrong) {
     var rest = arguments[...]
+    if rest.first == "season" {
+      isSeason = true
+      rest.removeFirst()
+      if rest.contains("--report") { count = 10 }
+    }
     while let name = rest.popFirst() {
       switch name {
       case "--help", "-h": isHelp = true
@@ -29,8 +41,23 @@ struct Options {
           throw Wrong(text: "--plant takes P1 to P12, not '\(value)'")
         }
         planted = known
+      case "--report" where isSeason: isReport = true
+      case "--json" where isSeason: isJSON = true
+      case "--traffic" where isSeason:
+        let text = rest.popFirst() ?? ""
+        guard let shape = SeasonShape(rawValue: text) else {
+          let names = SeasonShape.allCases.map(\.rawValue).joined(separator: ", ")
+          throw Wrong(text: "--traffic takes one of \(names), not '\(text)'")
+        }
+        shapes = [shape]
+      case "--jobs" where isSeason:
+        jobs = Int(try Self.number(name, rest.popFirst()))
+        guard (1...64).contains(jobs) else { throw Wrong(text: "--jobs takes 1 to 64") }
       default: throw Wrong(text: "unknown option '\(name)'")
       }
+    }
+    if isSeason, let planted, !Season.plants.contains(planted) {
+      throw Wrong(text: "a season's bugs are P5, P6, P7 and P12")
     }
   }
 

@@ -1,0 +1,202 @@
+import RelayCore
+
+/// One phone with its app, as far as anybody outside Apple can tell: online or not, in use or not,
+/// and with a hidden allowance of background runs that its use decides.
+///
+/// Apple's words: two or three background pushes an hour, the excess delayed or dropped; none for
+/// an app that was force-quit, until it is opened; of what waits for an offline phone only the
+/// newest is kept.
+struct Phone {
+  /// What came of a push that Apple took.
+  enum Arrival: Hashable {
+    /// The app runs and fetches, after the span.
+    case runs(after: Span)
+    /// It waits for the phone, or for its allowance until then; what waited there before is gone.
+    case waits(until: Instant?)
+    /// Nobody will ever hear of it.
+    case dropped
+  }
+
+  let user: UserID
+  let client: ClientID
+  let traits: Traits
+  var token: UInt16
+  private(set) var isInstalled = true
+  private(set) var isOpen = false
+  private(set) var isQuit = false
+  private var isAway = false
+  private(set) var isAsleep = false
+  /// One waits at Apple for the phone to come online; one on it for its allowance.
+  private(set) var isStored = false
+  private(set) var isHeld = false
+  /// In thousandths of a run an hour, times milliseconds.
+  private var allowance: Int64
+  private var allowanceAt: Instant
+  private var lastOpen: Instant
+  /// How long it could be reached, up to `countedTo`.
+  private var reached = Span.zero
+  private var countedTo: Instant
+  /// What befalls it whatever anybody sends, and what becomes of what is sent: apart, so that the
+  /// first is the same under any rule.
+  var habits: Draw
+  var luck: Draw
+  var fetchedTo: Place?
+
+  /// What its owner's habits make of it.
+  struct Traits {
+    /// Between two looks at the app by day, on average.
+    var opens: Span
+    /// Background runs an hour, in thousandths: hidden from everybody.
+    var perHour: Int64
+    var isOffAtNight: Bool
+    /// Of a thousand looks that end with a swipe.
+    var quits: Int
+    /// Between two losses of the network, on average.
+    var absences: Span
+    /// When its owner goes to sleep, and for how long.
+    var bedtime: Span
+    var sleep: Span
+
+    var day: Span { .days(1) - sleep }
+
+    init(_ draw: inout Draw) {
+      switch draw.below(4) {
+      case 0: (opens, perHour) = (.minutes(30), 4_000 + Int64(draw.below(6_000)))
+      case 1, 2: (opens, perHour) = (.minutes(120), 2_000 + Int64(draw.below(2_500)))
+      default: (opens, perHour) = (.hours(20), 300 + Int64(draw.below(1_500)))
+      }
+      isOffAtNight = draw.below(3) == 0
+      quits = draw.below(4) == 0 ? 150 : 0
+      absences = .hours(Int64(draw.pick([4, 8, 24])))
+      bedtime = .minutes(22 * 60 + Int64(draw.below(120)))
+      sleep = .minutes(6 * 60 + Int64(draw.below(180)))
+    }
+  }
+
+  init(user: UserID, client: ClientID, token: UInt16, at now: Instant, _ draw: Draw) {
+    var draw = draw
+    (self.user, self.client, self.token) = (user, client, token)
+    traits = Traits(&draw)
+    luck = Draw(seed: draw.next())
+    habits = draw
+    (allowance, allowanceAt, lastOpen, countedTo) = (3 * Self.run, now, now, now)
+  }
+
+  var key: DeviceKey { DeviceKey(scope: World.scope, user: user, client: client) }
+  var address: Address {
+    Address(
+      transport: .apns, topic: World.topic(of: 0),
+      token: [UInt8(token >> 8), UInt8(truncatingIfNeeded: token)])
+  }
+
+  private var isOnline: Bool { !isAway && !(isAsleep && traits.isOffAtNight) }
+  var canFetch: Bool { isInstalled && isOnline }
+  /// A push could make the app run, allowance or not.
+  var isReachable: Bool { isInstalled && isOnline && !isQuit }
+
+  /// How long it could be reached since the season began: freshness is counted on this clock.
+  mutating func reached(at now: Instant) -> Span {
+    if isReachable { reached = reached + (now - countedTo) }
+    countedTo = now
+    return reached
+  }
+
+  /// What one background run takes of the allowance.
+  private static let run = 1_000 * Span.hours(1).milliseconds
+
+  // MARK: Pushes
+
+  /// Apple has a push for it.
+  mutating func arrive(at now: Instant) -> Arrival {
+    guard isInstalled else { return .dropped }
+    guard isOnline else {
+      isStored = true
+      return .waits(until: nil)
+    }
+    if isQuit { return .dropped }
+    if isOpen { return .runs(after: seconds(1...3)) }
+    refill(at: now)
+    if allowance >= Self.run {
+      allowance -= Self.run
+      return .runs(after: seconds(1...20))
+    }
+    guard luck.below(2) == 0 else { return .dropped }
+    defer { isHeld = true }
+    return .waits(until: isHeld ? nil : now + untilAllowed)
+  }
+
+  /// What waited on it may run now, if nothing else has made it run.
+  mutating func release(at now: Instant) -> Arrival? {
+    guard isHeld, isInstalled, isOnline, !isQuit else { return nil }
+    refill(at: now)
+    guard allowance >= Self.run else { return .waits(until: now + untilAllowed) }
+    isHeld = false
+    allowance -= Self.run
+    return .runs(after: seconds(1...20))
+  }
+
+  /// Apps in use get twice as much.
+  private func rate(at now: Instant) -> Int64 {
+    now - lastOpen < .hours(1) ? traits.perHour * 2 : traits.perHour
+  }
+
+  private mutating func refill(at now: Instant) {
+    let gained = (now - allowanceAt).milliseconds * rate(at: now)
+    allowance = min(3 * Self.run, allowance + gained)
+    allowanceAt = now
+  }
+
+  /// In a use that lasts: it is asked again then.
+  private var untilAllowed: Span {
+    Span(milliseconds: (Self.run - allowance) / traits.perHour + 1)
+  }
+
+  private mutating func seconds(_ range: ClosedRange<Int>) -> Span {
+    .seconds(Int64(luck.from(range)))
+  }
+
+  // MARK: Its owner
+
+  mutating func open(at now: Instant) {
+    _ = reached(at: now)
+    refill(at: now)
+    (isOpen, isQuit, isHeld, lastOpen) = (true, false, false, now)
+  }
+
+  mutating func close(at now: Instant, isSwiped: Bool) {
+    _ = reached(at: now)
+    refill(at: now)
+    (isOpen, isQuit, lastOpen) = (false, isSwiped, now)
+  }
+
+  /// The network comes and goes.
+  ///
+  /// - Returns: true if a stored push comes with it.
+  mutating func move(isAway: Bool, at now: Instant) -> Bool {
+    _ = reached(at: now)
+    self.isAway = isAway
+    return takeStored()
+  }
+
+  mutating func sleep(_ isAsleep: Bool, at now: Instant) -> Bool {
+    _ = reached(at: now)
+    self.isAsleep = isAsleep
+    return takeStored()
+  }
+
+  private mutating func takeStored() -> Bool {
+    guard isOnline, isStored else { return false }
+    isStored = false
+    return true
+  }
+
+  mutating func remove(at now: Instant) {
+    _ = reached(at: now)
+    (isInstalled, isOpen, isStored, isHeld) = (false, false, false, false)
+  }
+
+  mutating func install(token: UInt16, at now: Instant) {
+    _ = reached(at: now)
+    (isInstalled, isQuit, self.token, fetchedTo) = (true, false, token, nil)
+  }
+}

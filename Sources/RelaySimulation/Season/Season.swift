@@ -1,0 +1,49 @@
+/// Thirty virtual days, checked or measured.
+package enum Season {
+  /// Bugs that a season's checkers find.
+  package static let plants: [Planted] = [
+    .dropsPushes, .pushesTwice, .forgetsBudgets, .countsTwice,
+  ]
+
+  package struct Outcome: Sendable {
+    package var seed: UInt64
+    package var steps: Int
+    package var figures: SeasonFigures
+    package var broken: (promise: Promise, text: String)?
+  }
+
+  /// One seed's season, small, with traffic, rule and faults that the seed chooses.
+  ///
+  /// - Parameter planted: a bug that the checkers are to find: P5, P6, P7 or P12.
+  package static func run(
+    seed: UInt64, planted: Planted? = nil, days: Int = 30
+  ) -> Outcome {
+    var plan = SeasonPlan(seed: seed)
+    plan.days = Int64(days)
+    if let planted { plan.ripen(for: planted) }
+    return run(SeasonWorld(seed: seed, plan: plan, planted: planted))
+  }
+
+  /// One seed's season under a rule; all that the rule does not decide is the same under any.
+  package static func run(
+    seed: UInt64, shape: SeasonShape, rule: SeasonRule, days: Int = 30
+  ) -> Outcome {
+    var plan = SeasonPlan(seed: seed, shape: shape, rule: rule)
+    plan.days = Int64(days)
+    return run(SeasonWorld(seed: seed, plan: plan, planted: nil))
+  }
+
+  private static func run(_ world: SeasonWorld) -> Outcome {
+    var outcome = Outcome(seed: world.seed, steps: 0, figures: SeasonFigures())
+    do {
+      try world.run()
+    } catch let broken as Broken {
+      outcome.broken = (broken.promise, broken.text)
+    } catch {
+      preconditionFailure("the simulation throws nothing but broken promises: \(error)")
+    }
+    outcome.steps = world.step
+    outcome.figures = world.figures
+    return outcome
+  }
+}

@@ -1,0 +1,67 @@
+import RelayCore
+
+/// What a seed chooses for a season: who is there, how changes come, what fails.
+struct SeasonPlan: Sendable {
+  var shape: SeasonShape
+  var policy: WakePolicy
+  var days: Int64 = 30
+  var users = 2
+  var phonesPerUser = 2
+  /// Between two changes for a user, on average.
+  var gap = Span.hours(1)
+  var crashes = 0
+  /// Between two outages of the provider, on average; nil: it has none.
+  var outages: Span?
+  /// Of a thousand pushes.
+  var busy = 0
+  var unanswered = 0
+  /// Of a thousand phones.
+  var removals = 0
+  /// Of a thousand wakes that ran: the fetch fails.
+  var fetchesLost = 20
+
+  /// A season that the promises are checked in: small, under any rule.
+  init(seed: UInt64) {
+    var draw = Draw(seed: seed ^ 0x5ea5)
+    shape = draw.pick(SeasonShape.allCases)
+    let rule = draw.pick([
+      SeasonRule.fixed(3), .fixed(1 + draw.below(4)), .adaptive, .adaptive, .signal,
+    ])
+    policy = rule.policy
+    users = draw.from(1...2)
+    phonesPerUser = users == 1 ? draw.from(1...2) : 1
+    gap = .minutes(Int64(draw.pick([120, 240, 480, 960])))
+    crashes = draw.below(4)
+    chooseFaults()
+    if shape == .hotZone { (users, phonesPerUser, gap) = (draw.from(2...4), 1, gap * 2) }
+    if draw.below(3) == 0 { (busy, unanswered) = (draw.below(60), draw.below(60)) }
+  }
+
+  /// A season that rules are compared in: busier, the same for each of them.
+  init(seed: UInt64, shape: SeasonShape, rule: SeasonRule) {
+    var draw = Draw(seed: seed ^ 0xc0de)
+    self.shape = shape
+    policy = rule.policy
+    users = 3
+    phonesPerUser = 2
+    gap = .minutes(Int64(draw.pick([6, 12, 25, 50])))
+    chooseFaults()
+    if shape == .hotZone { (users, phonesPerUser) = (10, 1) }
+  }
+
+  private mutating func chooseFaults() {
+    switch shape {
+    case .flapping: (outages, busy, unanswered) = (.hours(8), 30, 20)
+    case .deadTokens: removals = 500
+    case .steady, .bursts, .night, .hotZone: break
+    }
+  }
+
+  /// Switches on what a planted bug needs in order to show.
+  mutating func ripen(for planted: Planted) {
+    switch planted {
+    case .forgetsBudgets: (crashes, gap) = (40, .minutes(4))
+    default: gap = .minutes(60)
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import RelayCore
+
+/// What a phone does or what befalls it next.
+enum PhoneTurn {
+  case opens
+  case closes
+  case leaves
+  case returns
+  case sleeps
+  case wakes
+  case removed
+  case installed
+  /// A push has come to Apple, or waited there until the phone came online.
+  case pushed
+  /// Its allowance may do for what waits on it.
+  case allowed
+  case fetches
+}
+
+extension SeasonWorld {
+  /// The habits of its owner begin.
+  func beginLife(of index: Int) {
+    let traits = phones[index].traits
+    at(phones[index].habits.gap(traits.opens), .phone(index, .opens))
+    at(phones[index].habits.gap(traits.absences), .phone(index, .leaves))
+    at(traits.bedtime, .phone(index, .sleeps))
+    if phones[index].habits.permille(plan.removals) {
+      let days = Int(plan.days) - 2
+      at(.hours(Int64(24 + phones[index].habits.below(days * 24))), .phone(index, .removed))
+    }
+  }
+
+  func live(_ index: Int, _ turn: PhoneTurn) throws {
+    let traits = phones[index].traits
+    switch turn {
+    case .opens:
+      at(phones[index].habits.gap(traits.opens), .phone(index, .opens))
+      // Who sleeps or has removed the app does not look at it.
+      guard phones[index].isInstalled, !phones[index].isAsleep, !phones[index].isOpen else {
+        return
+      }
+      if phones[index].isHeld { figures.replaced += 1 }
+      phones[index].open(at: now)
+      at(.seconds(Int64(phones[index].habits.from(20...240))), .phone(index, .closes))
+      at(.seconds(1), .phone(index, .fetches))
+    case .closes:
+      guard phones[index].isOpen else { return }
+      let isSwiped = phones[index].habits.permille(traits.quits)
+      phones[index].close(at: now, isSwiped: isSwiped)
+    case .leaves:
+      at(phones[index].habits.gap(.minutes(25)), .phone(index, .returns))
+      comesOnline(index, phones[index].move(isAway: true, at: now))
+    case .returns:
+      at(phones[index].habits.gap(traits.absences), .phone(index, .leaves))
+      comesOnline(index, phones[index].move(isAway: false, at: now))
+    case .sleeps:
+      at(traits.sleep, .phone(index, .wakes))
+      comesOnline(index, phones[index].sleep(true, at: now))
+    case .wakes:
+      at(traits.day, .phone(index, .sleeps))
+      comesOnline(index, phones[index].sleep(false, at: now))
+    case .removed: remove(index)
+    case .installed: install(index)
+    case .pushed: arrive(index)
+    case .allowed:
+      if let arrival = phones[index].release(at: now) { handle(arrival, index) }
+    case .fetches: try fetch(index)
+    }
+  }
+
+  private func comesOnline(_ index: Int, _ hasStored: Bool) {
+    if hasStored { at(.seconds(2), .phone(index, .pushed)) }
+  }
+
+  /// Apple has a push for the phone.
+  func arrive(_ index: Int) {
+    let waited = phones[index].isStored || phones[index].isHeld
+    handle(phones[index].arrive(at: now), index)
+    // What waited there is replaced by the newer one, or comes to nothing beside it.
+    if waited { figures.replaced += 1 }
+  }
+
+  private func handle(_ arrival: Phone.Arrival, _ index: Int) {
+    switch arrival {
+    case .runs(let after):
+      figures.ran += 1
+      if phones[index].luck.permille(plan.fetchesLost) { return }
+      at(after, .phone(index, .fetches))
+    case .waits(let until):
+      if let until { at(until - now, .phone(index, .allowed)) }
+    case .dropped: figures.dropped += 1
+    }
+  }
+
+  private func remove(_ index: Int) {
+    phones[index].remove(at: now)
+    dead[phones[index].token] = now
+    watch.gone(index)
+    guard phones[index].habits.below(2) == 0 else { return }
+    at(.hours(Int64(1 + phones[index].habits.below(72))), .phone(index, .installed))
+  }
+
+  /// Installed again: the same installation id, kept in the keychain, and another token.
+  private func install(_ index: Int) {
+    phones[index].install(token: takeToken(), at: now)
+    register(index)
+    at(.seconds(3), .phone(index, .fetches))
+  }
+
+  /// The app asks what it has missed.
+  private func fetch(_ index: Int) throws {
+    guard phones[index].canFetch else { return }
+    guard let daemon else { return at(.seconds(10), .phone(index, .fetches)) }
+    // Readers wait for the fold; what was forwarded to them comes a fold later.
+    try fold()
+    let user = phones[index].user
+    let feed = FeedKey(scope: World.scope, kind: .notifications(user))
+    for _ in 0..<100 {
+      let query = PageQuery(
+        feed: feed, reader: user, after: phones[index].fetchedTo, limit: 200)
+      guard case .page(let page) = store.page(query) else {
+        throw Broken(.catchUpIsWhole, "\(user) cannot read its notifications")
+      }
+      phones[index].fetchedTo = page.next
+      let key = phones[index].key
+      daemon.relay.acknowledged(.notifications(page.next.position), by: key, at: now)
+      if !page.hasMore { break }
+    }
+    guard let place = phones[index].fetchedTo else { return }
+    let reached = phones[index].reached(at: now)
+    for delay in try watch.fetched(to: place.position, index, reached, at: now) {
+      figures.freshness.append(Int32(delay.milliseconds / 1_000))
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import RelayCore
+
+/// Apple: takes pushes, has outages, asks for patience, forgets to answer, says who is gone.
+extension SeasonWorld {
+  static let outageReason = Verdict.Reason("ServiceUnavailable")
+
+  func push(_ attempt: PushAttempt) throws {
+    guard let daemon, let index = byClient[attempt.device.client],
+      let text = PushText(attempt.payload)
+    else { throw Broken(.everythingIsBounded, "a payload is no JSON, or nobody's") }
+    try watch.began(attempt, index, at: now)
+    figures.attempts += 1
+    let stepped = daemon.relay.partition(attempt.id.partition).stepped
+    let taken = PushTaken(attempt: attempt, text: text, stepped: stepped)
+    let soon = Span(milliseconds: Int64(50 + providerDraw.below(250)))
+    func end(_ verdict: Verdict, after span: Span = soon) {
+      at(span, .verdict(life: life, attempt, verdict))
+    }
+    let token = attempt.address.token.reduce(UInt16(0)) { $0 << 8 | UInt16($1) }
+    if isOut {
+      let isRoutes = providerDraw.below(2) == 0
+      end(.later(after: nil, isRoutes ? .route : .attempt, Self.outageReason))
+    } else if let since = dead[token] {
+      end(.gone(at: since, .init("Unregistered")))
+    } else if providerDraw.permille(plan.busy) {
+      end(.later(after: .seconds(30), .device, .init("TooManyRequests")))
+    } else if providerDraw.permille(plan.unanswered) {
+      // It may have been taken all the same.
+      if providerDraw.below(2) == 0 { at(soon, .taken(taken)) }
+      end(.later(after: nil, .attempt, .init("deadline")), after: .seconds(10))
+    } else {
+      if planted != .dropsPushes { at(soon, .taken(taken)) }
+      end(.delivered)
+    }
+  }
+
+  func taken(_ push: PushTaken) {
+    guard let index = byClient[push.attempt.device.client] else { return }
+    figures.pushes += 1
+    watch.taken(push, index, at: now)
+    let token = push.attempt.address.token.reduce(UInt16(0)) { $0 << 8 | UInt16($1) }
+    guard phones[index].token == token else {
+      figures.dropped += 1
+      return
+    }
+    arrive(index)
+  }
+
+  func outage(_ begins: Bool) {
+    guard let outages = plan.outages else { return }
+    isOut = begins
+    at(
+      providerDraw.gap(begins ? .minutes(12) : outages), .outage(begins: !begins))
+  }
+}

@@ -1,0 +1,312 @@
+import HeapModule
+import RelayCore
+
+/// Thirty virtual days of one small world: the real core behind a journal and a store, producers
+/// with their traffic, Apple, and phones in people's hands. Time jumps from one happening to the
+/// next.
+///
+/// What befalls phones and how changes come is drawn apart from what the relay does, so that two
+/// rules meet the very same season.
+final class SeasonWorld {
+  static let start = Instant(milliseconds: 1_700_006_400_000)
+
+  let seed: UInt64
+  let plan: SeasonPlan
+  let planted: Planted?
+  let end: Instant
+  var now = SeasonWorld.start
+  var step = 0
+  var happenings = Heap<Item>()
+  var sequence = 0
+  var store: SimulatedStore
+  var daemon: Daemon?
+  var life = 0
+  let keys = ToyKeys()
+  /// One owner a zone, in order; in a hot zone there is one zone, the first owner's.
+  let users: [UserID]
+  var homes: [PartitionID] = []
+  var phones: [Phone] = []
+  var byClient: [ClientID: Int] = [:]
+  var traffic: [Traffic] = []
+  /// Changes that came while the daemon was down.
+  var late: [Int] = []
+  var nextID: UInt64 = 1
+  var nextToken: UInt16 = 1
+  var providerDraw: Draw
+  var isOut = false
+  /// Tokens whose app is gone, and since when.
+  var dead: [UInt16: Instant] = [:]
+  var isFoldScheduled = false
+  /// Something has come to the daemon since it was last asked what it wants.
+  var isStirred = false
+  var watch: SeasonWatch
+  var figures = SeasonFigures()
+
+  struct Item: Comparable {
+    var at: Instant
+    var sequence: Int
+    var happening: SeasonHappening
+
+    static func < (left: Item, right: Item) -> Bool {
+      (left.at, left.sequence) < (right.at, right.sequence)
+    }
+    static func == (left: Item, right: Item) -> Bool { left.sequence == right.sequence }
+  }
+
+  init(seed: UInt64, plan: SeasonPlan, planted: Planted?) {
+    self.seed = seed
+    self.plan = plan
+    self.planted = planted
+    end = Self.start + .days(plan.days)
+    providerDraw = Draw(seed: seed ^ 0x9f0f)
+    store = SimulatedStore(limits: Limits(), planted: planted)
+    var draw = Draw(seed: seed ^ 0x7e57)
+    users = (0..<plan.users).map { UserID("_p\($0)x\(draw.below(1_000))") }
+    watch = SeasonWatch(
+      phones: plan.users * plan.phonesPerUser, isHot: plan.shape == .hotZone, policy: plan.policy)
+    for (index, user) in users.enumerated() {
+      for _ in 0..<plan.phonesPerUser { addPhone(of: user) }
+      guard plan.shape != .hotZone || index == 0 else { continue }
+      traffic.append(
+        Traffic(shape: plan.shape, gap: plan.gap, Draw(seed: seed ^ UInt64(0xa000 + index))))
+    }
+    homes = Set(users.map { .home(of: $0, in: World.scope) }).sorted()
+  }
+
+  private func addPhone(of user: UserID) {
+    let index = phones.count
+    let client = ClientID(
+      Identifier(high: 0x4000, low: 0x8000_0000_0000_0000 | UInt64(index)))
+    let draw = Draw(seed: seed ^ UInt64(0xb000 + index))
+    phones.append(
+      Phone(user: user, client: client, token: takeToken(), at: Self.start, draw))
+    byClient[client] = index
+  }
+
+  func takeToken() -> UInt16 {
+    defer { nextToken += 1 }
+    return nextToken
+  }
+
+  /// Which zone changes of this stream are in.
+  func zone(_ stream: Int) -> ZoneID { ZoneID(name: "Z", owner: users[stream]) }
+
+  /// Whether a phone hears of this stream.
+  func hears(_ phone: Int, _ stream: Int) -> Bool {
+    plan.shape == .hotZone || phones[phone].user == users[stream]
+  }
+
+  func at(_ span: Span, _ happening: SeasonHappening) {
+    sequence += 1
+    happenings.insert(Item(at: now + span, sequence: sequence, happening: happening))
+  }
+
+  func run() throws {
+    boot()
+    begin()
+    try pump()
+    while let item = happenings.popMin(), item.at <= end {
+      now = max(now, item.at)
+      step += 1
+      try handle(item.happening)
+      if isStirred { try pump() }
+    }
+    now = end
+    try checkTheEnd()
+  }
+
+  /// Everybody registers and subscribes; a hot zone is shared with all.
+  private func begin() {
+    for stream in traffic.indices where plan.shape == .hotZone {
+      take(change(.zone(.created), stream))
+      for user in users.dropFirst() { take(change(.granted(user), stream)) }
+    }
+    for user in users {
+      let database: Database = plan.shape == .hotZone && user != users[0] ? .shared : .private
+      var info = NotificationInfo()
+      info.isContentAvailable = true
+      let subscription = Subscription(
+        id: SubscriptionID("all"), database: database, rule: .database(recordType: nil), info: info)
+      take(
+        .modify(
+          SubscriptionsRequest(
+            scope: World.scope, user: user, database: database,
+            operations: [.save(subscription)])))
+    }
+    for index in phones.indices {
+      register(index)
+      beginLife(of: index)
+    }
+    for stream in traffic.indices { scheduleChange(stream) }
+    for number in 0..<plan.crashes {
+      var draw = Draw(seed: seed ^ UInt64(0xc000 + number))
+      at(.minutes(Int64(draw.below(Int(plan.days) * 24 * 60))), .crash)
+    }
+    if let outages = plan.outages { at(providerDraw.gap(outages), .outage(begins: true)) }
+    for day in 1..<(plan.days * 4) { at(.hours(day * 6), .look) }
+  }
+
+  func take(_ fact: Fact) {
+    isStirred = true
+    daemon?.inbox.append(Daemon.Waiting(partition: fact.home, fact: fact, origin: .none))
+  }
+
+  func register(_ index: Int) {
+    let phone = phones[index]
+    take(
+      .register(
+        Registration(
+          scope: World.scope, user: phone.user, client: phone.client, address: phone.address)))
+  }
+
+  private func handle(_ happening: SeasonHappening) throws {
+    switch happening {
+    case .change(let stream): produce(stream)
+    case .phone(let index, let turn): try live(index, turn)
+    case .fold(let life) where life == self.life: try fold()
+    case .timer(let life) where life == self.life:
+      // One that an earlier one has overtaken finds a later instant armed.
+      guard let armed = daemon?.armed, armed <= now else { return }
+      daemon?.armed = .never
+      isStirred = true
+    case .verdict(let life, let attempt, let verdict) where life == self.life:
+      try ended(attempt, verdict)
+    case .taken(let push): taken(push)
+    case .fold, .timer, .verdict: break
+    case .outage(let begins): outage(begins)
+    case .crash: crash()
+    case .recover: boot()
+    case .look: try look()
+    }
+  }
+
+  // MARK: The daemon
+
+  private func boot() {
+    guard daemon == nil else { return }
+    isStirred = true
+    life += 1
+    isFoldScheduled = false
+    store.claim(era: UInt64(life) << 32 | 1)
+    daemon = Daemon(life: life, store: store, limits: Limits(), policy: plan.policy)
+    // Whoever could not register comes again, before what came meanwhile.
+    for index in phones.indices where phones[index].isInstalled && step > 0 { register(index) }
+    for stream in late { take(change(stream)) }
+    late = []
+  }
+
+  private func crash() {
+    guard daemon != nil else { return }
+    daemon = nil
+    figures.crashes += 1
+    watch.crashed(at: now)
+    at(.seconds(20), .recover)
+  }
+
+  /// What the daemon does after every input.
+  private func pump() throws {
+    isStirred = false
+    guard let daemon else { return }
+    try commit()
+    var effects: [Effect] = []
+    daemon.relay.wake(at: now, into: &effects)
+    try perform(effects)
+    try commit()
+    if !isFoldScheduled, daemon.relay.isDirty {
+      isFoldScheduled = true
+      at(Span(milliseconds: 200), .fold(life: life))
+    }
+    if let timer = daemon.relay.nextTimer, timer < daemon.armed {
+      daemon.armed = timer
+      at(max(timer, now) - now, .timer(life: life))
+    }
+    try checkLedger()
+  }
+
+  /// Commits are durable at once; what they are like when not, other seeds are about.
+  private func commit() throws {
+    guard let daemon else { return }
+    daemon.deliverForwards()
+    while daemon.startCommit(at: now, last: { store.last(of: $0) }) {
+      let placed = daemon.commit
+      daemon.commit = []
+      store.append(placed.map(\.row))
+      for item in placed {
+        var effects: [Effect] = []
+        daemon.relay.step(
+          item.row.fact, in: item.row.partition, ordinal: item.row.ordinal, at: now,
+          into: &effects)
+        stepped(item.row)
+        try perform(effects)
+        if case .forward(let key, let source) = item.origin {
+          _ = daemon.delivered(key, from: source)
+        }
+      }
+      daemon.deliverForwards()
+    }
+  }
+
+  func fold() throws {
+    guard let daemon else { return }
+    isStirred = true
+    isFoldScheduled = false
+    guard daemon.startFold(at: now), let cut = daemon.cut else { return }
+    let rows = store.fold(cut)
+    try checkBounds(cut)
+    var effects: [Effect] = []
+    _ = daemon.folded(rows, at: now, into: &effects)
+    try perform(effects)
+    try commit()
+  }
+
+  private func perform(_ effects: [Effect]) throws {
+    for effect in effects {
+      switch effect {
+      case .journal(let partition, let fact):
+        daemon?.own.append(Daemon.Waiting(partition: partition, fact: fact, origin: .none))
+      case .push(let attempt):
+        try push(attempt)
+        if planted == .pushesTwice { try push(attempt) }
+      case .answer, .dirtied, .retired, .circuit, .pruning, .hurried, .hangUp: break
+      }
+    }
+  }
+
+  func ended(_ attempt: PushAttempt, _ verdict: Verdict) throws {
+    guard let daemon else { return }
+    isStirred = true
+    watch.ended(attempt, verdict, byClient[attempt.device.client] ?? 0, at: now)
+    var effects: [Effect] = []
+    daemon.relay.attemptEnded(attempt, verdict, at: now, into: &effects)
+    try perform(effects)
+  }
+}
+
+/// Everything a season consists of. What is large is kept apart: happenings are sorted all the time.
+enum SeasonHappening {
+  case change(stream: Int)
+  case phone(Int, PhoneTurn)
+  case fold(life: Int)
+  case timer(life: Int)
+  indirect case verdict(life: Int, PushAttempt, Verdict)
+  indirect case taken(PushTaken)
+  case outage(begins: Bool)
+  case crash
+  case recover
+  /// The checkers look around.
+  case look
+}
+
+extension Draw {
+  /// A gap with this mean, often much shorter and now and then longer.
+  mutating func gap(_ mean: Span) -> Span {
+    let (first, second) = (Int64(below(2_000) + 1), Int64(below(2_000) + 1))
+    return Span(milliseconds: mean.milliseconds * first / 1_000 * second / 1_000 + 1)
+  }
+}
+
+extension Span {
+  static func - (left: Span, right: Span) -> Span {
+    Span(milliseconds: left.milliseconds - right.milliseconds)
+  }
+}

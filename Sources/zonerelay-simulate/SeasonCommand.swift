@@ -1,0 +1,75 @@
+import RelaySimulation
+
+/// `zonerelay-simulate season`: thirty virtual days a seed.
+enum SeasonCommand {
+  static func run(_ options: Options) async -> Bool {
+    if options.isReport {
+      let report = await SeasonReport.run(options)
+      print(options.isJSON ? report.json : report.table)
+      return true
+    }
+    if let planted = options.planted { return hunt(planted, options) }
+    return await check(options)
+  }
+
+  private static func check(_ options: Options) async -> Bool {
+    var steps = 0
+    var broken = 0
+    var sum = SeasonFigures()
+    await parallel(options.range, jobs: options.jobs) { seed in
+      var outcome = Season.run(seed: seed)
+      outcome.figures.freshness = []
+      return outcome
+    } each: { outcome in
+      steps += outcome.steps
+      sum = sum + outcome.figures
+      guard let found = outcome.broken else { return }
+      broken += 1
+      guard broken <= 20 else { return }
+      print("\(found.promise.rawValue) broken: season \(outcome.seed): \(found.text)")
+      print("replay: zonerelay-simulate season --seed \(outcome.seed)")
+    }
+    print(sum.line)
+    print("\(options.count) seasons of 30 days, \(steps) steps, \(broken) broken")
+    return broken == 0
+  }
+
+  /// Runs seeds until the planted bug is found.
+  private static func hunt(_ planted: Planted, _ options: Options) -> Bool {
+    for seed in options.range {
+      guard let found = Season.run(seed: seed, planted: planted).broken else { continue }
+      print(
+        "\(planted.rawValue) planted (\(planted)): caught by \(found.promise.rawValue)"
+          + " (\(found.promise)), season \(seed): \(found.text)")
+      return found.promise.rawValue == planted.rawValue
+    }
+    print("\(planted.rawValue) planted (\(planted)): not caught in \(options.count) seasons")
+    return false
+  }
+}
+
+/// Runs every seed once, some at a time, and hands out what came of them in their order.
+func parallel<Outcome: Sendable>(
+  _ seeds: Range<UInt64>, jobs: Int, _ run: @escaping @Sendable (UInt64) -> Outcome,
+  each: (Outcome) -> Void
+) async {
+  let batch = UInt64(jobs * 8)
+  var first = seeds.lowerBound
+  while first < seeds.upperBound {
+    let some = first..<min(first + batch, seeds.upperBound)
+    let outcomes = await withTaskGroup(of: (UInt64, Outcome).self) { group in
+      var waiting = some.makeIterator()
+      for seed in (0..<jobs).compactMap({ _ in waiting.next() }) {
+        group.addTask { (seed, run(seed)) }
+      }
+      var found: [(UInt64, Outcome)] = []
+      while let outcome = await group.next() {
+        found.append(outcome)
+        if let seed = waiting.next() { group.addTask { (seed, run(seed)) } }
+      }
+      return found
+    }
+    for (_, outcome) in outcomes.sorted(by: { $0.0 < $1.0 }) { each(outcome) }
+    first = some.upperBound
+  }
+}

@@ -1,0 +1,58 @@
+import RelaySimulation
+import Testing
+
+/// Thirty virtual days of traffic and phones. Thousands of seeds run with `zonerelay-simulate
+/// season`, and its report compares rules; here some of both that are quick.
+@Suite struct SeasonTests {
+  @Test func wakesBudgetsAndTheLedgerHoldInTheFirstSeasons() {
+    for seed in UInt64(1)...24 {
+      guard let broken = Season.run(seed: seed, days: 6).broken else { continue }
+      Issue.record("\(broken.promise.rawValue) broken by season \(seed): \(broken.text)")
+    }
+  }
+
+  @Test func aSeedIsASeason() {
+    let (first, second) = (Season.run(seed: 7, days: 9), Season.run(seed: 7, days: 9))
+    #expect(first.steps == second.steps && first.figures.freshness == second.figures.freshness)
+    #expect(first.figures.attempts == second.figures.attempts && first.figures.attempts > 0)
+  }
+
+  /// One bug a promise, in driver, store or provider.
+  @Test(arguments: Season.plants) func aPlantedBugIsCaughtByTheCheckerOfItsPromise(
+    planted: Planted
+  ) {
+    for seed in UInt64(1)...20 {
+      guard let broken = Season.run(seed: seed, planted: planted).broken else { continue }
+      #expect(broken.promise.rawValue == planted.rawValue, "\(broken.text)")
+      return
+    }
+    Issue.record("\(planted) was not caught")
+  }
+
+  /// What befalls phones and how changes come is the same under any rule.
+  @Test func rulesMeetTheSameSeason() {
+    let seasons = [SeasonRule.fixed(3), .signal, .adaptive].map {
+      Season.run(seed: 3, shape: .steady, rule: $0, days: 3).figures
+    }
+    #expect(Set(seasons.map(\.changes)).count == 1)
+    #expect(Set(seasons.map(\.freshness.count)).count == 1)
+  }
+
+  /// The adaptive budget sends fewer pushes than Signal's rule and the fixed budget, and its
+  /// changes arrive as soon at least: the median sooner, the last of a hundred about as late.
+  @Test func theAdaptiveBudgetIsFresherWithFewerPushes() {
+    func sum(_ rule: SeasonRule) -> SeasonFigures {
+      (UInt64(1)...2).reduce(SeasonFigures()) {
+        $0 + Season.run(seed: $1, shape: .steady, rule: rule, days: 3).figures
+      }
+    }
+    let (adaptive, signal, fixed) = (sum(.adaptive), sum(.signal), sum(.fixed(3)))
+    for other in [signal, fixed] {
+      let pushes = adaptive.pushesPerHour / other.pushesPerHour
+      let late = Double(adaptive.freshness(percent: 99)) / Double(other.freshness(percent: 99))
+      #expect(pushes < 1.05 && late < 1.15, "\(pushes) of the pushes, p99 \(late)")
+    }
+    #expect(adaptive.freshness(percent: 50) <= signal.freshness(percent: 50))
+    #expect(adaptive.pushesPerHour / fixed.pushesPerHour < 0.95)
+  }
+}
