@@ -36,6 +36,7 @@ extension Partition {
     cut.badges = rows.badges.values.elements
     cut.expiries = rows.expiries
     cut.isRestoreProven = rows.isRestoreProven
+    cut.feedback = rows.feedback
     inCut = rows.devices.elements
     rows = RowChanges()
     buffers = [:]
@@ -73,6 +74,6 @@ extension RowChanges {
     subscriptions.isEmpty && devices.isEmpty && devicesRemoved.isEmpty && grants.isEmpty
       && members.isEmpty && remembered.isEmpty && outbox.isEmpty && delivered.isEmpty
       && heard.isEmpty && !fanOuts && interests.isEmpty && badges.isEmpty && expiries.isEmpty
-      && isRestoreProven == nil && numbers.isEmpty
+      && isRestoreProven == nil && numbers.isEmpty && feedback.isEmpty
   }
 }

@@ -106,6 +106,7 @@ extension Partition {
     if let now {
       devices[device].lane.lastFetch = now
       devices[device].lane.answered(at: now, policy: policy)
+      heardOf(device, at: now)
     }
     switch reached {
     case .notifications(let position):

@@ -61,4 +61,5 @@ struct RowChanges: Sendable {
   var badges: OrderedDictionary<BadgeRow.Key, BadgeRow> = [:]
   var expiries: [FeedExpiry] = []
   var isRestoreProven: Bool?
+  var feedback: [Feedback] = []
 }

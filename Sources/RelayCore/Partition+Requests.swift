@@ -7,8 +7,10 @@ extension Partition {
   ) -> (Answer, Answer.Moment) {
     let user = users.intern(request.user, in: request.scope)
     let device: Int
+    var isBack = false
     if let known = devices.find(request.client, of: user) {
       device = known
+      isBack = devices[device].lane.gaveSign() || devices[device].lane.retirement != nil
       devices[device].lane.registeredAgain()
       if devices[device].address != request.address { devices[device].lane.moved() }
     } else {
@@ -26,6 +28,7 @@ extension Partition {
     devices[device].lane.registered(withProvider: request.address.transport != .courier)
     devices[device].registeredAt = step.at
     devices[device].registration = step.ordinal
+    if isBack { tell(.returned, of: device, at: step.at) }
     stir(device)
     effects.append(.dirtied(.devices(request.scope, request.user)))
     return (.registered(request.client), .settled)
@@ -80,13 +83,18 @@ extension Partition {
     guard let device = find(displacement.device),
       devices[device].registration == displacement.registration
     else { return }
+    retire(device, because: "displaced", since: nil, at: step.at, &effects)
     devices[device].address.token = []
-    retire(device, because: "displaced", at: step.at, &effects)
   }
 
+  /// - Parameter since: the provider's own time, if it told one.
   mutating func retire(
-    _ device: Int, because reason: String, at now: Instant, _ effects: inout [Effect]
+    _ device: Int, because reason: String, since: Instant?, at now: Instant,
+    _ effects: inout [Effect]
   ) {
+    if devices[device].lane.retirement == nil {
+      tell(.retired(reason: reason, since: since), of: device, at: now)
+    }
     devices[device].lane.retire(Retirement(at: now, reason: reason), ledger: &ledger)
     stir(device)
     let owner = users[devices[device].user]

@@ -22,19 +22,22 @@ package final class Engine: Relaying, Sendable {
     package var keys: any PushKeys
     package var senders: [RouteKey: any PushSender]
     package var courier: (any CourierLines)?
+    package var feedback: (any FeedbackBell)?
     package var supervisor: any Supervisor
     /// Random ids for eras.
     package var random: @Sendable () -> UInt64
 
     package init(
       clock: any ClockReader, keys: any PushKeys, senders: [RouteKey: any PushSender],
-      courier: (any CourierLines)? = nil, supervisor: any Supervisor,
+      courier: (any CourierLines)? = nil, feedback: (any FeedbackBell)? = nil,
+      supervisor: any Supervisor,
       random: @escaping @Sendable () -> UInt64
     ) {
       self.clock = clock
       self.keys = keys
       self.senders = senders
       self.courier = courier
+      self.feedback = feedback
       self.supervisor = supervisor
       self.random = random
     }

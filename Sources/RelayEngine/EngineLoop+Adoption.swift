@@ -24,6 +24,7 @@ extension EngineLoop {
     settings.policy = adoption.settings.policy
     settings.tombstonesKept = adoption.settings.tombstonesKept
     settings.notificationsKept = adoption.settings.notificationsKept
+    settings.feedbackKept = adoption.settings.feedbackKept
     settings.drainGrace = adoption.settings.drainGrace
     relay.adopt(adoption.settings.policy, at: now)
     for route in adoption.ended.sorted() {

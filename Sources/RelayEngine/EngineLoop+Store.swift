@@ -56,6 +56,7 @@ extension EngineLoop {
     tally.lastFold = now
     tally.folds += 1
     for feed in cut.partitions.lazy.flatMap(\.feeds) { tally.feedRows += Int64(feed.deltas.count) }
+    tell(cut.partitions.flatMap(\.feedback))
     visibility.folded()
     let outgoing = cut.partitions.flatMap(\.outbox) + rows
     for due in settling.folded(outgoing) { answer(due) }
@@ -63,6 +64,13 @@ extension EngineLoop {
     relay.folded(cut, at: now, into: &effects)
     deliverForwards()
     updateAdmission()
+  }
+
+  /// What is durable for the apps' own servers.
+  private mutating func tell(_ items: [Feedback]) {
+    guard !items.isEmpty else { return }
+    for item in items { tally.count(item) }
+    outside.feedback?.ring(Set(items.map(\.device.scope)))
   }
 
   mutating func foldFailed(_ error: StoreError, at now: Instant) throws {

@@ -14,6 +14,18 @@ struct Tally: Sendable {
   var hurried: Instant?
   /// The store's last refusal, until it works again.
   var storeTrouble: String?
+  var feedback: [Scope: Vitals.Feedback] = [:]
+
+  mutating func count(_ item: Feedback) {
+    let scope = item.device.scope
+    var counts = feedback[scope] ?? Vitals.Feedback(scope: scope)
+    switch item.news {
+    case .retired: counts.retired += 1
+    case .silent: counts.silent += 1
+    case .returned: counts.returned += 1
+    }
+    feedback[scope] = counts
+  }
 
   mutating func count(_ answer: Answer) {
     switch answer {
@@ -35,6 +47,7 @@ extension EngineLoop {
       guard let sender = outside.senders[vitals.routes[index].key] else { continue }
       vitals.routes[index].sender = sender.vitals
     }
+    vitals.feedback = tally.feedback.values.sorted { $0.scope < $1.scope }
     vitals.courierConnections = outside.courier?.count ?? 0
     vitals.store.journalTail = tally.unfolded
     (vitals.store.folds, vitals.store.feedRows) = (tally.folds, tally.feedRows)

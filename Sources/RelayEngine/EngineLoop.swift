@@ -186,7 +186,8 @@ struct EngineLoop: ~Copyable {
         folds.start(
           .trim(
             tombstones: now - settings.tombstonesKept,
-            notifications: now - settings.notificationsKept))
+            notifications: now - settings.notificationsKept,
+            feedback: now - settings.feedbackKept))
         return .never
       }
       let cut = relay.cut(at: now)

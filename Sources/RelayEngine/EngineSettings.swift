@@ -15,6 +15,7 @@ package struct EngineSettings: Sendable {
   package var entriesUncutMax = 500_000
   package var tombstonesKept = Span.days(30)
   package var notificationsKept = Span.days(30)
+  package var feedbackKept = Span.days(30)
   /// How often what is too old is looked for.
   package var trimEvery = Span.minutes(1)
   /// How long a stop waits for verdicts of pushes in flight.

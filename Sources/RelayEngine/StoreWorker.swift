@@ -28,7 +28,7 @@ struct StoreWorker<Job: Sendable, Outcome: Sendable>: Sendable {
 /// What the folding worker does: a fold, or looking for what is too old.
 enum FoldJob: Sendable {
   case fold(Cut)
-  case trim(tombstones: Instant, notifications: Instant)
+  case trim(tombstones: Instant, notifications: Instant, feedback: Instant)
 
   /// Rows removed in one transaction, so that folds are never kept waiting for long.
   static let trimRows = 1_000
@@ -37,11 +37,11 @@ enum FoldJob: Sendable {
     switch self {
     case .fold(let cut):
       return .folded(try await store.fold(cut, leases: leases))
-    case .trim(let tombstones, let notifications):
+    case .trim(let tombstones, let notifications, let feedback):
       return .trimmed(
         try await store.trim(
-          tombstones: tombstones, notifications: notifications, limit: Self.trimRows,
-          leases: leases))
+          tombstones: tombstones, notifications: notifications, feedback: feedback,
+          limit: Self.trimRows, leases: leases))
     }
   }
 }

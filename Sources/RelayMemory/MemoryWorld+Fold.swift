@@ -15,6 +15,7 @@ extension MemoryWorld {
     for feed in cut.feeds { apply(feed, at: at) }
     for expiry in cut.expiries { expire(expiry, in: cut.id) }
     partitions[index].apply(cut)
+    feedback.append(cut.feedback, at: at, limit: limits.feedbackItems)
     for key in cut.devicesRemoved {
       partitions[index].devices[key] = nil
       holders = holders.filter { $0.value.key != key }

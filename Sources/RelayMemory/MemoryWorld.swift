@@ -7,6 +7,7 @@ package import RelayCore
 package struct MemoryWorld: Sendable {
   package var partitions = [MemoryPartition](repeating: MemoryPartition(), count: PartitionID.count)
   package var feeds: [FeedKey: MemoryFeed] = [:]
+  package var feedback = MemoryFeedback()
   /// Who holds each address.
   var holders: [HeldAddress: AddressClaim] = [:]
   package var latest = Instant.zero

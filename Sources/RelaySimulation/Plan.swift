@@ -82,6 +82,7 @@ struct Plan: Sendable {
     chooseWakes(seed)
     chooseCourier(seed)
     chooseSmearing(seed)
+    chooseSilence(seed)
   }
 
   /// By draws of its own: every public or shared change is hot, and its users are few, so that
@@ -105,6 +106,12 @@ struct Plan: Sendable {
     policy.pruning.window = draw.pick([3, 10])
     policy.pruning.quarantine = .seconds(draw.pick([5, 60]))
     policy.pruning.quarantineMax = .minutes(draw.pick([1, 5]))
+  }
+
+  /// By draws of its own: in most worlds three days do not pass.
+  private mutating func chooseSilence(_ seed: UInt64) {
+    var draw = Draw(seed: seed ^ 0x5a5a)
+    policy.silentAfter = draw.pick([.seconds(1), .minutes(1), .minutes(20), .days(3)])
   }
 
   /// By draws of its own, too.

@@ -26,6 +26,9 @@ package struct Tally: Sendable {
   package var told = 0
   /// Pushes that name something to wait for.
   package var waits = 0
+  /// Items for the apps' servers in the store at the end, and silences among them.
+  package var feedback = 0
+  package var silences = 0
 
   package init() {}
 
@@ -48,6 +51,7 @@ package struct Tally: Sendable {
       ("alerts", \.alerts), ("refusals", \.refusals),
       ("numbered", \.numbered), ("ticks", \.ticks), ("settled", \.settled), ("gaps", \.gaps),
       ("connections", \.connections), ("told", \.told), ("waits", \.waits),
+      ("feedback", \.feedback), ("silences", \.silences),
     ]
   }
 }

@@ -47,6 +47,7 @@ extension SQLiteStore {
     if let fanOuts = cut.fanOuts { try tables.replace(fanOuts) }
     for interest in cut.interests { try tables.save(interest) }
     for badge in cut.badges { try tables.save(badge) }
+    try FeedbackTable(database: database).append(cut.feedback, at: at, limits: limits)
     return try fold(cut, devices: DeviceWriter(database: database, partition: cut.id), tables)
   }
 

@@ -5,7 +5,7 @@ package import RelayEngine
 
 extension SQLiteStore {
   package func trim(
-    tombstones: Instant, notifications: Instant, limit: Int, leases: [Lease]
+    tombstones: Instant, notifications: Instant, feedback: Instant, limit: Int, leases: [Lease]
   ) async throws(StoreError) -> Int {
     let partitions = Set(leases.map(\.partition))
     let result = await relay.write { database in
@@ -14,6 +14,8 @@ extension SQLiteStore {
       var removed = try trim.cleared(limit: limit)
       removed += try trim.aged(.tombstone, before: tombstones, limit: limit - removed)
       removed += try trim.aged(.notification, before: notifications, limit: limit - removed)
+      removed += try FeedbackTable(database: database).trim(
+        before: feedback, limit: limit - removed)
       return removed
     }
     return try settle(result).get()

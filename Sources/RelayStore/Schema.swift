@@ -18,7 +18,7 @@ enum Schema {
     """
   ]
 
-  static let relay = [places + feeds + tables + messages]
+  static let relay = [places + feeds + tables + feedback + messages]
 
   private static let places = """
     CREATE TABLE meta (
@@ -134,6 +134,28 @@ enum Schema {
       count INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX badges_by_partition ON badges (partition);
+
+    """
+
+  private static let feedback = """
+    -- What the apps' own servers are told of devices. No position is ever given twice.
+    CREATE TABLE feedback (
+      position INTEGER PRIMARY KEY AUTOINCREMENT,
+      id BLOB NOT NULL UNIQUE,
+      scope BLOB NOT NULL,
+      -- The relay's time at the fold: retention counts from it.
+      kept INTEGER NOT NULL,
+      body BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX feedback_by_scope ON feedback (scope, position);
+    -- How many items a scope has, up to where they were trimmed, and up to where its webhook's
+    -- server has taken them.
+    CREATE TABLE feedback_scopes (
+      scope BLOB PRIMARY KEY,
+      count INTEGER NOT NULL,
+      floor INTEGER NOT NULL,
+      taken INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
 
     """
 

@@ -111,7 +111,22 @@ extension Draw {
           first: UInt32(truncatingIfNeeded: $0.next()), last: UInt32(truncatingIfNeeded: $0.next()),
           until: $0.instant(), deadline: $0.instant())
       },
-      slot: instant(), isElsewhere: flag())
+      slot: instant(), isElsewhere: flag(),
+      silence: maybe {
+        Silence(since: $0.instant(), wakes: $0.number(0..<99), isTold: $0.flag())
+      })
+  }
+
+  mutating func feedback() -> Feedback {
+    let news: Feedback.News =
+      switch number(0..<3) {
+      case 0: .retired(reason: text(), since: maybe { $0.instant() })
+      case 1: .silent(since: instant(), wakes: number(0..<99))
+      default: .returned
+      }
+    return Feedback(
+      device: DeviceKey(scope: scope(), user: user(), client: client()), address: address(),
+      registeredAt: instant(), registration: ordinal(), at: instant(), news: news)
   }
 
   private mutating func pending() -> Pending {

@@ -19,6 +19,7 @@ extension Draw {
     }
     messages(&cut, &tables, partition, ordinal)
     badges(&cut, &tables, ordinal)
+    cut.feedback = list(2) { $0.feedback() }
     return cut
   }
 

@@ -79,8 +79,13 @@ extension Lane {
   }
 
   /// A provider or the courier took the wake: what it covers is told, and nothing else (L24).
-  package mutating func delivered(at now: Instant, policy: WakePolicy, ledger: inout Ledger) {
-    guard case .inFlight(let attempt) = state else { return }
+  ///
+  /// - Returns: the device's silence, if the app's servers are to be told of it now.
+  @discardableResult
+  package mutating func delivered(
+    at now: Instant, policy: WakePolicy, ledger: inout Ledger
+  ) -> Silence? {
+    guard case .inFlight(let attempt) = state else { return nil }
     if !attempt.isAlert { isSentBack = false }
     if attempt.alert != nil { ledger.settle(1, as: \.woken) }
     let isWatched = hasAcknowledged || (attempt.isOverCourier && reach.hasProvider)
@@ -108,6 +113,8 @@ extension Lane {
     }
     if pending.alerts.isEmpty { pending.lostAlerts = false }
     resume(after: attempt, policy: policy)
+    // The push that repeats what the courier told is the same wake.
+    return hasTold && !attempt.isRepeat ? unanswered(at: now, policy: policy) : nil
   }
 
   /// Only devices that ever gave a sign can stay silent.

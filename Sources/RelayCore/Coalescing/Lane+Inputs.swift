@@ -113,6 +113,7 @@ extension Lane {
 
   package mutating func retire(_ retirement: Retirement, ledger: inout Ledger) {
     dropAll(as: \.retired, ledger: &ledger)
+    silence = nil
     state = .retired(retirement)
   }
 

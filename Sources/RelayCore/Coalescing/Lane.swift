@@ -39,6 +39,8 @@ package struct Lane: Hashable, Sendable {
   package internal(set) var slot = Instant.zero
   /// It came long after its slot, and was given another one.
   var isSentBack = false
+  /// Delivered wakes that the device has not answered.
+  package internal(set) var silence: Silence?
   package var reach = Reach()
   /// The provider took a push in the other environment than the address was registered with.
   package internal(set) var isElsewhere: Bool
@@ -128,6 +130,7 @@ package struct Lane: Hashable, Sendable {
     grace = record.grace
     slot = record.slot
     isElsewhere = record.isElsewhere
+    silence = record.silence
     state = .idle
     if let retirement = record.retirement {
       state = .retired(retirement)
@@ -159,7 +162,7 @@ package struct Lane: Hashable, Sendable {
       reservedWake: max(reservedWake, reserving), background: background, alert: alert,
       learnt: learnt, hasAcknowledged: hasAcknowledged, ladderStep: ladderStep, lastWake: lastWake,
       retirement: retirement, pending: kept, lastVerdict: lastVerdict, lastFetch: lastFetch,
-      grace: grace, slot: slot, isElsewhere: isElsewhere)
+      grace: grace, slot: slot, isElsewhere: isElsewhere, silence: silence)
   }
 
   /// What the last `record` reserved; counts once that fold is durable.

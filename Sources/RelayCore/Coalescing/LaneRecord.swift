@@ -24,6 +24,8 @@ package struct LaneRecord: Hashable, Sendable {
   package var slot: Instant
   /// Its token is of the other environment than the one it was registered with.
   package var isElsewhere: Bool
+  /// Delivered wakes that the device has not answered.
+  package var silence: Silence?
 
   package init(
     reservedWake: UInt32 = 1, background: Budget = Budget(), alert: Budget = Budget(),
@@ -31,7 +33,7 @@ package struct LaneRecord: Hashable, Sendable {
     lastWake: Instant = .zero,
     retirement: Retirement? = nil, pending: PendingSet = PendingSet(),
     lastVerdict: LastVerdict? = nil, lastFetch: Instant? = nil, grace: Grace? = nil,
-    slot: Instant = .zero, isElsewhere: Bool = false
+    slot: Instant = .zero, isElsewhere: Bool = false, silence: Silence? = nil
   ) {
     self.reservedWake = reservedWake
     self.background = background
@@ -47,6 +49,7 @@ package struct LaneRecord: Hashable, Sendable {
     self.grace = grace
     self.slot = slot
     self.isElsewhere = isElsewhere
+    self.silence = silence
   }
 }
 

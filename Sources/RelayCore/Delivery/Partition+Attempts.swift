@@ -145,7 +145,7 @@ extension Partition {
       if verdict == .deliveredElsewhere {
         devices[device].lane.isElsewhere = !devices[device].attemptIsElsewhere
       }
-      devices[device].lane.delivered(at: now, policy: policy, ledger: &ledger)
+      delivered(device, at: now)
     case .later(let after, let blame, _):
       let until = blame == .route ? now : now + backoff(device, attempt, asked: after)
       if blame == .unsent { devices[device].lane.regain() }
@@ -155,7 +155,7 @@ extension Partition {
         devices[device].lane.postponed(until: now, limits: limits, ledger: &ledger)
         return
       }
-      retire(device, because: reason.text, at: now, &effects)
+      retire(device, because: reason.text, since: since, at: now, &effects)
     case .tooLarge where !wasCutDown:
       devices[device].isCutDown = true
       devices[device].lane.postponed(until: now, limits: limits, ledger: &ledger)

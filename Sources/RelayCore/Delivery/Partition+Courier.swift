@@ -10,6 +10,7 @@ extension Partition {
       return
     }
     devices[device].lane.connected(connection, after: after, ledger: &ledger)
+    heardOf(device, at: now)
     if after != nil { devices[device].lane.lastFetch = now }
     stir(device)
   }
@@ -26,7 +27,7 @@ extension Partition {
   /// What came of a wake over the courier. It is about the device, whatever its address is now.
   mutating func told(_ device: Int, _ verdict: Verdict, at now: Instant) {
     if case .delivered = verdict {
-      devices[device].lane.delivered(at: now, policy: policy, ledger: &ledger)
+      delivered(device, at: now)
     } else {
       // Nobody was there: the same wake goes on by another road, or waits for the next poll.
       // A connection that came meanwhile is another, and is tried next.

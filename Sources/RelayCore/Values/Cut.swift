@@ -46,6 +46,8 @@ package struct PartitionCut: Hashable, Sendable {
   /// A signed token proved a restore from a copy (true), or a forced expiry made good for it
   /// (false). Nil: unchanged.
   package var isRestoreProven: Bool?
+  /// For the apps' own servers, in the order it came about.
+  package var feedback: [Feedback] = []
 
   package init(id: PartitionID, cursor: Ordinal) {
     self.id = id

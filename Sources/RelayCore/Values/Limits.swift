@@ -29,6 +29,8 @@ package struct Limits: Hashable, Sendable {
   package var settledPerZone = 4_096
   /// Number spaces of a zone; beyond, the one not heard of for longest is forgotten.
   package var sourcesPerZone = 32
+  /// Items of feedback kept for one scope; the oldest are trimmed.
+  package var feedbackItems = 100_000
 
   package init() {}
 }
@@ -59,6 +61,8 @@ package struct WakePolicy: Hashable, Sendable {
   package var smearing = Smear.Rule()
   /// Gaps between wakes that nobody acknowledged; the last one repeats: the slow sweep.
   package var rewake: [Span] = [.minutes(5), .minutes(30), .hours(2), .hours(12), .hours(24)]
+  /// From the first delivered wake without an answer to the one that makes the device *silent*.
+  package var silentAfter = Span.days(3)
 
   package init() {}
 

@@ -18,6 +18,7 @@ extension LaneRecord: BlobCoded {
     writer.optional(grace)
     writer.value(slot)
     writer.flag(isElsewhere)
+    writer.optional(silence)
   }
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
@@ -31,6 +32,7 @@ extension LaneRecord: BlobCoded {
     grace = try reader.optional()
     slot = try reader.value()
     isElsewhere = try reader.flag("LaneRecord")
+    silence = try reader.optional()
   }
 }
 

@@ -17,6 +17,12 @@ package protocol PushKeys: Sendable {
   func collapseID(_ value: String) -> String
 }
 
+/// Whoever passes feedback on to the apps' own servers.
+package protocol FeedbackBell: Sendable {
+  /// Items of these scopes became durable. Called from the loop: must not block.
+  func ring(_ scopes: Set<Scope>)
+}
+
 /// Whoever supervises the daemon. The real one is systemd.
 package protocol Supervisor: Sendable {
   /// Recovery is over: the daemon serves.

@@ -5,7 +5,7 @@ package import RelayCore
 /// stale epoch writes nothing.
 ///
 /// The conformance suite runs unchanged against every implementation.
-package protocol Store: FeedReader {
+package protocol Store: FeedReader, FeedbackShelf {
   /// Takes partitions up. Begins a new era in each: its first ordinal is the one after the last
   /// that the journal ever held.
   ///
@@ -38,12 +38,12 @@ package protocol Store: FeedReader {
   /// - Throws: as `append`.
   func fold(_ cut: Cut, leases: [Lease]) async throws(StoreError) -> [OutboxRow]
 
-  /// Removes tombstones and notifications older than the instants given, at most `limit` rows, and
-  /// raises floors to what was removed, in one transaction.
+  /// Removes tombstones, notifications and feedback older than the instants given, at most `limit`
+  /// rows, and raises floors to what was removed, in one transaction.
   ///
   /// - Returns: how many rows went; call again while it equals `limit`.
   func trim(
-    tombstones: Instant, notifications: Instant, limit: Int, leases: [Lease]
+    tombstones: Instant, notifications: Instant, feedback: Instant, limit: Int, leases: [Lease]
   ) async throws(StoreError) -> Int
 
   /// For people: sizes.

@@ -19,6 +19,10 @@ package struct Vitals: Hashable, Sendable {
   package var oldestPendingAge: Double = 0
   /// Polls and streams open at the courier.
   package var courierConnections = 0
+  /// What the apps' servers could be told since start, by scope.
+  package var feedback: [Feedback] = []
+  /// Those of them that are told by a webhook.
+  package var webhooks: [Webhook] = []
 
   package init() {}
 
@@ -84,6 +88,41 @@ package struct Vitals: Hashable, Sendable {
     /// How often a partition's line was too long for its rate, since start.
     package var hurried: Int64 = 0
     package init() {}
+  }
+
+  /// Items that became durable.
+  package struct Feedback: Hashable, Sendable {
+    package var scope: Scope
+    package var retired: Int64 = 0
+    package var silent: Int64 = 0
+    package var returned: Int64 = 0
+
+    package init(scope: Scope) { self.scope = scope }
+  }
+
+  package struct Webhook: Hashable, Sendable {
+    package enum State: String, Hashable, Sendable {
+      /// Its server has taken everything.
+      case idle
+      case sending
+      /// It failed, and is tried again.
+      case retrying
+      /// Its server wants no more: until a reload or a restart.
+      case stopped
+    }
+
+    package var scope: Scope
+    package var state = State.idle
+    /// The newest item that its server has taken.
+    package var position: UInt64 = 0
+    /// Items taken, and deliveries that were not, since start.
+    package var sent: Int64 = 0
+    package var failed: Int64 = 0
+    /// Age of the oldest item that waits, as of the last delivery that failed.
+    package var oldestAge: Double = 0
+    package var lastError: String?
+
+    package init(scope: Scope) { self.scope = scope }
   }
 
   package struct FanOuts: Hashable, Sendable {

@@ -17,9 +17,12 @@ extension World {
     }
     for index in clients.indices { try follow(index) }
     tally.settled += model.settled
+    tally.feedback += store.feedback.count
+    tally.silences += store.feedback.count { $0.isSilence }
     for id in PartitionID.all {
       let tables = store.tables(of: id)
       try checkWoken(tables)
+      try checkFeedback(tables)
       try checkPending(tables, daemon.relay.partition(id).ledger)
     }
   }

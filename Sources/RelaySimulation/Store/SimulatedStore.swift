@@ -14,6 +14,8 @@ struct SimulatedStore {
 
   var feeds: [FeedKey: MemoryFeed] { world.feeds }
   var latest: Instant { world.latest }
+  /// In the order of folds.
+  var feedback: [Feedback] { world.feedback.items.map(\.item.feedback) }
 
   func eras(of key: FeedKey) -> Eras { world.eras(of: key) }
 

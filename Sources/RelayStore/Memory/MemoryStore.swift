@@ -78,13 +78,14 @@ package final class MemoryStore: Store {
   }
 
   package func trim(
-    tombstones: Instant, notifications: Instant, limit: Int, leases: [Lease]
+    tombstones: Instant, notifications: Instant, feedback: Instant, limit: Int, leases: [Lease]
   ) async throws(StoreError) -> Int {
     try write(nil) { world throws(StoreError) in
       let partitions = Set(leases.map(\.partition))
       try world.check(partitions, leases)
-      return world.trim(
+      let removed = world.trim(
         tombstones: tombstones, notifications: notifications, limit: limit, of: partitions)
+      return removed + world.feedback.trim(before: feedback, limit: limit - removed)
     }
   }
 
@@ -100,7 +101,7 @@ package final class MemoryStore: Store {
     try body(world)
   }
 
-  private func write<Value: Sendable>(
+  func write<Value: Sendable>(
     _ call: Call?, _ body: (inout MemoryWorld) throws(StoreError) -> Value
   ) throws(StoreError) -> Value {
     try state.withLock { state throws(StoreError) in

@@ -76,7 +76,8 @@ import Testing
     let border = Instant(milliseconds: sides[0].at.milliseconds - Int64(draw.number(0..<20)))
     for side in sides {
       _ = try await side.store.trim(
-        tombstones: border, notifications: border, limit: 10_000, leases: side.leases)
+        tombstones: border, notifications: border, feedback: .zero, limit: 10_000,
+        leases: side.leases)
     }
   }
 }

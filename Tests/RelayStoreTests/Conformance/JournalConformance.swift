@@ -82,7 +82,7 @@ import Testing
     await refused { _ = try await bench.store.load(bench.lease(of: bench.home)) }
     await refused {
       _ = try await bench.store.trim(
-        tombstones: .never, notifications: .never, limit: 9, leases: bench.leases)
+        tombstones: .never, notifications: .never, feedback: .zero, limit: 9, leases: bench.leases)
     }
     #expect(try await bench.store.journal(bench.home, after: .zero, limit: 9).isEmpty)
     let tables = try await bench.store.load(newer[0])

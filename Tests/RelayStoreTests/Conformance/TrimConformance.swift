@@ -51,7 +51,7 @@ import Testing
     }
     let token = try await bench.read(bench.notices, limit: 1).next
     let removed = try await bench.store.trim(
-      tombstones: .never, notifications: Instant(milliseconds: 2_002), limit: 100,
+      tombstones: .never, notifications: Instant(milliseconds: 2_002), feedback: .zero, limit: 100,
       leases: bench.leases)
     #expect(removed == 2)
     #expect(
@@ -80,7 +80,7 @@ import Testing
     repeat {
       slices.append(
         try await bench.store.trim(
-          tombstones: .zero, notifications: .zero, limit: 4, leases: bench.leases))
+          tombstones: .zero, notifications: .zero, feedback: .zero, limit: 4, leases: bench.leases))
       #expect(try await bench.read(bench.feed) == before)
     } while slices.last == 4
     #expect(slices == [4, 4, 1])
@@ -114,6 +114,6 @@ import Testing
 extension Bench {
   func trim(_ tombstones: Instant, limit: Int) async throws -> Int {
     try await store.trim(
-      tombstones: tombstones, notifications: .zero, limit: limit, leases: leases)
+      tombstones: tombstones, notifications: .zero, feedback: .zero, limit: limit, leases: leases)
   }
 }

@@ -14,6 +14,7 @@ import Testing
       try survives(draw.fanOut())
       try survives(draw.detail())
       try survives(draw.numbers())
+      try survives(draw.feedback())
       try survives(
         SubscriptionRow(
           scope: draw.scope(), user: draw.user(), serial: draw.position(),
@@ -55,6 +56,7 @@ import Testing
     refuse(draw.fanOut().blob) { _ = try FanOut(blob: $0) }
     refuse(row(&draw)) { _ = try JournalRow.entries(in: $0) { _ in true } }
     refuse(draw.numbers().blob) { _ = try ZoneNumbers(blob: $0) }
+    refuse(draw.feedback().blob) { _ = try Feedback(blob: $0) }
   }
 
   /// Any answer will do but a trap: a flipped bit may well spell another valid value.

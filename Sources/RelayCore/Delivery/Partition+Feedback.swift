@@ -1,0 +1,23 @@
+/// What the apps' own servers are told of devices. Each item leaves with the cut that makes what it
+/// tells durable, so a crash loses neither without the other.
+extension Partition {
+  mutating func tell(_ news: Feedback.News, of device: Int, at now: Instant) {
+    let slot = devices[device]
+    rows.feedback.append(
+      Feedback(
+        device: key(of: device), address: slot.address, registeredAt: slot.registeredAt,
+        registration: slot.registration, at: now, news: news))
+  }
+
+  /// A provider or the courier took the device's wake.
+  mutating func delivered(_ device: Int, at now: Instant) {
+    let silence = devices[device].lane.delivered(at: now, policy: policy, ledger: &ledger)
+    guard let silence else { return }
+    tell(.silent(since: silence.since, wakes: silence.wakes), of: device, at: now)
+  }
+
+  /// The device gave a sign.
+  mutating func heardOf(_ device: Int, at now: Instant) {
+    if devices[device].lane.gaveSign() { tell(.returned, of: device, at: now) }
+  }
+}

@@ -1,0 +1,65 @@
+/// What a reader of the feed of feedback asks for.
+package struct FeedbackQuery: Hashable, Sendable {
+  package var after: FeedbackPosition
+  package var limit: Int
+  /// Nil: of any.
+  package var container: String?
+  package var environment: Environment?
+
+  package init(
+    after: FeedbackPosition, limit: Int, container: String? = nil, environment: Environment? = nil
+  ) {
+    self.after = after
+    self.limit = limit
+    self.container = container
+    self.environment = environment
+  }
+
+  /// Of one scope.
+  package init(after: FeedbackPosition, limit: Int, scope: Scope) {
+    self.init(
+      after: after, limit: limit, container: scope.container, environment: scope.environment)
+  }
+
+  package func means(_ scope: Scope) -> Bool {
+    (container == nil || container == scope.container)
+      && (environment == nil || environment == scope.environment)
+  }
+}
+
+/// An answer to it: one snapshot.
+package struct FeedbackPage: Hashable, Sendable {
+  package struct Item: Hashable, Sendable {
+    package var position: FeedbackPosition
+    package var feedback: Feedback
+
+    package init(position: FeedbackPosition, feedback: Feedback) {
+      self.position = position
+      self.feedback = feedback
+    }
+  }
+
+  package var items: [Item]
+  /// More stands after the last of them.
+  package var hasMore: Bool
+  /// Items of the scopes asked for were trimmed up to here: whoever asks after an earlier position
+  /// may have missed some.
+  package var floor: FeedbackPosition
+  /// The last position ever given, in any scope. Whoever asks after a later one has it from another
+  /// store, or from this one before it was restored from a copy.
+  package var head: FeedbackPosition
+
+  package init(
+    items: [Item], hasMore: Bool, floor: FeedbackPosition, head: FeedbackPosition
+  ) {
+    self.items = items
+    self.hasMore = hasMore
+    self.floor = floor
+    self.head = head
+  }
+
+  /// Where a reader goes on who asked after `position`.
+  package func next(after position: FeedbackPosition) -> FeedbackPosition {
+    items.last?.position ?? max(position, floor)
+  }
+}

@@ -1,0 +1,47 @@
+import RelayCore
+
+/// What the apps' servers are told agrees with what the tables say, whatever crashed in between.
+extension World {
+  /// P5: a device is out of reach for a recorded reason, and that reason is told, once.
+  func checkFeedback(_ tables: PartitionTables) throws {
+    for row in tables.devices {
+      let own = store.feedback.filter {
+        $0.device == row.key && $0.registration == row.registration
+      }
+      let last = own.last?.news
+      if let retirement = row.lane.retirement {
+        guard case .retired(retirement.reason, _) = last else {
+          throw Broken(.everyDeviceIsWoken, "\(row.key.line) is retired, and nobody was told")
+        }
+      } else if row.lane.silence?.isTold == true {
+        guard case .silent = last else {
+          throw Broken(.everyDeviceIsWoken, "\(row.key.line) is silent, and nobody was told")
+        }
+      } else if let last, last != .returned {
+        throw Broken(.everyDeviceIsWoken, "\(row.key.line) is well, and was last told \(last)")
+      }
+      try checkOrder(own.map(\.news), row)
+    }
+  }
+
+  /// Nobody is told twice that a registration was given up, or that it is silent or back without
+  /// anything in between.
+  private func checkOrder(_ news: [Feedback.News], _ row: DeviceRow) throws {
+    for (before, after) in zip(news, news.dropFirst()) {
+      let isWrong =
+        switch (before, after) {
+        case (.retired, _), (.silent, .silent), (.returned, .returned): true
+        default: false
+        }
+      if isWrong {
+        throw Broken(.everyDeviceIsWoken, "\(row.key.line) was told \(before) and then \(after)")
+      }
+    }
+  }
+}
+
+extension Feedback {
+  var isSilence: Bool {
+    if case .silent = news { true } else { false }
+  }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import GRDB
+import RelayCore
+import RelayEngine
+
+/// The feed of feedback in its two tables, within one transaction or snapshot.
+struct FeedbackTable {
+  let database: GRDB.Database
+
+  /// Adds what is new and keeps each scope within its bound. An item that is there already, because
+  /// its cut is folded once more, changes nothing.
+  func append(_ items: [Feedback], at: Instant, limits: Limits) throws {
+    guard !items.isEmpty else { return }
+    var scopes: [Scope] = []
+    for item in items {
+      let scope = StoreKey(scope: item.device.scope).data
+      var id = StoreKey()
+      id.word(item.id.high)
+      id.word(item.id.low)
+      try run(
+        "INSERT INTO feedback (id, scope, kept, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        [id.data, scope, at.milliseconds, Data(item.blob)])
+      guard database.changesCount > 0 else { continue }
+      try run(
+        """
+        INSERT INTO feedback_scopes (scope, count, floor, taken) VALUES (?, 1, 0, 0)
+        ON CONFLICT (scope) DO UPDATE SET count = count + 1
+        """, [scope])
+      if !scopes.contains(item.device.scope) { scopes.append(item.device.scope) }
+    }
+    for scope in scopes { try bound(scope, to: limits.feedbackItems) }
+  }
+
+  private func bound(_ scope: Scope, to limit: Int) throws {
+    let key = StoreKey(scope: scope).data
+    let count = try Int.fetchOne(
+      try database.cachedStatement(sql: "SELECT count FROM feedback_scopes WHERE scope = ?"),
+      arguments: [key])
+    guard let count, count > limit else { return }
+    let oldest = try Int64.fetchAll(
+      try database.cachedStatement(
+        sql: "SELECT position FROM feedback WHERE scope = ? ORDER BY position LIMIT ?"),
+      arguments: [key, count - limit])
+    for position in oldest { try remove(position, of: key) }
+  }
+
+  /// Removes the oldest items, those kept before an instant. The relay's time never goes back, so
+  /// none that is older stands behind one that is not.
+  func trim(before instant: Instant, limit: Int) throws -> Int {
+    let rows = try Row.fetchAll(
+      try database.cachedStatement(
+        sql: "SELECT position, scope, kept FROM feedback ORDER BY position LIMIT ?"),
+      arguments: [limit])
+    let old = rows.prefix { ($0[2] as Int64) < instant.milliseconds }
+    for row in old { try remove(row[0], of: row[1]) }
+    return old.count
+  }
+
+  private func remove(_ position: Int64, of scope: Data) throws {
+    try run("DELETE FROM feedback WHERE position = ?", [position])
+    try run(
+      "UPDATE feedback_scopes SET count = count - 1, floor = max(floor, ?) WHERE scope = ?",
+      [position, scope])
+  }
+
+  func page(_ query: FeedbackQuery) throws -> FeedbackPage {
+    var (meant, floor): ([Data], Int64) = ([], 0)
+    for row in try Row.fetchAll(database, sql: "SELECT scope, floor FROM feedback_scopes") {
+      var reader = StoreKeyReader(row[0] as Data)
+      guard query.means(try reader.scope()) else { continue }
+      meant.append(row[0])
+      floor = max(floor, row[1])
+    }
+    let marks = Array(repeating: "?", count: meant.count).joined(separator: ", ")
+    let rows = try Row.fetchAll(
+      database,
+      sql: """
+        SELECT position, body FROM feedback WHERE scope IN (\(marks)) AND position > ?
+        ORDER BY position LIMIT ?
+        """,
+      arguments: StatementArguments(meant)
+        + [Int64(clamping: query.after.number), query.limit + 1])
+    let items = try rows.prefix(query.limit).map { row in
+      FeedbackPage.Item(
+        position: FeedbackPosition(UInt64(row[0] as Int64)),
+        feedback: try Feedback(blob: [UInt8](row[1] as Data)))
+    }
+    let head = try Int64.fetchOne(
+      database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'feedback'")
+    return FeedbackPage(
+      items: items, hasMore: rows.count > query.limit, floor: FeedbackPosition(UInt64(floor)),
+      head: FeedbackPosition(UInt64(head ?? 0)))
+  }
+
+  func taken(in scope: Scope) throws -> FeedbackPosition {
+    let taken = try Int64.fetchOne(
+      database, sql: "SELECT taken FROM feedback_scopes WHERE scope = ?",
+      arguments: [StoreKey(scope: scope).data])
+    return FeedbackPosition(UInt64(taken ?? 0))
+  }
+
+  func take(through position: FeedbackPosition, in scope: Scope) throws {
+    try run(
+      """
+      INSERT INTO feedback_scopes (scope, count, floor, taken) VALUES (?, 0, 0, ?)
+      ON CONFLICT (scope) DO UPDATE SET taken = max(taken, excluded.taken)
+      """, [StoreKey(scope: scope).data, Int64(clamping: position.number)])
+  }
+
+  private func run(_ sql: String, _ arguments: StatementArguments) throws {
+    try database.cachedStatement(sql: sql).execute(arguments: arguments)
+  }
+}

@@ -1,0 +1,21 @@
+package import RelayCore
+package import RelayEngine
+import RelayMemory
+
+extension MemoryStore {
+  package func feedback(_ query: FeedbackQuery) async throws(StoreError) -> FeedbackPage {
+    try read { world throws(StoreError) in world.feedback.page(query) }
+  }
+
+  package func feedbackTaken(in scope: Scope) async throws(StoreError) -> FeedbackPosition {
+    try read { world throws(StoreError) in world.feedback.taken[scope] ?? .zero }
+  }
+
+  package func takeFeedback(
+    through position: FeedbackPosition, in scope: Scope
+  ) async throws(StoreError) {
+    try write(nil) { world throws(StoreError) in
+      world.feedback.taken[scope] = max(world.feedback.taken[scope] ?? .zero, position)
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import RelayCore
+import Testing
+
+/// Who counts as silent, wake by wake.
+@Suite struct SilenceTests {
+  /// A device that has acknowledged something, on the ladder of the defaults.
+  private func acknowledging() -> LaneRig {
+    var rig = LaneRig()
+    rig.lane.registered(withProvider: true)
+    rig.zone(0)
+    rig.wake()
+    rig.delivered()
+    rig.fetched(zone: 0)
+    return rig
+  }
+
+  /// The next wake, delivered; nil wakes: nothing was told.
+  private func wake(_ rig: inout LaneRig, ladder: Bool = true) -> Silence? {
+    let attempt = rig.wake()
+    #expect(attempt?.isLadder == ladder)
+    return rig.lane.delivered(at: rig.now, policy: rig.policy, ledger: &rig.ledger)
+  }
+
+  @Test func theLadderEndsInSilenceOnce() {
+    var rig = acknowledging()
+    rig.zone(1)
+    var silence = wake(&rig, ladder: false)
+    #expect(silence == nil)
+    let first = rig.now
+    var told: [(wake: Int, after: Span, silence: Silence)] = []
+    for number in 2...12 {
+      silence = wake(&rig)
+      if let silence { told.append((number, rig.now - first, silence)) }
+    }
+    // 5 min, 30 min (within the budget), 2 h, 12 h and 24 h; then the sweep, day by day.
+    #expect(told.count == 1)
+    #expect(told.first?.wake == 8)
+    #expect((told.first?.after).map { .days(3) <= $0 && $0 < .days(4) } == true)
+    #expect(told.first?.silence == Silence(since: first, wakes: 8, isTold: true))
+    let recovered = rig.recovered()
+    #expect(recovered.lane.silence?.isTold == true, "a crash does not tell it again")
+  }
+
+  @Test func aSignBeginsAnewAndSaysWhetherItWasMissed() {
+    var rig = acknowledging()
+    rig.policy.silentAfter = .minutes(30)
+    rig.zone(1)
+    _ = wake(&rig, ladder: false)
+    var wasMissed = rig.lane.gaveSign()
+    #expect(!wasMissed, "nobody had been told")
+    for expected in [nil, nil, 3] {
+      let silence = wake(&rig)
+      #expect(silence?.wakes == expected)
+    }
+    wasMissed = rig.lane.gaveSign()
+    #expect(wasMissed)
+    wasMissed = rig.lane.gaveSign()
+    #expect(!wasMissed && rig.lane.silence == nil)
+  }
+
+  @Test func newsBeginTheLadderAnewAndNotTheSilence() {
+    var rig = acknowledging()
+    rig.policy.silentAfter = .hours(2)
+    var told = 0
+    for index in 0..<9 {
+      rig.zone(index % 4)
+      if wake(&rig, ladder: false) != nil { told += 1 }
+      rig.advance(1_200)
+    }
+    #expect(rig.lane.ladderStep == 0 && told == 1)
+  }
+
+  @Test func whoNeverAcknowledgedCannotBeSilent() {
+    var rig = LaneRig()
+    rig.policy.silentAfter = .zero
+    rig.lane.registered(withProvider: true)
+    for index in 0..<4 {
+      rig.zone(index)
+      _ = wake(&rig, ladder: false)
+    }
+    #expect(rig.lane.silence == nil)
+  }
+
+  @Test func twoWakesAreTooFewHoweverLongItTakes() {
+    var rig = acknowledging()
+    rig.policy.rewake = [.days(30)]
+    rig.zone(1)
+    var silence = wake(&rig, ladder: false)
+    silence = wake(&rig) ?? silence
+    #expect(silence == nil && rig.now - Sample.start >= .days(30))
+    silence = wake(&rig)
+    #expect(silence?.wakes == Silence.wakesLeast)
+  }
+
+  @Test func anAlertAsksForNoAnswer() {
+    var rig = acknowledging()
+    rig.policy.silentAfter = .zero
+    for index in 0..<5 {
+      rig.alert("A\(index)")
+      let attempt = rig.wake(covering: false)
+      #expect(attempt?.isAlert == true)
+      rig.delivered()
+    }
+    #expect(rig.lane.silence == nil)
+  }
+}

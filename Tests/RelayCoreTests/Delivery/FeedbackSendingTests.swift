@@ -1,0 +1,117 @@
+import RelayCore
+import Testing
+
+/// When feedback goes to a webhook, step by step.
+@Suite struct FeedbackSendingTests {
+  private var sending = FeedbackSending()
+
+  private func s(_ seconds: Double) -> Instant { .s(seconds) }
+
+  @Test mutating func itLooksAtTheStartAndThenWhenRung() {
+    expect(0, .deliver)
+    expect(0, .nothing)
+    end(.empty, 0)
+    expect(1, .nothing)
+    sending.rung()
+    expect(1, .deliver)
+    end(.taken(hasMore: true), 2)
+    expect(2, .deliver)
+    end(.taken(hasMore: false), 3)
+    expect(3, .nothing)
+  }
+
+  @Test mutating func whatComesWhileItSendsIsNotForgotten() {
+    for outcome in [FeedbackSending.Outcome.empty, .taken(hasMore: false)] {
+      expect(0, .deliver)
+      sending.rung()
+      end(outcome, 0)
+    }
+    expect(0, .deliver)
+  }
+
+  @Test mutating func itRestsTwiceAsLongEachTimeWithinItsBound() {
+    var rests: [Int64] = []
+    var now = 0.0
+    for _ in 0..<12 {
+      expect(now, .deliver)
+      end(.failed(after: nil), now)
+      guard case .wait(let until) = next(now) else { return }
+      rests.append((until - s(now)).milliseconds)
+      sending.rung()
+      expect(now, .wait(until: until))
+      now += Double(rests.last ?? 0) / 1_000
+    }
+    let seconds: [Int64] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300]
+    #expect(rests == seconds.map { $0 * 1_000 } && sending.failures == 12)
+    expect(now, .deliver)
+    end(.taken(hasMore: false), now)
+    #expect(sending.failures == 0)
+    sending.rung()
+    expect(now, .deliver)
+    end(.failed(after: nil), now)
+    expect(now, .wait(until: s(now + 1)))
+  }
+
+  @Test(arguments: [(0, 800), (20, 1_000), (40, 1_200), (41, 800)] as [(UInt64, Int64)])
+  func theRestHasTwentyPercentOfChance(draw: UInt64, milliseconds: Int64) {
+    var sending = FeedbackSending()
+    let first = sending.next(at: .zero)
+    #expect(first == .deliver)
+    sending.ended(.failed(after: nil), at: .zero, draw: draw)
+    let next = sending.next(at: .zero)
+    #expect(next == .wait(until: Instant(milliseconds: milliseconds)))
+  }
+
+  @Test mutating func theServersWishCountsUpToABound() {
+    expect(0, .deliver)
+    end(.failed(after: .seconds(30)), 0)
+    expect(0, .wait(until: s(30)))
+    expect(30, .deliver)
+    end(.failed(after: .days(9)), 30)
+    expect(30, .wait(until: s(3_630)))
+  }
+
+  @Test mutating func whoWantsNoMoreIsAskedOnlyAfterAReload() {
+    expect(0, .deliver)
+    end(.refused, 0)
+    sending.rung()
+    expect(99_999, .nothing)
+    #expect(sending.isStopped)
+    sending.renewed()
+    expect(99_999, .deliver)
+    #expect(!sending.isStopped)
+  }
+
+  @Test mutating func aReloadEndsARestAndNotWhatIsUnderWay() {
+    expect(0, .deliver)
+    end(.failed(after: nil), 0)
+    sending.renewed()
+    expect(0, .deliver)
+    sending.renewed()
+    expect(0, .nothing)
+    end(.taken(hasMore: false), 0)
+    expect(0, .deliver)
+  }
+
+  @Test mutating func anOutcomeThatNobodyAwaitsChangesNothing() {
+    end(.refused, 0)
+    expect(0, .deliver)
+    end(.empty, 0)
+    end(.failed(after: nil), 0)
+    expect(0, .nothing)
+    #expect(sending.failures == 0)
+  }
+
+  private mutating func expect(_ seconds: Double, _ action: FeedbackSending.Action) {
+    let next = next(seconds)
+    #expect(next == action)
+  }
+
+  private mutating func next(_ seconds: Double) -> FeedbackSending.Action {
+    sending.next(at: s(seconds))
+  }
+
+  private mutating func end(_ outcome: FeedbackSending.Outcome, _ seconds: Double) {
+    sending.ended(outcome, at: s(seconds), draw: 20)
+  }
+}

@@ -1,0 +1,110 @@
+import RelayCore
+import Testing
+
+/// What the apps' servers are told, and with which cut.
+@Suite struct FeedbackTests {
+  private let gone = Verdict.gone(at: Sample.start + .hours(1), .init("Unregistered"))
+
+  /// A device with a zone subscription, woken.
+  private func woken() throws -> (PartitionRig, PushAttempt) {
+    var rig = PartitionRig()
+    rig.register(1)
+    rig.save("zones", .zone(Sample.zone, recordType: nil))
+    rig.change(.record(.created))
+    let attempts = rig.wake()
+    return (rig, try #require(attempts.first))
+  }
+
+  @Test func aRetirementIsToldInTheCutThatMakesItDurable() throws {
+    var (rig, attempt) = try woken()
+    rig.ended(attempt, gone)
+    #expect(rig.partition.isDirty)
+    var cut = rig.fold()
+    let item = try #require(cut.feedback.first)
+    #expect(cut.feedback.count == 1 && cut.devices.first?.lane.retirement != nil)
+    #expect(item.news == .retired(reason: "Unregistered", since: Sample.start + .hours(1)))
+    #expect(item.device.client == Sample.client(1) && item.address == Sample.address(1))
+    #expect(item.registeredAt == Sample.start && item.at == rig.now)
+    cut = rig.fold()
+    #expect(cut.feedback.isEmpty, "it is told once")
+  }
+
+  @Test func aVerdictAboutAnOlderRegistrationTellsNothing() throws {
+    var (rig, attempt) = try woken()
+    rig.register(1)
+    rig.ended(attempt, gone)
+    let cut = rig.fold()
+    #expect(cut.feedback.isEmpty)
+  }
+
+  @Test func aRetiredDeviceThatRegistersIsBack() throws {
+    var (rig, attempt) = try woken()
+    rig.ended(attempt, gone)
+    let first = rig.fold().feedback
+    rig.register(1, address: Sample.address(9))
+    let second = rig.fold().feedback
+    #expect(second.map(\.news) == [.returned])
+    #expect(second.first?.address == Sample.address(9))
+    rig.register(1, address: Sample.address(9))
+    let cut = rig.fold()
+    #expect(cut.feedback.isEmpty, "a renewal is no news")
+    #expect(Set((first + second).map(\.id)).count == 2)
+  }
+
+  @Test func aDisplacedDeviceIsToldWithTheTokenItLost() throws {
+    var rig = PartitionRig()
+    rig.register(1)
+    let key = DeviceKey(scope: Sample.scope, user: Sample.owner, client: Sample.client(1))
+    let lost = Forwarded.Message.displaced(
+      Displacement(device: key, registration: Ordinal(1)))
+    rig.hear(lost, 5)
+    let told = rig.fold().feedback
+    #expect(told.map(\.news) == [.retired(reason: "displaced", since: nil)])
+    #expect(told.first?.address == Sample.address(1))
+    rig.hear(lost, 6)
+    let cut = rig.fold()
+    #expect(cut.feedback.isEmpty, "it is retired already")
+  }
+
+  @Test func aSilentDeviceIsToldAndItsReturnToo() throws {
+    var policy = WakePolicy()
+    policy.silentAfter = .minutes(5)
+    var rig = PartitionRig(policy: policy)
+    rig.register(1)
+    rig.save("zones", .zone(Sample.zone, recordType: nil))
+    let key = DeviceKey(scope: Sample.scope, user: Sample.owner, client: Sample.client(1))
+    rig.partition.served(.wake(0), by: key, at: rig.now)
+    rig.change(.record(.created))
+    for seconds in [3.0, 301, 1_801] {
+      let attempts = rig.wake(after: seconds)
+      rig.ended(try #require(attempts.first), .delivered)
+    }
+    let silent = rig.fold().feedback
+    #expect(silent.map(\.news) == [.silent(since: Sample.start + .seconds(3), wakes: 3)])
+    rig.partition.served(.wake(3), by: key, at: rig.now)
+    var cut = rig.fold()
+    #expect(cut.feedback.map(\.news) == [.returned])
+    rig.partition.served(.wake(3), by: key, at: rig.now)
+    cut = rig.fold()
+    #expect(cut.feedback.isEmpty)
+  }
+
+  @Test func aPollAtTheCourierIsASign() throws {
+    var policy = WakePolicy()
+    policy.silentAfter = .minutes(5)
+    var rig = PartitionRig(policy: policy)
+    rig.register(1)
+    rig.save("zones", .zone(Sample.zone, recordType: nil))
+    let key = DeviceKey(scope: Sample.scope, user: Sample.owner, client: Sample.client(1))
+    rig.partition.served(.wake(0), by: key, at: rig.now)
+    rig.change(.record(.created))
+    for seconds in [3.0, 301, 1_801] {
+      let attempts = rig.wake(after: seconds)
+      rig.ended(try #require(attempts.first), .delivered)
+    }
+    var effects: [Effect] = []
+    rig.partition.connected(key, 7, after: nil, at: rig.now, &effects)
+    let cut = rig.fold()
+    #expect(cut.feedback.map(\.news).last == .returned)
+  }
+}
