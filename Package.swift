@@ -93,6 +93,9 @@ let rooms: [Target] = [
       .product(name: "HTTPTypes", package: "swift-http-types"), tls, jwt, crypto, logging,
       lifecycle,
     ]),
+  .room(
+    "RelayFeedback", ["RelayEngine", "RelayCore", "RelayWire"],
+    products: [crypto, logging, lifecycle]),
   .room("RelaySystem", ["RelayEngine", "RelayCore", "CSystemd"], products: [logging, lifecycle]),
   .room("RelayClient", ["RelayWire", "CCurl"]),
   .room(
@@ -107,7 +110,7 @@ let rooms: [Target] = [
     "RelayCommands",
     [
       "RelayCore", "RelayWire", "RelayEngine", "RelayKeys", "RelayStore", "RelayPush", "RelayHTTP",
-      "RelaySystem", "RelayClient", "RelayStandin",
+      "RelayFeedback", "RelaySystem", "RelayClient", "RelayStandin",
     ],
     products: nio + [
       arguments, logging, lifecycle, crypto, jwt, .product(name: "Yams", package: "Yams"),
@@ -138,6 +141,10 @@ let roomTests: [Target] = [
       .product(name: "HummingbirdTesting", package: "hummingbird"),
       .product(name: "HTTPTypes", package: "swift-http-types"), jwt, logging, crypto, rsa,
     ]),
+  .tests(
+    "RelayFeedbackTests",
+    ["RelayFeedback", "RelayStore", "RelayMemory", "RelayEngine", "RelayCore", "RelayWire"],
+    products: [logging, crypto]),
   .tests("RelaySystemTests", ["RelaySystem", "RelayEngine", "RelayCore"], products: [logging]),
   .tests(
     "RelayClientTests", ["RelayClient"],

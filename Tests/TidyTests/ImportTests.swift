@@ -8,8 +8,8 @@ import Testing
 
   /// Each adapter knows the engine's ports and one outside world, never another adapter.
   private static let adapters: Set<String> = [
-    "RelayHTTP", "RelayStore", "RelayPush", "RelaySystem", "RelayKeys", "RelayClient",
-    "RelayStandin",
+    "RelayHTTP", "RelayStore", "RelayPush", "RelayFeedback", "RelaySystem", "RelayKeys",
+    "RelayClient", "RelayStandin",
   ]
 
   /// Rooms whose imports stand here in full.

@@ -1,0 +1,54 @@
+package import RelayCore
+import RelayEngine
+package import RelayWire
+
+/// A push token's short digest, as operators see it.
+package typealias TokenDigest = @Sendable ([UInt8]) -> String
+
+extension FeedbackReport {
+  /// What a reader is told who asked after `position`.
+  package init(
+    _ page: FeedbackPage, after position: FeedbackPosition, digest: TokenDigest
+  ) {
+    self.init(
+      items: page.items.map { FeedbackItem($0, digest: digest) },
+      next: page.next(after: position).number, moreComing: page.hasMore,
+      missedThrough: page.missed(after: position))
+  }
+}
+
+extension FeedbackPage {
+  /// Up to where somebody who knows everything until `position` has missed something.
+  func missed(after position: FeedbackPosition) -> UInt64? {
+    position < floor ? floor.number : nil
+  }
+}
+
+extension FeedbackItem {
+  init(_ item: FeedbackPage.Item, digest: TokenDigest) {
+    let feedback = item.feedback
+    let type =
+      switch feedback.news {
+      case .retired: "retired"
+      case .silent: "silent"
+      case .returned: "returned"
+      }
+    self.init(
+      position: item.position.number, id: feedback.id.text, type: type,
+      at: feedback.at.milliseconds, container: feedback.device.scope.container,
+      environment: feedback.device.scope.environment.name, user: feedback.device.user.name,
+      clientId: feedback.device.client.text, transport: feedback.address.transport.name,
+      topic: feedback.address.topic,
+      tokenDigest: feedback.address.token.isEmpty ? "" : digest(feedback.address.token),
+      registeredAt: feedback.registeredAt.milliseconds)
+    switch feedback.news {
+    case .retired(let word, let since):
+      reason = word
+      providerTime = since?.milliseconds
+    case .silent(let since, let count):
+      silentSince = since.milliseconds
+      wakes = count
+    case .returned: break
+    }
+  }
+}

@@ -1,0 +1,214 @@
+import Logging
+import RelayCore
+import RelayEngine
+import RelayWire
+import Synchronization
+
+/// One scope's webhook: reads what is next from the durable feed, delivers it, and moves the
+/// durable mark when its server has taken it. Holds one page in memory and one request under way,
+/// however long its server is away.
+final class Webhook: Sendable {
+  /// What all webhooks share.
+  struct World: Sendable {
+    var shelf: any FeedbackShelf
+    var carrier: any WebhookCarrier
+    var clock: any ClockReader
+    var digest: TokenDigest
+    var rule: FeedbackSending.Rule
+    var version: String
+    /// Says what is wrong with a scope's webhook, or that nothing is any more.
+    var report: @Sendable (Scope, String?) -> Void
+    var logger: Logger
+  }
+
+  private struct State {
+    /// Nil: no webhook any more.
+    var settings: WebhookSettings?
+    var sending: FeedbackSending
+    var taken: FeedbackPosition?
+    var vitals: Vitals.Webhook
+    /// Of the oldest item that waits.
+    var waitingSince: Instant?
+  }
+
+  let scope: Scope
+  private let world: World
+  private let bell = Doorbell()
+  private let state: Mutex<State>
+
+  init(_ settings: WebhookSettings, of scope: Scope, in world: World) {
+    self.scope = scope
+    self.world = world
+    state = Mutex(
+      State(
+        settings: settings, sending: FeedbackSending(world.rule),
+        vitals: Vitals.Webhook(scope: scope)))
+  }
+
+  var vitals: Vitals.Webhook {
+    let now = world.clock.wall()
+    return state.withLock { state in
+      var vitals = state.vitals
+      vitals.position = state.taken?.number ?? 0
+      if let since = state.waitingSince {
+        vitals.oldestAge = Double(max(0, (now - since).milliseconds)) / 1_000
+      }
+      return vitals
+    }
+  }
+
+  func rung() {
+    state.withLock { $0.sending.rung() }
+    bell.ring()
+  }
+
+  /// A reload: nil ends it. What did not change is not disturbed, unless it had stopped.
+  func adopt(_ settings: WebhookSettings?) {
+    state.withLock { state in
+      guard state.settings != settings || state.sending.isStopped else { return }
+      state.settings = settings
+      state.sending.renewed()
+    }
+    if settings == nil { world.report(scope, nil) }
+    bell.ring()
+  }
+
+  /// Until it is cancelled or has no settings any more.
+  func run() async {
+    while !Task.isCancelled, let settings = state.withLock({ $0.settings }) {
+      let now = world.clock.boot()
+      switch state.withLock({ $0.sending.next(at: now) }) {
+      case .deliver:
+        state.withLock { $0.vitals.state = .sending }
+        let outcome = await deliver(to: settings)
+        ended(outcome)
+      case .wait(let until): await bell.wait(atMost: .milliseconds((until - now).milliseconds))
+      case .nothing: await bell.wait(atMost: nil)
+      }
+    }
+  }
+
+  private enum Delivered {
+    case empty
+    case taken(FeedbackPage)
+    case failed(String, after: Span?)
+    case refused
+  }
+
+  private func deliver(to settings: WebhookSettings) async -> Delivered {
+    do throws(StoreError) {
+      var known = state.withLock { $0.taken }
+      if known == nil { known = try await world.shelf.feedbackTaken(in: scope) }
+      let taken = known ?? .zero
+      let page = try await world.shelf.feedback(
+        FeedbackQuery(after: taken, limit: world.rule.itemsMax, scope: scope))
+      state.withLock { state in
+        state.taken = taken
+        state.waitingSince = page.items.first?.feedback.at
+      }
+      guard let last = page.items.last else { return .empty }
+      let outcome = await carry(page, after: taken, to: settings)
+      guard case .taken = outcome else { return outcome }
+      try await world.shelf.takeFeedback(through: last.position, in: scope)
+      state.withLock { $0.taken = last.position }
+      return outcome
+    } catch {
+      // What was taken and not noted is delivered again, with the same ids.
+      return .failed("the store: \(error.message)", after: nil)
+    }
+  }
+
+  private func carry(
+    _ page: FeedbackPage, after taken: FeedbackPosition, to settings: WebhookSettings
+  ) async -> Delivered {
+    let delivery = FeedbackDelivery(
+      container: scope.container, environment: scope.environment.name,
+      items: page.items.map { FeedbackItem($0, digest: world.digest) },
+      missedThrough: page.missed(after: taken))
+    let answer: WebhookAnswer
+    do {
+      answer = try await world.carrier.carry(
+        WebhookRequest(delivery, to: settings, at: world.clock.wall(), version: world.version))
+    } catch let failure as WebhookFailure {
+      return .failed(failure.reason, after: nil)
+    } catch {
+      return .failed("the items cannot be written as JSON: \(error)", after: nil)
+    }
+    switch answer.status {
+    case 200...299: return .taken(page)
+    case 410: return .refused
+    case 300...399:
+      return .failed(
+        "it answered with status \(answer.status), and redirects are not followed",
+        after: answer.retryAfter)
+    default: return .failed("it answered with status \(answer.status)", after: answer.retryAfter)
+    }
+  }
+
+  /// Failures in a row from which on `status` speaks of it: a server that restarts is no trouble.
+  private static let failuresTold = 3
+
+  private func ended(_ delivered: Delivered) {
+    // A delivery that was cancelled says nothing about its server.
+    if Task.isCancelled, case .failed = delivered { return }
+    // Taken out of the configuration meanwhile: nobody could mend it any more.
+    guard state.withLock({ $0.settings != nil }) else { return }
+    let now = world.clock.boot()
+    let draw = UInt64.random(in: 0...UInt64.max)
+    let failures = state.withLock { state in
+      switch delivered {
+      case .empty:
+        state.vitals.state = .idle
+        state.sending.ended(.empty, at: now, draw: draw)
+      case .taken(let page):
+        state.vitals.state = .idle
+        state.vitals.sent += Int64(page.items.count)
+        state.vitals.lastError = nil
+        state.waitingSince = nil
+        state.sending.ended(.taken(hasMore: page.hasMore), at: now, draw: draw)
+      case .failed(let reason, let after):
+        state.vitals.state = .retrying
+        state.vitals.failed += 1
+        state.vitals.lastError = reason
+        state.sending.ended(.failed(after: after), at: now, draw: draw)
+      case .refused:
+        state.vitals.state = .stopped
+        state.vitals.failed += 1
+        state.vitals.lastError = "it answered with status 410"
+        state.sending.ended(.refused, at: now, draw: draw)
+      }
+      return state.sending.failures
+    }
+    tell(delivered, failures: failures)
+  }
+
+  private func tell(_ delivered: Delivered, failures: Int) {
+    let name = "the webhook of \(scope.container) \(scope.environment.name)"
+    switch delivered {
+    case .empty: break
+    case .taken: world.report(scope, nil)
+    case .failed(let reason, _):
+      guard failures >= Self.failuresTold else { return }
+      if failures == Self.failuresTold { log("feedback is not taken", reason) }
+      world.report(
+        scope,
+        "\(name) does not take feedback: \(reason); items wait in the feed and are tried again; "
+          + "check its URL and the server behind it")
+    case .refused:
+      log("feedback is refused for good", "status 410")
+      world.report(
+        scope,
+        "\(name) is stopped: its server answered with status 410, which means no more of it; "
+          + "take feedback.url out of the configuration, or reload when it takes feedback again")
+    }
+  }
+
+  private func log(_ message: Logger.Message, _ reason: String) {
+    world.logger.warning(
+      message,
+      metadata: [
+        "container": "\(scope.container)", "environment": "\(scope.environment.name)",
+        "reason": "\(reason)",
+      ])
+  }
+}

@@ -1,0 +1,65 @@
+package import Logging
+package import RelayCore
+package import RelayEngine
+import ServiceLifecycle
+import Synchronization
+
+/// All webhooks, one a scope, each going its own way: one whose server hangs keeps neither another
+/// one waiting, nor the relay's loop, nor a fold.
+package final class Webhooks: Service, FeedbackBell {
+  private let world: Webhook.World
+  private let hooks = Mutex<[Scope: Webhook]>([:])
+  private let begun: AsyncStream<Webhook>
+  private let begin: AsyncStream<Webhook>.Continuation
+
+  /// - Parameters:
+  ///   - shelf: the feed, and how far each server has taken it.
+  ///   - digest: what is shown of a push token.
+  ///   - report: told a sentence when a scope's webhook is in trouble, nil when it is well.
+  package init(
+    shelf: any FeedbackShelf, carrier: any WebhookCarrier, clock: any ClockReader,
+    digest: @escaping TokenDigest, rule: FeedbackSending.Rule = FeedbackSending.Rule(),
+    version: String, report: @escaping @Sendable (Scope, String?) -> Void, logger: Logger
+  ) {
+    world = Webhook.World(
+      shelf: shelf, carrier: carrier, clock: clock, digest: digest, rule: rule, version: version,
+      report: report, logger: logger)
+    (begun, begin) = AsyncStream.makeStream()
+  }
+
+  /// From now on these scopes have webhooks, and no others.
+  package func adopt(_ settings: [Scope: WebhookSettings]) {
+    let (known, fresh) = hooks.withLock { hooks in
+      let known = Array(hooks.values)
+      for hook in known where settings[hook.scope] == nil { hooks[hook.scope] = nil }
+      var fresh: [Webhook] = []
+      for (scope, one) in settings where hooks[scope] == nil {
+        let hook = Webhook(one, of: scope, in: world)
+        hooks[scope] = hook
+        fresh.append(hook)
+      }
+      return (known, fresh)
+    }
+    for hook in known { hook.adopt(settings[hook.scope]) }
+    for hook in fresh { begin.yield(hook) }
+  }
+
+  package func ring(_ scopes: Set<Scope>) {
+    for hook in hooks.withLock({ hooks in scopes.compactMap { hooks[$0] } }) { hook.rung() }
+  }
+
+  /// In the order of their scopes.
+  package var vitals: [Vitals.Webhook] {
+    hooks.withLock { Array($0.values) }.map(\.vitals).sorted { $0.scope < $1.scope }
+  }
+
+  /// Until the daemon stops. What is under way is given up then: the next life delivers it again.
+  package func run() async {
+    await cancelWhenGracefulShutdown {
+      await withDiscardingTaskGroup { group in
+        for await hook in self.begun { group.addTask { await hook.run() } }
+        group.cancelAll()
+      }
+    }
+  }
+}

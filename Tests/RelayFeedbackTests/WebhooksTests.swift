@@ -1,0 +1,154 @@
+import Foundation
+import RelayCore
+import RelayEngine
+import RelayFeedback
+import RelayMemory
+import RelayStore
+import RelayWire
+import Testing
+
+/// Nothing is missing and nothing out of order, whatever the apps' servers do.
+@Suite struct WebhooksTests {
+  private let scope = FeedbackWorld.notes
+
+  @Test func itemsAreDeliveredInOrderAndMarkedAsTaken() async throws {
+    let world = try await FeedbackWorld()
+    try await world.fold(1...7)
+    try await world.run {
+      await world.servers.came(3)
+      try await world.fold(8...8)
+      await world.servers.came(4)
+    }
+    let batches = try world.servers.requests().map { try $0.delivery.items.map(\.position) }
+    #expect(batches == [[1, 2, 3], [4, 5, 6], [7], [8]])
+    let item = try #require(try world.servers.requests().first?.delivery.items.first)
+    #expect(item.id == FeedbackWorld.item(1).id.text && item.type == "retired")
+    #expect(item.reason == "Unregistered" && item.providerTime == 7 && item.registeredAt == 5)
+    #expect(item.tokenDigest == "digest3" && item.clientId.hasSuffix("0001"))
+    let delivery = try #require(try world.servers.requests().first?.delivery)
+    #expect(delivery.container == scope.container && delivery.environment == "production")
+    #expect(delivery.missedThrough == nil && delivery.type == "zonerelay.feedback")
+  }
+
+  @Test func whatIsNotTakenIsDeliveredAgainWithTheSameIdsAndBytes() async throws {
+    let world = try await FeedbackWorld()
+    try await world.fold(1...5)
+    world.servers.behave([.drops, .answers(500), .answers(302), .answers(404), .answers(200)])
+    try await world.run { await world.servers.came(6) }
+    let requests = world.servers.requests()
+    #expect(Set(requests[..<5].map(\.body)).count == 1)
+    #expect(Set(requests[..<5].map { $0.header("webhook-id") }).count == 1)
+    #expect(try world.servers.taken().map(\.position) == [1, 2, 3, 4, 5])
+    #expect(requests[5].header("webhook-id") != requests[0].header("webhook-id"))
+  }
+
+  @Test func aThirdFailureIsSaidAndSettledOnceItIsTaken() async throws {
+    let world = try await FeedbackWorld()
+    try await world.fold(1...1)
+    world.servers.behave(
+      [.answers(500), .answers(500), .answers(503), .answers(503)]
+        + [.answers(503, retryAfter: .hours(1))])
+    try await world.run {
+      await world.servers.came(5)
+      let reason = try #require(world.reports[scope])
+      #expect(reason.contains("status 503") && reason.contains("are tried again"))
+      world.webhooks.adopt([scope: WebhookSettings(
+        url: FeedbackWorld.settings().url, keys: FeedbackWorld.settings().keys,
+        timeout: .seconds(3))])
+      await world.servers.came(6)
+      try await world.fold(2...2)
+      await world.servers.came(7)
+      #expect(world.reports[scope] == nil, "a reload ends the rest, and taken is well")
+      let vitals = try #require(world.webhooks.vitals.first)
+      #expect(vitals.failed == 5 && vitals.position >= 1 && vitals.lastError == nil)
+    }
+  }
+
+  @Test func theNextLifeGoesOnWhereTheLastOneStopped() async throws {
+    let world = try await FeedbackWorld()
+    try await world.fold(1...5)
+    world.servers.behave([.answers(200), .hangs])
+    try await world.run { await world.servers.came(2) }
+    let next = try await FeedbackWorld(MemoryStore(world: world.store.world))
+    try await next.run { await next.servers.came(1) }
+    #expect(try world.servers.taken().map(\.position) == [1, 2, 3])
+    #expect(try next.servers.taken().map(\.position) == [4, 5])
+    let repeated = try #require(world.servers.requests().last)
+    #expect(repeated.body == next.servers.requests().first?.body)
+  }
+
+  @Test func fourHundredTenStopsUntilAReload() async throws {
+    let world = try await FeedbackWorld()
+    try await world.fold(1...1)
+    world.servers.behave([.answers(410)])
+    try await world.run {
+      await world.servers.came(1)
+      while world.webhooks.vitals.first?.state != .stopped { await Task.yield() }
+      try await world.fold(2...2)
+      while world.reports[scope] == nil { await Task.yield() }
+      #expect(world.reports[scope]?.contains("410") == true)
+      #expect(world.servers.requests().count == 1)
+      world.webhooks.adopt([scope: FeedbackWorld.settings()])
+      await world.servers.came(2)
+    }
+    #expect(try world.servers.taken().map(\.position) == [1, 2])
+  }
+
+  @Test func aServerThatHangsKeepsNobodyElseWaiting() async throws {
+    let world = try await FeedbackWorld()
+    world.servers.behave([.hangs])
+    let settings = [scope, FeedbackWorld.other].map { ($0, FeedbackWorld.settings($0)) }
+    try await world.run(Dictionary(uniqueKeysWithValues: settings)) {
+      try await world.fold(1...1)
+      await world.servers.came(1)
+      for number in 2...9 as ClosedRange<UInt64> {
+        try await world.fold(number...number, of: FeedbackWorld.other)
+        await world.servers.came(Int(number) - 1, in: FeedbackWorld.other)
+      }
+      #expect(world.servers.requests().count == 1)
+    }
+    #expect(try world.servers.taken(of: FeedbackWorld.other).count == 8)
+  }
+
+  @Test func aScopeWithoutAWebhookIsLeftInTheFeed() async throws {
+    let world = try await FeedbackWorld()
+    try await world.run([:]) {
+      try await world.fold(1...2)
+      world.webhooks.adopt([scope: FeedbackWorld.settings()])
+      await world.servers.came(1)
+      world.webhooks.adopt([:])
+      #expect(world.webhooks.vitals.isEmpty)
+    }
+    #expect(try world.servers.taken().map(\.position) == [1, 2], "one that comes later too")
+  }
+
+  @Test func whatIsTakenOutAmidADeliveryIsNoTrouble() async throws {
+    let world = try await FeedbackWorld()
+    try await world.fold(1...1)
+    let (answers, answer) = AsyncStream<Void>.makeStream()
+    world.servers.behave([.waits(answers, then: 410)])
+    try await world.run {
+      await world.servers.came(1)
+      world.webhooks.adopt([:])
+      answer.finish()
+    }
+    #expect(world.reports[scope] == nil)
+  }
+
+  @Test func whatWasTrimmedBeforeItWasDeliveredIsSaid() async throws {
+    var limits = Limits()
+    limits.feedbackItems = 2
+    let store = MemoryStore(world: MemoryWorld(limits: limits))
+    let world = try await FeedbackWorld(store)
+    try await world.fold(1...5)
+    try await world.run {
+      await world.servers.came(1)
+      while world.webhooks.vitals.first?.position != 5 { await Task.yield() }
+      try await world.fold(6...6)
+      await world.servers.came(2)
+    }
+    let deliveries = try world.servers.requests().map { try $0.delivery }
+    #expect(deliveries.map(\.missedThrough) == [3, nil])
+    #expect(deliveries.map { $0.items.map(\.position) } == [[4, 5], [6]])
+  }
+}
