@@ -22,11 +22,7 @@ enum Daemon {
     // First of all: it changes the environment, while no other thread reads it.
     let sockets = try ListenSockets.inherited()
     let (logger, dial) = Logs.start(settings.log)
-    let files = FileLimit.raise()
-    if let misfit = settings.misfit(files: files) {
-      logger.warning(
-        "too few files may be open", metadata: ["files": "\(files)", "reason": "\(misfit)"])
-    }
+    raiseFileLimit(settings, logger)
     let clock = SystemClock()
     let store = try SQLiteStore(settings.storeSlice)
     let keys = try KeyRing(
@@ -42,11 +38,13 @@ enum Daemon {
       notifier: notifier, parts: 4, line: settings.readyLine, logger: logger)
     let http = settings.httpSlice(listen: sockets["api"], keys: shelf)
     let courier = Courier(limits: http.limits, clock: clock)
+    let feedback = FeedbackParts(
+      settings, store: store, keys: keys, clock: clock, troubles: troubles, logger: logger)
     let engine = Engine(
       store: store,
       outside: Engine.Outside(
-        clock: clock, keys: keys, senders: senders, courier: courier, supervisor: readiness,
-        random: { UInt64.random(in: 1...UInt64.max) }),
+        clock: clock, keys: keys, senders: senders, courier: courier, feedback: feedback.webhooks,
+        supervisor: readiness, random: { UInt64.random(in: 1...UInt64.max) }),
       settings: settings.engineSlice, logger: logger)
     let book = await ScopeBook(http.scopes, keys: keys, limits: http.limits)
     let doors = Doors(
@@ -55,7 +53,7 @@ enum Daemon {
     let connections = Connections(countMax: http.limits.connections)
     let desk = ControlDesk(
       relay: engine, reader: store, keys: keys, clock: clock, access: book, troubles: troubles,
-      process: { OwnProcess.vitals(with: connections) }, settings: http)
+      process: { OwnProcess.vitals(with: connections) }, feedback: feedback.desk, settings: http)
     let control = ControlServer(
       desk: desk, settings: http, clock: clock, logger: logger,
       onListening: { _ in readiness.partReady() })
@@ -63,15 +61,25 @@ enum Daemon {
       doors: doors, settings: http, clock: clock, connections: connections, logger: logger,
       onListening: { _ in readiness.partReady() })
     let reload = Reload(
-      started: settings, providers: providers, engine: engine, shelf: shelf, book: book,
-      dial: dial, troubles: troubles, readiness: readiness, rereading: rereading, logger: logger,
+      started: settings, providers: providers, engine: engine, shelf: shelf,
+      webhooks: feedback.webhooks, book: book, dial: dial, troubles: troubles,
+      readiness: readiness, rereading: rereading, logger: logger,
       onListening: { readiness.partReady() })
     let group = ServiceGroup(
-      services: [EngineService(engine: engine), shelf, reload, control, api],
+      services: [
+        EngineService(engine: engine), feedback.webhooks, shelf, reload, control, api,
+      ],
       gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
     logger.info("starting", metadata: settings.startingMetadata)
     try await group.run()
     await store.close()
     logger.info("stopped")
+  }
+
+  private static func raiseFileLimit(_ settings: Settings, _ logger: Logger) {
+    let files = FileLimit.raise()
+    guard let misfit = settings.misfit(files: files) else { return }
+    logger.warning(
+      "too few files may be open", metadata: ["files": "\(files)", "reason": "\(misfit)"])
   }
 }

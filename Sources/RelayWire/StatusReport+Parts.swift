@@ -54,4 +54,33 @@ extension StatusReport {
       self.lastError = lastError
     }
   }
+
+  package struct Webhook: Codable, Hashable, Sendable {
+    package var container: String
+    package var environment: String
+    /// `idle`, `sending`, `retrying` or `stopped`.
+    package var state: String
+    /// The newest item of feedback that its server has taken.
+    package var position: UInt64
+    /// Items taken, and deliveries that were not, since start.
+    package var sent: Int64
+    package var failed: Int64
+    /// Age of the oldest item that waits.
+    package var oldestAge: Double
+    package var lastError: String?
+
+    package init(
+      container: String, environment: String, state: String, position: UInt64, sent: Int64,
+      failed: Int64, oldestAge: Double, lastError: String?
+    ) {
+      self.container = container
+      self.environment = environment
+      self.state = state
+      self.position = position
+      self.sent = sent
+      self.failed = failed
+      self.oldestAge = oldestAge
+      self.lastError = lastError
+    }
+  }
 }

@@ -14,11 +14,13 @@ package struct StatusReport: Codable, Hashable, Sendable {
   package var routes: [Route]
   package var fanouts: FanOuts
   package var oldestPendingAge: Double
+  /// Of environments whose feedback is delivered.
+  package var webhooks: [Webhook]
 
   package init(
     version: String, pid: Int32, uptime: Double, healthy: Bool, reasons: [String], store: Store,
     ledger: Ledger, changes: Changes, lanes: Lanes, routes: [Route], fanouts: FanOuts,
-    oldestPendingAge: Double
+    oldestPendingAge: Double, webhooks: [Webhook] = []
   ) {
     self.version = version
     self.pid = pid
@@ -32,6 +34,7 @@ package struct StatusReport: Codable, Hashable, Sendable {
     self.routes = routes
     self.fanouts = fanouts
     self.oldestPendingAge = oldestPendingAge
+    self.webhooks = webhooks
   }
 
   package struct Store: Codable, Hashable, Sendable {

@@ -23,6 +23,7 @@ struct RootCommand: RelayCommand {
     version: "zonerelay \(Version.text)",
     subcommands: [
       ServeCommand.self, CheckCommand.self, StatusCommand.self, DeviceCommand.self,
+      FeedbackCommand.self,
       DrainCommand.self, ExpireTokensCommand.self, DemoCommand.self, StandinCommand.self,
       WebPushCommand.self, WebPushStandinCommand.self,
       FCMStandinCommand.self,

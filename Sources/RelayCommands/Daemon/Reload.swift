@@ -1,5 +1,6 @@
 import Logging
 import RelayEngine
+import RelayFeedback
 import RelayHTTP
 import RelaySystem
 import ServiceLifecycle
@@ -15,6 +16,7 @@ struct Reload: Service {
   let providers: Providers
   let engine: Engine
   let shelf: KeyShelf
+  let webhooks: Webhooks
   let book: ScopeBook
   let dial: LogDial
   let troubles: Troubles
@@ -68,6 +70,7 @@ struct Reload: Service {
         settings: settings.engineSlice, started: turnover.started, ended: turnover.ended))
     await book.replace(with: settings.access(keys: shelf))
     shelf.keep(settings.keySetAddresses)
+    webhooks.adopt(settings.webhooks)
   }
 
   /// The first problem; `check` shows all of them.

@@ -1,6 +1,7 @@
 import Logging
 import RelayCore
 import RelayEngine
+import RelayFeedback
 import RelayHTTP
 import RelayStore
 
@@ -20,6 +21,7 @@ extension Settings {
     slice.readersMax = doors.waitingReaders
     slice.tombstonesKept = retention.tombstones
     slice.notificationsKept = retention.notifications
+    slice.feedbackKept = retention.feedback
     slice.drainGrace = attemptTimeout + .seconds(2)
     return slice
   }
@@ -61,6 +63,13 @@ extension Settings {
         })
     }
     return access
+  }
+
+  /// Where feedback is delivered.
+  var webhooks: [Scope: WebhookSettings] {
+    Dictionary(
+      apps.compactMap { app in app.feedback.map { (app.scope, $0) } },
+      uniquingKeysWith: { first, _ in first })
   }
 
   /// Where keys of users are fetched from.

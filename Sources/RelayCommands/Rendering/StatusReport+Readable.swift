@@ -27,7 +27,7 @@ extension StatusReport: Readable {
     lines += Self.twoRows(ledger.columns)
     lines += ["", "lanes"]
     lines += Self.twoRows(lanes.columns)
-    return lines + routeLines(paint)
+    return lines + routeLines(paint) + webhookLines()
   }
 
   /// Names above their counts.
@@ -48,6 +48,22 @@ extension StatusReport: Readable {
       ]
     }
     return ["", "routes"] + TextTable.lines([heading] + rows)
+  }
+}
+
+extension StatusReport {
+  fileprivate func webhookLines() -> [String] {
+    guard !webhooks.isEmpty else { return [] }
+    let heading = [
+      "  CONTAINER", "ENVIRONMENT", "STATE", "POSITION", "SENT", "FAILED", "OLDEST", "LAST ERROR",
+    ]
+    let rows = webhooks.map { hook in
+      [
+        "  \(hook.container)", hook.environment, hook.state, "\(hook.position)", "\(hook.sent)",
+        "\(hook.failed)", Words.age(hook.oldestAge), hook.lastError ?? "-",
+      ]
+    }
+    return ["", "webhooks"] + TextTable.lines([heading] + rows)
   }
 }
 

@@ -1,6 +1,7 @@
 package import RelayCore
-package import RelayPush
+package import RelayFeedback
 package import RelayHTTP
+package import RelayPush
 
 extension Settings {
   /// A container in one of its environments, with users, producers and routes of its own.
@@ -16,6 +17,8 @@ extension Settings {
     package var fcm: FCM?
     /// Nil: no browser can be pushed to.
     package var webPush: WebPush?
+    /// Nil: feedback is only in the feed.
+    package var feedback: WebhookSettings?
   }
 
   /// How users prove who they are: a JWT whose `sub` is the user and `aud` the container.

@@ -36,10 +36,11 @@ extension Settings {
     reportRepeated(routes.map(\.topic), of: section.key("apns"), "topic", section)
     let fcm = section.optionalSection("fcm").flatMap { Self.fcm($0) }
     let webPush = section.optionalSection("webpush").flatMap { Self.webPush($0) }
+    let feedback = section.optionalSection("feedback").flatMap { Self.feedback($0) }
     return users.map {
       App(
         scope: scope, users: $0, apiTokens: apiTokens ?? [], producers: producers, apns: routes,
-        fcm: fcm, webPush: webPush)
+        fcm: fcm, webPush: webPush, feedback: feedback)
     }
   }
 

@@ -69,6 +69,8 @@ extension Settings {
       "inFlightPerRoute", .count(1...100_000), default: limits.inFlightPerRoute)
     limits.courierConnections = section.value(
       "courierConnections", .count(1...1_000_000), default: limits.courierConnections)
+    limits.feedbackItems = section.value(
+      "feedbackItems", .count(1...10_000_000), default: limits.feedbackItems)
     readNumberLimits(section)
   }
 

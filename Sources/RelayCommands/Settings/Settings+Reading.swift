@@ -14,6 +14,7 @@ extension Settings {
     let age = Kind.span(.hours(1)...Span.days(3_650))
     retention.notifications = kept.value("notifications", age, default: retention.notifications)
     retention.tombstones = kept.value("tombstones", age, default: retention.tombstones)
+    retention.feedback = kept.value("feedback", age, default: retention.feedback)
     readLimits(root.section("limits"))
     let logging = root.section("log")
     log.level = logging.value("level", .choice, default: log.level)

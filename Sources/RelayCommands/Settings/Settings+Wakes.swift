@@ -129,6 +129,8 @@ extension Settings {
     wake.courierGrace = section.value(
       "courierGrace", .span(.zero...(.minutes(10))), default: wake.courierGrace)
     readLadder(section)
+    wake.silentAfter = section.value(
+      "silentAfter", .span(.seconds(1)...(.days(365))), default: wake.silentAfter)
     if wake.retryMax < wake.retryFirst {
       section.report(
         "retryMax",

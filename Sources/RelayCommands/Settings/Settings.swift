@@ -45,6 +45,7 @@ package struct Settings: Sendable {
   package struct Retention: Hashable, Sendable {
     package var notifications = Span.days(30)
     package var tombstones = Span.days(30)
+    package var feedback = Span.days(30)
   }
 
   /// Bounds of what is let in; the core's own are `Limits`.

@@ -12,14 +12,18 @@ package struct ControlDesk: Sendable {
   let access: ScopeBook
   let troubles: Troubles
   let process: @Sendable () -> ProcessVitals
+  let feedback: Feedback
   let limits: HTTPLimits
   let version: String
 
-  /// - Parameter process: what the daemon takes of its machine, read at each scrape.
+  /// - Parameters:
+  ///   - process: what the daemon takes of its machine, read at each scrape.
+  ///   - feedback: what is told to the apps' own servers.
   package init(
     relay: any Relaying, reader: any FeedReader, keys: any TokenKeys, clock: any ClockReader,
     access: ScopeBook, troubles: Troubles = Troubles(),
     process: @escaping @Sendable () -> ProcessVitals = { ProcessVitals() },
+    feedback: Feedback = .none,
     settings: HTTPSettings
   ) {
     self.relay = relay
@@ -29,6 +33,7 @@ package struct ControlDesk: Sendable {
     self.access = access
     self.troubles = troubles
     self.process = process
+    self.feedback = feedback
     limits = settings.limits
     version = settings.version
   }
@@ -41,6 +46,7 @@ package struct ControlDesk: Sendable {
   func vitals() async -> Vitals {
     var vitals = await relay.vitals()
     vitals.reasons += troubles.reasons
+    vitals.webhooks = feedback.webhooks()
     return vitals
   }
 

@@ -37,6 +37,9 @@ package struct ControlResponder: HTTPResponder {
     case "/devices":
       try require(.get, request)
       return try json(await devices(request))
+    case "/feedback":
+      try require(.get, request)
+      return try json(await desk.feedback(Self.query(request)))
     case "/metrics":
       try require(.get, request)
       return await MetricsText.response(desk)

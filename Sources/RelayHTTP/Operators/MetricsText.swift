@@ -44,6 +44,7 @@ struct MetricsText {
     single(
       "courier_connections", .gauge, "Polls and streams open at the courier.",
       Double(vitals.courierConnections))
+    feedback(vitals)
     single(
       "oldest_pending_age_seconds", .gauge, "Age of the oldest delivery that waits.",
       vitals.oldestPendingAge)

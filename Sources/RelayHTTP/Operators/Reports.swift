@@ -21,7 +21,7 @@ extension StatusReport {
         rejected: vitals.changes.rejected),
       lanes: Lanes(vitals.lanes), routes: vitals.routes.map(Route.init),
       fanouts: FanOuts(running: vitals.fanOuts.running, oldestAge: vitals.fanOuts.oldestAge),
-      oldestPendingAge: vitals.oldestPendingAge)
+      oldestPendingAge: vitals.oldestPendingAge, webhooks: vitals.webhooks.map(Webhook.init))
   }
 }
 
@@ -62,6 +62,15 @@ extension StatusReport.Route {
       transport: route.key.transport.name, topic: route.key.topic, circuit: route.circuit,
       inFlight: route.inFlight, sent: route.sent, delivered: route.delivered,
       lastError: route.lastError)
+  }
+}
+
+extension StatusReport.Webhook {
+  init(_ hook: Vitals.Webhook) {
+    self.init(
+      container: hook.scope.container, environment: hook.scope.environment.name,
+      state: hook.state.rawValue, position: hook.position, sent: hook.sent, failed: hook.failed,
+      oldestAge: hook.oldestAge, lastError: hook.lastError)
   }
 }
 

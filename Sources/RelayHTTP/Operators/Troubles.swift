@@ -1,3 +1,4 @@
+package import RelayCore
 import Synchronization
 
 /// What is wrong outside the engine, each under a name of its own until it is settled: `status`
@@ -12,6 +13,11 @@ package final class Troubles: Sendable {
 
   /// It is well again, or concerns nobody any more.
   package func settle(_ name: String) { open.withLock { $0[name] = nil } }
+
+  /// - Parameter sentence: nil: the scope's webhook is well.
+  package func tell(webhookOf scope: Scope, _ sentence: String?) {
+    open.withLock { $0["webhook \(scope.container) \(scope.environment.name)"] = sentence }
+  }
 
   /// In the order of their names.
   package var reasons: [String] {

@@ -1,0 +1,47 @@
+import RelayWire
+
+/// Items as people read them.
+struct FeedbackTable: Readable {
+  var items: [FeedbackItem]
+  var hasHeading: Bool
+
+  func lines(_ paint: Paint) -> [String] {
+    guard !items.isEmpty else { return ["no feedback"] }
+    let heading = [
+      "POSITION", "AT", "NEWS", "CLIENT", "USER", "CONTAINER", "ENVIRONMENT", "TRANSPORT", "TOKEN",
+      "WHY",
+    ]
+    let rows = items.map { item in
+      [
+        "\(item.position)", Words.moment(item.at), item.type, item.clientId, item.user,
+        item.container, item.environment, item.transport,
+        item.tokenDigest.isEmpty ? "-" : item.tokenDigest, Self.why(item),
+      ]
+    }
+    return TextTable.lines((hasHeading ? [heading] : []) + rows)
+  }
+
+  private static func why(_ item: FeedbackItem) -> String {
+    if let reason = item.reason {
+      return reason + (item.providerTime.map { ", known since \(Words.moment($0))" } ?? "")
+    }
+    guard let since = item.silentSince, let wakes = item.wakes else { return "-" }
+    return "\(wakes) wakes unanswered since \(Words.moment(since))"
+  }
+}
+
+/// One item, a line of JSON.
+struct FeedbackLine: Readable {
+  var item: FeedbackItem
+
+  func encode(to encoder: any Encoder) throws { try item.encode(to: encoder) }
+  func lines(_ paint: Paint) -> [String] { [] }
+}
+
+/// Said in place of items that are gone.
+struct FeedbackMissed: Readable {
+  var type = "missed"
+  var missedThrough: UInt64
+
+  func lines(_ paint: Paint) -> [String] { [] }
+}

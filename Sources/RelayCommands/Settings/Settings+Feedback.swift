@@ -1,0 +1,103 @@
+import Foundation
+import RelayCore
+import RelayFeedback
+
+extension Settings {
+  /// Where an environment's feedback is delivered.
+  static func feedback(_ section: Section) -> WebhookSettings? {
+    let url = section.required("url", .feedbackURL)
+    let trustRoots = section.value("trustRoots", section.pem("CERTIFICATE"))
+    let timeout = section.value(
+      "timeout", .span(Span(milliseconds: 100)...(.minutes(1))), default: .seconds(10))
+    let keys = keys(section)
+    guard let url, !keys.isEmpty else { return nil }
+    if trustRoots != nil, url.hasPrefix("http:") {
+      section.report(
+        "trustRoots", Wrong("has nothing to serve", remedy: "remove it; it belongs to https"))
+      return nil
+    }
+    return WebhookSettings(url: url, keys: keys, trustRoots: trustRoots, timeout: timeout)
+  }
+
+  /// Two are enough to change from one to the other; more only make every delivery longer.
+  private static let keysMax = 4
+
+  private static func keys(_ section: Section) -> [WebhookSettings.Key] {
+    let problemsBefore = section.findings.problems.count
+    let sections = section.sections("keys")
+    let keys = sections.compactMap { item -> WebhookSettings.Key? in
+      let id = item.required("id", .name(extra: "-", max: 32))
+      let secret = item.required("path", item.webhookSecret)
+      guard let id, let secret else { return nil }
+      return WebhookSettings.Key(id: id, bytes: secret.key)
+    }
+    guard section.findings.problems.count == problemsBefore else { return [] }
+    reportRepeated(keys.map(\.id), of: section.key("keys"), "id", section)
+    guard (1...keysMax).contains(keys.count) else {
+      let cause =
+        section.isGiven("keys") ? "lists \(keys.count), not 1 to \(keysMax)" : "is missing"
+      section.report(
+        "keys", Wrong(cause, remedy: "write keys: [{ id: k1, path: PATH }]; each key signs"))
+      return []
+    }
+    return keys
+  }
+}
+
+/// What `feedback.keys[].path` named.
+private struct WebhookSecret {
+  /// The bytes that sign.
+  var key: [UInt8]
+  var shown: String
+}
+
+extension Section {
+  /// A file with a secret: `whsec_` and base64, as libraries for webhooks make it, or the key
+  /// itself.
+  fileprivate var webhookSecret: Kind<WebhookSecret> {
+    let path = path
+    return Kind(
+      read: { text throws(Wrong) in
+        let secret = try FileBytes.secret(try path.read(text))
+        var key = secret.bytes
+        if secret.text.hasPrefix("whsec_") {
+          guard let decoded = Data(base64Encoded: String(secret.text.dropFirst(6))) else {
+            throw Wrong(
+              "\(secret.path) begins with whsec_, and what follows is no base64",
+              remedy: "make one with: echo whsec_$(openssl rand -base64 32)")
+          }
+          key = [UInt8](decoded)
+        }
+        guard (24...1_024).contains(key.count) else {
+          throw Wrong(
+            "\(secret.path) holds a key of \(key.count) bytes",
+            remedy: "put one of 24 to 1024 bytes into it: echo whsec_$(openssl rand -base64 32)")
+        }
+        return WebhookSecret(
+          key: key, shown: "\(secret.path) (a key of \(key.count) bytes, masked)")
+      }, show: \.shown)
+  }
+}
+
+extension Kind where Value == String {
+  /// An https URL; http for a server on this very machine.
+  fileprivate static var feedbackURL: Kind {
+    Kind(
+      read: { text throws(Wrong) in
+        let isGood = URLComponents(string: text).map { url in
+          let scheme = url.scheme?.lowercased()
+          let isHere = ["127.0.0.1", "[::1]", "::1", "localhost"].contains(url.host)
+          return scheme == "https" || scheme == "http" && isHere
+            ? url.host?.isEmpty == false && url.user == nil && url.fragment == nil
+              && (url.port.map { (1...65_535).contains($0) } ?? true)
+            : false
+        }
+        guard isGood == true, text.utf8.count <= 2_048 else {
+          throw Wrong(
+            "'\(text)' is no https URL",
+            remedy: "write https://host[:port]/path; http is for servers on 127.0.0.1 alone")
+        }
+        return text
+      }, show: { $0 })
+  }
+}
