@@ -73,6 +73,12 @@ webpush:
 	$(call install_packages,$(NEEDED_TEST))
 	@.ci/venv webpush http-ece Tests/EndToEndTests/Fixtures/webpush.txt
 
+.PHONY: webhook
+# Verifies signed webhooks; from PyPI, in a folder of its own below .build.
+webhook:
+	$(call install_packages,$(NEEDED_TEST))
+	@.ci/venv webhook standardwebhooks Tests/EndToEndTests/Fixtures/webhook.txt
+
 .PHONY: demo
 demo: swift packages ## build once and watch a change travel from a producer to two phones
 	@echo "Building (a few minutes the first time)."
@@ -82,7 +88,7 @@ demo: swift packages ## build once and watch a change travel from a producer to 
 
 .PHONY: test
 # One at a time: the tests start servers and measure patience, and a newcomer's machine may be small.
-test: swift schemathesis webpush ## run every test; what is skipped says why
+test: swift schemathesis webpush webhook ## run every test; what is skipped says why
 	@log=$$(mktemp); trap 'rm -f "$$log"' EXIT; \
 	status=0; \
 	$(SWIFT) test --disable-xctest --no-parallel </dev/null 2>&1 | tee "$$log" || status=$$?; \

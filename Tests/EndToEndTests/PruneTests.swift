@@ -9,9 +9,11 @@ import Testing
   @Test func aFewAreRetiredAndManyAreNot() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
+    let receiver = try await Receiver.start(in: workplace)
+    defer { receiver.program.signal(SIGKILL) }
     let world = try await FaultWorld.start(
       in: workplace, phones: 1_000, neighbours: 0, attempt: "5s", quarantine: "3s",
-      token: Self.token)
+      environment: receiver.configuration(workplace), token: Self.token)
     var producer = Producer(world.daemon.web, key: workplace.producerKey)
     let gone = world.phones.enumerated().filter { $0.offset % 100 == 7 }.map(\.element)
     let rest = world.phones.enumerated().filter { $0.offset % 100 != 7 }.map(\.element)
@@ -20,6 +22,7 @@ import Testing
     try await world.change(world.phones, &producer)
     try await settle(world) { $0["lanes"]["retired"].int == 10 }
     try await checkRetired(world, gone)
+    try await checkTold(world.daemon, receiver, gone)
     #expect(try await state(of: rest[0]) == "active")
 
     try await world.set("answer 410 tokens=d2; answer 410 tokens=d1")
@@ -48,8 +51,70 @@ import Testing
     #expect(woken == Set(rest.map(\.pushToken)))
     #expect(try await world.daemon.metrics().contains(stoppedMetric(0)))
     #expect(world.daemon.program.errors.contains("retiring devices again"))
+    try await checkTold(world.daemon, receiver, gone)
     try await comesBack(world, gone[0], &producer)
+    let told = try await world.daemon.feedback()
+    #expect(told.count == 11 && told.last?["type"].string == "returned")
+    #expect(told.last?["clientId"].string == gone[0].client)
     #expect(await world.stop().status == 0)
+  }
+
+  /// Killed while some are told, some are retired and some are only suspected: the next life tells
+  /// what is missing, and what is told twice has the same id.
+  @Test func aKillLosesNoneThatIsToBeTold() async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    let receiver = try await Receiver.start(in: workplace)
+    defer { receiver.program.signal(SIGKILL) }
+    let world = try await FaultWorld.start(
+      in: workplace, phones: 500, neighbours: 0, attempt: "5s",
+      environment: receiver.configuration(workplace), token: Self.token)
+    var producer = Producer(world.daemon.web, key: workplace.producerKey)
+    let gone = world.phones.enumerated().filter { $0.offset % 100 == 7 }.map(\.element)
+    try receiver.behave(.slow)
+    try await world.set("answer 410 tokens=d1")
+    try await world.change(Array(world.phones[..<300]), &producer)
+    // On its way, and not yet answered.
+    #expect(try await receiver.met(.slow))
+    try await world.change(Array(world.phones[300...]), &producer)
+    var tail = PushTail(world.broken)
+    let isSuspected = try await Pause.until {
+      try tail.read()
+      return tail.pushes.contains { $0.token == gone[4].pushToken && $0.status == 410 }
+    }
+    #expect(isSuspected)
+    await world.daemon.kill()
+    try receiver.behave(.ok)
+    let daemon = try await RunningDaemon.start(in: workplace)
+    try await checkTold(daemon, receiver, gone)
+    let received = try receiver.received()
+    let repeats = received.flatMap { $0["body"]["items"].array }.count - gone.count
+    print("a kill amid retirements: \(received.count) deliveries, \(repeats) items twice")
+    #expect(await daemon.stop().status == 0)
+    world.broken.stop()
+    world.healthy.stop()
+  }
+
+  /// The feed and the webhook tell of these devices, and of no other: once, by their ids.
+  private func checkTold(
+    _ daemon: RunningDaemon, _ receiver: Receiver, _ gone: [Phone]
+  ) async throws {
+    let clients = Set(gone.map(\.client))
+    var told: [String: Set<String>] = [:]
+    try await Pause.until(seconds: 40) {
+      told = [:]
+      for item in try receiver.taken() {
+        told[item["clientId"].string ?? "", default: []].insert(item["id"].string ?? "")
+      }
+      return told.count >= gone.count
+    }
+    #expect(Set(told.keys) == clients && told.values.allSatisfy { $0.count == 1 })
+    #expect(try receiver.isVerified())
+    let feed = try await daemon.feedback()
+    #expect(feed.count == gone.count && Set(feed.map { $0["clientId"].string }) == clients)
+    #expect(Set(feed.compactMap { $0["id"].string }) == Set(told.values.flatMap { $0 }))
+    #expect(feed.allSatisfy { $0["type"].string == "retired" })
+    #expect(feed.allSatisfy { $0["reason"].string == "Unregistered" })
   }
 
   /// `d1…` for one in a hundred, `d2…` for six in ten, `a3…` for the others.

@@ -18,9 +18,10 @@ struct FaultWorld: Sendable {
   /// - Parameters:
   ///   - attempt: how long one may take, for worlds too large for a second.
   ///   - quarantine: of the mass-prune breaker.
+  ///   - environment: one more line of the environment's configuration.
   static func start(
     in workplace: Workplace, phones count: Int, neighbours: Int, attempt: String = "1s",
-    quarantine: String = "5m",
+    quarantine: String = "5m", environment: String = "",
     token: @Sendable @escaping (Int) -> String = FaultWorld.token
   ) async throws -> FaultWorld {
     let broken = try await OtherStandin.start(
@@ -34,6 +35,7 @@ struct FaultWorld: Sendable {
         quarantine: \(quarantine) }
         budget: { background: { max: 1000, per: 1h } }
         """,
+      environment: environment,
       route: "topic: \(healthyTopic), key: { path: \(healthy.directory.path)/AuthKey.p8, "
         + "keyID: NEIGHBOUR1, teamID: TEAM654321 }, endpoint: 'https://127.0.0.1:\(healthy.port)', "
         + "trustRoots: \(healthy.directory.path)/ca.pem")

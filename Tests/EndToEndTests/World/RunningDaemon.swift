@@ -51,6 +51,14 @@ struct RunningDaemon {
     return String(decoding: answer.body, as: UTF8.self)
   }
 
+  /// What `zonerelay feedback --json` says, item by item.
+  func feedback() async throws -> [JSON] {
+    let ended = try await Program.run(
+      ["feedback", "--json", "--limit", "1000", "--control", workplace.controlSocket],
+      in: workplace)
+    return ended.output.split(separator: "\n").map { JSON(data: Data($0.utf8)) }
+  }
+
   func status() async throws -> JSON {
     let ended = try await Program.run(
       ["status", "--json", "--control", workplace.controlSocket], in: workplace)
