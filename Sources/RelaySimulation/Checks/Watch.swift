@@ -114,7 +114,13 @@ struct Watch {
       registrations[key] = row.ordinal
       unanswered[key, default: 0] += 1
       if since[key] == nil { (attempts[key], inFlight[key], told[key]) = (nil, nil, nil) }
-      if since[key] == nil || retired.contains(key) { since[key] = row.ordinal }
+      if since[key] == nil || retired.contains(key) {
+        since[key] = row.ordinal
+        // It may have taken the place of a dead registration, whose budget goes with it (L28).
+        for dead in retired where dead.user == key.user && dead.scope == key.scope && dead != key {
+          attempts[dead] = nil
+        }
+      }
       retired.remove(key)
     case .unregister(let request):
       guard case .client(let client) = request.device else { return }
