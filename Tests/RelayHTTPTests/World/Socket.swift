@@ -1,10 +1,12 @@
 import Foundation
 import Glibc
+import Synchronization
 
 /// A plain client socket: what a stranger's program would do. Its calls block: make them inside
 /// `stranger`, on a thread of their own.
 final class Socket: Sendable {
   let fd: Int32
+  private let unread = Mutex<[UInt8]>([])
 
   init?(port: Int) {
     fd = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -18,6 +20,7 @@ final class Socket: Sendable {
       }
     }
     guard result == 0 else { return nil }
+    setPatience()
   }
 
   init?(path: String) {
@@ -31,9 +34,17 @@ final class Socket: Sendable {
       }
     }
     guard result == 0 else { return nil }
+    setPatience()
   }
 
   deinit { close(fd) }
+
+  /// A test that waits for what never comes fails, and does not hang.
+  private func setPatience() {
+    var patience = timeval(tv_sec: 60, tv_usec: 0)
+    setsockopt(
+      fd, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+  }
 
   func send(_ text: String) {
     var bytes = Array(text.utf8)[...]
@@ -44,16 +55,24 @@ final class Socket: Sendable {
     }
   }
 
-  /// Everything until the other side closes, or until `end` has come.
+  /// Everything until the other side closes or says nothing for a minute, or up to and with `end`:
+  /// what came behind it is for the next call.
   func receive(until end: String? = nil) -> String {
-    var text = ""
-    var buffer = [UInt8](repeating: 0, count: 65_536)
-    while end.map({ !text.contains($0) }) ?? true {
-      let count = read(fd, &buffer, buffer.count)
-      guard count > 0 else { break }
-      text += String(decoding: buffer[..<count], as: UTF8.self)
+    unread.withLock { unread in
+      var buffer = [UInt8](repeating: 0, count: 65_536)
+      while true {
+        if let end, let range = unread.firstRange(of: Array(end.utf8)) {
+          let text = String(decoding: unread[..<range.upperBound], as: UTF8.self)
+          unread.removeSubrange(..<range.upperBound)
+          return text
+        }
+        let count = read(fd, &buffer, buffer.count)
+        guard count > 0 else { break }
+        unread += buffer[..<count]
+      }
+      defer { unread = [] }
+      return String(decoding: unread, as: UTF8.self)
     }
-    return text
   }
 
   /// A listening socket of the kernel's choosing, as systemd would hand it over.
