@@ -30,7 +30,7 @@ struct SeasonPlan: Sendable {
     policy = rule.policy
     users = draw.from(1...2)
     phonesPerUser = users == 1 ? draw.from(1...2) : 1
-    gap = .minutes(Int64(draw.pick([120, 240, 480, 960])))
+    gap = .minutes(Int64(draw.pick([180, 360, 720, 1_440])))
     crashes = draw.below(4)
     chooseFaults()
     if shape == .hotZone { (users, phonesPerUser, gap) = (draw.from(2...4), 1, gap * 2) }
