@@ -89,7 +89,7 @@ extension Settings {
         Wrong(
           "learns between \(bounds.lowerBound) and \(bounds.upperBound) wakes an hour, and "
             + "\(wake.background.max) in \(Quantity.text(wake.background.per)) is not among them",
-          remedy: "write per: 1h and max: \(bounds.lowerBound) to \(bounds.upperBound), or no mode"))
+          remedy: "write per: 1h and max: \(bounds.lowerBound) to \(bounds.upperBound), or fixed"))
     }
   }
 

@@ -282,7 +282,7 @@ final class SeasonWorld {
   }
 }
 
-/// Everything a season consists of. What is large is kept apart: happenings are sorted all the time.
+/// Everything a season consists of. What is large is kept apart: happenings are sorted often.
 enum SeasonHappening {
   case change(stream: Int)
   case phone(Int, PhoneTurn)
