@@ -73,7 +73,7 @@ import Testing
     }
     #expect(median("polls held") == 2_000)
     #expect(median("change to all") < 15, "a debug build beside other tests")
-    #expect(median("memory a held poll") < 24, "a debug build")
+    #expect(median("memory each while held") < 24, "a debug build")
   }
 
   /// The courier's address, without what it begins with.
