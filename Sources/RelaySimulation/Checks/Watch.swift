@@ -22,6 +22,14 @@ struct Watch {
     /// A wake said that alerts were replaced.
     var lostAlerts = Ordinal.zero
     var notifications = Position.zero
+    /// What alerts of the courier named beside themselves: told once the device acknowledges them.
+    var beside: [UInt32: (text: PushText, ordinal: Ordinal)] = [:]
+
+    mutating func tell(_ text: PushText, _ ordinal: Ordinal) {
+      for zone in text.zones { zones[zone] = max(zones[zone] ?? .zero, ordinal) }
+      if text.hasQuery { query = max(query, ordinal) }
+      if text.isMore { many = max(many, ordinal) }
+    }
   }
 
   /// Feeds and where a read begun now must at least arrive (P4).
@@ -191,9 +199,9 @@ struct Watch {
     func raise(_ ordinal: inout Ordinal) { ordinal = max(ordinal, push.stepped) }
     var told = told[key] ?? Told()
     if text.isContentAvailable {
-      for zone in text.zones { raise(&told.zones[zone, default: .zero]) }
-      if text.hasQuery { raise(&told.query) }
-      if text.isMore { raise(&told.many) }
+      told.tell(text, push.stepped)
+    } else if push.attempt.route.transport == .courier {
+      told.beside[push.attempt.wake] = (text, push.stepped)
     }
     if push.attempt.intent == .alert {
       let alert = Self.alert(text.subscription, text.shown, text.record)
@@ -222,6 +230,13 @@ struct Watch {
   ) -> String {
     let zone = shown.map { "\($0.database.rawValue)/\($0.zone.owner.name)/\($0.zone.name)" }
     return "\(subscription ?? "")|\(zone ?? "")|\(record ?? "")"
+  }
+
+  /// The device has dealt with this wake, and with what it named, whatever became of those before.
+  mutating func acknowledged(wake: UInt32, by key: DeviceKey) {
+    guard var told = told[key], let beside = told.beside.removeValue(forKey: wake) else { return }
+    told.tell(beside.text, beside.ordinal)
+    self.told[key] = told
   }
 
   mutating func acknowledged(_ position: Position, by key: DeviceKey) {

@@ -124,6 +124,7 @@ extension World {
     guard clients[index].registered == user, !clients[index].isMute else { return }
     if draw.below(6) == 0, let daemon {
       daemon.relay.acknowledged(.wake(wake), by: clients[index].key)
+      watch.acknowledged(wake: wake, by: clients[index].key)
     } else {
       fetchAll(index)
     }

@@ -17,6 +17,7 @@ extension World {
     tally.connections += 1
     var effects: [Effect] = []
     let after = isStream && courierDraw.below(2) == 0 ? client.lastWake[client.key] : nil
+    if let after { watch.acknowledged(wake: after, by: line.key) }
     daemon.relay.connected(line.key, line.connection, after: after, at: now, into: &effects)
     for case .hangUp(let key) in effects { hangUp(key) }
     // A poll is answered empty after a while, a stream breaks at any time.
