@@ -13,45 +13,35 @@ import Testing
     var faults: String
     /// Words of the route's trouble in `status` while it lasts; empty: it must not show.
     var trouble: [String] = []
-    /// The sender knows what became of each push.
-    var answersAreKnown = false
     /// What the provider asks us to wait beyond the bound, in seconds.
     var asks = 0.0
     var description: String { name }
   }
 
   private static let faults: [Fault] = [
-    Fault(name: "GOAWAY mid-burst", faults: "goaway every=20", answersAreKnown: true),
-    Fault(name: "graceful GOAWAY", faults: "goaway", answersAreKnown: true),
+    Fault(name: "GOAWAY mid-burst", faults: "goaway every=20"),
+    Fault(name: "graceful GOAWAY", faults: "goaway"),
     Fault(name: "silence", faults: "silence", trouble: ["no answer", "unreachable"]),
     Fault(name: "stream resets", faults: "reset", trouble: ["reset by the provider"]),
     Fault(name: "TCP resets", faults: "hangup", trouble: ["connection lost", "unreachable"]),
     Fault(
-      name: "429 storm", faults: "answer 429 retry-after=1", trouble: ["TooManyRequests"],
-      answersAreKnown: true, asks: 1),
-    Fault(
-      name: "503", faults: "answer 503", trouble: ["ServiceUnavailable"], answersAreKnown: true),
-    Fault(
-      name: "500", faults: "answer 500", trouble: ["InternalServerError"], answersAreKnown: true),
-    Fault(
-      name: "shrinking limits", faults: "streams 1; slow 20ms", answersAreKnown: true),
-    Fault(
-      name: "no streams", faults: "streams 0", trouble: ["no free stream"], answersAreKnown: true),
-    Fault(name: "slow answers", faults: "slow 1500ms", trouble: ["timeout"]),
-    Fault(
-      name: "slow TLS", faults: "handshake 700ms; goaway every=40", answersAreKnown: true),
-    Fault(
-      name: "410, older than the registration", faults: "answer 410 age=30d tokens=a50",
-      answersAreKnown: true),
+      name: "429 storm", faults: "answer 429 retry-after=1", trouble: ["TooManyRequests"], asks: 1),
+    Fault(name: "503", faults: "answer 503", trouble: ["ServiceUnavailable"]),
+    Fault(name: "500", faults: "answer 500", trouble: ["InternalServerError"]),
+    Fault(name: "shrinking limits", faults: "streams 1; slow 20ms"),
+    Fault(name: "no streams", faults: "streams 0", trouble: ["no free stream"]),
+    Fault(name: "slow answers", faults: "slow 1500ms", trouble: ["timeout", "no answer"]),
+    Fault(name: "slow TLS", faults: "handshake 700ms; goaway every=40"),
+    Fault(name: "410, older than the registration", faults: "answer 410 age=30d tokens=a50"),
     Fault(
       name: "wrong credential", faults: "answer InvalidProviderToken",
-      trouble: ["InvalidProviderToken"], answersAreKnown: true),
+      trouble: ["InvalidProviderToken"]),
     Fault(
       name: "expired credential", faults: "answer ExpiredProviderToken",
-      trouble: ["ExpiredProviderToken"], answersAreKnown: true),
+      trouble: ["ExpiredProviderToken"]),
     Fault(
       name: "token updates", faults: "answer TooManyProviderTokenUpdates",
-      trouble: ["TooManyProviderTokenUpdates"], answersAreKnown: true),
+      trouble: ["TooManyProviderTokenUpdates"]),
     Fault(name: "blackhole", faults: "blackhole", trouble: ["no answer", "unreachable"]),
     Fault(name: "refused connections", faults: "refuse", trouble: ["lost", "unreachable"]),
   ]
@@ -114,7 +104,7 @@ private struct Course {
   private var tail: PushTail
   private var neighbourTail: PushTail
   private var changes = 0
-  private var lastChange = 0.0
+  private var lastChange = FaultWorld.Reported()
   private var nextNeighbour = 0
 
   init(_ world: FaultWorld) {
@@ -134,7 +124,7 @@ private struct Course {
   /// - Returns: from accepted to on the wire, on the healthy road.
   mutating func run(seconds: Double) async throws -> Latencies {
     let end = ContinuousClock.now + .seconds(seconds)
-    var asked: [(token: String, at: Double)] = []
+    var asked: [Question] = []
     var round = 0
     while ContinuousClock.now < end {
       if round.isMultiple(of: 5) {
@@ -142,7 +132,9 @@ private struct Course {
         changes += 1
       }
       let neighbour = world.neighbours[nextNeighbour % world.neighbours.count]
-      asked.append((neighbour.pushToken, try await world.change([neighbour], &producer)))
+      asked.append(
+        Question(
+          token: neighbour.pushToken, change: try await world.change([neighbour], &producer)))
       nextNeighbour += 1
       round += 1
       for _ in 0..<4 { await Pause.short() }
@@ -150,17 +142,20 @@ private struct Course {
     return try await latencies(asked)
   }
 
-  private mutating func latencies(_ asked: [(token: String, at: Double)]) async throws -> Latencies
-  {
+  private struct Question {
+    var token: String
+    var change: FaultWorld.Reported
+  }
+
+  private mutating func latencies(_ asked: [Question]) async throws -> Latencies {
     var seconds: [Double] = []
     let end = ContinuousClock.now + .seconds(10)
     for question in asked {
       while true {
-        // The change may be on the wire before its 202 has been read.
         if let push = neighbourTail.pushes.first(where: {
-          $0.token == question.token && $0.time >= question.at - 0.02
+          $0.token == question.token && $0.time >= question.change.asked
         }) {
-          seconds.append(push.time - question.at)
+          seconds.append(max(0, push.time - question.change.accepted))
           break
         }
         guard ContinuousClock.now < end else { throw Trouble("a neighbour was not woken") }
@@ -174,8 +169,11 @@ private struct Course {
   /// A burst, the fault, more changes, its end, and how long it takes until all are woken.
   mutating func turn(_ fault: FaultTests.Fault) async throws -> Turn {
     var turn = Turn()
+    // What came before is over: from here on each wake is one of this turn.
+    try await settle()
     try tail.read()
     let start = tail.pushes.count
+    let unanswered = try await world.daemon.unanswered()
     changes = 1
     lastChange = try await world.change(world.phones, &producer)
     try await world.set(fault.faults)
@@ -195,7 +193,7 @@ private struct Course {
     turn.pushes = after.count
     for phone in world.phones {
       let woken = after.first {
-        $0.token == phone.pushToken && $0.status == 200 && $0.time >= lastChange - 0.02
+        $0.token == phone.pushToken && $0.status == 200 && $0.time >= lastChange.asked
       }
       guard let woken else {
         turn.late.append(phone.pushToken)
@@ -204,7 +202,8 @@ private struct Course {
       turn.recovery = max(turn.recovery, woken.time - ended)
     }
     turn.doubled = tail.doubled(
-      since: start, changes: changes, answersAreKnown: fault.answersAreKnown)
+      since: start, changes: changes,
+      unanswered: try await world.daemon.unanswered() - unanswered)
     return turn
   }
 

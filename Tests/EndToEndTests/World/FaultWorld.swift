@@ -30,7 +30,8 @@ struct FaultWorld: Sendable {
     let healthy = try await OtherStandin.start(
       "apns-standin", in: workplace, place: "neighbour")
     try workplace.configure(
-      window: "50ms", extra: """
+      window: "50ms",
+      extra: """
         wake: { attemptTimeout: \(attempt), retryFirst: 100ms, retryMax: 1s, probe: 500ms, \
         quarantine: \(quarantine) }
         budget: { background: { max: 1000, per: 1h } }
@@ -100,17 +101,25 @@ struct FaultWorld: Sendable {
     }
   }
 
-  /// Reports a change for each of these phones, and tells when that was accepted.
+  /// When a change was reported, and when its 202 had been read: a wake for it is later than the
+  /// one, and on a busy machine perhaps not than the other.
+  struct Reported {
+    var asked = 0.0
+    var accepted = 0.0
+  }
+
+  /// Reports a change for each of these phones.
   @discardableResult
-  func change(_ phones: [Phone], _ producer: inout Producer) async throws -> Double {
+  func change(_ phones: [Phone], _ producer: inout Producer) async throws -> Reported {
     let events = phones.map { phone in
       producer.event("updated", record: "R", zone: "Z", user: phone.user)
     }
+    let asked = Date().timeIntervalSince1970
     let answer = try await producer.post(events)
     guard answer.status == 202, answer.json["accepted"].int == phones.count else {
       throw Trouble("change: \(answer.status) \(answer.json)")
     }
-    return Date().timeIntervalSince1970
+    return Reported(asked: asked, accepted: Date().timeIntervalSince1970)
   }
 
   func route(_ topic: String, of status: JSON) -> JSON {

@@ -33,6 +33,7 @@ final class Program: Sendable {
     process.standardOutput = try Self.file(outputFile)
     process.standardError = try Self.file(errorsFile)
     try process.run()
+    workplace.started.add(process)
   }
 
   private static func file(_ place: URL) throws -> FileHandle {

@@ -43,12 +43,14 @@ struct PushTail {
     }
   }
 
-  /// Each wake has one `apns-id`, wakes of a device come one after the other, and it is told so
-  /// often at most.
+  /// Each wake has one `apns-id`, wakes of a device come one after the other, it is told so often
+  /// at most, and no wake is taken twice but where nobody heard of the first time.
   ///
+  /// - Parameter unanswered: so many pushes ended without an answer, as the relay says.
   /// - Returns: what is wrong, for each device.
-  func doubled(since start: Int, changes: Int, answersAreKnown: Bool) -> [String] {
+  func doubled(since start: Int, changes: Int, unanswered: Int) -> [String] {
     var wrong: [String] = []
+    var twice: [String] = []
     for (token, pushes) in Dictionary(grouping: pushes[start...], by: \.token) {
       var seen: [(id: String, wake: Int, delivered: Int)] = []
       for push in pushes {
@@ -65,10 +67,12 @@ struct PushTail {
       }
       let delivered = seen.count { $0.delivered > 0 }
       if delivered > changes { wrong.append("\(token): \(delivered) wakes of \(changes) changes") }
-      if answersAreKnown, seen.contains(where: { $0.delivered > 1 }) {
-        wrong.append("\(token): a wake was delivered twice")
+      for wake in seen where wake.delivered > 1 {
+        for _ in 1..<wake.delivered {
+          twice.append("\(token): wake \(wake.wake) was delivered twice")
+        }
       }
     }
-    return wrong.sorted()
+    return (wrong + (twice.count > unanswered ? twice : [])).sorted()
   }
 }

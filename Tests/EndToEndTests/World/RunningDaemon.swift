@@ -51,6 +51,21 @@ struct RunningDaemon {
     return String(decoding: answer.body, as: UTF8.self)
   }
 
+  /// Pushes to Apple that ended without an answer: nobody knows whether they were taken.
+  func unanswered() async throws -> Int {
+    let lines = try await metrics().split(separator: "\n").filter {
+      $0.hasPrefix("zonerelay_pushes_unanswered_total{") && $0.contains("transport=\"apns\"")
+    }
+    let counts = try lines.map { line in
+      guard let count = line.split(separator: " ").last.flatMap({ Double($0) }) else {
+        throw Trouble("no number: \(line)")
+      }
+      return Int(count)
+    }
+    guard !counts.isEmpty else { throw Trouble("no metric counts pushes without an answer") }
+    return counts.reduce(0, +)
+  }
+
   /// What `zonerelay feedback --json` says, item by item.
   func feedback() async throws -> [JSON] {
     let ended = try await Program.run(

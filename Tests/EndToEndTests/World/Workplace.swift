@@ -6,6 +6,7 @@ struct Workplace {
   static let topic = "com.example.notes"
 
   let directory: URL
+  let started = Started()
   let apiPort: Int
   let standinPort: Int
   let userSecret = "a shared secret of at least thirty-two bytes"
@@ -68,7 +69,9 @@ struct Workplace {
     try text.write(toFile: configPath, atomically: true, encoding: .utf8)
   }
 
+  /// For a `defer`: nothing of the test is left, however it ended.
   func remove() {
+    started.killAll()
     // The test has its answer; a directory left behind is the system's to clean.
     try? FileManager.default.removeItem(at: directory)
   }
