@@ -15,11 +15,12 @@ package struct ControlServer: Service {
   ) {
     control = Listener(
       on: .control(settings.controlSocket), responder: ControlResponder(desk: desk), clock: clock,
-      limits: settings.limits, logger: logger, onListening: onListening)
+      limits: settings.limits, group: EventLoops.last, logger: logger, onListening: onListening)
     metrics = settings.metrics.map { address in
       Listener(
         on: .address(address), responder: MetricsResponder(desk: desk), clock: clock,
-        limits: settings.limits, logger: logger, onListening: onMetricsListening)
+        limits: settings.limits, group: EventLoops.last, logger: logger,
+        onListening: onMetricsListening)
     }
   }
 

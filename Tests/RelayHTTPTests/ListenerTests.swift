@@ -76,7 +76,7 @@ import Testing
     let rig = await Rig()
     let bound = Socket.bound()
     let text = try await serving {
-      try server(rig, on: .inherited(fd: bound.fd), $0)
+      try server(rig, on: .inherited([bound.fd]), $0)
     } _: { _ in
       try await stranger {
         let socket = try #require(Socket(port: bound.port))
@@ -85,6 +85,28 @@ import Testing
       }
     }
     #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n"))
+  }
+
+  @Test(arguments: [false, true])
+  func `several sockets are served at once and all end`(areSharing: Bool) async throws {
+    let rig = await Rig()
+    let first = Socket.bound(isSharing: areSharing)
+    let second = Socket.bound(port: areSharing ? first.port : 0, isSharing: areSharing)
+    #expect((first.port == second.port) == areSharing)
+    let texts = try await serving {
+      try server(rig, on: .inherited([first.fd, second.fd]), $0)
+    } _: { _ in
+      try await stranger {
+        // Enough of them that the kernel gives some to either where it is the one that spreads.
+        try (0..<32).map { number in
+          let socket = try #require(Socket(port: number % 2 == 0 ? first.port : second.port))
+          socket.send("GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+          return socket.receive()
+        }
+      }
+    }
+    #expect(texts.allSatisfy { $0.hasPrefix("HTTP/1.1 200 OK\r\n") })
+    #expect(Socket(port: first.port) == nil && Socket(port: second.port) == nil)
   }
 
   @Test func `a large body that waits to be asked for is asked for`() async throws {

@@ -27,9 +27,9 @@ extension Settings {
   }
 
   /// - Parameters:
-  ///   - inherited: a socket that systemd handed over takes the address's place.
+  ///   - inherited: sockets that systemd handed over take the address's place.
   ///   - shelf: where users' keys behind URLs are.
-  func httpSlice(listen inherited: Int32?, keys shelf: KeyShelf) -> HTTPSettings {
+  func httpSlice(listen inherited: [Int32], keys shelf: KeyShelf) -> HTTPSettings {
     var bounds = HTTPLimits()
     bounds.eventsPerRequest = doors.eventsPerRequest
     bounds.bodyBytes = doors.requestBodyBytes
@@ -39,8 +39,8 @@ extension Settings {
     bounds.courierConnections = limits.courierConnections
     bounds.courierReadSeconds = Int(max(1, min(55, wake.courierGrace.milliseconds / 1_000)))
     return HTTPSettings(
-      listen: inherited.map { .inherited(fd: $0) }
-        ?? .tcp(host: server.listen.host, port: server.listen.port),
+      listen: inherited.isEmpty
+        ? .tcp(host: server.listen.host, port: server.listen.port) : .inherited(inherited),
       tls: server.tls.map { TLSFiles(certificate: $0.certificate, key: $0.key) },
       publicURL: server.publicURL ?? "\(server.tls == nil ? "http" : "https")://\(server.listen)",
       scopes: access(keys: shelf), limits: bounds, controlSocket: control.socket,

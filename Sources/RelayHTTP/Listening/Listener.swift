@@ -1,7 +1,7 @@
 package import Hummingbird
 import HTTPTypes
 package import Logging
-import NIOCore
+package import NIOCore
 import NIOHTTP1
 import NIOPosix
 package import NIOSSL
@@ -26,23 +26,27 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
   private let responder: Responder
   private let clock: any ClockReader
   private let limits: HTTPLimits
+  private let group: any EventLoopGroup
   private let logger: Logger
   private let connections: Connections
   private let onListening: @Sendable (SocketAddress?) -> Void
 
   /// - Parameters:
+  ///   - group: the event loops that accept and serve, connections by turns; nil: all there are.
   ///   - connections: those open now, for whoever gauges them.
   ///   - onListening: called once the kernel queues connections, with the bound address.
   package init(
     on socket: Socket, tls: TLSConfiguration? = nil, responder: Responder,
-    clock: any ClockReader, limits: HTTPLimits, connections: Connections? = nil,
-    logger: Logger, onListening: @escaping @Sendable (SocketAddress?) -> Void = { _ in }
+    clock: any ClockReader, limits: HTTPLimits, group: (any EventLoopGroup)? = nil,
+    connections: Connections? = nil, logger: Logger,
+    onListening: @escaping @Sendable (SocketAddress?) -> Void = { _ in }
   ) {
     self.socket = socket
     self.tls = tls
     self.responder = responder
     self.clock = clock
     self.limits = limits
+    self.group = group ?? MultiThreadedEventLoopGroup.singleton
     self.logger = logger
     self.onListening = onListening
     self.connections = connections ?? Connections(countMax: limits.connections)
@@ -51,53 +55,66 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
   /// Serves until the service group stops, then finishes the requests that run.
   package func run() async throws {
     let (asked, asks) = AsyncStream.makeStream(of: Asked.self)
-    let server = try await bind { request in
+    let servers = try await bind { request in
       if case .enqueued = asks.yield(request) { return }
       request.connection.channel.close(promise: nil)
     }
     defer { if case .control(let path) = socket { ControlSocket.remove(path) } }
-    onListening(server.localAddress)
+    onListening(servers.first?.localAddress)
     await withTaskCancellationHandler {
       await withGracefulShutdownHandler {
         await withDiscardingTaskGroup { group in
           for await request in asked { group.addTask { await answer(request) } }
         }
       } onGracefulShutdown: {
-        server.close(promise: nil)
+        close(servers)
         connections.endAll { asks.finish() }
-        server.eventLoop.scheduleTask(in: .seconds(Int64(limits.drainSeconds))) {
+        group.any().scheduleTask(in: .seconds(Int64(limits.drainSeconds))) {
           connections.closeAll()
         }
       }
     } onCancel: {
-      server.close(promise: nil)
+      close(servers)
       connections.closeAll()
     }
     // Whoever comes next may take the address: nobody is let in by us after this. A listener that
     // failed to close is closed as well.
-    _ = try? await server.closeFuture.get()
+    for server in servers { _ = try? await server.closeFuture.get() }
   }
 
-  private func bind(_ ask: @escaping @Sendable (Asked) -> Void) async throws -> any Channel {
+  private func close(_ servers: [any Channel]) {
+    for server in servers { server.close(promise: nil) }
+  }
+
+  /// - Returns: what listens: a channel for each socket that was handed over, else one.
+  private func bind(_ ask: @escaping @Sendable (Asked) -> Void) async throws -> [any Channel] {
     let tls = try tls.map { try NIOSSLContext(configuration: $0) }
-    let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-      .serverChannelOption(.backlog, value: 1_024)
-      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelOption(.allowRemoteHalfClosure, value: true)
-      .childChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture { try setUp(channel, tls, ask) }
-      }
+    func bootstrap(_ group: any EventLoopGroup) -> ServerBootstrap {
+      ServerBootstrap(group: group)
+        .serverChannelOption(.backlog, value: 1_024)
+        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        .childChannelOption(.allowRemoteHalfClosure, value: true)
+        .childChannelInitializer { channel in
+          channel.eventLoop.makeCompletedFuture { try setUp(channel, tls, ask) }
+        }
+    }
+    var servers: [any Channel] = []
     do {
       switch socket {
       case .address(.tcp(let host, let port)):
-        return try await bootstrap.bind(host: host, port: port).get()
-      case .address(.inherited(let fd)): return try await bootstrap.withBoundSocket(fd).get()
+        servers.append(try await bootstrap(group).bind(host: host, port: port).get())
+      case .address(.inherited(let fds)):
+        for (index, fd) in fds.enumerated() {
+          let group = EventLoops.group(for: fd, at: index, of: fds.count) ?? group
+          servers.append(try await bootstrap(group).withBoundSocket(fd).get())
+        }
       case .control(let path):
-        return try await bootstrap.withBoundSocket(ControlSocket.bind(path)).get()
+        servers.append(try await bootstrap(group).withBoundSocket(ControlSocket.bind(path)).get())
       }
-    } catch let error as ListenError {
-      throw error
+      return servers
     } catch {
+      close(servers)
+      if let error = error as? ListenError { throw error }
       throw ListenError("cannot listen on \(place): \(error); is another daemon running there?")
     }
   }

@@ -36,13 +36,13 @@ package struct HTTPSettings: Sendable {
 package enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
   /// Port 0: the kernel chooses one.
   case tcp(host: String, port: Int)
-  /// A socket that is bound already, handed over by systemd.
-  case inherited(fd: Int32)
+  /// Sockets that are bound already, handed over by systemd: at least one.
+  case inherited([Int32])
 
   package var description: String {
     switch self {
     case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-    case .inherited(let fd): "socket \(fd)"
+    case .inherited(let fds): "socket " + fds.map(String.init).joined(separator: ", ")
     }
   }
 }

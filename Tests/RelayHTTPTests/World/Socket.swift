@@ -76,9 +76,12 @@ final class Socket: Sendable {
   }
 
   /// A listening socket of the kernel's choosing, as systemd would hand it over.
-  static func bound() -> (fd: Int32, port: Int) {
+  static func bound(port: Int = 0, isSharing: Bool = false) -> (fd: Int32, port: Int) {
     let fd = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var value: Int32 = isSharing ? 1 : 0
+    setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &value, socklen_t(MemoryLayout<Int32>.size))
     var address = sockaddr_in()
+    address.sin_port = in_port_t(port).bigEndian
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr = in_addr(s_addr: UInt32(0x7f00_0001).bigEndian)
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
