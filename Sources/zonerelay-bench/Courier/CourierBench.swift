@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import NIOCore
+import NIOPosix
 import RelayWire
 
 /// Courier polls or streams held idle: what each costs, and how soon one change reaches them all.
@@ -9,11 +10,15 @@ struct CourierBench {
   private let count: Int
   private let idle: Int
   private let areStreams: Bool
+  private let tables: Int
 
-  /// - Parameter idle: seconds before each change. Beyond 55 polls have been answered empty and
-  ///   asked again.
-  init(_ bench: Workbench, polls count: Int, areStreams: Bool, idle: Int) {
+  /// - Parameters:
+  ///   - idle: seconds before each change. Beyond 55 polls have been answered empty and asked
+  ///     again.
+  ///   - tables: tables of open files over which polls are spread, here and in the daemon.
+  init(_ bench: Workbench, polls count: Int, areStreams: Bool, idle: Int, tables: Int) {
     self.areStreams = areStreams
+    self.tables = tables
     self.bench = bench
     self.count = count
     self.idle = idle
@@ -21,7 +26,7 @@ struct CourierBench {
 
   private var kind: String { areStreams ? "streams" : "polls" }
 
-  /// Files of a process beside its connections.
+  /// Files in a table beside its connections, and what one table has more of them than another.
   private static let spare = 500
 
   /// One change that reached everybody.
@@ -32,15 +37,19 @@ struct CourierBench {
 
   func run() async throws -> [Figure] {
     let files = try OpenFiles.raise()
-    guard files >= count + Self.spare else {
+    let room = (files - Self.spare) * tables
+    guard room >= count else {
       throw Trouble(
         "\(count) polls need as many open files here and in the daemon, and \(files) are allowed; "
-          + "raise the limit with ulimit -n, or say --polls \(files - Self.spare)")
+          + "raise the limit with ulimit -n, or say --polls \(room)")
     }
     let daemon = try await Daemon.start(bench)
     let scene = CourierScene(bench, daemon: daemon, devices: count)
+    let home = bench.group.next()
+    let loops = tables > 1 ? try await FileTables.loops(tables, home: home) : [home]
     let crowd = Crowd(
-      try await scene.prepare(), areStreams: areStreams, port: daemon.port, group: bench.group)
+      try await scene.prepare(), areStreams: areStreams, port: daemon.port, loops: loops,
+      home: home)
     Talk.line("courier: \(count) devices are registered")
     let before = (memory: try Memory.resident(of: daemon.child), cpu: try daemon.child.cpu())
     let opened = ContinuousClock.now
@@ -62,7 +71,7 @@ struct CourierBench {
     try await check(rounds, daemon)
     try await crowd.release()
     try await daemon.stop()
-    crowd.close()
+    try await crowd.close()
     return figures(rounds) + [
       Figure("courier", "opened in", unit: "s", ours: [opening]),
       Figure(
@@ -130,8 +139,8 @@ struct CourierCommand: AsyncParsableCommand {
     abstract: "Courier polls held idle, their memory, and changes that reach them all.",
     discussion: """
       Each poll is a connection, and so an open file here and one in the daemon: 50,000 need a \
-      hard limit above them (ulimit -Hn). Where it is lower, say --polls; a machine inside the \
-      machine has limits of its own (docs/performance.md).
+      hard limit above them (ulimit -Hn). Where it is lower, say --polls, or run make couriers \
+      (docs/performance.md).
       """)
   @OptionGroup var options: Options
   @Option(help: "How many polls (default 50000; a tenth with --quick).")
@@ -140,6 +149,11 @@ struct CourierCommand: AsyncParsableCommand {
   var streams = false
   @Option(help: "Seconds that they are held before each change.")
   var idle = 0
+  @Option(
+    help: """
+      Tables of open files over which they are spread; --daemon must do the same (.ci/couriers).
+      """)
+  var tables = 1
 
   func validate() throws {
     if let polls, !(1...100_000).contains(polls) {
@@ -148,12 +162,17 @@ struct CourierCommand: AsyncParsableCommand {
     guard (0...600).contains(idle) else {
       throw ValidationError("--idle must be between 0 and 600")
     }
+    guard (1...16).contains(tables) else {
+      throw ValidationError("--tables must be between 1 and 16")
+    }
   }
 
   func run() async throws {
     let count = polls ?? options.amount(50_000)
     try await Session.run(options) {
-      try await CourierBench($0, polls: count, areStreams: streams, idle: idle).run()
+      try await CourierBench(
+        $0, polls: count, areStreams: streams, idle: idle, tables: tables
+      ).run()
     }
   }
 }

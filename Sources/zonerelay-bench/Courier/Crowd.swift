@@ -1,22 +1,12 @@
 import Foundation
 import NIOCore
-import NIOPosix
 
 /// Many polls or streams held open at once, and when each brought a wake.
-///
-/// `@unchecked Sendable`: what changes does so on the bench's one event loop only.
-final class Crowd: @unchecked Sendable {
-  private let paths: [String]
-  private let areStreams: Bool
-  private let port: Int
-  private let loop: any EventLoop
-  private var channels: [any Channel] = []
-  private var waiters: [any Waiter] = []
-  private var start = NIODeadline.now()
-  private var told: [Double] = []
-  private var doubled = 0
-  private var broken: (any Error)?
-  private var isClosing = false
+struct Crowd: Sendable {
+  private let parts: [CrowdPart]
+  private let count: Int
+  /// Where answers are waited for.
+  private let home: any EventLoop
 
   /// What came of one change.
   struct Reached: Sendable {
@@ -30,67 +20,36 @@ final class Crowd: @unchecked Sendable {
     }
   }
 
+  /// - Parameters:
+  ///   - loops: each holds its share of the connections.
+  ///   - home: see ``FileTables``.
   init(
-    _ paths: [String], areStreams: Bool, port: Int, group: MultiThreadedEventLoopGroup
+    _ paths: [String], areStreams: Bool, port: Int, loops: [any EventLoop], home: any EventLoop
   ) {
-    self.paths = paths
-    self.areStreams = areStreams
-    self.port = port
-    loop = group.next()
-  }
-
-  /// Connections from one loopback address: fewer than it has free ports.
-  private static let portsEach = 18_000
-  /// Below those that the kernel gives away.
-  private static let portsFirst = 12_000
-  /// Opened at once: fewer than the server's queue holds.
-  private static let atOnce = 256
-
-  func open() async throws {
-    for first in stride(from: 0, to: paths.count, by: Self.atOnce) {
-      let opening = try (first..<min(first + Self.atOnce, paths.count)).map { try connect($0) }
-      channels += try await EventLoopFuture.whenAllSucceed(opening, on: loop).get()
+    count = paths.count
+    self.home = home
+    let share = (paths.count + loops.count - 1) / loops.count
+    parts = loops.enumerated().map { index, loop in
+      let numbers = min(index * share, paths.count)..<min((index + 1) * share, paths.count)
+      return CrowdPart(paths, numbers, areStreams: areStreams, port: port, loop: loop)
     }
   }
 
-  /// The port is ours to choose: the kernel looks for a free one the longer the fewer there are.
-  private func connect(_ number: Int) throws -> EventLoopFuture<any Channel> {
-    let source = try SocketAddress(
-      ipAddress: "127.0.0.\(2 + number / Self.portsEach)",
-      port: Self.portsFirst + number % Self.portsEach)
-    let path = paths[number]
-    return ClientBootstrap(group: loop)
-      .bind(to: source)
-      .channelOption(.socketOption(.so_reuseaddr), value: 1)
-      .channelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
-          let waiter: any Waiter =
-            self.areStreams ? Stream(path, of: self) : Poll(path, of: self)
-          self.waiters.append(waiter)
-          try channel.pipeline.syncOperations.addHandler(waiter)
+  func open() async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for part in parts {
+        group.addTask {
+          while try await part.openMore().hop(to: home).get() {}
         }
       }
-      .connect(host: Loopback.address, port: port)
+      try await group.waitForAll()
+    }
   }
-
-  func heard(isAgain: Bool) {
-    if isAgain { return doubled += 1 }
-    told.append(Double((NIODeadline.now() - start).nanoseconds) / 1e9)
-  }
-
-  func ended() {
-    if !isClosing { broke(Trouble("the daemon ended a stream")) }
-  }
-
-  func broke(_ error: any Error) { broken = broken ?? error }
 
   /// From now on time counts.
   func begin() async throws {
-    try await loop.submit {
-      self.start = .now()
-      self.told = []
-      self.doubled = 0
-    }.get()
+    let start = NIODeadline.now()
+    _ = try await ask { $0.begin(at: start) }
   }
 
   /// Waits until every poll has brought its wake, and a little longer for what comes twice.
@@ -98,29 +57,34 @@ final class Crowd: @unchecked Sendable {
   /// - Throws: `Trouble` if some have not within the limit.
   func reached(within limit: Duration) async throws -> Reached {
     let deadline = ContinuousClock.now + limit
+    var told = 0
     while .now < deadline {
-      let (count, broken) = try await loop.submit { (self.told.count, self.broken) }.get()
-      if let broken { throw broken }
-      if count >= paths.count {
-        return try await loop.submit {
-          Reached(seconds: self.told.sorted(), doubled: self.doubled)
-        }.get()
+      let states = try await ask { ($0.told.count, $0.broken) }
+      if let broken = states.lazy.compactMap(\.1).first { throw broken }
+      told = states.reduce(0) { $0 + $1.0 }
+      if told >= count {
+        let parts = try await ask { ($0.told, $0.doubled) }
+        return Reached(
+          seconds: parts.flatMap(\.0).sorted(), doubled: parts.reduce(0) { $0 + $1.1 })
       }
       try await ContinuousClock().sleep(for: .milliseconds(20))
     }
-    let count = try await loop.submit { self.told.count }.get()
     throw Trouble(
-      "\(paths.count - count) of \(paths.count) polls brought no wake within "
-        + "\(limit.components.seconds) s")
+      "\(count - told) of \(count) polls brought no wake within \(limit.components.seconds) s")
   }
 
   /// Everybody polls again, as devices do; streams go on.
-  func again() async throws {
-    try await loop.submit { for waiter in self.waiters { waiter.again() } }.get()
-  }
-
-  func close() { for channel in channels { channel.close(promise: nil) } }
+  func again() async throws { _ = try await ask { $0.again() } }
 
   /// From now on the daemon may end them.
-  func release() async throws { try await loop.submit { self.isClosing = true }.get() }
+  func release() async throws { _ = try await ask { $0.isClosing = true } }
+
+  func close() async throws { _ = try await ask { $0.close() } }
+
+  private func ask<Answer: Sendable>(
+    _ question: @escaping @Sendable (CrowdPart) -> Answer
+  ) async throws -> [Answer] {
+    let answers = parts.map { part in part.loop.submit { question(part) }.hop(to: home) }
+    return try await EventLoopFuture.whenAllSucceed(answers, on: home).get()
+  }
 }

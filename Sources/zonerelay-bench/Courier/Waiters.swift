@@ -12,12 +12,12 @@ final class Poll: Waiter {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
   private let request: ByteBuffer
-  private unowned let crowd: Crowd
+  private unowned let crowd: CrowdPart
   private var scanner = AnswerScanner()
   private var context: ChannelHandlerContext?
   private var isTold = false
 
-  init(_ path: String, of crowd: Crowd) {
+  init(_ path: String, of crowd: CrowdPart) {
     request = RequestText.get(path)
     self.crowd = crowd
   }
@@ -61,12 +61,12 @@ final class Stream: Waiter {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
   private let request: ByteBuffer
-  private unowned let crowd: Crowd
+  private unowned let crowd: CrowdPart
   private var buffer = ByteBuffer()
   private var isBegun = false
   private var isTold = false
 
-  init(_ path: String, of crowd: Crowd) {
+  init(_ path: String, of crowd: CrowdPart) {
     request = RequestText.get(path, accept: "text/event-stream")
     self.crowd = crowd
   }
