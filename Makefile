@@ -120,8 +120,8 @@ bench: swift ## measure the goals beside references (release build, takes a whil
 	@"$$($(SWIFT) build -c release --show-bin-path)/zonerelay-bench" all </dev/null
 
 .PHONY: couriers
-couriers: swift ## hold 50,000 couriers, in a guest where the limit of open files is lower
-	$(call install_packages,$(NEEDED) user-mode-linux)
+couriers: swift ## hold 50,000 couriers, and tell them all of a change (also where ulimit -Hn is lower)
+	$(call install_packages,$(NEEDED) python3)
 	$(SWIFT) build -c release --product zonerelay
 	$(SWIFT) build -c release --product zonerelay-bench
 	@.ci/couriers
