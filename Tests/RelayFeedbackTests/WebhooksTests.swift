@@ -52,9 +52,11 @@ import Testing
       await world.servers.came(5)
       let reason = try #require(world.reports[scope])
       #expect(reason.contains("status 503") && reason.contains("are tried again"))
-      world.webhooks.adopt([scope: WebhookSettings(
-        url: FeedbackWorld.settings().url, keys: FeedbackWorld.settings().keys,
-        timeout: .seconds(3))])
+      world.webhooks.adopt([
+        scope: WebhookSettings(
+          url: FeedbackWorld.settings().url, keys: FeedbackWorld.settings().keys,
+          timeout: .seconds(3))
+      ])
       await world.servers.came(6)
       try await world.fold(2...2)
       await world.servers.came(7)

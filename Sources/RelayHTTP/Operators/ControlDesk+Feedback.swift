@@ -13,9 +13,10 @@ extension ControlDesk {
     let webhooks: @Sendable () -> [Vitals.Webhook]
 
     package init(
-      report: @escaping @Sendable (FeedbackQuery) async throws(StoreError) -> (
-        FeedbackReport, FeedbackPosition
-      ),
+      report:
+        @escaping @Sendable (FeedbackQuery) async throws(StoreError) -> (
+          FeedbackReport, FeedbackPosition
+        ),
       webhooks: @escaping @Sendable () -> [Vitals.Webhook]
     ) {
       self.report = report

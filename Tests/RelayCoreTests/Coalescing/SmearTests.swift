@@ -35,7 +35,8 @@ import Testing
     var smear = Smear(in: PartitionID(1))
     func take(_ seconds: Double) -> Instant {
       smear.take(
-        from: .s(seconds), at: .s(seconds), gap: 1_000_000, longest: .hours(1), capacity: 0).at
+        from: .s(seconds), at: .s(seconds), gap: 1_000_000, longest: .hours(1), capacity: 0
+      ).at
     }
     let (first, second, later) = (take(0), take(0), take(100))
     #expect(second - first == .seconds(1))

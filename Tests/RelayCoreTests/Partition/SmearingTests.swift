@@ -153,8 +153,7 @@ import Testing
   }
 
   @Test func aProducersCapacityCountsWhereItIsSmaller() {
-    for (rate, capacity, seconds) in [(64, 32, 38.0), (64, 640, 19), (nil, 64, 19), (nil, 32, 38)]
-    {
+    for (rate, capacity, seconds) in [(64, 32, 38.0), (64, 640, 19), (nil, 64, 19), (nil, 32, 38)] {
       var rig = Self.rig(20, policy: Self.policy(rate))
       rig.publish(1, capacity: capacity)
       let wakes = rig.wakes(for: 60)

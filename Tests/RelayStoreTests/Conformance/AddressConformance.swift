@@ -133,7 +133,8 @@ extension Bench {
     let key = DeviceKey(
       scope: Self.scope, user: user,
       client: ClientID(Identifier(high: 7, low: UInt64(bitPattern: Int64(at)))))
-    let address = Address(transport: .apns, topic: "com.example.notes", token: [1, 2, 3],
+    let address = Address(
+      transport: .apns, topic: "com.example.notes", token: [1, 2, 3],
       // What an app says of the environment does not make it another token.
       environment: (at / 10).isMultiple(of: 2) ? .production : .development)
     return DeviceRow(
