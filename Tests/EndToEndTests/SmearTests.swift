@@ -1,7 +1,5 @@
 import Foundation
 import RelayCore
-import RelayEngine
-import RelayStore
 import Testing
 
 /// A hot change on the real binary: its wakes leave at the configured rate.
@@ -9,7 +7,6 @@ import Testing
   private static let subscribers = 3_000
   private static let rate = 300.0
   private static let smearing = "smearing: { rate: 300, above: 1000 }"
-  private static let scope = Scope(container: Workplace.container, environment: .development)
 
   /// The pushes' arrival is a straight line, and who is woken earlier is told what to wait for.
   @Test func aPublicChangeWakesItsSubscribersAtTheRateAndOthersSayWhatToWaitFor() async throws {
@@ -18,13 +15,13 @@ import Testing
     let standin = try await Standin.start(in: workplace)
     defer { standin.stop() }
     try workplace.configure(extra: Self.smearing)
-    try await Self.seed(workplace.file("store"))
+    try await Self.settle(in: workplace)
     let daemon = try await RunningDaemon.start(in: workplace)
 
-    #expect(try await Self.publish("A1", to: daemon).status == 202)
+    #expect(try await Readership.publish("A1", to: daemon).status == 202)
     #expect(try await Self.reportPrivateChanges(to: daemon).status == 202)
     let isWaiting = try await Pause.until {
-      try await Self.metric("zonerelay_smeared_lanes", of: daemon) > 1_000
+      try await daemon.metric("zonerelay_smeared_lanes") > 1_000
     }
     #expect(isWaiting)
     let isDone = try await Pause.until(seconds: 60) {
@@ -53,16 +50,16 @@ import Testing
     let standin = try await Standin.start(in: workplace)
     defer { standin.stop() }
     try workplace.configure(extra: Self.smearing)
-    try await Self.seed(workplace.file("store"))
+    try await Self.settle(in: workplace)
     var daemon = try await RunningDaemon.start(in: workplace)
-    #expect(try await Self.publish("A1", to: daemon).status == 202)
+    #expect(try await Readership.publish("A1", to: daemon).status == 202)
     #expect(try await Pause.until { try standin.pushes().count > 700 })
     await daemon.kill()
     let before = try standin.pushes().map(Push.init)
     #expect(before.count < 2_000)
     daemon = try await RunningDaemon.start(in: workplace)
     let isDone = try await Pause.until(seconds: 60) {
-      try Set(standin.pushes().map { Push($0).token }).count == Self.subscribers
+      try Set(standin.pushes().map { try Push($0).token }).count == Self.subscribers
     }
     #expect(isDone)
     let after = try standin.pushes().map(Push.init).dropFirst(before.count)
@@ -78,10 +75,9 @@ import Testing
     var notBefore: Double?
     var isEarly: Bool
 
-    init(_ line: JSON) {
-      let text = line["time"].string ?? ""
+    init(_ line: JSON) throws {
       let form = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-      time = (try? form.parse(text))?.timeIntervalSince1970 ?? 0
+      time = try form.parse(line["time"].string ?? "").timeIntervalSince1970
       token = line["path"].string?.split(separator: "/").last.map(String.init) ?? ""
       let zr = line["payload"]["zr"]
       notBefore = zr["nb"].int.map(Double.init)
@@ -114,82 +110,23 @@ import Testing
     }
   }
 
-  private static func metric(_ name: String, of daemon: RunningDaemon) async throws -> Double {
-    let curl = Process()
-    curl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    curl.arguments = [
-      "curl", "-s", "--unix-socket", daemon.workplace.controlSocket, "http://relay/metrics",
-    ]
-    let pipe = Pipe()
-    curl.standardOutput = pipe
-    try curl.run()
-    let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    curl.waitUntilExit()
-    let line = text.split(separator: "\n").first { $0.hasPrefix(name + " ") }
-    return line.flatMap { Double($0.split(separator: " ")[1]) } ?? -1
-  }
-
-  private static func publish(_ record: String, to daemon: RunningDaemon) async throws
-    -> Web.Answer
-  {
-    try await Producer.send(
-      Producer.encode([
-        [
-          "specversion": "1.0", "id": "hot-\(record)", "source": "/records/api-1",
-          "type": "zonerelay.record.created",
-          "data": [
-            "database": "public",
-            "zoneID": ["zoneName": "_defaultZone", "ownerRecordName": "_defaultOwner"],
-            "record": ["recordName": record, "recordType": "Article"],
-          ],
-        ]
-      ]), to: daemon.web, key: daemon.workplace.producerKey)
-  }
-
   private static func reportPrivateChanges(to daemon: RunningDaemon) async throws -> Web.Answer {
     var producer = Producer(daemon.web, key: daemon.workplace.producerKey)
     let events = stride(from: 0, to: subscribers, by: 50).map {
-      producer.event("created", record: "own", zone: "Own", user: user($0).name)
+      producer.event("created", record: "own", zone: "Own", user: Readership.user($0).name)
     }
     return try await producer.post(events)
   }
 
-  private static func user(_ number: Int) -> UserID { UserID("_subscriber\(number)") }
-
-  /// Subscribers with a device each; one in fifty subscribes to a database of its own, too.
-  private static func seed(_ directory: URL) async throws {
-    let store = try SQLiteStore(StoreSettings(directory: directory.path))
-    let eras = Dictionary(uniqueKeysWithValues: PartitionID.all.map { ($0, UInt64(7)) })
-    let leases = try await store.claim(eras: eras)
-    var parts = PartitionID.all.map { PartitionCut(id: $0, cursor: .zero) }
-    let hot = Subscription(
-      id: SubscriptionID("articles"), database: .public,
-      rule: .query(QueryRule(recordType: "Article")), info: NotificationInfo())
+  /// One in fifty subscribes to a database of its own, too.
+  private static func settle(in workplace: Workplace) async throws {
     let own = Subscription(
       id: SubscriptionID("own"), database: .private, rule: .database(recordType: nil),
       info: NotificationInfo())
-    for number in 0..<subscribers {
-      let user = user(number)
-      let index = Int(PartitionID.home(of: user, in: scope).number)
-      parts[index].cursor = parts[index].cursor.next
-      for (offset, subscription) in [hot, own].enumerated()
-      where offset == 0 || number.isMultiple(of: 50) {
-        parts[index].subscriptions.append(
-          SubscriptionRow(
-            scope: scope, user: user, serial: Position(parts[index].cursor, index: offset),
-            subscription: subscription))
-      }
-      let client = ClientID(Identifier(high: 0x4000, low: 0x8000_0000_0000_0000 | UInt64(number)))
-      let token = (0..<32).map { UInt8(truncatingIfNeeded: number >> ($0 % 4 * 8)) ^ 0x5a }
-      parts[index].devices.append(
-        DeviceRow(
-          key: DeviceKey(scope: scope, user: user, client: client),
-          address: Address(transport: .apns, topic: Workplace.topic, token: token),
-          registeredAt: .zero, registration: parts[index].cursor, lane: LaneRecord()))
+    try await Readership(count: subscribers).settle(in: workplace.file("store")) { number in
+      Readership.Belongings(
+        subscriptions: number.isMultiple(of: 50) ? [own] : [],
+        token: (0..<32).map { UInt8(truncatingIfNeeded: number >> ($0 % 4 * 8)) ^ 0x5a })
     }
-    let home = PartitionID.home(of: .publicDefault, .public, in: scope)
-    parts[Int(home.number)].interests = [Interest(scope: scope, partitions: .max)]
-    _ = try await store.fold(Cut(at: .zero, partitions: parts), leases: leases)
-    await store.close()
   }
 }

@@ -41,7 +41,9 @@ import Testing
   @Test func `what the others cannot do is refused; what they can holds`() async throws {
     let directory = StandinWorld.temporaryDirectory()
     defer { StandinWorld.removeDirectory(directory) }
-    let socket = "/tmp/zr-\(UUID().uuidString.prefix(8)).sock"
+    try FileManager.default.createDirectory(
+      atPath: directory, withIntermediateDirectories: true)
+    let socket = "\(directory)/faults.sock"
     let standin = try await FCMStandin(directory: directory, control: socket)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await standin.run() }

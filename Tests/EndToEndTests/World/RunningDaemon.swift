@@ -51,19 +51,25 @@ struct RunningDaemon {
     return String(decoding: answer.body, as: UTF8.self)
   }
 
-  /// Pushes to Apple that ended without an answer: nobody knows whether they were taken.
-  func unanswered() async throws -> Int {
-    let lines = try await metrics().split(separator: "\n").filter {
-      $0.hasPrefix("zonerelay_pushes_unanswered_total{") && $0.contains("transport=\"apns\"")
-    }
-    let counts = try lines.map { line in
-      guard let count = line.split(separator: " ").last.flatMap({ Double($0) }) else {
+  /// A metric's value, the sum where it has labels.
+  ///
+  /// - Parameter label: counts only lines with it, such as `transport="apns"`.
+  func metric(_ name: String, label: String? = nil) async throws -> Double {
+    let values = try await metrics().split(separator: "\n").filter {
+      ($0.hasPrefix(name + " ") || $0.hasPrefix(name + "{")) && $0.contains(label ?? name)
+    }.map { line in
+      guard let value = line.split(separator: " ").last.flatMap({ Double($0) }) else {
         throw Trouble("no number: \(line)")
       }
-      return Int(count)
+      return value
     }
-    guard !counts.isEmpty else { throw Trouble("no metric counts pushes without an answer") }
-    return counts.reduce(0, +)
+    guard !values.isEmpty else { throw Trouble("there is no metric \(name) \(label ?? "")") }
+    return values.reduce(0, +)
+  }
+
+  /// Pushes to Apple that ended without an answer: nobody knows whether they were taken.
+  func unanswered() async throws -> Int {
+    Int(try await metric("zonerelay_pushes_unanswered_total", label: "transport=\"apns\""))
   }
 
   /// What `zonerelay feedback --json` says, item by item.
