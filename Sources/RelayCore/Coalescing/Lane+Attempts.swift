@@ -2,7 +2,7 @@ extension Lane {
   /// The route has room: fixes what a wake covers and, for a provider, spends the budget. The
   /// courier costs none: Apple counts pushes.
   ///
-  /// - Parameter covers: what the payload had room for, decided by whoever made it.
+  /// - Parameter named: whether the payload had room for a subject, decided by whoever made it.
   /// - Returns: the wake's number and deadline are in the attempt. Nil if there is nothing to tell.
   package mutating func begin(
     isAlert: Bool, overCourier: Bool = false, at now: Instant, policy: WakePolicy,

@@ -119,9 +119,7 @@ extension Partition {
   }
 
   /// What came of an attempt. A late or repeated verdict finds another serial and changes nothing.
-  ///
-  /// - Parameter routeRests: the attempt failed by the route's fault: the lane rests no longer
-  ///   than the route does.
+  /// If the fault was the route's, the lane rests no longer than the route does.
   package mutating func ended(
     _ attempt: PushAttempt.ID, _ verdict: Verdict, at now: Instant, _ effects: inout [Effect]
   ) {
