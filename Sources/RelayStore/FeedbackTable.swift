@@ -37,11 +37,13 @@ struct FeedbackTable {
       try database.cachedStatement(sql: "SELECT count FROM feedback_scopes WHERE scope = ?"),
       arguments: [key])
     guard let count, count > limit else { return }
-    let oldest = try Int64.fetchAll(
+    let last = try Int64.fetchOne(
       try database.cachedStatement(
-        sql: "SELECT position FROM feedback WHERE scope = ? ORDER BY position LIMIT ?"),
-      arguments: [key, count - limit])
-    for position in oldest { try remove(position, of: key) }
+        sql: "SELECT position FROM feedback WHERE scope = ? ORDER BY position LIMIT 1 OFFSET ?"),
+      arguments: [key, count - limit - 1])
+    guard let last else { return }
+    try run("DELETE FROM feedback WHERE scope = ? AND position <= ?", [key, last])
+    try removed(database.changesCount, through: last, of: key)
   }
 
   /// Removes the oldest items, those kept before an instant. The relay's time never goes back, so
@@ -52,15 +54,17 @@ struct FeedbackTable {
         sql: "SELECT position, scope, kept FROM feedback ORDER BY position LIMIT ?"),
       arguments: [limit])
     let old = rows.prefix { ($0[2] as Int64) < instant.milliseconds }
-    for row in old { try remove(row[0], of: row[1]) }
+    for row in old {
+      try run("DELETE FROM feedback WHERE position = ?", [row[0] as Int64])
+      try removed(1, through: row[0], of: row[1])
+    }
     return old.count
   }
 
-  private func remove(_ position: Int64, of scope: Data) throws {
-    try run("DELETE FROM feedback WHERE position = ?", [position])
+  private func removed(_ count: Int, through position: Int64, of scope: Data) throws {
     try run(
-      "UPDATE feedback_scopes SET count = count - 1, floor = max(floor, ?) WHERE scope = ?",
-      [position, scope])
+      "UPDATE feedback_scopes SET count = count - ?, floor = max(floor, ?) WHERE scope = ?",
+      [count, position, scope])
   }
 
   func page(_ query: FeedbackQuery) throws -> FeedbackPage {

@@ -19,12 +19,14 @@ package struct ClientCertificate: Hashable, Sendable {
   /// - Throws: with the file's path, if one cannot be read or the key is not the certificate's.
   package init(_ files: EngineSettings.ClientCertificate) throws(PushProblem) {
     let blocks = try Self.blocks(files.certificate, .certificate)
+    // The chain follows it.
+    guard let first = blocks.first(where: { $0.discriminator == "CERTIFICATE" }) else {
+      throw PushProblem(
+        .certificate, "\(files.certificate) holds no CERTIFICATE block",
+        remedy: "name the certificate from Apple's developer account, in PEM")
+    }
     let certificate: Certificate
     do {
-      // The chain follows it.
-      guard let first = blocks.first(where: { $0.discriminator == "CERTIFICATE" }) else {
-        throw CocoaError(.fileReadCorruptFile)
-      }
       certificate = try Certificate(pemDocument: first)
       topics = try Self.topics(of: certificate)
     } catch {

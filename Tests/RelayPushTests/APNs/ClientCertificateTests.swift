@@ -55,6 +55,11 @@ import Testing
     let foreign = try AppleCertificate(topics: ["com.example.other"])
     #expect(problem(foreign)?.code == .certificateTopic)
     #expect(problem(foreign)?.message.contains("for com.example.other, not for") == true)
+    let keyOnly = try AppleCertificate()
+    let files = EngineSettings.ClientCertificate(
+      certificate: keyOnly.files.key, key: keyOnly.files.key)
+    let none = #expect(throws: PushProblem.self) { try ClientCertificate(files) }
+    #expect(none?.message.hasSuffix("client.key holds no CERTIFICATE block") == true)
     let unpaired = try AppleCertificate(isOfKey: false)
     #expect(problem(unpaired)?.code == .certificateKey)
     #expect(problem(unpaired)?.message.contains("client.key is not the key of") == true)
