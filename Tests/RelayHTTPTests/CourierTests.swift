@@ -88,8 +88,12 @@ import Testing
     }
   }
 
-  @Test func `a second poll of the device ends the first, empty`() async throws {
-    try await serving { rig, path, port in
+  @Test func `a second poll of the device ends the first, empty, and takes its room`()
+    async throws
+  {
+    var limits = HTTPLimits()
+    limits.courierConnections = 1
+    try await serving(limits) { rig, path, port in
       async let first = stranger {
         let socket = try #require(Socket(port: port))
         socket.send("GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")

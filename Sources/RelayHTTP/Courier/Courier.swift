@@ -38,16 +38,16 @@ package final class Courier: CourierLines, Sendable {
   package var count: Int { state.withLock { $0.lines.count } }
   var isDraining: Bool { state.withLock { $0.isDraining } }
 
-  /// Opens a line; the device's line before it ends, answered empty.
+  /// Opens a line; the device's line before it ends, answered empty, and gives it its room.
   ///
   /// - Returns: its number; nil if there are too many, or the daemon stops.
   func open(_ line: CourierLine, after: UInt32?) -> UInt64? {
     let (serial, former): (UInt64?, CourierLine?) = state.withLock { state in
-      guard !state.isDraining, state.lines.count < limits.courierConnections else {
-        return (nil, nil)
-      }
+      let old = state.current[line.device]
+      let others = state.lines.count - (old == nil ? 0 : 1)
+      guard !state.isDraining, others < limits.courierConnections else { return (nil, nil) }
+      let former = old.flatMap { state.remove($0) }
       state.last += 1
-      let former = state.current[line.device].flatMap { state.remove($0) }
       state.lines[state.last] = line
       state.current[line.device] = state.last
       state.due(state.last, in: limits.courierHoldSeconds - 1)
