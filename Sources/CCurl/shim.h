@@ -2,8 +2,10 @@
 #include <curl/curl.h>
 #include <netinet/in.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 
 /* curl_easy_setopt and curl_easy_getinfo are variadic, which Swift cannot call. */
 
@@ -92,6 +94,17 @@ static inline const char *zr_curl_header(CURL *handle, const char *name) {
   return curl_easy_header(handle, name, 0, CURLH_HEADER, -1, &header) == CURLHE_OK
              ? header->value
              : NULL;
+}
+
+/* The seconds that a Retry-After field asks for: a number of them or a date (RFC 9110, section
+   10.2.3); a date that is over asks for 0. -1 if it is neither. */
+static inline long long zr_curl_retry_after(const char *field) {
+  size_t digits = strspn(field, "0123456789");
+  if (digits > 0 && field[digits] == 0) return digits < 16 ? strtoll(field, NULL, 10) : -1;
+  time_t date = curl_getdate(field, NULL);
+  if (date < 0) return -1;
+  time_t now = time(NULL);
+  return date > now ? date - now : 0;
 }
 
 /* The result that a message of a finished transfer carries. */

@@ -47,6 +47,31 @@ import Testing
     }
   }
 
+  @Test(
+    "a wish to wait is a number or a date",
+    arguments: [
+      ("7", 7), ("0", 0), ("Wed, 21 Oct 2015 07:28:00 GMT", 0), ("-1", nil), ("+7", nil),
+      ("7 s", nil), ("soon", nil), ("", nil), ("99999999999999999999", nil), (nil, nil),
+    ] as [(String?, Int64?)])
+  func wish(field: String?, seconds: Int64?) {
+    let headers = field.map { [(name: "retry-after", value: $0)] } ?? []
+    #expect(HTTPAnswer(status: 503, headers: headers, body: []).retryAfterSeconds == seconds)
+  }
+
+  @Test func `a wish to wait until a date counts from now`() throws {
+    let date = Date(timeIntervalSinceNow: 90).formatted(
+      Date.VerbatimFormatStyle(
+        format: """
+          \(weekday: .abbreviated), \(day: .twoDigits) \(month: .abbreviated) \(year: .padded(4)) \
+          \(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\(minute: .twoDigits):\
+          \(second: .twoDigits) GMT
+          """, locale: Locale(identifier: "en_US_POSIX"), timeZone: .gmt,
+        calendar: Calendar(identifier: .gregorian)))
+    let answer = HTTPAnswer(status: 503, headers: [("retry-after", date)], body: [])
+    let seconds = try #require(answer.retryAfterSeconds, "\(date)")
+    #expect(85...90 ~= seconds)
+  }
+
   @Test func `connections are kept, and a handle forgets the request before`() async throws {
     try await EchoServer.overTCP { server in
       let client = HTTPClient()

@@ -20,9 +20,7 @@ struct FeedbackPost: WebhookCarrier {
     } catch {
       throw WebhookFailure(error.message)
     }
-    // Beyond six digits it is days: bounded further on.
-    let seconds = answer.header("retry-after").flatMap { Int64($0.prefix(6)) }
     return WebhookAnswer(
-      status: answer.status, retryAfter: seconds.map { .seconds(max(0, $0)) })
+      status: answer.status, retryAfter: answer.retryAfterSeconds.map { .seconds($0) })
   }
 }

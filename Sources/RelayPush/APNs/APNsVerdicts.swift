@@ -83,10 +83,7 @@ package enum APNsVerdicts {
 
     init(_ response: Response) {
       status = response.status
-      // Seconds; the date form is not Apple's, and without a number the lane has its own backoff.
-      retryAfter = response.header("retry-after").flatMap { Int64($0) }.flatMap {
-        (0...Self.retryAfterMax).contains($0) ? Span.seconds($0) : nil
-      }
+      retryAfter = RetryAfter.span(response.header("retry-after"))
       guard !response.body.isEmpty else { return }
       // A body that is no such JSON is a status without a reason, and treated as that.
       let body = try? JSONDecoder().decode(Body.self, from: Data(response.body))
@@ -99,7 +96,6 @@ package enum APNsVerdicts {
       var timestamp: Int64?
     }
 
-    private static let retryAfterMax: Int64 = 86_400
     private static let reasonMax = 64
   }
 }

@@ -106,9 +106,10 @@ final class WebHandle {
     let status = zr_curl_get_long(easy, CURLINFO_RESPONSE_CODE)
     // A body that is too long, or broken off, does not unsay the status.
     if status >= 200, result == CURLE_OK || result == CURLE_WRITE_ERROR {
+      let wish = zr_curl_header(easy, "retry-after").map { String(cString: $0) }
       return .answered(
         WebAnswer(
-          status: status, retryAfter: retryAfter(limits.retryAfterMax),
+          status: status, retryAfter: RetryAfter.span(wish),
           body: Array(body.prefix(limits.bodyBytesMax))))
     }
     // Not the error buffer: it names the host.
@@ -126,21 +127,5 @@ final class WebHandle {
       default: .unreachable
       }
     return .failed(WebFailure(code, "\(code.rawValue): \(reason)"))
-  }
-
-  /// Seconds or a date (RFC 9110, section 10.2.3).
-  private func retryAfter(_ spanMax: Span) -> Span? {
-    guard let field = zr_curl_header(easy, "retry-after") else { return nil }
-    let text = String(cString: field)
-    let seconds: Int64
-    if let number = Int64(text) {
-      seconds = number
-    } else {
-      let date = curl_getdate(field, nil)
-      guard date > 0 else { return nil }
-      seconds = max(0, Int64(date - time(nil)))
-    }
-    guard seconds >= 0, seconds <= spanMax.milliseconds / 1_000 else { return nil }
-    return .seconds(seconds)
   }
 }

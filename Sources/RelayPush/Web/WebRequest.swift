@@ -90,8 +90,6 @@ package struct WebLimits: Hashable, Sendable {
   package var idleConnectionsMax = 64
   /// Bytes of an answer's body that are kept.
   package var bodyBytesMax = 4_096
-  /// Wishes to wait beyond this are not passed on.
-  package var retryAfterMax = Span.days(1)
   /// What is under way may finish for this long when the engine is told to stop.
   package var stopGrace = Span.seconds(2)
 

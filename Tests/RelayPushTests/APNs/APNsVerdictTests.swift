@@ -84,7 +84,10 @@ import Testing
     #expect(APNsVerdicts.verdict(.gone, answer) == .gone(at: since, .init("Unregistered")))
   }
 
-  @Test(arguments: [("7", Span.seconds(7)), ("Wed, 21 Oct 2026", nil), ("-1", nil), ("1e9", nil)])
+  @Test(
+    arguments: [
+      ("7", Span.seconds(7)), ("Wed, 21 Oct 2015 07:28:00 GMT", .zero), ("-1", nil), ("1e9", nil),
+    ])
   func `the provider's wish to wait is passed on`(text: String, span: Span?) {
     let answer = APNsVerdicts.Answer(
       Response(status: 429, headers: [("retry-after", text)], body: [], link: LinkID(1)))

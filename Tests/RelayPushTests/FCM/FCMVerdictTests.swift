@@ -73,7 +73,7 @@ import Testing
     #expect(FCMVerdicts.verdict(treatment, answer) == row.verdict)
   }
 
-  @Test(arguments: [("7", Span.seconds(7)), ("Wed, 21 Oct 2026", nil), ("-1", nil)])
+  @Test(arguments: [("7", Span.seconds(7)), ("Wed, 21 Oct 2015 07:28:00 GMT", .zero), ("-1", nil)])
   func `the provider's wish to wait is passed on`(text: String, span: Span?) {
     let answer = FCMVerdicts.Answer(
       Response(status: 503, headers: [("retry-after", text)], body: [], link: LinkID(1)))
