@@ -21,9 +21,13 @@ extension Target {
       swiftSettings: strict)
   }
 
-  static func tests(_ name: String, _ rooms: [String], products: [Dependency] = []) -> Target {
+  /// - Parameter exclude: what is no source, and is read where it lies.
+  static func tests(
+    _ name: String, _ rooms: [String], products: [Dependency] = [], exclude: [String] = []
+  ) -> Target {
     .testTarget(
-      name: name, dependencies: rooms.map { .target(name: $0) } + products, swiftSettings: strict)
+      name: name, dependencies: rooms.map { .target(name: $0) } + products, exclude: exclude,
+      swiftSettings: strict)
   }
 
   static func command(_ name: String, _ rooms: [String], products: [Dependency] = []) -> Target {
@@ -161,7 +165,7 @@ let roomTests: [Target] = [
     ["RelayCommands", "RelayCore", "RelayWire", "RelayEngine", "RelayPush", "RelayClient"]),
   .tests(
     "EndToEndTests", ["RelayClient", "RelayWire", "RelayStore", "RelayEngine", "RelayCore"],
-    products: [crypto, jwt]),
+    products: [crypto, jwt], exclude: ["Fixtures"]),
   .tests("TidyTests", [], products: []),
 ]
 
