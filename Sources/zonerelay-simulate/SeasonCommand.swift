@@ -5,6 +5,8 @@ enum SeasonCommand {
   static func run(_ options: Options) async -> Bool {
     if options.isReport {
       let report = await SeasonReport.run(options)
+      for broken in report.broken.prefix(20) { complain(broken) }
+      guard report.broken.isEmpty else { return false }
       print(options.isJSON ? report.json : report.table)
       return true
     }

@@ -26,6 +26,8 @@ struct SeasonReport {
 
   static let rules: [SeasonRule] = [.fixed(3), .fixed(2), .signal, .spaced(30), .adaptive]
   private(set) var rows: [Row] = []
+  /// Seasons in which a promise did not hold: their figures mean nothing.
+  private(set) var broken: [String] = []
 
   static func run(_ options: Options) async -> SeasonReport {
     var report = SeasonReport()
@@ -33,10 +35,14 @@ struct SeasonReport {
       for rule in rules {
         var row = Row(shape: shape, rule: rule)
         await parallel(options.range, jobs: options.jobs) { seed in
-          Season.run(seed: seed, shape: shape, rule: rule).figures
-        } each: { figures in
-          row.sum = row.sum + figures
-          row.each.append(Measure(figures))
+          Season.run(seed: seed, shape: shape, rule: rule)
+        } each: { outcome in
+          row.sum = row.sum + outcome.figures
+          row.each.append(Measure(outcome.figures))
+          guard let found = outcome.broken else { return }
+          report.broken.append(
+            "\(found.promise.rawValue) broken: season \(outcome.seed), \(shape.rawValue), "
+              + "\(rule.name): \(found.text)")
         }
         report.rows.append(row)
       }

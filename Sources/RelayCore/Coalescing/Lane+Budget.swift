@@ -23,16 +23,14 @@ extension Lane {
   ///
   /// ```
   /// answered at once, a moment ago ─▶ now: the app is in use, which Apple does not hold back
-  /// answered, or not answered once ─▶ after an even gap: an hour by the number. one may have
-  ///                                   been dropped, and nothing else tells of it soon
-  /// not answered twice or more     ─▶ after a gap for half the number: what the device missed,
-  ///                                   the wake before tells it, wherever that waits for it
+  /// away: six were not answered    ─▶ after an hour
+  /// otherwise                      ─▶ after an even gap: an hour by the number
   /// ```
   private func paced(_ rule: Budget.Rule, _ policy: WakePolicy, at now: Instant) -> Instant {
     guard policy.adapts, hasAcknowledged, now >= inUseUntil, let last = background.times.last else {
       return .zero
     }
-    let many = silences > 1 ? max(1, rule.max / 2) : rule.max
+    let many = silences < LearntBudget.awayAfter ? rule.max : 1
     return last + Span(milliseconds: rule.per.milliseconds / Int64(many))
   }
 }

@@ -8,7 +8,9 @@
 /// ```
 /// quick answer, and the budget was used up ─▶ one more   (nothing is learnt of what is not tried)
 /// quick answer, below what is configured   ─▶ one more
-/// no answer before the next wake           ─▶ half as many
+/// no answer before the next wake           ─▶ half as many, but Apple's two
+/// no answer to six in a row                ─▶ one, until there is an answer: nobody is there, or
+///                                             the app was swiped away, and none can help
 /// ```
 package struct LearntBudget: Hashable, Sendable {
   /// Wakes in the rule's stretch of time.
@@ -17,6 +19,12 @@ package struct LearntBudget: Hashable, Sendable {
   package static let quick = Span.minutes(1)
   /// Answered within it: the app is in use, as far as can be seen from here.
   package static let atOnce = Span.seconds(3)
+
+  /// Apple's advice is two or three: below it nothing is gained where the app can run at all, for
+  /// what comes next waits for a whole gap.
+  package static let leastAnswered = 2
+  /// So many wakes in a row without an answer: it is away.
+  package static let awayAfter = 6
 
   /// 0: nothing learnt yet, the configured number counts.
   package private(set) var max: Int
@@ -40,7 +48,8 @@ package struct LearntBudget: Hashable, Sendable {
 
   /// Another wake went out, and the one before was never answered.
   mutating func silent(_ configured: Budget.Rule) {
-    max = Self.bound(rule(configured).max / 2)
+    let now = rule(configured).max
+    max = Swift.max(now / 2, Swift.min(now, Self.leastAnswered))
   }
 
   private static func bound(_ max: Int) -> Int {

@@ -42,15 +42,15 @@ import Testing
     #expect(allowed(rig) == 3)
   }
 
-  @Test func silenceHalvesItDownToOneButNotOfADeviceThatNeverGaveASign() {
+  @Test func silenceHalvesItDownToTwoButNotOfADeviceThatNeverGaveASign() {
     var rig = rig()
     for _ in 0..<3 { round(&rig, answeredAfter: nil) }
     #expect(allowed(rig) == 3)
     round(&rig, answeredAfter: 100)
     for _ in 0..<3 { round(&rig, answeredAfter: nil) }
-    #expect(allowed(rig) == 1)
+    #expect(allowed(rig) == 2)
     round(&rig, answeredAfter: 20)
-    #expect(allowed(rig) == 2, "below what is configured it rises without being used up")
+    #expect(allowed(rig) == 3, "below what is configured it rises without being used up")
   }
 
   /// The ladder's wakes are silence too, and what was learnt outlives the process.
@@ -91,15 +91,29 @@ import Testing
     #expect(rig.now - Sample.start < .minutes(1))
   }
 
-  /// The wake before waits for it, wherever it is.
-  @Test func aDeviceThatHasNotAnsweredTwiceWaitsAsLongAsForHalfTheNumber() {
+  @Test func aDeviceThatDoesNotAnswerIsWokenAtTheGapsOfItsHalvedNumberAndAnHourApartOnceItIsAway() {
     var rig = rig()
     round(&rig, answeredAfter: 100)
     rig.advance(3_600)
+    for _ in 0..<8 { round(&rig, answeredAfter: nil) }
+    #expect(minutes(rig).suffix(7) == [20, 40, 30, 30, 30, 60, 60], "after one, two, … seven")
+    round(&rig, answeredAfter: 100)
+    for _ in 0..<2 { round(&rig, answeredAfter: 200) }
+    #expect(minutes(rig).suffix(2) == [30, 30], "it is back")
+  }
+
+  /// A budget of one is not raised by silence.
+  @Test func whereOneIsConfiguredSilenceLeavesOne() {
+    var rig = rig()
+    rig.policy.background.max = 1
+    round(&rig, answeredAfter: 100)
     for _ in 0..<3 { round(&rig, answeredAfter: nil) }
-    let times = rig.attempts.map(\.at).suffix(3).map { $0 }
-    #expect(times[1] - times[0] == .minutes(20), "one may have been dropped")
-    #expect(times[2] - times[1] == .hours(1))
+    #expect(allowed(rig) == 1)
+  }
+
+  private func minutes(_ rig: LaneRig) -> [Int64] {
+    let times = rig.attempts.map(\.at)
+    return zip(times.dropFirst(), times).map { ($0 - $1).milliseconds / 60_000 }
   }
 
   /// What a re-wake tells has been told by another wake before: nobody has answered it yet.
@@ -111,7 +125,7 @@ import Testing
       #expect(rig.wake()?.isLadder == true)
       rig.delivered()
     }
-    #expect(allowed(rig) == 1)
+    #expect(allowed(rig) == 2)
   }
 
   /// A fetch may be served before the provider's answer to the push has come back.
