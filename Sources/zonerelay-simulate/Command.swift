@@ -7,7 +7,8 @@ struct Command {
   static let help = """
     usage: zonerelay-simulate [--seeds N] [--from N] [--seed N [--verbose]] [--plant P1...P12]
            zonerelay-simulate season [--seeds N] [--from N] [--jobs N] [--plant P5|P6|P7|P12]
-           zonerelay-simulate season --report [--traffic T] [--json] [--seeds N] [--from N] [--jobs N]
+           zonerelay-simulate season --report [--traffic T] [--json] [--seeds N] [--from N]
+                                     [--jobs N]
 
     Runs the real core in a simulated world, one seed a history, and checks its promises.
 
