@@ -10,16 +10,8 @@ final class Socket: Sendable {
 
   init?(port: Int) {
     fd = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = in_port_t(port).bigEndian
-    address.sin_addr = in_addr(s_addr: UInt32(0x7f00_0001).bigEndian)
-    let result = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(fd, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
-    guard result == 0 else { return nil }
+    let fd = fd
+    guard Self.withLoopback(port, { connect(fd, $0, $1) == 0 }) else { return nil }
     setPatience()
   }
 
@@ -80,19 +72,39 @@ final class Socket: Sendable {
     let fd = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var value: Int32 = isSharing ? 1 : 0
     setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &value, socklen_t(MemoryLayout<Int32>.size))
-    var address = sockaddr_in()
-    address.sin_port = in_port_t(port).bigEndian
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr = in_addr(s_addr: UInt32(0x7f00_0001).bigEndian)
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    return withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        _ = bind(fd, $0, length)
-        _ = listen(fd, 16)
-        _ = getsockname(fd, $0, &length)
-      }
-      return (fd, Int(in_port_t(bigEndian: pointer.pointee.sin_port)))
+    withLoopback(port) { _ = bind(fd, $0, $1) }
+    _ = listen(fd, 16)
+    return (fd, port == 0 ? Self.port(of: fd) : port)
+  }
+
+  private static func withLoopback<Result>(
+    _ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+  ) -> Result {
+    var hints = addrinfo()
+    hints.ai_family = AF_INET
+    hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
+    var found: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo("127.0.0.1", String(port), &hints, &found) == 0, let found else {
+      preconditionFailure("127.0.0.1:\(port) is an address")
     }
+    defer { freeaddrinfo(found) }
+    return body(found.pointee.ai_addr, found.pointee.ai_addrlen)
+  }
+
+  /// By way of text: whose the members of `sockaddr_in` are, the C library's or NIO's, depends on
+  /// which of the two the compiler has met first.
+  private static func port(of fd: Int32) -> Int {
+    var name = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    var text = [CChar](repeating: 0, count: Int(NI_MAXSERV))
+    withUnsafeMutablePointer(to: &name) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        _ = getsockname(fd, $0, &length)
+        let flags = NI_NUMERICHOST | NI_NUMERICSERV
+        _ = getnameinfo($0, length, nil, 0, &text, socklen_t(text.count), Int32(flags))
+      }
+    }
+    return Int(String(decoding: text.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)) ?? 0
   }
 }
 
