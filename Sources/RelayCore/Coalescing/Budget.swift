@@ -11,6 +11,9 @@ package struct Budget: Hashable, Sendable {
       self.max = max
       self.per = per
     }
+
+    /// Between two wakes that are spread over the stretch.
+    var evenGap: Span { Span(milliseconds: per.milliseconds / Int64(Swift.max(max, 1))) }
   }
 
   /// Attempts not older than `per`, oldest first.

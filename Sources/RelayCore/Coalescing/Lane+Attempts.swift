@@ -135,7 +135,6 @@ extension Lane {
     guard policy.adapts, let since = unansweredSince else { return }
     unansweredSince = nil
     silences = 0
-    inUseUntil = now - since <= LearntBudget.atOnce ? now + LearntBudget.quick : .zero
     let spent = background.times.count { $0 + policy.background.per > now }
     learnt.answered(after: now - since, spent: spent, policy.background)
   }

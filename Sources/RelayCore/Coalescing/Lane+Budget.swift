@@ -18,19 +18,24 @@ extension Lane {
     if policy.mode != .off { background.spend(policy.background, at: now) }
   }
 
-  /// A budget that adapts is spread over its stretch, so that what comes last in a burst does not
-  /// wait for an hour.
+  /// A budget that adapts is spread over its stretch, and what it has in hand goes to the end of a
+  /// burst: nothing of that waits for an hour, or for the even gap.
   ///
   /// ```
-  /// answered at once, a moment ago ─▶ now: the app is in use, which Apple does not hold back
-  /// away: six were not answered    ─▶ after an hour
-  /// otherwise                      ─▶ after an even gap: an hour by the number
+  /// away: six were not answered  ─▶ after an hour
+  /// a change alone, or a re-wake ─▶ after an even gap: an hour by the number
+  /// changes follow one another   ─▶ once they are silent, as long as the configured number lasts
+  ///                                 or an even gap is over; at the latest after an even gap of
+  ///                                 the configured number
+  /// something urgent among them  ─▶ the same, without waiting for silence
   /// ```
   private func paced(_ rule: Budget.Rule, _ policy: WakePolicy, at now: Instant) -> Instant {
-    guard policy.adapts, hasAcknowledged, now >= inUseUntil, let last = background.times.last else {
-      return .zero
-    }
-    let many = silences < LearntBudget.awayAfter ? rule.max : 1
-    return last + Span(milliseconds: rule.per.milliseconds / Int64(many))
+    guard policy.adapts, hasAcknowledged, let last = background.times.last else { return .zero }
+    guard silences < LearntBudget.awayAfter else { return last + rule.per }
+    let even = last + rule.evenGap
+    guard pending.isFresh, burst.isMany || pending.isUrgent else { return even }
+    let inHand = min(even, background.opens(policy.background, at: now))
+    let latest = max(even, last + policy.background.evenGap)
+    return min(latest, pending.isUrgent ? inHand : max(inHand, burst.silentAt))
   }
 }

@@ -9,6 +9,7 @@ extension Lane {
       return
     }
     if freshSince == nil { freshSince = now }
+    burst.goOn(at: now)
     let isFirstNews = !match.isHot && isAllHeld(at: now)
     if pending.add(match, limits: limits) { ledger.pending += 1 } else { ledger.merged += 1 }
     switch state {

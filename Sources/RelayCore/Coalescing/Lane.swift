@@ -18,8 +18,8 @@ package struct Lane: Hashable, Sendable {
   package internal(set) var learnt: LearntBudget
   /// The last background wake, until the device gives a sign.
   package internal(set) var unansweredSince: Instant?
-  /// It answered at once: until then its wakes are not spread. Not durable, as the above.
-  var inUseUntil = Instant.zero
+  /// The changes that came last. Not durable, as the above.
+  var burst = Burst()
   /// Wakes in a row that were not answered, the last one included. Not durable either.
   var silences = 0
   package internal(set) var nextWake: UInt32

@@ -17,8 +17,6 @@ package struct LearntBudget: Hashable, Sendable {
   package static let bounds = 1...12
   /// Answered within it: the wake ran at once.
   package static let quick = Span.minutes(1)
-  /// Answered within it: the app is in use, as far as can be seen from here.
-  package static let atOnce = Span.seconds(3)
 
   /// Apple's advice is two or three: below it nothing is gained where the app can run at all, for
   /// what comes next waits for a whole gap.

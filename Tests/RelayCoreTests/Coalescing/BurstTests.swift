@@ -1,0 +1,214 @@
+@testable import RelayCore
+import Testing
+
+/// The pace of a budget that adapts while changes follow one another: the first is told at once,
+/// the rest when they have fallen silent.
+@Suite struct BurstTests {
+  /// A device that answers, at three an hour: an even gap is 20 minutes. Its last wake is long ago.
+  private func rig(max: Int = 3) -> LaneRig {
+    var rig = LaneRig()
+    rig.policy.mode = .adaptive
+    rig.policy.background.max = max
+    round(&rig)
+    rig.advance(7_200)
+    rig.attempts = []
+    return rig
+  }
+
+  /// What waits is told as soon as it may be, and answered slowly.
+  private func round(_ rig: inout LaneRig) {
+    if rig.lane.pending.isEmpty { rig.zone(0) }
+    tell(&rig)
+    rig.advance(100)
+    rig.lane.answered(at: rig.now, policy: rig.policy)
+    rig.fetched()
+  }
+
+  private func tell(_ rig: inout LaneRig) {
+    #expect(rig.wake() != nil)
+    rig.delivered()
+  }
+
+  /// So many changes, with their wakes at the time they are due.
+  ///
+  /// - Returns: when the last change came.
+  @discardableResult
+  private func burst(
+    _ count: Int, every seconds: Int64, isUrgent: Bool = false, _ rig: inout LaneRig
+  ) -> Instant {
+    for index in 0..<count {
+      let next = rig.now + .seconds(seconds)
+      rig.zone(0, isUrgent: isUrgent)
+      guard index < count - 1 else { break }
+      while let due = due(&rig), due < next {
+        rig.now = max(rig.now, due)
+        tell(&rig)
+        rig.lane.answered(at: rig.now + .seconds(100), policy: rig.policy)
+        rig.fetched()
+      }
+      rig.now = next
+    }
+    return rig.now
+  }
+
+  private func due(_ rig: inout LaneRig) -> Instant? {
+    var ahead = rig
+    return ahead.wake() == nil ? nil : ahead.now
+  }
+
+  private func minutes(_ rig: LaneRig) -> [Double] {
+    let times = rig.attempts.map(\.at)
+    return zip(times.dropFirst(), times).map { Double(($0 - $1).milliseconds) / 60_000 }
+  }
+
+  @Test func itsFirstChangeIsToldAtOnceAndTheRestOnceItIsSilent() {
+    var rig = rig()
+    let first = rig.now
+    let last = burst(12, every: 30, &rig)
+    #expect(rig.attempts.map(\.at) == [first + rig.policy.window])
+    tell(&rig)
+    #expect(rig.now == last + Burst.silence, "9.5 minutes after the first, not 20")
+  }
+
+  @Test func oneThatGoesOnIsToldAtEvenGapsOfTheConfiguredNumber() {
+    var rig = rig()
+    burst(90, every: 40, &rig)
+    #expect(minutes(rig) == [20, 20])
+  }
+
+  /// A device that may get twelve an hour: they are for changes that come one by one.
+  @Test func norDoesItUseUpWhatADeviceTaughtBeyondThat() {
+    var rig = rig()
+    teachTwelve(&rig)
+    burst(90, every: 40, &rig)
+    #expect(minutes(rig) == [20, 20])
+    rig.advance(3_600)
+    rig.attempts = []
+    for _ in 0..<4 { round(&rig) }
+    #expect(minutes(rig) == [5, 5, 5])
+  }
+
+  private func teachTwelve(_ rig: inout LaneRig) {
+    let rule = rig.policy.background
+    for _ in 0..<12 { rig.lane.learnt.answered(after: .seconds(1), spent: 12, rule) }
+    #expect(rig.lane.backgroundRule(rig.policy).max == 12)
+  }
+
+  @Test func aChangeAloneWaitsForTheEvenGap() {
+    var rig = rig()
+    tell(after: 0, &rig)
+    tell(after: 300, &rig)
+    #expect(minutes(rig) == [20])
+  }
+
+  private func tell(after seconds: Double, _ rig: inout LaneRig) {
+    rig.fetched()
+    rig.advance(seconds)
+    rig.zone(0)
+    tell(&rig)
+  }
+
+  /// Many at the same time, as one request reports them, are no burst.
+  @Test func changesOfOneMomentAreOne() {
+    var rig = rig()
+    tell(after: 0, &rig)
+    rig.fetched()
+    rig.advance(300)
+    for zone in 0..<3 { rig.zone(zone) }
+    tell(&rig)
+    #expect(minutes(rig) == [20])
+  }
+
+  /// Three bursts within the hour: the configured number is used up, and the even gap holds again.
+  @Test func silenceBringsNoWakeForwardThatTheConfiguredNumberHasNot() {
+    var rig = rig()
+    let first = rig.now
+    burst(2, every: 30, &rig)
+    round(&rig)
+    rig.advance(60)
+    burst(2, every: 30, &rig)
+    round(&rig)
+    rig.advance(60)
+    burst(2, every: 30, &rig)
+    tell(&rig)
+    #expect(minutes(rig).prefix(2).allSatisfy { $0 < 10 })
+    #expect(rig.now == first + rig.policy.window + .hours(1))
+  }
+
+  /// The same where a device taught twelve: their even gap is five minutes, silence comes sooner.
+  @Test func norAnyThatOnlyTheDeviceHasTaught() {
+    var rig = rig()
+    teachTwelve(&rig)
+    for _ in 0..<4 {
+      burst(2, every: 30, &rig)
+      tell(&rig)
+      rig.lane.answered(at: rig.now, policy: rig.policy)
+      rig.fetched()
+      rig.advance(10)
+    }
+    #expect(minutes(rig).map { ($0 * 60).rounded() } == [270, 280, 300, 300])
+  }
+
+  @Test func whereOneIsConfiguredThereIsOne() {
+    var rig = rig(max: 1)
+    burst(4, every: 30, &rig)
+    tell(&rig)
+    #expect(minutes(rig) == [60])
+  }
+
+  /// Silence of the burst is not the device's: what was told and not answered keeps its gaps.
+  @Test func aRewakeIsNotBroughtForward() {
+    var rig = rig()
+    burst(4, every: 30, &rig)
+    tell(&rig)
+    tell(&rig)
+    #expect(rig.lane.ladderStep == 1 && minutes(rig).last == 20)
+  }
+
+  @Test func whatIsUrgentDoesNotWaitForSilence() {
+    var rig = rig()
+    burst(4, every: 30, &rig)
+    rig.advance(10)
+    rig.zone(1, isUrgent: true)
+    tell(&rig)
+    #expect(minutes(rig) == [99.5 / 60], "the first was told after its window")
+  }
+
+  /// With a share that is reserved, it is there for what is urgent whenever that comes.
+  @Test func theReservedShareIsNotSpread() {
+    var rig = rig()
+    rig.policy.reserved = 1
+    tell(after: 0, &rig)
+    rig.fetched()
+    rig.advance(300)
+    rig.zone(1, isUrgent: true)
+    tell(&rig)
+    #expect(minutes(rig) == [300.5 / 60])
+  }
+
+  /// What a burst was is not durable: after a restart the even gap holds.
+  @Test func afterARestartTheEvenGapHolds() {
+    var rig = rig()
+    burst(12, every: 30, &rig)
+    var again = rig.recovered()
+    tell(&again)
+    #expect(minutes(again) == [20])
+  }
+
+  /// P7 whatever comes: urgent or not, in bursts or alone.
+  @Test func theBudgetHoldsInAnyTraffic() {
+    var draw = Draw(seed: 7)
+    var rig = rig()
+    for _ in 0..<60 {
+      let (count, gap) = (1 + draw.below(9), Int64(1 + draw.below(200)))
+      burst(count, every: gap, isUrgent: draw.below(4) == 0, &rig)
+      round(&rig)
+      rig.advance(Double(draw.below(900)))
+    }
+    let times = rig.attempts.map(\.at)
+    #expect(times.count > 60)
+    for (index, time) in times.enumerated().dropFirst(3) {
+      #expect(time - times[index - 3] >= .hours(1))
+    }
+  }
+}
