@@ -18,7 +18,7 @@ struct DemoCommand: RelayCommand {
   var keep = false
 
   func perform(_ console: Console) async throws -> ExitStatus {
-    let place = try DemoPlace()
+    let place = try await DemoPlace()
     defer { if !keep { place.remove() } }
     let standin = try DemoProcess(
       ["apns-standin", "--listen", "127.0.0.1:\(place.standinPort)", "--directory", place.apns],

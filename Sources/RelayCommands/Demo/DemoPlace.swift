@@ -1,5 +1,7 @@
 import Foundation
 import JWTKit
+import NIOCore
+import NIOPosix
 
 /// A temporary directory with all that a relay needs: secrets, configuration, store.
 struct DemoPlace {
@@ -12,12 +14,12 @@ struct DemoPlace {
   let userSecret = UUID().uuidString
   let producerKey = UUID().uuidString
 
-  init() throws {
+  init() async throws {
     directory =
       FileManager.default.temporaryDirectory
       .appendingPathComponent("zonerelay-demo-\(UUID().uuidString.prefix(8))").path
-    apiPort = try Self.freePort()
-    standinPort = try Self.freePort()
+    apiPort = try await Self.freePort()
+    standinPort = try await Self.freePort()
     try FileManager.default.createDirectory(
       atPath: path("store"), withIntermediateDirectories: true)
     try userSecret.write(toFile: path("user.secret"), atomically: true, encoding: .utf8)
@@ -65,22 +67,17 @@ struct DemoPlace {
     try? FileManager.default.removeItem(atPath: directory)
   }
 
-  private static func freePort() throws -> Int {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    defer { close(descriptor) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = inet_addr("127.0.0.1")
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isBound = withUnsafeMutableBytes(of: &address) { bytes in
-      let pointer = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress
-      return bind(descriptor, pointer, size) == 0 && getsockname(descriptor, pointer, &size) == 0
-    }
-    guard isBound else {
+  private static func freePort() async throws -> Int {
+    do {
+      let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+        .bind(host: "127.0.0.1", port: 0).get()
+      guard let port = listener.localAddress?.port else { throw ChannelError.unknownLocalAddress }
+      try await listener.close()
+      return port
+    } catch {
       throw Failure(
-        .failed, "no loopback port is free", hint: "look with: ss --listening --tcp")
+        .failed, "no loopback port is free: \(error)", hint: "look with: ss --listening --tcp")
     }
-    return Int(UInt16(bigEndian: address.sin_port))
   }
 }
 

@@ -70,14 +70,19 @@ extension Doors {
   /// True for an address, in any spelling that the resolver knows, that not everybody can reach.
   private static func isPrivate(host: String) -> Bool {
     let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
-    var v4 = in_addr()
-    if inet_aton(bare, &v4) != 0 {
-      return !InternetAddress.isPublic(withUnsafeBytes(of: v4) { Array($0) })
-    }
-    var v6 = in6_addr()
-    if inet_pton(AF_INET6, bare, &v6) == 1 {
-      return !InternetAddress.isPublic(withUnsafeBytes(of: v6) { Array($0) })
-    }
+    let v4 = bytes(of: in_addr.self) { inet_aton(bare, $0) != 0 }
+    let v6 = bytes(of: in6_addr.self) { inet_pton(AF_INET6, bare, $0) == 1 }
+    if let address = v4 ?? v6 { return !InternetAddress.isPublic(address) }
     return bare.lowercased() == "localhost" || bare.lowercased().hasSuffix(".localhost")
+  }
+
+  /// What the resolver writes into one of C's addresses; nil if it does not know the text.
+  private static func bytes<Address>(
+    of type: Address.Type, _ resolve: (UnsafeMutablePointer<Address>) -> Bool
+  ) -> [UInt8]? {
+    withUnsafeTemporaryAllocation(of: type, capacity: 1) { room in
+      guard let address = room.baseAddress, resolve(address) else { return nil }
+      return Array(UnsafeRawBufferPointer(room))
+    }
   }
 }

@@ -1,4 +1,6 @@
 import Foundation
+import NIOCore
+import NIOPosix
 
 /// Ports of 127.0.0.1.
 enum Loopback {
@@ -6,19 +8,11 @@ enum Loopback {
 
   /// A port that nobody listens on now.
   static func freePort() throws -> Int {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    defer { Foundation.close(descriptor) }
-    let found: Int? = withAddress(port: 0) { address, length in
-      var length = length
-      guard bind(descriptor, address, length) == 0,
-        getsockname(descriptor, address, &length) == 0
-      else { return nil }
-      return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
-        Int(UInt16(bigEndian: $0.pointee.sin_port))
-      }
-    }
-    guard let found else { throw Trouble("no free port on \(address)") }
-    return found
+    let listener = try ServerBootstrap(group: group).bind(host: address, port: 0).wait()
+    let port = listener.localAddress?.port
+    try listener.close().wait()
+    guard let port else { throw Trouble("no free port on \(address)") }
+    return port
   }
 
   /// Waits until somebody listens there; the program that should is named in the error.
@@ -36,22 +30,12 @@ enum Loopback {
   }
 
   private static func canConnect(to port: Int) -> Bool {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    defer { Foundation.close(descriptor) }
-    return withAddress(port: port) { connect(descriptor, $0, $1) == 0 }
+    // Refused is an answer too: it is asked again.
+    guard let channel = try? ClientBootstrap(group: group).connect(host: address, port: port).wait()
+    else { return false }
+    channel.close(promise: nil)
+    return true
   }
 
-  private static func withAddress<Result>(
-    port: Int, _ body: (UnsafeMutablePointer<sockaddr>, socklen_t) -> Result
-  ) -> Result {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = in_port_t(port).bigEndian
-    address.sin_addr.s_addr = inet_addr(self.address)
-    return withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
-  }
+  private static var group: MultiThreadedEventLoopGroup { .singleton }
 }
