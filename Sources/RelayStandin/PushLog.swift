@@ -3,7 +3,8 @@ import Foundation
 /// `pushes.jsonl`: one line a request, in the order of the answers.
 ///
 /// A line has reached the kernel before `append` returns, in one write: whoever has seen the
-/// answer sees the line, and a reader that follows the file never sees half of one.
+/// answer sees the line. A reader that comes while one is written may see its beginning: a line is
+/// whole once its newline is there.
 final class PushLog: Sendable {
   private let descriptor: Int32
   private let path: String

@@ -27,8 +27,11 @@ extension DemoStory {
 
   func pushes(to device: DemoPhone) throws -> [DemoJSON] {
     guard FileManager.default.fileExists(atPath: place.pushes) else { return [] }
-    return try String(contentsOfFile: place.pushes, encoding: .utf8).split(separator: "\n")
-      .map { DemoJSON(try JSONSerialization.jsonObject(with: Data($0.utf8))) }
+    let data = try Data(contentsOf: URL(fileURLWithPath: place.pushes))
+    // The last line may be half written: it is whole once its newline is there.
+    let end = data.lastIndex(of: UInt8(ascii: "\n")) ?? data.startIndex
+    return try data[..<end].split(separator: UInt8(ascii: "\n"))
+      .map { DemoJSON(try JSONSerialization.jsonObject(with: Data($0))) }
       .filter { $0["path"].string.hasSuffix(device.pushToken) }
   }
 

@@ -81,10 +81,7 @@ struct OtherStandin {
 
   /// Requests it took whose path ends so, oldest first.
   func pushes(to name: String) throws -> [JSON] {
-    let file = directory.appendingPathComponent("pushes.jsonl")
-    guard FileManager.default.fileExists(atPath: file.path) else { return [] }
-    return try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
-      .map { JSON(data: Data($0.utf8)) }
+    try JSON.lines(of: directory.appendingPathComponent("pushes.jsonl"))
       .filter { $0["path"].string?.hasSuffix("/" + name) == true }
   }
 

@@ -11,6 +11,20 @@ struct JSON: @unchecked Sendable, CustomStringConvertible {  // An immutable tre
     value = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
   }
 
+  /// A file of one value a line. What is written while we read may end in the middle of a line:
+  /// that one is left for the next time.
+  static func lines(of file: URL) throws -> [JSON] {
+    guard FileManager.default.fileExists(atPath: file.path) else { return [] }
+    return finished(try Data(contentsOf: file)).lines
+  }
+
+  /// - Returns: the lines that are whole, and how many bytes they are.
+  static func finished(_ data: Data) -> (lines: [JSON], count: Int) {
+    guard let end = data.lastIndex(of: UInt8(ascii: "\n")) else { return ([], 0) }
+    let whole = data[...end]
+    return (whole.split(separator: UInt8(ascii: "\n")).map { JSON(data: Data($0)) }, whole.count)
+  }
+
   subscript(key: String) -> JSON { JSON((value as? [String: Any])?[key]) }
   subscript(index: Int) -> JSON {
     guard let array = value as? [Any], index < array.count else { return JSON(nil) }

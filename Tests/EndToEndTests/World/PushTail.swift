@@ -28,10 +28,10 @@ struct PushTail {
     defer { handle.closeFile() }
     try handle.seek(toOffset: offset)
     let data = try handle.readToEnd() ?? Data()
-    offset += UInt64(data.count)
+    let (lines, count) = JSON.finished(data)
+    offset += UInt64(count)
     let times = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-    for line in data.split(separator: UInt8(ascii: "\n")) {
-      let json = JSON(data: Data(line))
+    for json in lines {
       let path = json["path"].string ?? ""
       pushes.append(
         Push(

@@ -47,10 +47,7 @@ struct Receiver {
 
   /// Requests that came, oldest first.
   func received() throws -> [JSON] {
-    let file = directory.appendingPathComponent("received.jsonl")
-    guard FileManager.default.fileExists(atPath: file.path) else { return [] }
-    return try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
-      .map { JSON(data: Data($0.utf8)) }
+    try JSON.lines(of: directory.appendingPathComponent("received.jsonl"))
   }
 
   /// Items of requests that were answered 2xx.

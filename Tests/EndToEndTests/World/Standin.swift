@@ -19,10 +19,7 @@ struct Standin {
 
   /// Requests it took, oldest first.
   func pushes() throws -> [JSON] {
-    let file = workplace.file("apns/pushes.jsonl")
-    guard FileManager.default.fileExists(atPath: file.path) else { return [] }
-    return try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
-      .map { JSON(data: Data($0.utf8)) }
+    try JSON.lines(of: workplace.file("apns/pushes.jsonl"))
   }
 
   func pushes(to token: String) throws -> [JSON] {
