@@ -27,7 +27,7 @@ extension Lane {
   /// changes follow one another   ─▶ once they are silent, as long as the configured number lasts
   ///                                 or an even gap is over; at the latest after an even gap of
   ///                                 the configured number
-  /// something urgent among them  ─▶ the same, without waiting for silence
+  /// something urgent, alone too  ─▶ the same, without waiting for silence
   /// ```
   private func paced(_ rule: Budget.Rule, _ policy: WakePolicy, at now: Instant) -> Instant {
     guard policy.adapts, hasAcknowledged, let last = background.times.last else { return .zero }

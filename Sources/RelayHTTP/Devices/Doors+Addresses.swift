@@ -70,9 +70,10 @@ extension Doors {
   /// True for an address, in any spelling that the resolver knows, that not everybody can reach.
   private static func isPrivate(host: String) -> Bool {
     let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
-    let v4 = bytes(of: in_addr.self) { inet_aton(bare, $0) != 0 }
-    let v6 = bytes(of: in6_addr.self) { inet_pton(AF_INET6, bare, $0) == 1 }
-    if let address = v4 ?? v6 { return !InternetAddress.isPublic(address) }
+    let address =
+      bytes(of: in_addr.self) { inet_aton(bare, $0) != 0 }
+      ?? bytes(of: in6_addr.self) { inet_pton(AF_INET6, bare, $0) == 1 }
+    if let address { return !InternetAddress.isPublic(address) }
     return bare.lowercased() == "localhost" || bare.lowercased().hasSuffix(".localhost")
   }
 

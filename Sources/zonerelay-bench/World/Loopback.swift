@@ -20,21 +20,24 @@ enum Loopback {
     on port: Int, by child: Child, name: String, patience: Duration = .seconds(30)
   ) throws {
     let deadline = ContinuousClock.now + patience
+    var last = "never asked"
     while .now < deadline {
       if child.hasEnded { throw Trouble("\(name) ended: \(child.said.suffix(2_000))") }
-      if canConnect(to: port) { return }
-      usleep(5_000)
+      do {
+        return try connect(to: port)
+      } catch {
+        last = "\(error)"
+        usleep(5_000)
+      }
     }
     throw Trouble(
-      "\(name) does not listen on \(address):\(port) within \(patience.components.seconds) s")
+      "\(name) does not listen on \(address):\(port) within \(patience.components.seconds) s:"
+        + " \(last)")
   }
 
-  private static func canConnect(to port: Int) -> Bool {
-    // Refused is an answer too: it is asked again.
-    guard let channel = try? ClientBootstrap(group: group).connect(host: address, port: port).wait()
-    else { return false }
-    channel.close(promise: nil)
-    return true
+  private static func connect(to port: Int) throws {
+    try ClientBootstrap(group: group).connect(host: address, port: port).wait()
+      .close(promise: nil)
   }
 
   private static var group: MultiThreadedEventLoopGroup { .singleton }

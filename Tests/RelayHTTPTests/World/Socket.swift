@@ -100,11 +100,13 @@ final class Socket: Sendable {
     withUnsafeMutablePointer(to: &name) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         _ = getsockname(fd, $0, &length)
-        let flags = NI_NUMERICHOST | NI_NUMERICSERV
-        _ = getnameinfo($0, length, nil, 0, &text, socklen_t(text.count), Int32(flags))
+        _ = getnameinfo(
+          $0, length, nil, 0, &text, socklen_t(text.count), Int32(NI_NUMERICSERV))
       }
     }
-    return Int(String(decoding: text.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)) ?? 0
+    let digits = String(decoding: text.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
+    guard let port = Int(digits) else { preconditionFailure("socket \(fd) has no port") }
+    return port
   }
 }
 
