@@ -40,9 +40,13 @@ struct Tally: Sendable {
 extension EngineLoop {
   func vitals(at now: Instant) -> Vitals {
     var vitals = relay.vitals(at: now)
-    vitals.isReady = !isStopping
+    vitals.isReady = !isStopping && !inbox.isDraining
+    if inbox.isDraining {
+      vitals.reasons.append("it drains: changes and registrations are refused until it is restarted")
+    }
     vitals.uptime = Double((outside.clock.boot() - startedAt).milliseconds) / 1_000
     vitals.changes = tally.changes
+    vitals.addUnused(outside.senders.keys)
     for index in vitals.routes.indices {
       guard let sender = outside.senders[vitals.routes[index].key] else { continue }
       vitals.routes[index].sender = sender.vitals
@@ -74,6 +78,18 @@ extension EngineLoop {
           + "endpoint, topic and key are those of the app that registers here")
     }
     return vitals
+  }
+}
+
+extension Vitals {
+  /// The core makes a route when a lane first waits at it; people see it from the start.
+  fileprivate mutating func addUnused(_ keys: some Sequence<RouteKey>) {
+    let known = Set(routes.map(\.key))
+    for key in keys where !known.contains(key) {
+      routes.append(
+        Route(key: key, circuit: "closed", inFlight: 0, sent: 0, delivered: 0, lastError: nil))
+    }
+    routes.sort { $0.key < $1.key }
   }
 }
 

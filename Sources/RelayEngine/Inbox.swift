@@ -116,6 +116,9 @@ final class Inbox: Sendable {
     state.withLock { if $0.refusal != .draining { $0.refusal = cause } }
   }
 
+  /// It takes no facts any more: told to drain, or about to end.
+  var isDraining: Bool { state.withLock { $0.refusal == .draining } }
+
   /// Facts taken that the loop has answered or journalled.
   func release(_ facts: Int) { state.withLock { $0.facts -= facts } }
 
