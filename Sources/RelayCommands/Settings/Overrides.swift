@@ -45,6 +45,7 @@ package struct Overrides: Sendable {
   }
 
   private static let sections = [
-    "SERVER", "CONTROL", "STORE", "COALESCING", "BUDGET", "WAKE", "RETENTION", "LIMITS", "LOG",
+    "SERVER", "CONTROL", "STORE", "COALESCING", "BUDGET", "SMEARING", "WAKE", "RETENTION",
+    "LIMITS", "LOG",
   ]
 }
