@@ -7,11 +7,13 @@ struct FeedbackCommand: RelayCommand {
     abstract: "Shows what the app's own servers should know: devices retired, silent, returned.",
     discussion: """
       A device is retired when its provider calls its push token dead, silent when it answers none \
-      of its wakes any more, and returned when it is heard of again. The feed is the same that \
-      feedback.url is told by a webhook; reading it here takes nothing away.
+      of its wakes any more, and returned when a silent one gives a sign or either is registered \
+      anew. The feed is the same that feedback.url is told by a webhook; reading it here takes \
+      nothing away.
 
-      Each item has a position that rises. Ask after the last one you have dealt with; the hint \
-      says where to go on. If items were trimmed before you came for them, you are told.
+      Each item has a position that rises. Ask after the last one you have dealt with: while more \
+      is coming a hint says where to go on; otherwise go on after the last position. If items were \
+      trimmed before you came for them, you are told.
 
       Examples:
         zonerelay feedback
