@@ -19,7 +19,7 @@ enum APSText {
       json.key("sound")
       json.string(sound)
     }
-    if let category = info.category {
+    if let category = info.category, !dropped.contains(.category) {
       json.key("category")
       json.string(category)
     }

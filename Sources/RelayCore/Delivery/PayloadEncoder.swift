@@ -1,5 +1,5 @@
 /// Makes payloads. Always within the limit: first `zr.z` is cut (`m`), then `ck` and `aps` are
-/// pruned in CloudKit's documented order (`p`); `sid` is never dropped.
+/// pruned in CloudKit's documented order (`p`), then in ours; `sid` is never dropped.
 package enum PayloadEncoder {
   /// - Parameter aim: smaller than `bytesMax` if it can be as small.
   package static func encode(_ text: WakeText, bytesMax: Int, aim: Int? = nil) -> Payload {
@@ -19,13 +19,14 @@ package enum PayloadEncoder {
     return nil
   }
 
-  /// What may be dropped, first to last.
+  /// What may be dropped, first to last. What is left has one name, of at most 255 bytes, and fits
+  /// into a quarter of what Apple takes.
   enum Part: Hashable {
-    case container, record, sound, launchImage, actionKey, body, arguments, keys, badge,
-      notification
+    case container, record, sound, launchImage, actionKey, body, arguments, keys, badge, category,
+      notification, zone, user
     static let order: [Part] = [
       .container, .record, .sound, .launchImage, .actionKey, .body, .arguments, .keys, .badge,
-      .notification,
+      .category, .notification, .zone, .user,
     ]
   }
 
@@ -104,8 +105,10 @@ package enum PayloadEncoder {
       json.key("cid")
       json.string(text.scope.container)
     }
-    json.key("ckuserid")
-    json.string(text.user.name)
+    if !dropped.contains(.user) {
+      json.key("ckuserid")
+      json.string(text.user.name)
+    }
     if !dropped.contains(.notification) {
       json.key("nid")
       json.string(text.notice.notification.text)
@@ -141,10 +144,12 @@ package enum PayloadEncoder {
     }
     json.key("sid")
     json.string(notice.subscription.name)
-    json.key("zid")
-    json.string(notice.zone.name)
-    json.key("zoid")
-    json.string(notice.zone.owner.name)
+    if !dropped.contains(.zone) {
+      json.key("zid")
+      json.string(notice.zone.name)
+      json.key("zoid")
+      json.string(notice.zone.owner.name)
+    }
     json.raw("}")
   }
 }

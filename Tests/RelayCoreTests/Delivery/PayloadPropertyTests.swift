@@ -30,7 +30,7 @@ import Testing
     info.alert.actionKey = maybe(255)
     info.alert.launchImage = maybe(255)
     info.sound = maybe(255)
-    info.category = maybe(255)
+    info.category = maybe(1_024)
     info.isContentAvailable = draw.chance(50)
     info.isMutable = draw.chance(50)
     return info
@@ -80,6 +80,28 @@ import Testing
     }
   }
 
+  /// A subscription with a category of control characters stopped the daemon, again at each start.
+  @Test(arguments: [1_024, 3_993, 4_096]) func aWakeFitsWhateverAUserMadeOfIt(bytesMax: Int) {
+    let longest = String(repeating: "\"", count: 255)
+    let zone = ZoneID(name: longest, owner: UserID(longest))
+    var info = NotificationInfo()
+    let wild = String(repeating: "\u{1}", count: 1_024)
+    (info.category, info.sound, info.alert.body, info.isContentAvailable, info.isMutable) = (
+      wild, wild, wild, true, true
+    )
+    let notice = Notice(
+      subscription: SubscriptionID(longest), notification: Sample.nid(3), database: .private,
+      zone: zone, kind: .query(record: longest, reason: .created, values: [], isCut: false))
+    let text = WakeText(
+      scope: Scope(container: longest, environment: .production), user: UserID(longest),
+      wake: .max, notice: notice, info: info, subjects: 999,
+      zones: [WakeText.NamedZone(zone: zone, database: .private)], hasQuery: true, isMore: true,
+      badge: .max, notBefore: .s(7))
+    let payload = PayloadEncoder.encode(text, bytesMax: bytesMax)
+    #expect(payload.bytes.count <= bytesMax && JSONChecker.read(payload.bytes) != nil)
+    #expect(String(decoding: payload.bytes, as: UTF8.self).contains("\"sid\":"))
+  }
+
   /// The documented order, one by one, as the room shrinks; `sid` is never dropped.
   @Test func partsAreDroppedInTheDocumentedOrder() {
     var info = NotificationInfo()
@@ -89,6 +111,7 @@ import Testing
     info.alert.actionKey = "actionKey"
     info.alert.launchImage = "launchImage"
     info.sound = "sound"
+    info.category = "category"
     let notice = Notice(
       subscription: SubscriptionID("subscription"), notification: Sample.nid(3),
       database: .private, zone: Sample.zone,
@@ -99,10 +122,10 @@ import Testing
       isMore: false)
     let marks = [
       "\"z\":[", Sample.scope.container, "\"rid\"", "\"sound\"", "launch-image", "action-loc-key",
-      "\"body\"", "loc-args", "\"loc-key\"", "\"nid\"",
+      "\"body\"", "loc-args", "\"loc-key\"", "\"category\"", "\"nid\"", "\"zid\"", "ckuserid",
     ]
     var dropped: [String] = []
-    for room in (150...600).reversed() {
+    for room in (100...600).reversed() {
       let payload = PayloadEncoder.encode(text, bytesMax: room)
       let json = String(decoding: payload.bytes, as: UTF8.self)
       for mark in marks where !json.contains(mark) && !dropped.contains(mark) {
