@@ -82,4 +82,10 @@ package struct AlertKey: Hashable, Sendable {
     self.subject = subject
     self.collapse = collapse
   }
+
+  package static func == (left: AlertKey, right: AlertKey) -> Bool {
+    left.subscription == right.subscription && left.database == right.database
+      && Spelling.areSame(left.subject, right.subject)
+      && Spelling.areSame(left.collapse, right.collapse)
+  }
 }

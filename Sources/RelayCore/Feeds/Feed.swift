@@ -59,6 +59,16 @@ package enum Subject: Hashable, Sendable {
   case zone(ZoneID)
   case notification(SubscriptionID, zone: ZoneID, record: String?)
 
+  package static func == (left: Subject, right: Subject) -> Bool {
+    switch (left, right) {
+    case (.record(let left), .record(let right)): Spelling.areSame(left, right)
+    case (.zone(let left), .zone(let right)): left == right
+    case (.notification(let one, let zone, let record), .notification(let two, let its, let name)):
+      one == two && zone == its && Spelling.areSame(record, name)
+    default: false
+    }
+  }
+
   /// A spelling without ambiguity, unique within a feed; stores use it as a key.
   package var text: String {
     let parts =

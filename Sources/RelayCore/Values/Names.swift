@@ -2,7 +2,14 @@
 package struct UserID: Hashable, Comparable, Sendable {
   package var name: String
   package init(_ name: String) { self.name = name }
-  package static func < (left: UserID, right: UserID) -> Bool { left.name < right.name }
+
+  package static func == (left: UserID, right: UserID) -> Bool {
+    Spelling.areSame(left.name, right.name)
+  }
+
+  package static func < (left: UserID, right: UserID) -> Bool {
+    Spelling.precedes(left.name, right.name)
+  }
 }
 
 /// One installation of the app, as it names itself (`clientId`).
@@ -26,8 +33,13 @@ package struct ClientID: Hashable, Comparable, Sendable {
 package struct SubscriptionID: Hashable, Comparable, Sendable {
   package var name: String
   package init(_ name: String) { self.name = name }
+
+  package static func == (left: SubscriptionID, right: SubscriptionID) -> Bool {
+    Spelling.areSame(left.name, right.name)
+  }
+
   package static func < (left: SubscriptionID, right: SubscriptionID) -> Bool {
-    left.name < right.name
+    Spelling.precedes(left.name, right.name)
   }
 }
 
@@ -49,7 +61,12 @@ package struct ZoneID: Hashable, Comparable, Sendable {
   /// True for the zone that has no sync semantics (15/2027).
   package var isDefault: Bool { name == Self.defaultName }
 
+  package static func == (left: ZoneID, right: ZoneID) -> Bool {
+    Spelling.areSame(left.name, right.name) && left.owner == right.owner
+  }
+
   package static func < (left: ZoneID, right: ZoneID) -> Bool {
-    (left.owner, left.name) < (right.owner, right.name)
+    if left.owner != right.owner { return left.owner < right.owner }
+    return Spelling.precedes(left.name, right.name)
   }
 }
