@@ -37,6 +37,9 @@ extension Partition {
     return min(tickAt, timers.min?.at ?? .never)
   }
 
+  /// At most a few for each device, whatever happens.
+  package var timersWaiting: Int { timers.count }
+
   private mutating func fireTimers(at now: Instant) -> [Int] {
     var fired: [Int] = []
     while let timer = timers.min, timer.at <= now {
@@ -55,9 +58,10 @@ extension Partition {
       at: now, stepped: stepped, folded: folded, policy: policy)
     {
     case .nothing:
-      devices[device].armed = .never
+      break
     case .timer(let at):
-      guard devices[device].armed != at else { return }
+      // One that fires earlier asks again: a need that moves ahead leaves no trail of timers.
+      guard at < devices[device].armed else { return }
       devices[device].armed = at
       timers.insert(Timer(at: at, device: device))
     case .fold:
@@ -66,11 +70,12 @@ extension Partition {
       awaitingFold.append(device)
       rows.devices.append(device)
     case .attempt(let isAlert):
-      guard !devices[device].isInLine else { return }
-      devices[device].isInLine = true
+      let route = route(of: device)
+      guard devices[device].line != route else { return }
+      devices[device].line = route
       ready.append(
         ReadyLane(
-          partition: id, device: device, route: route(of: device), isAlert: isAlert,
+          partition: id, device: device, route: route, isAlert: isAlert,
           isRetry: devices[device].lane.isRetrying))
     case .tell(let isAlert):
       // It may stand in its provider's line as well: a stopped route does not hold the courier up.

@@ -9,8 +9,8 @@ package struct Devices: Sendable {
     package var lane: Lane
     /// The timer that counts; earlier ones that fire find another instant here.
     var armed: Instant = .never
-    /// Stands in its route's line.
-    var isInLine = false
+    /// The route in whose line it stands: not its own any more if it moved since.
+    var line: RouteKey?
     /// Waits for a fold.
     var isAwaitingFold = false
     /// Stands in the courier's line.

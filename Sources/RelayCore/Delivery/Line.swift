@@ -4,18 +4,34 @@ import DequeModule
 ///
 /// Lanes whose last attempt failed stand apart, by the time they are due again: however many a
 /// fault has left behind, three of four turns are for fresh work, and the fourth is theirs.
+///
+/// A place is a device's slot, and stands here once, whoever has the slot when its turn comes: so
+/// devices that move or go while a route is stopped do not make the line longer.
 struct Line: Hashable, Sendable {
   private var alerts = Turns()
   private var background = Turns()
+  private var standing: Set<Place> = []
 
-  var count: Int { alerts.count + background.count }
+  private struct Place: Hashable, Sendable {
+    var partition: PartitionID
+    var device: Int
+
+    init(_ lane: ReadyLane) { (partition, device) = (lane.partition, lane.device) }
+  }
+
+  var count: Int { standing.count }
 
   mutating func append(_ lane: ReadyLane) {
+    guard standing.insert(Place(lane)).inserted else { return }
     if lane.isAlert { alerts.append(lane) } else { background.append(lane) }
   }
 
   /// The next whose turn it is; nil if none waits.
-  mutating func next() -> ReadyLane? { alerts.next() ?? background.next() }
+  mutating func next() -> ReadyLane? {
+    guard let lane = alerts.next() ?? background.next() else { return nil }
+    standing.remove(Place(lane))
+    return lane
+  }
 }
 
 private struct Turns: Hashable, Sendable {
@@ -26,8 +42,6 @@ private struct Turns: Hashable, Sendable {
 
   /// A small share clears what a fault has left, and nobody is held up by it.
   private static let passedMax = 3
-
-  var count: Int { fresh.count + retries.count }
 
   mutating func append(_ lane: ReadyLane) {
     if lane.isRetry { retries.append(lane) } else { fresh.append(lane) }

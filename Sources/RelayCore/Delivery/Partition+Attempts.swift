@@ -9,7 +9,11 @@ extension Partition {
     guard devices.contains(ready.device) else { return nil }
     let device = ready.device
     let overCourier = ready.isOverCourier
-    if overCourier { devices[device].isAtCourier = false } else { devices[device].isInLine = false }
+    if overCourier {
+      devices[device].isAtCourier = false
+    } else if devices[device].line == ready.route {
+      devices[device].line = nil
+    }
     stir(device)
     // It may have moved to another route, or another device may have its slot, since it stood here.
     guard let isAlert = wanted(of: ready, at: now) else { return nil }

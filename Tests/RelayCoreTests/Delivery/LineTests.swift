@@ -1,0 +1,79 @@
+@testable import RelayCore
+import Testing
+
+/// Who waits for a route stands there once, and nowhere it does not belong.
+@Suite struct LineTests {
+  private let everything = Subscription.Rule.database(recordType: nil)
+
+  private func address(_ topic: String, _ token: UInt8) -> Address {
+    Address(transport: .apns, topic: topic, token: [token])
+  }
+
+  /// The lanes that a wake would begin, without a route that takes them.
+  private func lines(_ rig: inout PartitionRig) -> [ReadyLane] {
+    rig.now = rig.now + .seconds(3)
+    rig.lines = []
+    for _ in 0..<3 {
+      rig.lines += rig.partition.ready(at: rig.now)
+      rig.fold()
+    }
+    return rig.lines
+  }
+
+  /// P5: it stood at a route that was taken away, and was never woken by the one it moved to.
+  @Test func aDeviceThatMovedStandsAtItsNewRoute() {
+    var rig = PartitionRig()
+    rig.register(1, address: address("old", 1))
+    rig.save("all", everything)
+    rig.change(.record(.created))
+    let old = lines(&rig)
+    #expect(old.map(\.route.topic) == ["old"])
+    rig.register(1, address: address("new", 1))
+    let new = lines(&rig)
+    #expect(new.map(\.route.topic) == ["new"])
+    let late = old.first.flatMap { rig.partition.begin($0, at: rig.now) }
+    #expect(late == nil, "it is not there any more")
+    let attempt = new.first.flatMap { rig.partition.begin($0, at: rig.now) }
+    #expect(attempt?.route.topic == "new")
+  }
+
+  /// P11: devices come and go, and move to and fro, while their route is stopped.
+  @Test func aStoppedRoutesLineIsNoLongerThanItsDevices() {
+    var rig = PartitionRig()
+    var route = Route(inFlightMax: 1, probe: .seconds(30))
+    rig.save("all", everything)
+    for round in 0..<20 {
+      rig.register(UInt64(round), address: address("a", UInt8(round)))
+      rig.register(100, address: address(round.isMultiple(of: 2) ? "a" : "b", 200))
+      rig.change(.record(.updated))
+      for lane in lines(&rig) where lane.route.topic == "a" { route.offer(lane) }
+      rig.step(
+        .unregister(
+          Unregistration(
+            scope: Sample.scope, user: Sample.owner, device: .client(Sample.client(UInt64(round))))))
+    }
+    #expect(route.waiting == 2)
+  }
+
+  /// P11: in a burst the end of it moves with every change, and left a timer behind each time.
+  @Test func aBurstLeavesNoTrailOfTimers() {
+    var policy = WakePolicy()
+    policy.mode = .adaptive
+    var rig = PartitionRig(policy: policy)
+    rig.register(1)
+    rig.save("all", everything)
+    rig.change(.record(.created))
+    for attempt in rig.wake() { rig.ended(attempt, .delivered) }
+    rig.partition.served(
+      .listed([Sample.zone], .private),
+      by: DeviceKey(scope: Sample.scope, user: Sample.owner, client: Sample.client(1)), at: rig.now)
+    for _ in 0..<200 {
+      rig.change(.record(.updated))
+      rig.now = rig.now + .seconds(1)
+      rig.lines += rig.partition.ready(at: rig.now)
+      rig.fold()
+    }
+    #expect(rig.lines.isEmpty, "the burst goes on")
+    #expect(rig.partition.timersWaiting <= 3)
+  }
+}
