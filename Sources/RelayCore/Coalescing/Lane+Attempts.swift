@@ -139,7 +139,8 @@ extension Lane {
     learnt.answered(after: now - since, spent: spent, policy.background)
   }
 
-  /// The attempt under way never left us: no provider counts it, and so does no budget.
+  /// The attempt under way never left us, or the provider refused us and not the push: it counts
+  /// it for no device, and so does no budget.
   package mutating func regain() {
     guard case .inFlight(let attempt) = state, !attempt.isOverCourier else { return }
     if attempt.isAlert { alert.regain(attempt.at) } else { background.regain(attempt.at) }

@@ -150,7 +150,8 @@ extension Partition {
       delivered(device, at: now)
     case .later(let after, let blame, _):
       let until = blame == .route ? now : now + backoff(device, attempt, asked: after)
-      if blame == .unsent { devices[device].lane.regain() }
+      // What a refused credential kept from every device is no push that this one got.
+      if blame == .unsent || blame == .route { devices[device].lane.regain() }
       devices[device].lane.postponed(until: until, limits: limits, ledger: &ledger)
     case .gone(let since, let reason):
       guard devices[device].isDead(since: since) else {

@@ -21,7 +21,8 @@ package enum Verdict: Hashable, Sendable {
     case device
     /// The provider or the connection: this attempt failed, the route stays open.
     case attempt
-    /// The route is stopped and probed back to health (a refused credential, an outage).
+    /// The credential or our right to the topic is refused: the route is stopped and probed back
+    /// to health. It costs no budget.
     case route
     /// The push certainly never left us: as `attempt`, and it costs no budget.
     case unsent

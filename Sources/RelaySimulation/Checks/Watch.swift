@@ -175,7 +175,13 @@ struct Watch {
   }
 
   mutating func ended(_ attempt: PushAttempt, _ verdict: Verdict) {
-    if inFlight[attempt.device] == attempt.id { inFlight[attempt.device] = nil }
+    if inFlight[attempt.device] == attempt.id {
+      inFlight[attempt.device] = nil
+      // The provider refused us, and the device got nothing: no budget counts it.
+      if verdict.isRoutes, attempt.route.transport != .courier {
+        _ = attempts[attempt.device]?.popLast()
+      }
+    }
     if case .gone = verdict { retired.insert(attempt.device) }
     switch verdict {
     case .delivered, .deliveredElsewhere:

@@ -67,7 +67,11 @@ struct SeasonWatch {
   }
 
   mutating func ended(_ attempt: PushAttempt, _ verdict: Verdict, _ phone: Int, at now: Instant) {
-    if states[phone].inFlight == attempt.id { states[phone].inFlight = nil }
+    if states[phone].inFlight == attempt.id {
+      states[phone].inFlight = nil
+      // The provider refused us, and the phone got nothing: no budget counts it.
+      if verdict.isRoutes { _ = states[phone].attempts.popLast() }
+    }
     switch verdict {
     case .delivered, .deliveredElsewhere: break
     case .later(let after, .device, _): states[phone].calmSince = now + (after ?? .zero)
@@ -116,4 +120,11 @@ struct SeasonWatch {
   /// What a phone has not fetched at the end.
   func unfetched(_ phone: Int) -> [Expected] { states[phone].expected }
   func isFlying(_ phone: Int) -> Bool { states[phone].inFlight != nil }
+}
+
+extension Verdict {
+  /// A refused credential, or an outage: the fault of the route and of nobody on it.
+  var isRoutes: Bool {
+    if case .later(_, .route, _) = self { true } else { false }
+  }
 }

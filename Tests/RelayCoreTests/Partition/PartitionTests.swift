@@ -55,6 +55,21 @@ import Testing
     #expect(rig.wake().map(\.device.client) == [Sample.client(2)])
   }
 
+  /// A wrong credential, mended after three probes, left its device unwoken for an hour.
+  @Test func whatARefusedCredentialKeptBackCostsNoBudget() {
+    var rig = PartitionRig()
+    rig.register(1)
+    rig.save("all", everything)
+    rig.change(.record(.created))
+    for _ in 0..<5 {
+      let pushes = rig.wake()
+      #expect(pushes.count == 1)
+      for push in pushes {
+        rig.ended(push, .later(after: nil, .route, .init("InvalidProviderToken")))
+      }
+    }
+  }
+
   @Test func aRepeatedChangeIsADuplicateAlsoAfterARestart() {
     var rig = PartitionRig()
     #expect(rig.change(.record(.created), fingerprint: 7) == .accepted)
