@@ -65,7 +65,9 @@ extension Lane {
       return .nothing
     }
     if nextWake >= reservedWake { return .fold }
-    if !pending.alerts.isEmpty { return .tell(isAlert: true) }
+    if let alert = pending.alerts.first {
+      return alert.isTellable(folded) ? .tell(isAlert: true) : .fold
+    }
     return !hasNews || hasTellableNews(folded, at: now) ? .tell(isAlert: false) : .fold
   }
 
@@ -91,9 +93,9 @@ extension Lane {
     }
     if unfolded != .nothing || nextWake >= reservedWake { return .fold }
     var opens = grace.map { $0.until > now ? $0.until : .never } ?? .never
-    if !pending.alerts.isEmpty {
+    if let shown = pending.alerts.first {
       let alertOpens = alert.opens(policy.alert, at: now)
-      if alertOpens <= now { return .attempt(isAlert: true) }
+      if alertOpens <= now { return shown.isTellable(folded) ? .attempt(isAlert: true) : .fold }
       opens = min(opens, alertOpens)
     }
     if pending.isFresh || isRewake || isGraceOver(at: now) {

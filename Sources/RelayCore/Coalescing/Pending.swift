@@ -99,4 +99,7 @@ package struct PendingAlert: Hashable, Sendable {
     self.look = look
     self.isHot = isHot
   }
+
+  /// A reader who comes at once finds what it shows (P4).
+  func isTellable(_ folded: Ordinal) -> Bool { position.ordinal <= folded }
 }

@@ -18,6 +18,24 @@ import Testing
     #expect(rig.ledger.isBalanced)
   }
 
+  /// P4: a lane that waited for its background budget showed an alert in the turn it matched.
+  @Test func anAlertWaitsForItsFoldWhateverElseIsDue() {
+    var rig = LaneRig()
+    for index in 0..<3 {
+      rig.zone(index)
+      rig.wake()
+      rig.delivered()
+    }
+    rig.zone(3)
+    rig.advance(3)
+    rig.fold()
+    guard case .timer = rig.need else { return #expect(Bool(false), "the budget is spent") }
+    rig.alert("a")
+    #expect(rig.need == .fold)
+    rig.fold()
+    #expect(rig.need == .attempt(isAlert: true))
+  }
+
   @Test func aNewerAlertOfTheSameSubjectTakesTheOldersPlace() {
     var rig = LaneRig()
     rig.alert("a")
