@@ -34,7 +34,8 @@ extension Partition {
       let concerned = participants(of: change)
       endZone(change, as: end, step, &effects)
       forward(change, to: concerned, step, &effects)
-      return (.accepted, .settled)
+      // Grants that ended before may still be on their way to whoever had them.
+      return (.accepted, .caughtUp)
     case .granted(let user):
       if grant(change, to: user, step), !change.zone.isDefault {
         // What is shared exists: a zone never heard of, or ended, begins a life with its share.
@@ -46,7 +47,8 @@ extension Partition {
       forward(change, to: [.home(of: user, in: change.scope)], step, &effects)
       return (.accepted, .settled)
     case .revoked(let user):
-      guard revoke(change, from: user) else { return (.accepted, .stepped) }
+      // What is revoked already holds no sooner for being asked twice.
+      guard revoke(change, from: user) else { return (.accepted, .caughtUp) }
       effects.append(.dirtied(.feed(change.zoneFeed)))
       forward(change, to: [.home(of: user, in: change.scope)], step, &effects)
       return (.accepted, .settled)

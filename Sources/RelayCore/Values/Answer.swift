@@ -18,8 +18,8 @@ package enum Answer: Hashable, Sendable {
     /// Folded, and every partition it was forwarded to has stepped it: a revocation, a zone's end,
     /// a takeover of an address, the first interest in a public database (P9).
     case settled
-    /// Settled, and so is all that its partition forwarded before: a repeat of what must hold
-    /// before it is answered is answered no sooner than the first.
+    /// Settled, and so is all that its partition forwarded before: what must hold before it is
+    /// answered, and was asked for before, is answered no sooner than the first.
     case caughtUp
 
     package static func < (left: Moment, right: Moment) -> Bool { left.rawValue < right.rawValue }

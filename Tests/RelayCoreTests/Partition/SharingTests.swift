@@ -32,6 +32,17 @@ import Testing
     #expect(cut.grants.map(\.floor) == [Sample.position(7)])
   }
 
+  /// P9: a second revocation, or the zone's end, was answered while the first was on its way.
+  @Test func whatEndsAnEntitlementIsAnsweredNoSoonerThanItHolds() {
+    var rig = PartitionRig()
+    var moments: [Answer.Moment] = []
+    for event in [Change.Event.granted(guest), .revoked(guest), .revoked(guest), .zone(.deleted)] {
+      rig.change(event)
+      if case .answer(_, _, _, let moment)? = rig.last.last { moments.append(moment) }
+    }
+    #expect(moments == [.settled, .settled, .caughtUp, .caughtUp])
+  }
+
   @Test func aParticipantHearsFromTheGrantToTheRevocation() {
     var rig = PartitionRig(guest)
     rig.register(1, of: guest)
