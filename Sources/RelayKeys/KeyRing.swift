@@ -66,9 +66,13 @@ extension KeyRing {
 
   package func digest(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes)) }
 
-  /// APNs takes 64 bytes of `apns-collapse-id`; a longer value becomes 43 characters.
+  /// APNs takes 64 bytes of `apns-collapse-id`, and a header field no control characters and no blank
+  /// at either end (RFC 9113, 8.2.1): other values become 43 characters.
   package func collapseID(_ value: String) -> String {
-    guard value.utf8.count > Self.collapseBytesMax else { return value }
+    let bytes = value.utf8
+    let isField =
+      bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7f } && bytes.first != 0x20 && bytes.last != 0x20
+    guard !isField || bytes.count > Self.collapseBytesMax else { return value }
     return Data(SHA256.hash(data: Data(value.utf8))).base64EncodedString()
       .replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
       .replacingOccurrences(of: "=", with: "")

@@ -118,6 +118,14 @@ import Testing
         == "Y1NhxIu56rFBmOduqKt_GkFoXWrWKqkUbTAdTxfrCuA")
   }
 
+  /// A line break in a record's field made a header that no peer takes.
+  @Test(arguments: ["a\nb", " a", "a ", "a\u{7f}"])
+  func `a collapse value that no header field holds becomes its digest`(value: String) throws {
+    let ring = try KeyRing(storeDirectory: folder.path)
+    #expect(ring.collapseID(value).utf8.count == 43)
+    #expect(ring.collapseID("a b") == "a b")
+  }
+
   private func mode(_ name: String) throws -> Int? {
     let path = folder.path + "/" + name
     return try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
