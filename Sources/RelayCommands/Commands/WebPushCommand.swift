@@ -23,7 +23,7 @@ struct WebPushKeysCommand: RelayCommand {
       Prints the public key in base64url: the app's applicationServerKey.
 
       Example:
-        zonerelay webpush keys --out /etc/zonerelay/webpush.pem
+        zonerelay webpush keys --out /etc/zonerelay/secrets/notes-webpush-key
       """)
 
   @Option(help: ArgumentHelp("The file to make for the private key.", valueName: "file"))
