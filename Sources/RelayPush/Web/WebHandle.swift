@@ -102,6 +102,16 @@ final class WebHandle {
     return zr_curl_open_socket(address)
   }
 
+  /// Some of the request may have reached the host.
+  var hasSent: Bool { zr_curl_get_long(easy, CURLINFO_REQUEST_SIZE) > 0 }
+
+  /// Its time is over before it has ended by itself.
+  var expiry: WebFailure {
+    hasSent
+      ? WebFailure(.timeout, "no answer in time")
+      : WebFailure(.unreachable, "unreachable: no connection in time")
+  }
+
   func outcome(_ result: CURLcode, _ limits: WebLimits) -> WebOutcome {
     let status = zr_curl_get_long(easy, CURLINFO_RESPONSE_CODE)
     // A body that is too long, or broken off, does not unsay the status.
@@ -119,10 +129,9 @@ final class WebHandle {
     }
     let code: WebFailure.Code =
       switch result {
-      case CURLE_OPERATION_TIMEDOUT: .timeout
-      case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_PARTIAL_FILE, CURLE_HTTP2,
-        CURLE_HTTP2_STREAM, CURLE_WRITE_ERROR, CURLE_OK:
-        .lost
+      // What has left may have been processed, whatever went wrong then.
+      case CURLE_OPERATION_TIMEDOUT where hasSent: .timeout
+      case _ where hasSent: .lost
       case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: .invalid
       default: .unreachable
       }

@@ -63,17 +63,17 @@ package struct WebFailure: Error, Hashable, Sendable {
   }
 
   package enum Code: String, Hashable, Sendable {
-    /// Not answered in time; may have been processed.
+    /// Sent, and not answered in time; may have been processed.
     case timeout
     /// Its host has no address that a stranger may send us to.
     case address
-    /// No connection: no such host, refused, TLS failed.
+    /// Never sent: no such host, refused, TLS failed, or no connection or place in time.
     case unreachable
     /// The connection ended before the answer; may have been processed.
     case lost
     /// It cannot be sent at all.
     case invalid
-    /// Too many wait already.
+    /// Never sent: too many wait already.
     case full
     /// The engine is stopping.
     case stopped

@@ -56,8 +56,10 @@ final class WebTransfers {
       end(transfer, outcome)
     }
     while let (_, transfer) = transfers.expire(at: now) {
+      let failure =
+        transfer.handle?.expiry ?? WebFailure(.unreachable, "unreachable: no free place in time")
       if let handle = transfer.handle { release(handle) }
-      end(transfer, .failed(WebFailure(.timeout, "no answer in time")))
+      end(transfer, .failed(failure))
     }
     if !waiting.isEmpty, active.count < limits.transfersMax { curl_multi_wakeup(multi) }
   }

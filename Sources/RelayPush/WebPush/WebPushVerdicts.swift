@@ -44,8 +44,8 @@ package enum WebPushVerdicts {
     let reason = Verdict.Reason(failure.message)
     return switch failure.code {
     case .address, .invalid: .rejected(reason)
-    case .timeout, .unreachable, .lost: .later(after: nil, .device, reason)
-    case .full: .later(after: nil, .unsent, reason)
+    case .timeout, .lost: .later(after: nil, .device, reason)
+    case .unreachable, .full: .later(after: nil, .unsent, reason)
     case .stopped: .later(after: nil, .attempt, reason)
     }
   }

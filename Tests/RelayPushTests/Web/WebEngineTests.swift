@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 import RelayCore
+import Synchronization
 import Testing
 
 @testable import RelayPush
@@ -80,7 +81,7 @@ import Testing
       Issue.record("it was answered")
       return
     }
-    #expect(failure.code == .lost || failure.code == .unreachable)
+    #expect(failure.code == .lost)
   }
 
   @Test func `nobody there, no such URL, a broken line`() async throws {
@@ -102,6 +103,54 @@ import Testing
       }
       group.cancelAll()
     }
+  }
+
+  /// Runs an engine beside a server at `host` that takes connections and never says a word.
+  private static func withSilence(
+    at host: String = "127.0.0.1", _ limits: WebLimits = WebLimits(),
+    _ body: @Sendable @escaping (WebEngine, _ port: Int) async throws -> Void
+  ) async throws {
+    let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .bind(host: host, port: 0).get()
+    let port = channel.localAddress?.port ?? 0
+    var limits = limits
+    limits.stopGrace = .zero
+    let engine = WebEngine(limits: limits)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { await engine.run() }
+      try await body(engine, port)
+      group.cancelAll()
+    }
+    try await channel.close()
+  }
+
+  /// Only the first of these may have been processed.
+  @Test func `what left and what never left are told apart`() async throws {
+    var limits = WebLimits()
+    limits.transfersMax = 2
+    try await Self.withSilence(limits) { engine, port in
+      let outcomes = Gathered<WebOutcome>(count: 3)
+      for (number, scheme, timeout) in [(0, "http", 1_500), (1, "https", 1_500), (2, "http", 300)] {
+        engine.send(within: Span(milliseconds: Int64(timeout))) {
+          WebRequest(url: "\(scheme)://127.0.0.1:\(port)/", headers: [], body: [1])
+        } answer: {
+          outcomes.put(number, $0)
+        }
+      }
+      let failures = await outcomes.all().map(\.failure)
+      #expect(
+        failures == [
+          WebFailure(.timeout, "no answer in time"),
+          WebFailure(.unreachable, "unreachable: no connection in time"),
+          WebFailure(.unreachable, "unreachable: no free place in time"),
+        ])
+    }
+  }
+}
+
+extension WebOutcome {
+  fileprivate var failure: WebFailure? {
+    if case .failed(let failure) = self { failure } else { nil }
   }
 }
 

@@ -41,6 +41,16 @@ import Testing
         == .later(after: .seconds(9), .device, .init("status 503")))
   }
 
+  /// What never left costs the device no budget; an unknown outcome does.
+  @Test(arguments: [
+    (WebFailure.Code.unreachable, Verdict.Blame.unsent), (.full, .unsent), (.timeout, .device),
+    (.lost, .device),
+  ])
+  func `only what never left is unsent`(code: WebFailure.Code, blame: Verdict.Blame) {
+    #expect(
+      WebPushVerdicts.verdict(WebFailure(code, "x")) == .later(after: nil, blame, .init("x")))
+  }
+
   /// One stranger's endpoint must not stop the others' route.
   @Test(arguments: [
     WebFailure.Code.timeout, .address, .unreachable, .lost, .invalid, .full, .stopped,
