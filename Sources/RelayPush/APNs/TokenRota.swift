@@ -12,12 +12,17 @@ package struct TokenRota: Sendable {
   private struct Token: Equatable {
     var serial: Int
     var firstUse: Instant
+
+    func isAhead(of now: Instant) -> Bool { firstUse > now + TokenRota.clockStepMax }
   }
 
   /// Apple's limit is 60 minutes; clocks differ.
   package static let refreshAfter = Span.minutes(50)
   package static let lifetime = Span.minutes(59)
   package static let updateGap = Span.minutes(20)
+  /// How far a clock may be set back under a token. One from further ahead was signed by a clock
+  /// that was wrong: kept until the clock is there, it would be refused all the while.
+  package static let clockStepMax = Span.minutes(5)
 
   package enum UseAction: Equatable {
     case keep(Int)
@@ -34,7 +39,8 @@ package struct TokenRota: Sendable {
 
   package init() {}
 
-  /// Goes on with a token of an earlier life of the daemon. It has serial 1.
+  /// Goes on with a token of an earlier life of the daemon, unless the first `use` finds it to be
+  /// of a clock that was ahead. It has serial 1.
   package init(keptSince firstUse: Instant) {
     current = Token(serial: 1, firstUse: firstUse)
     lastSerial = 1
@@ -42,6 +48,11 @@ package struct TokenRota: Sendable {
 
   package mutating func use(at now: Instant) -> UseAction {
     guard let token = current else { return .sign(lastSerial + 1) }
+    if token.isAhead(of: now) {
+      // The one before may be from when the clock was right: so Apple sees no update too many.
+      (current, other) = (other, nil)
+      return use(at: now)
+    }
     let age = now - token.firstUse
     if age < Self.refreshAfter { return .keep(token.serial) }
     if let next = other, next.serial > token.serial {
@@ -70,8 +81,8 @@ package struct TokenRota: Sendable {
       return .again
     }
     // A token that is young and yet expired means that a clock is wrong: a new one would only be
-    // refused as too soon.
-    guard now - token.firstUse >= Self.updateGap else { return .giveUp }
+    // refused as too soon. Unless the clock has been set right since: then it must be tried.
+    guard token.isAhead(of: now) || now - token.firstUse >= Self.updateGap else { return .giveUp }
     (current, other) = (nil, nil)
     return .again
   }

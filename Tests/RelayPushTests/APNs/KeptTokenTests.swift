@@ -37,6 +37,20 @@ import Testing
     }
   }
 
+  /// A clock that was ahead before the restart is not waited for.
+  @Test func aTokenFromAheadIsNotTakenUp() async throws {
+    let pem = P256.Signing.PrivateKey().pemRepresentation
+    try await withDirectory { directory in
+      let first = try await APNsCredential(try key(pem), keptIn: directory)
+      let ahead = try first.bearer(at: now + .hours(3))
+      let second = try await APNsCredential(try key(pem), keptIn: directory)
+      let right = try second.bearer(at: now)
+      #expect(right.text != ahead.text)
+      let third = try await APNsCredential(try key(pem), keptIn: directory)
+      #expect(try third.bearer(at: now + .minutes(5)).text == right.text)
+    }
+  }
+
   /// What another key signed, or what is no token at all, is not used.
   @Test(arguments: ["garbage", "1\nx.y.z\n", ""])
   func aForeignOrDamagedFileIsIgnored(_ contents: String) async throws {

@@ -59,4 +59,47 @@ import Testing
     #expect(rota.expired(1, at: minute(21)) == .again)
     #expect(rota.use(at: minute(21)) == .keep(2))
   }
+
+  /// A clock that was ahead when it signed must not decide how long pushes are refused.
+  @Test func `a clock set back by more than five minutes brings a new token at once`() {
+    var rota = TokenRota()
+    _ = rota.use(at: minute(600))
+    rota.signed(1, at: minute(600))
+    #expect(rota.use(at: minute(594)) == .sign(2))
+    #expect(rota.use(at: minute(0)) == .sign(2), "nothing was signed yet")
+    rota.signed(2, at: minute(0))
+    #expect(rota.use(at: minute(49)) == .keep(2))
+    #expect(rota.use(at: minute(50)) == .sign(3))
+    var kept = TokenRota(keptSince: minute(600))
+    #expect(kept.use(at: minute(594)) == .sign(2))
+  }
+
+  @Test func `small steps of the clock never bring a token within 20 minutes`() {
+    var rota = TokenRota(keptSince: minute(100))
+    for step in [95, 101, 96, 119, 95, 104] {
+      #expect(rota.use(at: minute(Int64(step))) == .keep(1))
+      #expect(rota.expired(1, at: minute(Int64(step))) == .giveUp)
+    }
+  }
+
+  @Test func `a clock that was ahead for a moment leads back to the token before`() {
+    var rota = TokenRota()
+    _ = rota.use(at: minute(0))
+    rota.signed(1, at: minute(0))
+    #expect(rota.use(at: minute(300)) == .sign(2))
+    rota.signed(2, at: minute(300))
+    #expect(rota.use(at: minute(2)) == .keep(1))
+    #expect(rota.use(at: minute(50)) == .sign(3))
+    rota.signed(3, at: minute(50))
+    #expect(rota.use(at: minute(51)) == .keep(3))
+  }
+
+  @Test func `a token from ahead that has expired is replaced`() {
+    var rota = TokenRota()
+    _ = rota.use(at: minute(600))
+    rota.signed(1, at: minute(600))
+    // The clock was set right while the answer was on its way.
+    #expect(rota.expired(1, at: minute(10)) == .again)
+    #expect(rota.use(at: minute(10)) == .sign(2))
+  }
 }
