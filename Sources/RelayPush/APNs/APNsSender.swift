@@ -11,6 +11,7 @@ package final class APNsSender: PushSender {
   private let credential: APNsCredential?
   private let engine: PushEngine
   private let other: OtherEnvironment?
+  private let logger: Logger
   private let now: @Sendable () -> Instant
   private let tally = SenderTally()
 
@@ -26,6 +27,7 @@ package final class APNsSender: PushSender {
     environment = settings.environment
     attemptTimeout = .milliseconds(settings.limits.attemptTimeout.milliseconds)
     self.credential = credential
+    self.logger = logger
     self.now = now
     func engine(_ endpoint: APNsSettings.Endpoint) throws(PushProblem) -> PushEngine {
       try PushEngine(
@@ -68,7 +70,12 @@ package final class APNsSender: PushSender {
     /// It goes out for the second time, with a fresh provider token.
     var isRenewed = false
     /// What the environment that was asked first had to say; this is the second.
-    var first: Verdict?
+    var first: Refusal?
+  }
+
+  private struct Refusal: Sendable {
+    let treatment: APNsVerdicts.Treatment
+    let answer: APNsVerdicts.Answer
   }
 
   private func attempt(_ attempt: Attempt) {
@@ -87,6 +94,7 @@ package final class APNsSender: PushSender {
       case .failed(let failure):
         settle(attempt, failure.verdict)
       case .answered(let response) where response.status == 200:
+        heard(nil, by: attempt)
         settle(attempt, attempt.first == nil ? .delivered : .deliveredElsewhere)
       case .answered(let response):
         refused(attempt, response, bearer, engine)
@@ -110,32 +118,53 @@ package final class APNsSender: PushSender {
     case .reconnect: engine.replace(response.link)
     case .keep: if let bearer { credential?.tooSoon(bearer, at: now()) }
     case .unknown: tally.unknown()
-    case .stranger, .route:
-      if asksElsewhere(attempt, treatment, answer) { return }
-    case .delivered, .gone, .rejected, .tooLarge, .attempt, .device: break
+    case .delivered, .gone, .stranger, .rejected, .tooLarge, .attempt, .device, .route: break
     }
-    settle(attempt, APNsVerdicts.verdict(treatment, answer))
+    let refusal = Refusal(treatment: treatment, answer: answer)
+    if treatment.isOfCredential || response.provesCredential {
+      heard(treatment.isOfCredential ? answer.word : nil, by: attempt)
+    }
+    if let second = second(after: attempt, refusal) {
+      self.attempt(second)
+    } else {
+      settle(attempt, verdict(attempt, refusal))
+    }
   }
 
-  /// A token that one environment does not know is tried in the other, once. A credential that only
-  /// the other one refuses does not stop the route: it is good where the route is at home.
-  ///
-  /// - Returns: true if the attempt goes on, or is settled.
-  private func asksElsewhere(
-    _ attempt: Attempt, _ treatment: APNsVerdicts.Treatment, _ answer: APNsVerdicts.Answer
-  ) -> Bool {
-    guard other != nil, treatment == .stranger || attempt.isElsewhere else { return false }
-    if let first = attempt.first {
-      guard treatment == .route else { return false }
-      settle(attempt, first)
-      return true
+  /// A token that one environment does not know is tried in the other, once. So is one for which
+  /// the other one refuses our credential: that is good where the route is at home.
+  private func second(after attempt: Attempt, _ refusal: Refusal) -> Attempt? {
+    guard other != nil, attempt.first == nil else { return nil }
+    switch refusal.treatment {
+    case .stranger: break
+    case .route: guard attempt.isElsewhere else { return nil }
+    default: return nil
     }
     var second = attempt
-    second.first = APNsVerdicts.verdict(treatment, answer)
+    second.first = refusal
     second.isElsewhere = !attempt.isElsewhere
     second.isRenewed = false
-    self.attempt(second)
-    return true
+    return second
+  }
+
+  private func verdict(_ attempt: Attempt, _ refusal: Refusal) -> Verdict {
+    if let first = attempt.first {
+      let (home, abroad) = attempt.isElsewhere ? (first, refusal) : (refusal, first)
+      if home.treatment == .stranger, abroad.treatment.isOfCredential {
+        return APNsVerdicts.unjudged(home.answer, abroad.answer)
+      }
+    }
+    let verdict = APNsVerdicts.verdict(refusal.treatment, refusal.answer)
+    return attempt.isElsewhere ? APNsVerdicts.elsewhere(verdict) : verdict
+  }
+
+  /// What was said of our credential, nil if it was taken. In the other environment it is logged
+  /// when it begins to be refused, not for every push; at home the stopped route says it.
+  private func heard(_ word: String?, by attempt: Attempt) {
+    guard attempt.isElsewhere, other?.isNew(refusal: word) == true, let word else { return }
+    logger.warning(
+      "the other environment refuses our credential",
+      metadata: ["topic": "\(topic)", "error": "\(word)"])
   }
 
   private func settle(_ attempt: Attempt, _ verdict: Verdict) {

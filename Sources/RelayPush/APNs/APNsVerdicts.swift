@@ -28,6 +28,9 @@ package enum APNsVerdicts {
     case keep
     /// Nobody knows it: the attempt failed, and it is counted.
     case unknown
+
+    /// The credential was refused, so nothing is said of the device token.
+    var isOfCredential: Bool { self == .route || self == .renew || self == .keep }
   }
 
   /// - Parameter reason: the body's `reason`; nil if it had none.
@@ -59,9 +62,9 @@ package enum APNsVerdicts {
     "TopicDisallowed",
   ]
 
-  /// The verdict once nothing more can be tried inside. `reason` is Apple's word, or the status.
+  /// The verdict once nothing more can be tried inside.
   static func verdict(_ treatment: Treatment, _ answer: Answer) -> Verdict {
-    let reason = Verdict.Reason(answer.reason ?? "status \(answer.status)")
+    let reason = Verdict.Reason(answer.word)
     return switch treatment {
     case .delivered: .delivered
     case .gone, .stranger: .gone(at: answer.timestamp, reason)
@@ -73,13 +76,30 @@ package enum APNsVerdicts {
     }
   }
 
+  /// The same from Apple's other environment, where the route is not at home: a credential that is
+  /// refused there slows the device down, and does not stop the route.
+  static func elsewhere(_ verdict: Verdict) -> Verdict {
+    guard case .later(let after, .route, let reason) = verdict else { return verdict }
+    return .later(after: after, .device, reason)
+  }
+
+  /// The route's own environment does not know the token, and the other one, which may, did not
+  /// look at it: nobody has said that it is dead.
+  static func unjudged(_ home: Answer, _ other: Answer) -> Verdict {
+    let reason = "\(home.word); the other environment refuses our credential: \(other.word)"
+    return .later(after: other.retryAfter, .device, Verdict.Reason(reason))
+  }
+
   /// An answer, read.
-  struct Answer {
+  struct Answer: Sendable {
     var status: Int
     var reason: String?
     /// Since when the token is dead.
     var timestamp: Instant?
     var retryAfter: Span?
+
+    /// Apple's word, or the status.
+    var word: String { reason ?? "status \(status)" }
 
     init(_ response: Response) {
       status = response.status

@@ -1,9 +1,12 @@
+import Synchronization
+
 /// The way to the other of Apple's environments. Most routes never need it, so nothing is opened
 /// before the first push that goes there.
 final class OtherEnvironment: Sendable {
   private let engine: PushEngine
   private let calls: AsyncStream<Void>
   private let call: AsyncStream<Void>.Continuation
+  private let refusal = Mutex<String?>(nil)
 
   init(_ engine: PushEngine) {
     self.engine = engine
@@ -14,6 +17,14 @@ final class OtherEnvironment: Sendable {
   func needed() -> PushEngine {
     call.yield()
     return engine
+  }
+
+  /// Whether our credential is refused there as it was not before. Remembers it; nil: it was taken.
+  func isNew(refusal word: String?) -> Bool {
+    refusal.withLock { refusal in
+      defer { refusal = word }
+      return word != nil && refusal != word
+    }
   }
 
   /// Until the task is cancelled. Call it once.

@@ -1,6 +1,8 @@
 import Foundation
+import Logging
 import NIOPosix
 import RelayCore
+import Synchronization
 import Testing
 
 @testable import RelayPush
@@ -12,6 +14,31 @@ import Testing
     var development: StandinWorld
     var production: StandinWorld
     var sender: APNsSender
+    var log: Log
+
+    /// What the sender has warned of.
+    final class Log: LogHandler, Sendable {
+      private let said = Mutex<[String]>([])
+      var lines: [String] { said.withLock { $0 } }
+
+      func log(event: LogEvent) {
+        said.withLock { $0.append(event.message.description) }
+      }
+
+      // One level, no metadata of its own.
+      var logLevel: Logger.Level {
+        get { .warning }
+        set {}
+      }
+      var metadata: Logger.Metadata {
+        get { [:] }
+        set {}
+      }
+      subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { nil }
+        set {}
+      }
+    }
 
     /// The statuses that a push met, in development and in production.
     func statuses(_ number: UInt64) throws -> [[Int]] {
@@ -45,13 +72,15 @@ import Testing
           .init(host: "127.0.0.1", port: development.port), environment: .development,
           other: .init(host: "127.0.0.1", port: production.port), topic: "com.example.notes",
           credential: .key(key), trustRoots: path, limits: EngineWorld.limits)
+        let log = World.Log()
         let sender = try await APNsSender(
           settings, credential: APNsCredential(key),
-          group: MultiThreadedEventLoopGroup.singleton, logger: .quiet,
+          group: MultiThreadedEventLoopGroup.singleton,
+          logger: Logger(label: "push.tests") { _ in log },
           now: { development.clock.now })
         try await StandinWorld.running(sender) {
           try await body(
-            World(development: development, production: production, sender: sender))
+            World(development: development, production: production, sender: sender, log: log))
         }
       }
     }
@@ -105,13 +134,34 @@ import Testing
   @Test func `a credential that only the other environment refuses stops nobody`() async throws {
     try await Self.run(strangerAbroad: true) { world in
       let lost = Self.push(1, "production-1", said: .development)
-      #expect(await world.sender.send(lost) == .gone(at: nil, .init("BadDeviceToken")))
+      #expect(await world.sender.send(lost) == Self.unjudged)
       let seen1 = try world.statuses(1)
       #expect(seen1 == [[400], [403]])
       let misnamed = Self.push(2, "development-1", said: .production)
       #expect(await world.sender.send(misnamed) == .deliveredElsewhere)
       let seen2 = try world.statuses(2)
       #expect(seen2 == [[200], [403]])
+      #expect(world.log.lines == ["the other environment refuses our credential"], "said once")
+    }
+  }
+
+  private static let unjudged = Verdict.later(
+    after: nil, .device,
+    .init("BadDeviceToken; the other environment refuses our credential: InvalidProviderToken"))
+
+  /// The device lives where our key is not taken: home does not know it, and that says nothing.
+  @Test func `a device at home elsewhere is not given up for our credential`() async throws {
+    try await Self.run(strangerAbroad: true) { world in
+      let away = Self.push(1, "production-1", said: .production)
+      #expect(await world.sender.send(away) == Self.unjudged)
+      let seen = try world.statuses(1)
+      #expect(seen == [[400], [403]])
+      // What home says of a token that it knows still holds.
+      let gone = Self.push(2, "gone", said: .production)
+      guard case .gone(.some, .init("Unregistered")) = await world.sender.send(gone) else {
+        Issue.record("not gone")
+        return
+      }
     }
   }
 
