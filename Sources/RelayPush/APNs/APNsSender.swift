@@ -92,7 +92,9 @@ package final class APNsSender: PushSender {
     engine.send(request, until: attempt.deadline) { [self] outcome in
       switch outcome {
       case .failed(let failure):
-        settle(attempt, failure.verdict)
+        settle(
+          attempt,
+          attempt.isElsewhere ? APNsVerdicts.elsewhere(failure.verdict) : failure.verdict)
       case .answered(let response) where response.status == 200:
         heard(nil, by: attempt)
         settle(attempt, attempt.first == nil ? .delivered : .deliveredElsewhere)

@@ -76,10 +76,10 @@ package enum APNsVerdicts {
     }
   }
 
-  /// The same from Apple's other environment, where the route is not at home: a credential that is
-  /// refused there slows the device down, and does not stop the route.
+  /// The same from Apple's other environment, where the route is not at home: whatever is wrong
+  /// there slows the device down, and neither stops the route nor counts as an outage of it.
   static func elsewhere(_ verdict: Verdict) -> Verdict {
-    guard case .later(let after, .route, let reason) = verdict else { return verdict }
+    guard case .later(let after, _, let reason) = verdict else { return verdict }
     return .later(after: after, .device, reason)
   }
 

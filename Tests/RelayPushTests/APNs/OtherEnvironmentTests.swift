@@ -165,6 +165,26 @@ import Testing
     }
   }
 
+  /// Otherwise twenty such devices would be an outage of the environment that works.
+  @Test func `trouble of the other environment is no trouble of the route`() async throws {
+    try await Self.run { world in
+      for (number, token, reason) in [
+        (UInt64(1), "fail", "InternalServerError"), (2, "mute", "timeout: "),
+      ] {
+        let away = Self.push(number, token, said: .production)
+        let home = Self.push(number + 10, token, said: .development)
+        async let elsewhere = world.sender.send(away)
+        let here = await world.sender.send(home)
+        guard case .later(nil, .attempt, let told) = here else {
+          Issue.record("\(here)")
+          continue
+        }
+        #expect(await elsewhere == .later(after: nil, .device, told))
+        #expect(told.text.hasPrefix(reason), "\(told)")
+      }
+    }
+  }
+
   @Test func `without another endpoint everything goes to the one`() async throws {
     try await StandinWorld.run { world in
       let push = Self.push(1, "production-1", said: .production)
