@@ -38,7 +38,8 @@ final class FCMCredential: Sendable {
     case .use(let token): answer(.success(token))
     case .wait: break
     case .fetch:
-      web.send(within: timeout) { [account, trustRoots] in
+      // It has the engine to itself.
+      web.send(within: timeout, to: { "" }) { [account, trustRoots] in
         let assertion = try account.assertion(at: now)
         return WebRequest(
           url: account.tokenURL, headers: ["Content-Type: application/x-www-form-urlencoded"],

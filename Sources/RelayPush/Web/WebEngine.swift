@@ -15,6 +15,7 @@ package final class WebEngine: Sendable {
 
   struct Item: Sendable {
     var deadline: Uptime
+    var host: @Sendable () -> String
     var make: @Sendable () throws -> WebRequest
     var answer: @Sendable (WebOutcome) -> Void
   }
@@ -55,15 +56,18 @@ package final class WebEngine: Sendable {
 
   /// - Parameters:
   ///   - timeout: from now to the outcome.
+  ///   - host: called once, on the engine's thread: with which requests it shares places, so that a
+  ///     silent host takes no more than its own. Wrong, it does no other harm.
   ///   - make: called once, on the engine's thread, when it is the request's turn; an error ends it
   ///     as `invalid`.
   ///   - answer: called once, on the engine's thread or, when refused, before `send` returns. It
   ///     must not block, and may send again.
   package func send(
-    within timeout: Span, _ make: @escaping @Sendable () throws -> WebRequest,
+    within timeout: Span, to host: @escaping @Sendable () -> String,
+    _ make: @escaping @Sendable () throws -> WebRequest,
     answer: @escaping @Sendable (WebOutcome) -> Void
   ) {
-    let item = Item(deadline: .now + timeout, make: make, answer: answer)
+    let item = Item(deadline: .now + timeout, host: host, make: make, answer: answer)
     let refusal = inbox.withLock { inbox -> WebFailure? in
       if inbox.isClosed { return WebFailure(.stopped, "the web engine is stopping") }
       guard inbox.count < limits.waitingMax else {

@@ -84,6 +84,8 @@ package struct WebFailure: Error, Hashable, Sendable {
 package struct WebLimits: Hashable, Sendable {
   /// Requests under way at once; more wait.
   package var transfersMax = 256
+  /// Of these to one host, so that one which keeps silent leaves places to the others.
+  package var transfersPerHostMax = 64
   /// Requests under way or waiting; beyond, `full`.
   package var waitingMax = 4_096
   /// Connections kept open without a request.

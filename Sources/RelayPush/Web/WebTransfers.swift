@@ -1,5 +1,4 @@
 import CCurl
-import DequeModule
 import Foundation
 import RelayCore
 
@@ -10,7 +9,7 @@ final class WebTransfers {
   /// Told of every request that has left.
   private let left: () -> Void
   private var transfers = Attempts<Transfer>()
-  private var waiting: Deque<AttemptID> = []
+  private var lines: HostLines<AttemptID>
   private var active: [UnsafeMutableRawPointer: AttemptID] = [:]
   private var idle: [WebHandle] = []
 
@@ -19,12 +18,14 @@ final class WebTransfers {
     var answer: @Sendable (WebOutcome) -> Void
     /// From when it is its turn.
     var handle: WebHandle?
+    var host = ""
   }
 
   init(multi: UnsafeMutableRawPointer, limits: WebLimits, left: @escaping () -> Void) {
     self.multi = multi
     self.limits = limits
     self.left = left
+    lines = HostLines(placesMax: limits.transfersPerHostMax)
   }
 
   var isEmpty: Bool { transfers.count == 0 }
@@ -32,15 +33,17 @@ final class WebTransfers {
 
   func take(_ items: [WebEngine.Item]) {
     for item in items {
-      waiting.append(
-        transfers.admit(
-          Transfer(make: item.make, answer: item.answer), deadline: item.deadline))
+      let id = transfers.admit(
+        Transfer(make: item.make, answer: item.answer), deadline: item.deadline)
+      lines.append(id, for: item.host())
     }
   }
 
   /// Starts what has a place, moves bytes, and answers what has ended.
   func turn(at now: Uptime) {
-    while active.count < limits.transfersMax, let id = waiting.popFirst() { start(id, at: now) }
+    while active.count < limits.transfersMax, let (id, host) = lines.next() {
+      if !start(id, to: host) { lines.left(host) }
+    }
     var running: Int32 = 0
     curl_multi_perform(multi, &running)
     var left: Int32 = 0
@@ -52,44 +55,50 @@ final class WebTransfers {
       guard let id = active[easy], let transfer = transfers.finish(id), let handle = transfer.handle
       else { continue }
       let outcome = handle.outcome(result, limits)
-      release(handle)
+      release(handle, of: transfer)
       end(transfer, outcome)
     }
     while let (_, transfer) = transfers.expire(at: now) {
       let failure =
         transfer.handle?.expiry ?? WebFailure(.unreachable, "unreachable: no free place in time")
-      if let handle = transfer.handle { release(handle) }
+      if let handle = transfer.handle { release(handle, of: transfer) }
       end(transfer, .failed(failure))
     }
-    if !waiting.isEmpty, active.count < limits.transfersMax { curl_multi_wakeup(multi) }
+    if !lines.isHeld, active.count < limits.transfersMax { curl_multi_wakeup(multi) }
   }
 
   /// Ends what is left.
   func stop() {
     while let (_, transfer) = transfers.next() {
-      if let handle = transfer.handle { release(handle) }
+      if let handle = transfer.handle { release(handle, of: transfer) }
       end(transfer, .failed(WebFailure(.stopped, "the web engine has stopped")))
     }
   }
 
-  private func start(_ id: AttemptID, at now: Uptime) {
-    // It may have expired while it waited.
-    guard let make = transfers.with(id, { $0.make }) else { return }
+  /// - Returns: false if it needs no place: it cannot be made, or has expired while it waited.
+  private func start(_ id: AttemptID, to host: String) -> Bool {
+    guard let make = transfers.with(id, { $0.make }) else { return false }
     let handle = idle.popLast() ?? WebHandle()
     do {
       try handle.prepare(make())
     } catch {
-      guard let transfer = transfers.finish(id) else { return }
       idle.append(handle)
-      end(transfer, .failed(error as? WebFailure ?? WebFailure(.invalid, "\(error)")))
-      return
+      if let transfer = transfers.finish(id) {
+        end(transfer, .failed(error as? WebFailure ?? WebFailure(.invalid, "\(error)")))
+      }
+      return false
     }
-    transfers.with(id) { $0.handle = handle }
+    transfers.with(id) {
+      $0.handle = handle
+      $0.host = host
+    }
     active[handle.easy] = id
     curl_multi_add_handle(multi, handle.easy)
+    return true
   }
 
-  private func release(_ handle: WebHandle) {
+  private func release(_ handle: WebHandle, of transfer: Transfer) {
+    lines.left(transfer.host)
     curl_multi_remove_handle(multi, handle.easy)
     active[handle.easy] = nil
     handle.reset()

@@ -45,6 +45,19 @@ package enum WebPushRequest {
     return String(Base64URL.text(Data(digest)).prefix(topicCharacters))
   }
 
+  /// The push service behind an address: its host in lower case, without port; empty if there is
+  /// none. Cheap, for every push that waits: what is odd is found out when the request is made.
+  static func host(of token: [UInt8]) -> String {
+    guard let endpoint = WebSubscription(token: token)?.endpoint.utf8 else { return "" }
+    let slash = UInt8(ascii: "/")
+    let rest = endpoint.drop { $0 != slash }.drop { $0 == slash }
+    let authority = rest.prefix { !"/?#".utf8.contains($0) }
+    let place = authority.split(separator: UInt8(ascii: "@")).last ?? authority
+    let isBracketed = place.first == UInt8(ascii: "[")
+    let host = place.prefix { $0 != UInt8(ascii: isBracketed ? "]" : ":") }
+    return String(decoding: host, as: UTF8.self).lowercased()
+  }
+
   /// Scheme, host and port, the last only if it is not the scheme's own (RFC 6454).
   static func origin(of endpoint: String) -> String? {
     guard let url = URLComponents(string: endpoint), let scheme = url.scheme?.lowercased(),

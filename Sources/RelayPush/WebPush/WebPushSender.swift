@@ -22,7 +22,9 @@ package final class WebPushSender: PushSender {
   }
 
   package func send(_ push: Push, answer: @escaping @Sendable (Verdict) -> Void) {
-    engine.send(within: settings.attemptTimeout) { [settings, credential, now] in
+    let token = push.address.token
+    engine.send(within: settings.attemptTimeout, to: { WebPushRequest.host(of: token) }) {
+      [settings, credential, now] in
       try WebPushRequest.make(
         push, credential: credential, trustRoots: settings.trustRoots,
         reach: settings.allowPrivateAddresses ? .anywhere : .internet, at: now())

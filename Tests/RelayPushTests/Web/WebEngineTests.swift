@@ -9,10 +9,11 @@ import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(1))) struct WebEngineTests {
   private static func ask(
-    _ engine: WebEngine, _ request: WebRequest, within timeout: Span = .seconds(5)
+    _ engine: WebEngine, _ request: WebRequest, within timeout: Span = .seconds(5),
+    to host: String = ""
   ) async -> WebOutcome {
     await withCheckedContinuation { continuation in
-      engine.send(within: timeout) {
+      engine.send(within: timeout, to: { host }) {
         request
       } answer: {
         continuation.resume(returning: $0)
@@ -131,7 +132,7 @@ import Testing
     try await Self.withSilence(limits) { engine, port in
       let outcomes = Gathered<WebOutcome>(count: 3)
       for (number, scheme, timeout) in [(0, "http", 1_500), (1, "https", 1_500), (2, "http", 300)] {
-        engine.send(within: Span(milliseconds: Int64(timeout))) {
+        engine.send(within: Span(milliseconds: Int64(timeout)), to: { "" }) {
           WebRequest(url: "\(scheme)://127.0.0.1:\(port)/", headers: [], body: [1])
         } answer: {
           outcomes.put(number, $0)
@@ -144,6 +145,31 @@ import Testing
           WebFailure(.unreachable, "unreachable: no connection in time"),
           WebFailure(.unreachable, "unreachable: no free place in time"),
         ])
+    }
+  }
+
+  /// A bulkhead between push services: it has its places, and the others have theirs.
+  @Test func `a silent host delays no other`() async throws {
+    var limits = WebLimits()
+    limits.transfersMax = 4
+    limits.transfersPerHostMax = 3
+    try await Self.withSilence(at: "127.0.0.2", limits) { engine, port in
+      let silent = Mutex(0)
+      for _ in 0..<100 {
+        engine.send(within: .seconds(30), to: { "127.0.0.2" }) {
+          WebRequest(url: "http://127.0.0.2:\(port)/", headers: [], body: [1])
+        } answer: { _ in
+          silent.withLock { $0 += 1 }
+        }
+      }
+      // Nobody is there: an outcome for which each needs a place.
+      let other = WebRequest(url: "http://127.0.0.1:1/", headers: [], body: [1])
+      for _ in 0..<20 {
+        let outcome = await Self.ask(engine, other, within: .seconds(20), to: "127.0.0.1")
+        let failure = outcome.failure
+        #expect(failure?.message.hasPrefix("unreachable: no ") == false, "\(outcome)")
+      }
+      #expect(silent.withLock { $0 } == 0)
     }
   }
 }

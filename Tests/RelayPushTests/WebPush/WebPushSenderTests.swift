@@ -94,6 +94,21 @@ import Testing
     }
   }
 
+  /// What shares places in the engine.
+  @Test(arguments: [
+    ("https://Push.example.com/a/b", "push.example.com"),
+    ("https://push.example.com:8443/a@b", "push.example.com"),
+    ("https://user:secret@push.example.com?x", "push.example.com"),
+    ("https://[2001:db8::1]:1/", "[2001:db8::1"), ("https://", ""), ("nonsense", ""),
+  ])
+  func `a push service is known by its host`(endpoint: String, host: String) {
+    let subscription = WebSubscription(
+      endpoint: endpoint, publicKey: Array(repeating: 4, count: 65),
+      secret: Array(repeating: 1, count: 16))
+    #expect(WebPushRequest.host(of: subscription.token) == host)
+    #expect(WebPushRequest.host(of: [1]) == "")
+  }
+
   /// A name is as good as an address: what counts is where its socket would lead.
   @Test(arguments: ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "0"])
   func `an endpoint at a private address gets no connection`(host: String) async throws {
