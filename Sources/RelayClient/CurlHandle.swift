@@ -76,6 +76,8 @@ final class CurlHandle: @unchecked Sendable {
     if let roots = request.trustRoots { zr_curl_set_string(curl, CURLOPT_CAINFO, roots) }
     // Signals and threads do not go together; timeouts work without them.
     zr_curl_set_long(curl, CURLOPT_NOSIGNAL, 1)
+    // A name server that keeps silent holds up its own lookup, not the exchange that gives it up.
+    zr_curl_set_long(curl, CURLOPT_QUICK_EXIT, 1)
     let (seconds, attoseconds) = request.timeout.components
     let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
     zr_curl_set_long(curl, CURLOPT_TIMEOUT_MS, Int(max(1, milliseconds)))
