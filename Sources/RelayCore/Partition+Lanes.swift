@@ -87,6 +87,14 @@ extension Partition {
     }
   }
 
+  /// The route's provider is another one: what the one before said keeps nobody waiting.
+  package mutating func renew(_ renewed: RouteKey, at now: Instant) {
+    for device in devices.indices where route(of: device) == renewed {
+      devices[device].lane.renewed(at: now)
+      restless.append(device)
+    }
+  }
+
   func key(of device: Int) -> DeviceKey {
     let owner = users[devices[device].user]
     return DeviceKey(scope: owner.scope, user: owner.user, client: devices[device].client)

@@ -60,10 +60,11 @@ package struct Relay: ~Copyable {
   }
 
   /// The route has a provider again, or another one, so what stopped it may be over: who waits for
-  /// it is not kept waiting for the next probe.
+  /// it is not kept waiting for the next probe, and whoever rests is asked again.
   package mutating func renew(_ route: RouteKey, at now: Instant) {
     withdrawn.remove(route)
     routes[route]?.renew(at: now)
+    for index in partitions.indices { partitions[index].renew(route, at: now) }
   }
 
   /// The route has no provider any more. What is in flight ends as usual; lanes wait there until

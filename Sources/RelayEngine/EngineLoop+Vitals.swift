@@ -70,6 +70,12 @@ extension EngineLoop {
           + "\(route.key.scope.environment.name) is stopped: \(route.lastError ?? "unknown"); "
           + "check its credential and endpoint")
     }
+    for route in vitals.routes where route.refusals >= Route.refusalsTold {
+      vitals.reasons.append(
+        "route \(route.key.transport.name) \(route.key.topic) of \(route.key.scope.container) "
+          + "\(route.key.scope.environment.name) has every push refused, \(route.refusals) in a "
+          + "row: \(route.lastError ?? "unknown"); check that its topic and key are those of the app")
+    }
     for route in vitals.routes {
       guard let stop = route.pruningStop else { continue }
       vitals.reasons.append(
@@ -110,6 +116,7 @@ extension Relay {
       item.pruningStop = route.pruning.stop.map {
         "\($0.dead) of the last \($0.answers) answers called a device dead (\($0.reason))"
       }
+      item.refusals = route.refusals
       vitals.routes.append(item)
     }
     let census = census(at: now)

@@ -143,6 +143,13 @@ extension Lane {
     settleState()
   }
 
+  /// Its provider is another one: it rests no longer.
+  package mutating func renewed(at now: Instant) {
+    guard case .resting(var rest) = state else { return }
+    rest.until = min(rest.until, now)
+    state = .resting(rest)
+  }
+
   private mutating func acknowledge(ledger: inout Ledger, _ reaches: (Pending) -> Bool) {
     hasAcknowledged = true
     pending.keep { subject in

@@ -78,6 +78,15 @@ package struct Pruning: Hashable, Sendable {
     self.rule = rule
   }
 
+  /// The provider is another one, or knows another credential of ours: those in quarantine may be
+  /// asked again at once.
+  package mutating func renew(at now: Instant) {
+    quarantine = rule.quarantine
+    guard case .stopped(var stop) = state else { return }
+    stop.until = min(stop.until, now)
+    state = .stopped(stop)
+  }
+
   /// Nil: words against addresses are believed.
   package var stop: Stop? {
     switch state {

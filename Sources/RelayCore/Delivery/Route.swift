@@ -20,6 +20,8 @@ package struct Route: Sendable {
   package private(set) var sent: Int64 = 0
   package private(set) var delivered: Int64 = 0
   package private(set) var lastError: String?
+  /// Pushes that were refused for good since the last that was taken: our mistake, as a wrong topic.
+  package private(set) var refusals = 0
   package internal(set) var pruning: Pruning
   private let inFlightMax: Int
   /// How much may be under way now: little after a stop, and one more with each answer.
@@ -38,6 +40,8 @@ package struct Route: Sendable {
 
   /// Fewer could be a few devices that are slow by themselves.
   package static let outageDevicesDefault = 20
+  /// So many refusals without one push taken are no matter of a single device or payload.
+  package static let refusalsTold = 3
   /// A provider that is back is not met by everybody at once: that may be what it broke under.
   package static let roomAfterStop = 50
 
@@ -113,11 +117,13 @@ package struct Route: Sendable {
       if circuit == .closed { lastError = reason.text }
     case .delivered, .deliveredElsewhere:
       delivered += 1
+      refusals = 0
       answered(isProbe)
       if circuit == .closed { lastError = nil }
     case .later(_, .device, let reason), .gone(_, let reason), .rejected(let reason),
       .tooLarge(let reason):
       answered(isProbe)
+      if case .rejected = verdict { refusals += 1 }
       if circuit == .closed { lastError = reason.text }
     }
   }
@@ -148,8 +154,10 @@ package struct Route: Sendable {
     pruning.adopt(rule)
   }
 
-  /// Its provider is another one: a stopped route is probed at once.
+  /// Its provider is another one: a stopped route is probed at once, and a quarantine ends.
   package mutating func renew(at now: Instant) {
+    refusals = 0
+    pruning.renew(at: now)
     if case .open(let until) = circuit { circuit = .open(until: min(until, now)) }
   }
 

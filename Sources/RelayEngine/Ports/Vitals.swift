@@ -67,6 +67,8 @@ package struct Vitals: Hashable, Sendable {
     package var lastError: String?
     /// Why no address of it is given up at the moment, though its provider calls many dead.
     package var pruningStop: String?
+    /// Pushes refused for good since the last that was taken, if that is no matter of single ones.
+    package var refusals = 0
     package var sender = SenderVitals()
 
     package init(

@@ -27,7 +27,8 @@ package enum FCMVerdicts {
     switch (status, reason) {
     case (200, _): .delivered
     case (400, "INVALID_ARGUMENT"): .rejected
-    case (401, "THIRD_PARTY_AUTH_ERROR"): .route
+    // Of one message, to an app that needs a key of Apple's or of Web Push in the project.
+    case (401, "THIRD_PARTY_AUTH_ERROR"): .rejected
     case (401, _): .renew
     case (403, "SENDER_ID_MISMATCH"): .gone
     case (403, _): .route

@@ -71,6 +71,18 @@ import Testing
     #expect(pruning.stop == nil)
   }
 
+  /// A corrected endpoint is asked at once, and does not inherit how long its predecessor was doubted.
+  @Test func anotherProviderEndsTheQuarantine() {
+    var pruning = Pruning()
+    _ = hear(&pruning, 60, dead: 100, at: .s(0))
+    _ = pruning.judged(at: .s(0))
+    pruning.renew(at: .s(10))
+    _ = hear(&pruning, 20, dead: 0, at: .s(11))
+    #expect(pruning.stop == nil)
+    _ = hear(&pruning, 60, dead: 100, at: .s(20))
+    #expect(pruning.stop?.until == .s(320))
+  }
+
   @Test func stillDeadMeansTwiceTheQuarantineUpToItsMost() {
     var pruning = Pruning()
     var now = Instant.s(0)

@@ -105,6 +105,19 @@ import Testing
     #expect(route.lastError == nil && route.inFlight == 0)
   }
 
+  /// A wrong topic: every push was refused for good, and the route looked healthy.
+  @Test func `refusals in a row are counted until a push is taken`() {
+    var route = route()
+    for attempt in 1...3 {
+      route.began(id(attempt))
+      _ = route.ended(.rejected(.init("TopicDisallowed")), of: id(attempt), at: .s(0))
+    }
+    #expect(route.refusals == Route.refusalsTold && route.circuit == .closed)
+    route.began(id(4))
+    _ = route.ended(.delivered, of: id(4), at: .s(1))
+    #expect(route.refusals == 0)
+  }
+
   /// A reload brought another credential.
   @Test func `renewed, a stopped route is probed at once`() {
     var route = route()

@@ -70,6 +70,21 @@ import Testing
     }
   }
 
+  /// The endpoint was corrected, and those called dead by the wrong one rested on, up to six hours.
+  @Test func aRenewedRouteKeepsNobodyInQuarantine() {
+    var rig = PartitionRig()
+    rig.register(1)
+    rig.save("all", everything)
+    rig.change(.record(.created))
+    for push in rig.wake() {
+      rig.ended(push, .later(after: .hours(6), .device, .init("quarantined: BadDeviceToken")))
+    }
+    #expect(rig.wake().isEmpty)
+    let route = RouteKey(scope: Sample.scope, transport: .apns, topic: Sample.topic)
+    rig.partition.renew(route, at: rig.now)
+    #expect(rig.wake().count == 1)
+  }
+
   @Test func aRepeatedChangeIsADuplicateAlsoAfterARestart() {
     var rig = PartitionRig()
     #expect(rig.change(.record(.created), fingerprint: 7) == .accepted)

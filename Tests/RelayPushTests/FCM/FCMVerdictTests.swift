@@ -45,8 +45,8 @@ import Testing
     Row(400, "INVALID_ARGUMENT", nil, .rejected, .rejected(.init("INVALID_ARGUMENT"))),
     Row(401, "UNAUTHENTICATED", nil, .renew, later(.route, "UNAUTHENTICATED")),
     Row(
-      401, "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR", .route,
-      later(.route, "THIRD_PARTY_AUTH_ERROR")),
+      401, "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR", .rejected,
+      .rejected(.init("THIRD_PARTY_AUTH_ERROR"))),
     Row(
       403, "PERMISSION_DENIED", "SENDER_ID_MISMATCH", .gone,
       .gone(at: nil, .init("SENDER_ID_MISMATCH"))),
