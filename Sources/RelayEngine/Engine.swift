@@ -54,11 +54,27 @@ package final class Engine: Relaying, Sendable {
     visibility = Visibility(readersMax: settings.readersMax)
   }
 
-  /// Recovers, serves, and returns after `stop`.
+  /// Recovers, serves, and returns after `stop`. Cancelled, it ends at once; what it answered is
+  /// durable.
   ///
   /// - Throws: `StoreError`; `.unknown` means that nobody knows whether the last commit holds: end
   ///   the process, and recovery decides.
   package func run() async throws {
+    // However it ends, and if recovery fails: nobody waits for ever.
+    defer { close() }
+    try await withTaskCancellationHandler {
+      try await work()
+    } onCancel: {
+      close()
+    }
+  }
+
+  private func close() {
+    inbox.close()
+    visibility.close()
+  }
+
+  private func work() async throws {
     let eras = Dictionary(
       uniqueKeysWithValues: PartitionID.all.map { ($0, outside.random()) })
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -89,8 +105,7 @@ package final class Engine: Relaying, Sendable {
         visibility: visibility, commits: commits, folds: folds, store: store, logger: logger)
       defer {
         loop.desk.close()
-        inbox.close()
-        visibility.close()
+        close()
         group.cancelAll()
       }
       try await loop.run()
@@ -105,7 +120,7 @@ package final class Engine: Relaying, Sendable {
     inbox.post(.stop)
   }
 
-  package func drain() { inbox.refuse(.draining) }
+  package func drain() { inbox.drain() }
 
   /// Takes a reload over between two steps, and returns when it holds: attempts begun before end
   /// as they began. Does nothing once the engine has stopped.
@@ -132,6 +147,7 @@ package final class Engine: Relaying, Sendable {
     switch await visibility.wait(for: place, onWait: { inbox.post(.readerWaits) }) {
     case .visible: return
     case .full: throw Unavailable(.readersFull, retryAfterSeconds: 1)
+    case .recovering: throw Unavailable(.recovering, retryAfterSeconds: 1)
     case .closed: throw Unavailable(.draining, retryAfterSeconds: 5)
     }
   }
@@ -164,6 +180,8 @@ package final class Engine: Relaying, Sendable {
 
   package func vitals() async -> Vitals {
     let inbox = inbox
+    // The loop answers only once it has begun.
+    if inbox.isRecovering { return .recovering }
     var vitals = await withCheckedContinuation {
       (waiter: CheckedContinuation<Vitals, Never>) in
       inbox.post(.vitals { waiter.resume(returning: $0) })

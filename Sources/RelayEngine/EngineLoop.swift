@@ -68,9 +68,10 @@ struct EngineLoop: ~Copyable {
     let alarm = Alarm { inbox.post(.timer) }
     defer { alarm.cancel() }
     outside.supervisor.ready()
-    inbox.refuse(nil)
+    inbox.begin()
+    visibility.begin()
     inbox.post(.timer)
-    while true {
+    while !Task.isCancelled {
       let batch = await inbox.take()
       let now = readClock()
       var effects: [Effect] = []

@@ -46,7 +46,8 @@ final class Inbox: Sendable {
     var acknowledgements = 0
     var couriers = 0
     var waiter: CheckedContinuation<Void, Never>?
-    var refusal: Unavailable.Cause? = .draining
+    var refusal: Unavailable.Cause? = .recovering
+    var hasBegun = false
     var isClosed = false
   }
 
@@ -108,10 +109,21 @@ final class Inbox: Sendable {
     }
   }
 
-  /// Why new facts are refused from now on; nil: they are taken.
-  func refuse(_ cause: Unavailable.Cause?) { state.withLock { $0.refusal = cause } }
+  /// Recovery is over: facts are taken, unless somebody has drained it meanwhile.
+  func begin() {
+    state.withLock {
+      $0.hasBegun = true
+      if $0.refusal == .recovering { $0.refusal = nil }
+    }
+  }
 
-  /// The same, unless it is for good.
+  /// The loop has not begun: what is posted waits for it.
+  var isRecovering: Bool { state.withLock { !$0.hasBegun && !$0.isClosed } }
+
+  /// No new facts are taken any more.
+  func drain() { state.withLock { $0.refusal = .draining } }
+
+  /// Why new facts are refused from now on, unless it is for good; nil: they are taken.
   func refuseUnlessDraining(_ cause: Unavailable.Cause?) {
     state.withLock { if $0.refusal != .draining { $0.refusal = cause } }
   }
@@ -124,23 +136,25 @@ final class Inbox: Sendable {
 
   /// The loop has ended: who still waits here is told, and nobody comes in any more.
   func close() {
-    let batch = state.withLock { state in
+    let (batch, waiter) = state.withLock { state in
       state.refusal = .draining
       state.isClosed = true
       defer { state.batch = Batch() }
-      return state.batch
+      return (state.batch, state.waiter.take())
     }
+    waiter?.resume()
     for submission in batch.submissions {
       submission.answer(.failure(Unavailable(.draining, retryAfterSeconds: 5)))
     }
     for event in batch.events { event.answerLate() }
   }
 
-  /// Everything that came in meanwhile; waits for something. Only the loop calls it.
+  /// Everything that came in meanwhile; waits for something. Only the loop calls it. Closed, it is
+  /// empty.
   func take() async -> Batch {
     await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
       let isThere: Bool = state.withLock {
-        if !$0.batch.events.isEmpty || !$0.batch.submissions.isEmpty { return true }
+        if $0.isClosed || !$0.batch.events.isEmpty || !$0.batch.submissions.isEmpty { return true }
         $0.waiter = waiter
         return false
       }
@@ -161,9 +175,21 @@ extension Inbox.Event {
   /// The loop has ended: who waits for it is not left waiting.
   fileprivate func answerLate() {
     switch self {
-    case .vitals(let answer): answer(Vitals())
+    case .vitals(let answer): answer(.ended)
     case .adopt(_, let done): done()
     default: break
     }
+  }
+}
+
+extension Vitals {
+  /// Before the loop has begun.
+  static var recovering: Vitals { Vitals(notReady: "recovery is not over yet") }
+  /// After it.
+  static var ended: Vitals { Vitals(notReady: "it is stopping") }
+
+  private init(notReady reason: String) {
+    self.init()
+    reasons = [reason]
   }
 }

@@ -36,6 +36,7 @@ struct Recovery {
     for table in tables {
       var cursor = table.cursor
       while true {
+        try Task.checkCancellation()
         let tail = try await store.journal(table.id, after: cursor, limit: Self.readAtOnce)
         for entry in tail {
           relay.step(

@@ -11,6 +11,7 @@ package final class Visibility: Sendable {
     var inCut: Set<ReadPlace> = []
     var waitingForCut: [CheckedContinuation<Bool, Never>] = []
     var waitingForNext: [CheckedContinuation<Bool, Never>] = []
+    var isRecovering = true
     var isClosed = false
   }
 
@@ -19,20 +20,25 @@ package final class Visibility: Sendable {
 
   package init(readersMax: Int) { self.readersMax = readersMax }
 
-  package enum Seen: Sendable { case visible, closed, full }
+  package enum Seen: Sendable { case visible, closed, full, recovering }
+
+  /// Recovery has dirtied what it found unfolded: before, nobody can know what is visible.
+  package func begin() { state.withLock { $0.isRecovering = false } }
 
   /// Returns when everything dirtied before the call is folded.
   ///
   /// - Parameter onWait: called once if the caller has to wait.
   package func wait(for place: ReadPlace, onWait: () -> Void) async -> Seen {
-    enum Start { case visible, full, wait }
+    enum Start { case visible, full, wait, recovering }
     let start: Start = state.withLock {
+      if $0.isRecovering { return .recovering }
       guard $0.open.contains(place) || $0.inCut.contains(place) else { return .visible }
       return $0.waitingForCut.count + $0.waitingForNext.count >= readersMax ? .full : .wait
     }
     switch start {
     case .visible: return .visible
     case .full: return .full
+    case .recovering: return .recovering
     case .wait: break
     }
     onWait()

@@ -11,13 +11,13 @@ import Testing
 
   /// Nothing is taken before recovery is over.
   @Test func itIsClosedAtFirst() {
-    #expect(Inbox(factsMax: 10).offer(submission(1))?.cause == .draining)
+    #expect(Inbox(factsMax: 10).offer(submission(1))?.cause == .recovering)
   }
 
   /// Beyond its bound it answers at once, and takes again what is released.
   @Test func itIsBoundedAndSaysSo() {
     let inbox = Inbox(factsMax: 10)
-    inbox.refuse(nil)
+    inbox.begin()
     #expect(inbox.offer(submission(8)) == nil)
     #expect(inbox.offer(submission(3))?.cause == .inboxFull)
     #expect(inbox.offer(submission(2)) == nil)
@@ -29,7 +29,7 @@ import Testing
   /// that something can never be taken (L25).
   @Test func aLargeSubmissionIsTakenAlone() {
     let inbox = Inbox(factsMax: 10)
-    inbox.refuse(nil)
+    inbox.begin()
     #expect(inbox.offer(submission(50)) == nil)
     #expect(inbox.offer(submission(1))?.cause == .inboxFull)
   }
@@ -37,7 +37,7 @@ import Testing
   /// Completions have a reserved place: a full inbox takes them.
   @Test func completionsAreNeverRefused() async {
     let inbox = Inbox(factsMax: 1)
-    inbox.refuse(nil)
+    inbox.begin()
     _ = inbox.offer(submission(1))
     for _ in 0..<100 { inbox.post(.timer) }
     let batch = await inbox.take()
@@ -48,7 +48,8 @@ import Testing
   /// Draining is for good; fullness is not.
   @Test func drainingOutlastsFullness() {
     let inbox = Inbox(factsMax: 10)
-    inbox.refuse(.draining)
+    inbox.drain()
+    inbox.begin()
     inbox.refuseUnlessDraining(nil)
     #expect(inbox.offer(submission(1))?.cause == .draining)
   }

@@ -9,9 +9,20 @@ import Testing
   private let other = ReadPlace.subscriptions(
     Scope(container: "c", environment: .development), UserID("_b"))
 
+  /// What the journal's tail has changed is not known yet: everybody is sent away (P4).
+  @Test func nothingIsVisibleBeforeRecoveryIsOver() async {
+    let visibility = Visibility(readersMax: 1)
+    #expect(await visibility.wait(for: place, onWait: {}) == .recovering)
+    visibility.dirtied([place])
+    #expect(await visibility.wait(for: place, onWait: {}) == .recovering)
+    visibility.begin()
+    #expect(await visibility.wait(for: other, onWait: {}) == .visible)
+  }
+
   /// A reader of a place without unfolded changes never waits.
   @Test func cleanPlacesAreVisibleAtOnce() async {
     let visibility = Visibility(readersMax: 1)
+    visibility.begin()
     visibility.dirtied([other])
     #expect(await visibility.wait(for: place, onWait: {}) == .visible)
   }
@@ -19,6 +30,7 @@ import Testing
   /// A reader between cut and fold, for a place dirtied after the cut, waits for the next.
   @Test func readersWaitForTheFoldThatHoldsTheirPlace() async {
     let visibility = Visibility(readersMax: 4)
+    visibility.begin()
     visibility.dirtied([other])
     visibility.cut()
     visibility.dirtied([place])
@@ -38,6 +50,7 @@ import Testing
   /// At the end nobody waits for ever, and no one begins to.
   @Test func closingAnswersEverybody() async {
     let visibility = Visibility(readersMax: 4)
+    visibility.begin()
     visibility.dirtied([place])
     visibility.close()
     #expect(await visibility.wait(for: place, onWait: {}) == .closed)
@@ -46,6 +59,7 @@ import Testing
   /// Readers that wait are bounded, and told.
   @Test func waitingReadersAreBounded() async {
     let visibility = Visibility(readersMax: 0)
+    visibility.begin()
     visibility.dirtied([place])
     #expect(await visibility.wait(for: place, onWait: {}) == .full)
   }

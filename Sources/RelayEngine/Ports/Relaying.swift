@@ -16,7 +16,7 @@ package protocol Relaying: Sendable {
   /// Returns when every fact answered before this call is visible in `place` (P4). Returns at once,
   /// without entering the loop, if nothing unfolded concerns it.
   ///
-  /// - Throws: `Unavailable` when too many readers wait.
+  /// - Throws: `Unavailable` when too many readers wait, and during recovery.
   func visible(_ place: ReadPlace) async throws(Unavailable)
 
   /// A device has been fully served a page, or presented a token. Takes no ordinal and is not
@@ -78,6 +78,8 @@ package struct Unavailable: Error, Hashable, Sendable {
     case readersFull = "readers_full"
     /// The store has no room: 503.
     case storeFull = "store_full"
+    /// Recovery is not over yet: 503.
+    case recovering = "recovering"
     /// The daemon is stopping or told to drain: 503.
     case draining = "draining"
     /// A read failed: 503.

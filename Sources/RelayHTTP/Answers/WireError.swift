@@ -34,6 +34,7 @@ package struct WireError: Error, Hashable, Sendable {
       case .fanOutsFull: (.tryAgainLater, "too many wide changes are being spread")
       case .readersFull: (.tryAgainLater, "too many readers wait")
       case .storeFull: (.tryAgainLater, "the relay's store has no room left")
+      case .recovering: (.tryAgainLater, "the relay is starting")
       case .draining: (.tryAgainLater, "the relay is stopping")
       case .storeUnreadable: (.tryAgainLater, "the relay could not read its store")
       }

@@ -16,7 +16,7 @@ package final class MemoryStore: Store {
     var faults: [Call: [Fault]] = [:]
   }
 
-  package enum Call: Hashable, Sendable { case append, fold }
+  package enum Call: Hashable, Sendable { case load, append, fold }
 
   /// What goes wrong with one call.
   package enum Fault: Hashable, Sendable {
@@ -44,7 +44,7 @@ package final class MemoryStore: Store {
   }
 
   package func load(_ lease: Lease) async throws(StoreError) -> PartitionTables {
-    try read { world throws(StoreError) in
+    try write(.load) { world throws(StoreError) in
       try world.check([lease.partition], [lease])
       return world.tables(of: lease.partition)
     }

@@ -1,0 +1,78 @@
+import RelayCore
+import RelayStore
+import Testing
+
+@testable import RelayEngine
+
+/// What is asked of an engine that recovers, or could not.
+@Suite(.timeLimit(.minutes(1))) struct RecoveryTests {
+  private static let place = ReadPlace.feed(
+    FeedKey(scope: World.scope, kind: .zone(ZoneID(name: "Notes", owner: UserID("_a")))))
+
+  /// What was acknowledged may stand in the journal alone: a page would miss it (P4).
+  @Test func nothingIsReadOrTakenBeforeRecoveryIsOver() async throws {
+    let engine = World().engine
+    await #expect(throws: Unavailable(.recovering, retryAfterSeconds: 1)) {
+      try await engine.visible(Self.place)
+    }
+    await #expect(throws: Unavailable(.recovering, retryAfterSeconds: 5)) {
+      try await engine.submit([World.registration("_a", 1, token: 1)])
+    }
+  }
+
+  /// A probe does not wait for recovery, also if the daemon was told to drain meanwhile.
+  @Test func aProbeIsAnsweredBeforeRecoveryIsOver() async {
+    let engine = World().engine
+    for _ in 0..<2 {
+      let vitals = await engine.vitals()
+      #expect(!vitals.isReady && !vitals.healthy)
+      #expect(vitals.reasons == ["recovery is not over yet"])
+      engine.drain()
+    }
+  }
+
+  @Test func aDrainDuringRecoveryHolds() async throws {
+    let world = World()
+    world.engine.drain()
+    await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await world.engine.run() }
+      while await world.engine.vitals().uptime == 0 { await Task.yield() }
+      await #expect(throws: Unavailable(.draining, retryAfterSeconds: 5)) {
+        try await world.engine.submit([World.registration("_a", 1, token: 1)])
+      }
+      world.engine.stop()
+    }
+  }
+
+  /// Whoever waited is told, and the end has a reason.
+  @Test func aRecoveryThatFailsLeavesNobodyWaiting() async throws {
+    let world = World()
+    let engine = world.engine
+    world.store.inject([.refused(StoreError(.corrupt, "a row is damaged"))], into: .load)
+    async let reload: Void = engine.adopt(Adoption(settings: EngineSettings()))
+    let error = await #expect(throws: StoreError.self) { try await engine.run() }
+    #expect(error?.code == .corrupt)
+    await reload
+    #expect(await engine.vitals().reasons == ["it is stopping"])
+    await #expect(throws: Unavailable(.draining, retryAfterSeconds: 5)) {
+      try await engine.submit([World.registration("_a", 1, token: 1)])
+    }
+  }
+
+  /// Another part failed: the loop ends without being told to stop.
+  @Test func anEngineThatIsCancelledEnds() async throws {
+    let world = World()
+    let zone = ZoneID(name: "Notes", owner: UserID("_a"))
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await world.engine.run() }
+      while await !world.engine.vitals().isReady { await Task.yield() }
+      #expect(try await world.engine.submit([World.change(1, zone)]) == [.accepted])
+      group.cancelAll()
+      try await group.waitForAll()
+    }
+    let next = World(MemoryStore(world: world.store.world))
+    try await next.run { (engine: Engine) async throws -> Void in
+      #expect(try await engine.submit([World.change(1, zone)]) == [.duplicate])
+    }
+  }
+}
