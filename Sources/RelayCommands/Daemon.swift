@@ -66,14 +66,28 @@ enum Daemon {
       readiness: readiness, rereading: rereading, logger: logger,
       onListening: { readiness.partReady() })
     let group = ServiceGroup(
-      services: [
-        EngineService(engine: engine), feedback.webhooks, shelf, reload, control, api,
-      ],
-      gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+      configuration: lifecycle(
+        of: [EngineService(engine: engine), feedback.webhooks, shelf, reload, control, api],
+        logger))
     logger.info("starting", metadata: settings.startingMetadata)
     try await group.run()
     await store.close()
     logger.info("stopped")
+  }
+
+  /// A part that fails, as a listener whose port is taken, stops the others as SIGTERM does.
+  /// Without the engine nothing can be finished: if it fails they end at once.
+  private static func lifecycle(
+    of parts: [any Service], _ logger: Logger
+  ) -> ServiceGroupConfiguration {
+    ServiceGroupConfiguration(
+      services: parts.map {
+        .init(
+          service: $0,
+          failureTerminationBehavior:
+            $0 is EngineService ? .cancelGroup : .gracefullyShutdownGroup)
+      },
+      gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
   }
 
   private static func raiseFileLimit(_ settings: Settings, _ logger: Logger) {

@@ -1,4 +1,5 @@
 import RelayEngine
+import RelayHTTP
 import RelayKeys
 import RelayPush
 import RelayStandin
@@ -23,6 +24,8 @@ package struct Failure: Error, Hashable, Sendable {
     case let error as StoreError:
       self.init(.failed, error.description, hint: "docs/troubleshooting.md explains \(error.code)")
     case let error as StandinError: self.init(.failed, error.message, hint: error.remedy)
+    case let error as ListenError:
+      self.init(.failed, error.description, hint: error.remedy)
     case let error as PushProblem: self.init(.failed, error.message, hint: error.remedy)
     case let error as SystemError: self.init(.failed, error.message, hint: error.remedy)
     case let error as KeyFailure:

@@ -2,6 +2,13 @@
 package struct ListenError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What happened, where, and what to do about it.
   package let description: String
+  package let remedy: String
 
-  init(_ description: String) { self.description = description }
+  init(
+    _ description: String,
+    remedy: String = "`ss -lntxp` shows who listens there; stop it, or choose another place"
+  ) {
+    self.description = description
+    self.remedy = remedy
+  }
 }
