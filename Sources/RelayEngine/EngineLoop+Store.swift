@@ -90,8 +90,9 @@ extension EngineLoop {
     if case .success(FoldJob.trimRows) = result { nextTrim = now }
   }
 
-  /// Beyond the longest tail, and while fan-outs are full, new facts are refused (P11).
-  private func updateAdmission() {
+  /// Beyond the longest tail, and while fan-outs are full, new facts are refused (P11): told
+  /// whenever facts were stepped and whenever a fold has ended.
+  func updateAdmission() {
     if tally.unfolded >= settings.journalTailMax
       || relay.uncutEntries >= settings.entriesUncutMax
     {

@@ -18,6 +18,8 @@ struct EngineLoop: ~Copyable {
   var stopBy = Instant.never
   var pushesInFlight = 0
   var nextTrim: Instant
+  /// The folding worker's last job was a trim.
+  var hasTrimmed = false
 
   var settings: EngineSettings
   var outside: Engine.Outside
@@ -165,6 +167,7 @@ struct EngineLoop: ~Copyable {
         for due in settling.delivered(key, from: source) { answer(due) }
       }
     }
+    updateAdmission()
   }
 
   /// - Returns: when there is something to fold, if not now.
@@ -182,7 +185,9 @@ struct EngineLoop: ~Copyable {
       if let cut { folds.start(.fold(cut)) }
       return .never
     case .cut:
-      if now >= nextTrim, !isStopping {
+      // A backlog to trim takes turns with folds: readers and answers wait for these.
+      if now >= nextTrim, !isStopping, !hasTrimmed {
+        hasTrimmed = true
         nextTrim = now + settings.trimEvery
         folds.start(
           .trim(
@@ -191,6 +196,7 @@ struct EngineLoop: ~Copyable {
             feedback: now - settings.feedbackKept))
         return .never
       }
+      hasTrimmed = false
       let cut = relay.cut(at: now)
       self.cut = cut
       tally.inCut = tally.unfolded

@@ -1,0 +1,45 @@
+import RelayCore
+import RelayStore
+import Testing
+
+@testable import RelayEngine
+
+/// Folds go on, and what waits for them is bounded, whatever else there is to do.
+@Suite(.timeLimit(.minutes(1))) struct FoldingTests {
+  private let zone = ZoneID(name: "Notes", owner: UserID("_a"))
+
+  /// There is always something to trim here: a change is visible all the same.
+  @Test func aBacklogToTrimDoesNotHoldUpFolds() async throws {
+    let world = World { $0.trimEvery = .zero }
+    let zone = zone
+    try await world.run { (engine: Engine) async throws -> Void in
+      for number in UInt64(1)...3 {
+        #expect(try await engine.submit([World.change(number, zone)]) == [.accepted])
+        try await engine.visible(.feed(FeedKey(scope: World.scope, kind: .zone(zone))))
+      }
+      #expect(await engine.vitals().store.folds >= 3)
+    }
+  }
+
+  /// The bound holds at once, not only when the next fold has ended.
+  @Test func theTailIsBoundedWhileNoFoldEnds() async throws {
+    let world = World { $0.journalTailMax = 4 }
+    let zone = zone
+    try await world.run { (engine: Engine) async throws -> Void in
+      let full = StoreError(.full, "no room")
+      world.store.inject([.refused(full), .refused(full)], into: .fold)
+      #expect(try await engine.submit([World.change(1, zone)]) == [.accepted])
+      while await engine.vitals().reasons.isEmpty { await Task.yield() }
+      var taken: UInt64 = 1
+      await #expect(throws: Unavailable(.storeFull, retryAfterSeconds: 5)) {
+        while taken < 20 {
+          taken += 1
+          _ = try await engine.submit([World.change(taken, zone)])
+        }
+      }
+      #expect(taken <= 5)
+      try await engine.visible(.feed(FeedKey(scope: World.scope, kind: .zone(zone))))
+      #expect(try await engine.submit([World.change(99, zone)]) == [.accepted])
+    }
+  }
+}
