@@ -62,8 +62,8 @@ enum Daemon {
       onListening: { _ in readiness.partReady() })
     let reload = Reload(
       started: settings, providers: providers, engine: engine, shelf: shelf,
-      webhooks: feedback.webhooks, book: book, dial: dial, troubles: troubles,
-      readiness: readiness, rereading: rereading, logger: logger,
+      webhooks: feedback.webhooks, book: book, dial: dial, clock: clock, troubles: troubles,
+      certificate: api.certificate, readiness: readiness, rereading: rereading, logger: logger,
       onListening: { readiness.partReady() })
     let group = ServiceGroup(
       configuration: lifecycle(

@@ -1,6 +1,5 @@
 package import Logging
 package import NIOCore
-import NIOSSL
 package import RelayEngine
 import ServiceLifecycle
 
@@ -9,6 +8,8 @@ package struct APIServer: Service {
   private let listener: Listener<APIResponder>
   private let courier: Courier
   private let drainSeconds: Int
+  /// Nil: plain HTTP.
+  package let certificate: ShownCertificate?
 
   /// - Throws: `ListenError` naming the TLS file that cannot be used.
   package init(
@@ -18,8 +19,9 @@ package struct APIServer: Service {
   ) throws {
     courier = doors.courier
     drainSeconds = settings.limits.drainSeconds
+    certificate = try settings.tls.map { ShownCertificate(try ShownCertificate.Pair($0)) }
     listener = Listener(
-      on: .address(settings.listen), tls: try settings.tls.map(Self.configuration),
+      on: .address(settings.listen), tls: certificate,
       responder: APIResponder(doors: doors), clock: clock, limits: settings.limits,
       connections: connections, logger: logger, onListening: onListening)
   }
@@ -35,19 +37,6 @@ package struct APIServer: Service {
       }
       try await listener.run()
       group.cancelAll()
-    }
-  }
-
-  private static func configuration(_ files: TLSFiles) throws -> TLSConfiguration {
-    do {
-      let chain = try NIOSSLCertificate.fromPEMFile(files.certificate)
-      let key = try NIOSSLPrivateKey(file: files.key, format: .pem)
-      return TLSConfiguration.makeServerConfiguration(
-        certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-    } catch {
-      throw ListenError(
-        "cannot use \(files.certificate) and \(files.key) for TLS: \(error); "
-          + "both must be PEM files that belong together")
     }
   }
 }

@@ -150,6 +150,12 @@ import Testing
         "server.listen", "server.tokenKeys", "control.socket", "store.directory",
         "limits.payloadBytes", "limits.connections",
       ])
+    let pair = "server: { tls: { certificate: certificate.pem, key: notes-apns-key } }"
+    let other = "server: { tls: { certificate: expired.pem, key: notes-apns-key } }"
+    let secure = try #require(world.read(SettingsWorld.yaml(extra: pair)).settings)
+    let renewed = try #require(world.read(SettingsWorld.yaml(extra: other)).settings)
+    #expect(old.keysFixed(against: secure) == ["server.tls"])
+    #expect(secure.keysFixed(against: renewed) == [])
   }
 
   @Test func `an answer's age is what Cache-Control says`() {

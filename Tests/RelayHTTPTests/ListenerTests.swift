@@ -234,6 +234,38 @@ import Testing
     #expect(status == 200)
   }
 
+  /// As certbot does it: the same paths, other files.
+  @Test func `a renewed certificate is shown to new connections`() async throws {
+    let rig = await Rig()
+    let directory = try directory()
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let files = TLSFiles(certificate: directory + "/cert.pem", key: directory + "/key.pem")
+    @Sendable func issue(_ name: String) throws {
+      try openssl([
+        "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
+        "2", "-keyout", files.key, "-out", files.certificate, "-subj", "/CN=\(name)",
+      ])
+    }
+    try issue("first")
+    let shown = Mutex<ShownCertificate?>(nil)
+    try await serving {
+      let made = try server(rig, on: .tcp(host: "127.0.0.1", port: 0), tls: files, $0)
+      shown.withLock { $0 = made.certificate }
+      return made
+    } _: { address in
+      let certificate = try #require(shown.withLock { $0 })
+      let port = address?.port ?? 0
+      #expect(try await stranger { try openssl(subjectAt: port) }.contains("first"))
+      try issue("second")
+      certificate.replace(with: try ShownCertificate.Pair(files))
+      #expect(try await stranger { try openssl(subjectAt: port) }.contains("second"))
+      // A key that is not the certificate's is found, and nothing is replaced.
+      try LoopbackCertificate.key.write(toFile: files.key, atomically: true, encoding: .utf8)
+      #expect(throws: ListenError.self) { try ShownCertificate.Pair(files) }
+      #expect(try await stranger { try openssl(subjectAt: port) }.contains("second"))
+    }
+  }
+
   @Test func `TLS files that cannot be used are named`() async throws {
     let rig = await Rig()
     let files = TLSFiles(certificate: "/nowhere/cert.pem", key: "/nowhere/key.pem")
@@ -241,6 +273,25 @@ import Testing
       try server(rig, on: .tcp(host: "127.0.0.1", port: 0), tls: files) { _ in }
     }
     #expect(error?.description.contains("/nowhere/cert.pem") == true)
+  }
+
+  /// What a client that connects now is shown.
+  private func openssl(subjectAt port: Int) throws -> String {
+    try openssl(["s_client", "-connect", "127.0.0.1:\(port)"])
+  }
+
+  @discardableResult
+  private func openssl(_ arguments: [String]) throws -> String {
+    let (process, output) = (Process(), Pipe())
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
+    process.arguments = arguments
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    let said = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return String(decoding: said, as: UTF8.self)
   }
 
   private func directory() throws -> String {

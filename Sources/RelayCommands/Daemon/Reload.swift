@@ -7,9 +7,9 @@ import ServiceLifecycle
 import UnixSignals
 
 /// SIGHUP: containers with their users, producers, API tokens, routes and credentials, the wake
-/// policy, retention and the log level are read anew, and no connection is dropped. What cannot
-/// change while the daemon runs is named in a warning; a bad file keeps everything as it was, and
-/// `status` says so until a good one came.
+/// policy, retention, the API's TLS files and the log level are read anew, and no connection is
+/// dropped. What cannot change while the daemon runs is named in a warning; a bad file keeps
+/// everything as it was, and `status` says so until a good one came.
 struct Reload: Service {
   /// What the daemon started with: what needs a restart is as it stands here.
   let started: Settings
@@ -19,7 +19,10 @@ struct Reload: Service {
   let webhooks: Webhooks
   let book: ScopeBook
   let dial: LogDial
+  let clock: any ClockReader
   let troubles: Troubles
+  /// What the API shows in TLS; nil: it speaks plain HTTP until a restart.
+  let certificate: ShownCertificate?
   let readiness: Readiness
   let rereading: @Sendable () throws -> Settings
   let logger: Logger
@@ -64,6 +67,8 @@ struct Reload: Service {
 
   /// Routes first and doors last: who is let in finds everything there.
   private func take(_ settings: Settings, _ providers: inout Providers) async throws {
+    // All that can fail comes before anything is changed.
+    let pair = try settings.tlsFiles.map { try ShownCertificate.Pair($0) }
     let turnover = try await providers.adopt(settings)
     await engine.adopt(
       Adoption(
@@ -71,6 +76,7 @@ struct Reload: Service {
     await book.replace(with: settings.access(keys: shelf))
     shelf.keep(settings.keySetAddresses)
     webhooks.adopt(settings.webhooks)
+    if let pair { certificate?.replace(with: pair) }
   }
 
   /// The first problem; `check` shows all of them.
@@ -93,7 +99,8 @@ extension Settings {
     compare("server.listen") { "\($0.server.listen)" }
     compare("server.publicURL") { $0.server.publicURL }
     compare("server.tokenKeys") { $0.server.tokenKeys.map(\.bytes) }
-    compare("server.tls") { $0.server.tls }
+    // Its files are read anew; whether there are any is decided at start.
+    compare("server.tls") { $0.server.tls == nil }
     compare("control.socket") { $0.control.socket }
     compare("control.metrics") { $0.control.metrics.map { "\($0)" } }
     compare("store.directory") { $0.store.directory }

@@ -41,11 +41,16 @@ extension Settings {
     return HTTPSettings(
       listen: inherited.isEmpty
         ? .tcp(host: server.listen.host, port: server.listen.port) : .inherited(inherited),
-      tls: server.tls.map { TLSFiles(certificate: $0.certificate, key: $0.key) },
+      tls: tlsFiles,
       publicURL: server.publicURL ?? "\(server.tls == nil ? "http" : "https")://\(server.listen)",
       scopes: access(keys: shelf), limits: bounds, controlSocket: control.socket,
       metrics: control.metrics.map { .tcp(host: $0.host, port: $0.port) },
       version: Version.text)
+  }
+
+  /// What the API shows in TLS; nil: plain HTTP.
+  var tlsFiles: TLSFiles? {
+    server.tls.map { TLSFiles(certificate: $0.certificate, key: $0.key) }
   }
 
   /// Who may ask and report, scope by scope: what a reload brings in anew.

@@ -4,7 +4,7 @@ package import Logging
 package import NIOCore
 import NIOHTTP1
 import NIOPosix
-package import NIOSSL
+import NIOSSL
 package import RelayEngine
 import ServiceLifecycle
 
@@ -22,7 +22,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
   }
 
   private let socket: Socket
-  private let tls: TLSConfiguration?
+  private let tls: ShownCertificate?
   private let responder: Responder
   private let clock: any ClockReader
   private let limits: HTTPLimits
@@ -36,7 +36,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
   ///   - connections: those open now, for whoever gauges them.
   ///   - onListening: called once the kernel queues connections, with the bound address.
   package init(
-    on socket: Socket, tls: TLSConfiguration? = nil, responder: Responder,
+    on socket: Socket, tls: ShownCertificate? = nil, responder: Responder,
     clock: any ClockReader, limits: HTTPLimits, group: (any EventLoopGroup)? = nil,
     connections: Connections? = nil, logger: Logger,
     onListening: @escaping @Sendable (SocketAddress?) -> Void = { _ in }
@@ -88,14 +88,13 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
 
   /// - Returns: what listens: a channel for each socket that was handed over, else one.
   private func bind(_ ask: @escaping @Sendable (Asked) -> Void) async throws -> [any Channel] {
-    let tls = try tls.map { try NIOSSLContext(configuration: $0) }
     func bootstrap(_ group: any EventLoopGroup) -> ServerBootstrap {
       ServerBootstrap(group: group)
         .serverChannelOption(.backlog, value: 1_024)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .childChannelOption(.allowRemoteHalfClosure, value: true)
         .childChannelInitializer { channel in
-          channel.eventLoop.makeCompletedFuture { try setUp(channel, tls, ask) }
+          channel.eventLoop.makeCompletedFuture { try setUp(channel, tls?.context, ask) }
         }
     }
     var servers: [any Channel] = []
