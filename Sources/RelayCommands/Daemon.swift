@@ -31,6 +31,7 @@ enum Daemon {
       group: MultiThreadedEventLoopGroup.singleton, clock: clock, logger: logger)
     let senders = try await providers.adopt(settings).started
     let troubles = Troubles()
+    troubles.tell(certificatesOf: settings, at: clock.wall(), logger)
     let shelf = KeyShelf(
       source: AccountServer(), clock: clock, troubles: troubles, logger: logger)
     let notifier = SystemdNotifier()

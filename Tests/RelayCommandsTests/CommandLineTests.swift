@@ -91,6 +91,22 @@ struct Said: Sendable {
     #expect(!(said.answer + said.talk).contains("a-bearer-key"))
   }
 
+  /// One certificate that expired stops its own route, not the daemon.
+  @Test func anExpiredCertificateIsAWarning() async throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    let pair = "{ path: expired.pem, key: notes-apns-key }"
+    let yaml = SettingsWorld.yaml(
+      environment: "        apns: [{ topic: com.example.notes, certificate: \(pair) }]")
+    try world.write(yaml, to: "zonerelay.yaml")
+    let said = await Said.by("check", "--config", world.path("zonerelay.yaml"))
+    #expect(said.status == .done)
+    let warning = said.talk.split(separator: "\n").filter {
+      $0.hasPrefix("zonerelay: warning: route apns com.example.notes")
+    }
+    #expect(warning.count == 1 && warning[0].contains("expired on 2020-01-02; renew it"))
+  }
+
   /// `check` and `serve` refuse with every problem, key by key.
   @Test(arguments: ["check", "serve"]) func badConfigurationExits78(_ command: String) async throws
   {

@@ -168,9 +168,6 @@ import Testing
       environment: "apns: [{ topic: a, certificate: { path: certificate.pem, key: other-key } }]",
       key: "\(route).certificate.key", cause: "is not the key of the certificate"),
     Case(
-      environment: "apns: [{ topic: a, certificate: { path: expired.pem, key: notes-apns-key } }]",
-      key: "\(route).certificate", cause: "expired on 2020-01-02"),
-    Case(
       environment: "apns: [{ topic: a, \(goodKey), otherEndpoint: 'http://h' }]",
       key: "\(route).otherEndpoint", cause: "no URL"),
     Case(

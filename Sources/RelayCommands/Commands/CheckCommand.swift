@@ -23,8 +23,11 @@ struct CheckCommand: RelayCommand {
     let reading = try options.reading()
     let rows = reading.effective.map { ["\($0.key) = \($0.value)", "# \($0.origin.text)"] }
     for line in TextTable.lines(rows) { console.answer(line: line) }
-    if let misfit = reading.settings?.misfit(files: FileLimit.most) {
-      console.talk(line: "zonerelay: warning: \(misfit)")
+    if let settings = reading.settings {
+      let misfits =
+        [settings.misfit(files: FileLimit.most)].compactMap(\.self)
+        + settings.misfits(certificatesAt: SystemClock().wall())
+      for misfit in misfits { console.talk(line: "zonerelay: warning: \(misfit)") }
     }
     console.talk(line: "zonerelay: \(options.config) is good")
     return .done

@@ -48,6 +48,7 @@ struct Reload: Service {
       try await take(settings, &providers)
       dial.level = Logger.Level(settings.log.level)
       troubles.settle(Self.trouble)
+      troubles.tell(certificatesOf: settings, at: clock.wall(), logger)
       readiness.status(settings.readyLine)
       logger.info("reloaded", metadata: ["environments": "\(settings.apps.count)"])
       let fixed = started.keysFixed(against: settings)

@@ -1,4 +1,3 @@
-import Foundation
 package import RelayCore
 
 /// One APNs route: where, for which app, with which credential. A value that exists has been
@@ -49,14 +48,14 @@ package struct APNsSettings: Sendable {
     case certificate(EngineSettings.ClientCertificate)
   }
 
+  /// A certificate's time is not looked at: `ClientCertificate.misfit` does.
+  ///
   /// - Parameters:
   ///   - environment: which of Apple's environments the endpoint plays, if it is not Apple's own.
-  ///   - now: when a certificate must be good.
   package init(
     _ endpoint: Endpoint, environment: RelayCore.Environment = .production, other: Endpoint? = nil,
     topic: String, credential: Credential, trustRoots: String? = nil,
-    limits: EngineLimits = EngineLimits(),
-    at now: Instant = Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
+    limits: EngineLimits = EngineLimits()
   ) throws(PushProblem) {
     guard !topic.isEmpty, topic.utf8.count <= Self.topicBytesMax, topic.utf8.allSatisfy(isPlain)
     else {
@@ -68,7 +67,7 @@ package struct APNsSettings: Sendable {
     var certificate: ClientCertificate?
     if case .certificate(let files) = credential {
       let found = try ClientCertificate(files)
-      try found.check(files.certificate, topic: topic, at: now)
+      try found.check(files.certificate, topic: topic)
       certificate = found
     }
     self.endpoint = endpoint

@@ -50,20 +50,24 @@ package struct ClientCertificate: Hashable, Sendable {
     }
   }
 
-  /// - Throws: if Apple would refuse it for `topic` at `now`.
-  package func check(
-    _ path: String, topic: String, at now: Instant
-  ) throws(PushProblem) {
+  /// Why Apple would refuse it at `now`; nil: it is good. Time passes by itself: that stops its own
+  /// route and is no reason not to start.
+  package func misfit(_ path: String, at now: Instant) -> PushProblem? {
     guard now < ends else {
-      throw PushProblem(
+      return PushProblem(
         .certificateTime, "the client certificate in \(path) expired on \(ends.day)",
         remedy: "renew it in Apple's developer account, put the new files there, and reload")
     }
     guard begins <= now else {
-      throw PushProblem(
+      return PushProblem(
         .certificateTime, "the client certificate in \(path) begins on \(begins.day)",
         remedy: "look at the machine's clock, or wait for that day")
     }
+    return nil
+  }
+
+  /// - Throws: if Apple would refuse it for `topic` at any time.
+  package func check(_ path: String, topic: String) throws(PushProblem) {
     guard topics.isEmpty || topics.contains(topic) else {
       let named = topics.joined(separator: ", ")
       throw PushProblem(

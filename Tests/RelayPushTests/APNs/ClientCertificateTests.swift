@@ -44,14 +44,26 @@ import Testing
     #expect(try ClientCertificate(bare.files).summary.hasPrefix("it names no topic"))
   }
 
-  @Test func `what Apple would refuse is refused with the file and the remedy`() throws {
+  private func misfit(_ certificate: AppleCertificate) throws -> PushProblem? {
+    let now = Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
+    return try ClientCertificate(certificate.files).misfit(certificate.files.certificate, at: now)
+  }
+
+  /// It is taken all the same: one old certificate must not keep the daemon from starting.
+  @Test func `a certificate whose time is over is told with the remedy`() throws {
     let past = Date(timeIntervalSinceNow: -86_400)
     let old = try AppleCertificate(from: past - 60, until: past)
-    #expect(problem(old)?.code == .certificateTime)
-    #expect(problem(old)?.message.contains("client.pem expired on 20") == true)
-    #expect(problem(old)?.remedy.contains("renew") == true)
+    #expect(problem(old) == nil)
+    #expect(try misfit(old)?.code == .certificateTime)
+    #expect(try misfit(old)?.message.contains("client.pem expired on 20") == true)
+    #expect(try misfit(old)?.remedy.contains("renew") == true)
     let early = try AppleCertificate(from: Date(timeIntervalSinceNow: 3_000))
-    #expect(problem(early)?.code == .certificateTime)
+    #expect(problem(early) == nil)
+    #expect(try misfit(early)?.code == .certificateTime)
+    #expect(try misfit(AppleCertificate()) == nil)
+  }
+
+  @Test func `what Apple would refuse is refused with the file and the remedy`() throws {
     let foreign = try AppleCertificate(topics: ["com.example.other"])
     #expect(problem(foreign)?.code == .certificateTopic)
     #expect(problem(foreign)?.message.contains("for com.example.other, not for") == true)
