@@ -155,7 +155,7 @@ final class Webhook: Sendable {
     guard state.withLock({ $0.settings != nil }) else { return }
     let now = world.clock.boot()
     let draw = UInt64.random(in: 0...UInt64.max)
-    let failures = state.withLock { state in
+    let (failures, isStopped) = state.withLock { state in
       switch delivered {
       case .empty:
         state.vitals.state = .idle
@@ -172,17 +172,17 @@ final class Webhook: Sendable {
         state.vitals.lastError = reason
         state.sending.ended(.failed(after: after), at: now, draw: draw)
       case .refused:
-        state.vitals.state = .stopped
         state.vitals.failed += 1
         state.vitals.lastError = "it answered with status 410"
         state.sending.ended(.refused, at: now, draw: draw)
+        state.vitals.state = state.sending.isStopped ? .stopped : .retrying
       }
-      return state.sending.failures
+      return (state.sending.failures, state.sending.isStopped)
     }
-    tell(delivered, failures: failures)
+    tell(delivered, failures: failures, isStopped: isStopped)
   }
 
-  private func tell(_ delivered: Delivered, failures: Int) {
+  private func tell(_ delivered: Delivered, failures: Int, isStopped: Bool) {
     let name = "the webhook of \(scope.container) \(scope.environment.name)"
     switch delivered {
     case .empty: break
@@ -195,6 +195,7 @@ final class Webhook: Sendable {
         "\(name) does not take feedback: \(reason); items wait in the feed and are tried again; "
           + "check its URL and the server behind it")
     case .refused:
+      guard isStopped else { return }
       log("feedback is refused for good", "status 410")
       world.report(
         scope,

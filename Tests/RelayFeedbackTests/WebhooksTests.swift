@@ -96,6 +96,25 @@ import Testing
     #expect(try world.servers.taken().map(\.position) == [1, 2])
   }
 
+  /// The server before the reload answers late, and wants no more: the new one is asked.
+  @Test(arguments: [410, 500]) func aReloadAmidADeliveryAsksTheNewServer(status: Int) async throws {
+    let world = try await FeedbackWorld()
+    try await world.fold(1...1)
+    let (answers, answer) = AsyncStream<Void>.makeStream()
+    world.servers.behave([.waits(answers, then: status)])
+    try await world.run {
+      await world.servers.came(1)
+      let url = "https://new.example.com/\(scope.container)"
+      world.webhooks.adopt([scope: WebhookSettings(url: url, keys: [FeedbackWorld.key])])
+      answer.finish()
+      await world.servers.came(2)
+      while world.webhooks.vitals.first?.position != 1 { await Task.yield() }
+      #expect(world.servers.requests().last?.url == url)
+      #expect(world.webhooks.vitals.first?.state == .idle)
+    }
+    #expect(world.reports[scope] == nil)
+  }
+
   @Test func aServerThatHangsKeepsNobodyElseWaiting() async throws {
     let world = try await FeedbackWorld()
     world.servers.behave([.hangs])

@@ -4,7 +4,7 @@
 /// ```
 /// due ──next──▶ sending ──taken──▶ due, while there is more; else quiet ──rung──▶ due
 ///  ▲               ├──failed──▶ resting ──time──▶ due     (twice as long each time, ±20 %)
-///  └───renewed──── └──refused──▶ stopped
+///  └───renewed──── └──refused──▶ stopped   (renewed meanwhile: due)
 /// ```
 /// Begins as *due*: what an earlier life left is found by looking. Durations run on the boot clock.
 package struct FeedbackSending: Hashable, Sendable {
@@ -42,7 +42,8 @@ package struct FeedbackSending: Hashable, Sendable {
   private enum State: Hashable {
     case quiet
     case due
-    case sending(isRung: Bool)
+    /// Renewed: it goes to a server that is not the present one any more.
+    case sending(isRung: Bool, isRenewed: Bool)
     case resting(until: Instant)
     case stopped
   }
@@ -60,17 +61,18 @@ package struct FeedbackSending: Hashable, Sendable {
   package mutating func rung() {
     switch state {
     case .quiet: state = .due
-    case .sending: state = .sending(isRung: true)
+    case .sending(_, let isRenewed): state = .sending(isRung: true, isRenewed: isRenewed)
     // It is looked at anyway, or its time has not come.
     case .due, .resting, .stopped: break
     }
   }
 
-  /// Another server, or another key: it is asked at once, and what is under way ends as it began.
+  /// Another server, or another key: it is asked at once, or as soon as what is under way has
+  /// ended, whatever comes of that.
   package mutating func renewed() {
     failures = 0
     switch state {
-    case .sending: state = .sending(isRung: true)
+    case .sending: state = .sending(isRung: true, isRenewed: true)
     case .quiet, .due, .resting, .stopped: state = .due
     }
   }
@@ -81,7 +83,7 @@ package struct FeedbackSending: Hashable, Sendable {
     case .resting(let until): guard until <= now else { return .wait(until: until) }
     case .quiet, .sending, .stopped: return .nothing
     }
-    state = .sending(isRung: false)
+    state = .sending(isRung: false, isRenewed: false)
     return .deliver
   }
 
@@ -89,13 +91,16 @@ package struct FeedbackSending: Hashable, Sendable {
   ///
   /// - Parameter draw: any number, the rest's chance.
   package mutating func ended(_ outcome: Outcome, at now: Instant, draw: UInt64) {
-    guard case .sending(let isRung) = state else { return }
+    guard case .sending(let isRung, let isRenewed) = state else { return }
     switch outcome {
     case .empty:
       state = isRung ? .due : .quiet
     case .taken(let hasMore):
       failures = 0
       state = hasMore || isRung ? .due : .quiet
+    // The server before the reload said so: the present one has not been asked.
+    case .failed where isRenewed, .refused where isRenewed:
+      state = .due
     case .failed(let after):
       failures += 1
       state = .resting(until: now + rest(after, draw))

@@ -93,6 +93,20 @@ import Testing
     expect(0, .deliver)
   }
 
+  /// What the server before the reload says is no word of the present one.
+  @Test mutating func aReloadWhileItSendsAsksTheNewServerAtOnce() {
+    for outcome in [FeedbackSending.Outcome.refused, .failed(after: .hours(1))] {
+      expect(0, .deliver)
+      sending.renewed()
+      sending.rung()
+      end(outcome, 0)
+      #expect(!sending.isStopped && sending.failures == 0)
+    }
+    expect(0, .deliver)
+    end(.refused, 0)
+    #expect(sending.isStopped)
+  }
+
   @Test mutating func anOutcomeThatNobodyAwaitsChangesNothing() {
     end(.refused, 0)
     expect(0, .deliver)
