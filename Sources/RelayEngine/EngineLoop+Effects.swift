@@ -71,8 +71,11 @@ extension EngineLoop {
       }
     }
     guard let sender = outside.senders[attempt.route] else {
+      // Its environment or provider was taken out of the configuration between two lives: its
+      // devices wait there until a reload brings it back.
+      relay.withdraw(attempt.route)
       let reason = Verdict.Reason("no provider is configured for this route")
-      inbox.post(.verdict(attempt, .later(after: nil, .route, reason)))
+      inbox.post(.verdict(attempt, .later(after: nil, .unsent, reason)))
       return
     }
     let push = Push(

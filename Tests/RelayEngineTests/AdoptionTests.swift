@@ -60,6 +60,48 @@ import Testing
     }
   }
 
+  /// As after a restart with fewer routes than the store has devices for.
+  @Test(.timeLimit(.minutes(1)))
+  func `a route without a provider waits and is healthy, until it is configured`() async throws {
+    let world = World { $0.policy.retryFirst = Span(milliseconds: 10) }
+    let next = WorkingProvider()
+    let gone = RouteKey(scope: World.scope, transport: .apns, topic: "com.example.gone")
+    try await world.run { (engine: Engine) async throws -> Void in
+      try await self.prepare(engine)
+      let registration = Registration(
+        scope: World.scope, user: UserID("_a"), client: World.client(2),
+        address: Address(transport: .apns, topic: gone.topic, token: [0xa2]))
+      _ = try await engine.submit([.register(registration)])
+      _ = try await engine.submit([World.change(1, self.zone)])
+      await world.provider.took(1)
+      for _ in 0..<20 {
+        let vitals = await engine.vitals()
+        #expect(vitals.reasons == [])
+        await Task.yield()
+      }
+      #expect(await engine.vitals().routes.map(\.key) == [World.route])
+      await engine.adopt(Adoption(settings: self.settings(), started: [gone: next]))
+      await next.took(1)
+      #expect(next.pushes.map(\.address.token) == [[0xa2]])
+    }
+  }
+
+  /// People see a route before its first push, and none that is no more.
+  @Test(.timeLimit(.minutes(1)))
+  func `vitals show the routes that are configured`() async throws {
+    let other = RouteKey(scope: World.scope, transport: .apns, topic: "com.example.other")
+    try await World().run { (engine: Engine) async throws -> Void in
+      let first = try #require(await engine.vitals().routes.first)
+      #expect(first.key == World.route && first.circuit == "closed")
+      #expect(first.sent == 0 && first.delivered == 0 && first.inFlight == 0)
+      #expect(first.lastError == nil && first.sender.connections == 1)
+      await engine.adopt(Adoption(settings: self.settings(), started: [other: WorkingProvider()]))
+      #expect(await engine.vitals().routes.map(\.key) == [World.route, other])
+      await engine.adopt(Adoption(settings: self.settings(), ended: [World.route]))
+      #expect(await engine.vitals().routes.map(\.key) == [other])
+    }
+  }
+
   /// The next probe would come in half a minute; the new credential need not wait for it.
   @Test(.timeLimit(.minutes(1)))
   func `another credential opens a stopped route at once`() async throws {
