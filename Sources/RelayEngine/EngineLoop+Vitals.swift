@@ -42,7 +42,8 @@ extension EngineLoop {
     var vitals = relay.vitals(at: now)
     vitals.isReady = !isStopping && !inbox.isDraining
     if inbox.isDraining {
-      vitals.reasons.append("it drains: changes and registrations are refused until it is restarted")
+      vitals.reasons.append(
+        "it drains: changes and registrations are refused until it is restarted")
     }
     vitals.uptime = Double((outside.clock.boot() - startedAt).milliseconds) / 1_000
     vitals.changes = tally.changes

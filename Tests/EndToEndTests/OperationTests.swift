@@ -35,6 +35,23 @@ import Testing
     #expect(wrong.status == 64)
   }
 
+  /// A load balancer sends a daemon that drains nothing more.
+  @Test func aDrainedDaemonIsNotReady() async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    let standin = try await Standin.start(in: workplace)
+    defer { standin.stop() }
+    try workplace.configure()
+    let daemon = try await RunningDaemon.start(in: workplace)
+    let drained = try await Program.run(
+      ["drain", "--control", workplace.controlSocket], in: workplace)
+    #expect(drained.status == 0)
+    let answer = try await daemon.web.send("GET", "/health/ready", [])
+    #expect(answer.status == 503 && answer.json["ready"].bool == false)
+    #expect(answer.json["reasons"].array.first?.string?.hasPrefix("it drains") == true)
+    #expect(await daemon.stop().status == 0)
+  }
+
   /// A damaged store is named and left alone.
   @Test func aDamagedStoreIsRefused() async throws {
     let workplace = try Workplace()

@@ -159,7 +159,10 @@ import Testing
     let zone = zone
     try await world.run { (engine: Engine) async throws -> Void in
       _ = try await engine.submit([World.change(1, zone)])
+      #expect(await engine.vitals().isReady)
       engine.drain()
+      let vitals = await engine.vitals()
+      #expect(!vitals.isReady && vitals.reasons.contains { $0.hasPrefix("it drains") })
       await #expect(throws: Unavailable.self) {
         try await engine.submit([World.change(2, zone, record: "B")])
       }
