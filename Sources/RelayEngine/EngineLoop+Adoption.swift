@@ -25,6 +25,8 @@ extension EngineLoop {
     settings.tombstonesKept = adoption.settings.tombstonesKept
     settings.notificationsKept = adoption.settings.notificationsKept
     settings.feedbackKept = adoption.settings.feedbackKept
+    settings.trimEvery = adoption.settings.trimEvery
+    nextTrim = min(nextTrim, now + settings.trimEvery)
     settings.drainGrace = adoption.settings.drainGrace
     relay.adopt(adoption.settings.policy, at: now)
     for route in adoption.ended.sorted() {

@@ -85,7 +85,14 @@ import Testing
       extra: "budget: { background: { mode: off, reserved: 1 } }",
       key: "budget.background.reserved", cause: "no budget"),
     Case(extra: "wake: { retryFirst: 10m }", key: "wake.retryMax", cause: "shorter"),
-    Case(extra: "wake: { deadline: 5s }", key: "wake.deadline", cause: "shorter"),
+    Case(
+      extra: "wake: { deadline: 5s, attemptTimeout: 6s }", key: "wake.deadline", cause: "shorter"),
+    Case(extra: "wake: { rewake: [99ms] }", key: "wake.rewake[0]", cause: "out of range"),
+    Case(
+      extra: "budget: { background: { max: 1000001 } }", key: "budget.background.max",
+      cause: "out of range"),
+    Case(
+      extra: "retention: { feedback: 999ms }", key: "retention.feedback", cause: "out of range"),
     Case(extra: "wake: { rewake: [] }", key: "wake.rewake", cause: "growing gaps"),
     Case(extra: "wake: { rewake: [2m, 1m] }", key: "wake.rewake", cause: "growing gaps"),
     Case(extra: "wake: { rewake: [2m, x] }", key: "wake.rewake[1]", cause: "no duration"),

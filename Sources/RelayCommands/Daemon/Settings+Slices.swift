@@ -22,6 +22,8 @@ extension Settings {
     slice.tombstonesKept = retention.tombstones
     slice.notificationsKept = retention.notifications
     slice.feedbackKept = retention.feedback
+    // What is kept for a moment is gone after two.
+    slice.trimEvery = min(slice.trimEvery, retention.shortest)
     slice.drainGrace = attemptTimeout + .seconds(2)
     return slice
   }

@@ -11,7 +11,7 @@ extension Settings {
     store = Self.store(root.section("store"))
     readWakes(root)
     let kept = root.section("retention")
-    let age = Kind.span(.hours(1)...Span.days(3_650))
+    let age = Kind.span(.seconds(1)...Span.days(3_650))
     retention.notifications = kept.value("notifications", age, default: retention.notifications)
     retention.tombstones = kept.value("tombstones", age, default: retention.tombstones)
     retention.feedback = kept.value("feedback", age, default: retention.feedback)

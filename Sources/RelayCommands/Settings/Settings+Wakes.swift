@@ -61,7 +61,7 @@ extension Settings {
 
   /// One at least is left for everything else.
   private mutating func readReserved(_ background: Section) {
-    wake.reserved = background.value("reserved", .count(0...999), default: wake.reserved)
+    wake.reserved = background.value("reserved", .count(0...999_999), default: wake.reserved)
     guard wake.reserved > 0 else { return }
     if wake.mode == .off {
       return background.report(
@@ -95,7 +95,7 @@ extension Settings {
 
   private static func rule(_ section: Section, default standard: Budget.Rule) -> Budget.Rule {
     Budget.Rule(
-      max: section.value("max", .count(1...1_000), default: standard.max),
+      max: section.value("max", .count(1...1_000_000), default: standard.max),
       per: section.value("per", .span(.seconds(1)...(.days(30))), default: standard.per))
   }
 
@@ -119,7 +119,8 @@ extension Settings {
     wake.deadline = section.value(
       "deadline", .span(.seconds(1)...(.days(30))), default: wake.deadline)
     attemptTimeout = section.value(
-      "attemptTimeout", .span(Span(milliseconds: 100)...(.minutes(5))), default: attemptTimeout)
+      "attemptTimeout", .span(Span(milliseconds: 100)...(.minutes(5))),
+      default: min(attemptTimeout, wake.deadline))
     wake.retryFirst = section.value("retryFirst", pause, default: wake.retryFirst)
     wake.retryMax = section.value("retryMax", pause, default: wake.retryMax)
     wake.probe = section.value("probe", pause, default: wake.probe)
@@ -148,7 +149,7 @@ extension Settings {
   }
 
   private mutating func readLadder(_ section: Section) {
-    let gap = Kind.span(.seconds(1)...(.days(30)))
+    let gap = Kind.span(Span(milliseconds: 100)...(.days(30)))
     let problemsBefore = section.findings.problems.count
     guard let gaps = section.list("rewake", gap) else {
       let shown = wake.rewake.map(Quantity.text).joined(separator: ", ")

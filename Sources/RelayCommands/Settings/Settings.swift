@@ -46,6 +46,9 @@ package struct Settings: Sendable {
     package var notifications = Span.days(30)
     package var tombstones = Span.days(30)
     package var feedback = Span.days(30)
+
+    /// Of the three.
+    package var shortest: Span { min(notifications, tombstones, feedback) }
   }
 
   /// Bounds of what is let in; the core's own are `Limits`.
