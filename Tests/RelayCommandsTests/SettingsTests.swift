@@ -1,5 +1,6 @@
 import Foundation
 import RelayCore
+import RelayEngine
 import RelayPush
 import Testing
 
@@ -121,6 +122,53 @@ import Testing
     #expect(origins["control.socket"] == .override("--control"))
     #expect(origins["budget.background.max"] == .override("ZONERELAY_BUDGET_BACKGROUND_MAX"))
     #expect(origins["budget.background.per"] == .standard)
+  }
+
+  /// A section that the file leaves out can come from the environment as a whole.
+  @Test func overridesMakeASection() throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    let certificate = ["ZONERELAY_SERVER_TLS_CERTIFICATE": world.path("certificate.pem")]
+    let key = ["ZONERELAY_SERVER_TLS_KEY": world.path("notes-apns-key")]
+    let whole = world.read(
+      SettingsWorld.yaml(), environment: certificate.merging(key) { first, _ in first })
+    #expect(whole.problems == [])
+    #expect(whole.settings?.server.tls?.certificate == world.path("certificate.pem"))
+    #expect(whole.settings?.server.tls?.key == world.path("notes-apns-key"))
+    let half = world.read(SettingsWorld.yaml(), environment: certificate)
+    #expect(half.problems.map(\.key) == ["server.tls.key"])
+    #expect(world.read(SettingsWorld.yaml()).settings?.server.tls == nil)
+  }
+
+  @Test func smearingCanBeOverriddenAndMistyped() throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    let good = world.read(SettingsWorld.yaml(), environment: ["ZONERELAY_SMEARING_RATE": "700"])
+    #expect(good.settings?.wake.smearing.rate == 700)
+    let bad = world.read(SettingsWorld.yaml(), environment: ["ZONERELAY_SMEARING_RAET": "700"])
+    #expect(bad.settings == nil && bad.problems.map(\.key) == ["ZONERELAY_SMEARING_RAET"])
+  }
+
+  /// The contract names no ranges: what makes sense is taken.
+  @Test func rangesAreWide() throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    let reading = world.read(
+      SettingsWorld.yaml(
+        extra: """
+          budget: { background: { max: 1000000, reserved: 999999 }, alert: { max: 1000000 } }
+          retention: { notifications: 1s, tombstones: 2s, feedback: 3s }
+          wake: { deadline: 5s, rewake: [100ms] }
+          """))
+    #expect(reading.problems == [])
+    let settings = try #require(reading.settings)
+    #expect(settings.wake.background.max == 1_000_000 && settings.wake.reserved == 999_999)
+    #expect(settings.wake.alert.max == 1_000_000)
+    #expect(settings.attemptTimeout == .seconds(5), "an attempt fits into its series")
+    #expect(settings.wake.rewake == [Span(milliseconds: 100)])
+    #expect(settings.engineSlice.trimEvery == .seconds(1), "nothing is kept for long")
+    let usual = try #require(world.read(SettingsWorld.yaml()).settings)
+    #expect(usual.engineSlice.trimEvery == .minutes(1) && usual.attemptTimeout == .seconds(10))
   }
 
   /// No secret leaves by printing, whatever is printed.

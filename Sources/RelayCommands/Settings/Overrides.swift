@@ -28,6 +28,12 @@ package struct Overrides: Sendable {
     return environment[name].map { Value(text: $0, name: name) }
   }
 
+  /// True if a key of this section is overridden.
+  func concern(_ section: String) -> Bool {
+    flags.keys.contains { $0.hasPrefix("\(section).") }
+      || environment.keys.contains { $0.hasPrefix("\(Self.variable(section))_") }
+  }
+
   /// Where systemd put the unit's credentials.
   var credentialsDirectory: String? { environment["CREDENTIALS_DIRECTORY"] }
 

@@ -84,11 +84,13 @@ final class Section {
     Section(node(name), place: key(name), findings: findings, canBeOverridden: canBeOverridden)
   }
 
-  /// As `section`, nil where the key is absent.
+  /// As `section`, nil where neither the file nor an override says anything of it.
   func optionalSection(_ name: String) -> Section? {
-    node(name).map {
-      Section($0, place: key(name), findings: findings, canBeOverridden: canBeOverridden)
+    let node = node(name)
+    guard node != nil || canBeOverridden && findings.overrides.concern(key(name)) else {
+      return nil
     }
+    return Section(node, place: key(name), findings: findings, canBeOverridden: canBeOverridden)
   }
 
   /// A list of mappings; their keys cannot be overridden.
