@@ -1,35 +1,14 @@
 import Foundation
-import Logging
-import NIOCore
 import RelayHTTP
-import ServiceLifecycle
 import Testing
 
 /// One connection, several requests, and bodies that come in pieces.
 @Suite struct ConnectionTests {
-  private let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-
   /// Talks to a rig's doors over a socket, and returns what the other side said.
   private func talk(
     _ limits: HTTPLimits = Rig.atOnce, _ speak: @escaping @Sendable (Socket) -> String
   ) async throws -> String {
-    let rig = await Rig(limits: limits)
-    let (listening, bound) = AsyncStream.makeStream(of: Int.self)
-    let server = try APIServer(
-      doors: rig.doors, settings: rig.settings, clock: TestClock(), logger: logger
-    ) { bound.yield($0?.port ?? 0) }
-    let group = ServiceGroup(services: [server], logger: logger)
-    return try await withThrowingTaskGroup(of: Void.self) { tasks in
-      tasks.addTask { try await group.run() }
-      var text = ""
-      for await port in listening {
-        text = try await stranger { speak(try #require(Socket(port: port))) }
-        break
-      }
-      await group.triggerGracefulShutdown()
-      try await tasks.waitForAll()
-      return text
-    }
+    try await Rig(limits: limits).served { port, _ in speak(try #require(Socket(port: port))) }
   }
 
   private static let live = "GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -147,5 +126,61 @@ import Testing
       return socket.receive()
     }
     #expect(text.hasSuffix(#"{"live":true}"#))
+  }
+
+  /// The parser stops behind it: another request on this connection would never be answered.
+  @Test(arguments: [
+    "GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\n"
+      + "Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n",
+    "CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n",
+  ])
+  func `who offers another protocol is answered, and its connection ends`(said: String)
+    async throws
+  {
+    let text = try await talk { socket in
+      socket.send(said)
+      return socket.receive(until: "}")
+        + (socket.hears(withinMilliseconds: 10_000) ? socket.receive() : " and stays")
+    }
+    #expect(text.hasPrefix("HTTP/1.1 \(said.hasPrefix("GET") ? 200 : 404) "))
+    #expect(text.contains("\r\nConnection: close\r\n"))
+    #expect(text.hasSuffix("}"))
+  }
+
+  @Test func `what comes behind an offered protocol is not kept`() async throws {
+    let rig = await Rig(limits: HTTPLimits())
+    let body = #"{"apnsEnvironment":"development","apnsToken":"00ff"}"#
+    let url = try #require(try await rig.device("tokens/register", body).string("webcourierURL"))
+    let path = url.dropFirst("https://relay.example.com".count)
+    let (count, piece) = (256, String(repeating: "x", count: 262_144))
+    let taken = try await rig.served { port, _ in
+      let socket = try #require(Socket(port: port))
+      // Its poll is held, and the offer waits behind it.
+      socket.send("GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n")
+      socket.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n")
+      socket.losePatience(milliseconds: 500)
+      return (0..<count).prefix { _ in socket.send(piece) == piece.utf8.count }.count
+    }
+    #expect(taken < count, "the kernel keeps less than that")
+  }
+
+  /// Nothing more is read from it, and its end is heard all the same.
+  @Test(arguments: [true, false])
+  func `who leaves a last request that is held is missed`(isClosing: Bool) async throws {
+    let rig = await Rig(limits: HTTPLimits())
+    let body = #"{"apnsEnvironment":"development","apnsToken":"00ff"}"#
+    let url = try #require(try await rig.device("tokens/register", body).string("webcourierURL"))
+    let path = url.dropFirst("https://relay.example.com".count)
+    let relay = rig.relay
+    let hasLeft = try await rig.served { port, _ in
+      var socket = Socket(port: port)
+      socket?.send("GET \(path) HTTP/1.0\r\nHost: x\r\n\r\n")
+      Socket.wait { !relay.seen.connected.isEmpty }
+      if let socket, !isClosing { shutdown(socket.fd, Int32(SHUT_WR)) }
+      if isClosing { socket = nil }
+      Socket.wait { !relay.seen.left.isEmpty }
+      return relay.seen.left.count == 1
+    }
+    #expect(hasLeft)
   }
 }

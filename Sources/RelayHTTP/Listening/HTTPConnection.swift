@@ -44,6 +44,8 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   var underWay: UnderWay?
   var isInputClosed = false
   var isEnding = false
+  /// The request that is parsed is the last; it is parsed to its end.
+  private var (isParsingLast, isParsed) = (false, false)
   private var last: UInt32 = 0
   private var isReadWanted = false
   private var lastHeard = NIODeadline.now()
@@ -71,7 +73,10 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     lastHeard = .now()
-    waiting.append(unwrapInboundIn(data))
+    let part = unwrapInboundIn(data)
+    if case .head(let head) = part { isParsingLast = head.isLast }
+    if case .end = part { isParsed = isParsingLast }
+    waiting.append(part)
     advance()
   }
 
@@ -82,6 +87,8 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   }
 
   func read(context: ChannelHandlerContext) {
+    // What comes behind an upgrade is no HTTP: the parser would keep it all, and parse none of it.
+    guard !isParsed else { return }
     isReadWanted = waiting.count >= Self.waitingMax
     if !isReadWanted { context.read() }
   }
@@ -108,6 +115,8 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // The last request is whole, and what comes behind it does not matter.
+    if isParsed, error is HTTPParserError { return }
     let isSpeechless = underWay.map { $0.head != nil } ?? true
     guard error is HTTPParserError, isSpeechless, channel.isActive else { return close() }
     refuse()
@@ -134,7 +143,7 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
       waiting.insert(part, at: 0)
       break
     }
-    guard isReadWanted, waiting.count < Self.waitingMax else { return }
+    guard isReadWanted, !isParsed, waiting.count < Self.waitingMax else { return }
     isReadWanted = false
     context?.read()
   }
@@ -143,10 +152,18 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   func begin(_ head: HTTPRequestHead) {
     last &+= 1
     underWay = UnderWay(
-      serial: last, head: head, isClosing: isEnding || isInputClosed || !head.isKeepAlive)
+      serial: last, head: head, isClosing: isEnding || isInputClosed || head.isLast)
   }
 
   func restartIdleness() { lastHeard = .now() }
+}
+
+extension HTTPRequestHead {
+  /// Its connection ends with its answer. We speak nothing but HTTP/1.1: whoever offers to change
+  /// to something else is answered, and the parser stops behind it for good.
+  fileprivate var isLast: Bool {
+    !isKeepAlive || method == .CONNECT || headers.contains(name: "upgrade")
+  }
 }
 
 extension HTTPConnection: NIOScheduledCallbackHandler {

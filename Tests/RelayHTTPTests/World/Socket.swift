@@ -8,9 +8,14 @@ final class Socket: Sendable {
   let fd: Int32
   private let unread = Mutex<[UInt8]>([])
 
-  init?(port: Int) {
+  /// - Parameter room: how many bytes the kernel keeps for a reader that does not read, nearly;
+  ///   nil: as many as it likes.
+  init?(port: Int, room: Int32? = nil) {
     fd = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     let fd = fd
+    if var room {
+      setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, socklen_t(MemoryLayout<Int32>.size))
+    }
     guard Self.withLoopback(port, { connect(fd, $0, $1) == 0 }) else { return nil }
     setPatience()
   }
@@ -38,13 +43,39 @@ final class Socket: Sendable {
       fd, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
   }
 
-  func send(_ text: String) {
-    var bytes = Array(text.utf8)[...]
-    while !bytes.isEmpty {
-      let count = bytes.withUnsafeBytes { write(fd, $0.baseAddress, $0.count) }
-      guard count > 0 else { return }
-      bytes = bytes.dropFirst(count)
+  /// - Returns: how many bytes the other side or the kernel took.
+  @discardableResult
+  func send(_ text: String) -> Int {
+    let bytes = Array(text.utf8)
+    return bytes.withUnsafeBytes { bytes in
+      var sent = 0
+      while sent < bytes.count {
+        let count = Glibc.send(
+          fd, bytes.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
+        guard count > 0 else { break }
+        sent += count
+      }
+      return sent
     }
+  }
+
+  /// From now on sending ends once nothing was taken for so long.
+  func losePatience(milliseconds: Int) {
+    var patience = timeval(tv_sec: 0, tv_usec: milliseconds * 1_000)
+    setsockopt(
+      fd, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+  }
+
+  /// Until it is so, or for a minute.
+  static func wait(for isTrue: () -> Bool) {
+    let end = ContinuousClock.now + .seconds(60)
+    while !isTrue(), ContinuousClock.now < end { sched_yield() }
+  }
+
+  /// Whether there is something to receive, if it comes within so long.
+  func hears(withinMilliseconds time: Int32) -> Bool {
+    var asked = pollfd(fd: fd, events: Int16(POLLIN), revents: 0)
+    return poll(&asked, 1, time) > 0
   }
 
   /// Everything until the other side closes or says nothing for a minute, or up to and with `end`:

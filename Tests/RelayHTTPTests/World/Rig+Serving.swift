@@ -1,0 +1,47 @@
+import Logging
+import NIOCore
+import RelayHTTP
+import ServiceLifecycle
+
+extension Rig {
+  /// Serves the doors on loopback while strangers speak.
+  ///
+  /// - Parameter speak: on a thread of its own, where it may block: given the port, and what tells
+  ///   the daemon to stop, which it is told afterwards anyway.
+  func served<Result: Sendable>(
+    _ speak:
+      @escaping @Sendable (_ port: Int, _ stop: @escaping @Sendable () -> Void) throws ->
+      Result
+  ) async throws -> Result {
+    let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+    let (listening, bound) = AsyncStream.makeStream(of: Int.self)
+    let (stopping, stops) = AsyncStream.makeStream(of: Void.self)
+    let server = try APIServer(
+      doors: doors, settings: settings, clock: TestClock(), logger: logger
+    ) { bound.yield($0?.port ?? 0) }
+    let group = ServiceGroup(services: [server], logger: logger)
+    return try await withThrowingTaskGroup(of: Void.self) { tasks in
+      tasks.addTask {
+        defer { bound.finish() }
+        try await group.run()
+      }
+      tasks.addTask {
+        for await _ in stopping { await group.triggerGracefulShutdown() }
+      }
+      var ports = listening.makeAsyncIterator()
+      guard let port = await ports.next() else {
+        stops.finish()
+        try await tasks.waitForAll()
+        throw NotServed()
+      }
+      defer { stops.finish() }
+      let result = try await stranger { try speak(port) { stops.yield() } }
+      stops.yield()
+      stops.finish()
+      try await tasks.waitForAll()
+      return result
+    }
+  }
+
+  private struct NotServed: Error {}
+}
