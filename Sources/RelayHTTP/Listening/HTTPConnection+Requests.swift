@@ -16,7 +16,8 @@ extension HTTPConnection {
   func take(_ part: HTTPServerRequestPart) -> Bool {
     switch part {
     case .head(let head):
-      guard underWay == nil else { return false }
+      // An answer that is not read is not followed by another: requests take less room.
+      guard underWay == nil, channel.isWritable else { return false }
       begin(head)
       return true
     case .body(let buffer): return take(buffer)
@@ -83,7 +84,7 @@ extension HTTPConnection {
           return reader.resume(throwing: ChannelError.inputClosed)
         }
         guard !current.isRead else { return reader.resume(returning: nil) }
-        guard !self.isInputClosed || !self.waiting.isEmpty else {
+        guard !self.isInputClosed || self.isAnyWaiting else {
           return reader.resume(throwing: ChannelError.inputClosed)
         }
         self.underWay?.reader = reader

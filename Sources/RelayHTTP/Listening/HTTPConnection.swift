@@ -40,7 +40,9 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   let idle: TimeAmount
   let ask: @Sendable (Asked) -> Void
   private(set) var context: ChannelHandlerContext?
-  var waiting: [HTTPServerRequestPart] = []
+  /// What is read, and how much of it is taken already.
+  private var waiting: [HTTPServerRequestPart] = []
+  private var taken = 0
   var underWay: UnderWay?
   var isInputClosed = false
   var isEnding = false
@@ -48,6 +50,7 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   private var (isParsingLast, isParsed) = (false, false)
   private var last: UInt32 = 0
   private var isReadWanted = false
+  private var isReading = false
   private var lastHeard = NIODeadline.now()
   private var timer: NIOScheduledCallback?
 
@@ -76,11 +79,13 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
     let part = unwrapInboundIn(data)
     if case .head(let head) = part { isParsingLast = head.isLast }
     if case .end = part { isParsed = isParsingLast }
+    isReading = true
     waiting.append(part)
     advance()
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
+    isReading = false
     // The rest of its body comes later, and only when it is asked for.
     if underWay?.head != nil { handOn() }
     context.fireChannelReadComplete()
@@ -89,14 +94,19 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   func read(context: ChannelHandlerContext) {
     // What comes behind an upgrade is no HTTP: the parser would keep it all, and parse none of it.
     guard !isParsed else { return }
-    isReadWanted = waiting.count >= Self.waitingMax
+    isReadWanted = waiting.count - taken >= Self.waitingMax
     if !isReadWanted { context.read() }
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    advance()
+    context.fireChannelWritabilityChanged()
   }
 
   func channelInactive(context: ChannelHandlerContext) {
     let lost = underWay
     underWay = nil
-    waiting = []
+    (waiting, taken) = ([], 0)
     lost?.reader?.resume(throwing: ChannelError.inputClosed)
     lost?.onGone?()
     timer?.cancel()
@@ -133,17 +143,29 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
     close()
   }
 
+  var isAnyWaiting: Bool { taken < waiting.count }
+
   func close() { context?.close(promise: nil) }
 
   /// Takes what waits as far as somebody is there for it.
   func advance() {
-    while !waiting.isEmpty {
-      let part = waiting.removeFirst()
-      guard !take(part) else { continue }
-      waiting.insert(part, at: 0)
+    // Taking may come back here.
+    while taken < waiting.count {
+      taken += 1
+      guard !take(waiting[taken - 1]) else { continue }
+      taken -= 1
       break
     }
-    guard isReadWanted, !isParsed, waiting.count < Self.waitingMax else { return }
+    if taken == waiting.count {
+      // A read may bring thousands; between requests little is kept.
+      waiting.removeAll(keepingCapacity: waiting.count <= Self.waitingMax)
+      taken = 0
+    } else if taken > max(Self.waitingMax, waiting.count / 2) {
+      waiting.removeFirst(taken)
+      taken = 0
+    }
+    if !isReading, underWay?.head != nil { handOn() }
+    guard isReadWanted, !isParsed, waiting.count - taken < Self.waitingMax else { return }
     isReadWanted = false
     context?.read()
   }

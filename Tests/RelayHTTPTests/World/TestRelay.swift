@@ -24,6 +24,8 @@ final class TestRelay: Relaying, FeedReader {
     var connected: [(device: DeviceKey, connection: UInt64, after: UInt32?)] = []
     var left: [(connection: UInt64, isExpectedBack: Bool)] = []
     var isDraining = false
+    /// How often its state was asked for.
+    var looks = 0
   }
 
   private let world: Mutex<TestWorld>
@@ -70,7 +72,10 @@ final class TestRelay: Relaying, FeedReader {
     log.withLock { $0.left.append((connection, isExpectedBack)) }
   }
 
-  func vitals() async -> Vitals { conduct.withLock { $0.vitals } }
+  func vitals() async -> Vitals {
+    log.withLock { $0.looks += 1 }
+    return conduct.withLock { $0.vitals }
+  }
   func refused(changes: Int) {}
 
   func drain() { log.withLock { $0.isDraining = true } }
