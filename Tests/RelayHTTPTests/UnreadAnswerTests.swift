@@ -43,4 +43,81 @@ import Testing
     #expect(answered < count, "what is not read is not kept")
     #expect(rig.relay.seen.looks == count)
   }
+
+  @Test(arguments: ["HTTP/1.1\r\nConnection: close", "HTTP/1.0"])
+  func `the last answer of a connection leaves whole`(version: String) async throws {
+    let text = try await rig(Self.large).served { port, _ in
+      let socket = try #require(Socket(port: port, room: 65_536))
+      socket.send("GET /health/ready \(version)\r\nHost: x\r\n\r\n")
+      _ = socket.hears(withinMilliseconds: 60_000)
+      return socket.receive()
+    }
+    #expect(isWhole(text, Self.large))
+  }
+
+  @Test func `who says no more gets its answer whole`() async throws {
+    let text = try await rig(Self.large).served { port, _ in
+      let socket = try #require(Socket(port: port, room: 65_536))
+      socket.send(Self.ready + "\r\n")
+      shutdown(socket.fd, Int32(SHUT_WR))
+      return socket.receive()
+    }
+    #expect(isWhole(text, Self.large))
+  }
+
+  /// It falls silent only after the answer was given to the kernel as far as that takes it.
+  @Test func `who says no more while its answer leaves gets it whole`() async throws {
+    let text = try await rig(Self.large).served { port, _ in
+      let socket = try #require(Socket(port: port, room: 65_536))
+      socket.send(Self.ready + "\r\n")
+      _ = socket.hears(withinMilliseconds: 60_000)
+      shutdown(socket.fd, Int32(SHUT_WR))
+      return socket.receive()
+    }
+    #expect(isWhole(text, Self.large))
+  }
+
+  @Test func `an answer that leaves while the daemon stops leaves whole`() async throws {
+    let text = try await rig(Self.large).served { port, stop in
+      let socket = try #require(Socket(port: port, room: 65_536))
+      socket.send(Self.ready + "\r\n")
+      _ = socket.hears(withinMilliseconds: 60_000)
+      stop()
+      // Nobody is let in any more: it is stopping.
+      while Socket(port: port) != nil {}
+      return socket.receive()
+    }
+    #expect(isWhole(text, Self.large))
+  }
+
+  /// It sends all it has before it listens: cut off in the middle, it would hear nothing.
+  @Test func `who is refused before its body was read is told so`() async throws {
+    let length = 8 * 1_024 * 1_024
+    let heard = try await Rig().served { port, _ in
+      let socket = try #require(Socket(port: port))
+      socket.send(
+        "POST /events/1/\(Rig.container)/development HTTP/1.1\r\nHost: x\r\n"
+          + "Connection: close\r\nContent-Length: \(length)\r\n\r\n")
+      _ = socket.hears(withinMilliseconds: 60_000)
+      let sent = socket.send(String(repeating: " ", count: length))
+      return (sent, socket.receive())
+    }
+    #expect(heard.0 == length)
+    #expect(heard.1.hasPrefix("HTTP/1.1 4") && heard.1.hasSuffix("}"))
+  }
+
+  @Test func `who is refused and does not end its body is let go`() async throws {
+    var limits = Rig.atOnce
+    limits.connectionIdleSeconds = 1
+    let text = try await Rig(limits: limits).served { port, _ in
+      let socket = try #require(Socket(port: port))
+      socket.send(
+        "POST /events/1/\(Rig.container)/development HTTP/1.1\r\nHost: x\r\n"
+          + "Connection: close\r\nContent-Length: 100000000\r\n\r\n")
+      let text = socket.receive()
+      while socket.send(" ") == 1 {}
+      return text
+    }
+    #expect(text.hasPrefix("HTTP/1.1 4") && text.hasSuffix("}"))
+  }
 }

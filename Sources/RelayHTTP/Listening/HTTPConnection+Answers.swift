@@ -40,6 +40,10 @@ extension HTTPConnection {
       return promise.succeed()
     }
     for part in parts { context.write(wrapOutboundOut(part), promise: nil) }
+    if piece.isLast {
+      unsent += 1
+      promise.futureResult.whenComplete { _ in self.hasLeft() }
+    }
     context.writeAndFlush(wrapOutboundOut(end), promise: promise)
     guard piece.isLast, underWay?.serial == serial else { return }
     underWay?.isAnswered = true
@@ -52,8 +56,9 @@ extension HTTPConnection {
   /// A request that is answered makes room for the next, once what was not read of it is.
   func settle() {
     guard let current = underWay, current.isAnswered else { return }
-    if isClosing || isInputClosed { return close() }
+    if isClosing || isInputClosed { leave() }
     guard current.isRead else { return advance() }
+    guard !isLeaving else { return }
     underWay = nil
     restartIdleness()
     advance()

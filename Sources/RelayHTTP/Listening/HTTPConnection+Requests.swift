@@ -16,6 +16,7 @@ extension HTTPConnection {
   func take(_ part: HTTPServerRequestPart) -> Bool {
     switch part {
     case .head(let head):
+      guard !isLeaving else { return true }
       // An answer that is not read is not followed by another: requests take less room.
       guard underWay == nil, channel.isWritable else { return false }
       begin(head)
@@ -26,7 +27,11 @@ extension HTTPConnection {
   }
 
   private func take(_ buffer: ByteBuffer) -> Bool {
-    guard let current = underWay, !current.isAnswered else { return true }
+    guard let current = underWay else { return true }
+    guard !current.isAnswered else {
+      passOver(buffer)
+      return true
+    }
     if current.head != nil {
       if underWay?.body?.writeImmutableBuffer(buffer) == nil { underWay?.body = buffer }
       return true
@@ -67,11 +72,14 @@ extension HTTPConnection {
   /// The other side says no more; it may still listen.
   func inputEnded() {
     isInputClosed = true
-    guard var current = underWay, current.head == nil else { return close() }
+    guard var current = underWay, current.head == nil else {
+      underWay = nil
+      return leave()
+    }
     current.isClosing = true
     let (reader, onGone) = (current.reader.take(), current.onGone.take())
     underWay = current
-    if current.isAnswered { return close() }
+    if current.isAnswered { return leave() }
     reader?.resume(throwing: ChannelError.inputClosed)
     onGone?()
   }

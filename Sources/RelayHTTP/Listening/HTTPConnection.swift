@@ -24,6 +24,8 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
     var body: ByteBuffer?
     var isRead = false
     var isAnswered = false
+    /// Bytes of its body that came after its answer, and that nobody wants.
+    var passedOver = 0
     /// The courier answers, and nobody else.
     var isHeld = false
     var isClosing: Bool
@@ -46,13 +48,19 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   var underWay: UnderWay?
   var isInputClosed = false
   var isEnding = false
+  /// Nothing more is begun: it closes once all that was answered has left.
+  var isLeaving = false
+  /// All has left, and the rest of a body is passed over.
+  var isLingering = false
+  /// Answers that have not left for the network.
+  var unsent = 0
   /// The request that is parsed is the last; it is parsed to its end.
   private var (isParsingLast, isParsed) = (false, false)
   private var last: UInt32 = 0
   private var isReadWanted = false
   private var isReading = false
   private var lastHeard = NIODeadline.now()
-  private var timer: NIOScheduledCallback?
+  var timer: NIOScheduledCallback?
 
   /// - Parameters:
   ///   - idle: how long nothing may be heard while nothing is answered.
@@ -75,7 +83,7 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    lastHeard = .now()
+    if !isLeaving { lastHeard = .now() }
     let part = unwrapInboundIn(data)
     if case .head(let head) = part { isParsingLast = head.isLast }
     if case .end = part { isParsed = isParsingLast }
@@ -93,7 +101,7 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
 
   func read(context: ChannelHandlerContext) {
     // What comes behind an upgrade is no HTTP: the parser would keep it all, and parse none of it.
-    guard !isParsed else { return }
+    guard !isParsed, !isLeaving || isPassingOver else { return }
     isReadWanted = waiting.count - taken >= Self.waitingMax
     if !isReadWanted { context.read() }
   }
@@ -119,7 +127,7 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
     case ChannelEvent.inputClosed: inputEnded()
     case is ChannelShouldQuiesceEvent:
       isEnding = true
-      if underWay == nil { close() }
+      if underWay == nil { leave() }
     default: context.fireUserInboundEventTriggered(event)
     }
   }
@@ -139,13 +147,20 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
       version: .http1_1, status: .badRequest,
       headers: ["connection": "close", "content-length": "0"])
     context?.write(wrapOutboundOut(.head(head)), promise: nil)
-    context?.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-    close()
+    unsent += 1
+    let promise = channel.eventLoop.makePromise(of: Void.self)
+    promise.futureResult.whenComplete { _ in self.hasLeft() }
+    context?.writeAndFlush(wrapOutboundOut(.end(nil)), promise: promise)
+    leave()
   }
 
   var isAnyWaiting: Bool { taken < waiting.count }
 
-  func close() { context?.close(promise: nil) }
+  func close() {
+    context?.close(promise: nil)
+    // TLS says goodbye, and waits to hear it.
+    if isParsed, channel.isActive { context?.read() }
+  }
 
   /// Takes what waits as far as somebody is there for it.
   func advance() {
@@ -165,7 +180,9 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
       taken = 0
     }
     if !isReading, underWay?.head != nil { handOn() }
-    guard isReadWanted, !isParsed, waiting.count - taken < Self.waitingMax else { return }
+    guard isReadWanted, !isParsed, !isLeaving || isPassingOver,
+      waiting.count - taken < Self.waitingMax
+    else { return }
     isReadWanted = false
     context?.read()
   }
@@ -190,6 +207,7 @@ extension HTTPRequestHead {
 
 extension HTTPConnection: NIOScheduledCallbackHandler {
   func handleScheduledCallback(eventLoop: some EventLoop) {
+    guard !isLingering else { return close() }
     // Whoever is asked may take its time; whoever asks may not.
     let isAnswering = underWay.map { $0.isRead && !$0.isAnswered } ?? false
     let silent = NIODeadline.now() - lastHeard
@@ -198,7 +216,7 @@ extension HTTPConnection: NIOScheduledCallbackHandler {
     watchIdleness(for: idle - silent)
   }
 
-  private func watchIdleness(for time: TimeAmount) {
+  func watchIdleness(for time: TimeAmount) {
     // Refused only by a loop that has ended, and its connections with it.
     timer = try? channel.eventLoop.scheduleCallback(in: time, handler: self)
   }

@@ -1,0 +1,44 @@
+import NIOCore
+
+/// How a connection ends: with all that was answered, for whoever reads it in time.
+extension HTTPConnection {
+  /// How long, and how much, is still listened to once all is said.
+  private static let lingering = TimeAmount.seconds(5)
+  private static let passedOverMax = 16 * 1_024 * 1_024
+
+  /// Nothing more is begun; it closes once all that was answered has left for the network.
+  func leave() {
+    if !isLeaving { restartIdleness() }
+    isLeaving = true
+    depart()
+  }
+
+  /// An answer has left, or never will.
+  func hasLeft() {
+    unsent -= 1
+    depart()
+  }
+
+  /// It has been answered, and speaks on.
+  var isPassingOver: Bool {
+    guard let current = underWay, current.isAnswered else { return false }
+    return !current.isRead && !isInputClosed
+  }
+
+  func passOver(_ buffer: ByteBuffer) {
+    underWay?.passedOver += buffer.readableBytes
+    if let passed = underWay?.passedOver, passed > Self.passedOverMax { close() }
+  }
+
+  private func depart() {
+    guard isLeaving, unsent == 0, channel.isActive else { return }
+    // Were it closed now, the kernel would cut off who still writes, with what it has not read yet
+    // of its answer.
+    guard isPassingOver else { return close() }
+    guard !isLingering else { return }
+    isLingering = true
+    timer?.cancel()
+    watchIdleness(for: min(idle, Self.lingering))
+    context?.close(mode: .output, promise: nil)
+  }
+}
