@@ -100,13 +100,85 @@ import Testing
   @Test func `a connection on which nothing is heard is closed`() async throws {
     var limits = Rig.atOnce
     limits.connectionIdleSeconds = 1
-    for said in ["", "GET /health", Self.events(10) + "{"] {
+    for said in ["", "GET /health"] {
       let text = try await talk(limits) { socket in
         socket.send(said)
         return socket.receive()
       }
       #expect(text == "", "after \(said)")
     }
+  }
+
+  /// Each byte shows that somebody is there; the body is late all the same.
+  @Test func `a body that comes by the byte is given up in time`() async throws {
+    var limits = Rig.atOnce
+    limits.connectionIdleSeconds = 1
+    let text = try await talk(limits) { socket in
+      socket.send(Self.events(10_000) + "{")
+      for _ in 0..<600 where !socket.hears(withinMilliseconds: 100) { socket.send(" ") }
+      return socket.receive()
+    }
+    #expect(text.hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
+    #expect(text.contains("Connection: close\r\n") && text.contains("within 1 s"))
+  }
+
+  @Test func `a body that stays away is given up in time`() async throws {
+    var limits = Rig.atOnce
+    limits.connectionIdleSeconds = 1
+    let text = try await talk(limits) { socket in
+      socket.send(Self.events(10) + "{")
+      return socket.receive()
+    }
+    #expect(text.hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
+  }
+
+  @Test func `a body passed over that comes by the byte ends its connection`() async throws {
+    var limits = Rig.atOnce
+    limits.connectionIdleSeconds = 1
+    let text = try await talk(limits) { socket in
+      let head = Self.events(10_000, key: "nobody's key").replacingOccurrences(
+        of: "Connection: close\r\n", with: "")
+      socket.send(head)
+      let text = socket.receive(until: "}")
+      var sent = 0
+      while sent < 600, !socket.hears(withinMilliseconds: 100) { sent += socket.send(" ") }
+      return text + (sent < 600 ? "" : " and stays")
+    }
+    #expect(text.hasPrefix("HTTP/1.1 401 ") && text.hasSuffix("}"))
+  }
+
+  /// What counts is what has come, not what was announced.
+  @Test func `bodies that do not come keep no room from those that do`() async throws {
+    var limits = Rig.atOnce
+    limits.bodyBytes = 600_000
+    limits.bodyBytesInFlight = 600_000
+    let (body, key) = (Event().text, Rig.producerKey)
+    let texts = try await Rig(limits: limits).served { port, _ in
+      let slow = try ["Content-Length: 600000", "Transfer-Encoding: chunked"].map { length in
+        let socket = try #require(Socket(port: port))
+        let head = Self.events(0, key: key)
+          .replacingOccurrences(of: "Content-Length: 0", with: length)
+        socket.send(
+          head.replacingOccurrences(of: "\r\n\r\n", with: "\r\nExpect: 100-continue\r\n\r\n"))
+        _ = socket.receive(until: "\r\n\r\n")
+        return socket
+      }
+      let socket = try #require(Socket(port: port))
+      socket.send(Self.events(body.utf8.count) + body)
+      return [socket.receive(), slow.isEmpty ? "" : "slow"]
+    }
+    #expect(texts[0].hasPrefix("HTTP/1.1 202 Accepted\r\n"))
+  }
+
+  @Test func `beyond the room for bodies that have come one is refused`() async throws {
+    var limits = Rig.atOnce
+    limits.bodyBytesInFlight = 100
+    let body = Event().text
+    let text = try await talk(limits) { socket in
+      socket.send(Self.events(body.utf8.count) + body)
+      return socket.receive()
+    }
+    #expect(text.hasPrefix("HTTP/1.1 503 ") && text.contains("TRY_AGAIN_LATER"))
   }
 
   @Test func `beyond the limit of connections one is closed`() async throws {

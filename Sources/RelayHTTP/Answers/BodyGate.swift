@@ -10,26 +10,29 @@ final class BodyGate: Sendable {
 
   init(bytesMax: Int) { self.bytesMax = bytesMax }
 
-  /// Reads a request's body.
+  /// Reads a request's body. Room is taken for what has come, not for what is announced: a body
+  /// that does not come keeps nobody's.
   ///
-  /// - Throws: `WireError` if it is too large or too much is being read already; anything else is
-  ///   the connection breaking off.
+  /// - Throws: `WireError` if it is too large or too late, or too much is being read already;
+  ///   anything else is the connection breaking off.
   func collect(_ request: Request, upTo limit: Int) async throws -> [UInt8] {
     let declared = request.headers[.contentLength].flatMap { Int($0) }
     guard declared ?? 0 <= limit else { throw Self.tooLarge(limit) }
-    let share = declared ?? limit
-    guard reserve(share) else {
-      throw WireError(
-        .tryAgainLater, "the relay reads too many requests at once; nothing was taken",
-        retryAfterSeconds: 1)
-    }
+    var body: [UInt8] = []
+    var share = 0
     defer { bytes.withLock { $0 -= share } }
-    do {
-      let buffer = try await request.body.collect(upTo: limit)
-      return Array(buffer.readableBytesView)
-    } catch is NIOTooManyBytesError {
-      throw Self.tooLarge(limit)
+    for try await piece in request.body {
+      let more = piece.readableBytes
+      guard share + more <= limit else { throw Self.tooLarge(limit) }
+      guard reserve(more) else {
+        throw WireError(
+          .tryAgainLater, "the relay reads too many requests at once; nothing was taken",
+          retryAfterSeconds: 1)
+      }
+      share += more
+      body.append(contentsOf: piece.readableBytesView)
     }
+    return body
   }
 
   private func reserve(_ share: Int) -> Bool {

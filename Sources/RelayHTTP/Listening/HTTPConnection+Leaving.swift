@@ -1,3 +1,4 @@
+import HTTPTypes
 import NIOCore
 
 /// How a connection ends: with all that was answered, for whoever reads it in time.
@@ -28,6 +29,23 @@ extension HTTPConnection {
   func passOver(_ buffer: ByteBuffer) {
     underWay?.passedOver += buffer.readableBytes
     if let passed = underWay?.passedOver, passed > Self.passedOverMax { close() }
+  }
+
+  /// A body has as long as silence has, however lively it trickles: else a few of them, begun and
+  /// never ended, would keep everybody's room.
+  func bodyIsLate() {
+    guard let current = underWay, !current.isAnswered else { return close() }
+    underWay?.isLate = true
+    underWay?.isClosing = true
+    underWay?.reader.take()?.resume(throwing: lateness)
+    watchIdleness(for: idle)
+  }
+
+  var lateness: WireError {
+    WireError(
+      .badRequest,
+      "the body did not arrive within \(idle.nanoseconds / 1_000_000_000) s; send less at once",
+      status: .requestTimeout)
   }
 
   private func depart() {

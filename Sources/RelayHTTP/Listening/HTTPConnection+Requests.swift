@@ -92,6 +92,7 @@ extension HTTPConnection {
           return reader.resume(throwing: ChannelError.inputClosed)
         }
         guard !current.isRead else { return reader.resume(returning: nil) }
+        guard !current.isLate else { return reader.resume(throwing: self.lateness) }
         guard !self.isInputClosed || self.isAnyWaiting else {
           return reader.resume(throwing: ChannelError.inputClosed)
         }

@@ -18,6 +18,7 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   /// A request that is read or answered.
   struct UnderWay {
     let serial: UInt32
+    let begun = NIODeadline.now()
     /// Until it is handed on.
     var head: HTTPRequestHead?
     /// What came of its body at once.
@@ -29,6 +30,8 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
     /// The courier answers, and nobody else.
     var isHeld = false
     var isClosing: Bool
+    /// Its body did not come in time.
+    var isLate = false
     /// Whoever waits for more of the body.
     var reader: CheckedContinuation<ByteBuffer?, any Error>?
     /// Called when the other side is gone before the answer is.
@@ -208,10 +211,13 @@ extension HTTPRequestHead {
 extension HTTPConnection: NIOScheduledCallbackHandler {
   func handleScheduledCallback(eventLoop: some EventLoop) {
     guard !isLingering else { return close() }
-    // Whoever is asked may take its time; whoever asks may not.
-    let isAnswering = underWay.map { $0.isRead && !$0.isAnswered } ?? false
+    if let current = underWay, !isLeaving, !current.isRead || !current.isAnswered {
+      // Whoever is asked may take its time; whoever asks may not.
+      guard !current.isRead, !current.isLate else { return watchIdleness(for: idle) }
+      let rest = current.begun + idle - .now()
+      return rest > .zero ? watchIdleness(for: rest) : bodyIsLate()
+    }
     let silent = NIODeadline.now() - lastHeard
-    if isAnswering { return watchIdleness(for: idle) }
     if silent >= idle { return close() }
     watchIdleness(for: idle - silent)
   }
