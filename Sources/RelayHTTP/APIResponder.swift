@@ -34,9 +34,7 @@ package struct APIResponder: HTTPResponder {
   ) async throws -> Response {
     guard let route = Route(path: request.uri.path) else { throw Self.nothingHere }
     guard route.methods.contains(request.method) else {
-      let allow = route.methods.map(\.rawValue).joined(separator: ", ")
-      throw WireError(
-        .badRequest, "this address answers to \(allow)", status: .methodNotAllowed, allow: allow)
+      throw WireError.wrongMethod(route.methods)
     }
     switch route {
     case .live: return doors.live()

@@ -236,6 +236,23 @@ import Testing
     #expect(taken < count, "the kernel keeps less than that")
   }
 
+  /// RFC 9110, 9.3.2: what follows on its connection is the next answer.
+  @Test func `a question for the head alone is answered without a body`() async throws {
+    let text = try await talk { socket in
+      socket.send("HEAD /nowhere HTTP/1.1\r\nHost: x\r\n\r\n")
+      socket.send("HEAD /courier/1/x HTTP/1.1\r\nHost: x\r\n\r\n")
+      socket.send("HEAD /health/live HTTP/1.1\r\nHost: x\r\n\r\n" + Self.live)
+      return (0..<4).map { _ in socket.receive(until: "\r\n\r\n") }.joined()
+        + socket.receive(until: "}")
+    }
+    let heads = text.components(separatedBy: "\r\n\r\n")
+    #expect(heads.count == 5)
+    #expect(heads[0].hasPrefix("HTTP/1.1 404 ") && !heads[0].contains("Content-Length: 0"))
+    #expect(heads[1].hasPrefix("HTTP/1.1 405 ") && heads[1].contains("Allow: GET"))
+    #expect(heads[2] == heads[3] && heads[2].contains("\r\nContent-Length: 13"))
+    #expect(heads[3].hasPrefix("HTTP/1.1 200 ") && heads[4] == #"{"live":true}"#)
+  }
+
   /// Nothing more is read from it, and its end is heard all the same.
   @Test(arguments: [true, false])
   func `who leaves a last request that is held is missed`(isClosing: Bool) async throws {

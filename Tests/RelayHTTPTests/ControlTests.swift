@@ -94,6 +94,11 @@ import Testing
     let wrong = try await rig.send(.get, "/drain", control: true)
     #expect(wrong.status == 405)
     #expect(wrong.headers[.allow] == "POST")
+    for path in ["/status", "/devices", "/feedback", "/metrics"] {
+      #expect(try await rig.send(.head, path, control: true).status == 200)
+      let refused = try await rig.send(.put, path, control: true)
+      #expect(refused.status == 405 && refused.headers[.allow] == "GET, HEAD")
+    }
   }
 
   /// Prometheus' text format, line by line.

@@ -127,7 +127,7 @@ import Testing
     for (method, path, allow) in [
       (.get, "\(Self.base)/tokens/register", "POST"),
       (.delete, "\(Self.base)/tokens/list", "GET, POST"),
-      (.post, "/health/live", "GET"), (.put, "\(Self.data)/changes/zone", "POST"),
+      (.post, "/health/live", "GET, HEAD"), (.put, "\(Self.data)/changes/zone", "POST"),
       (.get, "/events/1/\(Rig.container)/development", "POST"),
     ] as [(HTTPRequest.Method, String, String)] {
       let answer = try await rig.send(method, path, bearer: token)

@@ -78,7 +78,8 @@ enum Route: Hashable, Sendable {
 
   var methods: [HTTPRequest.Method] {
     switch self {
-    case .live, .ready, .courier: [.get]
+    case .live, .ready: [.get, .head]
+    case .courier: [.get]
     case .device(_, .list): [.get, .post]
     case .database(_, _, .subscriptionsList), .database(_, _, .zonesList): [.get, .post]
     case .device, .database, .events: [.post]

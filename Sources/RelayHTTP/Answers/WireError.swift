@@ -75,6 +75,12 @@ package struct WireError: Error, Hashable, Sendable {
     }
   }
 
+  static func wrongMethod(_ allowed: [HTTPRequest.Method]) -> WireError {
+    let allow = allowed.map(\.rawValue).joined(separator: ", ")
+    return WireError(
+      .badRequest, "this address answers to \(allow)", status: .methodNotAllowed, allow: allow)
+  }
+
   /// One answer for a zone that is deleted, was never seen or is not the asker's (P9).
   static let zoneNotFound = WireError(.zoneNotFound, "Zone does not exist")
   static let noSync = WireError(.badRequest, "AppDefaultZone does not support sync semantics")

@@ -33,7 +33,8 @@ extension HTTPConnection {
       context.write(
         wrapOutboundOut(.head(HTTPResponseHead(head, isLast: isClosing))), promise: nil)
     }
-    var parts = piece.body.map { HTTPServerResponsePart.body(.byteBuffer($0)) }
+    let body = current.isBodiless ? [] : piece.body
+    var parts = body.map { HTTPServerResponsePart.body(.byteBuffer($0)) }
     if piece.isLast { parts.append(.end(nil)) }
     guard let end = parts.popLast() else {
       context.flush()

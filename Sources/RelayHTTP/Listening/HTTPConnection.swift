@@ -19,6 +19,8 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   struct UnderWay {
     let serial: UInt32
     let begun = NIODeadline.now()
+    /// The head of its answer is all that is wanted.
+    let isBodiless: Bool
     /// Until it is handed on.
     var head: HTTPRequestHead?
     /// What came of its body at once.
@@ -194,7 +196,8 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   func begin(_ head: HTTPRequestHead) {
     last &+= 1
     underWay = UnderWay(
-      serial: last, head: head, isClosing: isEnding || isInputClosed || head.isLast)
+      serial: last, isBodiless: head.method == .HEAD, head: head,
+      isClosing: isEnding || isInputClosed || head.isLast)
   }
 
   func restartIdleness() { lastHeard = .now() }

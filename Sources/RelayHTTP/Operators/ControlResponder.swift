@@ -32,22 +32,22 @@ package struct ControlResponder: HTTPResponder {
   private func answer(_ request: Request) async throws -> Response {
     switch request.uri.path {
     case "/status":
-      try require(.get, request)
+      try require([.get, .head], request)
       return try json(await desk.status())
     case "/devices":
-      try require(.get, request)
+      try require([.get, .head], request)
       return try json(await devices(request))
     case "/feedback":
-      try require(.get, request)
+      try require([.get, .head], request)
       return try json(await desk.feedback(Self.query(request)))
     case "/metrics":
-      try require(.get, request)
+      try require([.get, .head], request)
       return await MetricsText.response(desk)
     case "/expire-tokens":
-      try require(.post, request)
+      try require([.post], request)
       return try await expireTokens(request)
     case "/drain":
-      try require(.post, request)
+      try require([.post], request)
       desk.relay.drain()
       var json = JSONWriter()
       json.beginObject()
@@ -91,12 +91,10 @@ package struct ControlResponder: HTTPResponder {
     return .emptyObject
   }
 
-  private func require(_ method: HTTPRequest.Method, _ request: Request) throws(WireError) {
-    guard request.method == method else {
-      throw WireError(
-        .badRequest, "this address answers to \(method.rawValue)", status: .methodNotAllowed,
-        allow: method.rawValue)
-    }
+  private func require(
+    _ methods: [HTTPRequest.Method], _ request: Request
+  ) throws(WireError) {
+    guard methods.contains(request.method) else { throw .wrongMethod(methods) }
   }
 
   private func json(_ value: some Encodable) throws -> Response {
@@ -125,11 +123,8 @@ package struct MetricsResponder: HTTPResponder {
     guard request.uri.path == "/metrics" else {
       return WireError(.notFound, "there is nothing here but /metrics").response
     }
-    guard request.method == .get else {
-      return WireError(
-        .badRequest, "this address answers to GET", status: .methodNotAllowed, allow: "GET"
-      ).response
-    }
+    let methods: [HTTPRequest.Method] = [.get, .head]
+    guard methods.contains(request.method) else { return WireError.wrongMethod(methods).response }
     return await MetricsText.response(desk)
   }
 }
