@@ -159,7 +159,14 @@ import Testing
         return socket.receive()
       }
     }
-    #expect(text.hasPrefix("HTTP/1.1 400"))
+    #expect(text.hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
+    for part in [
+      "Cache-Control: no-store\r\n", "Connection: close\r\n", "Date: ",
+      "Content-Type: application/json\r\n", #""serverErrorCode":"BAD_REQUEST""#,
+    ] {
+      #expect(text.contains(part))
+    }
+    #expect(text.hasSuffix("}"))
   }
 
   @Test func `a connection that idles is closed when the daemon stops`() async throws {

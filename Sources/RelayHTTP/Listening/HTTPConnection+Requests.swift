@@ -9,6 +9,8 @@ struct Asked: Sendable {
   let connection: HTTPConnection
   /// Tells it from those before and after it on its connection.
   let serial: UInt32
+  /// It was no request, and this is its answer.
+  var refusal: WireError?
 }
 
 extension HTTPConnection {
@@ -67,6 +69,20 @@ extension HTTPConnection {
       ? RequestBody(buffer: first ?? ByteBuffer())
       : RequestBody(asyncSequence: LateBody(first: first, connection: self, serial: serial))
     ask(Asked(request: Request(head: request, body: body), connection: self, serial: serial))
+  }
+
+  /// What came is no HTTP: it is answered as a request would be, and nothing behind it is read.
+  func refuse() {
+    if underWay == nil { begin(nil) }
+    guard let serial = underWay?.serial else { return }
+    underWay?.head = nil
+    underWay?.isRead = true
+    underWay?.isClosing = true
+    let request = Request(
+      head: HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/"),
+      body: RequestBody(buffer: ByteBuffer()))
+    let refusal = WireError(.badRequest, "this is no HTTP/1.1 request")
+    ask(Asked(request: request, connection: self, serial: serial, refusal: refusal))
   }
 
   /// The other side says no more; it may still listen.

@@ -139,24 +139,11 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     // The last request is whole, and what comes behind it does not matter.
-    if isParsed, error is HTTPParserError { return }
-    let isSpeechless = underWay.map { $0.head != nil } ?? true
+    if isParsed, error is HTTPParserError || error is ByteToMessageDecoderError { return }
+    let isSpeechless = underWay.map { $0.head != nil } ?? !isAnyWaiting
     guard error is HTTPParserError, isSpeechless, channel.isActive else { return close() }
+    isParsed = true
     refuse()
-  }
-
-  /// What came is no HTTP.
-  func refuse() {
-    underWay = nil
-    let head = HTTPResponseHead(
-      version: .http1_1, status: .badRequest,
-      headers: ["connection": "close", "content-length": "0"])
-    context?.write(wrapOutboundOut(.head(head)), promise: nil)
-    unsent += 1
-    let promise = channel.eventLoop.makePromise(of: Void.self)
-    promise.futureResult.whenComplete { _ in self.hasLeft() }
-    context?.writeAndFlush(wrapOutboundOut(.end(nil)), promise: promise)
-    leave()
   }
 
   var isAnyWaiting: Bool { taken < waiting.count }
@@ -193,11 +180,13 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   }
 
   /// The request before it is answered and read: the next one begins.
-  func begin(_ head: HTTPRequestHead) {
+  ///
+  /// - Parameter head: nil: it was no request.
+  func begin(_ head: HTTPRequestHead?) {
     last &+= 1
     underWay = UnderWay(
-      serial: last, isBodiless: head.method == .HEAD, head: head,
-      isClosing: isEnding || isInputClosed || head.isLast)
+      serial: last, isBodiless: head?.method == .HEAD, head: head,
+      isClosing: isEnding || isInputClosed || head?.isLast != false)
   }
 
   func restartIdleness() { lastHeard = .now() }

@@ -154,7 +154,10 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
       let context = Responder.Context(
         source: ApplicationRequestContextSource(
           channel: asked.connection.channel, logger: logger))
-      var response = try await responder.respond(to: request, context: context)
+      var response =
+        if let refusal = asked.refusal { refusal.response } else {
+          try await responder.respond(to: request, context: context)
+        }
       response.headers[.date] = Timestamp.httpDate(clock.wall())
       let writer = AnswerWriter(
         asked, head: response.head, isWhole: response.body.contentLength != nil)
