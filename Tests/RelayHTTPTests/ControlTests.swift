@@ -116,6 +116,7 @@ import Testing
     }
     let answer = try await rig.send(.get, "/metrics", control: true)
     #expect(answer.headers[.contentType]?.hasPrefix("text/plain; version=0.0.4") == true)
+    let labels = ["container", "environment", "transport", "outcome", "reason"]
     var typed: Set<String> = []
     for line in answer.text.split(separator: "\n") {
       let words = line.split(separator: " ", maxSplits: 3)
@@ -126,6 +127,9 @@ import Testing
         let name = String(line.prefix { $0 != "{" && $0 != " " })
         #expect(name.hasPrefix("zonerelay_") && typed.contains(name))
         #expect(Double(line.split(separator: " ").last ?? "") != nil)
+        for label in line.matches(of: /[{,](\w+)="/).map(\.output.1) {
+          #expect(labels.contains(String(label)), "\(line)")
+        }
       }
     }
     #expect(typed.count >= 20)

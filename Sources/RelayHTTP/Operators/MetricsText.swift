@@ -9,15 +9,11 @@ struct MetricsText {
 
   static func response(_ desk: ControlDesk) async -> Response {
     Response(
-      text: MetricsText(
-        await desk.vitals(), process: desk.process(), version: desk.version
-      ).text,
+      text: MetricsText(await desk.vitals(), process: desk.process()).text,
       type: "text/plain; version=0.0.4; charset=utf-8")
   }
 
-  init(_ vitals: Vitals, process: ProcessVitals, version: String) {
-    single(
-      "build_info", .gauge, "The version that runs.", 1, "version=\"\(Self.escaped(version))\"")
+  init(_ vitals: Vitals, process: ProcessVitals) {
     single("uptime_seconds", .gauge, "Seconds since start.", vitals.uptime)
     single(
       "ready", .gauge, "1 once recovery is over and requests are served.", vitals.isReady ? 1 : 0)
@@ -122,9 +118,9 @@ struct MetricsText {
   }
 
   private mutating func single(
-    _ name: String, _ kind: Kind, _ help: String, _ value: Double, _ labels: String = ""
+    _ name: String, _ kind: Kind, _ help: String, _ value: Double
   ) {
-    many(name, kind, help, [(labels, value)])
+    many(name, kind, help, [("", value)])
   }
 
   mutating func many(
