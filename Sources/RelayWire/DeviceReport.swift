@@ -24,7 +24,8 @@ package struct DeviceReport: Codable, Hashable, Sendable {
   package var age: Double
   /// First eight hexadecimal digits of the push token's SHA-256; empty if it has lost its token.
   package var tokenDigest: String
-  /// `idle`, `pending` or `retired`: what is durable of its lane.
+  /// `idle`, `due` (something pends that no wake has told), `watching` (all is told and not
+  /// acknowledged) or `retired`: what is durable of its lane.
   package var lane: String
   /// Deliveries that wait.
   package var pending: Int

@@ -66,6 +66,24 @@ import Testing
     #expect(try await rig.send(.get, "/devices?client=x", control: true).status == 400)
   }
 
+  /// In the words of `status`.
+  @Test func `a device's lane is told by its state`() async throws {
+    let rig = await Rig()
+    let body =
+      #"{"apnsEnvironment":"development","apnsToken":"00ff","clientId":"\#(Rig.phone)"}"#
+    _ = try await rig.device("tokens/register", body)
+    try await rig.create(["A1"])
+    let info = #""notificationInfo":{"shouldSendContentAvailable":true}"#
+    try await rig.subscribe(#""subscriptionType":"zone",\#(Rig.zone()),\#(info)"#)
+    _ = try await rig.device("tokens/list")
+    let idle = try await rig.send(.get, "/devices", control: true)
+    #expect(try idle.each("devices", "lane") == ["idle"])
+    try await rig.create(["A2"])
+    _ = try await rig.device("tokens/list")
+    let due = try await rig.send(.get, "/devices", control: true)
+    #expect(try due.each("devices", "lane") == ["due"])
+  }
+
   @Test func `tokens are expired for whom they are asked`() async throws {
     let rig = await Rig()
     let body = #"{"container":"\#(Rig.container)","environment":"development","user":"_abc"}"#

@@ -77,7 +77,6 @@ extension StatusReport.Webhook {
 extension DeviceReport {
   init(_ row: DeviceRow, at now: Instant, keys: any TokenKeys) {
     let lane = row.lane
-    let state = lane.retirement != nil ? "retired" : lane.pending.isEmpty ? "idle" : "pending"
     let digest =
       row.address.token.isEmpty ? "" : Hex.text(keys.digest(row.address.token).prefix(4))
     self.init(
@@ -85,12 +84,26 @@ extension DeviceReport {
       environment: row.key.scope.environment.name, transport: row.address.transport.name,
       topic: row.address.topic, state: lane.retirement == nil ? "active" : "retired",
       reason: lane.retirement?.reason, registeredAt: row.registeredAt.milliseconds,
-      age: Double((now - row.registeredAt).milliseconds) / 1_000, tokenDigest: digest, lane: state,
+      age: Double((now - row.registeredAt).milliseconds) / 1_000, tokenDigest: digest,
+      lane: Self.state(of: lane),
       pending: lane.pending.deliveries, hasAcknowledged: lane.hasAcknowledged,
       nextWake: lane.reservedWake,
       lastWake: lane.lastWake == .zero ? nil : lane.lastWake.milliseconds,
       ladderStep: lane.ladderStep, lastVerdict: lane.lastVerdict?.text,
       lastVerdictAt: lane.lastVerdict?.at.milliseconds,
       lastFetch: lane.lastFetch?.milliseconds)
+  }
+
+  /// Where the lane would begin, were it read from the tables now.
+  private static func state(of record: LaneRecord) -> String {
+    switch Lane(record, folded: .zero).state {
+    case .idle: "idle"
+    case .gathering: "gathering"
+    case .due: "due"
+    case .inFlight: "inFlight"
+    case .resting: "resting"
+    case .watching: "watching"
+    case .retired: "retired"
+    }
   }
 }
