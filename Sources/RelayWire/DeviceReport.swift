@@ -2,8 +2,13 @@
 /// as the first eight digits of its SHA-256.
 package struct DevicesReport: Codable, Hashable, Sendable {
   package var devices: [DeviceReport]
+  /// True if there are more than one answer holds; absent otherwise.
+  package var moreComing: Bool?
 
-  package init(devices: [DeviceReport]) { self.devices = devices }
+  package init(devices: [DeviceReport], moreComing: Bool? = nil) {
+    self.devices = devices
+    self.moreComing = moreComing
+  }
 }
 
 /// One registration, as the last fold left it.

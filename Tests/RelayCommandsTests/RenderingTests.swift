@@ -46,6 +46,23 @@ import Testing
     #expect(words.withLock { $0 }.split(separator: "\n").last?.hasPrefix("{") == true)
   }
 
+  /// The table stays a table: who counts its lines is not misled, and who looks is told.
+  @Test func aDeviceListThatIsCutSaysSoOnStderr() throws {
+    let words = Mutex("")
+    let talk = Mutex("")
+    let console = Console(
+      answer: { text in words.withLock { $0 += text } },
+      talk: { text in talk.withLock { $0 += text } })
+    let renderer = Renderer(format: .text, console: console)
+    try DeviceListCommand.show(DevicesReport(devices: []), by: renderer)
+    #expect(talk.withLock { $0 } == "")
+    try DeviceListCommand.show(DevicesReport(devices: [], moreComing: true), by: renderer)
+    #expect(talk.withLock { $0 } == "more than 0 devices: narrow it with --user\n")
+    #expect(words.withLock { $0 } == "no devices\nno devices\n")
+    let data = try JSONEncoder().encode(DevicesReport(devices: []))
+    #expect(String(decoding: data, as: UTF8.self) == #"{"devices":[]}"#)
+  }
+
   static func report() -> StatusReport {
     var ledger = StatusReport.Ledger()
     ledger.matched = 3

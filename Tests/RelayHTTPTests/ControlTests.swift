@@ -84,6 +84,21 @@ import Testing
     #expect(try due.each("devices", "lane") == ["due"])
   }
 
+  @Test func `a list of devices that is cut says so`() async throws {
+    var limits = Rig.atOnce
+    limits.devicesListed = 2
+    let rig = await Rig(limits: limits)
+    for (number, more) in [(1, nil), (2, nil), (3, true)] as [(Int, Bool?)] {
+      _ = try await rig.device(
+        "tokens/register", #"{"apnsEnvironment":"development","apnsToken":"0\#(number)"}"#)
+      _ = try await rig.device("tokens/list")
+      let answer = try await rig.send(.get, "/devices", control: true)
+      let report = try JSONDecoder().decode(DevicesReport.self, from: Data(answer.text.utf8))
+      #expect(report.devices.count == min(number, 2))
+      #expect(report.moreComing == more)
+    }
+  }
+
   @Test func `tokens are expired for whom they are asked`() async throws {
     let rig = await Rig()
     let body = #"{"container":"\#(Rig.container)","environment":"development","user":"_abc"}"#

@@ -37,8 +37,17 @@ struct DeviceListCommand: RelayCommand {
     let control = ControlLine(socket: try options.controlSocket())
     let query = user.map { [("user", $0)] } ?? []
     let report = try await control.get("/devices", query, as: DevicesReport.self)
-    try Renderer(format: json ? .json : .text, console: console).show(report)
+    try Self.show(report, by: Renderer(format: json ? .json : .text, console: console))
     return .done
+  }
+}
+
+extension DeviceListCommand {
+  /// A list that was cut never looks whole.
+  static func show(_ report: DevicesReport, by renderer: Renderer) throws {
+    try renderer.show(report)
+    guard report.moreComing == true else { return }
+    renderer.console.talk(line: "more than \(report.devices.count) devices: narrow it with --user")
   }
 }
 

@@ -59,10 +59,13 @@ package struct ControlDesk: Sendable {
         if let user { rows.removeAll { $0.key.user.name != user } }
       } else {
         rows = try await reader.devices(
-          of: user.map { UserID($0) }, in: nil, limit: limits.devicesListed)
+          of: user.map { UserID($0) }, in: nil, limit: limits.devicesListed + 1)
       }
       let now = clock.wall()
-      return DevicesReport(devices: rows.map { DeviceReport($0, at: now, keys: keys) })
+      let listed = rows.prefix(limits.devicesListed)
+      return DevicesReport(
+        devices: listed.map { DeviceReport($0, at: now, keys: keys) },
+        moreComing: rows.count > listed.count ? true : nil)
     } catch {
       throw WireError(error)
     }
