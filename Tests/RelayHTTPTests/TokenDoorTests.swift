@@ -3,6 +3,7 @@ import RelayCore
 import RelayEngine
 import RelayHTTP
 import RelayWire
+import Synchronization
 import Testing
 
 @Suite struct TokenDoorTests {
@@ -67,6 +68,49 @@ import Testing
     let text = body.replacing("00fF10", with: "aa")
     #expect(try await rig.device("tokens/register", text).status == 200)
     #expect(try await rig.device("tokens/list").json.required("devices").elements().count == 1)
+  }
+
+  /// As CloudKit's clients do: create, register what was created, poll.
+  @Test(arguments: [["com.example.notes"], []], ["", Rig.phone])
+  func `a created token that is registered stays with the courier`(
+    topics: [String], name: String
+  ) async throws {
+    let users = ScopeAccess.Users(sharedSecret: Rig.secret)
+    let rig = await Rig(access: ScopeAccess(users: users, topics: topics))
+    let environment = #""apnsEnvironment":"development""#
+    let named = name.isEmpty ? "" : #","clientId":"\#(name)""#
+    let created = try await rig.device("tokens/create", "{\(environment)\(named)}")
+    let token = try #require(try created.string("apnsToken"))
+    let client = try #require(try created.string("clientId"))
+    let body = #"{\#(environment),"apnsToken":"\#(token.uppercased())"}"#
+    let registered = try await rig.device("tokens/register", body)
+    #expect(registered.status == 200, "\(registered.text)")
+    #expect(try registered.string("clientId") == client)
+    let url = try #require(try registered.string("webcourierURL"))
+    let path = String(url.dropFirst("https://relay.example.com".count))
+    #expect(try await rig.send(.get, path).status == 200)
+    let list = try await rig.device("tokens/list")
+    #expect(try list.each("devices", "transport") == ["courier"])
+    #expect(try list.each("devices", "clientId") == [client])
+    // Given another name, it moves, as any token would.
+    let moved = body.replacing("}", with: #","clientId":"\#(Rig.tablet)"}"#)
+    #expect(try await rig.device("tokens/register", moved).string("clientId") == Rig.tablet)
+    let after = try await rig.device("tokens/list")
+    #expect(Set(try after.each("devices", "clientId")) == [client, Rig.tablet])
+    #expect(Set(try after.each("devices", "state")) == ["active", "retired"])
+    #expect(Set(try after.each("devices", "transport")) == ["courier"])
+    #expect(try await rig.device("tokens/register", body).string("clientId") == Rig.tablet)
+  }
+
+  @Test func `a token that nobody created is Apple's, and costs no read`() async throws {
+    let rig = await Rig()
+    let reads = Mutex(0)
+    rig.relay.behave { $0.onRead = { reads.withLock { $0 += 1 } } }
+    let token = "00000007" + String(repeating: "ab", count: 28)
+    let text = #"{"apnsEnvironment":"development","apnsToken":"\#(token)"}"#
+    #expect(try await rig.device("tokens/register", text).status == 200)
+    #expect(reads.withLock { $0 } == 0)
+    #expect(try await rig.device("tokens/list").each("devices", "transport") == ["apns"])
   }
 
   @Test func `too many devices of one user`() async throws {

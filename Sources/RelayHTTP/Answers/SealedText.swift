@@ -8,6 +8,8 @@ enum SealedText {
   enum Purpose: UInt8 {
     case courier = 0x63
     case digest = 0x64
+    /// A created token: see `CreatedToken`.
+    case created = 0x6d
   }
 
   private static let codeBytes = 16

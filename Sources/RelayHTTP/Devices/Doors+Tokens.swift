@@ -9,10 +9,17 @@ extension Doors {
     _ body: JSONCursor, _ caller: Caller, _ gate: ScopeGate
   ) async throws -> Response {
     let address = try address(in: body, gate)
-    let client =
-      try client(in: body, caller)
-      ?? keys.clientID(
-        forToken: address.token, scope: caller.scope)
+    var client = try client(in: body, caller)
+    if client == nil, address.transport == .courier {
+      client = try await holder(of: address, caller)
+    }
+    let device = client ?? keys.clientID(forToken: address.token, scope: caller.scope)
+    return try await register(address, for: device, caller)
+  }
+
+  private func register(
+    _ address: Address, for client: ClientID, _ caller: Caller
+  ) async throws -> Response {
     let registration = Registration(
       scope: caller.scope, user: caller.user, client: client, address: address)
     let answers = try await submit([.register(registration)])
@@ -26,12 +33,21 @@ extension Doors {
     return Response(json)
   }
 
+  /// The asking user's device that has been given this courier token.
+  private func holder(of address: Address, _ caller: Caller) async throws -> ClientID? {
+    try await visible(.devices(caller.scope, caller.user))
+    let rows = try await read { () async throws(StoreError) in
+      try await reader.devices(of: caller.user, in: caller.scope, limit: limits.devicesListed)
+    }
+    return rows.first { $0.address.place == address }?.key.client
+  }
+
   /// `tokens/create`: a device that has nothing but the courier. Its token names it and opens
   /// nothing: it is never sent anywhere.
   func create(_ body: JSONCursor, _ caller: Caller) async throws -> Response {
     let environment = try environment(in: body)
     let client = try client(in: body, caller) ?? ClientID(RandomID.draw())
-    let token = RandomID.bytes(32)
+    let token = CreatedToken.draw(with: keys)
     let registration = Registration(
       scope: caller.scope, user: caller.user, client: client,
       address: Address(transport: .courier, topic: "", token: token))
@@ -126,6 +142,10 @@ extension Doors {
     }
     let environment = try environment(in: body)
     let token = try pushToken(body.required("apnsToken"))
+    // What `tokens/create` gave comes back, as clients of CloudKit send it.
+    if CreatedToken.isOurs(token, with: keys) {
+      return Address(transport: .courier, topic: "", token: token)
+    }
     return Address(
       transport: .apns, topic: try topic(in: body, gate), token: token, environment: environment)
   }

@@ -1,0 +1,35 @@
+import RelayCore
+
+/// The token of a device that has nothing but the courier: random, and recognised when it comes
+/// back, so that it is never taken for one of Apple's.
+///
+/// Key id, 16 random bytes, code: 32 bytes, as Apple's have. It opens nothing.
+enum CreatedToken {
+  static let bytes = 32
+
+  private static let keyBytes = 4
+  private static let drawnBytes = 16
+  private static let codeBytes = 12
+
+  static func draw(with keys: any TokenKeys) -> [UInt8] {
+    let places = (0..<keyBytes).reversed()
+    let key = places.map { UInt8(truncatingIfNeeded: keys.signing >> ($0 * 8)) }
+    let named = key + RandomID.bytes(drawnBytes)
+    return named + (code(of: named, by: keys.signing, keys) ?? [])
+  }
+
+  static func isOurs(_ token: [UInt8], with keys: any TokenKeys) -> Bool {
+    guard token.count == bytes else { return false }
+    let named = Array(token.dropLast(codeBytes))
+    let keyID = named.prefix(keyBytes).reduce(0) { $0 << 8 | UInt32($1) }
+    guard let code = code(of: named, by: keyID, keys) else { return false }
+    return Secret.isEqual(code, Array(token.suffix(codeBytes)))
+  }
+
+  private static func code(
+    of named: [UInt8], by keyID: UInt32, _ keys: any TokenKeys
+  ) -> [UInt8]? {
+    keys.code(of: [SealedText.Purpose.created.rawValue] + named, keyID: keyID)
+      .map { Array($0.prefix(codeBytes)) }
+  }
+}
