@@ -175,7 +175,9 @@ struct Watch {
   }
 
   mutating func ended(_ attempt: PushAttempt, _ verdict: Verdict) {
-    if inFlight[attempt.device] == attempt.id {
+    // A verdict on whoever had the name before tells nothing of this device.
+    let isCurrent = inFlight[attempt.device] == attempt.id
+    if isCurrent {
       inFlight[attempt.device] = nil
       // The provider refused us, and the device got nothing: no budget counts it.
       if verdict.isRoutes, attempt.route.transport != .courier {
@@ -185,7 +187,7 @@ struct Watch {
     if case .gone = verdict { retired.insert(attempt.device) }
     switch verdict {
     case .delivered, .deliveredElsewhere:
-      if attempt.route.transport != .courier, !renewed.contains(attempt.device) {
+      if isCurrent, attempt.route.transport != .courier, !renewed.contains(attempt.device) {
         found.insert(attempt.device)
       }
     default: break
