@@ -75,7 +75,7 @@ extension EngineLoop {
       vitals.reasons.append(
         "route \(route.key.transport.name) \(route.key.topic) of \(route.key.scope.container) "
           + "\(route.key.scope.environment.name) has every push refused, \(route.refusals) in a "
-          + "row: \(route.lastError ?? "unknown"); check that its topic and key are those of the app")
+          + "row: \(route.lastError ?? "unknown"); check that its topic and key are the app's")
     }
     for route in vitals.routes {
       guard let stop = route.pruningStop else { continue }

@@ -66,8 +66,8 @@ extension KeyRing {
 
   package func digest(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes)) }
 
-  /// APNs takes 64 bytes of `apns-collapse-id`, and a header field no control characters and no blank
-  /// at either end (RFC 9113, 8.2.1): other values become 43 characters.
+  /// APNs takes 64 bytes of `apns-collapse-id`, and a header field no control characters and no
+  /// blank at either end (RFC 9113, 8.2.1): other values become 43 characters.
   package func collapseID(_ value: String) -> String {
     let bytes = value.utf8
     let isField =

@@ -20,7 +20,7 @@ package struct Route: Sendable {
   package private(set) var sent: Int64 = 0
   package private(set) var delivered: Int64 = 0
   package private(set) var lastError: String?
-  /// Pushes that were refused for good since the last that was taken: our mistake, as a wrong topic.
+  /// Pushes that were refused for good since the last that was taken: our mistake.
   package private(set) var refusals = 0
   package internal(set) var pruning: Pruning
   private let inFlightMax: Int

@@ -47,10 +47,9 @@ import Testing
       rig.register(100, address: address(round.isMultiple(of: 2) ? "a" : "b", 200))
       rig.change(.record(.updated))
       for lane in lines(&rig) where lane.route.topic == "a" { route.offer(lane) }
+      let gone = Unregistration.Device.client(Sample.client(UInt64(round)))
       rig.step(
-        .unregister(
-          Unregistration(
-            scope: Sample.scope, user: Sample.owner, device: .client(Sample.client(UInt64(round))))))
+        .unregister(Unregistration(scope: Sample.scope, user: Sample.owner, device: gone)))
     }
     #expect(route.waiting == 2)
   }

@@ -71,7 +71,7 @@ import Testing
     #expect(pruning.stop == nil)
   }
 
-  /// A corrected endpoint is asked at once, and does not inherit how long its predecessor was doubted.
+  /// A corrected endpoint is asked at once, and doubted no longer than any other.
   @Test func anotherProviderEndsTheQuarantine() {
     var pruning = Pruning()
     _ = hear(&pruning, 60, dead: 100, at: .s(0))
