@@ -18,10 +18,11 @@ struct FaultWorld: Sendable {
   /// - Parameters:
   ///   - attempt: how long one may take, for worlds too large for a second.
   ///   - quarantine: of the mass-prune breaker.
+  ///   - budget: background wakes an hour.
   ///   - environment: one more line of the environment's configuration.
   static func start(
     in workplace: Workplace, phones count: Int, neighbours: Int, attempt: String = "1s",
-    quarantine: String = "5m", environment: String = "",
+    quarantine: String = "5m", budget: Int = 1_000, environment: String = "",
     token: @Sendable @escaping (Int) -> String = FaultWorld.token
   ) async throws -> FaultWorld {
     let broken = try await OtherStandin.start(
@@ -34,7 +35,7 @@ struct FaultWorld: Sendable {
       extra: """
         wake: { attemptTimeout: \(attempt), retryFirst: 100ms, retryMax: 1s, probe: 500ms, \
         quarantine: \(quarantine) }
-        budget: { background: { max: 1000, per: 1h } }
+        budget: { background: { max: \(budget), per: 1h } }
         """,
       environment: environment,
       route: "topic: \(healthyTopic), key: { path: \(healthy.directory.path)/AuthKey.p8, "

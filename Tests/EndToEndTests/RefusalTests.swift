@@ -1,0 +1,59 @@
+import Foundation
+import Testing
+
+/// A provider that refuses us, and not the device: what that costs, and who is told.
+@Suite(.serialized) struct RefusalTests {
+  /// With the budget that Apple advises, three probes of a wrong credential cost an hour.
+  @Test func aMendedCredentialWakesItsDeviceWithinTheBound() async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    let world = try await FaultWorld.start(in: workplace, phones: 1, neighbours: 0, budget: 3)
+    var producer = Producer(world.daemon.web, key: workplace.producerKey)
+    var tail = PushTail(world.broken)
+    try await world.set("answer InvalidProviderToken")
+    try await world.change(world.phones, &producer)
+    #expect(
+      try await Pause.until(seconds: 20) {
+        try tail.read()
+        return tail.pushes.count >= 5
+      }, "probed, and refused each time")
+    try await world.set("")
+    let mended = Date().timeIntervalSince1970
+    #expect(
+      try await Pause.until(seconds: 20) {
+        try tail.read()
+        return tail.pushes.contains { $0.status == 200 }
+      })
+    let woken = try #require(tail.pushes.first { $0.status == 200 })
+    let bound =
+      FaultWorld.attemptTimeout + FaultWorld.windowMax
+      + max(1.2 * FaultWorld.retryMax, 2 * FaultWorld.probe + FaultWorld.attemptTimeout)
+    #expect(woken.time - mended <= bound + 1)
+    #expect(await world.stop().status == 0)
+  }
+
+  /// A wrong topic: nothing stops, nobody is retired, and `status` looked well.
+  @Test func aRouteOfWhichEverythingIsRefusedIsToldOf() async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    let world = try await FaultWorld.start(in: workplace, phones: 3, neighbours: 0)
+    var producer = Producer(world.daemon.web, key: workplace.producerKey)
+    try await world.set("answer TopicDisallowed")
+    try await world.change(world.phones, &producer)
+    var status = JSON(nil)
+    let isTold = try await Pause.until(seconds: 20) {
+      status = try await world.daemon.control("/status")
+      return status["reasons"].array.contains {
+        $0.string?.contains("has every push refused, 3 in a row: TopicDisallowed") == true
+      }
+    }
+    #expect(isTold && status["healthy"].bool == false, "\(status)")
+    try await world.set("")
+    try await world.change(world.phones, &producer)
+    #expect(
+      try await Pause.until(seconds: 20) {
+        try await world.daemon.control("/status")["healthy"].bool == true
+      })
+    #expect(await world.stop().status == 0)
+  }
+}
