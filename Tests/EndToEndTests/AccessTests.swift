@@ -13,10 +13,8 @@ import Testing
   ) throws {
     try workplace.configure()
     let secret = "sharedSecret: \(workplace.file("user.secret").path)"
-    let text = try String(contentsOfFile: workplace.configPath, encoding: .utf8)
-      .replacing(secret, with: users)
-      .replacing("producers:\n", with: "producers:\n\(producers)")
-    try text.write(toFile: workplace.configPath, atomically: true, encoding: .utf8)
+    try workplace.reconfigure(
+      (secret, users), ("producers:\n", "producers:\n\(producers)"))
   }
 
   private static func base64URL(_ data: Data) -> String {

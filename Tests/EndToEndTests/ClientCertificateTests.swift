@@ -148,8 +148,6 @@ import Testing
       \(indent)  path: \(workplace.file("provider.pem").path)
       \(indent)  key: \(workplace.file("provider.key").path)
       """
-    let text = try String(contentsOfFile: workplace.configPath, encoding: .utf8)
-    try text.replacing(key, with: certificate)
-      .write(toFile: workplace.configPath, atomically: true, encoding: .utf8)
+    try workplace.reconfigure((key, certificate))
   }
 }

@@ -80,10 +80,9 @@ import Testing
       window: "0s", extra: "budget: { background: { max: 60, per: 1h } }")
     let one = "endpoint: https://127.0.0.1:\(workplace.standinPort)\n"
     let indent = String(repeating: " ", count: 12)
-    let text = try String(contentsOfFile: workplace.configPath, encoding: .utf8)
-      .replacing(one, with: one + "\(indent)otherEndpoint: https://127.0.0.1:\(production.port)\n")
-      .replacing(workplace.file("apns/ca.pem").path, with: workplace.file("both.pem").path)
-    try text.write(toFile: workplace.configPath, atomically: true, encoding: .utf8)
+    try workplace.reconfigure(
+      (one, one + "\(indent)otherEndpoint: https://127.0.0.1:\(production.port)\n"),
+      (workplace.file("apns/ca.pem").path, workplace.file("both.pem").path))
   }
 
   /// States of the user's devices, and why they were given up.

@@ -69,6 +69,16 @@ struct Workplace {
     try text.write(toFile: configPath, atomically: true, encoding: .utf8)
   }
 
+  /// Changes the configuration that was written: each text, which must stand there, by another.
+  func reconfigure(_ changes: (old: String, new: String)...) throws {
+    var text = try String(contentsOfFile: configPath, encoding: .utf8)
+    for (old, new) in changes {
+      guard text.contains(old) else { throw Trouble("\(configPath) has no \"\(old)\"") }
+      text = text.replacing(old, with: new)
+    }
+    try text.write(toFile: configPath, atomically: true, encoding: .utf8)
+  }
+
   /// For a `defer`: nothing of the test is left, however it ended.
   func remove() {
     started.killAll()
@@ -77,24 +87,42 @@ struct Workplace {
   }
 }
 
-enum FreePort {
-  /// A loopback port that nobody listens on now.
-  static func find() throws -> Int {
+/// A loopback port that somebody else has: listens until it is told to leave.
+struct TakenPort {
+  let port: Int
+  private let descriptor: Int32
+
+  init() throws {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    defer { close(descriptor) }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = inet_addr("127.0.0.1")
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let port: in_port_t? = withUnsafeMutablePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-        guard bind(descriptor, address, length) == 0,
+        guard bind(descriptor, address, length) == 0, listen(descriptor, 1) == 0,
           getsockname(descriptor, address, &length) == 0
         else { return nil }
         return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { $0.pointee.sin_port }
       }
     }
-    guard let port else { throw CocoaError(.fileReadUnknown) }
-    return Int(UInt16(bigEndian: port))
+    guard let port else {
+      let reason = String(cString: strerror(errno))
+      close(descriptor)
+      throw Trouble("no port of 127.0.0.1 can be taken: \(reason)")
+    }
+    self.descriptor = descriptor
+    self.port = Int(UInt16(bigEndian: port))
+  }
+
+  func leave() { close(descriptor) }
+}
+
+enum FreePort {
+  /// A loopback port that nobody listens on now.
+  static func find() throws -> Int {
+    let taken = try TakenPort()
+    defer { taken.leave() }
+    return taken.port
   }
 }
