@@ -126,6 +126,21 @@ couriers: swift ## hold 50,000 couriers, and tell them all of a change (also whe
 	$(SWIFT) build -c release --product zonerelay-bench
 	@.ci/couriers
 
+ABUSE_SECONDS ?= 600
+
+.PHONY: abuse
+abuse: swift packages ## hostile callers beside 50 well-behaved users, ABUSE_SECONDS=600 each
+	$(SWIFT) build -c release --product zonerelay
+	$(SWIFT) build -c release --product zonerelay-bench
+	@"$$($(SWIFT) build -c release --show-bin-path)/zonerelay-bench" abuse \
+	  --seconds $(ABUSE_SECONDS) </dev/null
+
+FUZZ_SECONDS ?= 600
+
+.PHONY: fuzz
+fuzz: swift packages ## every parser of network and disk under libFuzzer, FUZZ_SECONDS=600 each
+	@SECONDS_EACH=$(FUZZ_SECONDS) .ci/fuzz
+
 .PHONY: lint
 lint: swift ## check the form of every source file
 	$(SWIFT) format lint --strict --recursive --configuration .swift-format \

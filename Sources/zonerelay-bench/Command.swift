@@ -14,7 +14,7 @@ struct Bench: AsyncParsableCommand {
       """,
     subcommands: [
       PushCommand.self, IngestCommand.self, BurstCommand.self, MatchCommand.self,
-      FanOutCommand.self, CourierCommand.self, AllCommand.self,
+      FanOutCommand.self, CourierCommand.self, AbuseCommand.self, AllCommand.self,
     ])
 }
 

@@ -21,9 +21,11 @@ struct Daemon {
   ///
   /// - Parameters:
   ///   - apns: lines of configuration for a route, indented as they belong.
+  ///   - others: bearer keys of further producers, by name.
   ///   - store: a directory with a store in it; nil: an empty one is made.
   static func start(
-    _ bench: Workbench, apns: String = "", store: URL? = nil, patience: Duration = .seconds(30)
+    _ bench: Workbench, apns: String = "", others: [String: String] = [:], store: URL? = nil,
+    patience: Duration = .seconds(30)
   ) async throws -> Daemon {
     let program = bench.options.daemonPath
     guard FileManager.default.isExecutableFile(atPath: program) else {
@@ -39,6 +41,9 @@ struct Daemon {
     }
     let port = try Loopback.freePort()
     let control = place.appendingPathComponent("control.sock").path
+    let producers = try others.sorted { $0.key < $1.key }.map {
+      "          - { name: \($0.key), bearer: \(try secret("\($0.key).key", $0.value)) }\n"
+    }.joined()
     let text = """
       server:
         listen: \(Loopback.address):\(port)
@@ -55,10 +60,10 @@ struct Daemon {
                 sharedSecret: \(try secret("user.secret", userSecret))
               producers:
                 - { name: bench, bearer: \(try secret("producer.key", producerKey)) }
-      \(apns)
+
       """
     let file = place.appendingPathComponent("zonerelay.yaml")
-    try text.write(to: file, atomically: true, encoding: .utf8)
+    try (text + producers + apns + "\n").write(to: file, atomically: true, encoding: .utf8)
     let child = try bench.start(program, ["serve", "--config", file.path], name: "serve")
     let daemon = Daemon(child: child, port: port, bench: bench, control: control)
     try Loopback.waitForListener(on: port, by: child, name: "zonerelay", patience: patience)

@@ -15,4 +15,9 @@ enum OpenFiles {
     guard setrlimit(files, &limit) == 0 else { throw Trouble("the limit of files stays as it is") }
     return Int(clamping: limit.rlim_cur)
   }
+
+  /// Files, sockets included, that a program has open now.
+  static func count(of child: Child) throws -> Int {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/\(child.pid)/fd").count
+  }
 }

@@ -1,0 +1,27 @@
+import ArgumentParser
+
+struct AbuseCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "abuse",
+    abstract: "Hostile callers beside 50 well-behaved users: what those feel, and what is left.",
+    discussion: """
+      Measures 50 users alone, then beside a stranger, a user with a valid token and a producer \
+      with a valid key who do their worst, each alone and all together. It fails, with exit code \
+      1, when a well-behaved user is refused or waits too long, when a hostile caller is answered \
+      500, when memory or files grow beyond their bounds, or when a killed daemon recovers late.
+      """)
+  @OptionGroup var options: Options
+  @Option(help: "Seconds that each hostile caller goes on (default 600; a tenth with --quick).")
+  var seconds: Int?
+
+  func validate() throws {
+    if let seconds, !(5...3_600).contains(seconds) {
+      throw ValidationError("--seconds must be between 5 and 3600")
+    }
+  }
+
+  func run() async throws {
+    let length = seconds ?? options.amount(600)
+    try await Session.run(options) { try await AbuseBench($0, seconds: length).run() }
+  }
+}
