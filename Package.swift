@@ -169,6 +169,26 @@ let roomTests: [Target] = [
   .tests("TidyTests", [], products: []),
 ]
 
+let fuzzed: [Target.Dependency] =
+  [
+    "RelayCommands", "RelayHTTP", "RelayPush", "RelayStore", "RelayEngine", "RelayCore",
+    "RelayWire",
+  ].map { .target(name: $0) } + [
+    .product(name: "HTTPTypes", package: "swift-http-types"),
+    .product(name: "Hummingbird", package: "hummingbird"),
+  ]
+
+/// The parsers that any bytes may reach: a test of a few seconds each, or with `ZONERELAY_FUZZ` a
+/// program for libFuzzer (`make fuzz`).
+let fuzzing: Target =
+  Context.environment["ZONERELAY_FUZZ"] == nil
+  ? .testTarget(
+    name: "FuzzTests", dependencies: fuzzed, exclude: ["Corpus", "Driver"], swiftSettings: strict)
+  : .executableTarget(
+    name: "zonerelay-fuzz", dependencies: fuzzed, path: "Tests/FuzzTests",
+    exclude: ["Corpus", "ParserFuzzTests.swift", "Mutator.swift"],
+    swiftSettings: strict + [.define("FUZZING")])
+
 /// `ZONERELAY_ONLY=core`, or names of targets: these and what they need, so that one room builds
 /// and tests while another is being rebuilt.
 func selected(_ all: [Target], core: [Target]) -> [Target] {
@@ -206,5 +226,5 @@ let package = Package(
     .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ],
-  targets: selected(core + outside + rooms + roomTests, core: core)
+  targets: selected(core + outside + rooms + roomTests + [fuzzing], core: core)
 )

@@ -1,0 +1,61 @@
+import Foundation
+@testable import RelayCore
+@testable import RelayEngine
+@testable import RelayHTTP
+@testable import RelayStore
+import RelayWire
+
+/// What stands in the store's files. SQLite's own pages are SQLite's; these are the blobs in them.
+extension FuzzedParser {
+  static let fromDisk: [FuzzedParser] = [
+    FuzzedParser("journal-row", seeds: [journalRow]) { bytes in
+      _ = try? JournalRow.marks(in: bytes)
+      guard let entries = try? JournalRow.entries(in: bytes, where: { _ in true }) else { return }
+      // What was read is written and read again as the same.
+      let again = try? JournalRow.entries(in: JournalRow.blob(of: entries), where: { _ in true })
+      precondition(again == entries, "a journal row that was read is another when written again")
+    },
+    blob("lane-record", LaneRecord.self), blob("detail", Detail.self),
+    blob("subscription-row", SubscriptionRow.self), blob("zone-numbers", ZoneNumbers.self),
+    blob("message", Forwarded.Message.self), blob("fan-out", FanOut.self),
+    blob("feedback", Feedback.self), blob("remembered-list", RememberedList.self),
+    blob("address-body", AddressBody.self),
+  ]
+
+  private static func blob<Value: BlobCoded & SendableMetatype>(
+    _ name: String, _: Value.Type
+  ) -> FuzzedParser {
+    let version: [UInt8] = [Value.blobVersion]
+    let seeds = [0, 1, 12, 60, 200].map { count in
+      version + (0..<count).map { UInt8(truncatingIfNeeded: $0 % 5) }
+    }
+    return FuzzedParser(name, seeds: seeds) { bytes in
+      // Only the version that is read now leads any further.
+      guard let value = try? Value(blob: version + bytes.dropFirst()) else { return }
+      let written = value.blob
+      guard let again = try? Value(blob: written) else {
+        preconditionFailure("\(Value.self) was read, and cannot be read when written again")
+      }
+      precondition(again.blob == written, "\(Value.self) changes when it is written again")
+    }
+  }
+
+  /// Made from the seeds of events, so that it has every kind of field.
+  private static var journalRow: [UInt8] {
+    let reader = EventReader(
+      scope: scope, producer: "records-1", ids: FuzzKeys(), limits: HTTPLimits(), now: now)
+    var entries: [JournalEntry] = []
+    for text in eventSeeds {
+      guard let root = try? JSONTree(Array(text.utf8)).root else { continue }
+      for event in (try? root.elements()) ?? [root] {
+        guard let change = try? reader.change(event) else { continue }
+        entries.append(
+          JournalEntry(
+            partition: PartitionID(3), ordinal: Ordinal(UInt64(entries.count + 1)), at: now,
+            fact: .change(change)))
+      }
+    }
+    precondition(entries.count == 2, "the seeds of events are no events any more")
+    return JournalRow.blob(of: entries)
+  }
+}
