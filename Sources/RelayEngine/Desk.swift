@@ -7,7 +7,7 @@ struct Desk: Sendable {
     /// Answers still missing for each fact; a broadcast fact has one a partition.
     var missing: [Int]
     var left: Int
-    var facts: Int
+    var room: Inbox.Room
     var send: @Sendable (Result<[Answer], Unavailable>) -> Void
   }
 
@@ -19,7 +19,7 @@ struct Desk: Sendable {
     let count = submission.facts.count
     open[last] = Open(
       answers: Array(repeating: .done, count: count), missing: Array(repeating: 0, count: count),
-      left: count, facts: count, send: submission.answer)
+      left: count, room: submission.room, send: submission.answer)
     return (0..<count).map { Settling.Ticket(submission: last, index: $0) }
   }
 
@@ -27,17 +27,17 @@ struct Desk: Sendable {
     open[ticket.submission]?.missing[ticket.index] = answers
   }
 
-  /// - Returns: how many facts of the inbox's bound are free again.
-  mutating func answer(_ due: Settling.Due) -> Int {
-    guard let index = open.index(forKey: due.ticket.submission) else { return 0 }
+  /// - Returns: how much of the inbox's bounds is free again.
+  mutating func answer(_ due: Settling.Due) -> Inbox.Room {
+    guard let index = open.index(forKey: due.ticket.submission) else { return .none }
     open.values[index].answers[due.ticket.index] = due.answer
     open.values[index].missing[due.ticket.index] -= 1
-    guard open.values[index].missing[due.ticket.index] == 0 else { return 0 }
+    guard open.values[index].missing[due.ticket.index] == 0 else { return .none }
     open.values[index].left -= 1
-    guard open.values[index].left == 0 else { return 0 }
+    guard open.values[index].left == 0 else { return .none }
     let done = open.remove(at: index).value
     done.send(.success(done.answers))
-    return done.facts
+    return done.room
   }
 
   /// The daemon ends: what became of these their senders learn by sending them again.
@@ -50,9 +50,9 @@ struct Desk: Sendable {
 
   /// Nothing of this fact was taken: the whole submission is to be sent again. What was taken of it
   /// will count as duplicate.
-  mutating func refuse(_ ticket: Settling.Ticket, _ why: Unavailable) -> Int {
-    guard let done = open.removeValue(forKey: ticket.submission) else { return 0 }
+  mutating func refuse(_ ticket: Settling.Ticket, _ why: Unavailable) -> Inbox.Room {
+    guard let done = open.removeValue(forKey: ticket.submission) else { return .none }
     done.send(.failure(why))
-    return done.facts
+    return done.room
   }
 }

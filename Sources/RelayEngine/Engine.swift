@@ -50,7 +50,7 @@ package final class Engine: Relaying, Sendable {
     self.outside = outside
     self.settings = settings
     self.logger = logger
-    inbox = Inbox(factsMax: settings.inboxMax)
+    inbox = Inbox(factsMax: settings.inboxMax, bytesMax: settings.inboxBytesMax)
     visibility = Visibility(readersMax: settings.readersMax)
   }
 

@@ -31,19 +31,41 @@ extension EngineLoop {
   }
 
   mutating func commitFailed(_ error: StoreError, at now: Instant) throws {
-    guard error.code == .full else {
+    if error.isPassing {
+      logger.error("journal refused", metadata: ["error": "\(error)"])
+      tally.storeTrouble = error.message
+      return try end(commit.refused(retryAt: now + FoldSchedule.retry), because: error)
+    }
+    guard error.code == .tooLarge else {
       logger.critical("journal failed", metadata: ["error": "\(error)"])
       throw error
     }
-    logger.error("journal refused", metadata: ["error": "\(error)"])
-    tally.storeTrouble = error.message
-    refuse(commit.refused(retryAt: now + FoldSchedule.retry), .storeFull)
+    try end(commit.refusedForSize(), because: error)
   }
 
-  private mutating func refuse(_ tickets: [Settling.Ticket], _ cause: Unavailable.Cause) {
-    for ticket in tickets {
-      inbox.release(desk.refuse(ticket, Unavailable(cause, retryAfterSeconds: 5)))
+  private mutating func end(_ refused: GroupCommit.Refused, because error: StoreError) throws {
+    switch refused {
+    case .requests(let tickets):
+      let cause: Unavailable.Cause = error.code == .full ? .storeFull : .storeUnwritable
+      for ticket in tickets { refuse(ticket, cause) }
+    case .divided:
+      logger.notice("journal takes less at once", metadata: ["error": "\(error)"])
+    case .request(let ticket):
+      logger.error("journal refused one request for good", metadata: ["error": "\(error)"])
+      refuse(ticket, .requestTooLarge)
+    case .own(let fact):
+      // What was accepted is not dropped: the names are told, the values are not.
+      guard let smaller = fact.withoutValues else {
+        logger.critical("journal refused a fact of the relay", metadata: ["error": "\(error)"])
+        throw error
+      }
+      logger.error("a forwarded change goes without values", metadata: ["error": "\(error)"])
+      commit.putBack(smaller)
     }
+  }
+
+  private mutating func refuse(_ ticket: Settling.Ticket, _ cause: Unavailable.Cause) {
+    inbox.release(desk.refuse(ticket, Unavailable(cause, retryAfterSeconds: 5)))
   }
 
   mutating func folded(_ rows: [OutboxRow], at now: Instant, _ effects: inout [Effect]) {
@@ -74,7 +96,7 @@ extension EngineLoop {
   }
 
   mutating func foldFailed(_ error: StoreError, at now: Instant) throws {
-    guard error.code == .full else {
+    guard error.isPassing else {
       logger.critical("fold failed", metadata: ["error": "\(error)"])
       throw error
     }

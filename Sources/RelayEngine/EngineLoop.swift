@@ -1,4 +1,5 @@
 import Logging
+import OrderedCollections
 import RelayCore
 
 /// The loop: takes what came in, starts a commit, steps what is durable, performs effects, folds.
@@ -106,14 +107,16 @@ struct EngineLoop: ~Copyable {
 
   private mutating func admit(_ submission: Inbox.Submission) {
     let tickets = desk.open(submission)
+    var shares: OrderedDictionary<PartitionID, [GroupCommit.Waiting]> = [:]
     for (fact, ticket) in zip(submission.facts, tickets) {
       let homes = fact.homes
       desk.expect(homes.count, for: ticket)
       for home in homes {
-        commit.add(
+        shares[home, default: []].append(
           GroupCommit.Waiting(partition: home, fact: fact, origin: .submission(ticket)))
       }
     }
+    for share in shares.values { commit.add(share) }
   }
 
   private mutating func handle(

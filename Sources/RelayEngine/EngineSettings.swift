@@ -6,6 +6,8 @@ package struct EngineSettings: Sendable {
   package var policy = WakePolicy()
   /// Facts taken and not yet answered.
   package var inboxMax = 65_536
+  /// What they take in memory, all together.
+  package var inboxBytesMax = 64 << 20
   /// Readers that wait for a fold.
   package var readersMax = 4_096
   /// Facts journalled and not folded; beyond, new ones are refused until folds catch up.

@@ -3,6 +3,9 @@ import RelayCore
 
 /// Everything that came in meanwhile goes into one durable commit; one is under way at a time, and
 /// gives its facts their ordinals only when it is durable.
+///
+/// A commit is bounded by facts and bytes, but one request's facts for one partition are never
+/// divided: they become durable, and visible, together. The bound gives way to them.
 struct GroupCommit: Sendable {
   /// Who hears of a fact when it has been stepped.
   enum Origin: Sendable {
@@ -23,66 +26,160 @@ struct GroupCommit: Sendable {
     var origin: Origin
   }
 
-  /// Facts in one commit; what is beyond goes into the next.
-  static let factsMax = 8_192
+  /// What one commit holds at most, unless a single unit is larger.
+  struct Bounds: Hashable, Sendable {
+    var facts = 8_192
+    var bytes = 8 << 20
+  }
 
-  private var waiting: Deque<Waiting> = []
-  private var underWay: [Placed] = []
+  /// Facts that are committed together: one request's for one partition, or one of our own.
+  private struct Unit: Sendable {
+    let facts: [Waiting]
+    let bytes: Int
+
+    init(_ facts: [Waiting]) {
+      self.facts = facts
+      bytes = facts.reduce(0) { $0 + $1.fact.footprint }
+    }
+  }
+
+  private let bounds: Bounds
+  /// What the next commit holds at most: less than `bounds` after a refusal, until commits succeed.
+  private var current: Bounds
+  private var waiting: Deque<Unit> = []
+  private var underWay: [Unit] = []
+  private var placed: [Placed] = []
   private var last: [Ordinal]
   private var retryAt: Instant?
 
   /// - Parameter last: of each partition, the last ordinal in its journal.
-  init(last: [Ordinal]) { self.last = last }
+  init(last: [Ordinal], bounds: Bounds = Bounds()) {
+    self.last = last
+    self.bounds = bounds
+    current = bounds
+  }
 
   var isIdle: Bool { waiting.isEmpty && underWay.isEmpty }
   var isUnderWay: Bool { !underWay.isEmpty }
 
-  mutating func add(_ fact: Waiting) { waiting.append(fact) }
+  mutating func add(_ fact: Waiting) { add([fact]) }
+
+  /// - Parameter facts: of one partition; they are never divided.
+  mutating func add(_ facts: [Waiting]) {
+    guard !facts.isEmpty else { return }
+    waiting.append(Unit(facts))
+  }
 
   /// The next commit, if none is under way and something waits.
   mutating func next(at now: Instant) -> [JournalEntry]? {
     guard underWay.isEmpty, !waiting.isEmpty else { return nil }
     if let retryAt, now < retryAt { return nil }
     retryAt = nil
+    var left = current
     var next = last
-    underWay.reserveCapacity(min(waiting.count, Self.factsMax))
-    while underWay.count < Self.factsMax, let item = waiting.popFirst() {
-      let index = Int(item.partition.number)
-      next[index] = next[index].next
-      underWay.append(
-        Placed(
-          entry: JournalEntry(
-            partition: item.partition, ordinal: next[index], at: now, fact: item.fact),
-          origin: item.origin))
+    while let unit = waiting.first {
+      let fits = unit.facts.count <= left.facts && unit.bytes <= left.bytes
+      guard fits || underWay.isEmpty else { break }
+      waiting.removeFirst()
+      left.facts -= unit.facts.count
+      left.bytes -= unit.bytes
+      underWay.append(unit)
+      for item in unit.facts {
+        let index = Int(item.partition.number)
+        next[index] = next[index].next
+        placed.append(
+          Placed(
+            entry: JournalEntry(
+              partition: item.partition, ordinal: next[index], at: now, fact: item.fact),
+            origin: item.origin))
+      }
     }
-    return underWay.map(\.entry)
+    return placed.map(\.entry)
   }
 
   /// It is durable: these are stepped now, in this order.
   mutating func committed() -> [Placed] {
-    for placed in underWay { last[Int(placed.entry.partition.number)] = placed.entry.ordinal }
-    defer { underWay = [] }
-    return underWay
+    for placed in placed { last[Int(placed.entry.partition.number)] = placed.entry.ordinal }
+    // Twice as much as before a refusal, step by step.
+    current.facts = Self.doubled(current.facts, upTo: bounds.facts)
+    current.bytes = Self.doubled(current.bytes, upTo: bounds.bytes)
+    defer { (underWay, placed) = ([], []) }
+    return placed
   }
 
-  /// Nothing of it was written. Facts of our own wait for the next try; the others are given back
-  /// to be refused.
-  mutating func refused(retryAt: Instant) -> [Settling.Ticket] {
+  /// What becomes of a commit that wrote nothing.
+  enum Refused: Sendable {
+    /// These requests are refused; facts of our own wait for the next try.
+    case requests([Settling.Ticket])
+    /// It is tried again in parts.
+    case divided
+    /// It was this request's alone, and the store will never take it.
+    case request(Settling.Ticket)
+    /// It was this fact of our own alone, and the store will never take it.
+    case own(Waiting)
+  }
+
+  /// The store has no room now, or cannot write now.
+  ///
+  /// The next commit is half as large: a large group of our own must not wait for room that a small
+  /// one does not need.
+  mutating func refused(retryAt: Instant) -> Refused {
+    self.retryAt = retryAt
+    halve()
     var tickets: [Settling.Ticket] = []
-    let all = underWay.map {
-      Waiting(partition: $0.entry.partition, fact: $0.entry.fact, origin: $0.origin)
-    }
-    underWay = []
-    var own: Deque<Waiting> = []
-    for item in all + waiting {
-      if case .submission(let ticket) = item.origin {
-        tickets.append(ticket)
-      } else {
-        own.append(item)
-      }
+    var own: Deque<Unit> = []
+    for unit in underWay + waiting {
+      let asked = unit.facts.compactMap(\.ticket)
+      if asked.isEmpty { own.append(unit) } else { tickets += asked }
     }
     waiting = own
-    self.retryAt = retryAt
-    return tickets
+    (underWay, placed) = ([], [])
+    return .requests(tickets)
+  }
+
+  /// The store takes no commit of this size, now or later.
+  mutating func refusedForSize() -> Refused {
+    defer { (underWay, placed) = ([], []) }
+    if underWay.count > 1 {
+      halve()
+      waiting.prepend(contentsOf: underWay)
+      return .divided
+    }
+    guard let item = underWay.first?.facts.first else { return .divided }
+    return item.ticket.map { .request($0) } ?? .own(item)
+  }
+
+  /// Puts a fact before all that waits: it takes the place of one that the store refused.
+  mutating func putBack(_ fact: Waiting) { waiting.prepend(Unit([fact])) }
+
+  private static func doubled(_ value: Int, upTo bound: Int) -> Int {
+    value > bound / 2 ? bound : value * 2
+  }
+
+  private mutating func halve() {
+    let bytes = underWay.reduce(0) { $0 + $1.bytes }
+    current = Bounds(facts: max(1, placed.count / 2), bytes: max(1, bytes / 2))
+  }
+}
+
+extension GroupCommit.Waiting {
+  fileprivate var ticket: Settling.Ticket? {
+    guard case .submission(let ticket) = origin else { return nil }
+    return ticket
+  }
+
+  /// A change on its way to another partition, without its record's values: what is left are names,
+  /// which are short. Nil: it has none.
+  var withoutValues: GroupCommit.Waiting? {
+    guard case .forwarded(var forwarded) = fact,
+      case .change(var change, let position) = forwarded.message,
+      case .record(var record) = change.event, !record.fields.isEmpty
+    else { return nil }
+    record.fields = []
+    change.event = .record(record)
+    forwarded.message = .change(change, at: position)
+    var smaller = self
+    smaller.fact = .forwarded(forwarded)
+    return smaller
   }
 }

@@ -4,10 +4,25 @@ import Synchronization
 /// What goes into the loop: facts from outside, bounded and answered when full; and completions of
 /// our own effects, which have a reserved place and are never dropped (P11).
 final class Inbox: Sendable {
+  /// What is taken of the inbox's bounds.
+  struct Room: Hashable, Sendable {
+    var facts: Int
+    var bytes: Int
+
+    static let none = Room(facts: 0, bytes: 0)
+  }
+
   /// Facts that belong together, and who waits for their answers.
   struct Submission: Sendable {
-    var facts: [Fact]
-    var answer: @Sendable (Result<[Answer], Unavailable>) -> Void
+    let facts: [Fact]
+    let room: Room
+    let answer: @Sendable (Result<[Answer], Unavailable>) -> Void
+
+    init(facts: [Fact], answer: @escaping @Sendable (Result<[Answer], Unavailable>) -> Void) {
+      self.facts = facts
+      self.answer = answer
+      room = Room(facts: facts.count, bytes: facts.reduce(0) { $0 + $1.footprint })
+    }
 
     /// What fan-outs can come from.
     var hasChanges: Bool {
@@ -42,7 +57,7 @@ final class Inbox: Sendable {
 
   private struct State {
     var batch = Batch()
-    var facts = 0
+    var taken = Room.none
     var acknowledgements = 0
     var couriers = 0
     var waiter: CheckedContinuation<Void, Never>?
@@ -52,13 +67,15 @@ final class Inbox: Sendable {
   }
 
   private let state = Mutex(State())
-  private let factsMax: Int
+  private let bounds: Room
   /// Acknowledgements beyond it are dropped: losing one costs at most a repeated wake.
   private static let acknowledgementsMax = 65_536
   /// Comings and goings at the courier: twice what may be open at once, for it all to be replaced.
   private static let couriersMax = 262_144
 
-  init(factsMax: Int) { self.factsMax = factsMax }
+  init(factsMax: Int, bytesMax: Int = .max) {
+    bounds = Room(facts: factsMax, bytes: bytesMax)
+  }
 
   /// - Returns: why nothing was taken; nil if all of it was.
   func offer(_ submission: Submission) -> Unavailable? {
@@ -66,10 +83,12 @@ final class Inbox: Sendable {
       if let cause = $0.refusal, cause != .fanOutsFull || submission.hasChanges {
         return (Unavailable(cause, retryAfterSeconds: 5), nil)
       }
-      guard $0.facts == 0 || $0.facts + submission.facts.count <= factsMax else {
-        return (Unavailable(.inboxFull, retryAfterSeconds: 1), nil)
-      }
-      $0.facts += submission.facts.count
+      let facts = $0.taken.facts + submission.room.facts
+      // What came from a lone large request is free again when that is answered.
+      let (bytes, isOver) = $0.taken.bytes.addingReportingOverflow(submission.room.bytes)
+      guard $0.taken.facts == 0 || (facts <= bounds.facts && !isOver && bytes <= bounds.bytes)
+      else { return (Unavailable(.inboxFull, retryAfterSeconds: 1), nil) }
+      $0.taken = Room(facts: facts, bytes: bytes)
       $0.batch.submissions.append(submission)
       return (nil, $0.waiter.take())
     }
@@ -131,8 +150,14 @@ final class Inbox: Sendable {
   /// It takes no facts any more: told to drain, or about to end.
   var isDraining: Bool { state.withLock { $0.refusal == .draining } }
 
-  /// Facts taken that the loop has answered or journalled.
-  func release(_ facts: Int) { state.withLock { $0.facts -= facts } }
+  /// Of what was taken, so much is answered.
+  func release(_ room: Room) {
+    guard room != .none else { return }
+    state.withLock {
+      $0.taken.facts -= room.facts
+      $0.taken.bytes -= room.bytes
+    }
+  }
 
   /// The loop has ended: who still waits here is told, and nobody comes in any more.
   func close() {

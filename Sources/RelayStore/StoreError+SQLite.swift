@@ -12,11 +12,26 @@ extension StoreError {
     case .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_ERROR:
       return StoreError(
         .corrupt, "\(file) contradicts what is to be written (\(error.text)); restore a backup")
-    default:
+    case .SQLITE_FULL:
       return StoreError(
         .full,
         "\(file) cannot be written (\(error.text)); nothing was: make room on its disk, "
-          + "or let go of the lock on it, and it goes on by itself")
+          + "and it goes on by itself")
+    case .SQLITE_BUSY, .SQLITE_LOCKED:
+      return StoreError(
+        .busy,
+        "\(file) is locked by another program (\(error.text)); nothing was written: end that "
+          + "program, and it goes on by itself")
+    case .SQLITE_TOOBIG, .SQLITE_NOMEM:
+      return StoreError(
+        .tooLarge,
+        "\(file) takes no more than this at once (\(error.text)); nothing was written, and the "
+          + "daemon tries again with less")
+    default:
+      return StoreError(
+        .unwritable,
+        "\(file) cannot be written (\(error.text)); nothing was: look at its disk, its mount and "
+          + "its permissions; it goes on by itself")
     }
   }
 

@@ -48,7 +48,10 @@ import Testing
     commit.add(waiting(1))
     _ = commit.next(at: now)
     commit.add(waiting(2, ticket(1)))
-    let refused = commit.refused(retryAt: now + .seconds(1))
+    guard case .requests(let refused) = commit.refused(retryAt: now + .seconds(1)) else {
+      Issue.record("requests are refused")
+      return
+    }
     #expect(refused.map(\.index) == [0, 1])
     #expect(commit.next(at: now) == nil)
     #expect(commit.next(at: now + .seconds(1))?.map(\.ordinal) == [Ordinal(1)])
@@ -56,10 +59,118 @@ import Testing
 
   /// A group is bounded; the rest is the next one.
   @Test func aGroupIsBounded() {
-    var commit = GroupCommit(last: [Ordinal](repeating: .zero, count: PartitionID.count))
-    for _ in 0..<(GroupCommit.factsMax + 5) { commit.add(waiting(0)) }
-    #expect(commit.next(at: now)?.count == GroupCommit.factsMax)
+    var commit = commit(bytes: .max, facts: 10)
+    for _ in 0..<15 { commit.add(waiting(0)) }
+    #expect(commit.next(at: now)?.count == 10)
     _ = commit.committed()
     #expect(commit.next(at: now)?.count == 5)
+  }
+
+  private func change(_ number: UInt64, bytes: Int) -> GroupCommit.Waiting {
+    let record = RecordChange(
+      verb: .created, name: "A", type: "Note",
+      fields: [Field(name: "text", value: .string(String(repeating: "x", count: bytes)))])
+    let zone = ZoneID(name: "Notes", owner: UserID("_a"))
+    return GroupCommit.Waiting(
+      partition: PartitionID(1), fact: World.change(number, zone, event: .record(record)),
+      origin: .submission(Settling.Ticket(submission: number, index: 0)))
+  }
+
+  private func commit(bytes: Int, facts: Int = 100) -> GroupCommit {
+    GroupCommit(
+      last: [Ordinal](repeating: .zero, count: PartitionID.count),
+      bounds: GroupCommit.Bounds(facts: facts, bytes: bytes))
+  }
+
+  /// A group is bounded by bytes as well; what is larger than the bound goes alone.
+  @Test func aGroupIsBoundedByBytes() {
+    var commit = commit(bytes: 2 * change(1, bytes: 1_000).fact.footprint)
+    for number in UInt64(1)...3 { commit.add(change(number, bytes: 1_000)) }
+    commit.add(change(4, bytes: 10_000))
+    commit.add(change(5, bytes: 10))
+    var groups: [Int] = []
+    while let next = commit.next(at: now) {
+      groups.append(next.count)
+      _ = commit.committed()
+    }
+    #expect(groups == [2, 1, 1, 1])
+  }
+
+  /// One request's facts for one partition become durable together, however many they are.
+  @Test func aRequestsShareIsNeverDivided() {
+    var commit = commit(bytes: 1_000, facts: 3)
+    commit.add([change(1, bytes: 10)])
+    commit.add((0..<5).map { _ in change(2, bytes: 900) })
+    commit.add([change(3, bytes: 10)])
+    var groups: [Int] = []
+    while let next = commit.next(at: now) {
+      groups.append(next.count)
+      _ = commit.committed()
+    }
+    #expect(groups == [1, 5, 1])
+  }
+
+  /// What the store takes in parts is taken in parts, in its order and with the same ordinals, and
+  /// nothing is refused; after successes groups grow again.
+  @Test func aGroupRefusedForItsSizeIsTriedInHalves() {
+    var commit = commit(bytes: 1 << 20)
+    for number in UInt64(1)...8 { commit.add(change(number, bytes: 100)) }
+    var groups: [Int] = []
+    var ordinals: [UInt64] = []
+    while let next = commit.next(at: now) {
+      if next.count > 3 {
+        guard case .divided = commit.refusedForSize() else {
+          Issue.record("it is divided")
+          return
+        }
+        continue
+      }
+      groups.append(next.count)
+      ordinals += next.map(\.ordinal.number)
+      _ = commit.committed()
+    }
+    #expect(ordinals == Array(1...8))
+    #expect(groups.allSatisfy { $0 <= 3 } && groups.count <= 5)
+  }
+
+  /// Alone and still too large: its sender is told, and it is not tried again.
+  @Test func aRequestTooLargeAloneIsGivenBack() {
+    var commit = commit(bytes: 1 << 20)
+    commit.add([change(7, bytes: 100), change(7, bytes: 100)])
+    _ = commit.next(at: now)
+    guard case .request(let ticket) = commit.refusedForSize() else {
+      Issue.record("its request is named")
+      return
+    }
+    #expect(ticket.submission == 7)
+    #expect(commit.isIdle && commit.next(at: now) == nil)
+  }
+
+  /// A fact of our own that is too large alone comes back to the loop, which decides.
+  @Test func aFactOfOurOwnTooLargeAloneIsGivenBack() {
+    var commit = commit(bytes: 1 << 20)
+    commit.add(waiting(1))
+    commit.add(waiting(2))
+    _ = commit.next(at: now)
+    _ = commit.refusedForSize()
+    _ = commit.next(at: now)
+    guard case .own(let fact) = commit.refusedForSize() else {
+      Issue.record("the fact is given back")
+      return
+    }
+    #expect(fact.partition == PartitionID(1))
+    commit.putBack(fact)
+    #expect(commit.next(at: now)?.map(\.partition.number) == [1])
+  }
+
+  /// Without room, what is ours is tried again in a smaller group: the room that is left may do.
+  @Test func withoutRoomTheNextTryIsSmaller() {
+    var commit = commit(bytes: 1 << 20)
+    for number in 0..<8 { commit.add(waiting(number)) }
+    #expect(commit.next(at: now)?.count == 8)
+    _ = commit.refused(retryAt: now)
+    #expect(commit.next(at: now)?.count == 4)
+    _ = commit.committed()
+    #expect(commit.next(at: now)?.count == 4)
   }
 }

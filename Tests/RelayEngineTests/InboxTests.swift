@@ -21,8 +21,42 @@ import Testing
     #expect(inbox.offer(submission(8)) == nil)
     #expect(inbox.offer(submission(3))?.cause == .inboxFull)
     #expect(inbox.offer(submission(2)) == nil)
-    inbox.release(8)
+    inbox.release(submission(8).room)
     #expect(inbox.offer(submission(3)) == nil)
+  }
+
+  /// A submission of one change whose record has a text of so many bytes.
+  private func submission(bytes: Int) -> Inbox.Submission {
+    let record = RecordChange(
+      verb: .created, name: "A", type: "Note",
+      fields: [Field(name: "text", value: .string(String(repeating: "x", count: bytes)))])
+    let zone = ZoneID(name: "Notes", owner: UserID("_a"))
+    return Inbox.Submission(
+      facts: [World.change(1, zone, event: .record(record))], answer: { _ in })
+  }
+
+  /// Few changes may be large: memory is bounded by bytes too.
+  @Test func itIsBoundedByBytes() {
+    let one = submission(bytes: 10_000)
+    let inbox = Inbox(factsMax: 1_000, bytesMax: 2 * one.room.bytes)
+    inbox.begin()
+    #expect(inbox.offer(one) == nil)
+    #expect(inbox.offer(submission(bytes: 10_001))?.cause == .inboxFull)
+    #expect(inbox.offer(one) == nil)
+    #expect(inbox.offer(submission(1))?.cause == .inboxFull)
+    inbox.release(one.room)
+    #expect(inbox.offer(submission(bytes: 9_999)) == nil)
+  }
+
+  /// Larger than all that there is room for: taken when nothing else is there.
+  @Test func aSubmissionOfTooManyBytesIsTakenAlone() {
+    let inbox = Inbox(factsMax: 1_000, bytesMax: 1_000)
+    inbox.begin()
+    let large = submission(bytes: 5_000)
+    #expect(inbox.offer(large) == nil)
+    #expect(inbox.offer(submission(1))?.cause == .inboxFull)
+    inbox.release(large.room)
+    #expect(inbox.offer(submission(1)) == nil)
   }
 
   /// A submission larger than the bound is taken when nothing else is there: a limit never means

@@ -7,7 +7,8 @@ package protocol Relaying: Sendable {
   /// Takes facts in, in their order, and returns their answers in the same order once each is
   /// durable, stepped and as far along as its kind demands (a revocation holds everywhere).
   ///
-  /// The facts of one call become durable together, and what they change becomes visible together.
+  /// The facts of one call for one partition become durable together, and what they change becomes
+  /// visible together.
   ///
   /// - Throws: `Unavailable` if nothing of them was taken: say when to come again. The same facts
   ///   may be submitted again; repeated changes answer `.duplicate`.
@@ -78,6 +79,10 @@ package struct Unavailable: Error, Hashable, Sendable {
     case readersFull = "readers_full"
     /// The store has no room: 503.
     case storeFull = "store_full"
+    /// The store cannot be written: 503.
+    case storeUnwritable = "store_unwritable"
+    /// The store takes no request of this size: 413, and repeating it is of no use.
+    case requestTooLarge = "request_too_large"
     /// Recovery is not over yet: 503.
     case recovering = "recovering"
     /// The daemon is stopping or told to drain: 503.

@@ -26,8 +26,9 @@ package protocol Store: FeedReader, FeedbackShelf {
 
   /// Makes entries durable, in their order, in one group commit. Returns when they are.
   ///
-  /// - Throws: `.full` and `.stale` wrote nothing, so the caller may answer and go on; after
-  ///   `.unknown` nobody knows, and the daemon must stop and let recovery decide.
+  /// - Throws: `.full`, `.busy`, `.unwritable` and `.stale` wrote nothing, so the caller may answer
+  ///   and go on; nor did `.tooLarge`: the caller divides the group. After `.unknown` nobody knows,
+  ///   and the daemon must stop and let recovery decide.
   func append(_ entries: [JournalEntry], leases: [Lease]) async throws(StoreError)
 
   /// Brings a cut into the tables and feeds in one transaction and moves the cursors. Repeatable:

@@ -6,8 +6,14 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// Another daemon holds it. Nothing was touched.
     package static let inUse = Code("store_in_use")
-    /// No room, or no permission to grow. Nothing was written: answer 503, go on with room.
+    /// No room. Nothing was written: answer 503, go on with room.
     package static let full = Code("store_full")
+    /// Another program keeps it locked. Nothing was written: answer 503, go on when it lets go.
+    package static let busy = Code("store_busy")
+    /// An I/O error, or no permission to write. Nothing was written: answer 503 and try again.
+    package static let unwritable = Code("store_unwritable")
+    /// More at once than it can ever take. Nothing was written: try again with less.
+    package static let tooLarge = Code("store_too_large")
     /// The lease's epoch is over. Nothing was written: another relay owns the partition.
     package static let stale = Code("store_lease_stale")
     /// Not a store of ours, or damaged.
@@ -30,4 +36,7 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   package var description: String { "\(code): \(message)" }
+
+  /// Nothing was written, and the same may be written later.
+  package var isPassing: Bool { code == .full || code == .busy || code == .unwritable }
 }

@@ -14,6 +14,7 @@ package final class MemoryStore: Store {
   private struct State {
     var world: MemoryWorld
     var faults: [Call: [Fault]] = [:]
+    var refusal: (@Sendable ([JournalEntry]) -> StoreError?)?
   }
 
   package enum Call: Hashable, Sendable { case load, append, fold }
@@ -35,6 +36,11 @@ package final class MemoryStore: Store {
   /// The next calls fail, one by one, in this order.
   package func inject(_ faults: [Fault], into call: Call) {
     state.withLock { $0.faults[call, default: []] += faults }
+  }
+
+  /// From now on each group is shown to `rule`, and not taken if it says why.
+  package func refuse(_ rule: @escaping @Sendable ([JournalEntry]) -> StoreError?) {
+    state.withLock { $0.refusal = rule }
   }
 
   package func claim(eras: [PartitionID: UInt64]) async throws(StoreError) -> [Lease] {
@@ -64,6 +70,7 @@ package final class MemoryStore: Store {
   }
 
   package func append(_ entries: [JournalEntry], leases: [Lease]) async throws(StoreError) {
+    if let refusal = state.withLock({ $0.refusal })?(entries) { throw refusal }
     try write(.append) { world throws(StoreError) in
       try world.check(Set(entries.map(\.partition)), leases)
       world.append(entries)

@@ -43,6 +43,18 @@ import Testing
         == entries.map { JournalRow.Mark(partition: $0.partition, ordinal: $0.ordinal) })
   }
 
+  /// Bounds in bytes hold for what is written: a fact's footprint is never below it.
+  @Test(arguments: 0..<200)
+  func `a fact never takes more in the journal than its footprint`(seed: UInt64) {
+    var draw = Draw(seed: seed)
+    for _ in 0..<50 {
+      let entry = JournalEntry(
+        partition: draw.partition(), ordinal: draw.ordinal(), at: draw.instant(),
+        fact: draw.fact())
+      #expect(JournalRow.blob(of: [entry]).count <= entry.fact.footprint, "\(entry.fact)")
+    }
+  }
+
   @Test(arguments: 0..<20)
   func `a blob cut short is refused`(seed: UInt64) throws {
     var draw = Draw(seed: seed)

@@ -95,15 +95,18 @@ import Testing
       StoreError.commit(DatabaseError(resultCode: result), file: "journal.db").code
     }
     #expect(code(.SQLITE_FULL) == .full)
-    #expect(code(.SQLITE_BUSY) == .full)
+    #expect(code(.SQLITE_BUSY) == .busy)
     #expect(code(.SQLITE_IOERR_FSYNC) == .unknown)
     #expect(code(.SQLITE_IOERR_WRITE) == .unknown)
     #expect(code(.SQLITE_CORRUPT) == .unknown)
     func before(_ result: ResultCode) -> StoreError.Code {
       StoreError.rolledBack(DatabaseError(resultCode: result), file: "journal.db").code
     }
-    #expect(before(.SQLITE_IOERR_WRITE) == .full)
-    #expect(before(.SQLITE_READONLY) == .full)
+    #expect(before(.SQLITE_FULL) == .full)
+    #expect(before(.SQLITE_IOERR_WRITE) == .unwritable)
+    #expect(before(.SQLITE_READONLY) == .unwritable)
+    #expect(before(.SQLITE_BUSY) == .busy)
+    #expect(before(.SQLITE_TOOBIG) == .tooLarge)
     #expect(before(.SQLITE_CORRUPT) == .corrupt)
     #expect(before(.SQLITE_CONSTRAINT) == .corrupt)
   }

@@ -1,0 +1,152 @@
+import RelayCore
+import RelayMemory
+import RelayStore
+import Synchronization
+import Testing
+
+@testable import RelayEngine
+
+/// Commits that a store takes or refuses by their size in bytes.
+@Suite(.timeLimit(.minutes(1))) struct CommitSizeTests {
+  private static func zone(_ number: Int) -> ZoneID {
+    ZoneID(name: "Notes", owner: UserID("_u\(number)"))
+  }
+
+  private static func change(_ number: UInt64, _ zone: ZoneID, bytes: Int) -> Fact {
+    let record = RecordChange(
+      verb: .created, name: "R\(number)", type: "Note",
+      fields: [Field(name: "text", value: .string(String(repeating: "x", count: bytes)))])
+    return World.change(number, zone, event: .record(record))
+  }
+
+  private static let tooLarge = StoreError(.tooLarge, "a row has more bytes than it may")
+
+  /// Takes groups of at most so many bytes, as a store does that keeps one in a row.
+  private static func takes(_ bytesMax: Int) -> @Sendable ([JournalEntry]) -> StoreError? {
+    { JournalRow.blob(of: $0).count > bytesMax ? tooLarge : nil }
+  }
+
+  /// Nothing is refused that the store takes in smaller groups.
+  @Test func aGroupThatTheStoreRefusesIsTakenInParts() async throws {
+    let world = World()
+    world.store.refuse(Self.takes(20_000))
+    try await world.run { (engine: Engine) async throws -> Void in
+      let facts = (0..<40).map { Self.change(UInt64($0), Self.zone($0), bytes: 4_000) }
+      #expect(try await engine.submit(facts) == Array(repeating: .accepted, count: 40))
+      #expect(await engine.vitals().reasons.isEmpty)
+    }
+  }
+
+  /// It is told at once and for good; others are served meanwhile and after.
+  @Test func aRequestThatTheStoreNeverTakesIsRefusedAlone() async throws {
+    let world = World()
+    world.store.refuse(Self.takes(20_000))
+    try await world.run { (engine: Engine) async throws -> Void in
+      async let other = engine.submit([Self.change(1, Self.zone(1), bytes: 10)])
+      await #expect(throws: Unavailable(.requestTooLarge, retryAfterSeconds: 5)) {
+        try await engine.submit([Self.change(2, Self.zone(2), bytes: 30_000)])
+      }
+      #expect(try await other == [.accepted])
+      #expect(try await engine.submit([Self.change(3, Self.zone(2), bytes: 10)]) == [.accepted])
+      #expect(await engine.vitals().reasons.isEmpty)
+    }
+  }
+
+  /// A request's changes of one zone are durable together: no crash leaves a part of them.
+  @Test func aRequestsChangesOfOneZoneAreOneCommit() async throws {
+    let world = World()
+    let groups = Mutex<[Int]>([])
+    world.store.refuse { entries in
+      groups.withLock {
+        $0.append(entries.count { if case .change = $0.fact { true } else { false } })
+      }
+      return nil
+    }
+    let count = GroupCommit.Bounds().facts + 808
+    try await world.run { (engine: Engine) async throws -> Void in
+      let facts = (0..<count).map { Self.change(UInt64($0), Self.zone(1), bytes: 1) }
+      #expect(try await engine.submit(facts) == Array(repeating: .accepted, count: count))
+    }
+    #expect(groups.withLock { $0.filter { $0 > 0 } } == [count])
+  }
+
+  /// Three hundred subscribers of public records and five large changes: every message is larger
+  /// than a commit can be with all of them in it. Everything is told, and a restart works too.
+  @Test func largePublicChangesForManySubscribersStopNobody() async throws {
+    let world = World()
+    world.store.refuse(Self.takes(400_000))
+    try await world.run { (engine: Engine) async throws -> Void in
+      for number in 0..<300 {
+        _ = try await engine.submit([Self.publicSubscription(UserID("_s\(number)"))])
+      }
+      for number in UInt64(1)...5 {
+        #expect(try await engine.submit([Self.publicChange(number, bytes: 100_000)]) == [.accepted])
+      }
+      #expect(try await engine.submit([World.change(77, Self.zone(1))]) == [.accepted])
+    }
+    let next = World(MemoryStore(world: world.store.world))
+    next.store.refuse(Self.takes(400_000))
+    try await next.run { (engine: Engine) async throws -> Void in
+      #expect(try await engine.submit([World.change(78, Self.zone(1))]) == [.accepted])
+      for number in [0, 299] {
+        let feed = FeedKey(
+          scope: World.scope, kind: .notifications(UserID("_s\(number)")))
+        while await Self.count(of: feed, in: next.store) < 5 {
+          try Task.checkCancellation()
+          await Task.yield()
+        }
+      }
+      #expect(await engine.vitals().reasons.isEmpty)
+    }
+  }
+
+  /// What the store refuses even alone is told without the record's values, and is not tried for
+  /// ever.
+  @Test func aForwardedChangeThatTheStoreNeverTakesGoesWithoutValues() async throws {
+    let world = World()
+    world.store.refuse { entries in
+      let isLarge = entries.contains {
+        guard case .forwarded = $0.fact else { return false }
+        return JournalRow.blob(of: [$0]).count > 5_000
+      }
+      return isLarge ? Self.tooLarge : nil
+    }
+    try await world.run { (engine: Engine) async throws -> Void in
+      let users = (0..<3).map { UserID("_s\($0)") }
+      for user in users { _ = try await engine.submit([Self.publicSubscription(user)]) }
+      #expect(try await engine.submit([Self.publicChange(1, bytes: 20_000)]) == [.accepted])
+      #expect(try await engine.submit([Self.publicChange(2, bytes: 10)]) == [.accepted])
+      for user in users {
+        let feed = FeedKey(scope: World.scope, kind: .notifications(user))
+        while await Self.count(of: feed, in: world.store) < 2 {
+          try Task.checkCancellation()
+          await Task.yield()
+        }
+      }
+    }
+  }
+
+  private static func count(of feed: FeedKey, in store: MemoryStore) async -> Int {
+    store.world.feeds[feed]?.rows.count ?? 0
+  }
+
+  /// Shows the record's text.
+  private static func publicSubscription(_ user: UserID) -> Fact {
+    var info = NotificationInfo()
+    info.desiredKeys = ["text"]
+    let subscription = Subscription(
+      id: SubscriptionID("q"), database: .public, rule: .query(QueryRule(recordType: "Note")),
+      info: info)
+    return .modify(
+      SubscriptionsRequest(
+        scope: World.scope, user: user, database: .public, operations: [.save(subscription)]))
+  }
+
+  private static func publicChange(_ number: UInt64, bytes: Int) -> Fact {
+    guard case .change(var change) = change(number, .publicDefault, bytes: bytes) else {
+      fatalError("a change was made")
+    }
+    change.database = .public
+    return .change(change)
+  }
+}
