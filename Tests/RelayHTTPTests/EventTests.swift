@@ -218,6 +218,53 @@ import Testing
     #expect(rig.relay.seen.facts.isEmpty)
   }
 
+  /// An event of exactly so many bytes.
+  private func event(_ id: String, bytes: Int) -> String {
+    let text = Event(id: id, more: #","pad":"""#).text
+    let pad = String(repeating: "x", count: bytes - text.utf8.count)
+    return Event(id: id, more: #","pad":"\#(pad)""#).text.replacing("\n", with: " ")
+  }
+
+  @Test func `an event that is too large is rejected, and the others count`() async throws {
+    var limits = HTTPLimits()
+    limits.eventBytes = 700
+    let rig = await Rig(limits: limits)
+    let events = [699, 700, 701].map { event("\($0)", bytes: $0) }
+    let answer = try await rig.produce("[ \(events.joined(separator: " , ")) ]")
+    #expect(answer.status == 202)
+    #expect(try answer.json.required("accepted").integer() == 2)
+    #expect(try answer.each("rejected", "id") == ["701"])
+    #expect(try answer.each("rejected", "code") == ["QUOTA_EXCEEDED"])
+    #expect(
+      try answer.each("rejected", "reason").first??.hasPrefix(
+        "the event has 701 bytes, and one may have 700;") == true)
+    let lines = try await rig.produce(
+      events.joined(separator: "\r\n"), type: "application/x-ndjson")
+    #expect(try lines.each("rejected", "id") == ["701"])
+    #expect(try lines.json.required("duplicates").integer() == 2)
+  }
+
+  @Test func `an event that is too large alone gets 413`() async throws {
+    var limits = HTTPLimits()
+    limits.eventBytes = 700
+    let rig = await Rig(limits: limits)
+    let type = "application/cloudevents+json"
+    let answer = try await rig.produce(event("1", bytes: 701) + "\n", type: type)
+    #expect(answer.status == 413)
+    #expect(try answer.string("serverErrorCode") == "QUOTA_EXCEEDED")
+    #expect(rig.relay.seen.facts.isEmpty)
+    #expect(try await rig.produce(event("1", bytes: 700) + "\n", type: type).status == 202)
+  }
+
+  @Test func `a request that the store never takes is not to be repeated`() async throws {
+    let rig = await Rig()
+    rig.relay.behave { $0.refusal = Unavailable(.requestTooLarge, retryAfterSeconds: 5) }
+    let answer = try await rig.produce("[\(Event().text)]")
+    #expect(answer.status == 413)
+    #expect(answer.headers[.retryAfter] == nil)
+    #expect(try answer.string("serverErrorCode") == "QUOTA_EXCEEDED")
+  }
+
   @Test func `a relay that is full takes nothing and says when to come again`() async throws {
     let rig = await Rig()
     rig.relay.behave { $0.refusal = Unavailable(.inboxFull, retryAfterSeconds: 3) }

@@ -18,6 +18,7 @@ extension Settings {
     slice.limits = limits
     slice.policy = wake
     slice.inboxMax = doors.inboxChanges
+    slice.inboxBytesMax = doors.inboxBytes
     slice.readersMax = doors.waitingReaders
     slice.tombstonesKept = retention.tombstones
     slice.notificationsKept = retention.notifications
@@ -34,6 +35,7 @@ extension Settings {
   func httpSlice(listen inherited: [Int32], keys shelf: KeyShelf) -> HTTPSettings {
     var bounds = HTTPLimits()
     bounds.eventsPerRequest = doors.eventsPerRequest
+    bounds.eventBytes = doors.eventBytes
     bounds.bodyBytes = doors.requestBodyBytes
     bounds.bodyBytesInFlight = doors.requestBodyBytesInFlight
     bounds.connections = doors.connections

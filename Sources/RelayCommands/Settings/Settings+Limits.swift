@@ -10,6 +10,8 @@ extension Settings {
   private mutating func readDoorLimits(_ section: Section) {
     doors.eventsPerRequest = section.value(
       "eventsPerRequest", .count(1...10_000), default: doors.eventsPerRequest)
+    doors.eventBytes = section.value(
+      "eventBytes", .size(1_024...(64 << 20)), default: doors.eventBytes)
     doors.requestBodyBytes = section.value(
       "requestBodyBytes", .size(1_024...(64 << 20)), default: doors.requestBodyBytes)
     doors.requestBodyBytesInFlight = section.value(
@@ -19,6 +21,8 @@ extension Settings {
       "connections", .count(1...1_000_000), default: doors.connections)
     doors.inboxChanges = section.value(
       "inboxChanges", .count(1...10_000_000), default: doors.inboxChanges)
+    doors.inboxBytes = section.value(
+      "inboxBytes", .size(1_024...(64 << 30)), default: doors.inboxBytes)
     doors.waitingReaders = section.value(
       "waitingReaders", .count(1...1_000_000), default: doors.waitingReaders)
     if doors.inboxChanges < doors.eventsPerRequest {

@@ -54,11 +54,13 @@ package struct Settings: Sendable {
   /// Bounds of what is let in; the core's own are `Limits`.
   package struct DoorLimits: Hashable, Sendable {
     package var eventsPerRequest = 1_000
+    package var eventBytes = 1 << 20
     package var requestBodyBytes = 4 << 20
     /// Bodies that are read at one moment, all together.
     package var requestBodyBytesInFlight = 256 << 20
     package var connections = 60_000
     package var inboxChanges = 65_536
+    package var inboxBytes = 64 << 20
     package var waitingReaders = 4_096
   }
 

@@ -27,6 +27,10 @@ package struct WireError: Error, Hashable, Sendable {
   init(_ problem: JSONProblem) { self.init(.badRequest, problem.description) }
 
   init(_ unavailable: Unavailable) {
+    if unavailable.cause == .requestTooLarge {
+      self.init(.quotaExceeded, "the relay's store takes no request of this size; split it")
+      return
+    }
     let seconds = max(1, unavailable.retryAfterSeconds)
     let (code, reason): (ServerErrorCode, String) =
       switch unavailable.cause {
@@ -34,6 +38,8 @@ package struct WireError: Error, Hashable, Sendable {
       case .fanOutsFull: (.tryAgainLater, "too many wide changes are being spread")
       case .readersFull: (.tryAgainLater, "too many readers wait")
       case .storeFull: (.tryAgainLater, "the relay's store has no room left")
+      case .storeUnwritable, .requestTooLarge:
+        (.tryAgainLater, "the relay could not write its store")
       case .recovering: (.tryAgainLater, "the relay is starting")
       case .draining: (.tryAgainLater, "the relay is stopping")
       case .storeUnreadable: (.tryAgainLater, "the relay could not read its store")

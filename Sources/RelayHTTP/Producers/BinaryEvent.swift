@@ -6,6 +6,8 @@ import RelayWire
 struct BinaryEvent {
   private let attributes: JSONCursor
   private let data: JSONCursor
+  /// Of its data.
+  let bytes: Int
 
   private static let names: [(key: StaticString, field: HTTPField.Name)] = [
     ("specversion", HTTPField.Name("ce-specversion")!), ("id", HTTPField.Name("ce-id")!),
@@ -34,6 +36,7 @@ struct BinaryEvent {
     json.endObject()
     attributes = try JSONTree(json.bytes).root
     data = try JSONTree(body).root
+    bytes = body.count
   }
 
   /// Nil if it has none.

@@ -7,6 +7,22 @@ import RelayWire
 extension Doors {
   /// Takes a producer's changes in: all valid ones of a request go to the relay together.
   func take(_ request: Request, _ gate: ScopeGate) async throws -> Response {
+    var arrival = try await arrival(of: request, gate)
+    relay.refused(changes: arrival.result.rejectedCount)
+    let answers = try await submit(arrival.facts)
+    for (item, answer) in zip(arrival.items, answers) {
+      switch answer {
+      case .duplicate: arrival.result.duplicates += 1
+      case .refused(let refusal): arrival.result.reject(item.index, item.id, WireError(refusal))
+      case .accepted, .registered, .subscriptions, .done: arrival.result.accepted += 1
+      }
+    }
+    return arrival.result.response
+  }
+
+  /// A request's changes, and those of its events that are none. The body and what was read of it
+  /// end here: a request that waits for the relay costs its changes alone.
+  private func arrival(of request: Request, _ gate: ScopeGate) async throws -> Arrival {
     let claim = try gate.producer(of: request, at: clock.wall())
     let format = try EventFormat(of: request)
     let bytes = try await bodies.collect(request, upTo: limits.bodyBytes)
@@ -15,28 +31,33 @@ extension Doors {
     let reader = EventReader(
       scope: gate.scope, producer: producer, ids: keys, limits: limits, now: clock.wall(),
       fetchCapacity: gate.fetchCapacity(of: producer))
-    var result = IntakeResult()
-    var facts: [Fact] = []
-    var indices: [Int] = []
-    facts.reserveCapacity(events.count)
+    var arrival = Arrival()
+    arrival.facts.reserveCapacity(events.count)
     for (index, event) in events.enumerated() {
+      if event.bytes > limits.eventBytes {
+        let why = tooLarge(event)
+        guard format.isBatch else {
+          relay.refused(changes: 1)
+          throw why
+        }
+        arrival.result.reject(index, event.id, why)
+        continue
+      }
       do throws(JSONProblem) {
-        facts.append(.change(try event.change(by: reader)))
-        indices.append(index)
+        arrival.facts.append(.change(try event.change(by: reader)))
+        arrival.items.append((index, event.id))
       } catch {
-        result.reject(index, event.id, WireError(error))
+        arrival.result.reject(index, event.id, WireError(error))
       }
     }
-    relay.refused(changes: events.count - facts.count)
-    let answers = try await submit(facts)
-    for (index, answer) in zip(indices, answers) {
-      switch answer {
-      case .duplicate: result.duplicates += 1
-      case .refused(let refusal): result.reject(index, events[index].id, WireError(refusal))
-      case .accepted, .registered, .subscriptions, .done: result.accepted += 1
-      }
-    }
-    return result.response
+    return arrival
+  }
+
+  private func tooLarge(_ event: ArrivedEvent) -> WireError {
+    WireError(
+      .quotaExceeded,
+      "the event has \(event.bytes) bytes, and one may have \(limits.eventBytes); send its record "
+        + "without the fields that no subscription asks for")
   }
 
   private func arrived(
@@ -90,12 +111,29 @@ extension Doors {
   }
 }
 
+/// What came with one request.
+private struct Arrival {
+  var facts: [Fact] = []
+  /// Of each fact its event's place and id.
+  var items: [(index: Int, id: String?)] = []
+  var result = IntakeResult()
+}
+
 /// One event of a request, as far as it could be read.
 private enum ArrivedEvent {
   case json(JSONCursor)
   case binary(BinaryEvent)
   /// A line that is not JSON: it is rejected and does not hold up the others.
   case broken(JSONProblem)
+
+  /// Of its own text, or in binary mode of its data.
+  var bytes: Int {
+    switch self {
+    case .json(let event): event.objectBytes
+    case .binary(let event): event.bytes
+    case .broken: 0
+    }
+  }
 
   init(line: ArraySlice<UInt8>) {
     do throws(JSONProblem) {
@@ -133,6 +171,8 @@ private struct IntakeResult {
   var accepted = 0
   var duplicates = 0
   private var rejected: [(index: Int, id: String?, why: WireError)] = []
+
+  var rejectedCount: Int { rejected.count }
 
   mutating func reject(_ index: Int, _ id: String?, _ why: WireError) {
     rejected.append((index, id, why))

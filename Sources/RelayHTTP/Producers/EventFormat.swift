@@ -12,6 +12,9 @@ enum EventFormat {
   /// One event: its attributes are header fields, its data is the body.
   case binary
 
+  /// Several events may come, and each is answered by its index.
+  var isBatch: Bool { self == .batch || self == .lines }
+
   /// CloudEvents' rule: a content type of CloudEvents decides; with any other the `ce-` fields do.
   init(of request: Request) throws(WireError) {
     let type = MediaType(request.headers[.contentType] ?? "").name

@@ -1,6 +1,8 @@
 /// Bounds of the doors, units in the names. Each is documented and has a refusal and a test (P11).
 package struct HTTPLimits: Hashable, Sendable {
   package var eventsPerRequest = 1_000
+  /// One event's own text in a request.
+  package var eventBytes = 1_024 * 1_024
   package var bodyBytes = 4 * 1_024 * 1_024
   /// Bodies that are read at one moment, all together.
   package var bodyBytesInFlight = 256 * 1_024 * 1_024

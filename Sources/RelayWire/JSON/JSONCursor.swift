@@ -11,6 +11,17 @@ package struct JSONCursor: Sendable {
   package var isString: Bool { node.kind == .string || node.kind == .escapedString }
   package var isNumber: Bool { node.kind == .number }
 
+  /// How many bytes an object has in the text, its braces included, if it is the text's root or an
+  /// element of an array there; 0 for anything else than an object.
+  package var objectBytes: Int {
+    guard node.kind == .object else { return 0 }
+    let after = Int(node.extent)
+    let end = after < tree.nodes.count ? Int(tree.nodes[after].start) : tree.bytes.count
+    // What stands between its last brace and the next value has no brace in it.
+    let last = tree.bytes[..<end].lastIndex(of: UInt8(ascii: "}")) ?? Int(node.start)
+    return last + 1 - Int(node.start)
+  }
+
   /// The member of an object; nil if this is no object, or has none of this name. O(members).
   package subscript(key: StaticString) -> JSONCursor? {
     guard node.kind == .object else { return nil }
