@@ -56,6 +56,22 @@ import Testing
     #expect(try answer.json.required("rejected").elements().count == 1)
   }
 
+  /// Its answer was lost, and the sender repeats it: what was taken is known, and only what was bad
+  /// the first time is bad again.
+  @Test func `a repeated request that is partly rejected is answered 202 again`() async throws {
+    let rig = await Rig()
+    let batch = "[\(Event(id: "1").text),{}]"
+    let first = try await rig.produce(batch)
+    #expect(first.status == 202)
+    #expect(try first.json.required("accepted").integer() == 1)
+    let again = try await rig.produce(batch)
+    #expect(again.status == 202)
+    #expect(try again.json.required("accepted").integer() == 0)
+    #expect(try again.json.required("duplicates").integer() == 1)
+    #expect(try again.json.required("rejected").elements().count == 1)
+    #expect(try again.string("serverErrorCode") == nil)
+  }
+
   static let rejected: [(String, String)] = [
     (#"{"specversion":"0.3","id":"1","source":"s","type":"t"}"#, "specversion must be"),
     (#"{"specversion":1,"id":"1","source":"s","type":"t"}"#, "specversion must be a string"),

@@ -25,6 +25,7 @@ extension Doors {
   private func arrival(of request: Request, _ gate: ScopeGate) async throws -> Arrival {
     let claim = try gate.producer(of: request, at: clock.wall())
     let format = try EventFormat(of: request)
+    try format.check(for: claim)
     let bytes = try await bodies.collect(request, upTo: limits.bodyBytes)
     let producer = try claim.producer(sending: bytes)
     let events = try arrived(bytes, format, request.headers)
@@ -178,9 +179,11 @@ private struct IntakeResult {
     rejected.append((index, id, why))
   }
 
-  /// 202; with nothing accepted and something rejected 400, and an error body's members as well.
+  /// 202; with nothing accepted or known and something rejected 400, and an error body's members as
+  /// well. A request repeated after its answer was lost is answered as it was the first time: its
+  /// good events are known, and only the bad ones are rejected again.
   var response: Response {
-    let failed = accepted == 0 && !rejected.isEmpty
+    let failed = accepted == 0 && duplicates == 0 && !rejected.isEmpty
     var json = JSONWriter()
     json.beginObject()
     json.integer("accepted", accepted)
@@ -197,7 +200,7 @@ private struct IntakeResult {
       json.endObject()
     }
     json.endArray()
-    let summary = WireError(.badRequest, "no event was accepted; see rejected")
+    let summary = WireError(.badRequest, "no event was accepted or known; see rejected")
     if failed { summary.write(into: &json) }
     json.endObject()
     return failed ? summary.response(json) : Response(json, status: .accepted)

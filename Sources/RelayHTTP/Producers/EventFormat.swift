@@ -32,6 +32,22 @@ enum EventFormat {
         status: .unsupportedMediaType)
     }
   }
+
+  /// A signature covers the date, the body and the path, and no other header field. In binary mode
+  /// the event's type and id are header fields: an attacker on the way could turn a signed update
+  /// into a deletion. The content type can be changed too, but that turns no event of a structured
+  /// body into another one: read in a wrong form, it is refused.
+  ///
+  /// - Throws: 415, as for any form that is not taken. The signature is not looked at before: it
+  ///   would say nothing of the event.
+  func check(for claim: ProducerClaim) throws(WireError) {
+    guard self == .binary, case .signed = claim else { return }
+    throw WireError(
+      .badRequest,
+      "binary mode is refused to a producer that signs: its signature does not cover the ce- "
+        + "headers; send the event in structured mode, as application/cloudevents+json",
+      status: .unsupportedMediaType)
+  }
 }
 
 /// A media type without its parameters.

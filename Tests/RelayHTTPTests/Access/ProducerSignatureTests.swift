@@ -31,6 +31,9 @@ import Testing
     /// What is signed as the body's digest; nil: the digest.
     var digest: String?
     var signature: String?
+    var contentType = "application/cloudevents+json"
+    /// Further header fields, which no signature covers.
+    var fields: [String: String] = [:]
   }
 
   private func send(_ letter: Letter, to rig: Rig) async throws -> Rig.Answer {
@@ -38,7 +41,8 @@ import Testing
       letter.digest ?? Base64.text(Array(SHA256.hash(data: Data(letter.body.utf8))))
     let signed = "\(letter.date ?? ""):\(digest):\(letter.path)"
     let der = Array(try key.signature(for: Data(signed.utf8)).derRepresentation)
-    var headers: HTTPFields = [.contentType: "application/cloudevents+json"]
+    var headers: HTTPFields = [.contentType: letter.contentType]
+    for (name, value) in letter.fields { headers[.init(name)!] = value }
     headers[.init("X-Apple-CloudKit-Request-KeyID")!] = letter.keyID
     headers[.init("X-Apple-CloudKit-Request-ISO8601Date")!] = letter.date
     headers[.init("X-Apple-CloudKit-Request-SignatureV1")!] = letter.signature ?? Base64.text(der)
@@ -66,6 +70,49 @@ import Testing
       return
     }
     #expect(change.fingerprint != 0)
+  }
+
+  private static let binary = Letter(
+    body: #"{"database":"private","zoneID":{"zoneName":"Z","ownerRecordName":"_abc"}}"#,
+    contentType: "application/json",
+    fields: [
+      "ce-specversion": "1.0", "ce-id": "1", "ce-source": "/records/api-1",
+      "ce-type": "zonerelay.zone.created",
+    ])
+
+  /// Its `ce-` headers are not under the signature: a created zone could be made a deleted one on
+  /// its way.
+  @Test func `binary mode is refused to a producer that signs, and kept by one with a bearer key`()
+    async throws
+  {
+    let rig = try await rig()
+    let signed = try await send(Self.binary, to: rig)
+    #expect(signed.status == 415, "\(signed.text)")
+    #expect(try signed.string("serverErrorCode") == "BAD_REQUEST")
+    #expect(try signed.string("reason")?.contains("structured mode") == true)
+    var typed = Self.binary
+    typed.contentType = ""
+    #expect(try await send(typed, to: rig).status == 415)
+    #expect(rig.relay.seen.facts.isEmpty)
+    var headers: HTTPFields = [.contentType: "application/json"]
+    for (name, value) in Self.binary.fields { headers[.init(name)!] = value }
+    let plain = try await rig.send(
+      .post, Self.path, Self.binary.body, bearer: Rig.producerKey, headers: headers)
+    #expect(plain.status == 202, "\(plain.text)")
+  }
+
+  /// Header fields beside a structured event are ignored, whoever put them there.
+  @Test func `ce- headers beside a signed structured event change nothing`() async throws {
+    let rig = try await rig()
+    var letter = Letter()
+    letter.fields = ["ce-type": "zonerelay.record.deleted", "ce-id": "other"]
+    #expect(try await send(letter, to: rig).status == 202)
+    guard case .change(let change)? = rig.relay.seen.facts.first else {
+      Issue.record("no change")
+      return
+    }
+    #expect(
+      change.event == .record(RecordChange(verb: .created, name: "A1", type: "Article", tag: "7")))
   }
 
   @Test func `a bearer key beside it is taken as before`() async throws {
