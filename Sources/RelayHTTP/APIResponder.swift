@@ -103,10 +103,8 @@ package struct APIResponder: HTTPResponder {
     // No body at all says as little as an empty object.
     let body = try JSONTree(bytes.isEmpty ? Array("{}".utf8) : bytes).root
     guard body.isObject else { throw WireError(.badRequest, "the body must be a JSON object") }
-    let named =
-      try PercentText.parameter("clientId", of: request.uri.query)
-      ?? body.optional("clientId")?.string()
-    let client = named.flatMap { ClientID(text: $0) }
+    try body.refuseOtherSpellings(of: KnownMembers.request)
+    let client = try NamedClient.read(query: request.uri.query, body)
     return (Caller(scope: gate.scope, user: user, client: client), body)
   }
 

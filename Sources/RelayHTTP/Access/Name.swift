@@ -23,6 +23,7 @@ enum Name {
     _ value: JSONCursor, owner: UserID?, _ limits: HTTPLimits
   ) throws(JSONProblem) -> ZoneID {
     let object = try value.object()
+    try object.refuseOtherSpellings(of: KnownMembers.zoneID)
     let name = try read(object.required("zoneName"), limits)
     guard let named = object.optional("ownerRecordName") else {
       guard let owner else { throw object.missing("ownerRecordName") }

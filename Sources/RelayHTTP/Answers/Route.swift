@@ -116,4 +116,12 @@ enum PercentText {
     }
     return nil
   }
+
+  /// All parameters in their order, decoded. Nil for a name or value that cannot be.
+  static func parameters(of query: String?) -> [(name: String?, value: String?)] {
+    (query ?? "").split(separator: "&").map { pair in
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      return (decoded(parts[0]), parts.count == 2 ? decoded(parts[1]) : "")
+    }
+  }
 }

@@ -14,6 +14,21 @@ enum DatabaseChangesNames {
     case .old: "metaSyncToken"
     }
   }
+
+  /// The token under the other form's name alone, taken for none, would mean a start from the
+  /// beginning. A client that writes it under both names is understood.
+  func refuseOther(in body: JSONCursor) throws(JSONProblem) {
+    let other: StaticString = self == .new ? "metaSyncToken" : "syncToken"
+    if let stray = body.optional(other), let own = body.optional(token),
+      try stray.string() == own.string()
+    {
+      return
+    }
+    switch self {
+    case .new: try Doors.refuse(other, in: body, "is zones/changes' name; write syncToken")
+    case .old: try Doors.refuse(other, in: body, "is not zones/changes' name; write metaSyncToken")
+    }
+  }
 }
 
 extension Doors {
@@ -23,6 +38,7 @@ extension Doors {
   ) async throws -> Response {
     guard database != .public else { throw WireError.noSync }
     let feed = FeedKey(scope: caller.scope, kind: .database(caller.user, database))
+    try names.refuseOther(in: body)
     if let digest = body.optional("digestToken") {
       return try await self.digest(
         feed, database, caller, names, from: try cursor(digest, feed))

@@ -7,6 +7,7 @@ extension Doors {
   /// `notifications/changes`: what fired for the user.
   func notifications(_ body: JSONCursor, _ caller: Caller) async throws -> Response {
     let feed = FeedKey(scope: caller.scope, kind: .notifications(caller.user))
+    try Self.refuse("metaSyncToken", in: body, "is zones/changes' name; write syncToken")
     let start = try open(body["syncToken"], feed, caller)
     let limit = try pageLimit(body)
     switch try await page(feed, from: start, limit: limit, caller) {

@@ -30,6 +30,13 @@ extension Doors {
     return Int(min(limit, Int64(limits.pageEntries)))
   }
 
+  /// Refuses a member that has no meaning here and another one elsewhere, unless it is null.
+  static func refuse(
+    _ key: StaticString, in body: JSONCursor, _ why: String
+  ) throws(JSONProblem) {
+    if let stray = body.optional(key) { throw stray.problem(why) }
+  }
+
   func seal(_ place: Place, _ feed: FeedKey, _ caller: Caller) -> String {
     Base64.text(ChangeToken.seal(place, feed: feed, reader: caller.user, with: keys))
   }

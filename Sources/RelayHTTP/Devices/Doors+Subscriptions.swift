@@ -81,10 +81,12 @@ extension Doors {
   private static func operation(
     _ item: JSONCursor, _ reader: SubscriptionReader, _ id: inout String?
   ) throws -> SubscriptionsRequest.Operation {
-    let value = try item.object().required("subscription").object()
+    try item.object().refuseOtherSpellings(of: KnownMembers.operation)
+    let value = try item.required("subscription").object()
     let named = value.optional("subscriptionID")
     id = try named?.string()
     if let named { id = try Name.read(named, reader.limits) }
+    try value.refuseOtherSpellings(of: KnownMembers.subscription)
     let type = try item.required("operationType")
     switch try type.string() {
     case "create", "update", "forceUpdate":

@@ -9,6 +9,7 @@ extension Doors {
     _ body: JSONCursor, _ database: Database, _ caller: Caller
   ) async throws -> Response {
     guard database != .public else { throw WireError.noSync }
+    try Self.refuse("syncToken", in: body, "belongs to its zone: write it in the item of zones")
     let asked = try items("zones", of: body)
     var collected = ZonePages()
     var json = JSONWriter(capacity: 4_096)

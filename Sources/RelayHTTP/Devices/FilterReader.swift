@@ -18,7 +18,8 @@ struct FilterReader {
   }
 
   private func filter(_ item: JSONCursor) throws(JSONProblem) -> QueryRule.Filter {
-    let named = try item.object().required("comparator")
+    try item.object().refuseOtherSpellings(of: KnownMembers.filter)
+    let named = try item.required("comparator")
     guard let comparator = QueryRule.Comparator(name: try named.string()) else {
       let known = QueryRule.Comparator.allCases.map(\.name).joined(separator: ", ")
       throw named.problem("is unknown; known are \(known)")

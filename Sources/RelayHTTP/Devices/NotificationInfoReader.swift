@@ -8,7 +8,7 @@ struct NotificationInfoReader {
   func info(_ value: JSONCursor?) throws(JSONProblem) -> NotificationInfo {
     var info = NotificationInfo()
     guard let value else { return info }
-    _ = try value.object()
+    try value.object().refuseOtherSpellings(of: KnownMembers.notificationInfo)
     info.alert = try alert(value)
     info.sound = try text("soundName", value)
     info.category = try text("category", value)

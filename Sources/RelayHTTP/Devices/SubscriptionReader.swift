@@ -34,6 +34,7 @@ struct SubscriptionReader {
       throw WireError(.badRequest, "query subscriptions are not supported in the shared database")
     }
     let query = try value.required("query").object()
+    try query.refuseOtherSpellings(of: KnownMembers.query)
     let type = try Name.read(query.required("recordType"), limits)
     // The order of records means nothing to a subscription: what is asked of it is ignored.
     _ = try query.optional("sortBy")?.elements()

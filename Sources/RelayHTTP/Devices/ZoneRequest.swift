@@ -15,7 +15,8 @@ struct ZoneRequest {
   init(
     _ body: JSONCursor, _ database: Database, _ caller: Caller, _ limits: HTTPLimits
   ) throws(JSONProblem) {
-    _ = try body.object()
+    try body.object().refuseOtherSpellings(of: KnownMembers.zone)
+    try Doors.refuse("metaSyncToken", in: body, "is zones/changes' name; write syncToken")
     let owner = database == .public ? ZoneID.publicDefault.owner : caller.user
     zone = try Name.zone(body.required("zoneID"), owner: owner, limits)
     token = body["syncToken"]

@@ -53,6 +53,7 @@ package struct EventReader: Sendable {
   }
 
   func change(_ head: Head, _ data: JSONCursor) throws(JSONProblem) -> Change {
+    try data.refuseOtherSpellings(of: KnownMembers.eventData)
     let (database, zone) = try place(of: data, head.kind)
     let sequence = try self.sequence(of: data)
     let identity = ids.identity(
@@ -175,6 +176,7 @@ package struct EventReader: Sendable {
     _ verb: RecordChange.Verb, _ data: JSONCursor
   ) throws(JSONProblem) -> RecordChange {
     let record = try data.required("record").object()
+    try record.refuseOtherSpellings(of: KnownMembers.eventRecord)
     let name = try Name.read(record.required("recordName"), limits)
     var type = ""
     if let value = record.optional("recordType") {
@@ -199,6 +201,7 @@ package struct EventReader: Sendable {
     _ value: JSONCursor, _ time: SystemField, _ user: SystemField
   ) throws(JSONProblem) -> [Field] {
     var fields: [Field] = []
+    try value.refuseOtherSpellings(of: KnownMembers.eventStamp)
     if let timestamp = try value.object().optional("timestamp") {
       let instant = Instant(milliseconds: try timestamp.integer())
       fields.append(Field(name: time.rawValue, value: .timestamp(instant)))
@@ -221,6 +224,7 @@ package struct EventReader: Sendable {
 
   private func author(of data: JSONCursor) throws(JSONProblem) -> Change.Author? {
     guard let value = data.optional("changedBy") else { return nil }
+    try value.refuseOtherSpellings(of: KnownMembers.eventAuthor)
     let user = UserID(try Name.read(value.object().required("userRecordName"), limits))
     guard let named = value.optional("clientId") else {
       return Change.Author(user: user, client: nil)

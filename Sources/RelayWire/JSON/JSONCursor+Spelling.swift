@@ -1,0 +1,41 @@
+extension JSONCursor {
+  /// Refuses a member whose name is one of `names` in another spelling.
+  ///
+  /// Members of unknown names are ignored. One that is meant to be a known member is not: to ignore
+  /// it would change what the request does, and its sender would not learn of it.
+  ///
+  /// - Throws: an error about the first such member; it tells the right name. Nothing if this is no
+  ///   object.
+  package func refuseOtherSpellings(of names: [StaticString]) throws(JSONProblem) {
+    guard node.kind == .object else { return }
+    let end = Int(node.extent)
+    var member = index + 1
+    while member < end {
+      if !names.contains(where: { tree.isKey(at: member, $0) }) {
+        let text = tree.text(at: member)
+        if let name = names.first(where: { OtherSpelling.isOne(text, of: $0) }) {
+          throw JSONCursor(tree: tree, index: member + 1).problem("is unknown; write \(name)")
+        }
+      }
+      member = tree.next(after: member + 1)
+    }
+  }
+}
+
+/// A name that differs from another in case, or in `_` and `-` between its words: `clientID` and
+/// `client_id` of `clientId`.
+package enum OtherSpelling {
+  /// False for the name itself.
+  package static func isOne(_ text: String, of name: StaticString) -> Bool {
+    let known = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+    guard text.utf8.count >= known.count, !text.utf8.elementsEqual(known) else { return false }
+    return letters(text.utf8).elementsEqual(letters(known))
+  }
+
+  private static func letters(
+    _ text: some Sequence<UInt8>
+  ) -> some Sequence<UInt8> {
+    text.lazy.filter { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }
+      .map { (UInt8(ascii: "A")...UInt8(ascii: "Z")) ~= $0 ? $0 | 0x20 : $0 }
+  }
+}

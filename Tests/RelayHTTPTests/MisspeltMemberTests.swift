@@ -1,0 +1,150 @@
+import HTTPTypes
+import RelayHTTP
+import RelayWire
+import Testing
+
+/// What is meant to be a known member and is not one is refused: to ignore it would change what the
+/// request does.
+@Suite struct MisspeltMemberTests {
+  private static let device = "/device/1/\(Rig.container)/development"
+  private static let database = "/database/1/\(Rig.container)/development/private"
+
+  private func refuses(_ answer: Rig.Answer, _ reason: String) throws {
+    #expect(answer.status == 400, "\(answer.text)")
+    #expect(try answer.string("serverErrorCode") == "BAD_REQUEST")
+    #expect(try answer.string("reason")?.contains(reason) == true, "\(answer.text)")
+  }
+
+  @Test(arguments: [
+    ("clientId=phone", "clientId in the query must be a UUID"),
+    ("clientId=", "clientId in the query must be a UUID"),
+    ("clientId", "clientId in the query must be a UUID"),
+    ("clientId=%zz", "clientId in the query must be a UUID"),
+    ("a=b&clientID=\(Rig.phone)", "clientID in the query is unknown; write clientId"),
+    ("client_id=\(Rig.phone)", "client_id in the query is unknown; write clientId"),
+    ("client%49D=\(Rig.phone)", "clientID in the query is unknown; write clientId"),
+  ])
+  func `an installation in the query that cannot be read`(query: String, reason: String)
+    async throws
+  {
+    let (rig, token) = (await Rig(), try await Rig.token(for: "_abc"))
+    for path in [
+      "\(Self.device)/notifications/changes", "\(Self.device)/tokens/list",
+      "\(Self.database)/changes/database", "\(Self.database)/zones/list",
+    ] {
+      try refuses(try await rig.send(.post, "\(path)?\(query)", "{}", bearer: token), reason)
+    }
+  }
+
+  @Test func `an installation in the query is read in any case, and escaped`() async throws {
+    let (rig, token) = (await Rig(), try await Rig.token(for: "_abc"))
+    for query in [
+      "clientId=\(Rig.phone.uppercased())", "clientId=\(Rig.phone.replacing("-", with: "%2D"))",
+      "ckjsVersion=2.6.4&=&x",
+    ] {
+      let path = "\(Self.device)/notifications/changes?\(query)"
+      #expect(try await rig.send(.post, path, "{}", bearer: token).status == 200)
+    }
+  }
+
+  @Test(arguments: [
+    (#"{"clientId":"phone"}"#, "clientId must be a UUID"),
+    (#"{"clientID":"\#(Rig.phone)"}"#, "clientID is unknown; write clientId"),
+    (#"{"clientid":null}"#, "clientid is unknown; write clientId"),
+    (#"{"synctoken":"x"}"#, "synctoken is unknown; write syncToken"),
+    (#"{"sync_token":"x"}"#, "sync_token is unknown; write syncToken"),
+    (#"{"resultslimit":5}"#, "resultslimit is unknown; write resultsLimit"),
+    (#"{"metaSyncToken":"x"}"#, "metaSyncToken is zones/changes' name; write syncToken"),
+  ])
+  func `a member of the request`(body: String, reason: String) async throws {
+    let rig = await Rig()
+    try refuses(try await rig.device("notifications/changes", body), reason)
+    try refuses(try await rig.database("changes/database", body), reason)
+  }
+
+  @Test func `a query's installation does not hide one in the body that cannot be read`()
+    async throws
+  {
+    let answer = try await Rig().device(
+      "notifications/changes", #"{"clientId":"phone"}"#, client: Rig.phone)
+    try refuses(answer, "clientId must be a UUID")
+  }
+
+  /// Taken for none, the token would mean a start from the beginning.
+  @Test func `a token under the name of another door`() async throws {
+    let rig = await Rig()
+    try await rig.create(["A1"])
+    try refuses(
+      try await rig.database("zones/changes", #"{"syncToken":"AQAA"}"#),
+      "syncToken is not zones/changes' name; write metaSyncToken")
+    #expect(try await rig.database("zones/changes", #"{"syncToken":null}"#).status == 200)
+    for door in ["zones/changes", "changes/database"] {
+      try refuses(
+        try await rig.database(door, #"{"syncToken":"AQAA","metaSyncToken":"AQAB"}"#), "name; write"
+      )
+      let both = try await rig.database(door, #"{"syncToken":"AQAA","metaSyncToken":"AQAA"}"#)
+      #expect(try both.string("reason") == "Invalid continuation format")
+    }
+    let zone = #"{"zoneName":"ReadingList"}"#
+    try refuses(
+      try await rig.database(
+        "changes/zone", #"{"zones":[{"zoneID":\#(zone)}],"syncToken":"AQAA"}"#),
+      "syncToken belongs to its zone")
+    try refuses(
+      try await rig.database("records/changes", #"{"zoneID":\#(zone),"metaSyncToken":"AQAA"}"#),
+      "metaSyncToken is zones/changes' name")
+    let item = try await rig.database(
+      "changes/zone", #"{"zones":[{"zoneID":\#(zone),"metaSyncToken":"AQAA"}]}"#)
+    #expect(item.status == 200)
+    #expect(try item.each("zones", "serverErrorCode") == ["BAD_REQUEST"])
+  }
+
+  @Test(arguments: [
+    (#""zoneID":{"zoneName":"Z"},"SyncToken":"x""#, "zones[0].SyncToken is unknown"),
+    (#""zoneID":{"zoneName":"Z","ownerrecordname":"_def"}"#, "ownerrecordname is unknown"),
+  ])
+  func `a member of one zone of changes_zone is told in its item`(members: String, reason: String)
+    async throws
+  {
+    let answer = try await Rig().database("changes/zone", #"{"zones":[{\#(members)}]}"#)
+    #expect(answer.status == 200)
+    #expect(try answer.each("zones", "reason")[0]?.contains(reason) == true, "\(answer.text)")
+  }
+
+  /// Each of these would make it fire for more, or look different.
+  @Test(arguments: [
+    (#""subscriptionType":"query","query":{"recordType":"T"},"zoneId":{"zoneName":"Z"}"#, "zoneId"),
+    (#""subscriptionType":"query","query":{"recordType":"T"},"firesonce":true"#, "firesonce"),
+    (#""subscriptionType":"query","query":{"recordType":"T","filterby":[]}"#, "filterby"),
+    (
+      #""subscriptionType":"database","notificationInfo":{"shouldsendcontentavailable":true}"#,
+      "shouldsendcontentavailable"
+    ),
+  ])
+  func `a member of a subscription is told in its item`(members: String, name: String)
+    async throws
+  {
+    let rig = await Rig()
+    let item = try await rig.subscribe(#""subscriptionID":"s",\#(members)"#)
+    #expect(try item.optional("serverErrorCode")?.string() == "BAD_REQUEST")
+    #expect(try item.optional("reason")?.string().contains("\(name) is unknown") == true)
+    #expect(try item.optional("subscriptionID")?.string() == "s")
+  }
+
+  @Test(arguments: [
+    #","changedBy":{"userRecordName":"_abc","clientID":"\#(Rig.phone)"}"#,
+    #","changedby":{"userRecordName":"_abc"}"#, #","Sequence":4"#,
+  ])
+  func `a member of an event's data rejects the event`(more: String) async throws {
+    let answer = try await Rig().produce("[\(Event(more: more).text)]")
+    #expect(answer.status == 400)
+    let reason = try answer.json.required("rejected").elements()[0].required("reason").string()
+    #expect(reason.hasPrefix("data.") && reason.contains(" is unknown; write "), "\(reason)")
+  }
+
+  @Test func `members of unknown names are ignored as before`() async throws {
+    let rig = await Rig()
+    let body = #"{"numbersAsStrings":true,"clientIdentifier":"x","zone":1,"_":2,"":3}"#
+    #expect(try await rig.device("notifications/changes", body).status == 200)
+  }
+}
