@@ -61,9 +61,8 @@ extension Partition {
     guard !change.zone.isDefault else { return }
     if case .record(let record) = change.event {
       touch(
-        change.zoneFeed, .record(record.name),
-        change.touch(
-          record.verb.touch, step.position, .record(type: record.type, tag: record.tag)), &effects)
+        change.zoneFeed, .record(record.name), change.touch(of: record, step.position, at: step.at),
+        &effects)
     } else {
       // A new zone: who reads it now must find it there.
       effects.append(.dirtied(.feed(change.zoneFeed)))
@@ -127,6 +126,22 @@ extension Change {
     Touch(
       verb: verb, position: position, device: author?.client, sequence: sequence, time: time,
       detail: detail)
+  }
+
+  /// - Parameter accepted: the time that is shown where the producer sent none.
+  fileprivate func touch(
+    of record: RecordChange, _ position: Position, at accepted: Instant
+  ) -> Touch {
+    let detail = Detail.record(type: record.type, tag: record.tag, author: shownAuthor)
+    var touch = touch(record.verb.touch, position, detail)
+    touch.time = record.modified ?? accepted
+    return touch
+  }
+
+  /// Nil for the zone's owner, whose changes are nearly all: it need not be kept.
+  private var shownAuthor: UserID? {
+    guard let author, author.client != nil, author.user != zone.owner else { return nil }
+    return author.user
   }
 
   /// What a change means for its zone as a subject.

@@ -156,7 +156,7 @@ extension Draw {
 
   mutating func detail() -> Detail {
     switch number(0..<3) {
-    case 0: .record(type: text(), tag: maybe { $0.text() })
+    case 0: .record(type: text(), tag: maybe { $0.text() }, author: maybe { $0.user() })
     case 1: .zone
     default:
       .notification(

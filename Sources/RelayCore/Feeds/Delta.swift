@@ -149,8 +149,10 @@ extension Touch {
   fileprivate func after(_ earlier: Touch) -> Touch {
     var touch = self
     touch.sequence = sequence ?? earlier.sequence
-    if case .record("", let tag) = detail, case .record(let known, _) = earlier.detail {
-      touch.detail = .record(type: known, tag: tag)
+    if case .record("", let tag, let author) = detail,
+      case .record(let known, _, _) = earlier.detail
+    {
+      touch.detail = .record(type: known, tag: tag, author: author)
     }
     return touch
   }

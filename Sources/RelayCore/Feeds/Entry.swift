@@ -54,7 +54,8 @@ package struct Life: Hashable, Sendable {
   package var foreign: Position
   /// Last `sequence` applied.
   package var sequence: Int64?
-  /// When the last change happened, for people to read.
+  /// When the last change happened, for people to read. Of a record: when it was modified, by its
+  /// producer's word, else when the change was accepted.
   package var time: Instant
 
   package init(
@@ -102,7 +103,9 @@ package struct Life: Hashable, Sendable {
 
 /// What the feeds show beside a life.
 package enum Detail: Hashable, Sendable {
-  case record(type: String, tag: String?)
+  /// `author`: whose device made the last change; nil: the zone's owner's, or nobody's. The device
+  /// is shown to that user and to no other.
+  case record(type: String, tag: String?, author: UserID? = nil)
   case zone
   case notification(NotificationDetail)
 }

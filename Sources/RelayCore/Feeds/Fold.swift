@@ -60,8 +60,10 @@ package enum Fold {
     entry.life.device = touch.device
     entry.life.sequence = touch.sequence ?? entry.life.sequence
     entry.life.time = touch.time
-    if case .record(let type, let tag) = touch.detail, case .record(let known, _) = entry.detail {
-      entry.detail = .record(type: type.isEmpty ? known : type, tag: tag)
+    if case .record("", let tag, let author) = touch.detail,
+      case .record(let known, _, _) = entry.detail
+    {
+      entry.detail = .record(type: known, tag: tag, author: author)
     } else {
       entry.detail = touch.detail
     }

@@ -79,6 +79,14 @@ package struct RecordChange: Hashable, Sendable {
   }
 
   package enum Verb: UInt8, Hashable, Sendable { case created = 1, updated, deleted }
+
+  /// When the producer says that it was modified; nil: it does not say.
+  package var modified: Instant? {
+    // System fields stand behind the record's own.
+    let field = fields.last { $0.name == SystemField.modifiedTimestamp.rawValue }
+    guard case .timestamp(let instant)? = field?.value else { return nil }
+    return instant
+  }
 }
 
 /// What happened to a zone as a whole. `purged`: its owner's data was wiped; `reset`: its

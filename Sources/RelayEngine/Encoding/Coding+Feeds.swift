@@ -5,10 +5,11 @@ extension Detail: BlobCoded {
 
   package func write(to writer: inout ByteWriter) {
     switch self {
-    case .record(let type, let tag):
+    case .record(let type, let tag, let author):
       writer.byte(1)
       writer.text(type)
       writer.text(tag)
+      writer.text(author?.name)
     case .zone: writer.byte(2)
     case .notification(let detail):
       writer.byte(3)
@@ -23,7 +24,9 @@ extension Detail: BlobCoded {
     let kind = try reader.byte("Detail")
     switch kind {
     case 1:
-      self = .record(type: try reader.text("Detail"), tag: try reader.optionalText("Detail"))
+      self = .record(
+        type: try reader.text("Detail"), tag: try reader.optionalText("Detail"),
+        author: try reader.optionalText("Detail").map { UserID($0) })
     case 2: self = .zone
     case 3:
       self = .notification(

@@ -110,7 +110,8 @@ extension Doors {
     json.key("records")
     json.beginArray()
     for entry in request.isReversed ? page.entries.reversed() : page.entries {
-      guard case .record(let name) = entry.subject, case .record(let type, let tag) = entry.detail,
+      guard case .record(let name) = entry.subject,
+        case .record(let type, let tag, let author) = entry.detail,
         type.isEmpty || request.types?.contains(type) ?? true
       else { continue }
       json.beginObject()
@@ -121,7 +122,10 @@ extension Doors {
         json.key("modified")
         json.beginObject()
         json.integer("timestamp", entry.life.time.milliseconds)
-        json.string("deviceID", ifAny: entry.life.device?.text)
+        // Participants learn nothing of one another's devices, nor of the owner's.
+        if (author ?? request.zone.owner) == caller.user {
+          json.string("deviceID", ifAny: entry.life.device?.text)
+        }
         json.endObject()
       } else {
         json.key("recordType")

@@ -38,7 +38,9 @@ struct FeedHistory {
     return Touch(
       verb: event.verb, position: Self.position(index), device: event.device,
       sequence: event.sequence, time: .s(Double(index)),
-      detail: .record(type: event.isTyped ? "T\(index)" : "", tag: "\(index)"))
+      detail: .record(
+        type: event.isTyped ? "T\(index)" : "", tag: "\(index)",
+        author: event.device == nil ? nil : UserID("_\(index)")))
   }
 
   func delta(_ range: Range<Int>) -> Delta {

@@ -61,7 +61,7 @@ import Testing
       }
       if !page.hasMore && page.next.position != head { Issue.record("complete, not at the head") }
       for entry in page.entries {
-        guard case .record(_, let tag) = entry.detail else { continue }
+        guard case .record(_, let tag, _) = entry.detail else { continue }
         checkOwn(entry, since: page.since)
         held[entry.subject] = entry.life.isPresent ? tag : nil
       }

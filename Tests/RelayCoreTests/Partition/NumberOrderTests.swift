@@ -41,7 +41,7 @@ import Testing
 
     var shown: [String: String] {
       records.filter(\.value.life.isPresent).compactMapValues {
-        if case .record(_, let tag) = $0.detail { tag } else { nil }
+        if case .record(_, let tag, _) = $0.detail { tag } else { nil }
       }
     }
   }
