@@ -235,7 +235,9 @@ import Testing
         host: "127.0.0.1", port: address?.port ?? 0,
         configuration: TestClient.Configuration(tlsConfiguration: trusting, serverName: "localhost")
       ) { client in
-        try await client.get("/health/live").status.code
+        try await client.execute(
+          TestClient.Request("/health/live", method: .get, authority: "localhost")
+        ).status.code
       }
     }
     #expect(status == 200)

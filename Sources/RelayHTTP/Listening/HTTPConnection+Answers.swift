@@ -30,8 +30,12 @@ extension HTTPConnection {
       current.isHeld == isHolder
     else { return isHolder ? promise.fail(ChannelError.eof) : promise.succeed() }
     if let head = piece.head {
-      context.write(
-        wrapOutboundOut(.head(HTTPResponseHead(head, isLast: isClosing))), promise: nil)
+      // HTTP/1.0 knows no interim answers.
+      guard !current.isOfHTTP10 || head.status.kind != .informational else {
+        return promise.succeed()
+      }
+      let head = HTTPResponseHead(head, isLast: isClosing, isOfHTTP10: current.isOfHTTP10)
+      context.write(wrapOutboundOut(.head(head)), promise: nil)
     }
     let body = current.isBodiless ? [] : piece.body
     var parts = body.map { HTTPServerResponsePart.body(.byteBuffer($0)) }
@@ -52,12 +56,14 @@ extension HTTPConnection {
     settle()
   }
 
-  private var isClosing: Bool { isEnding || underWay?.isClosing == true }
+  private var isClosing: Bool {
+    isEnding || underWay?.isClosing == true || isInputClosed && !isAnyWaiting
+  }
 
   /// A request that is answered makes room for the next, once what was not read of it is.
   func settle() {
     guard let current = underWay, current.isAnswered else { return }
-    if isClosing || isInputClosed { leave() }
+    if isClosing { leave() }
     guard current.isRead else { return advance() }
     guard !isLeaving else { return }
     underWay = nil
@@ -93,13 +99,16 @@ struct AnswerWriter: ResponseBodyWriter {
 }
 
 extension HTTPResponseHead {
-  fileprivate init(_ head: HTTPResponse, isLast: Bool) {
+  /// - Parameter isOfHTTP10: its request is. An answer of unknown length is then one of HTTP/1.0 as
+  ///   well, whose body is not cut into chunks and ends with the connection.
+  fileprivate init(_ head: HTTPResponse, isLast: Bool, isOfHTTP10: Bool) {
     var headers = HTTPHeaders()
     headers.reserveCapacity(head.headerFields.count + 1)
     for field in head.headerFields { headers.add(name: field.name.rawName, value: field.value) }
     if isLast, head.status.code >= 200 { headers.add(name: "Connection", value: "close") }
     self.init(
-      version: .http1_1, status: HTTPResponseStatus(statusCode: head.status.code),
+      version: isOfHTTP10 && !headers.contains(name: "content-length") ? .http1_0 : .http1_1,
+      status: HTTPResponseStatus(statusCode: head.status.code),
       headers: headers)
   }
 }

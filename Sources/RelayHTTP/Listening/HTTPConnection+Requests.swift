@@ -22,6 +22,11 @@ extension HTTPConnection {
       // An answer that is not read is not followed by another: requests take less room.
       guard underWay == nil, channel.isWritable else { return false }
       begin(head)
+      if let wrong = head.framingRefusal {
+        refuse(wrong)
+      } else if let wrong = head.refusal {
+        answer(with: wrong)
+      }
       return true
     case .body(let buffer): return take(buffer)
     case .end: return takeEnd()
@@ -63,7 +68,9 @@ extension HTTPConnection {
   func handOn() {
     guard let head = underWay?.head.take(), let serial = underWay?.serial else { return }
     let first = underWay?.body.take()
-    guard let request = HTTPRequest(head) else { return refuse() }
+    guard let request = HTTPRequest(head) else {
+      return refuse(WireError(HTTPParserError.invalidMethod))
+    }
     let body =
       underWay?.isRead == true
       ? RequestBody(buffer: first ?? ByteBuffer())
@@ -71,33 +78,36 @@ extension HTTPConnection {
     ask(Asked(request: Request(head: request, body: body), connection: self, serial: serial))
   }
 
-  /// What came is no HTTP: it is answered as a request would be, and nothing behind it is read.
-  func refuse() {
+  /// What came is no request that anybody is asked: it is answered as one would be, and nothing
+  /// behind it is read.
+  func refuse(_ refusal: WireError) {
     if underWay == nil { begin(nil) }
+    isParsed = true
+    underWay?.isRead = true
+    answer(with: refusal)
+  }
+
+  /// Nobody is asked but for the answer, and the connection ends with it. A body that still comes
+  /// is passed over.
+  private func answer(with refusal: WireError) {
     guard let serial = underWay?.serial else { return }
     underWay?.head = nil
-    underWay?.isRead = true
     underWay?.isClosing = true
     let request = Request(
       head: HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/"),
       body: RequestBody(buffer: ByteBuffer()))
-    let refusal = WireError(.badRequest, "this is no HTTP/1.1 request")
     ask(Asked(request: request, connection: self, serial: serial, refusal: refusal))
   }
 
-  /// The other side says no more; it may still listen.
+  /// The other side says no more; it may still listen. All that it asked is answered first.
   func inputEnded() {
     isInputClosed = true
-    guard var current = underWay, current.head == nil else {
-      underWay = nil
-      return leave()
-    }
-    current.isClosing = true
-    let (reader, onGone) = (current.reader.take(), current.onGone.take())
-    underWay = current
-    if current.isAnswered { return leave() }
+    dropUnfinished()
+    if underWay?.head != nil { underWay = nil }
+    let (reader, onGone) = (underWay?.reader.take(), underWay?.onGone.take())
     reader?.resume(throwing: ChannelError.inputClosed)
     onGone?()
+    advance()
   }
 
   /// More of the body; nil after its end.

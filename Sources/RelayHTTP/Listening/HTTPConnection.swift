@@ -21,6 +21,8 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
     let begun = NIODeadline.now()
     /// The head of its answer is all that is wanted.
     let isBodiless: Bool
+    /// It knows no chunks: an answer of unknown length ends with the connection.
+    let isOfHTTP10: Bool
     /// Until it is handed on.
     var head: HTTPRequestHead?
     /// What came of its body at once.
@@ -50,6 +52,10 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   /// What is read, and how much of it is taken already.
   private var waiting: [HTTPServerRequestPart] = []
   private var taken = 0
+  /// The last part that was read is not the end of its request.
+  private var isMidRequest = false
+  /// What came behind all that waits, and is no request.
+  private var broken: WireError?
   var underWay: UnderWay?
   var isInputClosed = false
   var isEnding = false
@@ -60,7 +66,8 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   /// Answers that have not left for the network.
   var unsent = 0
   /// The request that is parsed is the last; it is parsed to its end.
-  private var (isParsingLast, isParsed) = (false, false)
+  private var isParsingLast = false
+  var isParsed = false
   private var last: UInt32 = 0
   private var isReadWanted = false
   private var isReading = false
@@ -91,7 +98,8 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
     if !isLeaving { lastHeard = .now() }
     let part = unwrapInboundIn(data)
     if case .head(let head) = part { isParsingLast = head.isLast }
-    if case .end = part { isParsed = isParsingLast }
+    isMidRequest = true
+    if case .end = part { (isMidRequest, isParsed) = (false, isParsingLast) }
     isReading = true
     waiting.append(part)
     advance()
@@ -119,7 +127,7 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   func channelInactive(context: ChannelHandlerContext) {
     let lost = underWay
     underWay = nil
-    (waiting, taken) = ([], 0)
+    (waiting, taken, broken) = ([], 0, nil)
     lost?.reader?.resume(throwing: ChannelError.inputClosed)
     lost?.onGone?()
     timer?.cancel()
@@ -139,11 +147,31 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     // The last request is whole, and what comes behind it does not matter.
-    if isParsed, error is HTTPParserError || error is ByteToMessageDecoderError { return }
-    let isSpeechless = underWay.map { $0.head != nil } ?? !isAnyWaiting
-    guard error is HTTPParserError, isSpeechless, channel.isActive else { return close() }
+    if isParsed, WireError(parsing: error) != nil || error is ByteToMessageDecoderError { return }
+    guard let wrong = WireError(parsing: error), channel.isActive else { return close() }
+    // A request that broke off is no bad one; that the other side says no more is told in a moment.
+    if let error = error as? HTTPParserError, case .invalidEOFState = error { return }
+    // Nothing more is begun, whatever comes.
+    guard !isLeaving || isPassingOver else { return }
+    let isUnread = isMidRequest
+    let head = dropUnfinished()
+    guard !isUnread || head != nil else { return close() }
     isParsed = true
-    refuse()
+    broken = head?.framingRefusal ?? wrong
+    advance()
+  }
+
+  /// Takes out of what waits what came of a request that never gets whole.
+  ///
+  /// - Returns: its head, if nobody is asked yet.
+  @discardableResult
+  func dropUnfinished() -> HTTPRequestHead? {
+    guard isMidRequest else { return nil }
+    isMidRequest = false
+    let start = waiting[taken...].lastIndex { if case .head = $0 { true } else { false } }
+    guard let start, case .head(let head) = waiting[start] else { return underWay?.head }
+    waiting.removeSubrange(start...)
+    return head
   }
 
   var isAnyWaiting: Bool { taken < waiting.count }
@@ -171,6 +199,11 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
       waiting.removeFirst(taken)
       taken = 0
     }
+    if taken == waiting.count, !isLeaving {
+      let isFree = underWay.map { $0.head != nil } ?? true
+      if isFree, let wrong = broken.take() { return refuse(wrong) }
+      if isInputClosed, underWay?.isAnswered ?? true { return leave() }
+    }
     if !isReading, underWay?.head != nil { handOn() }
     guard isReadWanted, !isParsed, !isLeaving || isPassingOver,
       waiting.count - taken < Self.waitingMax
@@ -185,18 +218,19 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   func begin(_ head: HTTPRequestHead?) {
     last &+= 1
     underWay = UnderWay(
-      serial: last, isBodiless: head?.method == .HEAD, head: head,
-      isClosing: isEnding || isInputClosed || head?.isLast != false)
+      serial: last, isBodiless: head?.method == .HEAD, isOfHTTP10: head?.isOfHTTP10 ?? false,
+      head: head, isClosing: isEnding || head?.isLast != false)
   }
 
   func restartIdleness() { lastHeard = .now() }
 }
 
 extension HTTPRequestHead {
-  /// Its connection ends with its answer. We speak nothing but HTTP/1.1: whoever offers to change
-  /// to something else is answered, and the parser stops behind it for good.
+  /// Its connection ends with its answer. One of HTTP/1.0 would have to be told that it does not.
+  /// We speak nothing but HTTP/1.1: whoever offers to change to something else is answered, and the
+  /// parser stops behind it for good.
   fileprivate var isLast: Bool {
-    !isKeepAlive || method == .CONNECT || headers.contains(name: "upgrade")
+    !isKeepAlive || isOfHTTP10 || method == .CONNECT || headers.contains(name: "upgrade")
   }
 }
 

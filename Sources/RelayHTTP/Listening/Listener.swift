@@ -123,10 +123,8 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
   ) throws {
     let pipeline = channel.pipeline.syncOperations
     if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
-    try pipeline.configureHTTPServerPipeline(
-      // One request at a time, errors and fields are the connection's own concern.
-      withPipeliningAssistance: false, withErrorHandling: false,
-      withOutboundHeaderValidation: false)
+    // One request at a time, errors and fields are the connection's own concern.
+    try pipeline.addHandlers(HTTPResponseEncoder(), ByteToMessageHandler(RequestDecoder()))
     try pipeline.addHandler(
       HTTPConnection(
         channel: channel, idle: .seconds(Int64(limits.connectionIdleSeconds)), ask: ask))

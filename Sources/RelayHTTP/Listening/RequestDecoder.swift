@@ -1,0 +1,47 @@
+import NIOCore
+import NIOHTTP1
+
+/// NIO's parser. It has one error for a `Content-Length` that is no number and for one that is too
+/// large for any: here they are two.
+final class RequestDecoder: ByteToMessageDecoder {
+  typealias InboundOut = HTTPServerRequestPart
+
+  /// Its `Content-Length` has only digits, and too many.
+  struct EndlessBody: Error {}
+
+  private let parser = HTTPRequestDecoder()
+
+  func decoderAdded(context: ChannelHandlerContext) { parser.decoderAdded(context: context) }
+  func decoderRemoved(context: ChannelHandlerContext) { parser.decoderRemoved(context: context) }
+
+  func decode(
+    context: ChannelHandlerContext, buffer: inout ByteBuffer
+  ) throws -> DecodingState {
+    do {
+      return try parser.decode(context: context, buffer: &buffer)
+    } catch HTTPParserError.invalidContentLength where Self.isEndless(buffer) {
+      throw EndlessBody()
+    }
+  }
+
+  func decodeLast(
+    context: ChannelHandlerContext, buffer: inout ByteBuffer, seenEOF: Bool
+  ) throws -> DecodingState {
+    try parser.decodeLast(context: context, buffer: &buffer, seenEOF: seenEOF)
+  }
+
+  /// Looks at the fields that were read at once; only where the parser has given up.
+  private static func isEndless(_ buffer: ByteBuffer) -> Bool {
+    let name = "content-length:"
+    let lines = buffer.readableBytesView.split {
+      $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n")
+    }
+    return lines.contains { line in
+      guard line.count > name.utf8.count + "18446744073709551615".utf8.count - 1,
+        Substring(decoding: line.prefix(name.utf8.count), as: UTF8.self).lowercased() == name
+      else { return false }
+      let value = line.dropFirst(name.utf8.count).drop { $0 == UInt8(ascii: " ") }
+      return value.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")) ~= $0 }
+    }
+  }
+}

@@ -1,0 +1,212 @@
+import Foundation
+import RelayHTTP
+import RelayWire
+import Testing
+
+/// HTTP itself: what is no good request is answered as any bad request is, and what was good before
+/// it is answered first.
+@Suite struct HTTPRuleTests {
+  private static let live = "GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n"
+  private static let alive = #"{"live":true}"#
+
+  private func talk(
+    _ limits: HTTPLimits = Rig.atOnce, _ speak: @escaping @Sendable (Socket) -> String
+  ) async throws -> String {
+    try await Rig(limits: limits).served { port, _ in speak(try #require(Socket(port: port))) }
+  }
+
+  /// What came up to the end of the connection.
+  private func answer(to said: String) async throws -> String {
+    try await talk { socket in
+      socket.send(said)
+      return socket.receive()
+    }
+  }
+
+  private func count(_ part: String, in text: String) -> Int {
+    text.components(separatedBy: part).count - 1
+  }
+
+  private func expect(
+    _ text: String, _ status: Int, _ reason: String, code: String = "BAD_REQUEST",
+    at place: SourceLocation = #_sourceLocation
+  ) throws {
+    #expect(text.hasPrefix("HTTP/1.1 \(status) "), "\(text)", sourceLocation: place)
+    #expect(text.contains("\r\nConnection: close\r\n"), sourceLocation: place)
+    #expect(text.contains("\r\nCache-Control: no-store\r\n"), sourceLocation: place)
+    let body = text.components(separatedBy: "\r\n\r\n").dropFirst().joined()
+    let json = try JSONTree(Array(body.utf8)).root
+    #expect(try json.required("serverErrorCode").string() == code, sourceLocation: place)
+    #expect(try json.required("uuid").string().count == 36, sourceLocation: place)
+    let told = try json.required("reason").string()
+    #expect(told.contains(reason), "\(told)", sourceLocation: place)
+  }
+
+  @Test(arguments: [
+    ("", "Host is missing"), ("Host: x\r\nHost: x\r\n", "Host stands more than once"),
+    ("Host: x\r\nhost: y\r\n", "Host stands more than once"),
+    ("Host: a b\r\n", "Host must be"), ("Host: x/y\r\n", "Host must be"),
+    ("Host: user@x\r\n", "Host must be"),
+  ])
+  func `a request without one good Host is refused`(fields: String, reason: String) async throws {
+    let text = try await answer(to: "GET /health/live HTTP/1.1\r\n\(fields)\r\n")
+    try expect(text, 400, reason)
+  }
+
+  @Test(arguments: [
+    "GET /health/live HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n",
+    "GET /health/live HTTP/1.1\r\nHost: [::1]:8460\r\nConnection: close\r\n\r\n",
+    "GET /health/live HTTP/1.1\r\nHost: _x.example:80\r\nConnection: close\r\n\r\n",
+    "GET /health/live HTTP/1.0\r\n\r\n",
+  ])
+  func `a good Host is any host, and HTTP 1_0 needs none`(said: String) async throws {
+    let text = try await answer(to: said)
+    #expect(text.hasPrefix("HTTP/1.1 200 ") && text.hasSuffix(Self.alive))
+  }
+
+  private static func events(_ fields: String, _ body: String) -> String {
+    "POST /events/1/\(Rig.container)/development HTTP/1.1\r\nHost: x\r\n"
+      + "Authorization: Bearer \(Rig.producerKey)\r\n"
+      + "Content-Type: application/cloudevents+json\r\n\(fields)\r\n\(body)"
+  }
+
+  @Test(arguments: ["gzip", "br", "identity, gzip", "GZIP"])
+  func `a body in a coding is refused`(coding: String) async throws {
+    let body = Event().text
+    let fields = "Content-Length: \(body.utf8.count)\r\nContent-Encoding: \(coding)\r\n"
+    try expect(try await answer(to: Self.events(fields, body)), 415, "Content-Encoding is not")
+  }
+
+  @Test func `identity is no coding`() async throws {
+    let body = Event().text
+    let fields =
+      "Content-Length: \(body.utf8.count)\r\nContent-Encoding: identity\r\nConnection: close\r\n"
+    #expect(try await answer(to: Self.events(fields, body)).hasPrefix("HTTP/1.1 202 "))
+  }
+
+  /// Its sender is still writing: it reads its answer all the same.
+  @Test func `a large body in a coding is passed over`() async throws {
+    let length = 4 * 1_024 * 1_024
+    let text = try await talk { socket in
+      socket.send(
+        Self.events("Content-Length: \(length)\r\nContent-Encoding: gzip\r\n", ""))
+      socket.send(String(repeating: "x", count: length))
+      return socket.receive()
+    }
+    try expect(text, 415, "Content-Encoding is not")
+  }
+
+  @Test(arguments: ["gzip", "gzip, chunked", "GZIP", "identity"])
+  func `a transfer in another coding than chunks is refused`(coding: String) async throws {
+    let text = try await answer(
+      to: Self.events("Transfer-Encoding: \(coding)\r\n", "0\r\n\r\n") + Self.live)
+    try expect(text, 501, "Transfer-Encoding other than chunked")
+    #expect(count("HTTP/1.1 ", in: text) == 1, "nothing behind it is a request")
+  }
+
+  @Test(arguments: [
+    "9223372036854775808", "18446744073709551615", "18446744073709551616",
+    "999999999999999999999999999999",
+  ])
+  func `a length beyond every body is too large`(length: String) async throws {
+    for fields in [
+      "Content-Length: \(length)\r\n",
+      "Expect: 100-continue\r\ncontent-length:  \(length)\r\n",
+    ] {
+      let text = try await answer(to: Self.events(fields, "{}"))
+      try expect(text, 413, "Content-Length is more than any body", code: "QUOTA_EXCEEDED")
+    }
+  }
+
+  @Test(arguments: ["-1", "1x", "0x10", "1, 2", "99999999999999999999999x"])
+  func `a length that is no number is a bad request`(length: String) async throws {
+    let text = try await answer(to: Self.events("Content-Length: \(length)\r\n", "{}"))
+    try expect(text, 400, "no HTTP/1.1 request")
+  }
+
+  @Test func `fields beyond the parser's room, and other versions, are told apart`() async throws {
+    let long = String(repeating: "x", count: 100_000)
+    try expect(
+      try await answer(to: "GET / HTTP/1.1\r\nHost: x\r\nX-Long: \(long)\r\n\r\n"), 431,
+      "header fields are too many or too long")
+    try expect(
+      try await answer(to: "GET / HTTP/2.0\r\nHost: x\r\n\r\n"), 505, "speak HTTP/1.1")
+  }
+
+  @Test(arguments: ["\r\nConnection: keep-alive", ""])
+  func `an answer to HTTP 1_0 is not cut into chunks, and ends with its connection`(
+    field: String
+  ) async throws {
+    let rig = await Rig(limits: HTTPLimits())
+    let body = #"{"apnsEnvironment":"development","apnsToken":"00ff"}"#
+    let url = try #require(
+      try await rig.device("tokens/register", body, client: Rig.phone).string("webcourierURL"))
+    let path = url.dropFirst("https://relay.example.com".count)
+    let relay = rig.relay
+    let text = try await rig.served { port, stop in
+      let socket = try #require(Socket(port: port))
+      socket.send(
+        "GET \(path) HTTP/1.0\r\nHost: x\r\nAccept: text/event-stream\(field)\r\n\r\n")
+      Socket.wait { !relay.seen.connected.isEmpty }
+      let first = socket.receive(until: "zonerelay\n\n")
+      stop()
+      return first + socket.receive()
+    }
+    #expect(text.hasPrefix("HTTP/1.0 200 OK\r\n"), "\(text)")
+    #expect(!text.lowercased().contains("transfer-encoding"))
+    #expect(text.contains("\r\nConnection: close\r\n"))
+    #expect(text.hasSuffix("\r\n\r\n: zonerelay\n\n"), "\(text)")
+  }
+
+  @Test func `HTTP 1_0 is not told to go on`() async throws {
+    let body = Event().text
+    let said = Self.events(
+      "Content-Length: \(body.utf8.count)\r\nExpect: 100-continue\r\n", body
+    ).replacing("HTTP/1.1", with: "HTTP/1.0")
+    #expect(try await answer(to: said).hasPrefix("HTTP/1.1 202 "))
+  }
+
+  @Test func `who asks much at once and then says no more is answered it all`() async throws {
+    let body = Event().text
+    let text = try await talk { socket in
+      socket.send(String(repeating: Self.live, count: 40))
+      socket.send(Self.events("Content-Length: \(body.utf8.count)\r\n", body))
+      socket.send(String(repeating: Self.live, count: 9))
+      shutdown(socket.fd, Int32(SHUT_WR))
+      return socket.receive()
+    }
+    #expect(count("HTTP/1.1 200 OK\r\n", in: text) == 49)
+    #expect(count("HTTP/1.1 202 Accepted\r\n", in: text) == 1)
+    #expect(count("Connection: close\r\n", in: text) <= 1)
+    #expect(text.hasSuffix(Self.alive))
+  }
+
+  /// What broke off is not answered, and what came before it is.
+  @Test(arguments: [
+    "GET /health", "POST /device/1/x/development/tokens/list HTTP/1.1\r\nHost: x\r\n",
+    events("Content-Length: 1000\r\n", "{"), events("Transfer-Encoding: chunked\r\n", "5\r\n{"),
+  ])
+  func `who breaks off in the last of many is answered the others`(rest: String) async throws {
+    let text = try await talk { socket in
+      socket.send(String(repeating: Self.live, count: 20) + rest)
+      shutdown(socket.fd, Int32(SHUT_WR))
+      return socket.receive()
+    }
+    #expect(count("HTTP/1.1 200 OK\r\n", in: text) == 20)
+    #expect(count("HTTP/1.1 ", in: text) == 20, "\(text.suffix(400))")
+  }
+
+  @Test(arguments: [
+    ("what is this?\r\n\r\n", 400), ("GET /health/live HTTP/1.1\r\n\r\n", 400),
+    (events("Transfer-Encoding: gzip\r\n", ""), 501),
+    (events("Content-Length: 99999999999999999999\r\n", ""), 413),
+    (events("Transfer-Encoding: chunked\r\n", "no chunk\r\n"), 400),
+  ])
+  func `what came before a bad request is answered first`(bad: String, status: Int) async throws {
+    let text = try await answer(to: String(repeating: Self.live, count: 20) + bad)
+    #expect(count("HTTP/1.1 200 OK\r\n", in: text) == 20)
+    #expect(count("HTTP/1.1 \(status) ", in: text) == 1)
+    let last = try #require(text.range(of: "HTTP/1.1 200 OK", options: .backwards))
+    #expect(try #require(text.range(of: "HTTP/1.1 \(status) ")).lowerBound > last.lowerBound)
+  }
+}
