@@ -20,26 +20,36 @@ package struct APIResponder: HTTPResponder {
   package func respond(
     to request: Request, context: DoorContext
   ) async throws -> Response {
+    let route = Route(path: request.uri.path)
+    let page = CrossOrigin(request, route, doors)
+    var response: Response
     do {
-      return try await answer(request, on: context.channel)
+      response = try await answer(request, route, from: page, on: context.channel)
     } catch let error as WireError {
-      return error.response
+      response = error.response
     } catch let problem as JSONProblem {
-      return WireError(problem).response
+      response = WireError(problem).response
     }
+    page?.mark(&response.headers)
+    return response
   }
 
   private func answer(
-    _ request: Request, on channel: any Channel
+    _ request: Request, _ route: Route?, from page: CrossOrigin?, on channel: any Channel
   ) async throws -> Response {
-    guard let route = Route(path: request.uri.path) else { throw Self.nothingHere }
+    guard let route else { throw Self.nothingHere }
+    if let page, CrossOrigin.isPreflight(request) {
+      if let scope = route.scope { _ = try gate(to: scope) }
+      return try page.preflight(route)
+    }
     guard route.methods.contains(request.method) else {
       throw WireError.wrongMethod(route.methods)
     }
     switch route {
     case .live: return doors.live()
     case .ready: return await doors.ready()
-    case .courier(let token): return try await doors.hold(token, request, on: channel)
+    case .courier(let token):
+      return try await doors.hold(token, request, from: page, on: channel)
     case .events(let scope): return try await doors.take(request, try gate(to: scope))
     case .device(let scope, let door):
       let gate = try gate(to: scope)

@@ -16,6 +16,7 @@ import Testing
   private static let route = "containers[0].environments.development.apns[0]"
   private static let fcm = "containers[0].environments.development.fcm"
   private static let web = "containers[0].environments.development.webpush"
+  private static let origin = "containers[0].environments.development.origins[0]"
 
   static let top: [Case] = [
     Case(extra: "sever: {}", key: "sever", cause: "is no known key"),
@@ -142,6 +143,22 @@ import Testing
     Case(
       environment: "apiTokens: [blanks]",
       key: "containers[0].environments.development.apiTokens[0]", cause: "a blank"),
+    Case(environment: "origins: ['*']", key: origin, cause: "'*' names no origin"),
+    Case(environment: "origins: ['null']", key: origin, cause: "'null' names no origin"),
+    Case(environment: "origins: [app.example.com]", key: origin, cause: "begin with https://"),
+    Case(environment: "origins: ['ftp://a.example']", key: origin, cause: "begin with https://"),
+    Case(environment: "origins: ['https://a.example/']", key: origin, cause: "has more than"),
+    Case(environment: "origins: ['https://u@a.example']", key: origin, cause: "has more than"),
+    Case(environment: "origins: ['https://']", key: origin, cause: "names no host"),
+    Case(environment: "origins: ['https://App.example']", key: origin, cause: "lower case"),
+    Case(environment: "origins: ['https://a..example']", key: origin, cause: "names no host"),
+    Case(environment: "origins: ['https://a.example:443']", key: origin, cause: "has a port"),
+    Case(environment: "origins: ['https://a.example:0']", key: origin, cause: "has a port"),
+    Case(environment: "origins: ['https://a.example:99999']", key: origin, cause: "has a port"),
+    Case(environment: "origins: ['http://a.example']", key: origin, cause: "is not encrypted"),
+    Case(
+      environment: "origins: ['https://a.example', 'https://a.example']",
+      key: "containers[0].environments.development.origins", cause: "stands twice"),
     Case(environment: "apns: [{ topic: a }]", key: "\(route).key", cause: "is missing"),
     Case(
       environment: "apns: [{ topic: a/b, \(goodKey) }]", key: "\(route).topic",

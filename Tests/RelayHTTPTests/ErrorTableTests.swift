@@ -279,7 +279,7 @@ import Testing
   @Test func `every code has its status`() {
     #expect(
       ServerErrorCode.allCases.map(\.status.code) == [
-        401, 421, 400, 410, 500, 404, 413, 429, 503, 404,
+        403, 401, 421, 400, 410, 500, 404, 413, 429, 503, 404,
       ])
   }
 }

@@ -63,7 +63,7 @@ extension Settings {
     for app in apps {
       access[app.scope] = ScopeAccess(
         users: ScopeAccess.Users(app.users, shelf),
-        apiTokens: app.apiTokens.map(\.text),
+        apiTokens: app.apiTokens.map(\.text), origins: Set(app.origins),
         producers: app.producers.map(ScopeAccess.Producer.init),
         topics: app.apns.map(\.topic),
         firebaseProject: app.fcm?.project,

@@ -11,6 +11,8 @@ extension Settings {
     /// Values of `ckAPIToken` that may ask at all; empty = not required.
     package var apiTokens: [Secret] = []
     package var producers: [Producer] = []
+    /// Web origins whose pages may use the doors of devices and the courier; empty = none.
+    package var origins: [String] = []
     /// One a topic. None: the environment is known, and no push leaves.
     package var apns: [APNs] = []
     /// Nil: no Android device can be pushed to.

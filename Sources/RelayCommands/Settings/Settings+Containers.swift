@@ -31,6 +31,8 @@ extension Settings {
   private static func app(_ section: Section, _ scope: Scope) -> App? {
     let users = users(section.section("users"))
     let apiTokens = section.list("apiTokens", section.headerSecret(min: 1, "an API token"))
+    let origins = section.list("origins", .origin) ?? []
+    reportRepeated(origins, of: section.key("origins"), "origin", section)
     let producers = producers(section)
     let routes = section.sections("apns").compactMap { route($0, scope.environment) }
     reportRepeated(routes.map(\.topic), of: section.key("apns"), "topic", section)
@@ -39,8 +41,8 @@ extension Settings {
     let feedback = section.optionalSection("feedback").flatMap { Self.feedback($0) }
     return users.map {
       App(
-        scope: scope, users: $0, apiTokens: apiTokens ?? [], producers: producers, apns: routes,
-        fcm: fcm, webPush: webPush, feedback: feedback)
+        scope: scope, users: $0, apiTokens: apiTokens ?? [], producers: producers,
+        origins: origins, apns: routes, fcm: fcm, webPush: webPush, feedback: feedback)
     }
   }
 

@@ -23,6 +23,17 @@ package final class ScopeBook: Sendable {
 
   func gate(to scope: Scope) -> ScopeGate? { gates.withLock { $0[scope] } }
 
+  /// A web origin that is listed in a scope. Where there is no such scope, one that is listed in
+  /// any: its page sees the error, which tells nothing.
+  func listed(_ origin: String, in scope: Scope?) -> String? {
+    let gates = gates.withLock { $0 }
+    if let scope, let gate = gates[scope] { return gate.listed(origin) }
+    for gate in gates.values {
+      if let listed = gate.listed(origin) { return listed }
+    }
+    return nil
+  }
+
   private static func gates(
     _ scopes: [Scope: ScopeAccess], _ keys: any TokenKeys, _ limits: HTTPLimits
   ) async -> [Scope: ScopeGate] {

@@ -8,6 +8,7 @@ struct ScopeGate: Sendable {
   let topics: [String]
   let firebaseProject: String?
   let webPush: ScopeAccess.WebPush?
+  private let origins: Set<String>
   private let users: UserTokens?
   private let apiTokens: [String]
   private let producers: [ScopeAccess.Producer]
@@ -19,6 +20,7 @@ struct ScopeGate: Sendable {
     topics = access.topics
     firebaseProject = access.firebaseProject
     webPush = access.webPush
+    origins = access.origins
     apiTokens = access.apiTokens
     producers = access.producers
     if let users = access.users {
@@ -27,6 +29,12 @@ struct ScopeGate: Sendable {
     } else {
       users = nil
     }
+  }
+
+  /// A web origin whose pages may ask here: the list's own text, so that fifty thousand courier
+  /// lines share one. Nil: it is not listed.
+  func listed(_ origin: String) -> String? {
+    origins.firstIndex(of: origin).map { origins[$0] }
   }
 
   /// The user a device's request speaks for.

@@ -2,6 +2,7 @@ package import HTTPTypes
 
 /// CloudKit's word for what went wrong, with the HTTP status it has when a whole request fails.
 package enum ServerErrorCode: String, Hashable, Sendable, CaseIterable {
+  case accessDenied = "ACCESS_DENIED"
   case authenticationFailed = "AUTHENTICATION_FAILED"
   case authenticationRequired = "AUTHENTICATION_REQUIRED"
   case badRequest = "BAD_REQUEST"
@@ -15,6 +16,7 @@ package enum ServerErrorCode: String, Hashable, Sendable, CaseIterable {
 
   package var status: HTTPResponse.Status {
     switch self {
+    case .accessDenied: .forbidden
     case .authenticationFailed: .unauthorized
     case .authenticationRequired:
       HTTPResponse.Status(code: 421, reasonPhrase: "Misdirected Request")

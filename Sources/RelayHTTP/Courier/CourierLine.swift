@@ -8,6 +8,8 @@ import Synchronization
 struct CourierLine: Sendable {
   let device: DeviceKey
   let isStream: Bool
+  /// The page of another origin that reads; nil: no page does.
+  let page: CrossOrigin?
   let reader: HeldRequest
   let relay: any Relaying
   /// The wheel's tick at which its address ends.
@@ -17,10 +19,12 @@ struct CourierLine: Sendable {
   var letter: Letter?
 
   init(
-    device: DeviceKey, isStream: Bool, reader: HeldRequest, relay: any Relaying, expires: Int
+    device: DeviceKey, isStream: Bool, page: CrossOrigin?, reader: HeldRequest,
+    relay: any Relaying, expires: Int
   ) {
     self.device = device
     self.isStream = isStream
+    self.page = page
     self.reader = reader
     self.relay = relay
     self.expires = expires
@@ -30,11 +34,9 @@ struct CourierLine: Sendable {
   func begin(at date: String) {
     guard isStream else { return }
     reader.narrow()
-    let head = HTTPResponse(
-      status: .ok,
-      headerFields: [
-        .cacheControl: "no-store", .contentType: "text/event-stream", .date: date,
-      ])
+    let head = head([
+      .cacheControl: "no-store", .contentType: "text/event-stream", .date: date,
+    ])
     reader.writeNow(
       HTTPConnection.Piece(head: head, body: [ByteBuffer(string: ": zonerelay\n\n")], isLast: false)
     )
@@ -49,12 +51,10 @@ struct CourierLine: Sendable {
       event.writeStaticString("\n\n")
       reader.write(HTTPConnection.Piece(body: [event], isLast: false), done)
     } else {
-      let head = HTTPResponse(
-        status: .ok,
-        headerFields: [
-          .cacheControl: "no-store", .contentType: "application/json",
-          .contentLength: "\(letter.payload.count)", .date: date,
-        ])
+      let head = head([
+        .cacheControl: "no-store", .contentType: "application/json",
+        .contentLength: "\(letter.payload.count)", .date: date,
+      ])
       let piece = HTTPConnection.Piece(head: head, body: [ByteBuffer(bytes: letter.payload)])
       reader.write(piece, done)
     }
@@ -68,10 +68,14 @@ struct CourierLine: Sendable {
   /// Nothing came: a poll is answered empty, a stream ends.
   func end(at date: String) {
     guard !isStream else { return reader.write(HTTPConnection.Piece()) }
-    let head = HTTPResponse(
-      status: .ok,
-      headerFields: [.cacheControl: "no-store", .contentLength: "0", .date: date])
+    let head = head([.cacheControl: "no-store", .contentLength: "0", .date: date])
     reader.write(HTTPConnection.Piece(head: head))
+  }
+
+  private func head(_ fields: HTTPFields) -> HTTPResponse {
+    var fields = fields
+    page?.mark(&fields)
+    return HTTPResponse(status: .ok, headerFields: fields)
   }
 }
 

@@ -21,7 +21,7 @@ extension Doors {
 
   /// A courier's poll, held until there is a wake or nothing came for a while; or a stream.
   func hold(
-    _ token: String, _ request: Request, on channel: any Channel
+    _ token: String, _ request: Request, from page: CrossOrigin?, on channel: any Channel
   ) async throws -> Response {
     guard let (device, expires) = device(of: token) else {
       throw WireError(
@@ -44,7 +44,8 @@ extension Doors {
     let (courier, relay) = (courier, relay)
     let isHeld = try await HeldRequest.take(on: channel) { reader in
       let line = CourierLine(
-        device: device, isStream: isStream, reader: reader, relay: relay, expires: ends)
+        device: device, isStream: isStream, page: page, reader: reader, relay: relay,
+        expires: ends)
       guard let serial = courier.open(line, after: after) else { return nil }
       line.begin(at: courier.date)
       return { courier.broke(serial) }
@@ -59,6 +60,14 @@ extension Doors {
 
   private static var nothing: Response {
     Response(status: .ok, headers: [.cacheControl: "no-store"])
+  }
+
+  /// The environment of an address, expired or not; nil: it is none of ours.
+  func scope(ofCourier token: String) -> Scope? {
+    guard let texts = SealedText.open(token, for: .courier, count: 5, with: keys) else {
+      return nil
+    }
+    return Environment(name: texts[1]).map { Scope(container: texts[0], environment: $0) }
   }
 
   private func device(of token: String) -> (DeviceKey, expires: Instant)? {

@@ -4,6 +4,8 @@ package struct ScopeAccess: Hashable, Sendable {
   package var users: Users?
   /// `ckAPIToken` values that may ask at all; empty: not required.
   package var apiTokens: [String]
+  /// Web origins whose pages may use the doors of devices and the courier; empty: none.
+  package var origins: Set<String>
   package var producers: [Producer]
   /// APNs topics a device may register for; empty: no APNs.
   package var topics: [String]
@@ -13,11 +15,13 @@ package struct ScopeAccess: Hashable, Sendable {
   package var webPush: WebPush?
 
   package init(
-    users: Users?, apiTokens: [String] = [], producers: [Producer] = [], topics: [String] = [],
-    firebaseProject: String? = nil, webPush: WebPush? = nil
+    users: Users?, apiTokens: [String] = [], origins: Set<String> = [],
+    producers: [Producer] = [], topics: [String] = [], firebaseProject: String? = nil,
+    webPush: WebPush? = nil
   ) {
     self.users = users
     self.apiTokens = apiTokens
+    self.origins = origins
     self.producers = producers
     self.topics = topics
     self.firebaseProject = firebaseProject

@@ -20,6 +20,7 @@ struct Rig {
   let relay: TestRelay
   let settings: HTTPSettings
   let responder: APIResponder
+  let book: ScopeBook
   let control: ControlResponder
   let doors: Doors
   let courier: Courier
@@ -51,7 +52,7 @@ struct Rig {
       scopes: scopes, limits: limits, controlSocket: "/nowhere", version: "0.1.0")
     self.relay = relay ?? TestRelay(limits: core)
     self.keys = keys
-    let book = await ScopeBook(settings.scopes, keys: keys, limits: limits)
+    book = await ScopeBook(settings.scopes, keys: keys, limits: limits)
     courier = Courier(limits: limits, clock: TestClock())
     doors = Doors(
       relay: self.relay, reader: self.relay, keys: keys, clock: clock, access: book,
