@@ -151,7 +151,7 @@ extension Entry {
   /// What a client remembers of it.
   var told: String {
     switch detail {
-    case .record(_, let tag): tag ?? "-"
+    case .record(_, let tag, _): tag ?? "-"
     case .zone: "zone"
     case .notification(let detail): detail.notification.text + (detail.isRead ? " read" : "")
     }
