@@ -51,7 +51,8 @@ enum Daemon {
     let doors = Doors(
       relay: engine, reader: store, keys: keys, clock: clock, access: book, courier: courier,
       settings: http)
-    let connections = Connections(countMax: http.limits.connections)
+    let connections = Connections(
+      countMax: http.limits.connections, perAddress: http.limits.connectionsPerAddress)
     let desk = ControlDesk(
       relay: engine, reader: store, keys: keys, clock: clock, access: book, troubles: troubles,
       process: { OwnProcess.vitals(with: connections) }, feedback: feedback.desk, settings: http)

@@ -50,20 +50,24 @@ package struct APIResponder: HTTPResponder {
     case .ready: return await doors.ready()
     case .courier(let token):
       return try await doors.hold(token, request, from: page, on: channel)
-    case .events(let scope): return try await doors.take(request, try gate(to: scope))
+    case .events(let scope):
+      return try await doors.take(request, try gate(to: scope), on: channel)
     case .device(let scope, let door):
       let gate = try gate(to: scope)
-      return try await answer(request, door, gate)
+      return try await open(request, gate, on: channel, writes: door.writes) { body, caller in
+        try await answer(body, caller, door, gate)
+      }
     case .database(let scope, let database, let door):
       let gate = try gate(to: scope)
-      return try await answer(request, door, database, gate)
+      return try await open(request, gate, on: channel, writes: door.writes) { body, caller in
+        try await answer(body, caller, door, database)
+      }
     }
   }
 
   private func answer(
-    _ request: Request, _ door: Route.DeviceDoor, _ gate: ScopeGate
+    _ body: JSONCursor, _ caller: Caller, _ door: Route.DeviceDoor, _ gate: ScopeGate
   ) async throws -> Response {
-    let (caller, body) = try await open(request, gate)
     switch door {
     case .create: return try await doors.create(body, caller)
     case .register: return try await doors.register(body, caller, gate)
@@ -77,9 +81,8 @@ package struct APIResponder: HTTPResponder {
   }
 
   private func answer(
-    _ request: Request, _ door: Route.DatabaseDoor, _ database: Database, _ gate: ScopeGate
+    _ body: JSONCursor, _ caller: Caller, _ door: Route.DatabaseDoor, _ database: Database
   ) async throws -> Response {
-    let (caller, body) = try await open(request, gate)
     switch door {
     case .subscriptionsModify:
       return try await doors.modifySubscriptions(body, database, caller)
@@ -102,20 +105,28 @@ package struct APIResponder: HTTPResponder {
     return gate
   }
 
-  /// Who asks, then what: a stranger's body is not read.
+  /// Who asks, then what: a stranger's body is not read, and the bodies that are read count until
+  /// they are answered.
   private func open(
-    _ request: Request, _ gate: ScopeGate
-  ) async throws -> (Caller, JSONCursor) {
-    let user = try await gate.user(of: request, at: doors.clock.wall())
-    let bytes =
-      request.method == .get
-      ? [] : try await doors.bodies.collect(request, upTo: doors.limits.bodyBytes)
-    // No body at all says as little as an empty object.
-    let body = try JSONTree(bytes.isEmpty ? Array("{}".utf8) : bytes).root
-    guard body.isObject else { throw WireError(.badRequest, "the body must be a JSON object") }
-    try body.refuseOtherSpellings(of: KnownMembers.request)
-    let client = try NamedClient.read(query: request.uri.query, body)
-    return (Caller(scope: gate.scope, user: user, client: client), body)
+    _ request: Request, _ gate: ScopeGate, on channel: any Channel, writes: Bool,
+    _ answer: (JSONCursor, Caller) async throws -> Response
+  ) async throws -> Response {
+    let user = try await doors.user(of: request, gate, on: channel)
+    let id = CallerID.user(gate.scope, user)
+    if writes { try doors.fairness.write(1, by: id, at: doors.clock.boot()) }
+    return try await doors.fairness.run(for: id) {
+      let room = doors.bodies.room(for: id)
+      defer { room.leave() }
+      let bytes =
+        request.method == .get
+        ? [] : try await room.collect(request, upTo: doors.limits.bodyBytes)
+      // No body at all says as little as an empty object.
+      let body = try JSONTree(bytes.isEmpty ? Array("{}".utf8) : bytes).root
+      guard body.isObject else { throw WireError(.badRequest, "the body must be a JSON object") }
+      try body.refuseOtherSpellings(of: KnownMembers.request)
+      let client = try NamedClient.read(query: request.uri.query, body)
+      return try await answer(body, Caller(scope: gate.scope, user: user, client: client))
+    }
   }
 
   private static let nothingHere = WireError(

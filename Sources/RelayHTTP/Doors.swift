@@ -15,6 +15,7 @@ package struct Doors: Sendable {
   let limits: HTTPLimits
   let publicURL: String
   let bodies: BodyGate
+  let fairness: Fairness
   let courier: Courier
 
   package init(
@@ -28,7 +29,8 @@ package struct Doors: Sendable {
     self.access = access
     limits = settings.limits
     publicURL = settings.publicURL
-    bodies = BodyGate(bytesMax: settings.limits.bodyBytesInFlight)
+    bodies = BodyGate(settings.limits)
+    fairness = Fairness(settings.limits)
     self.courier = courier
   }
 }
@@ -38,6 +40,9 @@ struct Caller: Sendable {
   var scope: Scope
   var user: UserID
   var client: ClientID?
+
+  /// Whose shares this request takes.
+  var id: CallerID { .user(scope, user) }
 
   /// The device whose reading counts; nil: it acknowledges nothing.
   var device: DeviceKey? {

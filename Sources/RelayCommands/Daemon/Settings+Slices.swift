@@ -39,6 +39,12 @@ extension Settings {
     bounds.bodyBytes = doors.requestBodyBytes
     bounds.bodyBytesInFlight = doors.requestBodyBytesInFlight
     bounds.connections = doors.connections
+    bounds.connectionsPerAddress = doors.connectionsPerAddress
+    bounds.inboxChanges = doors.inboxChanges
+    bounds.inboxBytes = doors.inboxBytes
+    bounds.waitingReaders = doors.waitingReaders
+    bounds.writesPerMinute = doors.writesPerMinute
+    bounds.failedAuthenticationsPerMinute = doors.failedAuthenticationsPerMinute
     bounds.pageEntries = limits.pageEntries
     bounds.courierConnections = limits.courierConnections
     bounds.courierReadSeconds = Int(max(1, min(55, wake.courierGrace.milliseconds / 1_000)))

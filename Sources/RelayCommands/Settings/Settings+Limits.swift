@@ -19,6 +19,7 @@ extension Settings {
       default: doors.requestBodyBytesInFlight)
     doors.connections = section.value(
       "connections", .count(1...1_000_000), default: doors.connections)
+    readCallerLimits(section)
     doors.inboxChanges = section.value(
       "inboxChanges", .count(1...10_000_000), default: doors.inboxChanges)
     doors.inboxBytes = section.value(
@@ -40,6 +41,17 @@ extension Settings {
           remedy: "make it at least limits.requestBodyBytes, "
             + Quantity.text(bytes: doors.requestBodyBytes)))
     }
+  }
+
+  private mutating func readCallerLimits(_ section: Section) {
+    doors.connectionsPerAddress = section.value(
+      "connectionsPerAddress", .count(1...1_000_000), default: doors.connectionsPerAddress)
+    // A request writes up to 200 items at once.
+    doors.writesPerMinute = section.value(
+      "writesPerMinute", .count(200...10_000_000), default: doors.writesPerMinute)
+    doors.failedAuthenticationsPerMinute = section.value(
+      "failedAuthenticationsPerMinute", .count(1...100_000),
+      default: doors.failedAuthenticationsPerMinute)
   }
 
   private mutating func readCoreLimits(_ section: Section) {

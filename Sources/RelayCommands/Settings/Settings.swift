@@ -59,6 +59,11 @@ package struct Settings: Sendable {
     /// Bodies that are read at one moment, all together.
     package var requestBodyBytesInFlight = 256 << 20
     package var connections = 60_000
+    /// Of one public address.
+    package var connectionsPerAddress = 4_096
+    package var writesPerMinute = 12_000
+    /// Of one public address; of any other a hundred times as many.
+    package var failedAuthenticationsPerMinute = 600
     package var inboxChanges = 65_536
     package var inboxBytes = 64 << 20
     package var waitingReaders = 4_096

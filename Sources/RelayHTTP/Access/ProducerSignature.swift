@@ -29,6 +29,14 @@ enum ProducerClaim {
   case known(String)
   case signed(SignedRequest, ProducerKey, String)
 
+  /// Against whose share its body counts while it is read.
+  func caller(in scope: Scope, from remote: RemoteAddress?) -> CallerID {
+    switch self {
+    case .known(let name): .producer(scope, name)
+    case .signed(let request, _, _): .claimed(scope, request.keyID, remote)
+    }
+  }
+
   /// The producer's name.
   ///
   /// - Throws: `WireError` if the signature is not of this body.

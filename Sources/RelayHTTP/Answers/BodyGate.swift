@@ -3,15 +3,72 @@ import NIOCore
 import RelayWire
 import Synchronization
 
-/// Bounds the memory of bodies that are read at one moment.
+/// Bounds the memory of bodies that are read at one moment, all together and of each caller. Bodies
+/// whose sender is known only once they have come have a small pool of their own, so that a
+/// stranger who sends them keeps no room from callers that are known.
 final class BodyGate: Sendable {
-  private let bytesMax: Int
-  private let bytes = Mutex(0)
+  private struct State {
+    var known: Shares<CallerID>
+    var claimed: Shares<CallerID>
+  }
 
-  init(bytesMax: Int) { self.bytesMax = bytesMax }
+  private let limits: HTTPLimits
+  private let state: Mutex<State>
 
-  /// Reads a request's body. Room is taken for what has come, not for what is announced: a body
-  /// that does not come keeps nobody's.
+  init(_ limits: HTTPLimits) {
+    self.limits = limits
+    state = Mutex(
+      State(
+        known: Shares(most: limits.bodyBytesInFlight),
+        claimed: Shares(most: limits.unverifiedBodyBytes)))
+  }
+
+  /// Room for one body, empty at first. Leave it when the body is of no use any more.
+  func room(for caller: CallerID) -> BodyRoom { BodyRoom(self, for: caller) }
+
+  fileprivate func take(_ bytes: Int, for caller: CallerID) throws(WireError) {
+    let answer = state.withLock { state in
+      switch caller {
+      case .claimed:
+        state.claimed.take(bytes, for: caller, share: limits.bodyBytesPerClaim)
+      case .user: state.known.take(bytes, for: caller, share: limits.bodyBytesPerUser)
+      case .producer, .operators:
+        state.known.take(bytes, for: caller, share: limits.bodyBytesPerProducer)
+      }
+    }
+    switch answer {
+    case .taken: return
+    case .callerHasItsShare:
+      throw WireError(
+        .throttled, "too many bodies of this caller are read at once; nothing was taken",
+        retryAfterSeconds: 1)
+    case .full:
+      throw WireError(
+        .tryAgainLater, "the relay reads too many requests at once; nothing was taken",
+        retryAfterSeconds: 1)
+    }
+  }
+
+  fileprivate func giveBack(_ bytes: Int, of caller: CallerID) {
+    state.withLock { state in
+      if case .claimed = caller { return state.claimed.giveBack(bytes, of: caller) }
+      state.known.giveBack(bytes, of: caller)
+    }
+  }
+}
+
+/// The room of one request's body.
+final class BodyRoom: Sendable {
+  private let gate: BodyGate
+  private let state: Mutex<(caller: CallerID, bytes: Int)>
+
+  fileprivate init(_ gate: BodyGate, for caller: CallerID) {
+    self.gate = gate
+    state = Mutex((caller, 0))
+  }
+
+  /// Reads the body. Room is taken for what has come, not for what is announced: a body that does
+  /// not come keeps nobody's.
   ///
   /// - Throws: `WireError` if it is too large or too late, or too much is being read already;
   ///   anything else is the connection breaking off.
@@ -19,28 +76,35 @@ final class BodyGate: Sendable {
     let declared = request.headers[.contentLength].flatMap { Int($0) }
     guard declared ?? 0 <= limit else { throw Self.tooLarge(limit) }
     var body: [UInt8] = []
-    var share = 0
-    defer { bytes.withLock { $0 -= share } }
     for try await piece in request.body {
-      let more = piece.readableBytes
-      guard share + more <= limit else { throw Self.tooLarge(limit) }
-      guard reserve(more) else {
-        throw WireError(
-          .tryAgainLater, "the relay reads too many requests at once; nothing was taken",
-          retryAfterSeconds: 1)
-      }
-      share += more
+      guard body.count + piece.readableBytes <= limit else { throw Self.tooLarge(limit) }
+      try take(piece.readableBytes)
       body.append(contentsOf: piece.readableBytesView)
     }
     return body
   }
 
-  private func reserve(_ share: Int) -> Bool {
-    bytes.withLock { bytes in
-      guard bytes + share <= bytesMax else { return false }
-      bytes += share
-      return true
+  /// The sender is known now: its body counts against its own share.
+  func pass(to caller: CallerID) throws(WireError) {
+    let (former, bytes) = state.withLock { $0 }
+    guard former != caller else { return }
+    try gate.take(bytes, for: caller)
+    gate.giveBack(bytes, of: former)
+    state.withLock { $0.caller = caller }
+  }
+
+  /// The body is of no use any more.
+  func leave() {
+    let (caller, bytes) = state.withLock { state in
+      defer { state.bytes = 0 }
+      return state
     }
+    gate.giveBack(bytes, of: caller)
+  }
+
+  private func take(_ bytes: Int) throws(WireError) {
+    try gate.take(bytes, for: state.withLock { $0.caller })
+    state.withLock { $0.bytes += bytes }
   }
 
   private static func tooLarge(_ limit: Int) -> WireError {

@@ -20,6 +20,14 @@ enum Route: Hashable, Sendable {
     case markRead = "notifications/markRead"
     case badge = "badge/modify"
     case acknowledge = "wakes/acknowledge"
+
+    /// It changes something durable: a user may do that so often a minute.
+    var writes: Bool {
+      switch self {
+      case .create, .register, .unregister, .markRead, .badge: true
+      case .list, .notifications, .acknowledge: false
+      }
+    }
   }
 
   enum DatabaseDoor: String, Hashable, Sendable {
@@ -33,6 +41,9 @@ enum Route: Hashable, Sendable {
     /// The old forms of the two before.
     case zonesChanges = "zones/changes"
     case recordsChanges = "records/changes"
+
+    /// As for a device's doors.
+    var writes: Bool { self == .subscriptionsModify }
   }
 
   /// Nil: there is nothing at this address. Containers are not looked up here.

@@ -28,11 +28,14 @@ extension Doors {
         .notFound, "this courier address is unknown or has expired; register again",
         status: .gone)
     }
-    try await visible(.devices(device.scope, device.user))
-    let rows = try await read { () async throws(StoreError) in
-      try await reader.devices(client: device.client)
+    let isRegistered = try await fairness.run(for: .user(device.scope, device.user)) {
+      try await visible(.devices(device.scope, device.user))
+      let rows = try await read { () async throws(StoreError) in
+        try await reader.devices(client: device.client)
+      }
+      return rows.contains { $0.key == device }
     }
-    guard rows.contains(where: { $0.key == device }) else {
+    guard isRegistered else {
       throw WireError(.notFound, "this device is not registered any more", status: .gone)
     }
     guard limits.courierHoldSeconds > 0 else { return Self.nothing }

@@ -8,6 +8,8 @@ extension Doors {
   /// never given succeeds and changes nothing.
   func markRead(_ body: JSONCursor, _ caller: Caller) async throws -> Response {
     let items = try items("notificationIDs", of: body)
+    // The first was counted at the door.
+    try fairness.write(items.count - 1, by: caller.id, at: clock.boot())
     var marks: [Identifier] = []
     var results: [(id: String, problem: JSONProblem?)] = []
     for item in items {
@@ -20,11 +22,12 @@ extension Doors {
       results.append((id.text, nil))
     }
     if !marks.isEmpty {
-      _ = try await submit([
-        .markRead(
-          ReadRequest(
-            scope: caller.scope, user: caller.user, client: caller.client, notifications: marks))
-      ])
+      _ = try await submit(
+        [
+          .markRead(
+            ReadRequest(
+              scope: caller.scope, user: caller.user, client: caller.client, notifications: marks))
+        ], for: caller.id)
     }
     var json = JSONWriter()
     json.beginObject()
@@ -56,10 +59,11 @@ extension Doors {
     }
     var topic: String?
     if body.optional("apnsTopic") != nil { topic = try self.topic(in: body, gate) }
-    _ = try await submit([
-      .setBadge(
-        BadgeRequest(scope: caller.scope, user: caller.user, topic: topic, badge: badge))
-    ])
+    _ = try await submit(
+      [
+        .setBadge(
+          BadgeRequest(scope: caller.scope, user: caller.user, topic: topic, badge: badge))
+      ], for: caller.id)
     return .emptyObject
   }
 }

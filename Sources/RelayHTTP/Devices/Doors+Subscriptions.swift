@@ -10,6 +10,8 @@ extension Doors {
     _ body: JSONCursor, _ database: Database, _ caller: Caller
   ) async throws -> Response {
     let items = try items("operations", of: body)
+    // The first was counted at the door.
+    try fairness.write(items.count - 1, by: caller.id, at: clock.boot())
     let reader = SubscriptionReader(database: database, user: caller.user, limits: limits)
     var operations: [SubscriptionsRequest.Operation] = []
     /// Nil: the relay answers.
@@ -106,7 +108,7 @@ extension Doors {
     guard !operations.isEmpty else { return [] }
     let request = SubscriptionsRequest(
       scope: caller.scope, user: caller.user, database: database, operations: operations)
-    switch try await submit([.modify(request)]).first {
+    switch try await submit([.modify(request)], for: caller.id).first {
     case .subscriptions(let answers): return answers
     case .refused(let refusal): throw WireError(refusal)
     default: throw WireError(.internalError, "the relay gave no answer to the subscriptions")

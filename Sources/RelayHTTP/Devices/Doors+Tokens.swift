@@ -22,7 +22,7 @@ extension Doors {
   ) async throws -> Response {
     let registration = Registration(
       scope: caller.scope, user: caller.user, client: client, address: address)
-    let answers = try await submit([.register(registration)])
+    let answers = try await submit([.register(registration)], for: caller.id)
     if case .refused(let refusal) = answers.first { throw WireError(refusal) }
     var json = JSONWriter()
     json.beginObject()
@@ -51,7 +51,7 @@ extension Doors {
     let registration = Registration(
       scope: caller.scope, user: caller.user, client: client,
       address: Address(transport: .courier, topic: "", token: token))
-    let answers = try await submit([.register(registration)])
+    let answers = try await submit([.register(registration)], for: caller.id)
     if case .refused(let refusal) = answers.first { throw WireError(refusal) }
     var json = JSONWriter()
     json.beginObject()
@@ -74,9 +74,10 @@ extension Doors {
     } else {
       throw WireError(.badRequest, "clientId or apnsToken is missing")
     }
-    _ = try await submit([
-      .unregister(Unregistration(scope: caller.scope, user: caller.user, device: device))
-    ])
+    _ = try await submit(
+      [
+        .unregister(Unregistration(scope: caller.scope, user: caller.user, device: device))
+      ], for: caller.id)
     return .emptyObject
   }
 

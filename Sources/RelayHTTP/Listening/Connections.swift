@@ -1,27 +1,44 @@
 import NIOCore
 import Synchronization
 
-/// The open connections of one listener: bounded, and told to end when it drains.
+/// The open connections of one listener: bounded, all together and of each public address, and told
+/// to end when it drains.
 package final class Connections: Sendable {
   private struct State {
-    var open: [ObjectIdentifier: any Channel] = [:]
+    var open: [ObjectIdentifier: Open] = [:]
+    var ofEach: Shares<RemoteAddress>
     var isEnding = false
     /// Called when the last has ended.
     var onGone: (@Sendable () -> Void)?
   }
 
-  private let countMax: Int
-  private let state = Mutex(State())
+  private struct Open {
+    var channel: any Channel
+    /// Nil: not counted by address.
+    var remote: RemoteAddress?
+  }
 
-  package init(countMax: Int) { self.countMax = countMax }
+  private let countMax: Int
+  private let perAddress: Int
+  private let state: Mutex<State>
+
+  /// - Parameter perAddress: of one public address.
+  package init(countMax: Int, perAddress: Int = .max) {
+    self.countMax = countMax
+    self.perAddress = perAddress
+    state = Mutex(State(ofEach: Shares(most: .max)))
+  }
 
   package var count: Int { state.withLock { $0.open.count } }
 
   /// - Returns: false if there are too many: the caller closes it.
   func add(_ channel: any Channel) -> Bool {
+    let remote = Self.counted(channel)
     let (isAdmitted, isEnding) = state.withLock { state in
-      guard state.open.count < countMax else { return (false, state.isEnding) }
-      state.open[ObjectIdentifier(channel)] = channel
+      guard state.open.count < countMax,
+        remote.map({ state.ofEach.take(for: $0, share: perAddress) == .taken }) ?? true
+      else { return (false, state.isEnding) }
+      state.open[ObjectIdentifier(channel)] = Open(channel: channel, remote: remote)
       return (true, state.isEnding)
     }
     if isAdmitted, isEnding { Self.end(channel) }
@@ -30,7 +47,8 @@ package final class Connections: Sendable {
 
   func remove(_ channel: any Channel) {
     let onGone: (@Sendable () -> Void)? = state.withLock { state in
-      state.open.removeValue(forKey: ObjectIdentifier(channel))
+      let gone = state.open.removeValue(forKey: ObjectIdentifier(channel))
+      if let remote = gone?.remote { state.ofEach.giveBack(of: remote) }
       return state.isEnding && state.open.isEmpty ? state.onGone.take() : nil
     }
     onGone?()
@@ -43,14 +61,19 @@ package final class Connections: Sendable {
     let open = state.withLock { state in
       state.isEnding = true
       if !state.open.isEmpty { state.onGone = gone }
-      return Array(state.open.values)
+      return state.open.values.map(\.channel)
     }
     if open.isEmpty { gone() }
     for channel in open { Self.end(channel) }
   }
 
   func closeAll() {
-    for channel in state.withLock({ Array($0.open.values) }) { channel.close(promise: nil) }
+    for open in state.withLock({ Array($0.open.values) }) { open.channel.close(promise: nil) }
+  }
+
+  /// A proxy at an address of ours speaks for many: only public addresses are counted.
+  private static func counted(_ channel: any Channel) -> RemoteAddress? {
+    RemoteAddress(channel.remoteAddress).flatMap { $0.isPublic ? $0 : nil }
   }
 
   private static func end(_ channel: any Channel) {

@@ -41,10 +41,26 @@ extension HTTPConnection {
     watchIdleness(for: idle)
   }
 
+  /// The body of the request under way has less time than others: its sender is not known yet.
+  static func hurryBody(on channel: any Channel, within seconds: Int) {
+    channel.eventLoop.execute {
+      // In tests of the doors alone there is no connection.
+      let found = try? channel.pipeline.syncOperations.handler(type: HTTPConnection.self)
+      guard let connection = found, let current = connection.underWay, !current.isRead else {
+        return
+      }
+      let time = min(connection.idle, .seconds(Int64(seconds)))
+      connection.underWay?.bodyTime = time
+      connection.timer?.cancel()
+      connection.watchIdleness(for: max(.zero, current.begun + time - .now()))
+    }
+  }
+
   var lateness: WireError {
-    WireError(
+    let time = underWay?.bodyTime ?? idle
+    return WireError(
       .badRequest,
-      "the body did not arrive within \(idle.nanoseconds / 1_000_000_000) s; send less at once",
+      "the body did not arrive within \(time.nanoseconds / 1_000_000_000) s; send less at once",
       status: .requestTimeout)
   }
 

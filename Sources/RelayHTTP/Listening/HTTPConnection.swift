@@ -34,6 +34,8 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
     /// The courier answers, and nobody else.
     var isHeld = false
     var isClosing: Bool
+    /// How long its body may take; nil: as long as silence may.
+    var bodyTime: TimeAmount?
     /// Its body did not come in time.
     var isLate = false
     /// Whoever waits for more of the body.
@@ -240,7 +242,7 @@ extension HTTPConnection: NIOScheduledCallbackHandler {
     if let current = underWay, !isLeaving, !current.isRead || !current.isAnswered {
       // Whoever is asked may take its time; whoever asks may not.
       guard !current.isRead, !current.isLate else { return watchIdleness(for: idle) }
-      let rest = current.begun + idle - .now()
+      let rest = current.begun + (current.bodyTime ?? idle) - .now()
       return rest > .zero ? watchIdleness(for: rest) : bodyIsLate()
     }
     let silent = NIODeadline.now() - lastHeard

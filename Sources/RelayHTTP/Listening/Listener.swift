@@ -49,7 +49,9 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
     self.group = group ?? MultiThreadedEventLoopGroup.singleton
     self.logger = logger
     self.onListening = onListening
-    self.connections = connections ?? Connections(countMax: limits.connections)
+    self.connections =
+      connections
+      ?? Connections(countMax: limits.connections, perAddress: limits.connectionsPerAddress)
   }
 
   /// Serves until the service group stops, then finishes the requests that run.

@@ -14,7 +14,7 @@ package struct ControlResponder: HTTPResponder {
 
   package init(desk: ControlDesk) {
     self.desk = desk
-    bodies = BodyGate(bytesMax: desk.limits.bodyBytes)
+    bodies = BodyGate(desk.limits)
   }
 
   package func respond(
@@ -72,7 +72,9 @@ package struct ControlResponder: HTTPResponder {
 
   /// Raises floors: after a restore, and for tests of clients. Absent means all.
   private func expireTokens(_ request: Request) async throws -> Response {
-    let bytes = try await bodies.collect(request, upTo: desk.limits.bodyBytes)
+    let room = bodies.room(for: .operators)
+    defer { room.leave() }
+    let bytes = try await room.collect(request, upTo: desk.limits.bodyBytes)
     let body = try JSONTree(bytes.isEmpty ? Array("{}".utf8) : bytes).root.object()
     var expiry = TokenExpiry(
       container: try body.optional("container")?.string(),

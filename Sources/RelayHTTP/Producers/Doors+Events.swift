@@ -1,15 +1,18 @@
 import HTTPTypes
 import Hummingbird
+import NIOCore
 import RelayCore
 import RelayEngine
 import RelayWire
 
 extension Doors {
   /// Takes a producer's changes in: all valid ones of a request go to the relay together.
-  func take(_ request: Request, _ gate: ScopeGate) async throws -> Response {
-    var arrival = try await arrival(of: request, gate)
+  func take(
+    _ request: Request, _ gate: ScopeGate, on channel: any Channel
+  ) async throws -> Response {
+    var arrival = try await arrival(of: request, gate, on: channel)
     relay.refused(changes: arrival.result.rejectedCount)
-    let answers = try await submit(arrival.facts)
+    let answers = try await submit(arrival.facts, for: arrival.caller)
     for (item, answer) in zip(arrival.items, answers) {
       switch answer {
       case .duplicate: arrival.result.duplicates += 1
@@ -22,17 +25,24 @@ extension Doors {
 
   /// A request's changes, and those of its events that are none. The body and what was read of it
   /// end here: a request that waits for the relay costs its changes alone.
-  private func arrival(of request: Request, _ gate: ScopeGate) async throws -> Arrival {
-    let claim = try gate.producer(of: request, at: clock.wall())
+  private func arrival(
+    of request: Request, _ gate: ScopeGate, on channel: any Channel
+  ) async throws -> Arrival {
+    let claim = try claim(of: request, gate, on: channel)
     let format = try EventFormat(of: request)
     try format.check(for: claim)
-    let bytes = try await bodies.collect(request, upTo: limits.bodyBytes)
-    let producer = try claim.producer(sending: bytes)
+    let remote = RemoteAddress(channel.remoteAddress)
+    let room = bodies.room(for: claim.caller(in: gate.scope, from: remote))
+    defer { room.leave() }
+    let bytes = try await room.collect(request, upTo: limits.bodyBytes)
+    let producer = try producer(claim, sending: bytes, from: remote)
+    let caller = CallerID.producer(gate.scope, producer)
+    try room.pass(to: caller)
     let events = try arrived(bytes, format, request.headers)
     let reader = EventReader(
       scope: gate.scope, producer: producer, ids: keys, limits: limits, now: clock.wall(),
       fetchCapacity: gate.fetchCapacity(of: producer))
-    var arrival = Arrival()
+    var arrival = Arrival(caller: caller)
     arrival.facts.reserveCapacity(events.count)
     for (index, event) in events.enumerated() {
       if event.bytes > limits.eventBytes {
@@ -102,8 +112,12 @@ extension Doors {
     line.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }
   }
 
-  func submit(_ facts: [Fact]) async throws(WireError) -> [Answer] {
+  func submit(
+    _ facts: [Fact], for caller: CallerID
+  ) async throws(WireError) -> [Answer] {
     guard !facts.isEmpty else { return [] }
+    let taken = try fairness.take(facts, for: caller)
+    defer { fairness.giveBack(taken, of: caller) }
     do throws(Unavailable) {
       return try await relay.submit(facts)
     } catch {
@@ -114,6 +128,7 @@ extension Doors {
 
 /// What came with one request.
 private struct Arrival {
+  var caller: CallerID
   var facts: [Fact] = []
   /// Of each fact its event's place and id.
   var items: [(index: Int, id: String?)] = []

@@ -22,6 +22,22 @@ package struct HTTPLimits: Hashable, Sendable {
   package var subscriptionListItems = 20
   package var desiredKeys = 3
   package var connections = 60_000
+  /// Of one public address; behind a proxy all callers have its address, so others are not counted.
+  package var connectionsPerAddress = 4_096
+  /// The inbox, of which a producer has a share.
+  package var inboxChanges = 65_536
+  package var inboxBytes = 64 * 1_024 * 1_024
+  /// Readers that may wait for a fold, of which a user has a share.
+  package var waitingReaders = 4_096
+  /// Items that a user may write in a minute, and at once.
+  package var writesPerMinute = 12_000
+  /// Of one public address; of any other a hundred times as many.
+  package var failedAuthenticationsPerMinute = 600
+  /// Users whose writes are counted, and addresses whose failures are; beyond, those not heard of
+  /// for longest are counted anew.
+  package var ratedCallers = 100_000
+  /// How long a body may take whose sender is known only once it has come.
+  package var unverifiedBodySeconds = 10
   /// How long a courier's poll is held before it is answered empty.
   package var courierHoldSeconds = 55
   /// Polls and streams open at one moment.
@@ -38,4 +54,21 @@ package struct HTTPLimits: Hashable, Sendable {
   package var devicesListed = 10_000
 
   package init() {}
+
+  /// Of one producer's bodies that are read at one moment.
+  var bodyBytesPerProducer: Int { max(bodyBytes, bodyBytesInFlight / 8) }
+  /// Of one user's. What is read of a user's body is kept until the answer, and takes many times as
+  /// much memory.
+  var bodyBytesPerUser: Int { max(bodyBytes, bodyBytesInFlight / 32) }
+  /// Of bodies that are read before their sender is known, all together; beside the others.
+  var unverifiedBodyBytes: Int { max(bodyBytes, bodyBytesInFlight / 8) }
+  /// Of those, from one address under one key id.
+  var bodyBytesPerClaim: Int { max(bodyBytes, bodyBytesInFlight / 32) }
+  /// Requests of one user under way: more readers cannot wait for it.
+  var requestsPerUser: Int { max(1, waitingReaders / 16) }
+  /// Changes of one producer that are taken and not answered.
+  var changesPerProducer: Int { max(eventsPerRequest, inboxChanges / 2) }
+  /// And what they may take in memory.
+  var inboxBytesPerProducer: Int { max(1, inboxBytes / 2) }
+  var inboxBytesPerUser: Int { max(1, inboxBytes / 8) }
 }

@@ -9,6 +9,7 @@ extension Rig {
   /// - Parameter speak: on a thread of its own, where it may block: given the port, and what tells
   ///   the daemon to stop, which it is told afterwards anyway.
   func served<Result: Sendable>(
+    tls: TLSFiles? = nil,
     _ speak:
       @escaping @Sendable (_ port: Int, _ stop: @escaping @Sendable () -> Void) throws ->
       Result
@@ -16,6 +17,8 @@ extension Rig {
     let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
     let (listening, bound) = AsyncStream.makeStream(of: Int.self)
     let (stopping, stops) = AsyncStream.makeStream(of: Void.self)
+    var settings = settings
+    settings.tls = tls
     let server = try APIServer(
       doors: doors, settings: settings, clock: TestClock(), logger: logger
     ) { bound.yield($0?.port ?? 0) }

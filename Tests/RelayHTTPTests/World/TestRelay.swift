@@ -13,6 +13,8 @@ final class TestRelay: Relaying, FeedReader {
     var vitals = Vitals()
     /// Called at each read.
     var onRead: @Sendable () -> Void = {}
+    /// Waited for before facts are taken.
+    var onSubmit: @Sendable () async -> Void = {}
   }
 
   struct Seen {
@@ -45,6 +47,7 @@ final class TestRelay: Relaying, FeedReader {
 
   func submit(_ facts: [Fact]) async throws(Unavailable) -> [Answer] {
     if let refusal = conduct.withLock({ $0.refusal }) { throw refusal }
+    await conduct.withLock { $0.onSubmit }()
     log.withLock { $0.facts += facts }
     return world.withLock { world in facts.map { world.take($0) } }
   }

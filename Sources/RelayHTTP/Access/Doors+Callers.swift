@@ -1,0 +1,46 @@
+import Hummingbird
+import NIOCore
+import RelayCore
+import RelayEngine
+
+/// Who calls, and what follows where that is not who the request says.
+extension Doors {
+  /// The user a device's request speaks for.
+  func user(
+    of request: Request, _ gate: ScopeGate, on channel: any Channel
+  ) async throws(WireError) -> UserID {
+    do throws(WireError) {
+      return try await gate.user(of: request, at: clock.wall())
+    } catch {
+      throw fairness.failed(
+        error, from: RemoteAddress(channel.remoteAddress), at: clock.boot())
+    }
+  }
+
+  /// Who reports changes, as far as the headers tell.
+  func claim(
+    of request: Request, _ gate: ScopeGate, on channel: any Channel
+  ) throws(WireError) -> ProducerClaim {
+    let remote = RemoteAddress(channel.remoteAddress)
+    do throws(WireError) {
+      let claim = try gate.producer(of: request, at: clock.wall())
+      guard case .signed = claim else { return claim }
+      try fairness.mayClaim(from: remote, at: clock.boot())
+      HTTPConnection.hurryBody(on: channel, within: limits.unverifiedBodySeconds)
+      return claim
+    } catch {
+      throw fairness.failed(error, from: remote, at: clock.boot())
+    }
+  }
+
+  /// The producer whose body this is.
+  func producer(
+    _ claim: ProducerClaim, sending body: [UInt8], from remote: RemoteAddress?
+  ) throws(WireError) -> String {
+    do throws(WireError) {
+      return try claim.producer(sending: body)
+    } catch {
+      throw fairness.failed(error, from: remote, at: clock.boot())
+    }
+  }
+}

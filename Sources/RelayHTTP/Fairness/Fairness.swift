@@ -1,0 +1,121 @@
+import RelayCore
+import Synchronization
+
+/// Keeps one caller from taking what is there for all: requests under way, changes in the inbox,
+/// writes a minute, failed authentications a minute. Who goes beyond is refused with 429 and
+/// `Retry-After`, and nobody else is.
+final class Fairness: Sendable {
+  private let limits: HTTPLimits
+  private let requests: Mutex<Shares<CallerID>>
+  private let changes: Mutex<Shares<CallerID>>
+  private let changeBytes: Mutex<Shares<CallerID>>
+  private let writes: Mutex<RateTable<CallerID>>
+  private let failures: Mutex<RateTable<RemoteAddress>>
+
+  /// Tokens of one failed authentication. From an address that is not public it costs one token: a
+  /// proxy there speaks for many callers.
+  private static let failureCost = 100
+
+  init(_ limits: HTTPLimits) {
+    self.limits = limits
+    requests = Mutex(Shares(most: .max))
+    changes = Mutex(Shares(most: .max))
+    changeBytes = Mutex(Shares(most: .max))
+    writes = Mutex(RateTable(perMinute: limits.writesPerMinute, keysMax: limits.ratedCallers))
+    failures = Mutex(
+      RateTable(
+        perMinute: limits.failedAuthenticationsPerMinute * Self.failureCost,
+        keysMax: limits.ratedCallers))
+  }
+
+  /// Runs a user's request, unless too many of the same user's are under way.
+  func run<Value: Sendable>(
+    for caller: CallerID, _ work: () async throws -> Value
+  ) async throws -> Value {
+    guard requests.withLock({ $0.take(for: caller, share: limits.requestsPerUser) }) == .taken
+    else {
+      throw WireError(
+        .throttled,
+        "\(limits.requestsPerUser) requests of this user are under way; wait for their answers",
+        retryAfterSeconds: 1)
+    }
+    defer { requests.withLock { $0.giveBack(of: caller) } }
+    return try await work()
+  }
+
+  /// What a submission takes of the inbox.
+  struct Taken: Hashable {
+    var changes = 0
+    var bytes = 0
+  }
+
+  /// Counts facts that a caller submits, unless too many of its facts wait already. What is larger
+  /// alone than the caller's share takes all of it.
+  func take(_ facts: [Fact], for caller: CallerID) throws(WireError) -> Taken {
+    var (changeShare, byteShare) = (Int.max, limits.inboxBytesPerUser)
+    if case .producer = caller {
+      (changeShare, byteShare) = (limits.changesPerProducer, limits.inboxBytesPerProducer)
+    }
+    let bytes = min(facts.reduce(0) { $0 + $1.footprint }, byteShare)
+    guard changes.withLock({ $0.take(facts.count, for: caller, share: changeShare) }) == .taken
+    else { throw Self.tooMuchWaits }
+    guard changeBytes.withLock({ $0.take(bytes, for: caller, share: byteShare) }) == .taken else {
+      changes.withLock { $0.giveBack(facts.count, of: caller) }
+      throw Self.tooMuchWaits
+    }
+    return Taken(changes: facts.count, bytes: bytes)
+  }
+
+  /// They are answered.
+  func giveBack(_ taken: Taken, of caller: CallerID) {
+    changes.withLock { $0.giveBack(taken.changes, of: caller) }
+    changeBytes.withLock { $0.giveBack(taken.bytes, of: caller) }
+  }
+
+  private static let tooMuchWaits = WireError(
+    .throttled,
+    "this caller's share of the relay's inbox is full; nothing was taken, repeat the whole request",
+    retryAfterSeconds: 1)
+
+  /// - Parameter count: what the request writes: items, or 1.
+  func write(_ count: Int, by caller: CallerID, at now: Instant) throws(WireError) {
+    guard count > 0 else { return }
+    guard case .refused(let wait) = writes.withLock({ $0.take(count, for: caller, at: now) })
+    else { return }
+    throw WireError(
+      .throttled,
+      "this user writes more than \(limits.writesPerMinute) items a minute; nothing was taken",
+      retryAfterSeconds: Self.seconds(wait))
+  }
+
+  /// What a failed authentication is answered. Good credentials are never refused for others' bad
+  /// ones.
+  func failed(
+    _ error: WireError, from remote: RemoteAddress?, at now: Instant
+  ) -> WireError {
+    guard error.code == .authenticationFailed, let remote else { return error }
+    let cost = remote.isPublic ? Self.failureCost : 1
+    guard case .refused(let wait) = failures.withLock({ $0.take(cost, for: remote, at: now) })
+    else { return error }
+    return Self.tooManyFailures(wait)
+  }
+
+  /// A body that must be read before its signature can be verified is not read for an address of
+  /// which too many authentications failed.
+  func mayClaim(from remote: RemoteAddress?, at now: Instant) throws(WireError) {
+    guard let remote,
+      case .refused(let wait) = failures.withLock({ $0.look(for: remote, at: now) })
+    else { return }
+    throw Self.tooManyFailures(wait)
+  }
+
+  private static func tooManyFailures(_ wait: Span) -> WireError {
+    WireError(
+      .throttled, "too many authentications from this address failed",
+      retryAfterSeconds: seconds(wait))
+  }
+
+  private static func seconds(_ span: Span) -> Int {
+    Int(max(1, (span.milliseconds + 999) / 1_000))
+  }
+}

@@ -1,0 +1,67 @@
+import RelayCore
+import Testing
+
+@testable import RelayHTTP
+
+/// Token buckets, as a transcript.
+@Suite struct RateTableTests {
+  private func at(_ seconds: Double) -> Instant {
+    Instant(milliseconds: 1_000_000 + Int64((seconds * 1_000).rounded()))
+  }
+
+  @Test func `a full bucket is spent at once and fills in a minute`() {
+    var table = RateTable<String>(perMinute: 60, keysMax: 10)
+    #expect(table.take(60, for: "a", at: at(0)) == .granted)
+    #expect(table.take(for: "a", at: at(0)) == .refused(retryAfter: .seconds(1)))
+    #expect(table.take(30, for: "a", at: at(0)) == .refused(retryAfter: .seconds(30)))
+    #expect(table.take(for: "a", at: at(0.9)) == .refused(retryAfter: Span(milliseconds: 100)))
+    #expect(table.take(for: "a", at: at(1)) == .granted)
+    #expect(table.take(for: "a", at: at(1)) == .refused(retryAfter: .seconds(1)))
+    #expect(table.take(60, for: "a", at: at(61)) == .granted)
+    #expect(table.take(60, for: "b", at: at(61)) == .granted, "each has a bucket of its own")
+  }
+
+  @Test func `who waits as long as told is granted it`() {
+    var table = RateTable<String>(perMinute: 7, keysMax: 10)
+    var now = at(0)
+    for _ in 0..<50 {
+      guard case .refused(let wait) = table.take(3, for: "a", at: now) else { continue }
+      #expect(table.take(3, for: "a", at: now + wait - Span(milliseconds: 1)) != .granted)
+      now = now + wait
+      #expect(table.take(3, for: "a", at: now) == .granted)
+    }
+  }
+
+  @Test func `what is more than a bucket holds takes a full one`() {
+    var table = RateTable<String>(perMinute: 10, keysMax: 10)
+    #expect(table.take(1_000, for: "a", at: at(0)) == .granted)
+    #expect(table.take(1_000, for: "a", at: at(59)) == .refused(retryAfter: .seconds(1)))
+    #expect(table.take(1_000, for: "a", at: at(60)) == .granted)
+  }
+
+  @Test func `a look takes nothing`() {
+    var table = RateTable<String>(perMinute: 2, keysMax: 10)
+    for _ in 0..<5 { #expect(table.look(for: "a", at: at(0)) == .granted) }
+    #expect(table.take(2, for: "a", at: at(0)) == .granted)
+    #expect(table.look(for: "a", at: at(0)) == .refused(retryAfter: .seconds(30)))
+    #expect(table.look(for: "a", at: at(30)) == .granted)
+    #expect(table.take(for: "a", at: at(30)) == .granted)
+  }
+
+  /// Bounded: the keys not heard of for longest are forgotten, one that goes on is not.
+  @Test func `a stream of strangers makes it no larger, and frees no busy caller`() {
+    var table = RateTable<Int>(perMinute: 1_000, keysMax: 100)
+    #expect(table.take(1_000, for: -1, at: at(0)) == .granted)
+    for number in 0..<10_000 {
+      // The busy one asks as often as it is granted something.
+      if number % 20 == 0 {
+        let now = at(Double(number / 20) * 0.06)
+        let answer = table.take(for: -1, at: now)
+        #expect(answer == (number == 0 ? .refused(retryAfter: Span(milliseconds: 60)) : .granted))
+        #expect(table.look(for: -1, at: now) != .granted, "its bucket is empty all the time")
+      }
+      #expect(table.take(for: number, at: at(Double(number / 20) * 0.06)) == .granted)
+      #expect(table.count <= 100)
+    }
+  }
+}

@@ -1,0 +1,39 @@
+@testable import RelayHTTP
+import Testing
+
+/// How a bound is divided among those who take of it.
+@Suite struct SharesTests {
+  @Test func `one caller takes its share and the others take theirs`() {
+    var shares = Shares<String>(most: 10)
+    #expect(shares.take(3, for: "a", share: 4) == .taken)
+    #expect(shares.take(2, for: "a", share: 4) == .callerHasItsShare)
+    #expect(shares.take(1, for: "a", share: 4) == .taken)
+    #expect(shares.take(4, for: "b", share: 4) == .taken)
+    #expect(shares.take(3, for: "c", share: 4) == .full)
+    #expect(shares.take(2, for: "c", share: 4) == .taken)
+    #expect(shares.all == 10)
+  }
+
+  @Test func `what is given back can be taken again, and nothing stays behind`() {
+    var shares = Shares<String>(most: 4)
+    for name in ["a", "b", "a"] {
+      #expect(shares.take(4, for: name, share: 4) == .taken)
+      #expect(shares.take(for: "z", share: 4) == .full)
+      shares.giveBack(1, of: name)
+      #expect(shares.take(for: "z", share: 4) == .taken)
+      shares.giveBack(of: "z")
+      shares.giveBack(3, of: name)
+      #expect(shares.all == 0)
+    }
+  }
+
+  /// What is refused takes nothing, whichever bound refused it.
+  @Test func `a refusal takes nothing`() {
+    var shares = Shares<String>(most: 3)
+    #expect(shares.take(2, for: "a", share: 2) == .taken)
+    #expect(shares.take(1, for: "a", share: 2) == .callerHasItsShare)
+    #expect(shares.take(2, for: "b", share: 2) == .full)
+    #expect(shares.all == 2)
+    #expect(shares.take(1, for: "b", share: 2) == .taken)
+  }
+}
