@@ -13,9 +13,11 @@ package final class ShownCertificate: Sendable {
       do {
         let chain = try NIOSSLCertificate.fromPEMFile(files.certificate)
         let key = try NIOSSLPrivateKey(file: files.key, format: .pem)
-        context = try NIOSSLContext(
-          configuration: .makeServerConfiguration(
-            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key)))
+        var configuration = TLSConfiguration.makeServerConfiguration(
+          certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.applicationProtocols = ["http/1.1"]
+        context = try NIOSSLContext(configuration: configuration)
       } catch {
         throw ListenError(
           "cannot use \(files.certificate) and \(files.key) for TLS: \(error); "
