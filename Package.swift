@@ -136,7 +136,7 @@ let roomTests: [Target] = [
     "RelayStoreTests", ["RelayStore", "RelayEngine", "RelayMemory", "RelayCore"],
     products: [.product(name: "GRDB", package: "GRDB.swift"), logging]),
   .tests(
-    "RelayPushTests", ["RelayPush", "RelayEngine", "RelayCore", "RelayStandin"],
+    "RelayPushTests", ["RelayPush", "RelayEngine", "RelayCore", "RelayStandin", "CCurl"],
     products: nio + [tls, logging, jwt, crypto, rsa, x509, asn1]),
   .tests(
     "RelayHTTPTests", ["RelayHTTP", "RelayEngine", "RelayMemory", "RelayCore", "RelayWire"],

@@ -26,6 +26,14 @@ static inline CURLcode zr_curl_set_list(
   return curl_easy_setopt(handle, option, value);
 }
 
+/* Trusts the authorities of a PEM file, and no others: left alone, libcurl would trust those in the
+   directory of its build as well. */
+static inline CURLcode zr_curl_trust_only(CURL *handle, const char *file) {
+  CURLcode code = curl_easy_setopt(handle, CURLOPT_CAPATH, NULL);
+  if (code != CURLE_OK) return code;
+  return curl_easy_setopt(handle, CURLOPT_CAINFO, file);
+}
+
 typedef size_t (*zr_curl_write)(char *bytes, size_t size, size_t count, void *context);
 
 static inline CURLcode zr_curl_set_write(CURL *handle, zr_curl_write function, void *context) {

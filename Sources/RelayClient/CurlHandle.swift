@@ -73,7 +73,7 @@ final class CurlHandle: @unchecked Sendable {
     if let socket = request.unixSocket {
       zr_curl_set_string(curl, CURLOPT_UNIX_SOCKET_PATH, socket)
     }
-    if let roots = request.trustRoots { zr_curl_set_string(curl, CURLOPT_CAINFO, roots) }
+    if let roots = request.trustRoots { zr_curl_trust_only(curl, roots) }
     // Signals and threads do not go together; timeouts work without them.
     zr_curl_set_long(curl, CURLOPT_NOSIGNAL, 1)
     // A name server that keeps silent holds up its own lookup, not the exchange that gives it up.

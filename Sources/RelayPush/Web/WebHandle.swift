@@ -45,7 +45,7 @@ final class WebHandle {
       easy, CURLOPT_PROTOCOLS_STR, request.reach == .internet ? "https" : "http,https")
     // The empty string turns off the proxies of the environment.
     zr_curl_set_string(easy, CURLOPT_PROXY, "")
-    if let roots = request.trustRoots { zr_curl_set_string(easy, CURLOPT_CAINFO, roots) }
+    if let roots = request.trustRoots { zr_curl_trust_only(easy, roots) }
     zr_curl_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     // Signals and threads do not go together; timeouts work without them.
     zr_curl_set_long(easy, CURLOPT_NOSIGNAL, 1)

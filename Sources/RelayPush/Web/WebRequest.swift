@@ -86,6 +86,12 @@ package struct WebLimits: Hashable, Sendable {
   package var transfersMax = 256
   /// Of these to one host, so that one which keeps silent leaves places to the others.
   package var transfersPerHostMax = 64
+  /// Of those, to a host that has not earned more by quick answers.
+  package var transfersPerNewHostMax = 8
+  /// Of all, to hosts that have not answered quickly yet, or have kept silent since.
+  package var transfersToUnprovenMax = 64
+  /// A host that needs longer for an answer counts as silent.
+  package var slowAfter = Span.seconds(3)
   /// Requests under way or waiting; beyond, `full`.
   package var waitingMax = 4_096
   /// Connections kept open without a request.

@@ -19,13 +19,18 @@ final class WebTransfers {
     /// From when it is its turn.
     var handle: WebHandle?
     var host = ""
+    var began = Uptime(milliseconds: 0)
   }
 
   init(multi: UnsafeMutableRawPointer, limits: WebLimits, left: @escaping () -> Void) {
     self.multi = multi
     self.limits = limits
     self.left = left
-    lines = HostLines(placesMax: limits.transfersPerHostMax)
+    lines = HostLines(
+      .init(
+        placesMax: limits.transfersPerHostMax,
+        placesAtFirst: min(limits.transfersPerNewHostMax, limits.transfersPerHostMax),
+        unprovenMax: limits.transfersToUnprovenMax))
   }
 
   var isEmpty: Bool { transfers.count == 0 }
@@ -42,7 +47,7 @@ final class WebTransfers {
   /// Starts what has a place, moves bytes, and answers what has ended.
   func turn(at now: Uptime) {
     while active.count < limits.transfersMax, let (id, host) = lines.next() {
-      if !start(id, to: host) { lines.left(host) }
+      if !start(id, to: host, at: now) { lines.left(host, as: .other) }
     }
     var running: Int32 = 0
     curl_multi_perform(multi, &running)
@@ -55,13 +60,13 @@ final class WebTransfers {
       guard let id = active[easy], let transfer = transfers.finish(id), let handle = transfer.handle
       else { continue }
       let outcome = handle.outcome(result, limits)
-      release(handle, of: transfer)
+      release(handle, of: transfer, as: ending(outcome, of: transfer, at: now))
       end(transfer, outcome)
     }
     while let (_, transfer) = transfers.expire(at: now) {
       let failure =
         transfer.handle?.expiry ?? WebFailure(.unreachable, "unreachable: no free place in time")
-      if let handle = transfer.handle { release(handle, of: transfer) }
+      if let handle = transfer.handle { release(handle, of: transfer, as: .silent) }
       end(transfer, .failed(failure))
     }
     if !lines.isHeld, active.count < limits.transfersMax { curl_multi_wakeup(multi) }
@@ -70,13 +75,13 @@ final class WebTransfers {
   /// Ends what is left.
   func stop() {
     while let (_, transfer) = transfers.next() {
-      if let handle = transfer.handle { release(handle, of: transfer) }
+      if let handle = transfer.handle { release(handle, of: transfer, as: .other) }
       end(transfer, .failed(WebFailure(.stopped, "the web engine has stopped")))
     }
   }
 
   /// - Returns: false if it needs no place: it cannot be made, or has expired while it waited.
-  private func start(_ id: AttemptID, to host: String) -> Bool {
+  private func start(_ id: AttemptID, to host: String, at now: Uptime) -> Bool {
     guard let make = transfers.with(id, { $0.make }) else { return false }
     let handle = idle.popLast() ?? WebHandle()
     do {
@@ -91,14 +96,26 @@ final class WebTransfers {
     transfers.with(id) {
       $0.handle = handle
       $0.host = host
+      $0.began = now
     }
     active[handle.easy] = id
     curl_multi_add_handle(multi, handle.easy)
     return true
   }
 
-  private func release(_ handle: WebHandle, of transfer: Transfer) {
-    lines.left(transfer.host)
+  /// A host that takes its time keeps a place from others, answer or not.
+  private func ending(
+    _ outcome: WebOutcome, of transfer: Transfer, at now: Uptime
+  ) -> HostLines<AttemptID>.Ending {
+    if now - transfer.began >= limits.slowAfter { return .silent }
+    if case .answered = outcome { return .answered }
+    return .other
+  }
+
+  private func release(
+    _ handle: WebHandle, of transfer: Transfer, as ending: HostLines<AttemptID>.Ending
+  ) {
+    lines.left(transfer.host, as: ending)
     curl_multi_remove_handle(multi, handle.easy)
     active[handle.easy] = nil
     handle.reset()

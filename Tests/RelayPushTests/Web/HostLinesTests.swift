@@ -5,26 +5,26 @@ import Testing
 /// Who of those that wait for a place is next.
 @Suite struct HostLinesTests {
   @Test func `a host that has its places is passed by until one is free`() {
-    var lines = HostLines<Int>(placesMax: 2)
+    var lines = Self.lines(places: 2)
     for number in 1...4 { lines.append(number, for: "silent") }
     lines.append(5, for: "other")
     #expect([next(&lines), next(&lines), next(&lines)] == [1, 5, 2])
     #expect(lines.isHeld)
     #expect(next(&lines) == nil)
-    lines.left("other")
+    lines.left("other", as: .other)
     #expect(lines.isHeld)
-    lines.left("silent")
+    lines.left("silent", as: .other)
     #expect([next(&lines), next(&lines)] == [3, nil])
     lines.append(6, for: "silent")
     lines.append(7, for: "other")
     #expect([next(&lines), next(&lines)] == [7, nil])
-    lines.left("silent")
-    lines.left("silent")
+    lines.left("silent", as: .other)
+    lines.left("silent", as: .other)
     #expect([next(&lines), next(&lines), next(&lines)] == [4, 6, nil])
   }
 
   @Test func `hosts take turns, and each keeps its order`() {
-    var lines = HostLines<Int>(placesMax: 10)
+    var lines = Self.lines(places: 10)
     for number in 1...3 { lines.append(number, for: "a") }
     for number in 11...12 { lines.append(number, for: "b") }
     lines.append(21, for: "c")
@@ -33,25 +33,79 @@ import Testing
     #expect(order == [1, 11, 21, 2, 12, 3])
   }
 
+  /// Anybody may name any number of hosts that keep silent.
+  @Test func `hosts that earned nothing share a few places, and leave the rest`() {
+    var lines = Self.lines(places: 3, unproven: 4)
+    lines.append(0, for: "known")
+    #expect(next(&lines) == 0)
+    lines.left("known", as: .answered)
+    for number in 1...9 { lines.append(number, for: "tarpit-\(number)") }
+    #expect([next(&lines), next(&lines), next(&lines), next(&lines)] == [1, 2, 3, 4])
+    #expect(next(&lines) == nil && lines.isHeld)
+    for number in 10...12 { lines.append(number, for: "known") }
+    #expect([next(&lines), next(&lines), next(&lines)] == [10, 11, 12])
+    lines.left("tarpit-1", as: .silent)
+    #expect([next(&lines), next(&lines)] == [5, nil])
+  }
+
+  @Test func `a host earns its places by answers and loses them by silence`() {
+    var lines = Self.lines(places: 4, first: 1, unproven: 1)
+    for number in 0..<100 { lines.append(number, for: "host") }
+    var active = 0
+    func fill() -> Int {
+      while lines.next() != nil { active += 1 }
+      return active
+    }
+    func leave(_ ending: HostLines<Int>.Ending) {
+      lines.left("host", as: ending)
+      active -= 1
+    }
+    #expect(fill() == 1)
+    for places in [1, 2, 3, 4, 4] {
+      leave(.answered)
+      #expect(fill() == places)
+    }
+    // Half of four, of two, of one.
+    leave(.silent)
+    #expect(fill() == 3, "the others are under way still")
+    leave(.other)
+    #expect(fill() == 2)
+    leave(.silent)
+    #expect(fill() == 1)
+    leave(.silent)
+    lines.append(100, for: "other")
+    #expect(fill() == 1, "it shares the one place of those that earned nothing")
+  }
+
   /// What is appended comes out once, whatever the order of places that are taken and left.
   @Test func `nothing is forgotten and no host has more than its places`() {
     var random = SplitMix(state: 7)
-    var lines = HostLines<Int>(placesMax: 3)
+    var lines = Self.lines(places: 3, unproven: 5)
     var waiting: [String: [Int]] = [:]
     var active: [String: Int] = [:]
-    for number in 0..<5_000 {
+    var earned: [String: Int] = [:]
+    func unproven() -> Int {
+      active.filter { earned[$0.key, default: 0] == 0 }.values.reduce(0, +)
+    }
+    for number in 0..<20_000 {
       let host = "\(random.next() % 5)"
       switch random.next() % 3 {
       case 0:
         lines.append(number, for: host)
         waiting[host, default: []].append(number)
       case 1 where active[host, default: 0] > 0:
-        lines.left(host)
+        let ending: HostLines<Int>.Ending = [.answered, .silent, .other][Int(random.next() % 3)]
+        lines.left(host, as: ending)
         active[host, default: 0] -= 1
+        if ending == .answered { earned[host] = min(3, earned[host, default: 0] + 1) }
+        if ending == .silent { earned[host] = earned[host, default: 0] / 2 }
       default:
         guard let (item, host) = lines.next() else {
-          let isLeftOut = waiting.contains { !$1.isEmpty && active[$0, default: 0] < 3 }
-          #expect(!isLeftOut)
+          let isLeftOut = waiting.contains { host, items in
+            !items.isEmpty && active[host, default: 0] < 3
+              && (earned[host, default: 0] > 0 || unproven() < 5)
+          }
+          #expect(!isLeftOut && lines.isHeld)
           continue
         }
         #expect(waiting[host]?.removeFirst() == item)
@@ -59,6 +113,16 @@ import Testing
         #expect(active[host, default: 0] <= 3)
       }
     }
+  }
+
+  /// - Parameters:
+  ///   - first: nil: as many as a host may have at all.
+  ///   - unproven: of all hosts that earned nothing.
+  private static func lines(
+    places: Int, first: Int? = nil, unproven: Int = 100
+  ) -> HostLines<Int> {
+    HostLines(
+      .init(placesMax: places, placesAtFirst: first ?? places, unprovenMax: unproven))
   }
 
   private func next(_ lines: inout HostLines<Int>) -> Int? { lines.next()?.item }

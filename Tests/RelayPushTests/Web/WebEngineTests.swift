@@ -1,6 +1,8 @@
+import CCurl
 import Foundation
 import NIOCore
 import NIOPosix
+import NIOSSL
 import RelayCore
 import Synchronization
 import Testing
@@ -171,6 +173,93 @@ import Testing
       }
       #expect(silent.withLock { $0 } == 0)
     }
+  }
+
+  /// A user's endpoints, each at a name of its own, took all places and held others up for 9 s.
+  @Test func `tarpits at any number of names delay no host that answers`() async throws {
+    let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(
+            Reply(text: "HTTP/1.1 201 Yes\r\nContent-Length: 0\r\n\r\n"))
+        }
+      }.bind(host: "127.0.0.1", port: 0).get()
+    let port = server.localAddress?.port ?? 0
+    var limits = WebLimits()
+    limits.transfersMax = 8
+    limits.transfersToUnprovenMax = 4
+    try await Self.withSilence(at: "127.0.0.2", limits) { engine, silentPort in
+      let good = WebRequest(url: "http://127.0.0.1:\(port)/", headers: [], body: [1])
+      func ask() async -> Int? {
+        guard
+          case .answered(let answer) = await Self.ask(
+            engine, good, within: .seconds(20), to: "service")
+        else { return nil }
+        return answer.status
+      }
+      #expect(await ask() == 201)
+      let silent = Mutex(0)
+      for number in 0..<100 {
+        engine.send(within: .seconds(30), to: { "tarpit-\(number)" }) {
+          WebRequest(url: "http://127.0.0.2:\(silentPort)/", headers: [], body: [1])
+        } answer: { _ in
+          silent.withLock { $0 += 1 }
+        }
+      }
+      for _ in 0..<20 { #expect(await ask() == 201) }
+      #expect(silent.withLock { $0 } == 0)
+    }
+    try await server.close()
+  }
+
+  /// The directory of authorities that libcurl was built with stayed in force beside `trustRoots`.
+  @Test(arguments: [false, true])
+  func `only the given roots are trusted, whatever lies in libcurl's directory`(isGiven: Bool)
+    async throws
+  {
+    let (server, other) = (try Certificate(), try Certificate())
+    let authorities = server.directory + "/authorities"
+    try FileManager.default.createDirectory(
+      atPath: authorities, withIntermediateDirectories: true)
+    try FileManager.default.copyItem(
+      atPath: server.certificate, toPath: authorities + "/server.pem")
+    try Certificate.openssl("rehash", authorities)
+    let channel = try await Self.secure(server)
+    let url = "https://127.0.0.1:\(channel.localAddress?.port ?? 0)/"
+    let roots = isGiven ? other.certificate : nil
+    // libcurl blocks its thread.
+    let result: UInt32 = await withCheckedContinuation { continuation in
+      Thread.detachNewThread {
+        let handle = WebHandle()
+        zr_curl_set_string(handle.easy, CURLOPT_CAPATH, authorities)
+        do {
+          try handle.prepare(WebRequest(url: url, headers: [], body: [1], trustRoots: roots))
+          continuation.resume(returning: curl_easy_perform(handle.easy).rawValue)
+        } catch {
+          continuation.resume(returning: .max)
+        }
+      }
+    }
+    #expect(result == (isGiven ? CURLE_PEER_FAILED_VERIFICATION : CURLE_OK).rawValue)
+    try await channel.close()
+  }
+
+  /// A server in TLS that says yes to everything.
+  private static func secure(_ certificate: Certificate) async throws -> any Channel {
+    let chain = try NIOSSLCertificate.fromPEMFile(certificate.certificate)
+    let context = try NIOSSLContext(
+      configuration: .makeServerConfiguration(
+        certificateChain: chain.map { .certificate($0) },
+        privateKey: .privateKey(try NIOSSLPrivateKey(file: certificate.key, format: .pem))))
+    return try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandlers([
+            NIOSSLServerHandler(context: context),
+            Reply(text: "HTTP/1.1 201 Yes\r\nContent-Length: 0\r\n\r\n"),
+          ])
+        }
+      }.bind(host: "127.0.0.1", port: 0).get()
   }
 }
 
