@@ -100,9 +100,10 @@ package struct Relay: ~Copyable {
     let index = Int(attempt.id.partition.number)
     let verdict = partitions[index].believed(verdict, of: attempt.id)
     let wasStopped = routes[attempt.route]?.isStopped
-    guard let ended = routes[attempt.route]?.ended(verdict, of: attempt.id, at: now) else {
-      return
-    }
+    let subject = partitions[index].subject(of: attempt)
+    guard
+      let ended = routes[attempt.route]?.ended(verdict, of: attempt.id, about: subject, at: now)
+    else { return }
     if let route = routes[attempt.route], route.isStopped != wasStopped {
       let reason = route.isStopped ? Verdict.Reason(route.lastError ?? "unknown") : nil
       effects.append(.circuit(attempt.route, stoppedBy: reason))

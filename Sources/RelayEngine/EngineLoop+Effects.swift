@@ -115,7 +115,7 @@ extension EngineLoop {
     }
     var metadata = route.metadata(Verdict.Reason(stop.reason))
     metadata["dead"] = "\(stop.dead)"
-    metadata["answers"] = "\(stop.answers)"
+    metadata["users"] = "\(stop.users)"
     logger.error("too many devices called dead, none is retired", metadata: metadata)
   }
 }

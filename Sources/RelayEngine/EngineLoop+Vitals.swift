@@ -115,7 +115,7 @@ extension Relay {
         key: key, circuit: circuit, inFlight: route.inFlight, sent: route.sent,
         delivered: route.delivered, lastError: route.lastError)
       item.pruningStop = route.pruning.stop.map {
-        "\($0.dead) of the last \($0.answers) answers called a device dead (\($0.reason))"
+        "\($0.dead) of the last \($0.users) users' answers called a device dead (\($0.reason))"
       }
       item.refusals = route.refusals
       vitals.routes.append(item)

@@ -5,25 +5,29 @@ import Testing
 
 /// L11 through the whole engine: what status says, and who is given up.
 @Suite struct MassPruneTests {
-  private let zone = ZoneID(name: "Notes", owner: UserID("_a"))
   private let gone = Verdict.gone(at: nil, .init("Unregistered"))
 
-  /// Twenty devices of one user, a change for all, and a provider that calls some of them dead.
+  /// Twenty users whose devices took a push, a change for each, and a provider that calls some of
+  /// them dead.
   private func vitals(dead: Int, hold: Span) async throws -> Vitals {
     let world = World { $0.policy.pruning.hold = hold }
-    let (zone, gone) = (zone, gone)
+    let gone = gone
     let seen = Seen()
     try await world.run { (engine: Engine) async throws -> Void in
-      for number in 1...20 {
+      let zones = (1...20).map { ZoneID(name: "Notes", owner: UserID("_\($0)")) }
+      for (number, zone) in zones.enumerated() {
         _ = try await engine.submit([
-          World.registration("_a", UInt64(number), token: UInt8(number))
+          World.registration(zone.owner.name, UInt64(number + 1), token: UInt8(number + 1))
         ])
+        _ = try await engine.submit([World.zoneSubscription(zone.owner.name, zone)])
       }
-      _ = try await engine.submit([World.zoneSubscription("_a", zone)])
+      world.provider.answer([Verdict](repeating: .delivered, count: 20))
+      _ = try await engine.submit(zones.enumerated().map { World.change(UInt64($0 + 1), $1) })
+      await world.provider.took(20)
       world.provider.answer(
         (0..<20).map { $0 * dead / 20 != ($0 + 1) * dead / 20 ? gone : .delivered })
-      _ = try await engine.submit([World.change(1, zone)])
-      await world.provider.took(20)
+      _ = try await engine.submit(zones.enumerated().map { World.change(UInt64($0 + 101), $1) })
+      await world.provider.took(40)
       var vitals = await engine.vitals()
       while vitals.lanes.inFlight > 0 {
         await Task.yield()

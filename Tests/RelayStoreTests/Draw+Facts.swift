@@ -114,7 +114,7 @@ extension Draw {
       slot: instant(), isElsewhere: flag(),
       silence: maybe {
         Silence(since: $0.instant(), wakes: $0.number(0..<99), isTold: $0.flag())
-      })
+      }, hasTaken: flag())
   }
 
   mutating func feedback() -> Feedback {

@@ -87,6 +87,7 @@ extension Lane {
   ) -> Silence? {
     guard case .inFlight(let attempt) = state else { return nil }
     if !attempt.isAlert { isSentBack = false }
+    if !attempt.isOverCourier { hasTaken = true }
     if attempt.alert != nil { ledger.settle(1, as: \.woken) }
     let isWatched = hasAcknowledged || (attempt.isOverCourier && reach.hasProvider)
     var hasTold = !attempt.isAlert

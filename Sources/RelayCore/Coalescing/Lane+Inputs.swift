@@ -138,6 +138,7 @@ extension Lane {
   /// It has another address: what the one before was refused does not hold for it.
   package mutating func moved() {
     isElsewhere = false
+    hasTaken = false
     guard case .resting = state else { return }
     state = pending.isFresh || !pending.alerts.isEmpty ? .due(after: .zero) : .watching
     settleState()

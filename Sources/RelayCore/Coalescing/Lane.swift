@@ -44,6 +44,8 @@ package struct Lane: Hashable, Sendable {
   package var reach = Reach()
   /// The provider took a push in the other environment than the address was registered with.
   package internal(set) var isElsewhere: Bool
+  /// Its address has taken a push from its provider.
+  package internal(set) var hasTaken: Bool
   /// A device came back to the courier without having got all it was told.
   var repeats = false
 
@@ -130,6 +132,7 @@ package struct Lane: Hashable, Sendable {
     grace = record.grace
     slot = record.slot
     isElsewhere = record.isElsewhere
+    hasTaken = record.hasTaken
     silence = record.silence
     state = .idle
     if let retirement = record.retirement {
@@ -162,7 +165,7 @@ package struct Lane: Hashable, Sendable {
       reservedWake: max(reservedWake, reserving), background: background, alert: alert,
       learnt: learnt, hasAcknowledged: hasAcknowledged, ladderStep: ladderStep, lastWake: lastWake,
       retirement: retirement, pending: kept, lastVerdict: lastVerdict, lastFetch: lastFetch,
-      grace: grace, slot: slot, isElsewhere: isElsewhere, silence: silence)
+      grace: grace, slot: slot, isElsewhere: isElsewhere, silence: silence, hasTaken: hasTaken)
   }
 
   /// What the last `record` reserved; counts once that fold is durable.

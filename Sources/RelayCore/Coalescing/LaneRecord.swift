@@ -26,6 +26,8 @@ package struct LaneRecord: Hashable, Sendable {
   package var isElsewhere: Bool
   /// Delivered wakes that the device has not answered.
   package var silence: Silence?
+  /// Its address has taken a push from its provider.
+  package var hasTaken: Bool
 
   package init(
     reservedWake: UInt32 = 1, background: Budget = Budget(), alert: Budget = Budget(),
@@ -33,7 +35,8 @@ package struct LaneRecord: Hashable, Sendable {
     lastWake: Instant = .zero,
     retirement: Retirement? = nil, pending: PendingSet = PendingSet(),
     lastVerdict: LastVerdict? = nil, lastFetch: Instant? = nil, grace: Grace? = nil,
-    slot: Instant = .zero, isElsewhere: Bool = false, silence: Silence? = nil
+    slot: Instant = .zero, isElsewhere: Bool = false, silence: Silence? = nil,
+    hasTaken: Bool = false
   ) {
     self.reservedWake = reservedWake
     self.background = background
@@ -50,6 +53,7 @@ package struct LaneRecord: Hashable, Sendable {
     self.slot = slot
     self.isElsewhere = isElsewhere
     self.silence = silence
+    self.hasTaken = hasTaken
   }
 }
 

@@ -168,6 +168,17 @@ extension Partition {
     }
   }
 
+  /// Who a verdict is about. A device that is not there any more weighs little.
+  package func subject(of attempt: PushAttempt) -> Pruning.Subject {
+    let device = attempt.id.device
+    let hasTaken =
+      devices.contains(device) && devices[device].attempt == attempt.id.serial
+      && devices[device].attemptAddress == devices[device].address
+      && devices[device].lane.hasTaken
+    return Pruning.Subject(
+      user: attempt.device.user, client: attempt.device.client, hasTaken: hasTaken)
+  }
+
   /// A provider's word that an address is dead, from before it was registered with us, is no word
   /// against it: the provider has yet to hear of the registration. The device is asked again later,
   /// and no mass of such words says that we are wrong.

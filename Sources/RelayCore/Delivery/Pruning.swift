@@ -11,18 +11,27 @@ import DequeModule
 /// we are wrong: another environment, topic or key. So each such word is held for a moment, and if
 /// many come together none is believed: those devices rest in quarantine and are all asked again at
 /// one time. Everybody else is woken as before.
+///
+/// A user counts once, and one whose tokens never took a push counts half: a user may register any
+/// number of invented tokens, and must not stop the pruning of all others with them.
+///
+/// Where no push was ever taken, and two devices or more are called dead without a date, none is
+/// believed, however few they are: that is how a wrong environment, topic or key looks in a small
+/// app. A date is the provider's proof that it knew the token.
 package struct Pruning: Hashable, Sendable {
   package struct Rule: Hashable, Sendable {
     /// How long one word against an address waits for others.
     package var hold = Span.seconds(2)
     /// The same after a quarantine, when there is reason for doubt and answers may come slowly.
     package var holdInDoubt = Span.seconds(30)
-    /// Newest answers that are looked at together.
+    /// Users whose newest answers are looked at together.
     package var window = 100
-    /// Of them dead, at least, for a stop.
+    /// Of them called dead, at least, for a stop.
     package var least = 10
-    /// Of them dead, in percent, for a stop.
+    /// Of them called dead, in percent, for a stop.
     package var percent = 20
+    /// Where no push was ever taken, so many users called dead, and no other, are a stop.
+    package var untriedUsers = 3
     /// The first quarantine; each that follows at once is twice as long, up to `quarantineMax`.
     package var quarantine = Span.minutes(5)
     package var quarantineMax = Span.hours(6)
@@ -32,13 +41,27 @@ package struct Pruning: Hashable, Sendable {
 
   /// Why nothing is given up at the moment.
   package struct Stop: Hashable, Sendable {
-    /// Of so many newest answers, so many called an address dead.
+    /// Of so many users with newest answers, so many have an address called dead.
     package var dead: Int
-    package var answers: Int
+    package var users: Int
     /// The last one's word.
     package var reason: String
     /// Those in quarantine are asked again then.
     package var until: Instant
+  }
+
+  /// Who an answer is about.
+  package struct Subject: Hashable, Sendable {
+    package var user: UserID
+    package var client: ClientID
+    /// Its address has taken a push before: it was not invented.
+    package var hasTaken: Bool
+
+    package init(user: UserID, client: ClientID, hasTaken: Bool) {
+      self.user = user
+      self.client = client
+      self.hasTaken = hasTaken
+    }
   }
 
   /// What became of a word that was held.
@@ -54,8 +77,19 @@ package struct Pruning: Hashable, Sendable {
     case probing(Stop)
   }
 
+  /// A user's newest answers, as one.
+  private struct Voice: Hashable {
+    var user: UserID
+    var isDead: Bool
+    var hasTaken: Bool
+
+    /// In halves of a user.
+    var weight: Int { isDead && !hasTaken ? 1 : 2 }
+  }
+
   private struct Held: Hashable {
     var attempt: PushAttempt.ID
+    var client: ClientID
     var since: Instant?
     var reason: Verdict.Reason
     var heard: Instant
@@ -63,13 +97,22 @@ package struct Pruning: Hashable, Sendable {
 
   private var rule: Rule
   private var state = State.watching
-  private var answers: Deque<Bool> = []
+  private var voices: Deque<Voice> = []
+  /// Answers that were looked at since the last stop.
+  private var answers = 0
   private var held: Deque<Held> = []
   private var quarantine: Span
+  /// A push was taken here, now or before the start; or devices have a provider each, and what is
+  /// said of one says nothing of the others.
+  private var isTried: Bool
+  /// While untried: devices called dead without a date. Two are as good as more.
+  private var untried: Set<ClientID> = []
 
-  package init(_ rule: Rule = Rule()) {
+  /// - Parameter isOneProvider: false where each device has a provider of its own.
+  package init(_ rule: Rule = Rule(), isOneProvider: Bool = true) {
     self.rule = rule
     quarantine = rule.quarantine
+    isTried = !isOneProvider
   }
 
   /// Other rules, from the next word on.
@@ -99,20 +142,25 @@ package struct Pruning: Hashable, Sendable {
   ///
   /// - Returns: what to settle now; nil if it is held: `judged` says it later.
   package mutating func heard(
-    _ verdict: Verdict, of attempt: PushAttempt.ID, at now: Instant
+    _ verdict: Verdict, of attempt: PushAttempt.ID, about subject: Subject, at now: Instant
   ) -> Verdict? {
     passTime(now)
+    if subject.hasTaken { isTried = true }
     switch verdict {
     case .later, .rejected, .tooLarge:
       return verdict
     case .delivered, .deliveredElsewhere:
-      note(isDead: false)
+      if !isTried { hasWorked() }
+      note(subject, isDead: false)
       return verdict
     case .gone(let since, let reason):
-      if case .stopped(let stop) = state { return Self.quarantined(stop, reason, at: now) }
-      held.append(Held(attempt: attempt, since: since, reason: reason, heard: now))
-      note(isDead: true)
-      if isMass { trip(reason, at: now) }
+      if case .stopped(let stop) = state { return Self.quarantined(stop.until, reason, at: now) }
+      held.append(
+        Held(
+          attempt: attempt, client: subject.client, since: since, reason: reason, heard: now))
+      note(subject, isDead: true)
+      if !isTried, since == nil, untried.count < 2 { untried.insert(subject.client) }
+      if isMass || isUntriedMass { trip(reason, at: now) }
       return nil
     }
   }
@@ -125,9 +173,13 @@ package struct Pruning: Hashable, Sendable {
     while let first = held.first {
       let verdict: Verdict
       if case .stopped(let stop) = state {
-        verdict = Self.quarantined(stop, first.reason, at: now)
+        verdict = Self.quarantined(stop.until, first.reason, at: now)
       } else if first.heard + hold <= now {
-        verdict = .gone(at: first.since, first.reason)
+        let isDoubted = !isTried && first.since == nil && untried.count > 1
+        verdict =
+          isDoubted
+          ? Self.quarantined(now + rule.quarantine, first.reason, at: now)
+          : .gone(at: first.since, first.reason)
       } else {
         break
       }
@@ -144,35 +196,64 @@ package struct Pruning: Hashable, Sendable {
     if case .probing = state { max(rule.hold, rule.holdInDoubt) } else { rule.hold }
   }
 
-  private static func quarantined(_ stop: Stop, _ reason: Verdict.Reason, at now: Instant)
-    -> Verdict
-  {
-    .later(after: stop.until - now, .device, Verdict.Reason("quarantined: \(reason)"))
+  private static func quarantined(
+    _ until: Instant, _ reason: Verdict.Reason, at now: Instant
+  ) -> Verdict {
+    .later(after: until - now, .device, Verdict.Reason("quarantined: \(reason)"))
   }
 
   private mutating func passTime(_ now: Instant) {
     if case .stopped(let stop) = state, stop.until <= now { state = .probing(stop) }
   }
 
+  /// The first push that is taken proves endpoint, topic and key: no small number of dead tokens is
+  /// doubted any more.
+  private mutating func hasWorked() {
+    isTried = true
+    untried = []
+    guard state != .watching else { return }
+    state = .watching
+    quarantine = rule.quarantine
+    (voices, answers) = ([], 0)
+  }
+
   /// Answers while stopped come from those who are not in quarantine, and say nothing of it.
-  private mutating func note(isDead: Bool) {
+  private mutating func note(_ subject: Subject, isDead: Bool) {
     if case .stopped = state { return }
-    answers.append(isDead)
-    if answers.count > rule.window { answers.removeFirst() }
-    guard case .probing = state, answers.count >= 2 * rule.least, !isMass else { return }
+    speak(Voice(user: subject.user, isDead: isDead, hasTaken: subject.hasTaken))
+    answers += 1
+    guard case .probing = state, answers >= 2 * rule.least, !isMass else { return }
     state = .watching
     quarantine = rule.quarantine
   }
 
-  private var dead: Int { answers.count { $0 } }
-  private var isMass: Bool {
-    dead >= rule.least && dead * 100 >= answers.count * rule.percent
+  /// The newest answer about a user stands for it; invented tokens do not outweigh a real one.
+  private mutating func speak(_ voice: Voice) {
+    if let index = voices.firstIndex(where: { $0.user == voice.user }) {
+      guard voice.weight >= voices[index].weight else { return }
+      voices.remove(at: index)
+    }
+    voices.append(voice)
+    if voices.count > rule.window { voices.removeFirst() }
   }
+
+  private var dead: Int { voices.count { $0.isDead } }
+
+  private var isMass: Bool {
+    var (deadWeight, weight) = (0, 0)
+    for voice in voices {
+      weight += voice.weight
+      if voice.isDead { deadWeight += voice.weight }
+    }
+    return deadWeight >= 2 * rule.least && deadWeight * 100 >= weight * rule.percent
+  }
+
+  private var isUntriedMass: Bool { !isTried && untried.count > 1 && dead >= rule.untriedUsers }
 
   private mutating func trip(_ reason: Verdict.Reason, at now: Instant) {
     state = .stopped(
-      Stop(dead: dead, answers: answers.count, reason: reason.text, until: now + quarantine))
+      Stop(dead: dead, users: voices.count, reason: reason.text, until: now + quarantine))
     quarantine = min(quarantine * 2, rule.quarantineMax)
-    answers = []
+    (voices, answers) = ([], 0)
   }
 }

@@ -24,7 +24,8 @@ package struct Route: Sendable {
   package private(set) var refusals = 0
   package internal(set) var pruning: Pruning
   private let inFlightMax: Int
-  /// How much may be under way now: little after a stop, and one more with each answer.
+  /// How much may be under way now: little after a stop, a quarter less when the provider asks for
+  /// less at once, and one more with each answer.
   private var room: Int
   private let outageDevices: Int?
   private var probe: Span
@@ -45,6 +46,9 @@ package struct Route: Sendable {
   /// A provider that is back is not met by everybody at once: that may be what it broke under.
   package static let roomAfterStop = 50
 
+  /// However often a provider asks for less at once.
+  package static let roomAtLeast = 10
+
   /// - Parameter outageDevices: so many devices in a row that got no answer are an outage; nil
   ///   where each has a provider of its own, whose silence says nothing of the others.
   package init(
@@ -52,7 +56,7 @@ package struct Route: Sendable {
     outageDevices: Int? = Route.outageDevicesDefault
   ) {
     self.outageDevices = outageDevices
-    self.pruning = Pruning(pruning)
+    self.pruning = Pruning(pruning, isOneProvider: outageDevices != nil)
     self.inFlightMax = inFlightMax
     room = inFlightMax
     self.probe = probe
@@ -95,11 +99,12 @@ package struct Route: Sendable {
   }
 
   mutating func ended(
-    _ verdict: Verdict, of attempt: PushAttempt.ID, at now: Instant
+    _ verdict: Verdict, of attempt: PushAttempt.ID, about subject: Pruning.Subject,
+    at now: Instant
   ) -> Ended {
     note(verdict, of: attempt, at: now)
     let before = pruning.stop
-    let settled = pruning.heard(verdict, of: attempt, at: now)
+    let settled = pruning.heard(verdict, of: attempt, about: subject, at: now)
     let after = pruning.stop
     return Ended(settled: settled, pruning: before == after ? nil : .some(after))
   }
@@ -114,6 +119,10 @@ package struct Route: Sendable {
       stop(reason, at: now)
     case .later(_, .attempt, let reason), .later(_, .unsent, let reason):
       if isProbe || isOutage(with: attempt) { stop(reason, at: now) }
+      if circuit == .closed { lastError = reason.text }
+    case .later(_, .pace, let reason):
+      answered(isProbe)
+      room = max(min(inFlightMax, Self.roomAtLeast), room - room / 4)
       if circuit == .closed { lastError = reason.text }
     case .delivered, .deliveredElsewhere:
       delivered += 1

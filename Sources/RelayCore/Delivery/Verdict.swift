@@ -19,6 +19,9 @@ package enum Verdict: Hashable, Sendable {
   package enum Blame: UInt8, Hashable, Sendable {
     /// Only this device is slowed down.
     case device
+    /// Too much came from us at once: this device waits as it is told, and the route carries less
+    /// at a time.
+    case pace
     /// The provider or the connection: this attempt failed, the route stays open.
     case attempt
     /// The credential or our right to the topic is refused: the route is stopped and probed back

@@ -19,6 +19,7 @@ extension LaneRecord: BlobCoded {
     writer.value(slot)
     writer.flag(isElsewhere)
     writer.optional(silence)
+    writer.flag(hasTaken)
   }
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
@@ -33,6 +34,7 @@ extension LaneRecord: BlobCoded {
     slot = try reader.value()
     isElsewhere = try reader.flag("LaneRecord")
     silence = try reader.optional()
+    hasTaken = try reader.flag("LaneRecord")
   }
 }
 

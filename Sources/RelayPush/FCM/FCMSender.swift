@@ -87,7 +87,7 @@ package final class FCMSender: PushSender {
         return self.attempt(renewed)
       }
     case .unknown: tally.unknown()
-    case .delivered, .gone, .rejected, .attempt, .device, .route: break
+    case .delivered, .gone, .rejected, .attempt, .device, .pace, .route: break
     }
     settle(attempt, FCMVerdicts.verdict(treatment, answer))
   }

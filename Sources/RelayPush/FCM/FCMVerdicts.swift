@@ -14,6 +14,8 @@ package enum FCMVerdicts {
     /// This attempt failed.
     case attempt
     case device
+    /// Too much came from us at once.
+    case pace
     /// The account or its right to the project is refused.
     case route
     /// The access token is not good: once more with a fresh one.
@@ -31,16 +33,20 @@ package enum FCMVerdicts {
     case (401, "THIRD_PARTY_AUTH_ERROR"): .rejected
     case (401, _): .renew
     case (403, "SENDER_ID_MISMATCH"): .gone
-    case (403, _): .route
+    // The account's right to the project is what is missing.
+    case (403, "PERMISSION_DENIED"): .route
     case (404, "UNREGISTERED"): .gone
-    // The project does not exist.
-    case (404, "NOT_FOUND"): .route
+    // Said of one message, without a word that would say it of all.
+    case (403, _), (404, _): .device
     case (413, _): .rejected
-    case (429, _): .device
+    case (429, _): .pace
     case (500, "INTERNAL"), (503, "UNAVAILABLE"): .attempt
     default: .unknown
     }
   }
+
+  /// Where a 429 names no time, Google asks for a minute.
+  static let paceDefault = Span.minutes(1)
 
   /// The verdict once nothing more can be tried inside.
   static func verdict(_ treatment: Treatment, _ answer: Answer) -> Verdict {
@@ -51,6 +57,7 @@ package enum FCMVerdicts {
     case .rejected: .rejected(reason)
     case .attempt, .unknown: .later(after: answer.retryAfter, .attempt, reason)
     case .device: .later(after: answer.retryAfter, .device, reason)
+    case .pace: .later(after: answer.retryAfter ?? paceDefault, .pace, reason)
     case .route, .renew: .later(after: answer.retryAfter, .route, reason)
     }
   }

@@ -70,7 +70,11 @@ import Testing
     for serial in 1...200 {
       let attempt = PushAttempt.ID(
         partition: PartitionID(0), device: serial, serial: UInt64(serial))
-      let settled = pruning.heard(.deliveredElsewhere, of: attempt, at: Sample.start)
+      let subject = Pruning.Subject(
+        user: UserID("_\(serial)"), client: ClientID(Identifier(high: 0, low: UInt64(serial))),
+        hasTaken: false)
+      let settled = pruning.heard(
+        .deliveredElsewhere, of: attempt, about: subject, at: Sample.start)
       #expect(settled == .deliveredElsewhere)
     }
     #expect(pruning.stop == nil)

@@ -9,6 +9,14 @@ import Testing
     PushAttempt.ID(partition: PartitionID(1), device: Int(serial), serial: serial)
   }
 
+  private func about(
+    _ serial: UInt64, user: String? = nil, hasTaken: Bool = true
+  ) -> Pruning.Subject {
+    Pruning.Subject(
+      user: UserID(user ?? "_\(serial)"), client: ClientID(Identifier(high: 0, low: serial)),
+      hasTaken: hasTaken)
+  }
+
   /// Hears `count` answers at one moment, of which `dead` in a hundred call a token dead.
   private func hear(
     _ pruning: inout Pruning, _ count: Int, dead: Int, at now: Instant
@@ -16,13 +24,15 @@ import Testing
     (0..<count).compactMap { number in
       let isDead = number * dead / 100 != (number + 1) * dead / 100
       return pruning.heard(
-        isDead ? .gone(at: nil, word) : .delivered, of: attempt(UInt64(number)), at: now)
+        isDead ? .gone(at: nil, word) : .delivered, of: attempt(UInt64(number)),
+        about: about(UInt64(number)), at: now)
     }
   }
 
   @Test func oneDeadTokenIsGivenUpAfterAMoment() {
     var pruning = Pruning()
-    #expect(pruning.heard(.gone(at: .s(-9), word), of: attempt(1), at: .s(0)) == nil)
+    #expect(
+      pruning.heard(.gone(at: .s(-9), word), of: attempt(1), about: about(1), at: .s(0)) == nil)
     #expect(pruning.judged(at: .s(1.9)).isEmpty && pruning.nextTimer == .s(2))
     #expect(
       pruning.judged(at: .s(2))
@@ -106,11 +116,14 @@ import Testing
     _ = pruning.judged(at: .s(0))
     for second in 0..<9 {
       let now = Instant.s(301 + Double(second))
-      #expect(pruning.heard(.gone(at: nil, word), of: attempt(1), at: now) == nil)
+      let serial = UInt64(second)
+      #expect(
+        pruning.heard(.gone(at: nil, word), of: attempt(serial), about: about(serial), at: now)
+          == nil)
       #expect(pruning.judged(at: now + .seconds(2)).isEmpty)
     }
     #expect(pruning.nextTimer == .s(331))
-    #expect(pruning.heard(.gone(at: nil, word), of: attempt(2), at: .s(312)) == nil)
+    _ = pruning.heard(.gone(at: nil, word), of: attempt(20), about: about(20), at: .s(312))
     let judged = pruning.judged(at: .s(312))
     #expect(judged.count == 10 && judged.allSatisfy { $0.verdict != .gone(at: nil, word) })
     #expect(pruning.stop?.until == .s(312 + 600))
@@ -121,11 +134,11 @@ import Testing
     var pruning = Pruning()
     _ = hear(&pruning, 60, dead: 100, at: .s(0))
     _ = pruning.judged(at: .s(0))
-    _ = pruning.heard(.gone(at: nil, word), of: attempt(1), at: .s(301))
+    _ = pruning.heard(.gone(at: nil, word), of: attempt(1), about: about(1), at: .s(301))
     #expect(pruning.judged(at: .s(330)).isEmpty)
     #expect(pruning.judged(at: .s(331)).map(\.verdict) == [.gone(at: nil, word)])
     // Enough have answered well: believed as before.
-    _ = pruning.heard(.gone(at: nil, word), of: attempt(2), at: .s(340))
+    _ = pruning.heard(.gone(at: nil, word), of: attempt(2), about: about(2), at: .s(340))
     _ = hear(&pruning, 30, dead: 0, at: .s(341))
     #expect(pruning.stop == nil)
     #expect(pruning.judged(at: .s(342)).map(\.verdict) == [.gone(at: nil, word)])
@@ -138,26 +151,10 @@ import Testing
       .rejected(.init("x")),
     ]
     for (number, verdict) in verdicts.enumerated() {
-      #expect(pruning.heard(verdict, of: attempt(UInt64(number)), at: .s(0)) == verdict)
+      #expect(
+        pruning.heard(verdict, of: attempt(UInt64(number)), about: about(UInt64(number)), at: .s(0))
+          == verdict)
     }
     #expect(pruning.nextTimer == nil)
-  }
-
-  // MARK: In a partition
-
-  /// A quarantined device rests with all that pends, and another token of it is tried at once.
-  @Test func aQuarantinedDeviceKeepsWhatPendsAndANewTokenEndsItsRest() throws {
-    var rig = PartitionRig()
-    rig.register(1)
-    rig.save("all", .database(recordType: nil))
-    rig.change(.record(.created))
-    let first = try #require(rig.wake().first)
-    rig.ended(first, .later(after: .hours(6), .device, .init("quarantined: Unregistered")))
-    #expect(rig.wake(after: 60).isEmpty)
-    rig.register(1, address: Sample.address(9))
-    let second = try #require(rig.wake().first)
-    #expect(second.address == Sample.address(9) && rig.partition.ledger.pending == 1)
-    rig.ended(second, .delivered)
-    #expect(rig.partition.ledger.isBalanced && rig.partition.ledger.retired == 0)
   }
 }

@@ -15,6 +15,12 @@ import Testing
     PushAttempt.ID(partition: PartitionID(1), device: device, serial: UInt64(device))
   }
 
+  private func about(_ device: Int) -> Pruning.Subject {
+    Pruning.Subject(
+      user: UserID("_\(device)"), client: ClientID(Identifier(high: 0, low: UInt64(device))),
+      hasTaken: true)
+  }
+
   private func take(_ route: inout Route, _ now: Instant) -> Int? { route.next(at: now)?.device }
 
   private func route(_ room: Int = 2) -> Route {
@@ -47,6 +53,35 @@ import Testing
     #expect(take(&route, .s(0)) == 17)
   }
 
+  /// FCM's 429: all of a route's pushes are too many at once, and it is no outage.
+  @Test func aProviderThatWantsLessAtOnceGetsLessUntilItAnswersAgain() {
+    var route = route(1_000)
+    func room() -> Int {
+      for device in 1...1_000 { route.offer(lane(device)) }
+      var taken = 0
+      while let device = take(&route, .s(0)) {
+        route.began(id(device))
+        taken += 1
+      }
+      for device in 0..<taken {
+        _ = route.ended(.rejected(.init("x")), of: id(device), about: about(device), at: .s(0))
+      }
+      return taken
+    }
+    #expect(room() == 1_000)
+    func slow() {
+      route.began(id(1))
+      let verdict = Verdict.later(after: .minutes(1), .pace, .init("QUOTA_EXCEEDED"))
+      _ = route.ended(verdict, of: id(1), about: about(1), at: .s(0))
+    }
+    for _ in 0..<3 { slow() }
+    #expect(!route.isStopped && route.lastError == "QUOTA_EXCEEDED")
+    #expect((400...450).contains(room()))
+    for _ in 0..<200 { slow() }
+    #expect(room() == Route.roomAtLeast)
+    #expect(room() == 2 * Route.roomAtLeast, "one more with each answer")
+  }
+
   @Test func noMoreAreInFlightThanThereIsRoom() {
     var route = route()
     for device in 0..<3 { route.offer(lane(device)) }
@@ -56,7 +91,7 @@ import Testing
     }
     #expect(take(&route, .s(0)) == nil)
     #expect(route.inFlight == 2 && route.waiting == 1)
-    _ = route.ended(.delivered, of: id(1), at: .s(1))
+    _ = route.ended(.delivered, of: id(1), about: about(1), at: .s(1))
     #expect(take(&route, .s(1)) != nil)
     #expect(route.sent == 2 && route.delivered == 1)
   }
@@ -66,7 +101,7 @@ import Testing
     for device in 0..<4 { route.offer(lane(device)) }
     _ = route.next(at: .s(0))
     route.began(id(1))
-    _ = route.ended(outage, of: id(1), at: .s(1))
+    _ = route.ended(outage, of: id(1), about: about(1), at: .s(1))
     #expect(route.circuit == .open(until: .s(31)) && route.lastError == "InvalidProviderToken")
     #expect(take(&route, .s(30)) == nil)
     #expect(route.nextTimer == .s(31))
@@ -74,11 +109,11 @@ import Testing
     route.began(id(1))
     #expect(route.circuit == .probing)
     #expect(take(&route, .s(99)) == nil)
-    _ = route.ended(outage, of: id(1), at: .s(32))
+    _ = route.ended(outage, of: id(1), about: about(1), at: .s(32))
     #expect(route.circuit == .open(until: .s(62)))
     _ = route.next(at: .s(62))
     route.began(id(1))
-    _ = route.ended(.gone(at: nil, .init("Unregistered")), of: id(1), at: .s(63))
+    _ = route.ended(.gone(at: nil, .init("Unregistered")), of: id(1), about: about(1), at: .s(63))
     #expect(route.circuit == .closed, "any answer but the route's own trouble is health")
     #expect(take(&route, .s(63)) != nil)
   }
@@ -86,7 +121,7 @@ import Testing
   /// A lane that had nothing to tell when its turn came is no probe.
   @Test func aTurnThatBeganNothingLeavesTheRouteOpenToTheNext() {
     var route = route()
-    _ = route.ended(outage, of: id(1), at: .s(0))
+    _ = route.ended(outage, of: id(1), about: about(1), at: .s(0))
     route.offer(lane(1))
     route.offer(lane(2))
     #expect(take(&route, .s(30)) == 1)
@@ -98,10 +133,10 @@ import Testing
     var route = route()
     route.began(id(1))
     let answer = Verdict.later(after: .seconds(9), .device, .init("TooManyRequests"))
-    _ = route.ended(answer, of: id(1), at: .s(0))
+    _ = route.ended(answer, of: id(1), about: about(1), at: .s(0))
     #expect(route.circuit == .closed && route.lastError == "TooManyRequests")
     route.began(id(1))
-    _ = route.ended(.delivered, of: id(1), at: .s(1))
+    _ = route.ended(.delivered, of: id(1), about: about(1), at: .s(1))
     #expect(route.lastError == nil && route.inFlight == 0)
   }
 
@@ -110,11 +145,12 @@ import Testing
     var route = route()
     for attempt in 1...3 {
       route.began(id(attempt))
-      _ = route.ended(.rejected(.init("TopicDisallowed")), of: id(attempt), at: .s(0))
+      _ = route.ended(
+        .rejected(.init("TopicDisallowed")), of: id(attempt), about: about(attempt), at: .s(0))
     }
     #expect(route.refusals == Route.refusalsTold && route.circuit == .closed)
     route.began(id(4))
-    _ = route.ended(.delivered, of: id(4), at: .s(1))
+    _ = route.ended(.delivered, of: id(4), about: about(4), at: .s(1))
     #expect(route.refusals == 0)
   }
 
@@ -124,7 +160,7 @@ import Testing
     for device in 0..<2 { route.offer(lane(device)) }
     _ = take(&route, .s(0))
     route.began(id(1))
-    _ = route.ended(outage, of: id(1), at: .s(1))
+    _ = route.ended(outage, of: id(1), about: about(1), at: .s(1))
     #expect(take(&route, .s(2)) == nil)
     route.renew(at: .s(2))
     #expect(route.nextTimer == .s(2))
@@ -133,7 +169,7 @@ import Testing
     #expect(route.circuit == .probing)
     route.renew(at: .s(3))
     #expect(route.circuit == .probing, "what is under way tells soon enough")
-    _ = route.ended(.delivered, of: id(1), at: .s(3))
+    _ = route.ended(.delivered, of: id(1), about: about(1), at: .s(3))
     #expect(route.circuit == .closed)
   }
 
@@ -143,7 +179,7 @@ import Testing
     route.adopt(probe: .seconds(5), pruning: Pruning.Rule())
     _ = take(&route, .s(0))
     route.began(id(1))
-    _ = route.ended(outage, of: id(1), at: .s(1))
+    _ = route.ended(outage, of: id(1), about: about(1), at: .s(1))
     #expect(route.circuit == .open(until: .s(6)))
   }
 
@@ -154,17 +190,17 @@ import Testing
     var route = route(100)
     for _ in 0..<50 {
       route.began(id(1))
-      _ = route.ended(silence, of: id(1), at: .s(0))
+      _ = route.ended(silence, of: id(1), about: about(1), at: .s(0))
     }
     #expect(route.circuit == .closed && route.lastError == "timeout")
     for device in 2..<20 {
       route.began(id(device))
-      _ = route.ended(silence, of: id(device), at: .s(1))
+      _ = route.ended(silence, of: id(device), about: about(device), at: .s(1))
     }
     #expect(route.circuit == .closed)
     route.began(id(20))
     let unsent = Verdict.later(after: nil, .unsent, .init("unreachable"))
-    _ = route.ended(unsent, of: id(20), at: .s(2))
+    _ = route.ended(unsent, of: id(20), about: about(20), at: .s(2))
     #expect(route.circuit == .open(until: .s(32)) && route.lastError == "unreachable")
   }
 
@@ -178,7 +214,8 @@ import Testing
     var route = route(100)
     for device in 1...38 {
       route.began(id(device))
-      _ = route.ended(device == 19 ? answer : silence, of: id(device), at: .s(0))
+      _ = route.ended(
+        device == 19 ? answer : silence, of: id(device), about: about(device), at: .s(0))
     }
     #expect(route.circuit == .closed)
   }
@@ -188,7 +225,7 @@ import Testing
     var route = Route(inFlightMax: 100, probe: .seconds(30), outageDevices: nil)
     for device in 1...100 {
       route.began(id(device))
-      _ = route.ended(silence, of: id(device), at: .s(0))
+      _ = route.ended(silence, of: id(device), about: about(device), at: .s(0))
     }
     #expect(route.circuit == .closed)
     #expect(!Transport.courier.isOneProvider && !Transport.webpush.isOneProvider)
@@ -203,20 +240,20 @@ import Testing
       _ = take(&route, .s(0))
       route.began(id(device))
     }
-    _ = route.ended(outage, of: id(1), at: .s(0))
+    _ = route.ended(outage, of: id(1), about: about(1), at: .s(0))
     route.offer(lane(4))
     _ = take(&route, .s(30))
     route.began(id(4))
     #expect(route.circuit == .probing)
-    _ = route.ended(silence, of: id(2), at: .s(31))
-    _ = route.ended(.delivered, of: id(3), at: .s(31))
+    _ = route.ended(silence, of: id(2), about: about(2), at: .s(31))
+    _ = route.ended(.delivered, of: id(3), about: about(3), at: .s(31))
     #expect(route.circuit == .probing && route.lastError == "InvalidProviderToken")
-    _ = route.ended(silence, of: id(4), at: .s(32))
+    _ = route.ended(silence, of: id(4), about: about(4), at: .s(32))
     #expect(route.circuit == .open(until: .s(62)) && route.lastError == "timeout")
     route.offer(lane(5))
     _ = take(&route, .s(62))
     route.began(id(5))
-    _ = route.ended(.delivered, of: id(5), at: .s(63))
+    _ = route.ended(.delivered, of: id(5), about: about(5), at: .s(63))
     #expect(route.circuit == .closed && route.lastError == nil)
   }
 
@@ -233,12 +270,14 @@ import Testing
     }
     _ = take(&route, .s(0))
     route.began(id(1))
-    _ = route.ended(outage, of: id(1), at: .s(0))
+    _ = route.ended(outage, of: id(1), about: about(1), at: .s(0))
     _ = take(&route, .s(60))
     route.began(id(2))
-    _ = route.ended(.delivered, of: id(2), at: .s(60))
+    _ = route.ended(.delivered, of: id(2), about: about(2), at: .s(60))
     #expect(fill() == Route.roomAfterStop + 1)
-    for device in 3..<53 { _ = route.ended(.delivered, of: id(device), at: .s(60)) }
+    for device in 3..<53 {
+      _ = route.ended(.delivered, of: id(device), about: about(device), at: .s(60))
+    }
     #expect(route.inFlight == 1)
     #expect(fill() == 100, "answered fifty, a hundred more")
   }

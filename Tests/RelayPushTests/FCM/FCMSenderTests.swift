@@ -15,7 +15,7 @@ import Testing
       #expect(await world.send(world.push("gone")) == .gone(at: nil, .init("UNREGISTERED")))
       #expect(
         await world.send(world.push("busy"))
-          == .later(after: .seconds(7), .device, .init("QUOTA_EXCEEDED")))
+          == .later(after: .seconds(7), .pace, .init("QUOTA_EXCEEDED")))
       #expect(
         await world.send(world.push("fail")) == .later(after: nil, .attempt, .init("INTERNAL")))
       let mute = await world.send(world.push("mute"))

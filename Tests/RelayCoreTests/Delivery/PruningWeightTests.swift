@@ -1,0 +1,144 @@
+@testable import RelayCore
+import Testing
+
+/// Whose dead tokens count how much in the mass-prune breaker, and when few are too many.
+@Suite struct PruningWeightTests {
+  private let word = Verdict.Reason("BadDeviceToken")
+  private let rest = Verdict.later(
+    after: .minutes(5), .device, .init("quarantined: BadDeviceToken"))
+
+  private func attempt(_ serial: Int) -> PushAttempt.ID {
+    PushAttempt.ID(partition: PartitionID(1), device: serial, serial: UInt64(serial))
+  }
+
+  private func about(_ device: Int, of user: String, hasTaken: Bool) -> Pruning.Subject {
+    Pruning.Subject(
+      user: UserID(user), client: ClientID(Identifier(high: 0, low: UInt64(device))),
+      hasTaken: hasTaken)
+  }
+
+  @discardableResult
+  private func deliver(_ pruning: inout Pruning, _ device: Int, of user: String) -> Verdict? {
+    pruning.heard(
+      .delivered, of: attempt(device), about: about(device, of: user, hasTaken: false),
+      at: .s(0))
+  }
+
+  private func die(
+    _ pruning: inout Pruning, _ device: Int, of user: String, hasTaken: Bool = false,
+    since: Instant? = nil, at now: Instant = .s(0)
+  ) {
+    _ = pruning.heard(
+      .gone(at: since, word), of: attempt(device),
+      about: about(device, of: user, hasTaken: hasTaken), at: now)
+  }
+
+  /// A hundred dead tokens of one user stopped pruning for everybody, and `status` was unhealthy.
+  @Test(arguments: [false, true])
+  func `one user's dead tokens stop nothing and are all given up`(hasTaken: Bool) {
+    var pruning = Pruning()
+    for device in 0..<20 { deliver(&pruning, device, of: "_\(device)") }
+    for device in 100..<200 { die(&pruning, device, of: "_stranger", hasTaken: hasTaken) }
+    #expect(pruning.stop == nil)
+    let judged = pruning.judged(at: .s(2))
+    #expect(judged.count == 100 && judged.allSatisfy { $0.verdict == .gone(at: nil, word) })
+  }
+
+  @Test(arguments: [(9, true, false), (10, true, true), (19, false, false), (20, false, true)])
+  func `tokens that took a push weigh twice what invented ones do`(
+    users: Int, hasTaken: Bool, stops: Bool
+  ) {
+    var pruning = Pruning()
+    for device in 0..<20 { deliver(&pruning, device, of: "_\(device)") }
+    for device in 100..<100 + users { die(&pruning, device, of: "_\(device)", hasTaken: hasTaken) }
+    #expect((pruning.stop != nil) == stops)
+    if stops { #expect(pruning.stop?.dead == users && pruning.stop?.users == 20 + users) }
+  }
+
+  @Test func `invented tokens do not outweigh a user's real device`() {
+    var pruning = Pruning()
+    for user in 0..<40 {
+      deliver(&pruning, user, of: "_\(user)")
+      die(&pruning, 100 + user, of: "_\(user)")
+    }
+    #expect(pruning.stop == nil)
+    // The real one does: every user's phone is called dead.
+    for user in 0..<10 { die(&pruning, user, of: "_\(user)", hasTaken: true) }
+    #expect(pruning.stop != nil)
+  }
+
+  @Test func `a small app is protected where no push was ever taken`() {
+    var pruning = Pruning()
+    for device in 1...3 { die(&pruning, device, of: "_a") }
+    let judged = pruning.judged(at: .s(2))
+    #expect(judged.count == 3 && judged.allSatisfy { $0.verdict == rest })
+    #expect(pruning.stop == nil, "one user is no reason for alarm")
+    // Put right: what is called dead from now on is.
+    deliver(&pruning, 1, of: "_a")
+    die(&pruning, 2, of: "_a", at: .s(300))
+    #expect(pruning.judged(at: .s(302)).map(\.verdict) == [.gone(at: nil, word)])
+  }
+
+  @Test func `several users of a small app are a stop, which the first delivery ends`() {
+    var pruning = Pruning()
+    for device in 1...3 { die(&pruning, device, of: "_\(device)") }
+    #expect(pruning.stop == Pruning.Stop(dead: 3, users: 3, reason: word.text, until: .s(300)))
+    #expect(pruning.judged(at: .s(0)).map(\.verdict) == [rest, rest, rest])
+    deliver(&pruning, 4, of: "_4")
+    #expect(pruning.stop == nil)
+  }
+
+  @Test
+  func `a device that is alone, or was taken from before, or is dead since a date, is believed`() {
+    var alone = Pruning()
+    die(&alone, 1, of: "_a")
+    #expect(alone.judged(at: .s(2)).map(\.verdict) == [.gone(at: nil, word)])
+    var taken = Pruning()
+    die(&taken, 1, of: "_a", hasTaken: true)
+    die(&taken, 2, of: "_b")
+    #expect(taken.judged(at: .s(2)).count { $0.verdict == .gone(at: nil, word) } == 2)
+    var dated = Pruning()
+    for device in 1...5 { die(&dated, device, of: "_\(device)", since: .s(-1)) }
+    #expect(dated.judged(at: .s(2)).count { $0.verdict == .gone(at: .s(-1), word) } == 5)
+    var browsers = Pruning(isOneProvider: false)
+    for device in 1...5 { die(&browsers, device, of: "_\(device)") }
+    #expect(browsers.judged(at: .s(2)).count { $0.verdict == .gone(at: nil, word) } == 5)
+  }
+
+  // MARK: In a partition
+
+  /// What a token took before is known of that token only.
+  @Test func aDeviceHasTakenAPushUntilItsTokenIsAnother() throws {
+    var rig = PartitionRig()
+    rig.register(1)
+    rig.save("all", .database(recordType: nil))
+    rig.change(.record(.created))
+    let first = try #require(rig.wake().first)
+    #expect(!rig.partition.subject(of: first).hasTaken)
+    rig.ended(first, .delivered)
+    rig.change(.record(.updated))
+    let second = try #require(rig.wake().first)
+    #expect(rig.partition.subject(of: second).hasTaken)
+    #expect(rig.partition.subject(of: second).user == second.device.user)
+    rig.ended(second, .later(after: nil, .device, .init("x")))
+    rig.register(1, address: Sample.address(9))
+    let third = try #require(rig.wake().first)
+    #expect(!rig.partition.subject(of: third).hasTaken)
+  }
+
+  /// A quarantined device rests with all that pends, and another token of it is tried at once.
+  @Test func aQuarantinedDeviceKeepsWhatPendsAndANewTokenEndsItsRest() throws {
+    var rig = PartitionRig()
+    rig.register(1)
+    rig.save("all", .database(recordType: nil))
+    rig.change(.record(.created))
+    let first = try #require(rig.wake().first)
+    rig.ended(first, .later(after: .hours(6), .device, .init("quarantined: Unregistered")))
+    #expect(rig.wake(after: 60).isEmpty)
+    rig.register(1, address: Sample.address(9))
+    let second = try #require(rig.wake().first)
+    #expect(second.address == Sample.address(9) && rig.partition.ledger.pending == 1)
+    rig.ended(second, .delivered)
+    #expect(rig.partition.ledger.isBalanced && rig.partition.ledger.retired == 0)
+  }
+}
