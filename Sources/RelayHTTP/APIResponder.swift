@@ -113,7 +113,7 @@ package struct APIResponder: HTTPResponder {
   ) async throws -> Response {
     let user = try await doors.user(of: request, gate, on: channel)
     let id = CallerID.user(gate.scope, user)
-    if writes { try doors.fairness.write(1, by: id, at: doors.clock.boot()) }
+    if writes { try doors.fairness.write(by: id, at: doors.clock.boot()) }
     return try await doors.fairness.run(for: id) {
       let room = doors.bodies.room(for: id)
       defer { room.leave() }

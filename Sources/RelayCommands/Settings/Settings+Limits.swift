@@ -46,9 +46,8 @@ extension Settings {
   private mutating func readCallerLimits(_ section: Section) {
     doors.connectionsPerAddress = section.value(
       "connectionsPerAddress", .count(1...1_000_000), default: doors.connectionsPerAddress)
-    // A request writes up to 200 items at once.
     doors.writesPerMinute = section.value(
-      "writesPerMinute", .count(200...10_000_000), default: doors.writesPerMinute)
+      "writesPerMinute", .count(1...10_000_000), default: doors.writesPerMinute)
     doors.failedAuthenticationsPerMinute = section.value(
       "failedAuthenticationsPerMinute", .count(1...100_000),
       default: doors.failedAuthenticationsPerMinute)

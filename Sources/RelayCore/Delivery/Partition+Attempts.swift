@@ -168,7 +168,7 @@ extension Partition {
     }
   }
 
-  /// Who a verdict is about. A device that is not there any more weighs little.
+  /// The device that a verdict is about. One that is not registered any more weighs little.
   package func subject(of attempt: PushAttempt) -> Pruning.Subject {
     let device = attempt.id.device
     let hasTaken =

@@ -50,7 +50,7 @@ package struct Pruning: Hashable, Sendable {
     package var until: Instant
   }
 
-  /// Who an answer is about.
+  /// The device that an answer is about.
   package struct Subject: Hashable, Sendable {
     package var user: UserID
     package var client: ClientID

@@ -3,7 +3,7 @@ import NIOCore
 import RelayCore
 import RelayEngine
 
-/// Who calls, and what follows where that is not who the request says.
+/// Which user or producer calls, and what a request that fails to prove it is answered.
 extension Doors {
   /// The user a device's request speaks for.
   func user(

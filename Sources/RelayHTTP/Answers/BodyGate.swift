@@ -23,6 +23,9 @@ final class BodyGate: Sendable {
         claimed: Shares(most: limits.unverifiedBodyBytes)))
   }
 
+  /// Of all bodies.
+  var bytes: Int { state.withLock { $0.known.all + $0.claimed.all } }
+
   /// Room for one body, empty at first. Leave it when the body is of no use any more.
   func room(for caller: CallerID) -> BodyRoom { BodyRoom(self, for: caller) }
 
@@ -68,7 +71,7 @@ final class BodyRoom: Sendable {
   }
 
   /// Reads the body. Room is taken for what has come, not for what is announced: a body that does
-  /// not come keeps nobody's.
+  /// not come takes none.
   ///
   /// - Throws: `WireError` if it is too large or too late, or too much is being read already;
   ///   anything else is the connection breaking off.

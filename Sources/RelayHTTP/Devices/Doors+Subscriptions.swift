@@ -10,8 +10,7 @@ extension Doors {
     _ body: JSONCursor, _ database: Database, _ caller: Caller
   ) async throws -> Response {
     let items = try items("operations", of: body)
-    // The first was counted at the door.
-    try fairness.write(items.count - 1, by: caller.id, at: clock.boot())
+    fairness.wrote(items: items.count, by: caller.id, at: clock.boot())
     let reader = SubscriptionReader(database: database, user: caller.user, limits: limits)
     var operations: [SubscriptionsRequest.Operation] = []
     /// Nil: the relay answers.

@@ -2,8 +2,8 @@ import RelayCore
 import Synchronization
 
 /// Keeps one caller from taking what is there for all: requests under way, changes in the inbox,
-/// writes a minute, failed authentications a minute. Who goes beyond is refused with 429 and
-/// `Retry-After`, and nobody else is.
+/// writes a minute, failed authentications a minute. A caller that goes beyond is refused with 429
+/// and `Retry-After`, and no other caller is.
 final class Fairness: Sendable {
   private let limits: HTTPLimits
   private let requests: Mutex<Shares<CallerID>>
@@ -27,6 +27,8 @@ final class Fairness: Sendable {
         perMinute: limits.failedAuthenticationsPerMinute * Self.failureCost,
         keysMax: limits.ratedCallers))
   }
+
+  var requestsUnderWay: Int { requests.withLock { $0.all } }
 
   /// Runs a user's request, unless too many of the same user's are under way.
   func run<Value: Sendable>(
@@ -77,15 +79,21 @@ final class Fairness: Sendable {
     "this caller's share of the relay's inbox is full; nothing was taken, repeat the whole request",
     retryAfterSeconds: 1)
 
-  /// - Parameter count: what the request writes: items, or 1.
-  func write(_ count: Int, by caller: CallerID, at now: Instant) throws(WireError) {
-    guard count > 0 else { return }
-    guard case .refused(let wait) = writes.withLock({ $0.take(count, for: caller, at: now) })
+  /// A request that writes begins: counted as one item before its body is read.
+  func write(by caller: CallerID, at now: Instant) throws(WireError) {
+    guard case .refused(let wait) = writes.withLock({ $0.take(for: caller, at: now) })
     else { return }
     throw WireError(
       .throttled,
       "this user writes more than \(limits.writesPerMinute) items a minute; nothing was taken",
       retryAfterSeconds: Self.seconds(wait))
+  }
+
+  /// It has so many items: the others count as well. The request goes on, because its body is read
+  /// already; if they are too many, the next request waits for them.
+  func wrote(items: Int, by caller: CallerID, at now: Instant) {
+    guard items > 1 else { return }
+    writes.withLock { $0.spend(items - 1, for: caller, at: now) }
   }
 
   /// What a failed authentication is answered. Good credentials are never refused for others' bad

@@ -44,6 +44,14 @@ struct RateTable<Key: Hashable & Sendable>: Sendable {
     return .granted
   }
 
+  /// Takes so many tokens, whether they are there or not: those that are missing are owed, and
+  /// nothing is granted until then. At most a full bucket is owed.
+  mutating func spend(_ tokens: Int, for key: Key, at now: Instant) {
+    let now = now.milliseconds * 1_000
+    let full = max(now, recent[key] ?? older[key] ?? 0)
+    remember(key, min(full + perToken * Int64(tokens), now + 2 * capacity))
+  }
+
   /// What taking one token would be answered. Takes none.
   func look(for key: Key, at now: Instant) -> Answer {
     guard let full = recent[key] ?? older[key] else { return .granted }

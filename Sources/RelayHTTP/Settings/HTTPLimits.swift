@@ -64,8 +64,8 @@ package struct HTTPLimits: Hashable, Sendable {
   var unverifiedBodyBytes: Int { max(bodyBytes, bodyBytesInFlight / 8) }
   /// Of those, from one address under one key id.
   var bodyBytesPerClaim: Int { max(bodyBytes, bodyBytesInFlight / 32) }
-  /// Requests of one user under way: more readers cannot wait for it.
-  var requestsPerUser: Int { max(1, waitingReaders / 16) }
+  /// Requests of one user under way: more readers cannot wait for it. No honest client has so many.
+  var requestsPerUser: Int { max(16, waitingReaders / 16) }
   /// Changes of one producer that are taken and not answered.
   var changesPerProducer: Int { max(eventsPerRequest, inboxChanges / 2) }
   /// And what they may take in memory.

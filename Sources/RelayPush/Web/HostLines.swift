@@ -6,9 +6,9 @@ import DequeModule
 /// only, and what waits for it is passed by. Hosts with something waiting and a place left take
 /// turns: a step costs the same however long the lines are, and within a host the order is kept.
 ///
-/// Anybody may name hosts, and any number of them. So a host has to earn its places: each quick
-/// answer is worth one, each timeout costs half of them. Hosts that have earned nothing yet, or
-/// nothing any more, share a few places, and leave the rest to the others.
+/// A user may register endpoints at any number of hosts. So a host has to earn its places: each
+/// quick answer is worth one, each timeout costs half of them. Hosts that have earned nothing yet,
+/// or nothing any more, share a few places, and leave the rest to the others.
 struct HostLines<Item> {
   /// What became of a place.
   enum Ending: Hashable { case answered, silent, other }
@@ -44,7 +44,7 @@ struct HostLines<Item> {
 
   init(_ rule: Rule) { self.rule = rule }
 
-  /// Nobody waits whose host has a place left.
+  /// Nothing waits whose host has a place left.
   var isHeld: Bool {
     turns.isEmpty && (unprovenTurns.isEmpty || unproven >= rule.unprovenMax)
   }
@@ -54,7 +54,7 @@ struct HostLines<Item> {
     line(up: host)
   }
 
-  /// Who is next. It has a place until `left` is told of its host.
+  /// The next item. It has a place until `left` is told of its host.
   mutating func next() -> (item: Item, host: String)? {
     guard let name = nextHost(), let item = hosts[name]?.waiting.popFirst() else { return nil }
     hosts[name]?.isInTurns = false

@@ -1,22 +1,25 @@
 import Crypto
 import Foundation
 import RelayCore
-import RelayHTTP
 import RelayWire
 import Testing
 
+@testable import RelayHTTP
+
 /// Bodies that are begun and never ended keep room from nobody but those who send them.
 @Suite struct BodyShareTests {
-  /// A share of a caller holds one body, and the pool of unverified ones two claims.
-  private static var limits: HTTPLimits {
+  private static let length = 20_000
+
+  /// - Parameter inFlight: of callers that are known.
+  private static func limits(inFlight: Int) -> HTTPLimits {
     var limits = Rig.atOnce
-    limits.bodyBytes = 20_000
-    limits.bodyBytesInFlight = 320_000
+    limits.bodyBytes = length
+    limits.bodyBytesInFlight = inFlight
     limits.waitingReaders = 48
     return limits
   }
 
-  private static func rig(_ limits: HTTPLimits = limits) async throws -> Rig {
+  private static func rig(_ limits: HTTPLimits) async throws -> Rig {
     let key = try ProducerKey(pem: P256.Signing.PrivateKey().publicKey.pemRepresentation)
     return await Rig(
       limits: limits,
@@ -45,83 +48,91 @@ import Testing
       + Base64.text(Array(signature.derRepresentation))
   }
 
-  /// Begins bodies until one of them is refused.
-  ///
-  /// - Returns: the sockets whose bodies are being read, and what the refused one was told.
-  private static func fill(
-    _ port: Int, _ path: String, _ proof: String, length: Int = 20_000
-  ) throws -> (slow: [Socket], told: String) {
-    var slow: [Socket] = []
-    for _ in 0..<100 {
-      let socket = try #require(Socket(port: port))
-      socket.send(head(path, length, proof) + String(repeating: " ", count: length - 1))
-      // One that is read says nothing, and one that is refused does so at once.
-      guard !socket.hears(withinMilliseconds: 300) else {
-        return (slow, socket.receive(until: "}"))
-      }
-      slow.append(socket)
-    }
-    return (slow, "")
+  /// A body that is begun and not ended.
+  private static func begin(
+    _ port: Int, _ path: String, _ proof: String, length: Int = length
+  ) throws -> Socket {
+    let socket = try #require(Socket(port: port))
+    socket.send(head(path, length, proof) + String(repeating: " ", count: length - 1))
+    return socket
+  }
+
+  private static func askList(_ port: Int, _ token: String) throws -> String {
+    let socket = try #require(Socket(port: port))
+    socket.send(head(list, 2, "Authorization: Bearer \(token)") + "{}")
+    return socket.receive(until: "}")
   }
 
   /// All bodies were refused for 75 s when a stranger who knew a key id began five of them.
   @Test func `a stranger's bodies keep no room from callers that are known`() async throws {
     let token = try await Rig.token(for: "_abc")
     let proof = try Self.stranger()
-    let (told, event, user) = try await Self.rig().served { port, _ in
-      let (slow, told) = try Self.fill(port, Self.events, proof)
+    let rig = try await Self.rig(Self.limits(inFlight: Self.length))
+    let bodies = rig.doors.bodies
+    let said = try await rig.served { port, _ in
+      let slow = try Self.begin(port, Self.events, proof)
+      Socket.wait { bodies.bytes == Self.length - 1 }
+      let told = try Self.begin(port, Self.events, proof).receive(until: "}")
       let body = Event().text
       let socket = try #require(Socket(port: port))
       socket.send(
         Self.head(Self.events, body.utf8.count, "Authorization: Bearer \(Rig.producerKey)") + body)
       let event = socket.receive(until: "}")
-      socket.send(Self.head(Self.list, 2, "Authorization: Bearer \(token)") + "{}")
-      return (told, event, slow.isEmpty ? "" : socket.receive(until: "}"))
+      let isRead = !slow.hears(withinMilliseconds: 0)
+      return [told, event, try Self.askList(port, token), isRead ? "read still" : ""]
     }
-    #expect(told.hasPrefix("HTTP/1.1 429 ") && told.contains("Retry-After: 1\r\n"), "\(told)")
-    #expect(event.hasPrefix("HTTP/1.1 202 "), "\(event)")
-    #expect(user.hasPrefix("HTTP/1.1 200 "), "\(user)")
+    #expect(said[0].hasPrefix("HTTP/1.1 429 ") && said[0].contains("Retry-After: 1\r\n"))
+    #expect(said[1].hasPrefix("HTTP/1.1 202 "), "\(said[1])")
+    #expect(said[2].hasPrefix("HTTP/1.1 200 "), "\(said[2])")
+    #expect(said[3] == "read still")
+    #expect(bodies.bytes == 0)
   }
 
   @Test func `an unverified body has less time than others`() async throws {
-    var limits = Self.limits
+    var limits = Self.limits(inFlight: 320_000)
     limits.unverifiedBodySeconds = 1
     let proof = try Self.stranger()
     let told = try await Self.rig(limits).served { port, _ in
-      let socket = try #require(Socket(port: port))
-      socket.send(Self.head(Self.events, 100, proof) + "x")
-      return socket.receive(until: "}")
+      try Self.begin(port, Self.events, proof).receive(until: "}")
     }
     #expect(told.hasPrefix("HTTP/1.1 408 ") && told.contains("within 1 s"), "\(told)")
   }
 
-  /// The producer with a good key has its share and no more.
+  /// The producer with a good key has its share, an eighth of the whole, and no more.
   @Test func `one producer's slow bodies keep no room from a user`() async throws {
     let token = try await Rig.token(for: "_abc")
-    let (slow, told, user) = try await Self.rig().served { port, _ in
-      let (slow, told) = try Self.fill(
-        port, Self.events, "Authorization: Bearer \(Rig.producerKey)")
-      let socket = try #require(Socket(port: port))
-      socket.send(Self.head(Self.list, 2, "Authorization: Bearer \(token)") + "{}")
-      return (slow.count, told, socket.receive(until: "}"))
+    let key = "Authorization: Bearer \(Rig.producerKey)"
+    let rig = try await Self.rig(Self.limits(inFlight: 8 * Self.length))
+    let bodies = rig.doors.bodies
+    let said = try await rig.served { port, _ in
+      let slow = try Self.begin(port, Self.events, key)
+      Socket.wait { bodies.bytes == Self.length - 1 }
+      let told = try Self.begin(port, Self.events, key).receive(until: "}")
+      let isRead = !slow.hears(withinMilliseconds: 0)
+      return [told, try Self.askList(port, token), isRead ? "read still" : ""]
     }
-    #expect(slow == 2, "an eighth of the whole")
-    #expect(told.hasPrefix("HTTP/1.1 429 ") && told.contains("Retry-After: 1\r\n"), "\(told)")
-    #expect(user.hasPrefix("HTTP/1.1 200 "), "\(user)")
+    #expect(said[0].hasPrefix("HTTP/1.1 429 ") && said[0].contains("Retry-After: 1\r\n"))
+    #expect(said[1].hasPrefix("HTTP/1.1 200 "), "\(said[1])")
+    #expect(said[2] == "read still")
   }
 
-  /// A sixteenth of the readers that may wait: three.
+  /// So one user cannot be all readers that may wait.
   @Test func `one user has a share of the requests under way`() async throws {
     let tokens = [try await Rig.token(for: "_abc"), try await Rig.token(for: "_other")]
-    let (slow, told, other) = try await Self.rig().served { port, _ in
-      let (slow, told) = try Self.fill(
-        port, Self.list, "Authorization: Bearer \(tokens[0])", length: 2)
-      let socket = try #require(Socket(port: port))
-      socket.send(Self.head(Self.list, 2, "Authorization: Bearer \(tokens[1])") + "{}")
-      return (slow.count, told, socket.receive(until: "}"))
+    let limits = Self.limits(inFlight: 320_000)
+    let rig = try await Self.rig(limits)
+    let fairness = rig.doors.fairness
+    let said = try await rig.served { port, _ in
+      let slow = try (0..<limits.requestsPerUser).map { _ in
+        try Self.begin(port, Self.list, "Authorization: Bearer \(tokens[0])", length: 2)
+      }
+      Socket.wait { fairness.requestsUnderWay == slow.count }
+      let told = try Self.askList(port, tokens[0])
+      return [told, try Self.askList(port, tokens[1])]
     }
-    #expect(slow == 3)
-    #expect(told.hasPrefix("HTTP/1.1 429 ") && told.contains("Retry-After: 1\r\n"), "\(told)")
-    #expect(other.hasPrefix("HTTP/1.1 200 "), "\(other)")
+    #expect(limits.requestsPerUser == 16)
+    #expect(said[0].hasPrefix("HTTP/1.1 429 ") && said[0].contains("Retry-After: 1\r\n"))
+    #expect(said[1].hasPrefix("HTTP/1.1 200 "), "\(said[1])")
+    #expect(fairness.requestsUnderWay == 0)
   }
 }

@@ -39,6 +39,17 @@ import Testing
     #expect(table.take(1_000, for: "a", at: at(60)) == .granted)
   }
 
+  @Test func `what is spent without asking is owed, at most a full bucket`() {
+    var table = RateTable<String>(perMinute: 60, keysMax: 10)
+    #expect(table.take(50, for: "a", at: at(0)) == .granted)
+    table.spend(20, for: "a", at: at(0))
+    #expect(table.take(for: "a", at: at(0)) == .refused(retryAfter: .seconds(11)))
+    #expect(table.take(for: "a", at: at(11)) == .granted)
+    table.spend(1_000, for: "a", at: at(11))
+    #expect(table.take(for: "a", at: at(11)) == .refused(retryAfter: .seconds(61)))
+    #expect(table.take(for: "a", at: at(72)) == .granted)
+  }
+
   @Test func `a look takes nothing`() {
     var table = RateTable<String>(perMinute: 2, keysMax: 10)
     for _ in 0..<5 { #expect(table.look(for: "a", at: at(0)) == .granted) }

@@ -1,5 +1,7 @@
-@testable import RelayHTTP
+import RelayCore
 import Testing
+
+@testable import RelayHTTP
 
 /// How a bound is divided among those who take of it.
 @Suite struct SharesTests {
@@ -35,5 +37,30 @@ import Testing
     #expect(shares.take(2, for: "b", share: 2) == .full)
     #expect(shares.all == 2)
     #expect(shares.take(1, for: "b", share: 2) == .taken)
+  }
+
+  /// What a caller's facts take in memory while they wait; one that is larger is taken alone.
+  @Test func `a caller has a share of the inbox's bytes`() throws {
+    let facts = [
+      Fact.setBadge(BadgeRequest(scope: Rig.scope, user: UserID("_a"), topic: nil, badge: 1))
+    ]
+    let bytes = facts[0].footprint
+    var limits = HTTPLimits()
+    limits.inboxBytes = 8 * (2 * bytes)
+    let fairness = Fairness(limits)
+    let user = CallerID.user(Rig.scope, UserID("_a"))
+    let producer = CallerID.producer(Rig.scope, "records-1")
+    for (caller, share) in [(user, 2), (producer, 8)] {
+      let taken = try (0..<share).map { _ in try fairness.take(facts, for: caller) }
+      let refusal = #expect(throws: WireError.self) { try fairness.take(facts, for: caller) }
+      #expect(refusal?.code == .throttled && refusal?.retryAfterSeconds == 1)
+      fairness.giveBack(taken[0], of: caller)
+      let again = try fairness.take(facts, for: caller)
+      for taken in taken.dropFirst() + [again] { fairness.giveBack(taken, of: caller) }
+      let large = Array(repeating: facts[0], count: 100)
+      let alone = try fairness.take(large, for: caller)
+      #expect(throws: WireError.self) { try fairness.take(facts, for: caller) }
+      fairness.giveBack(alone, of: caller)
+    }
   }
 }
