@@ -10,7 +10,9 @@ final class JournalFile: Sendable {
   private let queue: DatabaseQueue
   private let path: String
   private let settings: StoreSettings
-  /// Touched on the queue only, but for `isHeld` and the last ordinals.
+  /// The id that both files of the store carry.
+  let store: Data
+  /// Touched on the queue only, but for the last ordinals and the last row.
   private let tail = Mutex(JournalTail())
   /// Where the last reading of a partition ended, so that the next goes on from there.
   private let resume = Mutex<[PartitionID: Resume]>([:])
@@ -30,11 +32,12 @@ final class JournalFile: Sendable {
       configuration.label = "zonerelay.journal"
       configuration.busyMode = .timeout(Double(settings.lockTimeout.milliseconds) / 1_000)
       queue = try DatabaseQueue(path: file.path, configuration: configuration)
-      try queue.writeWithoutTransaction { database in
+      store = try queue.writeWithoutTransaction { database in
         try file.harden(database, settings)
         try file.migrate(database)
-        try survey(database)
+        return try Data.fetchOne(database, sql: "SELECT store FROM meta") ?? Data()
       }
+      try queue.inDatabase { try survey($0) }
     } catch {
       throw .unreadable(error, file: file.path)
     }
@@ -43,14 +46,8 @@ final class JournalFile: Sendable {
   /// Last ordinals in the journal, by partition.
   var lasts: [Ordinal] { tail.withLock { $0.lasts } }
 
-  /// Where the journal was folded to when rows were last deleted, by partition.
-  func deletedThrough() throws(StoreError) -> [Ordinal] {
-    try inspect { database in
-      let folded = try Data.fetchOne(database, sql: "SELECT folded FROM deleted")
-      var reader = StoreKeyReader(folded ?? Data(count: PartitionID.count * 8))
-      return try (0..<PartitionID.count).map { _ in Ordinal(try reader.word()) }
-    }
-  }
+  /// The last row that is durable.
+  var last: Int64 { tail.withLock { $0.last } }
 
   /// For the start and for tests; blocks.
   func inspect<Value>(_ body: (GRDB.Database) throws -> Value) throws(StoreError) -> Value {
@@ -95,8 +92,6 @@ final class JournalFile: Sendable {
   func folded(to cursors: [PartitionID: Ordinal]) {
     tail.withLock { $0.fold(to: cursors) }
   }
-
-  func hold(_ isHeld: Bool) { tail.withLock { $0.isHeld = isHeld } }
 
   func entries(
     of partition: PartitionID, after ordinal: Ordinal, limit: Int
@@ -153,21 +148,18 @@ final class JournalFile: Sendable {
       .execute(arguments: [range.lowerBound, range.upperBound])
     var folded = StoreKey()
     for cursor in tail.withLock({ $0.cursors }) { folded.word(cursor.number) }
-    try database.cachedStatement(sql: "INSERT OR REPLACE INTO deleted VALUES (1, ?)")
-      .execute(arguments: [folded.data])
+    try database.cachedStatement(sql: "UPDATE meta SET deleted = ?, folded = ?")
+      .execute(arguments: [range.upperBound, folded.data])
   }
 
   private func survey(_ database: GRDB.Database) throws {
+    let deleted = try Int64.fetchOne(database, sql: "SELECT deleted FROM meta") ?? 0
+    tail.withLock { $0 = JournalTail(after: deleted) }
     let rows = try Row.fetchCursor(database, sql: "SELECT seq, entries FROM journal ORDER BY seq")
-    var isFirst = true
     while let row = try rows.next() {
       let seq: Int64 = row[0]
       let marks = try JournalRow.marks(in: [UInt8](row[1] as Data))
-      tail.withLock { tail in
-        if isFirst { tail.first = seq }
-        tail.add(marks, seq: seq)
-      }
-      isFirst = false
+      tail.withLock { $0.add(marks, seq: seq) }
     }
   }
 

@@ -18,10 +18,17 @@ struct JournalTail {
   /// Rows up to here are folded wholly and may be deleted.
   private(set) var foldedThrough: Int64 = 0
   /// The oldest row that still stands.
-  var first: Int64 = 1
-  private(set) var next: Int64 = 1
-  /// A backup is being made: nothing is deleted.
-  var isHeld = false
+  var first: Int64
+  private(set) var next: Int64
+
+  /// A journal whose rows up to `deleted` are gone: no number is given twice.
+  init(after deleted: Int64 = 0) {
+    first = deleted + 1
+    next = first
+  }
+
+  /// The last row, deleted or not; 0 before the first.
+  var last: Int64 { next - 1 }
 
   mutating func add(_ marks: [JournalRow.Mark], seq: Int64) {
     var row = Row(seq: seq, lasts: [])
@@ -52,7 +59,7 @@ struct JournalTail {
 
   /// The rows to delete now, at most `limit`; nil if there are none.
   func deletable(limit: Int) -> ClosedRange<Int64>? {
-    guard !isHeld, first <= foldedThrough else { return nil }
+    guard first <= foldedThrough else { return nil }
     return first...min(foldedThrough, first + Int64(limit) - 1)
   }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import RelayCore
 import RelayEngine
@@ -7,11 +8,14 @@ import Synchronization
 final class RelayFile: Sendable {
   let path: String
   private let pool: DatabasePool
-  private let logBytesMax: Int64
+  private let settings: StoreSettings
+  /// Before this moment an overgrown log is left alone. Touched on the writer only.
+  private let nextCut = Mutex<ContinuousClock.Instant?>(nil)
 
-  init(_ file: StoreFile, _ settings: StoreSettings) throws(StoreError) {
+  /// - Parameter store: the id that a file made now gets.
+  init(_ file: StoreFile, _ settings: StoreSettings, store: Data) throws(StoreError) {
     path = file.path
-    logBytesMax = settings.logBytesMax
+    self.settings = settings
     do {
       var configuration = Configuration()
       configuration.label = "zonerelay.relay"
@@ -21,7 +25,7 @@ final class RelayFile: Sendable {
       try pool.writeWithoutTransaction { database in
         try file.harden(database, settings)
         try database.execute(sql: "PRAGMA cache_size = -\(settings.cacheKiB)")
-        try file.migrate(database)
+        try file.migrate(database, store: store)
       }
     } catch {
       throw .unreadable(error, file: file.path)
@@ -41,10 +45,23 @@ final class RelayFile: Sendable {
     }
   }
 
+  /// Cuts off a log that has grown too long, once all of it is in the file.
+  ///
+  /// Cutting needs a moment at which no reader uses the log. Readers that come one after another
+  /// leave none, so it waits for those that read now; but a reader that stays, such as a backup,
+  /// must not keep folds waiting: the wait is short, and its repetitions are rare. When that reader
+  /// has gone, one of the next writes cuts the log.
   private func cutLog(_ database: GRDB.Database) {
-    guard StoreFile.size(path + "-wal") > logBytesMax else { return }
-    // What fails now, because a reader lingers or the disk is full, is tried after the next write.
+    guard StoreFile.size(path + "-wal") > settings.logBytesMax else { return }
+    let now = ContinuousClock.now
+    guard nextCut.withLock({ now >= $0 ?? now }) else { return }
+    // What fails now, because a reader stays or the disk is full, is tried again later.
+    try? database.execute(sql: "PRAGMA busy_timeout = \(settings.logCutWait.milliseconds)")
     try? database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+    try? database.execute(sql: "PRAGMA busy_timeout = \(settings.lockTimeout.milliseconds)")
+    let isCut = StoreFile.size(path + "-wal") <= settings.logBytesMax
+    let next = ContinuousClock.now + .milliseconds(settings.logCutPause.milliseconds)
+    nextCut.withLock { $0 = isCut ? nil : next }
   }
 
   /// One snapshot, on a reader's own thread.

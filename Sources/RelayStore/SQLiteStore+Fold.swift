@@ -8,6 +8,7 @@ extension SQLiteStore {
   ) async throws(StoreError) -> [OutboxRow] {
     let partitions = Set(cut.partitions.map(\.id))
     let limits = settings.limits
+    let journalled = journal.last
     let result = await relay.write { database in
       if let refusal = self.refusal(to: partitions, leases) { throw refusal }
       var made: [OutboxRow] = []
@@ -16,6 +17,7 @@ extension SQLiteStore {
       }
       try database.cachedStatement(sql: "UPDATE meta SET latest = max(latest, ?)")
         .execute(arguments: [cut.at.milliseconds])
+      try Self.note(journalled: journalled, in: database)
       return made
     }
     let made = try settle(result).get()

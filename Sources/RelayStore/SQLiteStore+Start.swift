@@ -22,18 +22,13 @@ extension SQLiteStore {
     }
   }
 
-  /// The two files must be of one backup: rows that the journal has deleted must be in the tables.
-  static func checkPair(
-    _ places: PartitionPlaces, _ journal: JournalFile, directory: String
-  ) throws(StoreError) {
-    for (index, deleted) in try journal.deletedThrough().enumerated() {
-      let cursor = places.cursors[PartitionID(index)] ?? .zero
-      guard cursor < deleted else { continue }
-      throw StoreError(
-        .corrupt,
-        "relay.db in \(directory) is older than journal.db (partition \(index) is folded to "
-          + "\(cursor.number), and the journal was deleted to \(deleted.number)); "
-          + "restore both files from one backup")
+  /// Why the two files of a directory must not be used together; nil if they may, or if there are
+  /// none. Takes no lock and changes nothing, so it may look while a daemon runs.
+  package static func pairRefusal(in directory: String) -> StoreError? {
+    do throws(StoreError) {
+      return try StorePair.read(in: directory, leavesNothing: true).refusal(in: directory)
+    } catch {
+      return error
     }
   }
 
@@ -49,8 +44,10 @@ extension SQLiteStore {
     await journal.barrier()
     let lasts = journal.lasts
     let epochs = control.withLock { $0.epochs }
+    let journalled = journal.last
     let result = await relay.write { database in
       let places = try PartitionPlaces(database)
+      try Self.note(journalled: journalled, in: database)
       return try partitions.map { partition in
         try Self.take(
           partition, at: places, epoch: epochs[Int(partition.number)], era: eras[partition] ?? 0,
@@ -62,6 +59,12 @@ extension SQLiteStore {
       for (lease, eras) in taken { control.eras[Int(lease.partition.number)] = eras }
     }
     return taken.map(\.0)
+  }
+
+  /// Writes down which journal belongs to what is written with it.
+  static func note(journalled: Int64, in database: GRDB.Database) throws {
+    try database.cachedStatement(sql: "UPDATE meta SET journalled = max(journalled, ?)")
+      .execute(arguments: [journalled])
   }
 
   /// Writes a partition's new epoch and era. An era in which no ordinal was given is replaced by

@@ -27,8 +27,8 @@ package final class SQLiteStore: Store {
   /// Opens the store in `settings.directory`, making its files if there are none.
   ///
   /// Blocks while files are checked; called once, before the daemon serves anybody.
-  /// - Throws: `.inUse`, `.corrupt`, `.newer`, or `.unreadable` for a directory that is missing or
-  ///   not writable; nothing was changed then.
+  /// - Throws: `.inUse`, `.corrupt`, `.mixed`, `.newer`, or `.unreadable` for a directory that is
+  ///   missing or not writable; nothing was changed then.
   package init(_ settings: StoreSettings) throws(StoreError) {
     self.settings = settings
     try Self.checkDirectory(settings.directory)
@@ -39,18 +39,15 @@ package final class SQLiteStore: Store {
       directory: settings.directory, name: "relay.db", migrations: Schema.relay)
     try journalFile.check(settings)
     try relayFile.check(settings)
-    relay = try RelayFile(relayFile, settings)
+    let pair = try StorePair.read(in: settings.directory, leavesNothing: false)
+    if let refusal = pair.refusal(in: settings.directory) { throw refusal }
     journal = try JournalFile(journalFile, settings)
+    relay = try RelayFile(relayFile, settings, store: journal.store)
     let relay = relay
     let places = try relay.inspect { try PartitionPlaces($0) }
-    try Self.checkPair(places, journal, directory: settings.directory)
     journal.folded(to: places.cursors)
     control = Mutex(Control(epochs: places.epochs, eras: places.eras))
   }
-
-  /// While held, journal rows stay after their fold: a backup copies `relay.db` first, then
-  /// `journal.db`, and together they are the store as it was at the second copy.
-  package func holdJournal(_ isHeld: Bool) { journal.hold(isHeld) }
 
   package func append(
     _ entries: [JournalEntry], leases: [Lease]

@@ -1,3 +1,5 @@
+import RelayCore
+
 /// The forms that the files have had. A form that a release has written is never edited: what
 /// changes is a further migration.
 enum Schema {
@@ -9,12 +11,17 @@ enum Schema {
       partitions INTEGER NOT NULL,
       entries BLOB NOT NULL
     ) STRICT;
-    -- How far each partition was folded when rows were last deleted, eight bytes a partition:
-    -- relay.db must not be older.
-    CREATE TABLE deleted (
+    CREATE TABLE meta (
       id INTEGER PRIMARY KEY CHECK (id = 1),
+      -- The store's id: relay.db carries the same.
+      store BLOB NOT NULL,
+      -- Rows up to this one were deleted.
+      deleted INTEGER NOT NULL,
+      -- How far each partition was folded by then, eight bytes a partition: relay.db must not be
+      -- older.
       folded BLOB NOT NULL
     ) STRICT;
+    INSERT INTO meta VALUES (1, randomblob(16), 0, zeroblob(\(PartitionID.count * 8)));
     """
   ]
 
@@ -23,9 +30,13 @@ enum Schema {
   private static let places = """
     CREATE TABLE meta (
       id INTEGER PRIMARY KEY CHECK (id = 1),
-      latest INTEGER NOT NULL
+      latest INTEGER NOT NULL,
+      -- The store's id, that of journal.db.
+      store BLOB NOT NULL,
+      -- The last row of the journal when this file was last written: journal.db must not be older.
+      journalled INTEGER NOT NULL
     ) STRICT;
-    INSERT INTO meta VALUES (1, 0);
+    INSERT INTO meta VALUES (1, 0, x'', 0);
     CREATE TABLE partitions (
       id INTEGER PRIMARY KEY,
       epoch INTEGER NOT NULL,

@@ -39,12 +39,17 @@ struct StoreFile {
   }
 
   /// Brings the file to this version's form. Runs on a writer, in WAL mode.
-  func migrate(_ database: GRDB.Database) throws {
+  ///
+  /// - Parameter store: the id that a file made now gets; nil if it draws one of its own.
+  func migrate(_ database: GRDB.Database, store: Data? = nil) throws {
     let found = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     guard found < version else { return }
     for (index, migration) in migrations.enumerated() where index >= Int(found) {
       try Transaction.run(on: database, file: path) { database in
         try database.execute(sql: migration)
+        if index == 0, let store {
+          try database.execute(sql: "UPDATE meta SET store = ?", arguments: [store])
+        }
         try database.execute(sql: "PRAGMA application_id = \(Self.applicationID)")
         try database.execute(sql: "PRAGMA user_version = \(index + 1)")
       }.get()
@@ -56,6 +61,8 @@ struct StoreFile {
   func harden(_ database: GRDB.Database, _ settings: StoreSettings) throws {
     try database.execute(sql: "PRAGMA synchronous = FULL")
     try database.execute(sql: "PRAGMA wal_autocheckpoint = \(settings.checkpointPages)")
+    // A log that a long reader let grow is cut to this when it begins anew.
+    try database.execute(sql: "PRAGMA journal_size_limit = \(settings.logBytesMax)")
     let found = try Int.fetchOne(database, sql: "PRAGMA synchronous")
     let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode")
     guard found == 2, mode == "wal" else {

@@ -12,9 +12,13 @@ package struct StoreSettings: Hashable, Sendable {
   package var checkedBytesMax: Int64 = 1 << 30
   /// Pages in a write-ahead log before SQLite brings them into the file; 0: only at the end.
   package var checkpointPages = 1_000
-  /// A write-ahead log of `relay.db` larger than this is brought into the file and cut off, even if
-  /// the writer must wait for its readers: many readers at once could let it grow for ever.
+  /// A write-ahead log larger than this is cut off as soon as no reader needs it.
   package var logBytesMax: Int64 = 64 << 20
+  /// How long the writer of `relay.db` waits at most for readers of such a log to end: those that
+  /// come one after another would let it grow for ever.
+  package var logCutWait = Span(milliseconds: 20)
+  /// From one such wait that failed to the next: a reader that stays costs folds next to nothing.
+  package var logCutPause = Span.seconds(1)
   /// What the writer of `relay.db` keeps in memory, in KiB.
   package var cacheKiB = 32_768
   /// How long a write waits for a lock that somebody else's tool holds on a file.

@@ -18,6 +18,8 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     package static let stale = Code("store_lease_stale")
     /// Not a store of ours, or damaged.
     package static let corrupt = Code("store_corrupt")
+    /// Its two files do not belong together: they are of different stores or different moments.
+    package static let mixed = Code("store_mixed")
     /// Written by a newer version.
     package static let newer = Code("store_newer")
     /// A read failed; nothing is known to be wrong with what is written.

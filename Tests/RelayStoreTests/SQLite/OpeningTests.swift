@@ -116,27 +116,6 @@ import Testing
     #expect(refused?.message.contains("form 99, this one knows 1") == true)
   }
 
-  @Test func `files of two different backups are refused`() async throws {
-    let home = try SQLiteHome()
-    var bench = try await Bench(home)
-    let old = try home.copy()
-    for _ in 0..<3 {
-      let entry = bench.entry(.lostHistory(bench.feed), in: bench.home)
-      try await bench.store.append([entry], leases: bench.leases)
-      try await bench.fold { _ in }
-    }
-    await bench.store.close()
-    let mixed = try home.copy()
-    for name in ["relay.db", "relay.db-wal"] {
-      // There is a log beside the old file and none beside the new one, or the reverse.
-      try? FileManager.default.removeItem(atPath: mixed.path(name))
-      try FileManager.default.copyItem(atPath: old.path(name), toPath: mixed.path(name))
-    }
-    let refused = refusal { try mixed.store() }
-    #expect(refused?.code == .corrupt)
-    #expect(refused?.message.contains("older than journal.db") == true)
-  }
-
   private func refusal(_ body: () throws -> SQLiteStore) -> StoreError? {
     do {
       _ = try body()

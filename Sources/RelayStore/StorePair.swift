@@ -1,0 +1,129 @@
+import Foundation
+import GRDB
+import RelayCore
+import RelayEngine
+
+/// What `relay.db` and `journal.db` say of each other, so that two files which do not belong
+/// together are never used.
+///
+/// Both carry the id of their store. A fold notes in `relay.db` the last row that the journal had,
+/// and a deletion of journal rows notes in `journal.db` how far each partition was folded. Each
+/// note is written after what it tells of is durable in the other file, so a crash between writes
+/// to the two files never looks like a bad pair.
+struct StorePair {
+  struct Relay {
+    var store: Data
+    /// The journal's last row when this file was last written.
+    var journalled: Int64
+    /// By partition.
+    var cursors: [Ordinal]
+  }
+
+  struct Journal {
+    var store: Data
+    /// Its last row, deleted or not; 0 before the first.
+    var last: Int64
+    /// How far each partition was folded when rows were last deleted.
+    var folded: [Ordinal]
+  }
+
+  /// Nil: the file is not there, or not yet made.
+  var relay: Relay?
+  var journal: Journal?
+
+  /// Why the two must not be used together; nil if they may, or if neither is there.
+  func refusal(in directory: String) -> StoreError? {
+    switch (relay, journal) {
+    case (nil, nil): nil
+    case (nil, let journal?):
+      // The journal is made first: without a row in it, nothing else was ever written.
+      journal.last == 0 ? nil : Self.lone("journal.db", without: "relay.db", in: directory)
+    case (_?, nil): Self.lone("relay.db", without: "journal.db", in: directory)
+    case (let relay?, let journal?): Self.refusal(of: relay, and: journal, in: directory)
+    }
+  }
+
+  private static func refusal(
+    of relay: Relay, and journal: Journal, in directory: String
+  ) -> StoreError? {
+    let remedy = "restore both files from one backup"
+    guard relay.store == journal.store else {
+      return StoreError(
+        .mixed, "relay.db and journal.db in \(directory) belong to two different stores; \(remedy)")
+    }
+    guard relay.journalled <= journal.last else {
+      return StoreError(
+        .mixed,
+        "journal.db in \(directory) is older than relay.db (it ends with row \(journal.last), and "
+          + "relay.db was written when it ended with row \(relay.journalled)), so that accepted "
+          + "changes would be missing; \(remedy)")
+    }
+    let late = zip(relay.cursors, journal.folded).enumerated().first { $0.element.0 < $0.element.1 }
+    guard let late else { return nil }
+    return StoreError(
+      .mixed,
+      "relay.db in \(directory) is older than journal.db (partition \(late.offset) is folded to "
+        + "\(late.element.0.number), and the journal was deleted to \(late.element.1.number)), so "
+        + "that accepted changes would be missing; \(remedy)")
+  }
+
+  private static func lone(
+    _ name: String, without other: String, in directory: String
+  ) -> StoreError {
+    StoreError(
+      .mixed,
+      "\(other) is missing or empty in \(directory), beside a \(name) that is not; restore both "
+        + "files from one backup, or move \(name) away to begin with an empty store")
+  }
+}
+
+extension StorePair {
+  /// Reads the two files of a directory, which a daemon may be writing meanwhile.
+  ///
+  /// - Parameter leavesNothing: makes no `-wal` and `-shm` files where there are none.
+  static func read(in directory: String, leavesNothing: Bool) throws(StoreError) -> StorePair {
+    func value<Value>(
+      _ name: String, _ body: (GRDB.Database) throws -> Value?
+    ) throws(StoreError) -> Value? {
+      try StoreReading(path: directory + "/" + name, leavesNothing: leavesNothing)?.read(body)
+    }
+    // The journal between two readings of relay.db: each file's note must be older than what it is
+    // compared with.
+    let before = try value("relay.db") { try Relay($0) }
+    let journal = try value("journal.db") { try Journal($0) }
+    var relay = try value("relay.db") { try Relay($0) }
+    relay?.journalled = before?.journalled ?? 0
+    return StorePair(relay: relay, journal: journal)
+  }
+
+  private static func isMade(_ database: GRDB.Database) throws -> Bool {
+    try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0 > 0
+  }
+}
+
+extension StorePair.Relay {
+  /// Nil for a file that has no tables yet.
+  init?(_ database: GRDB.Database) throws {
+    guard try StorePair.isMade(database),
+      let row = try Row.fetchOne(database, sql: "SELECT store, journalled FROM meta")
+    else { return nil }
+    store = row[0]
+    journalled = row[1]
+    let places = try PartitionPlaces(database)
+    cursors = (0..<PartitionID.count).map { places.cursors[PartitionID($0)] ?? .zero }
+  }
+}
+
+extension StorePair.Journal {
+  /// Nil for a file that has no tables yet.
+  init?(_ database: GRDB.Database) throws {
+    guard try StorePair.isMade(database),
+      let row = try Row.fetchOne(database, sql: "SELECT store, deleted, folded FROM meta")
+    else { return nil }
+    store = row[0]
+    let newest = try Int64.fetchOne(database, sql: "SELECT max(seq) FROM journal") ?? 0
+    last = max(row[1], newest)
+    var reader = StoreKeyReader(row[2] as Data)
+    folded = try (0..<PartitionID.count).map { _ in Ordinal(try reader.word()) }
+  }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import GRDB
+import RelayEngine
+
+/// One of a store's files, opened for reading beside the daemon that may be writing it.
+struct StoreReading {
+  let path: String
+  let queue: DatabaseQueue
+
+  /// - Parameter leavesNothing: makes no `-wal` and `-shm` files where there are none. The file
+  ///   must not be written meanwhile in this case, so it is meant for a short look.
+  /// - Returns: nil if there is no file, or an empty one.
+  init?(path: String, leavesNothing: Bool) throws(StoreError) {
+    self.path = path
+    guard StoreFile.size(path) > 0 else {
+      // SQLite would throw such a log away.
+      guard StoreFile.size(path + "-wal") == 0 else {
+        throw StoreError(
+          .corrupt,
+          "\(path) is missing or empty, beside a \(path)-wal that is not; restore a backup of the "
+            + "whole directory")
+      }
+      return nil
+    }
+    guard access(path, R_OK) == 0 else {
+      throw StoreError(
+        .unreadable,
+        "\(path) cannot be read: \(StoreLock.reason); be root or the user that the daemon runs as")
+    }
+    var configuration = Configuration()
+    configuration.readonly = true
+    configuration.busyMode = .timeout(5)
+    let isAtRest = !FileManager.default.fileExists(atPath: path + "-wal")
+    do {
+      queue = try DatabaseQueue(
+        path: leavesNothing && isAtRest ? Self.immutable(path) : path, configuration: configuration)
+    } catch {
+      throw .unreadable(error, file: path)
+    }
+  }
+
+  /// Opens the file for one look, and closes it.
+  func read<Value>(_ body: (GRDB.Database) throws -> Value) throws(StoreError) -> Value {
+    do {
+      let value = try queue.inDatabase(body)
+      try queue.close()
+      return value
+    } catch {
+      throw .unreadable(error, file: path)
+    }
+  }
+
+  private static func immutable(_ path: String) -> String {
+    let name = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
+    return "file:\(name)?immutable=1"
+  }
+}

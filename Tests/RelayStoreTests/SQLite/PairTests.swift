@@ -1,0 +1,160 @@
+import Foundation
+import GRDB
+import RelayCore
+import RelayEngine
+import Testing
+
+@testable import RelayStore
+
+/// The store's two files belong together, or the store is not opened.
+@Suite struct PairTests {
+  /// Files of any two moments: if a start accepts them, nothing is missing in the middle, and
+  /// nothing that either file knows of. Files of one moment, as a crash leaves them, always open.
+  @Test func `files of two moments are refused unless together they hold everything`() async throws
+  {
+    let home = try SQLiteHome()
+    var bench = try await Bench(home)
+    var moments: [(files: SQLiteHome, last: UInt64, folded: UInt64)] = []
+    for step in 0..<8 {
+      try await bench.append(bytes: 10)
+      if step % 3 == 1 { try await bench.append(bytes: 10) }
+      let folded = moments.last?.folded ?? 0
+      moments.append((try home.copy(), bench.lasts[bench.home]!.number, folded))
+      guard step % 2 == 1 else { continue }
+      try await bench.fold { _ in }
+      let last = bench.lasts[bench.home]!.number
+      moments.append((try home.copy(), last, last))
+    }
+    await bench.store.close()
+    var refused = 0
+    for (newest, tables) in moments.enumerated() {
+      for (place, journal) in moments.enumerated() {
+        let mixed = try tables.files.mixed(withJournalOf: journal.files)
+        guard let again = try? await Bench(mixed, era: 900) else {
+          #expect(newest != place, "a crash at moment \(place) looks like a bad pair")
+          refused += 1
+          continue
+        }
+        let cursor = try await again.store.load(again.lease(of: again.home)).cursor.number
+        let tail = try await again.store.journal(again.home, after: Ordinal(cursor), limit: 99)
+        let whole = (cursor..<max(cursor, journal.last)).map { $0 + 1 }
+        #expect(tail.map(\.ordinal.number) == whole, "tables of \(newest), journal of \(place)")
+        #expect(max(cursor, journal.last) >= tables.folded)
+        await again.store.close()
+      }
+    }
+    #expect(refused > moments.count)
+  }
+
+  @Test func `an older journal beside newer tables is refused, and told apart`() async throws {
+    let home = try SQLiteHome()
+    var bench = try await Bench(home)
+    try await bench.append(bytes: 10)
+    let old = try home.copy()
+    try await bench.append(bytes: 10)
+    try await bench.fold { _ in }
+    await bench.store.close()
+    let refused = refusal { try home.copy().mixed(withJournalOf: old).store() }
+    #expect(refused?.code == .mixed)
+    #expect(refused?.message.contains("journal.db in") == true)
+    #expect(refused?.message.contains("is older than relay.db (it ends with row 1") == true)
+    #expect(refused?.message.contains("restore both files from one backup") == true)
+  }
+
+  @Test func `older tables beside a newer journal are refused, and told apart`() async throws {
+    let home = try SQLiteHome()
+    var bench = try await Bench(home)
+    let old = try home.copy()
+    for _ in 0..<3 {
+      try await bench.append(bytes: 10)
+      try await bench.fold { _ in }
+    }
+    await bench.store.close()
+    let refused = refusal { try old.mixed(withJournalOf: home.copy()).store() }
+    #expect(refused?.code == .mixed)
+    #expect(refused?.message.contains("is older than journal.db") == true)
+  }
+
+  @Test func `files of two stores are refused`() async throws {
+    let (one, other) = (try SQLiteHome(), try SQLiteHome())
+    for home in [one, other] { await (try home.store()).close() }
+    let refused = refusal { try one.copy().mixed(withJournalOf: other.copy()).store() }
+    #expect(refused?.code == .mixed)
+    #expect(refused?.message.contains("belong to two different stores") == true)
+  }
+
+  @Test(arguments: ["relay.db", "journal.db"])
+  func `a file without the other is refused and left as it is`(name: String) async throws {
+    let home = try SQLiteHome()
+    var bench = try await Bench(home)
+    try await bench.append(bytes: 10)
+    await bench.store.close()
+    try FileManager.default.removeItem(atPath: home.path(name))
+    for _ in 0..<2 {
+      let refused = refusal { try home.store() }
+      #expect(refused?.code == .mixed)
+      #expect(refused?.message.contains("\(name) is missing or empty") == true)
+      #expect(try home.size(name) == 0)
+    }
+  }
+
+  @Test func `a log whose file is gone is not thrown away`() async throws {
+    let home = try SQLiteHome { $0.checkpointPages = 0 }
+    var bench = try await Bench(home)
+    try await bench.append(bytes: 10)
+    let copy = try home.copy()
+    try FileManager.default.removeItem(atPath: copy.path("journal.db"))
+    let refused = refusal { try copy.store() }
+    #expect(refused?.code == .corrupt)
+    #expect(refused?.message.contains("beside a") == true)
+    #expect(try copy.size("journal.db-wal") == home.size("journal.db-wal"))
+  }
+
+  @Test func `a crash between making the two files is mended by the next start`() async throws {
+    let home = try SQLiteHome()
+    await (try home.store()).close()
+    try FileManager.default.removeItem(atPath: home.path("relay.db"))
+    await (try home.store()).close()
+    await (try home.store()).close()
+  }
+
+  @Test func `a look at a store at rest, and at one in use, leaves nothing behind`() async throws {
+    let home = try SQLiteHome()
+    #expect(SQLiteStore.pairRefusal(in: home.settings.directory) == nil)
+    var bench = try await Bench(home)
+    for _ in 0..<3 {
+      try await bench.append(bytes: 10)
+      try await bench.fold { _ in }
+      #expect(SQLiteStore.pairRefusal(in: home.settings.directory) == nil)
+    }
+    await bench.store.close()
+    let before = try FileManager.default.contentsOfDirectory(atPath: home.settings.directory)
+    #expect(SQLiteStore.pairRefusal(in: home.settings.directory) == nil)
+    let after = try FileManager.default.contentsOfDirectory(atPath: home.settings.directory)
+    #expect(after.sorted() == before.sorted())
+  }
+
+  private func refusal(_ body: () throws -> SQLiteStore) -> StoreError? {
+    do {
+      _ = try body()
+      return nil
+    } catch {
+      return error as? StoreError
+    }
+  }
+}
+
+extension SQLiteHome {
+  /// This one's `relay.db` beside another's `journal.db`, in a directory of its own.
+  func mixed(withJournalOf other: SQLiteHome) throws -> SQLiteHome {
+    let mixed = try SQLiteHome()
+    for (home, names) in [
+      (self, ["relay.db", "relay.db-wal"]), (other, ["journal.db", "journal.db-wal"]),
+    ] {
+      for name in names where FileManager.default.fileExists(atPath: home.path(name)) {
+        try FileManager.default.copyItem(atPath: home.path(name), toPath: mixed.path(name))
+      }
+    }
+    return mixed
+  }
+}
