@@ -39,11 +39,13 @@ struct Said: Sendable {
     let version = await Said.by("--version")
     #expect(version.status == .done)
     #expect(version.answer == "zonerelay \(Version.text)\n")
+    let command = await Said.by("version")
+    #expect(command.status == .done && command.answer == version.answer)
   }
 
   @Test(arguments: [
     ["serve"], ["check"], ["status"], ["device", "list"], ["device", "show"], ["drain"],
-    ["expire-tokens"], ["demo"], ["apns-standin"],
+    ["expire-tokens"], ["demo"], ["apns-standin"], ["backup"], ["version"], ["feedback"],
   ]) func everyCommandHasAnExample(_ path: [String]) async {
     let (answer, status) = await Self.help(path)
     #expect(status == .done)
@@ -55,6 +57,51 @@ struct Said: Sendable {
     let said =
       path.count == 2 ? await Said.by(path[0], path[1], "--help") : await Said.by(path[0], "--help")
     return (said.answer, said.status)
+  }
+
+  /// Help is written in paragraphs, and wrapped once: at the terminal's width. Lines that begin
+  /// with a blank, such as examples, stand as they are.
+  @Test(arguments: [
+    [], ["serve"], ["check"], ["status"], ["device", "list"], ["device", "show"], ["drain"],
+    ["expire-tokens"], ["demo"], ["apns-standin"], ["fcm-standin"], ["webpush-standin"],
+    ["webpush", "keys"], ["backup"], ["version"], ["feedback"],
+  ]) func helpWrapsOnce(_ path: [String]) async {
+    func overview(_ columns: Int) async -> [String] {
+      let words = Mutex("")
+      let console = Console(
+        answer: { text in words.withLock { $0 += text } }, talk: { _ in }, columns: columns)
+      #expect(await CommandLineTool.run(path + ["--help"], console: console) == .done)
+      let text = words.withLock { $0 }
+      return text.components(separatedBy: "\nUSAGE:")[0].components(separatedBy: "\n")
+    }
+    for columns in [60, 100] {
+      for line in await overview(columns) where !line.hasPrefix("  ") {
+        #expect(line.count <= columns, "\(line)")
+      }
+    }
+    let lines = await overview(4_000)
+    for (line, next) in zip(lines, lines.dropFirst()) where !line.isEmpty && !next.isEmpty {
+      let isListed = next.hasPrefix(" ") || line.hasPrefix(" ")
+      #expect(isListed || line.hasSuffix(":"), "a paragraph is cut after: \(line)")
+    }
+  }
+
+  /// Who mistypes a command is told which one was probably meant.
+  @Test(arguments: [
+    (["stauts"], "'stauts' is no command of zonerelay", "did you mean: zonerelay status"),
+    (["bakup", "x"], "'bakup' is no command of zonerelay", "did you mean: zonerelay backup"),
+    (["expire"], "'expire' is no command of zonerelay", "did you mean: zonerelay expire-tokens"),
+    (["device", "lst"], "'lst' is no command of zonerelay device", "mean: zonerelay device list"),
+    (["xyzzy"], "'xyzzy' is no command of zonerelay", "see: zonerelay --help"),
+  ]) func aMistypedCommandIsExplained(
+    _ arguments: [String], _ error: String, _ hint: String
+  ) async {
+    let words = Mutex("")
+    let console = Console(answer: { _ in }, talk: { text in words.withLock { $0 += text } })
+    #expect(await CommandLineTool.run(arguments, console: console) == .usage)
+    let talk = words.withLock { $0 }
+    #expect(talk.hasPrefix("zonerelay: error: \(error)\n"), "\(talk)")
+    #expect(talk.contains(hint), "\(talk)")
   }
 
   /// Wrong usage exits 64, says what is wrong, and where to read on.
@@ -105,6 +152,60 @@ struct Said: Sendable {
       $0.hasPrefix("zonerelay: warning: route apns com.example.notes")
     }
     #expect(warning.count == 1 && warning[0].contains("expired on 2020-01-02; renew it"))
+  }
+
+  /// A secret that every user of the machine may read is named with its mode and the remedy.
+  @Test func aSecretThatOthersMayReadIsAWarning() async throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    try world.write(
+      SettingsWorld.yaml(extra: "store: { directory: \(world.path("store")) }"),
+      to: "zonerelay.yaml")
+    try FileManager.default.createDirectory(
+      atPath: world.path("store/keys"), withIntermediateDirectories: true)
+    try world.write("a key", to: "store/keys/1.key")
+    func warnings() async -> [Substring] {
+      await Said.by("check", "--config", world.path("zonerelay.yaml")).talk.split(separator: "\n")
+        .filter { $0.contains("holds a secret") }
+    }
+    func set(_ mode: Int, _ name: String) throws {
+      try FileManager.default.setAttributes(
+        [.posixPermissions: mode], ofItemAtPath: world.path(name))
+    }
+    try set(0o644, "notes-users")
+    try set(0o640, "notes-producer")
+    try set(0o604, "store/keys/1.key")
+    let users = world.path("notes-users")
+    let found = await warnings()
+    #expect(found.count == 2)
+    #expect(
+      found.contains {
+        $0 == "zonerelay: warning: \(users) holds a secret, and every user may read it "
+          + "(mode 0644); close it: chmod o-rwx \(users)"
+      })
+    #expect(found.contains { $0.contains("1.key") && $0.contains("mode 0604") })
+    try set(0o750, "store/keys")
+    try set(0o600, "notes-users")
+    #expect(await warnings().isEmpty, "a closed directory closes what is in it")
+  }
+
+  /// The daemon makes its directories, not what lies above them.
+  @Test func aMissingParentDirectoryIsFoundBeforeTheStart() async throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    try world.write(
+      SettingsWorld.yaml(
+        extra: "store: { directory: gone/store }\ncontrol: { socket: away/run/control.sock }"),
+      to: "zonerelay.yaml")
+    let said = await Said.by("check", "--config", world.path("zonerelay.yaml"))
+    #expect(said.status == .badConfiguration)
+    let gone = world.path("gone")
+    #expect(
+      said.talk.contains(
+        "error: store.directory: \(gone)/store cannot be made: \(gone) does not exist\n"))
+    #expect(said.talk.contains("hint: make it (mkdir -p \(gone)), or correct the path\n"))
+    #expect(said.talk.contains("error: control.socket: \(world.path("away/run")) cannot be made"))
+    #expect(said.talk.contains("2 problems in"))
   }
 
   /// `check` and `serve` refuse with every problem, key by key.

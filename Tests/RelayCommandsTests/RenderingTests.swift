@@ -46,6 +46,25 @@ import Testing
     #expect(words.withLock { $0 }.split(separator: "\n").last?.hasPrefix("{") == true)
   }
 
+  /// The usual terminal is enough; a wider one shows more, and JSON everything.
+  @Test func aDeviceListFitsTheTerminal() {
+    let device = DeviceReport(
+      clientId: "6f1c1e9e-4f0c-4d5e-9a53-0f6f4d3f8a11", user: "_0123456789abcdef0123456789abcdef",
+      container: "iCloud.com.example.notes", environment: "development", transport: "webpush",
+      topic: "com.example.notes", state: "retired", reason: nil, registeredAt: 0, age: 90_000,
+      tokenDigest: "0a1b2c3d", lane: "watching", pending: 1_234_567, hasAcknowledged: true,
+      nextWake: 7, lastWake: 1, ladderStep: 0, lastVerdict: "delivered", lastVerdictAt: 1,
+      lastFetch: 1)
+    let report = DevicesReport(devices: [device])
+    let narrow = report.lines(Paint(isColourful: false))
+    #expect(narrow.allSatisfy { $0.count <= 80 })
+    #expect(
+      narrow[1]
+        == "6f1c1e9e-4f0c-4d5e-9a53-0f6f4d3f8a11  _012345…abcdef  retired  watching  1234567")
+    let wide = report.lines(Paint(isColourful: false, columns: 300))
+    #expect(wide[0].hasSuffix("CONTAINER") && wide[1].hasSuffix("iCloud.com.example.notes"))
+  }
+
   /// The table stays a table: who counts its lines is not misled, and who looks is told.
   @Test func aDeviceListThatIsCutSaysSoOnStderr() throws {
     let words = Mutex("")

@@ -149,6 +149,23 @@ import Testing
     #expect(bad.settings == nil && bad.problems.map(\.key) == ["ZONERELAY_SMEARING_RAET"])
   }
 
+  /// A section that is mistyped is no reason to be silent; what Kubernetes tells of a service
+  /// called zonerelay looks the same, and is left alone.
+  @Test func aVariableOfAnUnknownSectionIsAProblem() throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    let environment = [
+      "ZONERELAY_SERVR_LISTEN": "127.0.0.1:1", "ZONERELAY_FOO_BAR": "x",
+      "ZONERELAY_SERVICE_HOST": "10.0.0.1", "ZONERELAY_SERVICE_PORT_API": "8460",
+      "ZONERELAY_PORT": "tcp://10.0.0.1:8460", "ZONERELAY_PORT_8460_TCP_ADDR": "10.0.0.1",
+      "ZONERELAY_API_SERVICE_HOST": "10.0.0.2", "ZONERELAY_ONLY": "not ours to judge",
+    ]
+    let problems = world.read(SettingsWorld.yaml(), environment: environment).problems
+    #expect(problems.map(\.key) == ["ZONERELAY_FOO_BAR", "ZONERELAY_SERVR_LISTEN"])
+    #expect(problems.last?.remedy == "did you mean ZONERELAY_SERVER_LISTEN?")
+    #expect(problems.first?.remedy.hasPrefix("unset it") == true)
+  }
+
   /// The contract names no ranges: what makes sense is taken.
   @Test func rangesAreWide() throws {
     let world = try SettingsWorld()

@@ -19,18 +19,11 @@ struct ConfigurationOptions: ParsableArguments, Sendable {
     return Overrides(environment: ProcessInfo.processInfo.environment, flags: flags ?? [:])
   }
 
-  /// - Throws: `BadConfiguration`.
-  func reading() throws -> SettingsReading {
-    let reading = Settings.read(file: config, overrides: overrides)
-    if !reading.problems.isEmpty {
-      throw BadConfiguration(problems: reading.problems, file: config)
-    }
-    return reading
-  }
+  var reading: SettingsReading { Settings.read(file: config, overrides: overrides) }
 
   /// - Throws: `BadConfiguration`.
   func settings() throws -> Settings {
-    let reading = try reading()
+    let reading = reading
     guard let settings = reading.settings else {
       throw BadConfiguration(problems: reading.problems, file: config)
     }
@@ -48,13 +41,32 @@ struct ConfigurationOptions: ParsableArguments, Sendable {
     if !isNamed, !FileManager.default.fileExists(atPath: config) {
       return overrides.value(of: "control.socket")?.text ?? Settings.Control.socketDefault
     }
-    let reading = Settings.read(file: config, overrides: overrides)
+    let reading = reading
     if let socket = reading.controlSocket { return socket }
     throw BadConfiguration(problems: reading.problems, file: config)
   }
 
+  /// The store's directory alone, read as `controlSocket` is, and whether there are keys outside
+  /// it.
+  ///
+  /// - Throws: `BadConfiguration` if the file says something about the directory that is wrong, or
+  ///   cannot be read although it was named.
+  func store() throws -> (directory: String, hasListedKeys: Bool) {
+    let isNamed = config != Settings.fileDefault
+    if !isNamed, !FileManager.default.fileExists(atPath: config) {
+      let directory = overrides.value(of: "store.directory")?.text
+      return (directory ?? Settings.Store.directoryDefault, false)
+    }
+    let reading = reading
+    guard let directory = reading.storeDirectory else {
+      throw BadConfiguration(problems: reading.problems, file: config)
+    }
+    let keys = reading.effective.map(\.key) + reading.problems.map(\.key)
+    return (directory, keys.contains { $0.hasPrefix("server.tokenKeys[") })
+  }
+
   /// A path on the command line starts where the person is, not where the configuration is.
-  private func absolute(_ path: String) -> String {
+  func absolute(_ path: String) -> String {
     path.hasPrefix("/") ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
   }
 }

@@ -7,14 +7,18 @@ package struct Console: Sendable {
   package var talk: @Sendable (String) -> Void
   /// Answers go to a person's terminal that wants colours.
   package var isColourful: Bool
+  /// How wide the terminal is, or what stands in for it.
+  package var columns: Int
+  package static let columnsDefault = 80
 
   package init(
     answer: @escaping @Sendable (String) -> Void, talk: @escaping @Sendable (String) -> Void,
-    isColourful: Bool = false
+    isColourful: Bool = false, columns: Int = Console.columnsDefault
   ) {
     self.answer = answer
     self.talk = talk
     self.isColourful = isColourful
+    self.columns = columns
   }
 
   /// The process's own stdout and stderr, unbuffered.
@@ -23,8 +27,19 @@ package struct Console: Sendable {
       environment["TERM"] == "dumb" || environment["NO_COLOR"].map { !$0.isEmpty } == true
     return Console(
       answer: { write($0, to: .standardOutput) }, talk: { write($0, to: .standardError) },
-      isColourful: isatty(STDOUT_FILENO) == 1 && !isDumb)
+      isColourful: isatty(STDOUT_FILENO) == 1 && !isDumb, columns: width(environment))
   }
+
+  /// What COLUMNS says, else the terminal.
+  private static func width(_ environment: [String: String]) -> Int {
+    var size = winsize()
+    let terminal = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 ? Int(size.ws_col) : 0
+    let width =
+      environment["COLUMNS"].flatMap(Int.init) ?? (terminal > 0 ? terminal : columnsDefault)
+    return max(columnsMin, width)
+  }
+
+  private static let columnsMin = 40
 
   func answer(line: String) { answer(line + "\n") }
   func talk(line: String) { talk(line + "\n") }

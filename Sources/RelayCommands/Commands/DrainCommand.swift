@@ -6,9 +6,10 @@ struct DrainCommand: RelayCommand {
     commandName: "drain",
     abstract: "Stops taking changes and ends what is in flight.",
     discussion: """
-      From then on whatever would change the relay's state is answered 503 with Retry-After; devices
-      may still catch up. Waits until all that was taken is in the feeds and no push is under way,
-      and says when it is safe to stop. A drained daemon takes changes again after a restart.
+      From then on whatever would change the relay's state is answered 503 with Retry-After; \
+      devices may still catch up. Waits until all that was taken is in the feeds and no push is \
+      under way, and says when it is safe to stop. A drained daemon takes changes again after a \
+      restart.
 
       Example:
         zonerelay drain && systemctl stop zonerelay

@@ -6,7 +6,7 @@ struct ExpireTokensCommand: RelayCommand {
     commandName: "expire-tokens",
     abstract: "Makes every change token expire, so that clients read their state anew.",
     discussion: """
-      Run it after every restore from a backup: what the store forgot, clients may still believe.
+      Run it after every restore from a backup: what the store forgot, clients may still believe. \
       Each client is told that its token expired and catches up from where the store stands.
 
       Examples:

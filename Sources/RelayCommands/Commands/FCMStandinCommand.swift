@@ -6,15 +6,16 @@ struct FCMStandinCommand: RelayCommand {
     commandName: "fcm-standin",
     abstract: "Plays Firebase Cloud Messaging on loopback, for tests and demonstrations.",
     discussion: """
-      Answers as Google documents: the service account's assertion, the access token, project,
-      message, priority, ttl and size are checked. Makes in the directory what is missing: ca.pem
-      (name it as fcm.trustRoots) and service-account.json (name it as fcm.serviceAccount). Prints
+      Answers as Google documents: the service account's assertion, the access token, project, \
+      message, priority, ttl and size are checked. Makes in the directory what is missing: ca.pem \
+      (name it as fcm.trustRoots) and service-account.json (name it as fcm.serviceAccount). Prints \
       "ready" on stdout when it listens, and appends a line to pushes.jsonl for every request.
 
-      A device token that begins with dead, gone, busy, fail, slow or mute gets SENDER_ID_MISMATCH,
-      UNREGISTERED, QUOTA_EXCEEDED, INTERNAL, a delay of 3 seconds, or no answer.
+      A device token that begins with dead, gone, busy, fail, slow or mute gets \
+      SENDER_ID_MISMATCH, UNREGISTERED, QUOTA_EXCEEDED, INTERNAL, a delay of 3 seconds, or no \
+      answer.
 
-      --control is that of apns-standin, without goaway and streams; statuses have the words of
+      --control is that of apns-standin, without goaway and streams; statuses have the words of \
       this service.
 
       Example:

@@ -44,9 +44,13 @@ package enum CommandLineTool {
   ) -> ExitStatus {
     switch RootCommand.exitCode(for: error) {
     case .success:
-      console.answer(line: RootCommand.fullMessage(for: error))
+      console.answer(line: RootCommand.fullMessage(for: error, columns: console.columns))
       return .done
     case .validationFailure:
+      if let unknown = RootCommand.unknownCommand(in: arguments) {
+        console.report(unknown)
+        return .usage
+      }
       let words = RootCommand.path(in: arguments).joined(separator: " ")
       let message = RootCommand.message(for: error)
       console.report(Failure(.usage, message, hint: "see: \(words) --help"))

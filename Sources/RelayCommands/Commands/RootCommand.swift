@@ -24,9 +24,10 @@ struct RootCommand: RelayCommand {
     subcommands: [
       ServeCommand.self, CheckCommand.self, StatusCommand.self, DeviceCommand.self,
       FeedbackCommand.self,
-      DrainCommand.self, ExpireTokensCommand.self, DemoCommand.self, StandinCommand.self,
+      BackupCommand.self, DrainCommand.self, ExpireTokensCommand.self, DemoCommand.self,
+      StandinCommand.self,
       WebPushCommand.self, WebPushStandinCommand.self,
-      FCMStandinCommand.self,
+      FCMStandinCommand.self, VersionCommand.self,
     ])
 
   func perform(_ console: Console) async throws -> ExitStatus {
@@ -34,7 +35,26 @@ struct RootCommand: RelayCommand {
   }
 
   /// The program and as many words of `arguments` as name a command.
-  static func path(in arguments: [String]) -> [String] {
+  static func path(in arguments: [String]) -> [String] { walk(arguments).path }
+
+  /// What is said of a word that stands where a command is wanted, and is none; nil if there is no
+  /// such word.
+  static func unknownCommand(in arguments: [String]) -> Failure? {
+    let (path, commands) = walk(arguments)
+    guard !commands.isEmpty, let word = arguments.dropFirst(path.count - 1).first,
+      !word.hasPrefix("-")
+    else { return nil }
+    let program = path.joined(separator: " ")
+    let names = commands.filter { $0.configuration.shouldDisplay }.map { $0._commandName }
+    let near = word.nearest(of: names)
+    let hint = near.map { "did you mean: \(program) \($0)" } ?? "see: \(program) --help"
+    return Failure(.usage, "'\(word)' is no command of \(program)", hint: hint)
+  }
+
+  /// The words that name a command, and the commands below the last of them.
+  private static func walk(
+    _ arguments: [String]
+  ) -> (path: [String], below: [any ParsableCommand.Type]) {
     var path = ["zonerelay"]
     var known = configuration.subcommands
     for word in arguments {
@@ -42,6 +62,6 @@ struct RootCommand: RelayCommand {
       path.append(word)
       known = next.configuration.subcommands
     }
-    return path
+    return (path, known)
   }
 }

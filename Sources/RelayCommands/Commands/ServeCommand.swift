@@ -5,9 +5,9 @@ struct ServeCommand: RelayCommand {
     commandName: "serve",
     abstract: "Runs the daemon in the foreground.",
     discussion: """
-      Runs until SIGTERM or SIGINT, then stops taking changes, ends what is in flight and exits 0.
-      Under systemd it says READY once it has recovered, and takes the socket named "api" if it is
-      handed one. SIGHUP reads the configuration anew without dropping a connection: containers,
+      Runs until SIGTERM or SIGINT, then stops taking changes, ends what is in flight and exits 0. \
+      Under systemd it says READY once it has recovered, and takes the socket named "api" if it is \
+      handed one. SIGHUP reads the configuration anew without dropping a connection: containers, \
       credentials, routes, budgets and the log level; what needs a restart is named in the log.
 
       Examples:

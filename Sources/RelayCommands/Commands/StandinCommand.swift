@@ -6,19 +6,20 @@ struct StandinCommand: RelayCommand {
     commandName: "apns-standin",
     abstract: "Plays Apple's push service on loopback, for tests and demonstrations.",
     discussion: """
-      Answers as Apple documents: path, token, topic, push type, priority, payload, size, ids and
-      the provider's JWT are checked. Makes in the directory what is missing: ca.pem (name it as
-      trustRoots), AuthKey.p8 and AuthKey.pub.pem (a provider key). Prints "ready" on stdout when it
-      listens, and appends a line to pushes.jsonl for every request.
+      Answers as Apple documents: path, token, topic, push type, priority, payload, size, ids and \
+      the provider's JWT are checked. Makes in the directory what is missing: ca.pem (name it as \
+      trustRoots), AuthKey.p8 and AuthKey.pub.pem (a provider key). Prints "ready" on stdout when \
+      it listens, and appends a line to pushes.jsonl for every request.
 
-      A device token that begins with dead, gone, busy, fail, slow or mute gets BadDeviceToken, 410,
-      429, 500, a delay of 3 seconds, or no answer. One that begins with development or production
-      is known in that environment only. (Words that are no hexadecimal: their letters in it.)
+      A device token that begins with dead, gone, busy, fail, slow or mute gets BadDeviceToken, \
+      410, 429, 500, a delay of 3 seconds, or no answer. One that begins with development or \
+      production is known in that environment only. (Words that are no hexadecimal: their \
+      letters in it.)
 
-      With --client-topic it also makes client.pem and client.key, a client certificate that takes
+      With --client-topic it also makes client.pem and client.key, a client certificate that takes \
       the place of a provider key, and client-ca.pem and client-ca.key, who signs such ones.
 
-      With --control it does wrong on request, while it runs: PUT /faults on that socket replaces
+      With --control it does wrong on request, while it runs: PUT /faults on that socket replaces \
       what it does wrong by the lines of the body, DELETE ends it, GET shows it. The lines:
         answer WORD [retry-after=N] [age=DURATION] [topic=TOPIC] [tokens=PREFIX]
                         a status (400 403 410 413 429 500 503) or a reason of Apple's; age is how

@@ -18,9 +18,9 @@ struct WebPushKeysCommand: RelayCommand {
     commandName: "keys",
     abstract: "Makes the key pair by which push services know the relay (VAPID).",
     discussion: """
-      Writes the private key to a new file that only its owner may read; name it as webpush.key. An
-      existing file is never replaced: every subscription belongs to the key that it was made with.
-      Prints the public key in base64url: the app's applicationServerKey.
+      Writes the private key to a new file that only its owner may read; name it as webpush.key. \
+      An existing file is never replaced: every subscription belongs to the key that it was made \
+      with. Prints the public key in base64url: the app's applicationServerKey.
 
       Example:
         zonerelay webpush keys --out /etc/zonerelay/secrets/notes-webpush-key

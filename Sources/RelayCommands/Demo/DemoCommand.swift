@@ -6,8 +6,8 @@ struct DemoCommand: RelayCommand {
     commandName: "demo",
     abstract: "Shows one change travel, on loopback, and ends.",
     discussion: """
-      Starts an APNs look-alike and a relay of its own in a temporary directory, registers two
-      phones, lets a record server report changes, and prints what happens at every step. Touches
+      Starts an APNs look-alike and a relay of its own in a temporary directory, registers two \
+      phones, lets a record server report changes, and prints what happens at every step. Touches \
       nothing else, needs no configuration and no network, and removes what it made.
 
       Example:

@@ -3,20 +3,24 @@ import RelayWire
 extension DevicesReport: Readable {
   func lines(_ paint: Paint) -> [String] {
     guard !devices.isEmpty else { return ["no devices"] }
+    // The most wanted first: a narrow terminal shows as many as fit, `device show` all.
     let heading = [
-      "CLIENT", "USER", "CONTAINER", "ENVIRONMENT", "TRANSPORT", "STATE", "AGE", "LANE", "PENDING",
-      "LAST WAKE", "LAST VERDICT", "LAST FETCH",
+      "CLIENT", "USER", "STATE", "LANE", "PENDING", "LAST FETCH", "LAST VERDICT", "TRANSPORT",
+      "AGE", "LAST WAKE", "ENVIRONMENT", "CONTAINER",
     ]
     let rows = devices.map { device in
       [
-        device.clientId, device.user, device.container, device.environment, device.transport,
-        device.state, Words.age(device.age), device.lane, "\(device.pending)",
-        device.lastWake.map(Words.moment) ?? "never", device.lastVerdict ?? "none",
-        device.lastFetch.map(Words.moment) ?? "never",
+        device.clientId, Words.cut(device.user, to: Self.userWidth), device.state, device.lane,
+        "\(device.pending)", device.lastFetch.map(Words.moment) ?? "never",
+        device.lastVerdict ?? "none", device.transport, Words.age(device.age),
+        device.lastWake.map(Words.moment) ?? "never", device.environment, device.container,
       ]
     }
-    return TextTable.lines([heading] + rows)
+    return TextTable.lines([heading] + rows, columns: paint.columns)
   }
+
+  /// With it the first five columns fit into 80 characters.
+  private static let userWidth = 14
 }
 
 /// Every registration of one installation, in full.

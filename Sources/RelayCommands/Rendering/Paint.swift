@@ -1,6 +1,7 @@
-/// Colours for a terminal; nothing anywhere else.
+/// Colours for a terminal, and nothing anywhere else; and how wide it is.
 struct Paint {
   var isColourful: Bool
+  var columns = Console.columnsDefault
 
   func good(_ text: String) -> String { code("32", text) }
   func bad(_ text: String) -> String { code("31", text) }

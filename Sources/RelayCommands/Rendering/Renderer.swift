@@ -15,7 +15,7 @@ struct Renderer {
   func show(_ report: some Readable) throws {
     switch format {
     case .text:
-      for line in report.lines(Paint(isColourful: console.isColourful)) {
+      for line in report.lines(Paint(isColourful: console.isColourful, columns: console.columns)) {
         console.answer(line: line)
       }
     case .json: console.answer(line: try json(report, [.prettyPrinted]))

@@ -4,12 +4,27 @@ enum TextTable {
   private static let widthMax = 72
 
   /// Lines without blanks at their ends.
-  static func lines(_ rows: [[String]]) -> [String] {
-    let columns = rows.map(\.count).max() ?? 0
-    let widths = (0..<columns).map { column in
+  static func lines(_ rows: [[String]]) -> [String] { lines(rows, widths: widths(rows)) }
+
+  /// As many of the first columns as fit into a line, one at least.
+  static func lines(_ rows: [[String]], columns: Int) -> [String] {
+    let widths = widths(rows)
+    var (count, width) = (0, -2)
+    while count < widths.count, count == 0 || width + 2 + widths[count] <= columns {
+      width += 2 + widths[count]
+      count += 1
+    }
+    return lines(rows.map { Array($0.prefix(count)) }, widths: widths)
+  }
+
+  private static func widths(_ rows: [[String]]) -> [Int] {
+    (0..<(rows.map(\.count).max() ?? 0)).map { column in
       min(widthMax, rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0)
     }
-    return rows.map { row in
+  }
+
+  private static func lines(_ rows: [[String]], widths: [Int]) -> [String] {
+    rows.map { row in
       var line = ""
       for (column, cell) in row.enumerated() {
         line += cell

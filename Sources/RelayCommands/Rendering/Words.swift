@@ -23,6 +23,13 @@ enum Words {
     return unit == "B" ? "\(bytes) B" : String(format: "%.1f ", value) + unit
   }
 
+  /// A name that is too long loses its middle: the ends tell names apart.
+  static func cut(_ name: String, to width: Int) -> String {
+    guard name.count > width else { return name }
+    let tail = (width - 1) / 2
+    return "\(name.prefix(width - 1 - tail))…\(name.suffix(tail))"
+  }
+
   /// UTC, to the second.
   static func moment(_ milliseconds: Int64) -> String {
     Date(timeIntervalSince1970: Double(milliseconds) / 1_000).formatted(.iso8601)

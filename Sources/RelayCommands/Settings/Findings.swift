@@ -12,6 +12,10 @@ final class Findings {
   private(set) var effective: [EffectiveValue] = []
   private var sections: [Section] = []
   private var overridden: Set<String> = []
+  /// The variables that keys have.
+  private var variables: [String] = []
+  /// Files that hold secrets, in the order read.
+  private(set) var secretFiles: [String] = []
 
   init(overrides: Overrides, directory: String) {
     self.overrides = overrides
@@ -30,20 +34,22 @@ final class Findings {
 
   /// A flag's or the environment's word for a key, which counts as read from now on.
   func override(_ key: String) -> Overrides.Value? {
+    variables.append(Overrides.variable(key))
     guard let value = overrides.value(of: key) else { return nil }
     overridden.insert(value.name)
     return value
   }
 
+  func read(secretFile path: String) { secretFiles.append(path) }
+
   /// Reports what nobody asked for, then puts the problems in the order of the file.
   func finish() {
     for section in sections { section.reportUnknownKeys() }
     for name in overrides.variables where !overridden.contains(name) {
-      report(
-        name,
-        Wrong(
-          "no key has this environment variable",
-          remedy: "unset it, or correct its name: ZONERELAY_ and the key in capitals, _ for ."))
+      let remedy =
+        name.nearest(of: variables).map { "did you mean \($0)?" }
+        ?? "unset it, or correct its name: ZONERELAY_ and the key in capitals, _ for ."
+      report(name, Wrong("no key has this environment variable", remedy: remedy))
     }
     problems = problems.enumerated().sorted { left, right in
       (left.element.line ?? .max, left.offset) < (right.element.line ?? .max, right.offset)

@@ -37,11 +37,12 @@ package struct Overrides: Sendable {
   /// Where systemd put the unit's credentials.
   var credentialsDirectory: String? { environment["CREDENTIALS_DIRECTORY"] }
 
-  /// The variables that look like overrides, in order. Others that begin with `ZONERELAY_` are not
-  /// ours to judge.
+  /// The variables that look like overrides, `ZONERELAY_`, a section and a key, in order. What
+  /// Kubernetes tells of a service called zonerelay looks like them, and is none.
   var variables: [String] {
     environment.keys.filter { name in
-      Self.sections.contains { name.hasPrefix("ZONERELAY_\($0)_") }
+      name.hasPrefix("ZONERELAY_") && name.split(separator: "_").count > 2
+        && !Self.serviceMarks.contains { "\(name)_".contains($0) }
         && !flags.keys.contains { Self.variable($0) == name }
     }.sorted()
   }
@@ -50,8 +51,6 @@ package struct Overrides: Sendable {
     "ZONERELAY_" + key.replacing(".", with: "_").uppercased()
   }
 
-  private static let sections = [
-    "SERVER", "CONTROL", "STORE", "COALESCING", "BUDGET", "SMEARING", "WAKE", "RETENTION",
-    "LIMITS", "LOG",
-  ]
+  /// No key has these words.
+  private static let serviceMarks = ["_SERVICE_HOST_", "_SERVICE_PORT_", "_PORT_"]
 }

@@ -28,10 +28,11 @@ extension Section {
 
   /// A file of secrets of at least so many bytes.
   func secret(min: Int, max: Int = 4_096, _ what: String) -> Kind<Secret> {
-    let path = path
+    let (path, findings) = (path, findings)
     return Kind(
       read: { text throws(Wrong) in
         let secret = try FileBytes.secret(try path.read(text))
+        findings.read(secretFile: secret.path)
         guard (min...max).contains(secret.bytes.count) else {
           throw Wrong(
             "\(secret.path) holds \(secret.bytes.count) bytes",
@@ -73,10 +74,11 @@ extension Section {
 
   /// A PEM file that holds at least one block whose label ends with `label`.
   func pem(_ label: String) -> Kind<String> {
-    let path = path
+    let (path, findings) = (path, findings)
     return Kind(
       read: { text throws(Wrong) in
         let file = try path.read(text)
+        if label == "PRIVATE KEY" { findings.read(secretFile: file) }
         let content = String(decoding: try FileBytes.read(file), as: UTF8.self)
         let begins = content.split(whereSeparator: \.isNewline).contains {
           $0.hasPrefix("-----BEGIN ") && $0.hasSuffix("\(label)-----")

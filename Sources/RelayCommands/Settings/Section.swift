@@ -67,9 +67,8 @@ final class Section {
 
   func reportUnknownKeys() {
     for (name, node) in entries where !asked.contains(name) {
-      let near = asked.min { name.distance(to: $0) < name.distance(to: $1) }
       let remedy =
-        if let near, name.distance(to: near) <= max(1, name.count / 3) {
+        if let near = name.nearest(of: asked) {
           "did you mean '\(near)'?"
         } else {
           "remove it; keys here are \(asked.joined(separator: ", "))"
@@ -188,23 +187,5 @@ extension Node {
     case .sequence: "a list"
     case .alias: "an alias"
     }
-  }
-}
-
-extension String {
-  /// How many letters must be changed, added or removed to get from one to the other.
-  fileprivate func distance(to other: String) -> Int {
-    let (left, right) = (Array(lowercased()), Array(other.lowercased()))
-    var row = Array(0...right.count)
-    for (i, a) in left.enumerated() {
-      var diagonal = row[0]
-      row[0] = i + 1
-      for (j, b) in right.enumerated() {
-        let above = row[j + 1]
-        row[j + 1] = Swift.min(above + 1, row[j] + 1, diagonal + (a == b ? 0 : 1))
-        diagonal = above
-      }
-    }
-    return row[right.count]
   }
 }

@@ -55,10 +55,11 @@ extension Section {
   /// A file with a secret: `whsec_` and base64, as libraries for webhooks make it, or the key
   /// itself.
   fileprivate var webhookSecret: Kind<WebhookSecret> {
-    let path = path
+    let (path, findings) = (path, findings)
     return Kind(
       read: { text throws(Wrong) in
         let secret = try FileBytes.secret(try path.read(text))
+        findings.read(secretFile: secret.path)
         var key = secret.bytes
         if secret.text.hasPrefix("whsec_") {
           guard let decoded = Data(base64Encoded: String(secret.text.dropFirst(6))) else {

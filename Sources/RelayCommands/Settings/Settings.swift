@@ -38,8 +38,9 @@ package struct Settings: Sendable {
   }
 
   package struct Store: Sendable {
+    package static let directoryDefault = "/var/lib/zonerelay"
     /// Holds `relay.db`, `journal.db` and `keys/`.
-    package var directory = "/var/lib/zonerelay"
+    package var directory = Store.directoryDefault
   }
 
   package struct Retention: Hashable, Sendable {

@@ -12,6 +12,10 @@ package struct SettingsReading: Sendable {
   package var effective: [EffectiveValue]
   /// Where the control socket is, known even if other keys are wrong.
   package var controlSocket: String?
+  /// Where the store is, as well.
+  package var storeDirectory: String?
+  /// Files with secrets that the settings name, and that could be read.
+  package var secretFiles: [String] = []
 }
 
 extension Settings {
@@ -55,11 +59,13 @@ extension Settings {
     let root = Section(node, place: "", findings: findings, canBeOverridden: true)
     let settings = Settings(root)
     findings.finish()
-    let socketIsGood = !findings.problems.contains { $0.key == "control.socket" }
+    let bad = Set(findings.problems.map(\.key))
     return SettingsReading(
       settings: findings.problems.isEmpty ? settings : nil, problems: findings.problems,
       effective: findings.effective,
-      controlSocket: socketIsGood ? settings.control.socket : nil)
+      controlSocket: bad.contains("control.socket") ? nil : settings.control.socket,
+      storeDirectory: bad.contains("store.directory") ? nil : settings.store.directory,
+      secretFiles: findings.secretFiles)
   }
 
   private static func problem(of error: any Error) -> (wrong: Wrong, line: Int?) {
@@ -90,5 +96,6 @@ extension SettingsReading {
     ]
     effective = []
     controlSocket = nil
+    storeDirectory = nil
   }
 }

@@ -1,0 +1,40 @@
+import Foundation
+
+/// Files of secrets that more users of the machine may read than should.
+enum SecretFiles {
+  /// A sentence with the remedy for each file that users may read or write who neither own it nor
+  /// belong to its group. A file below a directory that is closed to them is safe.
+  static func warnings(of paths: [String]) -> [String] {
+    var seen: Set<String> = []
+    return paths.filter { seen.insert($0).inserted }.compactMap { path in
+      guard let mode = mode(of: path), mode & 0o006 != 0, isReachable(path) else { return nil }
+      let octal = String(mode & 0o7777, radix: 8)
+      return
+        "\(path) holds a secret, and every user may \(mode & 0o002 != 0 ? "write" : "read") it "
+        + "(mode 0\(octal)); close it: chmod o-rwx \(path)"
+    }
+  }
+
+  /// The keys in a store's directory, if there are any yet.
+  static func keys(ofStore directory: String) -> [String] {
+    // Not there before the first start, or not ours to read.
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(directory)/keys")) ?? []
+    return names.filter { $0.hasSuffix(".key") }.sorted().map { "\(directory)/keys/\($0)" }
+  }
+
+  private static func isReachable(_ path: String) -> Bool {
+    var directory = URL(fileURLWithPath: path).resolvingSymlinksInPath().deletingLastPathComponent()
+    while true {
+      guard let mode = mode(of: directory.path), mode & 0o001 != 0 else { return false }
+      guard directory.path != "/" else { return true }
+      directory.deleteLastPathComponent()
+    }
+  }
+
+  /// Nil for what is gone, or not ours to look at.
+  private static func mode(of path: String) -> Int? {
+    let real = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+    // Then there is nothing to warn of.
+    return (try? FileManager.default.attributesOfItem(atPath: real))?[.posixPermissions] as? Int
+  }
+}

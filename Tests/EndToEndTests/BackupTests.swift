@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+
+/// `zonerelay backup` of the built binary: what it copies can be put back, and what it refuses it
+/// names.
+@Suite(.serialized) struct BackupTests {
+  private static func backup(_ workplace: Workplace, to name: String) throws -> Program {
+    try Program(
+      ["backup", workplace.file(name).path, "--config", workplace.configPath], in: workplace,
+      name: "backup")
+  }
+
+  /// Puts a backup's files over those of a store, as `cp -a BACKUP/. STORE/` does.
+  private static func restore(_ name: String, in workplace: Workplace) async throws {
+    let copied = try Program(
+      ["-a", workplace.file(name).path + "/.", workplace.file("store").path], in: workplace,
+      name: "cp", program: URL(fileURLWithPath: "/bin/cp"))
+    #expect(await copied.wait().status == 0)
+  }
+
+  private static func mode(_ workplace: Workplace, _ name: String) throws -> Int? {
+    try FileManager.default.attributesOfItem(atPath: workplace.file(name).path)[.posixPermissions]
+      as? Int
+  }
+
+  /// Everything that was answered before the backup began is in it, and nothing is torn.
+  @Test func aBackupUnderLoadHoldsWhatWasAcceptedBefore() async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    let standin = try await Standin.start(in: workplace)
+    defer { standin.stop() }
+    try workplace.configure()
+    var daemon = try await RunningDaemon.start(in: workplace)
+    var producer = Producer(daemon.web, key: workplace.producerKey)
+    var answered: Set<String> = []
+    func produce(while goesOn: (Int) -> Bool) async throws {
+      var batches = 0
+      while goesOn(batches) {
+        let first = producer.count
+        let events = (1...50).map {
+          producer.event("created", record: "R\(first + $0)", zone: "Z\(batches % 3)", user: "_abc")
+        }
+        if try await producer.post(events).status == 202 {
+          answered.formUnion((1...50).map { "R\(first + $0)" })
+        }
+        batches += 1
+      }
+    }
+    try await produce { $0 < 20 }
+    let before = answered
+    let backup = try Self.backup(workplace, to: "backup")
+    try await produce { $0 < 5 || backup.isRunning }
+    let ended = await backup.wait()
+    #expect(ended.status == 0, "\(ended.errors)")
+    #expect(ended.output.contains("relay.db, journal.db and 1 key"))
+    #expect(ended.errors.contains("zonerelay: relay.db: ") && ended.errors.contains("checking"))
+    #expect(answered.count > before.count, "there was no load")
+    try await produce { $0 < 10 }
+    #expect(try Self.mode(workplace, "backup") == 0o700)
+    #expect(try Self.mode(workplace, "backup/relay.db") == 0o600)
+    #expect(try Self.mode(workplace, "backup/keys") == 0o700)
+    #expect(try Self.mode(workplace, "backup/keys/1.key") == 0o600)
+
+    await daemon.kill()
+    try await Self.restore("backup", in: workplace)
+    daemon = try await RunningDaemon.start(in: workplace)
+    let expiry = try await Program.run(
+      ["expire-tokens", "--control", workplace.controlSocket], in: workplace)
+    #expect(expiry.status == 0)
+    var phone = Phone(
+      daemon.web, user: "_abc", in: workplace, pushToken: String(repeating: "ba", count: 32))
+    try await phone.catchUp(page: 200)
+    let found = Set(phone.zones.values.flatMap(\.keys))
+    #expect(found.isSuperset(of: before), "lost \(before.subtracting(found).sorted().prefix(5))")
+    #expect(found.isSubset(of: answered))
+    #expect(found.count % 50 == 0, "a request was torn: \(found.count) records")
+    #expect(try await daemon.status()["ledger"]["balanced"].bool == true)
+    #expect(await daemon.stop().status == 0)
+  }
+
+  /// A daemon that does not run has a backup, too; a directory in use is not touched.
+  @Test func aBackupAtRestIsMadeOnce() async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    let standin = try await Standin.start(in: workplace)
+    defer { standin.stop() }
+    try workplace.configure()
+    let early = await (try Self.backup(workplace, to: "early")).wait()
+    #expect(early.status == 1)
+    #expect(early.errors.contains("there is no store in"))
+    #expect(!FileManager.default.fileExists(atPath: workplace.file("early").path))
+    let daemon = try await RunningDaemon.start(in: workplace)
+    #expect(await daemon.stop().status == 0)
+    #expect(await (try Self.backup(workplace, to: "copy")).wait().status == 0)
+    let files = FileManager.default
+    let names = try files.contentsOfDirectory(atPath: workplace.file("copy").path).sorted()
+    #expect(names == ["journal.db", "journal.db-wal", "keys", "relay.db", "relay.db-wal"])
+    let again = await (try Self.backup(workplace, to: "copy")).wait()
+    #expect(again.status == 1)
+    #expect(again.errors.contains("is not empty: it holds journal.db"))
+    #expect(again.errors.contains("zonerelay: hint: each backup wants a directory of its own"))
+    #expect(try files.contentsOfDirectory(atPath: workplace.file("copy").path).count == 5)
+    try await Self.restore("copy", in: workplace)
+    let restored = try await RunningDaemon.start(in: workplace)
+    #expect(await restored.stop().status == 0)
+  }
+
+  /// Half a restore: a start refuses it, and `check` says so before.
+  @Test func halfARestoreIsRefused() async throws {
+    let workplace = try Workplace()
+    defer { workplace.remove() }
+    let standin = try await Standin.start(in: workplace)
+    defer { standin.stop() }
+    try workplace.configure()
+    let daemon = try await RunningDaemon.start(in: workplace)
+    #expect(await (try Self.backup(workplace, to: "backup")).wait().status == 0)
+    var producer = Producer(daemon.web, key: workplace.producerKey)
+    let event = producer.event("created", record: "A", zone: "Z", user: "_abc")
+    #expect(try await producer.post([event]).status == 202)
+    #expect(await daemon.stop().status == 0)
+    let journal = workplace.file("store/journal.db")
+    try FileManager.default.removeItem(at: journal)
+    try FileManager.default.copyItem(at: workplace.file("backup/journal.db"), to: journal)
+    let check = try await Program.run(["check", "--config", workplace.configPath], in: workplace)
+    #expect(check.status == 78)
+    #expect(check.errors.contains("store.directory: journal.db in"))
+    #expect(check.errors.contains("is older than relay.db"))
+    let serve = try await Program.run(["serve", "--config", workplace.configPath], in: workplace)
+    #expect(serve.status == 1)
+    #expect(serve.errors.contains("store_mixed"))
+    #expect(serve.errors.contains("restore both files from one backup"))
+  }
+}
