@@ -50,10 +50,18 @@ import Testing
     #expect(try await bench.read(bench.feed, limit: 1).hasMore)
   }
 
-  /// On a real one: `mount -t tmpfs -o size=16m none DIR`, and ZONERELAY_SMALL_DISK=DIR.
-  @Test(.enabled(if: SmallDisk.path != nil, "needs a small file system of its own"))
+  /// On a real one: this process again, as a child that alone sees a small file system.
+  @Test(
+    .enabled(
+      if: SmallDisk.path != nil || SmallDisk.canMount,
+      "only root may mount a small file system; or mount one and name it: ZONERELAY_DISK=DIR"))
   func `a real disk fills up and is freed again`() async throws {
-    let disk = try #require(SmallDisk.path)
+    guard let disk = SmallDisk.path else {
+      let (status, words) = try await SmallDisk.run(test: "a real disk fills up")
+      #expect(status == 0, "\(words)")
+      #expect(words.contains("Test run with 1 test "), "\(words)")
+      return
+    }
     let ballast = disk + "/ballast"
     try Data(count: 6 << 20).write(to: URL(fileURLWithPath: ballast))
     let home = try SQLiteHome { $0.directory = disk + "/store" }
@@ -84,10 +92,6 @@ import Testing
     let again = try await Bench(home.crashed(), era: 900)
     let kept = try await again.store.journal(again.home, after: .zero, limit: 10_000)
     #expect(kept.map(\.ordinal) == found.map(\.ordinal))
-  }
-
-  private enum SmallDisk {
-    static var path: String? { ProcessInfo.processInfo.environment["ZONERELAY_SMALL_DISK"] }
   }
 
   @Test func `only what certainly was not written is called full`() {

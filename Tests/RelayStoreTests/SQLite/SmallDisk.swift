@@ -1,0 +1,60 @@
+import Foundation
+
+/// A file system of 16 MiB, in a mount namespace that nobody else sees and that ends with the
+/// child.
+enum SmallDisk {
+  /// One that is there already.
+  static var path: String? { ProcessInfo.processInfo.environment["ZONERELAY_DISK"] }
+
+  /// Root may mount, unless a container forbids it.
+  static let canMount: Bool = {
+    guard geteuid() == 0 else { return false }
+    let directory = FileManager.default.temporaryDirectory.path
+    let process = child(mountedAt: directory, ["true"])
+    do {
+      try process.run()
+      process.waitUntilExit()
+      return process.terminationStatus == 0
+    } catch {
+      return false
+    }
+  }()
+
+  /// Runs one test of this program with a small disk.
+  ///
+  /// - Returns: how it ended, and what it said.
+  static func run(test: String) async throws -> (status: Int32, words: String) {
+    let directory = FileManager.default.temporaryDirectory
+      .appendingPathComponent("zonerelay-disk-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    // What cannot be removed is left to the system's own cleaning.
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let words = directory.appendingPathExtension("log")
+    try Data().write(to: words)
+    defer { try? FileManager.default.removeItem(at: words) }
+    let log = try FileHandle(forWritingTo: words)
+    let process = child(
+      mountedAt: directory.path,
+      [CommandLine.arguments[0], "--testing-library", "swift-testing", "--filter", test])
+    process.environment = ProcessInfo.processInfo.environment.merging(
+      ["ZONERELAY_DISK": directory.path]
+    ) { $1 }
+    process.standardOutput = log
+    process.standardError = log
+    try await withCheckedThrowingContinuation { (ended: CheckedContinuation<Void, any Error>) in
+      process.terminationHandler = { _ in ended.resume() }
+      do { try process.run() } catch { ended.resume(throwing: error) }
+    }
+    return (process.terminationStatus, try String(contentsOf: words, encoding: .utf8))
+  }
+
+  private static func child(mountedAt directory: String, _ command: [String]) -> Process {
+    let child = Process()
+    child.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
+    let mount = #"mount -t tmpfs -o size=16m none "$1" && shift && exec "$@""#
+    child.arguments =
+      ["--mount", "--propagation", "private", "sh", "-c", mount, "sh", directory] + command
+    child.standardInput = FileHandle.nullDevice
+    return child
+  }
+}
