@@ -11,7 +11,7 @@ PREFIX ?= /usr
 
 # Debian's names; Ubuntu's are the same.
 NEEDED := libcurl4-openssl-dev libsystemd-dev libsqlite3-dev libnghttp2-dev pkg-config \
-	nghttp2-server nghttp2-client openssl
+	nghttp2-server nghttp2-client openssl binutils
 NEEDED_TEST := $(NEEDED) python3-venv
 NEEDED_BENCH := $(NEEDED) redis-server nats-server
 
@@ -147,16 +147,46 @@ lint: swift ## check the form of every source file
 	  Sources Tests Package.swift
 
 .PHONY: install
-install: swift packages ## install binary, units and sample configuration below DESTDIR
+install: swift packages ## install binary, units, sample configuration and docs below DESTDIR
 	$(SWIFT) build -c release --static-swift-stdlib --product zonerelay
-	install -D -m 0755 "$$($(SWIFT) build -c release --show-bin-path)/zonerelay" \
-	  "$(DESTDIR)$(PREFIX)/bin/zonerelay"
+	@$(MAKE) --no-print-directory lay-out \
+	  BINARY="$$($(SWIFT) build -c release --static-swift-stdlib --show-bin-path)/zonerelay"
+
+BIN := $(DESTDIR)$(PREFIX)/bin/zonerelay
+# Where gdb looks for the symbols of $(PREFIX)/bin/zonerelay, whatever PREFIX is.
+SYMBOLS := $(DESTDIR)/usr/lib/debug$(PREFIX)/bin/zonerelay.debug
+DOC := $(DESTDIR)$(PREFIX)/share/doc/zonerelay
+
+.PHONY: lay-out
+# Puts BINARY, a built one, and what belongs to it below DESTDIR. Symbols go into a file of their own,
+# which the binary names: they may be left out where nothing is debugged.
+lay-out:
+	@test -x "$(BINARY)" || { echo "make: BINARY names no program: $(BINARY)" >&2; exit 1; }
+	install -D -m 0755 "$(BINARY)" "$(BIN)"
+	install -d "$(dir $(SYMBOLS))"
+	objcopy --only-keep-debug --compress-debug-sections "$(BIN)" "$(SYMBOLS)"
+	chmod 0644 "$(SYMBOLS)"
+	strip --strip-all "$(BIN)"
+	objcopy --add-gnu-debuglink="$(SYMBOLS)" "$(BIN)"
 	install -D -m 0644 -t "$(DESTDIR)$(PREFIX)/lib/systemd/system" \
 	  systemd/zonerelay.service systemd/zonerelay.socket
 	install -D -m 0644 systemd/zonerelay.sysusers \
 	  "$(DESTDIR)$(PREFIX)/lib/sysusers.d/zonerelay.conf"
-	install -D -m 0644 config/zonerelay.yaml \
-	  "$(DESTDIR)$(PREFIX)/share/doc/zonerelay/zonerelay.yaml"
+	install -D -m 0644 -t "$(DOC)" \
+	  docs/*.md docs/openapi.yaml README.md CHANGELOG.md config/zonerelay.yaml
+	install -D -m 0644 LICENSE "$(DOC)/copyright"
+	install -d "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" \
+	  "$(DESTDIR)$(PREFIX)/share/zsh/vendor-completions" \
+	  "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
+	"$(BIN)" --generate-completion-script bash \
+	  > "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/zonerelay"
+	"$(BIN)" --generate-completion-script zsh \
+	  > "$(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_zonerelay"
+	"$(BIN)" --generate-completion-script fish \
+	  > "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/zonerelay.fish"
+	chmod 0644 "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/zonerelay" \
+	  "$(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_zonerelay" \
+	  "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/zonerelay.fish"
 	@if [ -e "$(DESTDIR)/etc/zonerelay/zonerelay.yaml" ]; then \
 	  echo "Kept $(DESTDIR)/etc/zonerelay/zonerelay.yaml as it is."; \
 	else \
