@@ -29,34 +29,32 @@ struct Recovery {
     var tables: [PartitionTables] = []
     for lease in leases { tables.append(try await store.load(lease)) }
     var relay = Relay(tables, limits: settings.limits, policy: settings.policy)
+    let cursors = Dictionary(uniqueKeysWithValues: tables.map { ($0.id, $0.cursor) })
     var last = [Ordinal](repeating: .zero, count: PartitionID.count)
-    var effects: [Effect] = []
+    for lease in leases {
+      last[Int(lease.partition.number)] = max(
+        cursors[lease.partition] ?? .zero, Ordinal(lease.era.first.number - 1))
+    }
+    var dirtied: [ReadPlace] = []
     var replayed = 0
     var latest = try await store.latestInstant()
-    for table in tables {
-      var cursor = table.cursor
-      while true {
-        try Task.checkCancellation()
-        let tail = try await store.journal(table.id, after: cursor, limit: Self.readAtOnce)
-        for entry in tail {
-          relay.step(
-            entry.fact, in: entry.partition, ordinal: entry.ordinal, at: entry.at, into: &effects)
-          cursor = entry.ordinal
-          latest = max(latest, entry.at)
-        }
-        replayed += tail.count
-        if tail.count < Self.readAtOnce { break }
+    var place: JournalPlace?
+    repeat {
+      try Task.checkCancellation()
+      let part = try await store.journal(
+        after: place, beyond: cursors, limit: Self.readAtOnce)
+      var effects: [Effect] = []
+      for entry in part.entries {
+        relay.step(
+          entry.fact, in: entry.partition, ordinal: entry.ordinal, at: entry.at, into: &effects)
+        let index = Int(entry.partition.number)
+        last[index] = max(last[index], entry.ordinal)
+        latest = max(latest, entry.at)
       }
-      last[Int(table.id.number)] = cursor
-    }
-    for lease in leases {
-      let index = Int(lease.partition.number)
-      last[index] = max(last[index], Ordinal(lease.era.first.number - 1))
-    }
-    let dirtied = effects.compactMap { effect -> ReadPlace? in
-      if case .dirtied(let place) = effect { return place }
-      return nil
-    }
+      for case .dirtied(let place) in effects { dirtied.append(place) }
+      replayed += part.entries.count
+      place = part.next
+    } while place != nil
     return Recovered(
       relay: relay, leases: leases, last: last, outbox: tables.flatMap(\.outbox), facts: [],
       dirtied: dirtied, replayed: replayed, latest: latest)

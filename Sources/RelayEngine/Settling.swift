@@ -1,3 +1,5 @@
+import DequeModule
+import HeapModule
 import RelayCore
 
 /// Answers that wait for their moment: the fold, or everything their fact was forwarded to.
@@ -28,8 +30,11 @@ struct Settling: Sendable {
   private var open: [Waiting] = []
   private var inCut: [Waiting] = []
   private var forwards: [Place: (left: Int, due: [Due])] = [:]
-  /// Folded, and waiting for all that their partitions forwarded before.
-  private var late: [Waiting] = []
+  /// Of each partition the facts in `forwards`, and some that are no more: the first one that is
+  /// there tells how far everything before was delivered.
+  private var undelivered: [PartitionID: Heap<Ordinal>] = [:]
+  /// Folded, and waiting for all that their partitions forwarded before; in order of ordinals.
+  private var late: [PartitionID: Deque<Waiting>] = [:]
 
   var isAwaitingFold: Bool { !open.isEmpty || !inCut.isEmpty }
 
@@ -52,6 +57,9 @@ struct Settling: Sendable {
   mutating func recovered(_ rows: [OutboxRow]) {
     for row in rows {
       let place = Place(partition: row.source, ordinal: row.key.serial.ordinal)
+      if forwards[place] == nil {
+        undelivered[place.partition, default: Heap()].insert(place.ordinal)
+      }
       forwards[place, default: (0, [])].left += 1
     }
   }
@@ -65,25 +73,36 @@ struct Settling: Sendable {
     for waiting in inCut {
       let place = Place(partition: waiting.partition, ordinal: waiting.ordinal)
       switch waiting.moment {
-      case .caughtUp: late.append(waiting)
+      case .caughtUp: late[waiting.partition, default: []].append(waiting)
       case .settled where forwards[place] != nil: forwards[place]?.due.append(waiting.due)
       case .stepped, .folded, .settled: due.append(waiting.due)
       }
     }
     inCut = []
-    return due + caughtUp()
+    for partition in late.keys.sorted() { due += caughtUp(partition) }
+    return due
   }
 
-  private mutating func caughtUp() -> [Due] {
-    guard !late.isEmpty else { return [] }
-    let still = late.filter { waiting in
-      forwards.keys.contains {
-        $0.partition == waiting.partition && $0.ordinal <= waiting.ordinal
-      }
+  /// Costs what it answers: each fact comes into the heap once and leaves it once.
+  private mutating func caughtUp(_ partition: PartitionID) -> [Due] {
+    guard late[partition] != nil else { return [] }
+    let first = firstUndelivered(of: partition) ?? Ordinal(.max)
+    var due: [Due] = []
+    while let next = late[partition]?.first, next.ordinal < first {
+      due.append(next.due)
+      late[partition]?.removeFirst()
     }
-    let due = late.filter { waiting in !still.contains { $0.due.ticket == waiting.due.ticket } }
-    late = still
-    return due.map(\.due)
+    if late[partition]?.isEmpty == true { late[partition] = nil }
+    return due
+  }
+
+  private mutating func firstUndelivered(of partition: PartitionID) -> Ordinal? {
+    while let first = undelivered[partition]?.min {
+      if forwards[Place(partition: partition, ordinal: first)] != nil { return first }
+      undelivered[partition]?.removeMin()
+    }
+    undelivered[partition] = nil
+    return nil
   }
 
   /// A row's target has stepped it.
@@ -92,6 +111,9 @@ struct Settling: Sendable {
     guard var entry = forwards[place] else { return [] }
     entry.left -= 1
     forwards[place] = entry.left > 0 ? entry : nil
-    return entry.left > 0 ? [] : entry.due + caughtUp()
+    guard entry.left == 0 else { return [] }
+    // What is delivered leaves the heap at once where nothing waits for it, so that it stays small.
+    _ = firstUndelivered(of: source)
+    return entry.due + caughtUp(source)
   }
 }

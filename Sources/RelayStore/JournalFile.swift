@@ -14,13 +14,6 @@ final class JournalFile: Sendable {
   let store: Data
   /// Touched on the queue only, but for the last ordinals and the last row.
   private let tail = Mutex(JournalTail())
-  /// Where the last reading of a partition ended, so that the next goes on from there.
-  private let resume = Mutex<[PartitionID: Resume]>([:])
-
-  private struct Resume {
-    var ordinal: Ordinal
-    var seq: Int64
-  }
 
   /// Opens the file and reads through what is in it.
   init(_ file: StoreFile, _ settings: StoreSettings) throws(StoreError) {
@@ -93,33 +86,25 @@ final class JournalFile: Sendable {
     tail.withLock { $0.fold(to: cursors) }
   }
 
-  func entries(
-    of partition: PartitionID, after ordinal: Ordinal, limit: Int
-  ) async -> Result<[JournalEntry], StoreError> {
+  /// Whole rows after `place`, until there are `limit` entries beyond the cursors.
+  func part(
+    after place: JournalPlace?, beyond cursors: [PartitionID: Ordinal], limit: Int
+  ) async -> Result<JournalPart, StoreError> {
     await onQueue { database in
-      let known = self.resume.withLock { $0[partition] }
-      let start = known.flatMap { $0.ordinal == ordinal ? $0.seq : nil } ?? 0
       do {
         var entries: [JournalEntry] = []
         let rows = try Row.fetchCursor(
-          database,
-          sql: """
-            SELECT seq, entries FROM journal
-            WHERE seq >= ? AND partitions & ? <> 0 ORDER BY seq
-            """,
-          arguments: [start, Int64(bitPattern: 1 << UInt64(partition.number))])
-        while entries.count < limit, let row = try rows.next() {
-          let blob = [UInt8](row[1] as Data)
-          let found = try JournalRow.entries(in: blob) {
-            $0.partition == partition && $0.ordinal > ordinal
+          database, sql: "SELECT seq, entries FROM journal WHERE seq > ? ORDER BY seq",
+          arguments: [place?.number ?? 0])
+        while let row = try rows.next() {
+          entries += try JournalRow.entries(in: [UInt8](row[1] as Data)) { mark in
+            cursors[mark.partition].map { mark.ordinal > $0 } ?? false
           }
-          entries += found.prefix(limit - entries.count)
-          if let last = entries.last {
-            let seq: Int64 = row[0]
-            self.resume.withLock { $0[partition] = Resume(ordinal: last.ordinal, seq: seq) }
+          if entries.count >= limit {
+            return .success(JournalPart(entries: entries, next: JournalPlace(row[0])))
           }
         }
-        return .success(entries)
+        return .success(JournalPart(entries: entries, next: nil))
       } catch {
         return .failure(.unreadable(error, file: self.path))
       }

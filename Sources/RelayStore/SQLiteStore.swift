@@ -59,9 +59,9 @@ package final class SQLiteStore: Store {
   }
 
   package func journal(
-    _ partition: PartitionID, after: Ordinal, limit: Int
-  ) async throws(StoreError) -> [JournalEntry] {
-    try await journal.entries(of: partition, after: after, limit: limit).get()
+    after place: JournalPlace?, beyond cursors: [PartitionID: Ordinal], limit: Int
+  ) async throws(StoreError) -> JournalPart {
+    try await journal.part(after: place, beyond: cursors, limit: limit).get()
   }
 
   package func latestInstant() async throws(StoreError) -> Instant {

@@ -15,7 +15,7 @@ import Testing
     OutboxRow(
       source: home,
       key: OutboxRow.Key(target: target, serial: Position(Ordinal(ordinal), index: index)),
-      message: .interest(Scope(container: "c", environment: .development)))
+      message: .interests([]))
   }
 
   /// An answer that needs the fold comes with the fold that holds its fact, no earlier.
@@ -56,5 +56,35 @@ import Testing
     settling.wait(ticket(2), .duplicate, .caughtUp, home, Ordinal(4))
     settling.cut()
     #expect(settling.folded([row(5)]).map(\.ticket.index) == [2])
+  }
+
+  /// Each is answered as soon as all before it is delivered, in whatever order that comes.
+  @Test func answersThatCatchUpFollowTheOldestDelivery() {
+    var settling = Settling()
+    for ordinal in UInt64(1)...6 {
+      settling.wait(
+        ticket(Int(ordinal)), .duplicate, .caughtUp, home, Ordinal(ordinal))
+    }
+    settling.cut()
+    #expect(settling.folded([row(2), row(4), row(6)]).map(\.ticket.index) == [1])
+    #expect(settling.delivered(row(4).key, from: home).isEmpty)
+    #expect(settling.delivered(row(2).key, from: home).map(\.ticket.index) == [2, 3, 4, 5])
+    #expect(settling.delivered(row(6).key, from: home).map(\.ticket.index) == [6])
+  }
+
+  /// The cost of a delivery does not grow with what is under way: this took minutes when each one
+  /// looked through all.
+  @Test(.timeLimit(.minutes(1))) func manyAnswersAndManyDeliveriesCostNoProductOfBoth() {
+    var settling = Settling()
+    let count: UInt64 = 20_000
+    for ordinal in 1...count {
+      settling.wait(ticket(Int(ordinal)), .duplicate, .caughtUp, home, Ordinal(ordinal))
+    }
+    settling.cut()
+    var answered = settling.folded((1...count).map { row($0) }).count
+    for ordinal in (1...count).reversed() {
+      answered += settling.delivered(row(ordinal).key, from: home).count
+    }
+    #expect(answered == Int(count))
   }
 }

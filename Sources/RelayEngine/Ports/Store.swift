@@ -16,10 +16,16 @@ package protocol Store: FeedReader, FeedbackShelf {
   /// What a partition starts from. Its journal's tail after `cursor` follows.
   func load(_ lease: Lease) async throws(StoreError) -> PartitionTables
 
-  /// The journal after an ordinal, oldest first; empty at its end.
+  /// A part of the journal: what lies beyond the cursors given, each partition's in its order.
+  /// Every row is read once, however many partitions it holds entries of.
+  ///
+  /// - Parameters:
+  ///   - place: where the part before ended; nil: from the beginning.
+  ///   - cursors: of the partitions wanted, the last ordinal that is known already.
+  ///   - limit: about so many entries; a commit is not divided.
   func journal(
-    _ partition: PartitionID, after: Ordinal, limit: Int
-  ) async throws(StoreError) -> [JournalEntry]
+    after place: JournalPlace?, beyond cursors: [PartitionID: Ordinal], limit: Int
+  ) async throws(StoreError) -> JournalPart
 
   /// The relay's time when it last folded: its own clock goes on from there.
   func latestInstant() async throws(StoreError) -> Instant
@@ -80,6 +86,23 @@ package protocol FeedReader: Sendable {
 
   /// The devices that one installation's id names, in any scope and of any user.
   func devices(client: ClientID) async throws(StoreError) -> [DeviceRow]
+}
+
+/// A place in a store's journal, in its own terms.
+package struct JournalPlace: Hashable, Sendable {
+  package var number: Int64
+  package init(_ number: Int64) { self.number = number }
+}
+
+package struct JournalPart: Hashable, Sendable {
+  package var entries: [JournalEntry]
+  /// Where the next part begins; nil: this is the end.
+  package var next: JournalPlace?
+
+  package init(entries: [JournalEntry], next: JournalPlace?) {
+    self.entries = entries
+    self.next = next
+  }
 }
 
 /// The right to write a partition, until another relay takes it.

@@ -56,12 +56,18 @@ package final class MemoryStore: Store {
     }
   }
 
+  /// - Parameter place: how many of all entries wanted were read.
   package func journal(
-    _ partition: PartitionID, after: Ordinal, limit: Int
-  ) async throws(StoreError) -> [JournalEntry] {
+    after place: JournalPlace?, beyond cursors: [PartitionID: Ordinal], limit: Int
+  ) async throws(StoreError) -> JournalPart {
     try read { world throws(StoreError) in
-      let journal = world.partitions[Int(partition.number)].journal
-      return Array(journal.filter { $0.ordinal > after }.prefix(limit))
+      let all = cursors.keys.sorted().flatMap { id in
+        world.partitions[Int(id.number)].journal.filter { $0.ordinal > cursors[id] ?? .zero }
+      }
+      let rest = all.dropFirst(Int(place?.number ?? 0))
+      let next = Int64(all.count - rest.count + limit)
+      return JournalPart(
+        entries: Array(rest.prefix(limit)), next: rest.count > limit ? JournalPlace(next) : nil)
     }
   }
 

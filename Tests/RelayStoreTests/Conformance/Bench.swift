@@ -138,3 +138,19 @@ struct Bench {
     }
   }
 }
+
+extension Store {
+  /// One partition's journal after an ordinal, at most `limit` entries of it.
+  func journal(
+    _ partition: PartitionID, after: Ordinal, limit: Int
+  ) async throws(StoreError) -> [JournalEntry] {
+    var entries: [JournalEntry] = []
+    var place: JournalPlace?
+    repeat {
+      let part = try await journal(after: place, beyond: [partition: after], limit: limit)
+      entries += part.entries
+      place = part.next
+    } while place != nil && entries.count < limit
+    return Array(entries.prefix(limit))
+  }
+}

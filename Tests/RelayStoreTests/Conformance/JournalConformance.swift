@@ -39,6 +39,37 @@ import Testing
     }
   }
 
+  /// What a start reads: every entry once, in whatever parts, and nothing that is in the tables.
+  @Test(arguments: StoreKind.allCases)
+  func `all partitions' entries are read in one pass`(kind: StoreKind) async throws {
+    var bench = try await Bench.fresh(kind)
+    var draw = Draw(seed: 3)
+    var written: [PartitionID: [JournalEntry]] = [:]
+    for _ in 0..<20 {
+      let group = (0..<12).map { bench.entry(draw.fact(), in: PartitionID($0 * 5)) }
+      try await bench.store.append(group, leases: bench.leases)
+      for entry in group { written[entry.partition, default: []].append(entry) }
+    }
+    var cursors: [PartitionID: Ordinal] = [:]
+    for id in PartitionID.all { cursors[id] = .zero }
+    let known = PartitionID(5)
+    cursors[known] = written[known]?[7].ordinal
+    written[known]?.removeFirst(8)
+    for limit in [1, 50, 10_000] {
+      var read: [PartitionID: [JournalEntry]] = [:]
+      var place: JournalPlace?
+      var parts = 0
+      repeat {
+        let part = try await bench.store.journal(after: place, beyond: cursors, limit: limit)
+        for entry in part.entries { read[entry.partition, default: []].append(entry) }
+        place = part.next
+        parts += 1
+      } while place != nil
+      #expect(read == written)
+      if limit == 10_000 { #expect(parts == 1) }
+    }
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `a concurrent reader sees order and no gap`(kind: StoreKind) async throws {
     let bench = try await Bench.fresh(kind)
