@@ -18,7 +18,7 @@ extension Partition {
     }
     guard hear(numberOf: change, step, &effects) else { return (.accepted, .stepped) }
     if change.database == .public {
-      forward(change, to: interested(in: change.scope), step, &effects)
+      forward(change, to: targets(of: change), step, &effects)
       return (.accepted, .stepped)
     }
     switch change.event {
@@ -100,11 +100,6 @@ extension Partition {
       releaseIfUnused(user)
     }
     endGrants(of: change)
-  }
-
-  func interested(in scope: Scope) -> [PartitionID] {
-    let mask = interests[scope] ?? 0
-    return PartitionID.all.filter { mask & (1 << UInt64($0.number)) != 0 }
   }
 
   func participants(of change: Change) -> [PartitionID] {

@@ -29,9 +29,15 @@ extension Partition {
     cut.numbers = rows.numbers.map {
       NumbersRow(scope: $0.scope, zone: $0.zone, numbers: numbers[$0] ?? ZoneNumbers())
     }
-    cut.fanOuts = rows.fanOuts ? fanOuts.values.elements : nil
-    cut.interests = rows.interests.sorted().map {
-      Interest(scope: $0, partitions: interests[$0] ?? 0)
+    for (origin, change) in rows.fanOuts {
+      switch (change, fanOuts[origin]) {
+      case (.begun, let out?): cut.fanOuts.append(out)
+      case (.moved, let out?): cut.fanOutsMoved.append(FanOutMove(out))
+      case (.ended, _), (_, nil): cut.fanOutsEnded.append(origin)
+      }
+    }
+    cut.interests = rows.interests.map {
+      InterestRow(source: $0.key.source, interest: Interest(key: $0.key.key, fields: $0.value))
     }
     cut.badges = rows.badges.values.elements
     cut.expiries = rows.expiries
@@ -73,7 +79,7 @@ extension RowChanges {
   var isEmpty: Bool {
     subscriptions.isEmpty && devices.isEmpty && devicesRemoved.isEmpty && grants.isEmpty
       && members.isEmpty && remembered.isEmpty && outbox.isEmpty && delivered.isEmpty
-      && heard.isEmpty && !fanOuts && interests.isEmpty && badges.isEmpty && expiries.isEmpty
+      && heard.isEmpty && fanOuts.isEmpty && interests.isEmpty && badges.isEmpty && expiries.isEmpty
       && isRestoreProven == nil && numbers.isEmpty && feedback.isEmpty
   }
 }

@@ -1,20 +1,42 @@
 import OrderedCollections
 
 extension Partition {
-  /// Puts a change into the outbox for each partition it concerns; what concerns this one is heard
-  /// at once.
+  /// Puts a change into the outbox for each partition it concerns, with the values that are read
+  /// there; what concerns this one is heard at once if there is room.
   mutating func forward(
     _ change: Change, to targets: [PartitionID], _ step: Step, _ effects: inout [Effect]
   ) {
+    guard !targets.isEmpty else { return }
+    var choice = FieldChoice(change)
     for target in targets {
-      send(.change(change, at: step.position), to: target, step, &effects)
+      let needed = choice.change(with: fields(of: change, for: target))
+      send(.change(needed, at: step.position), to: target, step, &effects)
     }
   }
 
   mutating func send(
     _ message: Forwarded.Message, to target: PartitionID, _ step: Step, _ effects: inout [Effect]
   ) {
-    guard target != id else { return act(on: message, from: id, step, &effects) }
+    if target == id {
+      guard mustWait(message) else { return act(on: message, from: id, step, &effects) }
+      post(message, to: id, step)
+      lastToSelf = rows.outbox.last?.key.serial ?? lastToSelf
+      return
+    }
+    post(message, to: target, step)
+  }
+
+  /// Whether a message to this partition itself goes through the outbox: while fan-outs are full,
+  /// and behind others that do.
+  private func mustWait(_ message: Forwarded.Message) -> Bool {
+    if lastToSelf > heard[id] ?? .zero { return true }
+    guard case .change(let change, _) = message else { return false }
+    return fanOuts.count >= limits.fanOuts && message.isFanOut && mayFanOut(change)
+  }
+
+  private mutating func post(
+    _ message: Forwarded.Message, to target: PartitionID, _ step: Step
+  ) {
     let index = rows.outbox.last.map { last in
       last.key.serial.ordinal == step.ordinal ? Int(last.key.serial.bits & 0xffff) + 1 : 0
     }
@@ -41,9 +63,7 @@ extension Partition {
       } else {
         hearShared(change, zonePosition: zonePosition, step, &effects)
       }
-    case .interest(let scope):
-      interests[scope, default: 0] |= 1 << UInt64(source.number)
-      rows.interests.append(scope)
+    case .interests(let told): hear(told, from: source)
     case .displaced(let displacement): displace(displacement, step, &effects)
     }
   }

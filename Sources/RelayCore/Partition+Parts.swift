@@ -43,6 +43,15 @@ struct ZoneGrants: Sendable {
   }
 }
 
+/// What the next cut writes of one fan-out.
+enum FanOutChange: Hashable, Sendable {
+  /// Its change and where it stands.
+  case begun
+  /// Where it stands.
+  case moved
+  case ended
+}
+
 /// Tables' rows that the next cut writes. Devices are kept by slot and read at the cut.
 struct RowChanges: Sendable {
   var subscriptions: OrderedDictionary<SubscriptionKey, SubscriptionRow?> = [:]
@@ -56,8 +65,8 @@ struct RowChanges: Sendable {
   var delivered: [OutboxRow.Key] = []
   var heard: OrderedSet<PartitionID> = []
   var numbers: OrderedSet<Partition.ZoneKey> = []
-  var fanOuts = false
-  var interests: OrderedSet<Scope> = []
+  var fanOuts: OrderedDictionary<Ordinal, FanOutChange> = [:]
+  var interests: OrderedDictionary<InterestPlace, Interest.Fields> = [:]
   var badges: OrderedDictionary<BadgeRow.Key, BadgeRow> = [:]
   var expiries: [FeedExpiry] = []
   var isRestoreProven: Bool?

@@ -107,24 +107,19 @@ extension Partition {
   ) -> (Answer, Answer.Moment) {
     let user = users.intern(request.user, in: request.scope)
     var answers: [SubscriptionAnswer] = []
-    var moment = Answer.Moment.folded
     for (offset, operation) in request.operations.enumerated() {
       switch operation {
       case .save(let subscription):
         let serial = Position(step.ordinal, index: offset)
         answers.append(save(subscription, serial, of: user, &effects))
-        if subscription.database == .public, !interestsTold.contains(request.scope) {
-          interestsTold.insert(request.scope)
-          let home = PartitionID.home(of: ZoneID.publicDefault.owner, in: request.scope)
-          send(.interest(request.scope), to: home, step, &effects)
-          moment = .settled
-        }
       case .delete(let id):
         answers.append(delete(id, request.database, of: user, step, &effects))
       }
     }
     releaseIfUnused(user)
-    return (.subscriptions(answers), moment)
+    // Changes accepted after the answer carry what a new subscription reads.
+    let isMore = tellInterests(step, &effects)
+    return (.subscriptions(answers), isMore ? .settled : .folded)
   }
 
   private mutating func save(
@@ -146,6 +141,8 @@ extension Partition {
     let row = SubscriptionRow(
       scope: owner.scope, user: owner.user, serial: known?.serial ?? serial,
       subscription: subscription)
+    if let known { unsubscribed(known.subscription, in: owner.scope) }
+    subscribed(subscription, in: owner.scope)
     index.save(
       SubscriptionIndex.Held(serial: row.serial, subscription: subscription), of: user,
       in: owner.scope)
@@ -171,6 +168,7 @@ extension Partition {
   ) {
     let owner = users[user]
     index.remove(serial: held.serial, of: user, in: owner.scope)
+    unsubscribed(held.subscription, in: owner.scope)
     let key = SubscriptionKey(
       scope: owner.scope, user: owner.user, database: held.subscription.database,
       id: held.subscription.id)

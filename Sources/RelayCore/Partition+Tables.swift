@@ -15,10 +15,22 @@ extension Partition {
       _ = memory.remember(item)
     }
     for item in tables.heard { heard[item.source] = item.serial }
-    for out in tables.fanOuts.sorted(by: { $0.origin < $1.origin }) { fanOuts[out.origin] = out }
+    for out in tables.fanOuts.sorted(by: { $0.origin < $1.origin }) {
+      fanOuts[out.origin] = out
+      fanOutBytes += out.change.footprint
+    }
+    lastToSelf = tables.outbox.filter { $0.key.target == id }.map(\.key.serial).max() ?? .zero
     for row in tables.numbers { load(row) }
     isRestoreProven = tables.isRestoreProven
-    for interest in tables.interests { interests[interest.scope] = interest.partitions }
+    for row in tables.interests {
+      interests[row.interest.key, default: [:]][row.source] = row.interest.fields
+    }
+    // What they say was told with the facts that made them so.
+    for key in interestsChanged {
+      let fields = ownInterests[key]?.fields ?? .ended
+      ownInterests[key]?.told = fields
+    }
+    interestsChanged = []
     for row in tables.badges {
       guard let user = users.find(row.key.user, in: row.key.scope) else { continue }
       badges[user, default: [:]][row.key.topic] = row.count
@@ -29,8 +41,7 @@ extension Partition {
     let user = users.intern(row.user, in: row.scope)
     let held = SubscriptionIndex.Held(serial: row.serial, subscription: row.subscription)
     index.save(held, of: user, in: row.scope)
-    // The first public subscription was answered only when its home knew of it.
-    if row.subscription.database == .public { interestsTold.insert(row.scope) }
+    subscribed(row.subscription, in: row.scope)
   }
 
   private mutating func load(_ row: DeviceRow) {

@@ -34,10 +34,11 @@ package struct Partition: Sendable {
   var members: [ZoneKey: [Member]] = [:]
   /// How many zones each user who lives here takes part in.
   var memberships: [Int: Int] = [:]
-  /// Which partitions hold public subscriptions, for scopes whose home this is.
-  var interests: [Scope: UInt64] = [:]
-  /// Scopes whose home knows that this partition has public subscriptions.
-  var interestsTold: Set<Scope> = []
+  /// What other partitions, and this one, read of changes whose home this is.
+  var interests: [Interest.Key: [PartitionID: Interest.Fields]] = [:]
+  /// What subscriptions here read, and those of it that changed with the fact being stepped.
+  var ownInterests: [Interest.Key: OwnInterest] = [:]
+  var interestsChanged: OrderedSet<Interest.Key> = []
   /// By user: how many notifications each app's icon shows, by topic. Zero is not kept.
   var badges: [Int: OrderedDictionary<String, Int>] = [:]
   var heard: [PartitionID: Position] = [:]
@@ -49,6 +50,10 @@ package struct Partition: Sendable {
   var isTickAsked = false
   package internal(set) var zonesWithGap = 0
   var fanOuts: OrderedDictionary<Ordinal, FanOut> = [:]
+  /// What the changes in them take.
+  package internal(set) var fanOutBytes = 0
+  /// The last message to this partition itself that had to wait in the outbox.
+  var lastToSelf = Position.zero
   /// Lines of hot zones.
   var smears: [ZoneKey: Smear] = [:]
   /// Times that a line reached the longest time, since start.
@@ -115,6 +120,7 @@ package struct Partition: Sendable {
     stepped = ordinal
     let place = Step(ordinal: ordinal, at: now)
     let (answer, moment) = decide(fact, place, &effects)
+    tellInterests(place, &effects)
     effects.append(.answer(id, ordinal, answer, moment))
   }
 

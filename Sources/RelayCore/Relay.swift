@@ -3,9 +3,11 @@
 ///
 /// Inputs are facts that are already durable, and what the world answered; outputs are effects.
 package struct Relay: ~Copyable {
-  private var partitions: [Partition]
+  var partitions: [Partition]
+  /// Messages that were not delivered yet.
+  var outbox = OutboxLoad()
   private var routes: [RouteKey: Route]
-  private let limits: Limits
+  let limits: Limits
   private var policy: WakePolicy
   /// Routes that a reload took away: lanes wait at them as state, and nothing goes out.
   private var withdrawn: Set<RouteKey> = []
@@ -20,6 +22,7 @@ package struct Relay: ~Copyable {
     routes = [:]
     self.limits = limits
     self.policy = policy
+    for row in tables.flatMap(\.outbox) { sent(row) }
   }
 
   package func partition(_ id: PartitionID) -> Partition { partitions[Int(id.number)] }
@@ -33,10 +36,6 @@ package struct Relay: ~Copyable {
     var count = 0
     for index in partitions.indices { count += partitions[index].uncut }
     return count
-  }
-
-  package func isFanOutFull(_ id: PartitionID) -> Bool {
-    partitions[Int(id.number)].isFanOutFull
   }
 
   func isAwaitingFold(_ id: PartitionID) -> Bool {
@@ -76,7 +75,20 @@ package struct Relay: ~Copyable {
     _ fact: Fact, in partition: PartitionID, ordinal: Ordinal, at now: Instant,
     into effects: inout [Effect]
   ) {
-    partitions[Int(partition.number)].step(fact, ordinal: ordinal, at: now, into: &effects)
+    let index = Int(partition.number)
+    let before = partitions[index].rows.outbox.count
+    partitions[index].step(fact, ordinal: ordinal, at: now, into: &effects)
+    for place in before..<partitions[index].rows.outbox.count {
+      sent(partitions[index].rows.outbox[place])
+    }
+  }
+
+  private mutating func sent(_ row: OutboxRow) {
+    var isFanOut = false
+    if case .change(let change, _) = row.message {
+      isFanOut = partitions[Int(row.key.target.number)].mayFanOut(change)
+    }
+    outbox.add(row, isFanOut: isFanOut)
   }
 
   /// The journal's tail has been stepped: from now on lanes wake.
@@ -153,6 +165,7 @@ package struct Relay: ~Copyable {
   }
 
   package mutating func delivered(_ row: OutboxRow.Key, from source: PartitionID) {
+    outbox.remove(row, from: source)
     partitions[Int(source.number)].delivered(row)
   }
 

@@ -18,9 +18,9 @@ extension EngineLoop {
   /// Messages of other partitions go into their targets' journals.
   mutating func deliverForwards() {
     guard !forwarding.isEmpty else { return }
-    var full: Set<PartitionID> = []
-    for id in PartitionID.all where relay.isFanOutFull(id) { full.insert(id) }
-    for row in forwarding.take(isFull: { full.contains($0) }) {
+    var room: [PartitionID: Int] = [:]
+    for id in PartitionID.all { room[id] = relay.fanOutRoom(in: id) }
+    for row in forwarding.take(room: { room[$0] ?? 0 }) {
       let forwarded = Forwarded(
         source: row.source, serial: row.key.serial, message: row.message)
       commit.add(
@@ -112,16 +112,15 @@ extension EngineLoop {
     if case .success(FoldJob.trimRows) = result { nextTrim = now }
   }
 
-  /// Beyond the longest tail, and while fan-outs are full, new facts are refused (P11): told
-  /// whenever facts were stepped and whenever a fold has ended.
+  /// Beyond the longest tail new facts are refused: told whenever facts were stepped and whenever a
+  /// fold has ended.
   func updateAdmission() {
     if tally.unfolded >= settings.journalTailMax
       || relay.uncutEntries >= settings.entriesUncutMax
     {
       inbox.refuseUnlessDraining(.storeFull)
     } else {
-      // Messages are held back only where a target has too many fan-outs.
-      inbox.refuseUnlessDraining(forwarding.isEmpty ? nil : .fanOutsFull)
+      inbox.refuseUnlessDraining(nil)
     }
   }
 }

@@ -106,6 +106,16 @@ struct EngineLoop: ~Copyable {
   }
 
   private mutating func admit(_ submission: Inbox.Submission) {
+    let need = relay.need(of: submission.facts)
+    if let why = relay.refusal(of: need, besides: commit.reserved) {
+      inbox.release(submission.room)
+      let cause: Unavailable.Cause =
+        switch why {
+        case .fanOuts: .fanOutsFull
+        case .forwards: .forwardsFull
+        }
+      return submission.answer(.failure(Unavailable(cause, retryAfterSeconds: 5)))
+    }
     let tickets = desk.open(submission)
     var shares: OrderedDictionary<PartitionID, [GroupCommit.Waiting]> = [:]
     for (fact, ticket) in zip(submission.facts, tickets) {
@@ -116,7 +126,10 @@ struct EngineLoop: ~Copyable {
           GroupCommit.Waiting(partition: home, fact: fact, origin: .submission(ticket)))
       }
     }
-    for share in shares.values { commit.add(share) }
+    // Room is kept until all of it is stepped.
+    for (place, share) in shares.values.enumerated() {
+      commit.add(share, need: place == shares.count - 1 ? need : .none)
+    }
   }
 
   private mutating func handle(
@@ -167,6 +180,9 @@ struct EngineLoop: ~Copyable {
       if case .slice = entry.fact { slices.stepped() }
       if case .forward(let key, let source) = item.origin {
         relay.delivered(key, from: source)
+        if case .forwarded(let forwarded) = entry.fact {
+          forwarding.delivered(forwarded.message, to: entry.partition)
+        }
         for due in settling.delivered(key, from: source) { answer(due) }
       }
     }

@@ -36,9 +36,12 @@ struct GroupCommit: Sendable {
   private struct Unit: Sendable {
     let facts: [Waiting]
     let bytes: Int
+    /// What is kept free for what they lead to.
+    let need: ForwardNeed
 
-    init(_ facts: [Waiting]) {
+    init(_ facts: [Waiting], need: ForwardNeed = .none) {
       self.facts = facts
+      self.need = need
       bytes = facts.reduce(0) { $0 + $1.fact.footprint }
     }
   }
@@ -46,6 +49,8 @@ struct GroupCommit: Sendable {
   private let bounds: Bounds
   /// What the next commit holds at most: less than `bounds` after a refusal, until commits succeed.
   private var current: Bounds
+  /// What is kept free for all that is not stepped yet.
+  private(set) var reserved = ForwardNeed.none
   private var waiting: Deque<Unit> = []
   private var underWay: [Unit] = []
   private var placed: [Placed] = []
@@ -64,10 +69,13 @@ struct GroupCommit: Sendable {
 
   mutating func add(_ fact: Waiting) { add([fact]) }
 
-  /// - Parameter facts: of one partition; they are never divided.
-  mutating func add(_ facts: [Waiting]) {
+  /// - Parameters:
+  ///   - facts: of one partition; they are never divided.
+  ///   - need: what is kept free for what they lead to, until they are stepped.
+  mutating func add(_ facts: [Waiting], need: ForwardNeed = .none) {
     guard !facts.isEmpty else { return }
-    waiting.append(Unit(facts))
+    waiting.append(Unit(facts, need: need))
+    reserved += need
   }
 
   /// The next commit, if none is under way and something waits.
@@ -103,6 +111,7 @@ struct GroupCommit: Sendable {
     // Twice as much as before a refusal, step by step.
     current.facts = Self.doubled(current.facts, upTo: bounds.facts)
     current.bytes = Self.doubled(current.bytes, upTo: bounds.bytes)
+    for unit in underWay { reserved -= unit.need }
     defer { (underWay, placed) = ([], []) }
     return placed
   }
@@ -130,7 +139,12 @@ struct GroupCommit: Sendable {
     var own: Deque<Unit> = []
     for unit in underWay + waiting {
       let asked = unit.facts.compactMap(\.ticket)
-      if asked.isEmpty { own.append(unit) } else { tickets += asked }
+      if asked.isEmpty {
+        own.append(unit)
+      } else {
+        tickets += asked
+        reserved -= unit.need
+      }
     }
     waiting = own
     (underWay, placed) = ([], [])
@@ -145,7 +159,8 @@ struct GroupCommit: Sendable {
       waiting.prepend(contentsOf: underWay)
       return .divided
     }
-    guard let item = underWay.first?.facts.first else { return .divided }
+    guard let unit = underWay.first, let item = unit.facts.first else { return .divided }
+    reserved -= unit.need
     return item.ticket.map { .request($0) } ?? .own(item)
   }
 

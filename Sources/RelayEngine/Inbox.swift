@@ -23,13 +23,6 @@ final class Inbox: Sendable {
       self.answer = answer
       room = Room(facts: facts.count, bytes: facts.reduce(0) { $0 + $1.footprint })
     }
-
-    /// What fan-outs can come from.
-    var hasChanges: Bool {
-      facts.contains { fact in
-        if case .change = fact { true } else { false }
-      }
-    }
   }
 
   enum Event: Sendable {
@@ -80,9 +73,7 @@ final class Inbox: Sendable {
   /// - Returns: why nothing was taken; nil if all of it was.
   func offer(_ submission: Submission) -> Unavailable? {
     let (refusal, waiter): (Unavailable?, CheckedContinuation<Void, Never>?) = state.withLock {
-      if let cause = $0.refusal, cause != .fanOutsFull || submission.hasChanges {
-        return (Unavailable(cause, retryAfterSeconds: 5), nil)
-      }
+      if let cause = $0.refusal { return (Unavailable(cause, retryAfterSeconds: 5), nil) }
       let facts = $0.taken.facts + submission.room.facts
       // What came from a lone large request is free again when that is answered.
       let (bytes, isOver) = $0.taken.bytes.addingReportingOverflow(submission.room.bytes)

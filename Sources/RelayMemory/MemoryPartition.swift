@@ -15,8 +15,8 @@ package struct MemoryPartition: Sendable {
   package var outbox: [OutboxRow.Key: OutboxRow] = [:]
   package var heard: [PartitionID: Position] = [:]
   package var numbers: [FeedKey: NumbersRow] = [:]
-  package var fanOuts: [FanOut] = []
-  package var interests: [Scope: UInt64] = [:]
+  package var fanOuts: [Ordinal: FanOut] = [:]
+  package var interests: [Interest.Key: [PartitionID: Interest.Fields]] = [:]
   package var badges: [BadgeRow.Key: BadgeRow] = [:]
   package var isRestoreProven = false
 }
@@ -43,8 +43,16 @@ extension MemoryPartition {
     }
     for item in cut.heard { heard[item.source] = max(heard[item.source] ?? .zero, item.serial) }
     isRestoreProven = cut.isRestoreProven ?? isRestoreProven
-    fanOuts = cut.fanOuts ?? fanOuts
-    for interest in cut.interests { interests[interest.scope, default: 0] |= interest.partitions }
+    for out in cut.fanOuts { fanOuts[out.origin] = out }
+    for move in cut.fanOutsMoved {
+      fanOuts[move.origin]?.cursor = move.cursor
+      fanOuts[move.origin]?.turn = move.turn
+    }
+    for origin in cut.fanOutsEnded { fanOuts[origin] = nil }
+    for row in cut.interests {
+      let fields = row.interest.fields
+      interests[row.interest.key, default: [:]][row.source] = fields == .ended ? nil : fields
+    }
     for row in cut.badges { badges[row.key] = row.count == 0 ? nil : row }
   }
 }

@@ -53,10 +53,12 @@ package struct MemoryWorld: Sendable {
       Heard(source: $0.key, serial: $0.value)
     }
     tables.numbers = home.numbers.values.sorted { ($0.scope, $0.zone) < ($1.scope, $1.zone) }
-    tables.fanOuts = home.fanOuts
+    tables.fanOuts = home.fanOuts.values.sorted { $0.origin < $1.origin }
     tables.isRestoreProven = home.isRestoreProven
-    tables.interests = home.interests.sorted { $0.key < $1.key }.map {
-      Interest(scope: $0.key, partitions: $0.value)
+    tables.interests = home.interests.sorted { $0.key < $1.key }.flatMap { key, sources in
+      sources.sorted { $0.key < $1.key }.map {
+        InterestRow(source: $0.key, interest: Interest(key: key, fields: $0.value))
+      }
     }
     tables.badges = home.badges.values.sorted {
       ($0.key.scope, $0.key.user, $0.key.topic) < ($1.key.scope, $1.key.user, $1.key.topic)

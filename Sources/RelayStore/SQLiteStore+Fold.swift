@@ -46,8 +46,10 @@ extension SQLiteStore {
     for item in cut.heard { try tables.save(item) }
     for row in cut.numbers { try tables.save(row) }
     if let isProven = cut.isRestoreProven { try tables.proveRestore(isProven) }
-    if let fanOuts = cut.fanOuts { try tables.replace(fanOuts) }
-    for interest in cut.interests { try tables.save(interest) }
+    for fanOut in cut.fanOuts { try tables.begin(fanOut) }
+    for move in cut.fanOutsMoved { try tables.move(move) }
+    for origin in cut.fanOutsEnded { try tables.end(fanOut: origin) }
+    for row in cut.interests { try tables.save(row) }
     for badge in cut.badges { try tables.save(badge) }
     try FeedbackTable(database: database).append(cut.feedback, at: at, limits: limits)
     return try fold(cut, devices: DeviceWriter(database: database, partition: cut.id), tables)

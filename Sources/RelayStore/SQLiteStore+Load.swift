@@ -34,8 +34,7 @@ struct TableReader {
     tables.outbox = try outbox()
     tables.heard = try rows("SELECT source, serial FROM heard WHERE partition = ? ORDER BY source")
       .map { Heard(source: PartitionID($0[0] as Int), serial: Position(column: $0[1])) }
-    tables.fanOuts = try rows("SELECT body FROM fan_outs WHERE partition = ? ORDER BY place")
-      .map { try FanOut(blob: [UInt8]($0[0] as Data)) }
+    tables.fanOuts = try fanOuts()
     tables.numbers = try numbers()
     tables.interests = try interests()
     tables.badges = try badges()
@@ -80,13 +79,42 @@ struct TableReader {
     }
   }
 
-  private func interests() throws -> [Interest] {
-    try rows("SELECT scope, partitions FROM interests WHERE partition = ? ORDER BY scope")
-      .map { row in
-        var reader = StoreKeyReader(row[0] as Data)
-        return Interest(
-          scope: try reader.scope(), partitions: UInt64(bitPattern: row[1] as Int64))
+  private func fanOuts() throws -> [FanOut] {
+    try rows(
+      """
+      SELECT body, cursor, turn FROM fan_outs LEFT JOIN fan_out_moves USING (partition, origin)
+      WHERE partition = ? ORDER BY origin
+      """
+    ).map { row in
+      var out = try FanOut(blob: [UInt8](row[0] as Data))
+      if let cursor: Int64 = row[1] {
+        out.cursor = Position(column: cursor)
+        out.turn = (row[2] as Int64?).map { Position(column: $0) }
       }
+      return out
+    }
+  }
+
+  private func interests() throws -> [InterestRow] {
+    try rows(
+      """
+      SELECT scope, database, type, source, fields FROM interests WHERE partition = ?
+      ORDER BY scope, database, type, source
+      """
+    ).map { row in
+      var reader = StoreKeyReader(row[0] as Data)
+      let number: Int = row[1]
+      guard let database = RelayCore.Database(rawValue: UInt8(clamping: number)) else {
+        throw StoreError.damaged(file: "relay.db", "an interest in database \(number)")
+      }
+      let key = Interest.Key(
+        scope: try reader.scope(), database: database,
+        recordType: String(decoding: row[2] as Data, as: UTF8.self))
+      return InterestRow(
+        source: PartitionID(row[3] as Int),
+        interest: Interest(
+          key: key, fields: try Interest.Fields(blob: [UInt8](row[4] as Data))))
+    }
   }
 
   private func badges() throws -> [BadgeRow] {

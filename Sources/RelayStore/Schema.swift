@@ -193,10 +193,18 @@ enum Schema {
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE fan_outs (
       partition INTEGER NOT NULL,
-      place INTEGER NOT NULL,
+      origin INTEGER NOT NULL,
       body BLOB NOT NULL,
-      UNIQUE (partition, place)
+      UNIQUE (partition, origin)
     ) STRICT;
+    -- How far those have come that have gone on: their bodies are large, and stay as they are.
+    CREATE TABLE fan_out_moves (
+      partition INTEGER NOT NULL,
+      origin INTEGER NOT NULL,
+      cursor INTEGER NOT NULL,
+      turn INTEGER,
+      PRIMARY KEY (partition, origin)
+    ) STRICT, WITHOUT ROWID;
     -- What producers' numbers tell of a zone.
     CREATE TABLE numbers (
       key BLOB PRIMARY KEY,
@@ -204,11 +212,15 @@ enum Schema {
       body BLOB NOT NULL
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX numbers_by_partition ON numbers (partition);
+    -- Which fields subscriptions in another partition (source) read of records of one type.
     CREATE TABLE interests (
       partition INTEGER NOT NULL,
       scope BLOB NOT NULL,
-      partitions INTEGER NOT NULL,
-      PRIMARY KEY (partition, scope)
+      database INTEGER NOT NULL,
+      type BLOB NOT NULL,
+      source INTEGER NOT NULL,
+      fields BLOB NOT NULL,
+      PRIMARY KEY (partition, scope, database, type, source)
     ) STRICT, WITHOUT ROWID;
     """
 }

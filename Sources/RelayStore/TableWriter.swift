@@ -95,22 +95,44 @@ struct TableWriter {
       [key, number, Data(row.numbers.blob)])
   }
 
-  func replace(_ fanOuts: [FanOut]) throws {
-    try run("DELETE FROM fan_outs WHERE partition = ?", [number])
-    for (place, fanOut) in fanOuts.enumerated() {
+  func begin(_ fanOut: FanOut) throws {
+    try run(
+      "INSERT OR REPLACE INTO fan_outs (partition, origin, body) VALUES (?, ?, ?)",
+      [number, fanOut.origin.column, Data(fanOut.blob)])
+  }
+
+  func move(_ move: FanOutMove) throws {
+    try run(
+      """
+      INSERT OR REPLACE INTO fan_out_moves (partition, origin, cursor, turn) VALUES (?, ?, ?, ?)
+      """, [number, move.origin.column, move.cursor.column, move.turn?.column])
+  }
+
+  func end(fanOut origin: Ordinal) throws {
+    for table in ["fan_outs", "fan_out_moves"] {
       try run(
-        "INSERT INTO fan_outs (partition, place, body) VALUES (?, ?, ?)",
-        [number, place, Data(fanOut.blob)])
+        "DELETE FROM \(table) WHERE partition = ? AND origin = ?", [number, origin.column])
     }
   }
 
-  func save(_ interest: Interest) throws {
+  func save(_ row: InterestRow) throws {
+    let key = row.interest.key
+    let place: StatementArguments = [
+      number, StoreKey(scope: key.scope).data, Int(key.database.rawValue),
+      Data(key.recordType.utf8), Int(row.source.number),
+    ]
+    guard row.interest.fields != .ended else {
+      return try run(
+        """
+        DELETE FROM interests
+        WHERE partition = ? AND scope = ? AND database = ? AND type = ? AND source = ?
+        """, place)
+    }
     try run(
       """
-      INSERT INTO interests (partition, scope, partitions) VALUES (?, ?, ?)
-      ON CONFLICT (partition, scope) DO UPDATE SET partitions = partitions | excluded.partitions
-      """,
-      [number, StoreKey(scope: interest.scope).data, Int64(bitPattern: interest.partitions)])
+      INSERT OR REPLACE INTO interests (partition, scope, database, type, source, fields)
+      VALUES (?, ?, ?, ?, ?, ?)
+      """, place + [Data(row.interest.fields.blob)])
   }
 
   func save(_ badge: BadgeRow) throws {

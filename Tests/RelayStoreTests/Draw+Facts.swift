@@ -46,8 +46,15 @@ extension Draw {
         Displacement(
           device: DeviceKey(scope: scope(), user: user(), client: client()),
           registration: ordinal()))
-    default: .interest(scope())
+    default: .interests(list(3) { $0.interest() })
     }
+  }
+
+  mutating func interest() -> Interest {
+    let names = list(3) { $0.text() }
+    return Interest(
+      key: Interest.Key(scope: scope(), database: pick([.public, .shared]), recordType: text()),
+      fields: pick([.ended, .all, .named(names)]))
   }
 
   mutating func feed() -> FeedKey {

@@ -127,21 +127,35 @@ extension Draw {
       if !row.numbers.isEmpty { tables.numbers.append(row) }
     }
     tables.numbers.sort { ($0.scope, $0.zone) < ($1.scope, $1.zone) }
-    if flag() {
-      cut.fanOuts = list(3) { $0.fanOut() }
-      tables.fanOuts = cut.fanOuts ?? []
+    fanOuts(&cut, &tables)
+    let row = InterestRow(source: self.partition(), interest: interest())
+    cut.interests = [row]
+    tables.interests.removeAll {
+      $0.source == row.source && $0.interest.key == row.interest.key
     }
-    cut.interests = [Interest(scope: scope(), partitions: 1 << UInt64(number(0..<64)))]
-    for item in cut.interests {
-      if let index = tables.interests.firstIndex(where: { $0.scope == item.scope }) {
-        tables.interests[index].partitions |= item.partitions
-      } else {
-        tables.interests.append(item)
-      }
+    if row.interest.fields != .ended { tables.interests.append(row) }
+    tables.interests.sort {
+      ($0.interest.key, $0.source) < ($1.interest.key, $1.source)
     }
-    tables.interests.sort { $0.scope < $1.scope }
     cut.isRestoreProven = maybe { $0.flag() }
     tables.isRestoreProven = cut.isRestoreProven ?? tables.isRestoreProven
+  }
+
+  /// One begins, one goes on and one ends.
+  private mutating func fanOuts(_ cut: inout PartitionCut, _ tables: inout PartitionTables) {
+    if let known = tables.fanOuts.first {
+      let move = FanOutMove(origin: known.origin, cursor: position(), turn: maybe { $0.position() })
+      cut.fanOutsMoved = [move]
+      (tables.fanOuts[0].cursor, tables.fanOuts[0].turn) = (move.cursor, move.turn)
+    }
+    if tables.fanOuts.count > 2 {
+      cut.fanOutsEnded = [tables.fanOuts.removeLast().origin]
+    }
+    var out = fanOut()
+    out.origin = cut.cursor
+    cut.fanOuts = [out]
+    tables.fanOuts.append(out)
+    tables.fanOuts.sort { $0.origin < $1.origin }
   }
 
   private mutating func badges(

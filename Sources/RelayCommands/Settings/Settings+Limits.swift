@@ -74,6 +74,10 @@ extension Settings {
     limits.alertsPending = section.value(
       "alertsPending", .count(1...1_024), default: limits.alertsPending)
     limits.fanOuts = section.value("fanOuts", .count(1...10_000), default: limits.fanOuts)
+    limits.forwardedMessages = section.value(
+      "forwardedMessages", many, default: limits.forwardedMessages)
+    limits.forwardedBytes = section.value(
+      "forwardedBytes", .size(1_024...(64 << 30)), default: limits.forwardedBytes)
     limits.fanOutSlice = section.value(
       "fanOutSlice", .count(1...100_000), default: limits.fanOutSlice)
     limits.rememberedIDs = section.value(

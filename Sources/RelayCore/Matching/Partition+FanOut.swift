@@ -4,9 +4,6 @@ import OrderedCollections
 /// its own, so that recovery resumes by replay (relay.md section 7) and so that whoever journals
 /// them sets the pace: sixty-four partitions hear of a wide change in one moment.
 extension Partition {
-  /// At most `limits.fanOuts`; forwarded changes wait in their outbox meanwhile.
-  package var isFanOutFull: Bool { fanOuts.count >= limits.fanOuts }
-
   mutating func fanOut(
     _ change: Change, zonePosition: Position, _ step: Step, _ effects: inout [Effect]
   ) {
@@ -17,14 +14,11 @@ extension Partition {
     if change.endsZone { return endMemberships(of: change, zonePosition, step, &effects) }
     // Changes of one subject keep their order: later ones queue behind the one that runs.
     if fanOuts.values.contains(where: { $0.subject == out.subject }) {
-      fanOuts[out.origin] = out
-      rows.fanOuts = true
-      return
+      return keep(out)
     }
     guard let few = few(for: out) else {
       let begun = begun(out)
-      fanOuts[out.origin] = begun
-      rows.fanOuts = true
+      keep(begun)
       return effects.append(
         .journal(id, .slice(Slice(origin: out.origin, cursor: begun.cursor))))
     }
@@ -61,23 +55,39 @@ extension Partition {
     var step = step
     if out.turn != nil { step.gap = policy.smearing.gap(capacity: out.change.fetchCapacity) }
     reach(part, out, step, &effects)
-    rows.fanOuts = true
     guard let last = part.next else {
-      fanOuts[out.origin] = nil
+      end(out)
       resume(after: out, &effects)
       return
     }
     var rest = out
     rest.cursor = last
-    fanOuts[out.origin] = rest
+    keep(rest)
     effects.append(.journal(id, .slice(Slice(origin: out.origin, cursor: last))))
+  }
+
+  /// A fan-out that begins, or has come so far. A cut writes what changed of it, and never the
+  /// others.
+  private mutating func keep(_ out: FanOut) {
+    if fanOuts.updateValue(out, forKey: out.origin) == nil {
+      fanOutBytes += out.change.footprint
+      rows.fanOuts[out.origin] = .begun
+    } else if rows.fanOuts[out.origin] == nil {
+      rows.fanOuts[out.origin] = .moved
+    }
+  }
+
+  private mutating func end(_ out: FanOut) {
+    fanOuts[out.origin] = nil
+    fanOutBytes -= out.change.footprint
+    rows.fanOuts[out.origin] = .ended
   }
 
   private mutating func resume(after out: FanOut, _ effects: inout [Effect]) {
     guard let next = fanOuts.values.first(where: { $0.subject == out.subject }).map(begun) else {
       return
     }
-    fanOuts[next.origin] = next
+    keep(next)
     effects.append(.journal(id, .slice(Slice(origin: next.origin, cursor: next.cursor))))
   }
 
@@ -110,7 +120,7 @@ extension Partition {
   /// All whom it concerns, if they are few enough to be stepped with the change itself; nil: it
   /// goes on in slices from the beginning.
   private func few(for out: FanOut) -> Part? {
-    let part = part(of: out, limit: max(1, limits.fanOutSlice / 10))
+    let part = part(of: out, limit: fewest)
     return part.next == nil ? part : nil
   }
 

@@ -49,6 +49,13 @@ struct SerialList: Sendable {
 
   var pieceCount: Int { pieces.count }
 
+  /// How many items there are; not counted further than to `most` + 1.
+  func count(upTo most: Int) -> Int {
+    var count = 0
+    for piece in pieces where count <= most { count += piece.count }
+    return min(count, most + 1)
+  }
+
   /// The serial of some item, whichever `draw` means.
   func serial(_ draw: UInt64) -> Position {
     guard !pieces.isEmpty else { return .zero }

@@ -146,6 +146,20 @@ package struct SubscriptionIndex: Sendable {
     return page
   }
 
+  /// Whether a change of a record may fire more than `count` public subscriptions: it is looked up
+  /// in lists of so many.
+  func mayFire(_ change: Change, moreThan count: Int) -> Bool {
+    guard case .record(let record) = change.event,
+      let postings = postings[PublicKey(scope: change.scope, recordType: record.type)]
+    else { return false }
+    var left = count
+    for list in postings.lists(for: record) {
+      left -= list.count(upTo: left)
+      if left < 0 { return true }
+    }
+    return false
+  }
+
   /// The place of one that the change may fire, whichever `draw` means.
   func publicPlace(_ change: Change, _ draw: UInt64) -> Position {
     guard case .record(let record) = change.event,

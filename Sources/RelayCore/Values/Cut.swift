@@ -35,10 +35,14 @@ package struct PartitionCut: Hashable, Sendable {
   package var heard: [Heard] = []
   /// Of zones whose producers number their changes; an empty one removes its row.
   package var numbers: [NumbersRow] = []
-  /// All that run now; replaces what stood there. Nil: unchanged.
-  package var fanOuts: [FanOut]?
-  /// Which partitions hold public subscriptions, for each scope whose home this is.
-  package var interests: [Interest] = []
+  /// Those that came since the last cut.
+  package var fanOuts: [FanOut] = []
+  /// Those that stand in the tables and have gone on.
+  package var fanOutsMoved: [FanOutMove] = []
+  /// Those that have ended; some of them may stand in no table.
+  package var fanOutsEnded: [Ordinal] = []
+  /// What others read of changes whose home this is; `ended` removes the row.
+  package var interests: [InterestRow] = []
   /// A count of zero removes the row.
   package var badges: [BadgeRow] = []
   /// Forced expiries: floors of all feeds they mean are raised.

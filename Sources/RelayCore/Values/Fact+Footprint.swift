@@ -77,8 +77,17 @@ extension Forwarded.Message {
     switch self {
     case .change(let change, _): change.footprint
     case .displaced: Footprint.fact * 3
-    case .interest(let scope): Footprint.fact + scope.container.footprint
+    case .interests(let interests):
+      interests.reduce(Footprint.fact) { $0 + $1.footprint }
     }
+  }
+}
+
+extension Interest {
+  fileprivate var footprint: Int {
+    let own = Footprint.fact / 4 + key.scope.container.footprint + key.recordType.footprint
+    guard case .named(let names) = fields else { return own }
+    return names.reduce(own) { $0 + $1.footprint }
   }
 }
 

@@ -135,8 +135,8 @@ package struct Forwarded: Hashable, Sendable {
     case change(Change, at: Position)
     /// Another registration took over an address (the latest wins).
     case displaced(Displacement)
-    /// From now on the sender holds subscriptions to this scope's public database.
-    case interest(Scope)
+    /// What the sender's subscriptions read of changes, as far as that is another now.
+    case interests([Interest])
   }
 }
 

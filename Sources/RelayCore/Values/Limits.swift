@@ -12,7 +12,12 @@ package struct Limits: Hashable, Sendable {
   package var valueBytesPerNotification = 1_024
   package var zonesPending = 64
   package var alertsPending = 20
+  /// Changes told to many users at one moment, in each partition.
   package var fanOuts = 100
+  /// Messages on their way to other partitions; beyond, changes that lead to some are refused.
+  package var forwardedMessages = 100_000
+  /// What they and running fan-outs take.
+  package var forwardedBytes = 128 << 20
   /// Users stepped at once; a change for more than a tenth of it goes on in slices of this many.
   package var fanOutSlice = 1_000
   package var rememberedIDs = 10_000_000

@@ -200,15 +200,19 @@ package struct FanOut: Hashable, Sendable {
   }
 }
 
-package struct Interest: Hashable, Sendable {
-  package var scope: Scope
-  /// Bit n: partition n. Bits are set and never taken back.
-  package var partitions: UInt64
+/// How far a fan-out has come.
+package struct FanOutMove: Hashable, Sendable {
+  package var origin: Ordinal
+  package var cursor: Position
+  package var turn: Position?
 
-  package init(scope: Scope, partitions: UInt64) {
-    self.scope = scope
-    self.partitions = partitions
+  package init(origin: Ordinal, cursor: Position, turn: Position?) {
+    self.origin = origin
+    self.cursor = cursor
+    self.turn = turn
   }
+
+  init(_ out: FanOut) { self.init(origin: out.origin, cursor: out.cursor, turn: out.turn) }
 }
 
 /// How many notifications the icon of one app shows for a user.
@@ -247,7 +251,7 @@ package struct PartitionTables: Hashable, Sendable {
   package var heard: [Heard] = []
   package var numbers: [NumbersRow] = []
   package var fanOuts: [FanOut] = []
-  package var interests: [Interest] = []
+  package var interests: [InterestRow] = []
   package var badges: [BadgeRow] = []
   package var isRestoreProven = false
 

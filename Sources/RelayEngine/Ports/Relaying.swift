@@ -75,6 +75,8 @@ package struct Unavailable: Error, Hashable, Sendable {
     case inboxFull = "inbox_full"
     /// Too many fan-outs run: 503.
     case fanOutsFull = "fan_outs_full"
+    /// Too much is on its way to other users: 503.
+    case forwardsFull = "forwards_full"
     /// Too many readers wait for a fold: 503.
     case readersFull = "readers_full"
     /// The store has no room: 503.

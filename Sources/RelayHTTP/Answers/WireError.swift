@@ -36,6 +36,7 @@ package struct WireError: Error, Hashable, Sendable {
       switch unavailable.cause {
       case .inboxFull: (.throttled, "the relay's inbox is full")
       case .fanOutsFull: (.tryAgainLater, "too many wide changes are being spread")
+      case .forwardsFull: (.tryAgainLater, "too much is on its way to other users")
       case .readersFull: (.tryAgainLater, "too many readers wait")
       case .storeFull: (.tryAgainLater, "the relay's store has no room left")
       case .storeUnwritable, .requestTooLarge:

@@ -20,7 +20,7 @@ final class Daemon {
   var answersInCut: [Due] = []
   var forwards: [Place: (left: Int, due: [Due])] = [:]
   var late: [Due] = []
-  var outgoing: [PartitionID: [OutboxRow]] = [:]
+  var forwarding = Forwarding()
   var isFoldScheduled = false
   var armed = Instant.never
 
@@ -83,7 +83,7 @@ final class Daemon {
     }
     let outbox = PartitionID.all.flatMap { store.tables(of: $0).outbox }
     expect(outbox)
-    forward(outbox)
+    forwarding.add(outbox)
   }
 
   private func expect(_ outbox: [OutboxRow]) {
@@ -93,24 +93,24 @@ final class Daemon {
     }
   }
 
-  /// Durable messages, on their way into their targets' journals in order of serial.
-  func forward(_ rows: [OutboxRow]) {
-    for row in rows.sorted(by: { ($0.source, $0.key.serial) < ($1.source, $1.key.serial) }) {
-      outgoing[row.key.target, default: []].append(row)
+  /// Durable messages, on their way into their targets' journals.
+  func deliverForwards() {
+    var room: [PartitionID: Int] = [:]
+    for id in PartitionID.all { room[id] = relay.fanOutRoom(in: id) }
+    for row in forwarding.take(room: { room[$0] ?? 0 }) {
+      let forwarded = Forwarded(
+        source: row.source, serial: row.key.serial, message: row.message)
+      own.append(
+        Waiting(
+          partition: row.key.target, fact: .forwarded(forwarded),
+          origin: .forward(row.key, from: row.source)))
     }
   }
 
-  func deliverForwards() {
-    for target in outgoing.keys.sorted() where !relay.isFanOutFull(target) {
-      for row in outgoing.removeValue(forKey: target) ?? [] {
-        let forwarded = Forwarded(
-          source: row.source, serial: row.key.serial, message: row.message)
-        own.append(
-          Waiting(
-            partition: target, fact: .forwarded(forwarded),
-            origin: .forward(row.key, from: row.source)))
-      }
-    }
+  /// Whether there is room for what a change leads to, beside what waits to be stepped.
+  func hasRoom(for fact: Fact) -> Bool {
+    let waiting = inbox.map(\.fact) + commit.map(\.row.fact)
+    return relay.refusal(of: relay.need(of: [fact]), besides: relay.need(of: waiting)) == nil
   }
 
   /// Takes what waits into one commit, if none is under way.
@@ -173,14 +173,17 @@ final class Daemon {
     }
     answersInCut = []
     due += caughtUp()
-    forward(outbox)
+    forwarding.add(outbox)
     relay.folded(cut, at: now, into: &effects)
     return due
   }
 
   /// A row's target has stepped it.
-  func delivered(_ key: OutboxRow.Key, from source: PartitionID) -> [Due] {
+  func delivered(_ key: OutboxRow.Key, from source: PartitionID, _ fact: Fact) -> [Due] {
     relay.delivered(key, from: source)
+    if case .forwarded(let forwarded) = fact {
+      forwarding.delivered(forwarded.message, to: key.target)
+    }
     let place = Place(partition: source, ordinal: key.serial.ordinal)
     guard var entry = forwards[place] else { return [] }
     entry.left -= 1

@@ -72,7 +72,7 @@ extension World {
     let fact = operations[operation].fact
     let isFull =
       daemon.inbox.count >= plan.inboxMax && planted != .neverRefuses
-      || daemon.relay.isFanOutFull(fact.home)
+      || !daemon.hasRoom(for: fact)
     if isFull {
       tally.refusals += 1
       reply(operation, .unavailable)

@@ -46,7 +46,10 @@ struct FanOutStore {
           scope: scope, user: user, serial: Position(ordinals[index]), subscription: subscription))
     }
     let home = PartitionID.home(of: .publicDefault, .public, in: scope)
-    parts[Int(home.number)].interests = [Interest(scope: scope, partitions: .max)]
+    let key = Interest.Key(scope: scope, database: .public, recordType: "Article")
+    parts[Int(home.number)].interests = PartitionID.all.map {
+      InterestRow(source: $0, interest: Interest(key: key, fields: .named([])))
+    }
     return Cut(at: .zero, partitions: parts)
   }
 

@@ -35,7 +35,10 @@ struct Readership {
       Self.add(number, belongings(number), to: &parts[Int(home.number)])
     }
     let home = PartitionID.home(of: .publicDefault, .public, in: Self.scope)
-    parts[Int(home.number)].interests = [Interest(scope: Self.scope, partitions: .max)]
+    let key = Interest.Key(scope: Self.scope, database: .public, recordType: "Article")
+    parts[Int(home.number)].interests = PartitionID.all.map {
+      InterestRow(source: $0, interest: Interest(key: key, fields: .all))
+    }
     _ = try await store.fold(Cut(at: .zero, partitions: parts), leases: leases)
     await store.close()
   }

@@ -206,7 +206,8 @@ import Testing
     #expect(rig.partition.zonesWithGap == 1 && rig.fold().feeds.isEmpty)
 
     var commons = PartitionRig(ZoneID.publicDefault.owner)
-    commons.hear(.interest(Sample.scope), 1)
+    let key = Interest.Key(scope: Sample.scope, database: .public, recordType: "Article")
+    commons.hear(.interests([Interest(key: key, fields: .all)]), 1)
     for (number, count) in [(1, 1), (3, 2), (2, 2)] as [(Int64, Int)] {
       commons.numbered(number, .record(.updated, "A"), in: .publicDefault, .public)
       #expect(commons.partition.cutting().outbox.count == count)

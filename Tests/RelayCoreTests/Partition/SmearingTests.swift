@@ -272,7 +272,13 @@ extension PartitionRig {
       }
       tables.subscriptions += cut.subscriptions
       tables.heard = cut.heard.isEmpty ? tables.heard : cut.heard
-      tables.fanOuts = cut.fanOuts ?? tables.fanOuts
+      tables.fanOuts += cut.fanOuts
+      for move in cut.fanOutsMoved {
+        for index in tables.fanOuts.indices where tables.fanOuts[index].origin == move.origin {
+          (tables.fanOuts[index].cursor, tables.fanOuts[index].turn) = (move.cursor, move.turn)
+        }
+      }
+      tables.fanOuts.removeAll { cut.fanOutsEnded.contains($0.origin) }
     }
     var next = PartitionRig(limits: Limits(), policy: policy)
     next.partition = Partition(tables, limits: Limits(), policy: policy)

@@ -194,7 +194,7 @@ extension Bench {
   func message(to target: PartitionID, serial: UInt64) -> OutboxRow {
     OutboxRow(
       source: home, key: OutboxRow.Key(target: target, serial: Position(Ordinal(serial))),
-      message: .interest(Self.scope))
+      message: .interests([]))
   }
 }
 

@@ -1,0 +1,49 @@
+/// One change as each of several partitions needs it. Its record is looked through once, however
+/// many they are; those that want the same share one.
+struct FieldChoice {
+  private let change: Change
+  private let record: RecordChange?
+  /// By name the places of the record's fields; made when it is first needed.
+  private var places: [String: Int]?
+  private var last: (names: [String], change: Change)?
+
+  init(_ change: Change) {
+    self.change = change
+    if case .record(let record) = change.event { self.record = record } else { record = nil }
+  }
+
+  mutating func change(with fields: Interest.Fields) -> Change {
+    guard let record, !record.fields.isEmpty else { return change }
+    switch fields {
+    case .all: return change
+    case .ended: return change(with: [], of: record)
+    case .named(let names): return change(with: names, of: record)
+    }
+  }
+
+  private mutating func change(with names: [String], of record: RecordChange) -> Change {
+    if let last, last.names == names { return last.change }
+    var slim = record
+    if names.isEmpty {
+      slim.fields = []
+    } else {
+      let places = self.places ?? Self.places(of: record)
+      self.places = places
+      slim.fields = names.compactMap { places[$0] }.sorted().map { record.fields[$0] }
+    }
+    var change = change
+    change.event = .record(slim)
+    last = (names, change)
+    return change
+  }
+
+  /// Where a producer names a field twice, the first one counts.
+  private static func places(of record: RecordChange) -> [String: Int] {
+    var places: [String: Int] = [:]
+    places.reserveCapacity(record.fields.count)
+    for (place, field) in record.fields.enumerated() where places[field.name] == nil {
+      places[field.name] = place
+    }
+    return places
+  }
+}

@@ -1,0 +1,63 @@
+/// How often each field is named by the subscriptions to one record type that a partition holds,
+/// so that the interest ends with the last one.
+struct OwnInterest: Sendable {
+  /// How many subscriptions there are.
+  private(set) var count = 0
+  private var names: [String: Int] = [:]
+  /// Subscriptions that search the whole record.
+  private var searches = 0
+  /// What others were told last.
+  var told = Interest.Fields.ended
+
+  mutating func add(_ subscription: Subscription) { change(subscription, by: 1) }
+  mutating func remove(_ subscription: Subscription) { change(subscription, by: -1) }
+
+  private mutating func change(_ subscription: Subscription, by step: Int) {
+    count += step
+    let looks = subscription.fieldsRead
+    if looks.isWhole { searches += step }
+    for name in looks.names {
+      let left = names[name, default: 0] + step
+      names[name] = left == 0 ? nil : left
+    }
+  }
+
+  var fields: Interest.Fields {
+    guard count > 0 else { return .ended }
+    guard searches == 0, names.count <= Interest.namesMax else { return .all }
+    let sorted = names.keys.sorted { Spelling.precedes($0, $1) }
+    guard sorted.reduce(0, { $0 + $1.utf8.count }) <= Interest.nameBytesMax else { return .all }
+    return .named(sorted)
+  }
+}
+
+extension Interest.Fields {
+  /// Whether everything in `other` is in here.
+  func covers(_ other: Interest.Fields) -> Bool {
+    switch (self, other) {
+    case (_, .ended), (.all, _): true
+    case (.ended, _), (_, .all): false
+    case (.named(let own), .named(let names)): Set(own).isSuperset(of: names)
+    }
+  }
+}
+
+extension Subscription {
+  /// What of a record's values it reads, to decide or to show; `isWhole`: all of them.
+  fileprivate var fieldsRead: (names: Set<String>, isWhole: Bool) {
+    guard case .query(let rule) = rule else { return ([], false) }
+    var names = Set(info.desiredKeys + info.alert.bodyArguments + info.alert.titleArguments)
+    names.formUnion(info.alert.subtitleArguments)
+    if let key = info.collapseKey { names.insert(key) }
+    for filter in rule.filters { names.insert(filter.field) }
+    let isWhole = names.remove(QueryRule.Filter.wholeRecord) != nil
+    return (names, isWhole)
+  }
+
+  /// What other partitions must send for it; nil: it hears of changes in its own, or reads none of
+  /// their values.
+  func interest(in scope: Scope) -> Interest.Key? {
+    guard case .query(let rule) = rule, database != .private else { return nil }
+    return Interest.Key(scope: scope, database: database, recordType: rule.recordType)
+  }
+}

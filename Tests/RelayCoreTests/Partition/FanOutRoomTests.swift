@@ -1,0 +1,181 @@
+import Testing
+
+@testable import RelayCore
+
+/// How many changes are told to many users at one moment is bounded, whichever way they come.
+@Suite struct FanOutRoomTests {
+  private let home = PartitionID.home(of: ZoneID.publicDefault.owner, in: Sample.scope)
+
+  private var limits: Limits {
+    var limits = Limits()
+    (limits.fanOuts, limits.fanOutSlice) = (2, 1)
+    return limits
+  }
+
+  private func change(_ number: UInt64, bytes: Int = 1) -> Change {
+    let record = RecordChange(
+      verb: .created, name: "A\(number)", type: "Article",
+      fields: [Field(name: "text", value: .string(String(repeating: "x", count: bytes)))])
+    return Change(
+      scope: Sample.scope, database: .public, zone: .publicDefault, event: .record(record),
+      time: Sample.start, notification: Sample.nid(number), fingerprint: number)
+  }
+
+  private func save(_ user: UserID, _ type: String = "Article") -> Fact {
+    var info = NotificationInfo()
+    info.desiredKeys = ["text"]
+    let subscription = Subscription(
+      id: SubscriptionID("q"), database: .public, rule: .query(QueryRule(recordType: type)),
+      info: info)
+    return .modify(
+      SubscriptionsRequest(
+        scope: Sample.scope, user: user, database: .public, operations: [.save(subscription)]))
+  }
+
+  /// A relay, and what drives it.
+  private struct Rig: ~Copyable {
+    var relay: Relay
+    /// Where the subscribers are.
+    let target: PartitionID
+    var forwarding = Forwarding()
+    var last: [PartitionID: Ordinal] = [:]
+
+    mutating func step(_ fact: Fact, in id: PartitionID) {
+      last[id] = (last[id] ?? .zero).next
+      var effects: [Effect] = []
+      relay.step(fact, in: id, ordinal: last[id] ?? .zero, at: Sample.start, into: &effects)
+    }
+
+    @discardableResult
+    mutating func fold() -> Cut {
+      let cut = relay.cut(at: Sample.start)
+      var effects: [Effect] = []
+      relay.folded(cut, at: Sample.start, into: &effects)
+      forwarding.add(cut.partitions.flatMap(\.outbox))
+      return cut
+    }
+
+    /// Brings messages to their targets, as far as these have room.
+    mutating func deliver() {
+      var room: [PartitionID: Int] = [:]
+      for id in PartitionID.all { room[id] = relay.fanOutRoom(in: id) }
+      for row in forwarding.take(room: { room[$0] ?? 0 }) {
+        step(
+          .forwarded(
+            Forwarded(source: row.source, serial: row.key.serial, message: row.message)),
+          in: row.key.target)
+        relay.delivered(row.key, from: row.source)
+        forwarding.delivered(row.message, to: row.key.target)
+      }
+    }
+  }
+
+  /// Three subscribers in one partition: more than are told at once.
+  private func rig(inHome: Bool, _ limits: Limits) -> Rig {
+    let first = users(1, inHomeOf: ZoneID.publicDefault.owner, inHome)[0]
+    let target = PartitionID.home(of: first, in: Sample.scope)
+    var rig = Rig(relay: Relay([], limits: limits, policy: WakePolicy()), target: target)
+    _ = rig.relay.recovered()
+    for user in users(3, inHomeOf: first, true) { rig.step(save(user), in: target) }
+    rig.fold()
+    rig.deliver()
+    return rig
+  }
+
+  @Test(arguments: [true, false])
+  func aChangeIsRefusedBeforeTheBoundIsPassed(inHome: Bool) {
+    var rig = rig(inHome: inHome, limits)
+    var reserved = ForwardNeed()
+    for number in UInt64(1)...2 {
+      let need = rig.relay.need(of: [.change(change(number))])
+      #expect(need.fanOuts == [rig.target: 1])
+      #expect(rig.relay.refusal(of: need, besides: reserved) == nil)
+      reserved += need
+    }
+    // Taken and not yet stepped, on the way, and running: each counts.
+    let next = rig.relay.need(of: [.change(change(3))])
+    #expect(rig.relay.refusal(of: next, besides: reserved) == .fanOuts)
+    for number in UInt64(1)...2 { rig.step(.change(change(number)), in: home) }
+    #expect(rig.relay.refusal(of: next, besides: .none) == .fanOuts)
+    rig.fold()
+    rig.deliver()
+    #expect(rig.relay.fanOutRoom(in: rig.target) == 0)
+    #expect(rig.relay.refusal(of: next, besides: .none) == .fanOuts)
+  }
+
+  /// Larger than the bound it is taken when nothing else is there; then too no more run at once.
+  @Test(arguments: [true, false])
+  func aWholeBatchRunsNoMoreThanTheBound(inHome: Bool) {
+    var rig = rig(inHome: inHome, limits)
+    let batch = (UInt64(1)...5).map { Fact.change(change($0)) }
+    let need = rig.relay.need(of: batch)
+    #expect(rig.relay.refusal(of: need, besides: .none) == nil)
+    for fact in batch { rig.step(fact, in: home) }
+    var ended = 0
+    for _ in 0..<40 {
+      ended += rig.fold().partitions.reduce(0) { $0 + $1.fanOutsEnded.count }
+      rig.deliver()
+      // Never more than two in the target.
+      let slices = rig.relay.partition(rig.target).unfinished
+      #expect(slices.count + rig.relay.fanOutRoom(in: rig.target) == 2)
+      for slice in slices { rig.step(slice, in: rig.target) }
+    }
+    #expect(ended == 5 && rig.forwarding.isEmpty)
+    #expect(rig.relay.outbox.need == .none)
+    #expect(rig.relay.refusal(of: need, besides: .none) == nil)
+  }
+
+  /// Changes that few hear of are not counted, however many there are.
+  @Test func aChangeForFewNeedsNoFanOut() {
+    var limits = limits
+    limits.fanOutSlice = 100
+    let rig = rig(inHome: false, limits)
+    let need = rig.relay.need(of: (UInt64(1)...50).map { .change(change($0)) })
+    #expect(need.fanOuts.isEmpty && need.messages == 50)
+    #expect(rig.relay.refusal(of: need, besides: .none) == nil)
+  }
+
+  /// What is on its way to other users is bounded by messages and by bytes, fan-outs included.
+  @Test func whatIsOnItsWayIsBounded() {
+    var limits = limits
+    (limits.forwardedMessages, limits.forwardedBytes, limits.fanOuts) = (3, 20_000, 100)
+    var few = rig(inHome: false, limits)
+    for number in UInt64(1)...3 { few.step(.change(change(number)), in: home) }
+    let small = few.relay.need(of: [.change(change(9))])
+    #expect(few.relay.refusal(of: small, besides: .none) == .forwards)
+    few.fold()
+    few.deliver()
+    #expect(few.relay.refusal(of: small, besides: .none) == nil)
+
+    var large = rig(inHome: false, limits)
+    large.step(.change(change(1, bytes: 15_000)), in: home)
+    let next = large.relay.need(of: [.change(change(2, bytes: 15_000))])
+    #expect(large.relay.refusal(of: next, besides: .none) == .forwards)
+    large.fold()
+    large.deliver()
+    #expect(large.relay.refusal(of: next, besides: .none) == .forwards)
+    // What concerns nobody else is never refused.
+    #expect(large.relay.refusal(of: .none, besides: next) == nil)
+  }
+
+  /// A cut brings what changed of the queue, not the queue.
+  @Test func aCutWritesOneStepOfTheQueue() {
+    var limits = limits
+    limits.fanOuts = 50
+    var rig = rig(inHome: true, limits)
+    for number in UInt64(1)...40 { rig.step(.change(change(number)), in: home) }
+    let first = rig.relay.cut(at: Sample.start).partitions.first { $0.id == home }
+    #expect(first?.fanOuts.count == 40)
+    let slices = rig.relay.partition(rig.target).unfinished
+    rig.step(slices[0], in: rig.target)
+    let second = rig.relay.cut(at: Sample.start).partitions.first { $0.id == home }
+    #expect(second?.fanOuts.isEmpty == true && second?.fanOutsMoved.count == 1)
+    for _ in 0..<3 {
+      for slice in rig.relay.partition(rig.target).unfinished.prefix(1) {
+        rig.step(slice, in: rig.target)
+      }
+    }
+    let third = rig.relay.cut(at: Sample.start).partitions.first { $0.id == home }
+    #expect(third?.fanOutsEnded.count == 1 && third?.fanOuts.isEmpty == true)
+  }
+}
