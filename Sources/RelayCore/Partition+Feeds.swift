@@ -149,7 +149,7 @@ extension Subscription {
     if case .record(let record) = change.event, case .query = rule {
       subject += "/" + record.name
       if let key = info.collapseKey,
-        case .string(let value)? = record.fields.first(where: { $0.name == key })?.value
+        case .string(let value)? = record.value(of: key)
       {
         collapse = value
         subject = value

@@ -8,7 +8,13 @@ extension NotificationInfo {
     var values: [Field] = []
     var total = 0
     for key in desiredKeys {
-      guard let field = record.fields.first(where: { $0.name == key }) else { continue }
+      guard let value = record.value(of: key) else { continue }
+      let field = Field(name: key, value: value)
+      // What is too long for certain is not written out first.
+      let left = limits.valueBytesPerNotification - total
+      guard value.leastJSONBytes(upTo: left) <= left else {
+        return (values, total, true)
+      }
       var json = JSONText()
       json.key(field.name)
       json.value(field.value)
@@ -36,8 +42,7 @@ extension NotificationInfo {
     func resolved(_ names: [String]) -> [String] {
       var texts: [String] = []
       for name in names {
-        let field = record?.fields.first { $0.name == name }
-        let text = field?.value.argument ?? ""
+        let text = record?.value(of: name)?.argument ?? ""
         let fits = text.utf8.count <= left
         if fits { left -= text.utf8.count } else { look.isCut = true }
         texts.append(fits ? text : "")
@@ -78,17 +83,53 @@ extension Subscription {
 }
 
 extension FieldValue {
+  private static let charactersMax = 100
+
   /// As a localisation argument: text, at most 100 characters of it (CloudKit may cut there too).
   fileprivate var argument: String {
     switch self {
-    case .string(let text), .asset(let text): String(text.prefix(100))
+    case .string(let text), .asset(let text), .reference(let text, _): Self.start(of: text)
     case .int64(let number): number.description
     case .double(let number): number.description
     case .timestamp(let instant): instant.milliseconds.description
-    case .bytes(let bytes): Hex.text(bytes.prefix(50))
-    case .reference(let recordName, _): String(recordName.prefix(100))
+    case .bytes(let bytes): Hex.text(bytes.prefix(Self.charactersMax / 2))
     case .location(let latitude, let longitude): "\(latitude),\(longitude)"
-    case .list(let values): String(values.map(\.argument).joined(separator: ", ").prefix(100))
+    case .list(let values): Self.start(of: values)
+    }
+  }
+
+  /// Members one after another, as long as they can be seen.
+  private static func start(of values: [FieldValue]) -> String {
+    var text = ""
+    for (place, value) in values.enumerated() {
+      if place > 0 { text += ", " }
+      text += value.argument
+      // Two characters a member at the least; none has more than sixteen bytes that count.
+      if place > charactersMax / 2 || text.utf8.count > 16 * charactersMax { break }
+    }
+    return start(of: text)
+  }
+
+  /// A character may have any number of marks: 400 scalars are looked at.
+  private static func start(of text: String) -> String {
+    String(String(text.unicodeScalars.prefix(4 * charactersMax)).prefix(charactersMax))
+  }
+
+  /// No fewer than these does its JSON text have; of a list no more are counted than decide whether
+  /// it is beyond `limit`.
+  fileprivate func leastJSONBytes(upTo limit: Int) -> Int {
+    switch self {
+    case .string(let text), .asset(let text), .reference(let text, _): return 2 + text.utf8.count
+    case .bytes(let bytes): return 2 + 2 * bytes.count
+    case .int64, .double, .timestamp: return 1
+    case .location: return 5
+    case .list(let members):
+      var total = 1 + 2 * members.count
+      for member in members {
+        guard total <= limit else { break }
+        total += member.leastJSONBytes(upTo: limit) - 1
+      }
+      return total
     }
   }
 }

@@ -1,76 +1,114 @@
-/// A change as subscriptions look at it: its record's fields by name, system fields among them,
-/// and the words of its texts, which are taken apart once, however many filters search them.
+/// A change as subscriptions look at it. What costs the length of a field (the words of its texts,
+/// the set of a list's members) is done once, however many filters ask, and not before one asks.
 struct ChangeReading {
   let change: Change
   /// Nil: something befell the zone.
   let record: RecordChange?
-  /// By field; nil: it is no text.
-  private var words: [String: Set<String>?] = [:]
+  /// What comparing has cost so far: one for each subscription, filter, member and word looked at.
+  /// A fan-out ends a slice by it.
+  private(set) var work = 0
+  /// What reading the record's lists and texts has cost so far: bounded by the record.
+  private(set) var read = 0
+  /// By the field's place in the record.
+  private var lists: [Int: ListReading] = [:]
+  private var words: [Int: Set<SearchWords.Word>?] = [:]
 
   init(_ change: Change) {
     self.change = change
     if case .record(let record) = change.event { self.record = record } else { record = nil }
   }
 
-  /// The field's value; nil if the record has none.
+  /// A field's value, and its place if it is one of the record's fields.
+  struct Found {
+    let value: FieldValue
+    let place: Int?
+  }
+
+  mutating func spend(_ operations: Int) { work += operations }
+
+  /// Nil: the record has no such field.
   ///
-  /// - Parameter operand: what it is going to be compared with. Record and user names are strings
-  ///   or references, as the filter has it.
-  func value(of field: String, for operand: FieldValue) -> FieldValue? {
+  /// - Parameter filter: record and user names are strings or references, as its value has it.
+  func field(_ name: String, for filter: QueryRule.Filter) -> Found? {
     guard let record else { return nil }
-    guard let system = SystemField(field) else { return record.value(of: field) }
+    guard let system = filter.systemField else {
+      return record.fields.place(of: name).map {
+        Found(value: record.fields[$0].value, place: $0)
+      }
+    }
     let found: FieldValue? =
       switch system {
       case .recordName: .string(record.name)
       case .changeTag: record.tag.map { .string($0) }
-      default: record.value(of: field)
+      default: record.value(of: name)
       }
-    guard case .string(let name)? = found, operand.asksForReference else { return found }
-    return .reference(recordName: name, zone: nil)
+    guard let found else { return nil }
+    guard case .string(let name) = found, filter.asksForReference else {
+      return Found(value: found, place: nil)
+    }
+    return Found(value: .reference(recordName: name, zone: nil), place: nil)
   }
 
-  /// Words of a text or a list of texts; `self` is every text of the record.
-  mutating func words(of field: String) -> Set<String>? {
-    if let known = words[field] { return known }
-    let found = findWords(of: field)
-    words[field] = .some(found)
-    return found
+  /// Asks about a list; nil: the field is none, or one of another type.
+  ///
+  /// - Parameters:
+  ///   - kind: what the filter looks for; nil: values of several types.
+  ///   - isSane: the filter's value has no NaN.
+  mutating func look(
+    into found: Found, for kind: MemberKind?, _ isSane: Bool, _ body: (ListReading) -> Bool
+  ) -> Bool? {
+    guard isSane, let kind, let place = found.place, let list = list(found.value, at: place),
+      let own = list.kind, own.goes(with: kind)
+    else { return nil }
+    let before = (work: list.work, read: list.read)
+    defer {
+      work += list.work - before.work
+      read += list.read - before.read
+    }
+    return body(list)
   }
 
-  private func findWords(of field: String) -> Set<String>? {
-    var found: Set<String> = []
+  private mutating func list(_ value: FieldValue, at place: Int) -> ListReading? {
+    if let known = lists[place] { return known }
+    guard let members = value.members else { return nil }
+    let list = ListReading(members, in: change.zone)
+    lists[place] = list
+    read += members.count
+    return list
+  }
+
+  /// Words of a text or a list of texts; `self` is every text of the record. Nil: it is no text.
+  mutating func words(of field: String) -> Set<SearchWords.Word>? {
+    guard let record else { return nil }
+    let isWhole = field == QueryRule.Filter.wholeRecord
+    guard let place = isWhole ? -1 : record.fields.place(of: field) else { return nil }
+    if let known = words[place] { return known }
+    var found: Set<SearchWords.Word> = []
     var isText = false
-    for item in record?.fields ?? [] where SystemField(item.name) == nil {
-      guard field == QueryRule.Filter.wholeRecord || item.name == field else { continue }
-      if item.value.addWords(to: &found) { isText = true }
-      if item.name == field { break }
+    for field in isWhole ? record.fields[...] : record.fields[place...place]
+    where SystemField(field.name) == nil {
+      if addWords(of: field.value, to: &found) { isText = true }
     }
+    words[place] = .some(isText ? found : nil)
     return isText ? found : nil
-  }
-}
-
-extension RecordChange {
-  /// Where a producer names a field twice, the first one counts.
-  func value(of field: String) -> FieldValue? { fields.first { $0.name == field }?.value }
-}
-
-extension FieldValue {
-  fileprivate var asksForReference: Bool {
-    switch self {
-    case .reference: true
-    case .list(let members): members.first?.kind == .reference
-    default: false
-    }
   }
 
   /// False: this is no text.
-  fileprivate func addWords(to words: inout Set<String>) -> Bool {
-    if case .string(let text) = self {
+  private mutating func addWords(
+    of value: FieldValue, to words: inout Set<SearchWords.Word>
+  ) -> Bool {
+    if let text = value.text {
+      read += 1 + text.utf8.count
       SearchWords.add(text, to: &words)
       return true
     }
-    guard let members = members(of: .string) else { return false }
-    for case .string(let text) in members { SearchWords.add(text, to: &words) }
+    guard let members = value.members else { return false }
+    read += members.count
+    guard members.allSatisfy({ $0.kind == .string }) else { return false }
+    for case .string(let text) in members {
+      read += text.utf8.count
+      SearchWords.add(text, to: &words)
+    }
     return true
   }
 }

@@ -1,24 +1,21 @@
-/// How values compare. Nil everywhere: they do not go together, being of two types or NaN.
+/// How values compare: texts by their code points, as they are spelt. Nil everywhere: they do not
+/// go together, being of two types or NaN.
 extension FieldValue {
+  /// Equality of two values of one type.
+  ///
   /// - Parameter zone: what a reference without a zone points into: the record's own.
-  func isEqual(to other: FieldValue, in zone: ZoneID) -> Bool? {
-    guard kind == other.kind, !hasNaN, !other.hasNaN else { return nil }
-    guard case .list(let members) = self, case .list(let others) = other else {
-      return isSame(as: other, in: zone)
-    }
-    guard let kind = members.first?.kind ?? others.first?.kind else { return true }
-    guard self.members(of: kind) != nil, other.members(of: kind) != nil else { return nil }
-    guard members.count == others.count else { return false }
-    return zip(members, others).allSatisfy { $0.isEqual(to: $1, in: zone) == true }
-  }
-
-  /// Equality of two single values of one type.
-  private func isSame(as other: FieldValue, in zone: ZoneID) -> Bool {
+  func isEqual(to other: FieldValue, in zone: ZoneID) -> Bool {
     guard case .reference(let name, let named) = self,
       case .reference(let otherName, let otherNamed) = other
     else { return self == other }
-    return name == otherName
+    return Spelling.areSame(name, otherName)
       && Self.target(named, from: zone) == Self.target(otherNamed, from: zone)
+  }
+
+  /// With the zone it points into: equal to all that filters take for equal.
+  func resolved(in zone: ZoneID) -> FieldValue {
+    guard case .reference(let name, let named) = self else { return self }
+    return .reference(recordName: name, zone: Self.target(named, from: zone))
   }
 
   /// A zone left out is the record's own; an owner left out is its zone's.
@@ -29,19 +26,20 @@ extension FieldValue {
 
   func precedes(_ other: FieldValue) -> Bool? {
     switch (self, other) {
-    case (.string(let left), .string(let right)): left < right
+    case (.string(let left), .string(let right)): Spelling.precedes(left, right)
     case (.int64(let left), .int64(let right)): left < right
     case (.timestamp(let left), .timestamp(let right)): left < right
     case (.double(let left), .double(let right)):
       left.isNaN || right.isNaN ? nil : left < right
-    case (.bytes(let left), .bytes(let right)): left.lexicographicallyPrecedes(right)
+    case (.bytes(let left), .bytes(let right)):
+      left.withUnsafeBytes { left in right.withUnsafeBytes { Spelling.precedes(left, $0) } }
     default: nil
     }
   }
 
-  func begins(with other: FieldValue) -> Bool? {
-    guard case .string(let text) = self, case .string(let start) = other else { return nil }
-    return text.hasPrefix(start)
+  /// False for what is no text.
+  func begins(with start: String) -> Bool {
+    text.map { Spelling.begins($0, with: start) } ?? false
   }
 
   func isNear(_ other: FieldValue, distance: Double?) -> Bool? {
@@ -53,17 +51,50 @@ extension FieldValue {
       (latitude, longitude), (otherLatitude, otherLongitude), distance: distance)
   }
 
-  /// Whether this is a member of a list of its type.
-  func isMember(of list: FieldValue, in zone: ZoneID) -> Bool? {
-    guard kind != .list, !hasNaN, let members = list.members(of: kind) else { return nil }
-    return members.contains { $0.isEqual(to: self, in: zone) == true }
+  var text: String? {
+    guard case .string(let text) = self else { return nil }
+    return text
   }
 
-  /// This list's members, if they are of one type, and that one; an empty list is of any type.
-  func members(of kind: Kind) -> [FieldValue]? {
-    guard case .list(let members) = self, members.allSatisfy({ $0.kind == kind }) else {
-      return nil
-    }
+  var members: [FieldValue]? {
+    guard case .list(let members) = self else { return nil }
     return members
+  }
+}
+
+extension FieldValue {
+  /// As they are spelt. Swift would take two spellings of a text for one, and long to find out.
+  package static func == (left: FieldValue, right: FieldValue) -> Bool {
+    switch (left, right) {
+    case (.string(let left), .string(let right)): Spelling.areSame(left, right)
+    case (.int64(let left), .int64(let right)): left == right
+    case (.double(let left), .double(let right)): left == right
+    case (.bytes(let left), .bytes(let right)): left == right
+    case (.timestamp(let left), .timestamp(let right)): left == right
+    case (.reference(let left, let leftZone), .reference(let right, let rightZone)):
+      Spelling.areSame(left, right) && leftZone == rightZone
+    case (.location(let latitude, let longitude), .location(let other, let otherLongitude)):
+      latitude == other && longitude == otherLongitude
+    case (.asset(let left), .asset(let right)): Spelling.areSame(left, right)
+    case (.list(let left), .list(let right)): left == right
+    default: false
+    }
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(kind)
+    switch self {
+    case .string(let text), .asset(let text), .reference(let text, _):
+      var text = text
+      text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    case .int64(let number): hasher.combine(number)
+    case .double(let number): hasher.combine(number)
+    case .bytes(let bytes): hasher.combine(bytes)
+    case .timestamp(let instant): hasher.combine(instant)
+    case .location(let latitude, let longitude):
+      hasher.combine(latitude)
+      hasher.combine(longitude)
+    case .list(let members): hasher.combine(members)
+    }
   }
 }

@@ -2,49 +2,80 @@ extension QueryRule.Filter {
   /// Whether a record passes. What does not go together (a missing field, another type, NaN) does
   /// not pass, for negative comparators neither.
   func passes(_ reading: inout ChangeReading) -> Bool {
-    if comparator.operand == .text { return finds(reading.words(of: field)) }
-    guard let found = reading.value(of: field, for: value),
-      let holds = holds(found, in: reading.change.zone)
-    else { return false }
+    reading.spend(1)
+    if comparator.operand == .text { return finds(&reading) }
+    guard let holds = holds(&reading) else { return false }
     return holds != comparator.isNegative
   }
 
-  private func finds(_ found: Set<String>?) -> Bool {
-    guard let found, !words.isEmpty else { return false }
-    return comparator == .containsAllTokens
-      ? words.allSatisfy(found.contains) : words.contains(where: found.contains)
+  private func finds(_ reading: inout ChangeReading) -> Bool {
+    guard let found = reading.words(of: field), !words.isEmpty else { return false }
+    var looked = 0
+    defer { reading.spend(looked) }
+    let isAll = comparator == .containsAllTokens
+    for word in words {
+      looked += 1
+      if found.contains(word) != isAll { return !isAll }
+    }
+    return isAll
   }
 
   /// What the comparator says, its negation aside; nil: the types do not go together.
-  private func holds(_ found: FieldValue, in zone: ZoneID) -> Bool? {
+  private func holds(_ reading: inout ChangeReading) -> Bool? {
+    guard let found = reading.field(field, for: self) else { return nil }
     switch comparator {
-    case .equals, .notEquals: found.isEqual(to: value, in: zone)
-    case .lessThan: found.precedes(value)
-    case .lessThanOrEquals: value.precedes(found).map { !$0 }
-    case .greaterThan: value.precedes(found)
-    case .greaterThanOrEquals: found.precedes(value).map { !$0 }
-    case .near: found.isNear(value, distance: distance)
-    case .containsAllTokens, .containsAnyTokens: nil
-    case .in, .notIn: found.isMember(of: value, in: zone)
-    case .beginsWith, .notBeginsWith: found.begins(with: value)
-    case .listContains, .notListContains: value.isMember(of: found, in: zone)
-    case .listContainsAll, .notListContainsAll: contains(found, in: zone, all: true)
-    case .listContainsAny, .notListContainsAny: contains(found, in: zone, all: false)
-    case .listMemberBeginsWith, .notListMemberBeginsWith: hasMember(found, beginningWith: value)
+    case .equals, .notEquals: return isEqual(found, &reading)
+    case .lessThan: return found.value.precedes(value)
+    case .lessThanOrEquals: return value.precedes(found.value).map { !$0 }
+    case .greaterThan: return value.precedes(found.value)
+    case .greaterThanOrEquals: return found.value.precedes(value).map { !$0 }
+    case .near: return found.value.isNear(value, distance: distance)
+    case .containsAllTokens, .containsAnyTokens: return nil
+    case .in, .notIn: return isOne(found, &reading)
+    case .beginsWith, .notBeginsWith:
+      guard let start = value.text, found.value.text != nil else { return nil }
+      return found.value.begins(with: start)
+    case .listContains, .notListContains:
+      let kind = value.kind == .list ? nil : MemberKind.only(value.kind)
+      return reading.look(into: found, for: kind, isSane) { $0.contains(value) }
+    case .listContainsAll, .notListContainsAll: return contains(found, all: true, &reading)
+    case .listContainsAny, .notListContainsAny: return contains(found, all: false, &reading)
+    case .listMemberBeginsWith, .notListMemberBeginsWith:
+      guard let start = value.text else { return nil }
+      return reading.look(into: found, for: .only(.string), true) {
+        $0.hasMember(beginningWith: start)
+      }
     }
   }
 
-  private func hasMember(_ found: FieldValue, beginningWith start: FieldValue) -> Bool? {
-    guard start.kind == .string, let members = found.members(of: .string) else { return nil }
-    return members.contains { $0.begins(with: start) == true }
+  private func isEqual(_ found: ChangeReading.Found, _ reading: inout ChangeReading) -> Bool? {
+    guard isSane, found.value.kind == value.kind else { return nil }
+    let zone = reading.change.zone
+    guard let others = value.members else {
+      return found.value.hasNaN ? nil : found.value.isEqual(to: value, in: zone)
+    }
+    reading.spend(others.count)
+    return reading.look(into: found, for: members, isSane) { list in
+      list.members.count == others.count
+        && zip(list.members, others).allSatisfy { $0.isEqual(to: $1, in: zone) }
+    }
   }
 
-  private func contains(_ found: FieldValue, in zone: ZoneID, all: Bool) -> Bool? {
-    guard case .list(let wanted) = value, case .list(let members) = found else { return nil }
-    if let kind = wanted.first?.kind ?? members.first?.kind {
-      guard value.members(of: kind) != nil, found.members(of: kind) != nil else { return nil }
+  private func isOne(_ found: ChangeReading.Found, _ reading: inout ChangeReading) -> Bool? {
+    guard let choices = value.members, let members, found.value.kind != .list,
+      !found.value.hasNaN, members.goes(with: .only(found.value.kind))
+    else { return nil }
+    reading.spend(choices.count)
+    let zone = reading.change.zone
+    return choices.contains { $0.isEqual(to: found.value, in: zone) }
+  }
+
+  private func contains(
+    _ found: ChangeReading.Found, all: Bool, _ reading: inout ChangeReading
+  ) -> Bool? {
+    guard let wanted = value.members else { return nil }
+    return reading.look(into: found, for: members, isSane) { list in
+      all ? wanted.allSatisfy(list.contains) : wanted.contains(where: list.contains)
     }
-    let isThere = { (one: FieldValue) in one.isMember(of: found, in: zone) == true }
-    return all ? wanted.allSatisfy(isThere) : wanted.contains(where: isThere)
   }
 }

@@ -28,23 +28,34 @@ struct Postings: Sendable {
   func lists(for record: RecordChange) -> [SerialList] {
     var found = rest.isEmpty ? [] : [rest]
     guard !anchored.isEmpty else { return found }
-    for field in record.fields { find(field.name, field.value, &found) }
+    if anchored.count < record.fields.count {
+      for place in anchored.keys {
+        if let value = record.value(of: place.field) { find(place, value, &found) }
+      }
+    } else {
+      for field in record.fields { find(field.name, field.value, &found) }
+    }
     find(SystemField.recordName.rawValue, .string(record.name), &found)
     if let tag = record.tag { find(SystemField.changeTag.rawValue, .string(tag), &found) }
     return found
   }
 
   private func find(_ field: String, _ value: FieldValue, _ found: inout [SerialList]) {
-    if let lists = anchored[Anchor.Place(field: field, isMember: false)],
-      let list = lists[value.anchor]
-    {
-      found.append(list)
+    find(Anchor.Place(field: field, isMember: false), value, &found)
+    find(Anchor.Place(field: field, isMember: true), value, &found)
+  }
+
+  private func find(_ place: Anchor.Place, _ value: FieldValue, _ found: inout [SerialList]) {
+    guard let lists = anchored[place] else { return }
+    guard place.isMember else {
+      if let list = lists[value.anchor] { found.append(list) }
+      return
     }
-    guard case .list(let members) = value,
-      let lists = anchored[Anchor.Place(field: field, isMember: true)]
-    else { return }
-    for member in Set(members.map(\.anchor)) {
-      if let list = lists[member] { found.append(list) }
+    // Only what is found is remembered: a list may be long, and have a member many times.
+    var seen: Set<FieldValue> = []
+    for member in value.members ?? [] {
+      let anchor = member.anchor
+      if let list = lists[anchor], seen.insert(anchor).inserted { found.append(list) }
     }
   }
 }
@@ -55,6 +66,10 @@ struct Anchor {
     let field: String
     /// The value is a member of the field's list, not the field's value.
     let isMember: Bool
+
+    static func == (left: Place, right: Place) -> Bool {
+      left.isMember == right.isMember && Spelling.areSame(left.field, right.field)
+    }
   }
 
   let place: Place

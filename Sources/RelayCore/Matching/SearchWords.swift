@@ -1,14 +1,38 @@
-/// Token search: a text's words are its runs of letters and digits, compared without regard to
-/// case. Marks belong to the letter before them, so that `é` is one letter however it is written.
+/// Token search: a text's words are its runs of letters and digits of any script, compared without
+/// regard to case. Marks belong to the letter before them, and `é` is one letter however it is
+/// written: here alone texts are not compared by their code points.
 enum SearchWords {
-  /// A text's words, in lower case, each added once.
-  static func add(_ text: String, to words: inout Set<String>) {
+  /// A word in lower case. Swift's comparison of texts takes time where they are spelt in several
+  /// ways, so that its hash is made once.
+  struct Word: Hashable, Sendable {
+    let text: String
+    private let hash: Int
+
+    init(_ text: String) {
+      self.text = text.lowercased()
+      hash = self.text.hashValue
+    }
+
+    static func == (left: Word, right: Word) -> Bool {
+      guard left.hash == right.hash else { return false }
+      return Spelling.areSame(left.text, right.text) || left.text == right.text
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+  }
+
+  /// A longer run is no word: nobody looks for it, and Swift takes long to compare a letter with
+  /// thousands of marks.
+  static let wordBytesMax = 255
+
+  /// A text's words, each added once.
+  static func add(_ text: String, to words: inout Set<Word>) {
     each(of: text) { words.insert($0) }
   }
 
   /// The words of a string or of a list of strings, in their order.
-  static func ofAll(in value: FieldValue) -> [String] {
-    var words: [String] = []
+  static func ofAll(in value: FieldValue) -> [Word] {
+    var words: [Word] = []
     switch value {
     case .string(let text): each(of: text) { words.append($0) }
     case .list(let values): for value in values { words += ofAll(in: value) }
@@ -17,17 +41,38 @@ enum SearchWords {
     return words
   }
 
-  private static func each(of text: String, _ body: (String) -> Void) {
-    var word = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
-      if isPart(scalar) {
-        word.append(scalar)
-      } else if !word.isEmpty {
-        body(String(word).lowercased())
-        word.removeAll()
+  private static func each(of text: String, _ body: (Word) -> Void) {
+    guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return eachOfAnyScript(of: text, body) }
+    var text = text
+    text.withUTF8 { bytes in
+      var start = 0
+      for place in 0...bytes.count {
+        if place < bytes.count, isPart(Unicode.Scalar(bytes[place])) { continue }
+        let run = bytes[start..<place]
+        start = place + 1
+        guard 1...wordBytesMax ~= run.count else { continue }
+        body(Word(String(decoding: UnsafeBufferPointer(rebasing: run), as: UTF8.self)))
       }
     }
-    if !word.isEmpty { body(String(word).lowercased()) }
+  }
+
+  private static func eachOfAnyScript(of text: String, _ body: (Word) -> Void) {
+    let scalars = text.unicodeScalars
+    var start: String.Index?
+    func end(_ place: String.Index) {
+      guard let first = start else { return }
+      start = nil
+      let run = text[first..<place]
+      if run.utf8.count <= wordBytesMax { body(Word(String(run))) }
+    }
+    for place in scalars.indices {
+      if isPart(scalars[place]) {
+        start = start ?? place
+      } else {
+        end(place)
+      }
+    }
+    end(text.endIndex)
   }
 
   private static func isPart(_ scalar: Unicode.Scalar) -> Bool {

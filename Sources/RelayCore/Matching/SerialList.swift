@@ -47,7 +47,16 @@ struct SerialList: Sendable {
     pieces.insert(upper, at: piece + 1)
   }
 
-  var pieceCount: Int { pieces.count }
+  /// By the number of pieces, and for a tie by the first serial: the same in every replay.
+  static func isShorter(_ left: SerialList, _ right: SerialList) -> Bool {
+    guard left.pieces.count == right.pieces.count else {
+      return left.pieces.count < right.pieces.count
+    }
+    guard let one = left.pieces.first?.first, let other = right.pieces.first?.first else {
+      return false
+    }
+    return one.serial < other.serial
+  }
 
   /// How many items there are; not counted further than to `most` + 1.
   func count(upTo most: Int) -> Int {

@@ -7,20 +7,21 @@ extension Subscription {
 
   /// The same for many subscriptions: the change is read once.
   func fires(for reading: inout ChangeReading) -> Bool {
+    reading.spend(1)
     switch rule {
-    case .query(let rule): rule.fires(for: &reading)
+    case .query(let rule): return rule.fires(for: &reading)
     case .zone(let zone, let recordType):
-      zone == reading.change.zone && Self.concerns(reading, recordType: recordType)
+      return zone == reading.change.zone && Self.concerns(reading, recordType: recordType)
     case .database(let recordType):
       // The default zone has no sync semantics: its changes do not fire.
-      !reading.change.zone.isDefault && Self.concerns(reading, recordType: recordType)
+      return !reading.change.zone.isDefault && Self.concerns(reading, recordType: recordType)
     }
   }
 
   /// A record type limits the wake to records of that type; what befalls the zone always counts.
   private static func concerns(_ reading: ChangeReading, recordType: String?) -> Bool {
     guard let recordType, let record = reading.record else { return true }
-    return record.type == recordType
+    return Spelling.areSame(record.type, recordType)
   }
 
   /// Equal in what it listens to; the id and the looks of its notifications aside (15/2032).
@@ -32,7 +33,7 @@ extension Subscription {
 extension QueryRule {
   /// The record type decides first: it spares most subscriptions the rest.
   func fires(for reading: inout ChangeReading) -> Bool {
-    guard let record = reading.record, record.type == recordType,
+    guard let record = reading.record, Spelling.areSame(record.type, recordType),
       firesOn.contains(record.verb.firing)
     else { return false }
     if let scope = zone, scope != reading.change.zone { return false }

@@ -8,10 +8,13 @@ package struct SubscriptionIndex: Sendable {
   package final class Held: Hashable, Sendable {
     package let serial: Position
     package let subscription: Subscription
+    /// Equal rules have the same: two that differ are told apart without comparing all of them.
+    let ruleHash: Int
 
     package init(serial: Position, subscription: Subscription) {
       self.serial = serial
       self.subscription = subscription
+      ruleHash = subscription.rule.hashValue
     }
 
     package static func == (left: Held, right: Held) -> Bool {
@@ -36,19 +39,49 @@ package struct SubscriptionIndex: Sendable {
 
   /// By user; each in order of serial.
   private var held: [[Held]] = []
+  /// By user: what its subscriptions count for their bound in bytes.
+  private var bytes: [Int] = []
   private var postings: [PublicKey: Postings] = [:]
+  private var named: [NamingKey: NamedFields] = [:]
 
   private struct PublicKey: Hashable {
     var scope: Scope
     var recordType: String
   }
 
+  private struct NamingKey: Hashable {
+    var scope: Scope
+    var database: Database
+
+    init(_ database: Database, _ scope: Scope) {
+      self.scope = scope
+      self.database = database
+    }
+
+    /// Nil: its changes come from no other partition.
+    init?(_ subscription: Subscription, in scope: Scope) {
+      guard subscription.database != .private else { return nil }
+      self.init(subscription.database, scope)
+    }
+  }
+
   package init() {}
 
   package func all(of user: Int) -> [Held] { user < held.count ? held[user] : [] }
 
+  /// What a user's subscriptions count together (`Subscription.bytes`).
+  package func bytes(of user: Int) -> Int { user < bytes.count ? bytes[user] : 0 }
+
+  /// The fields that subscriptions to the public database, or to shared ones, name: what a change
+  /// forwarded to this partition has to carry.
+  package func namedFields(_ database: Database, in scope: Scope) -> NamedFields {
+    named[NamingKey(database, scope)] ?? NamedFields()
+  }
+
   /// True if nothing is indexed; for tests.
-  var isWithoutPostings: Bool { postings.isEmpty }
+  var isWithoutPostings: Bool {
+    postings.isEmpty && named.isEmpty && bytes.allSatisfy { $0 == 0 }
+  }
 
   package func find(_ id: SubscriptionID, _ database: Database, of user: Int) -> Held? {
     all(of: user).first { $0.subscription.id == id && $0.subscription.database == database }
@@ -57,13 +90,20 @@ package struct SubscriptionIndex: Sendable {
   /// Saves anew or in place of one with the same serial. Costs the same however many users there
   /// are; O(log n) among the user's own and those of its record type.
   package mutating func save(_ new: Held, of user: Int, in scope: Scope) {
-    while held.count <= user { held.append([]) }
+    while held.count <= user {
+      held.append([])
+      bytes.append(0)
+    }
+    bytes[user] += new.subscription.bytes
     let place = place(of: new.serial, of: user)
     if place < held[user].count, held[user][place].serial == new.serial {
-      unpost(held[user][place], in: scope)
+      forget(held[user][place], of: user, in: scope)
       held[user][place] = new
     } else {
       held[user].insert(new, at: place)
+    }
+    if let naming = NamingKey(new.subscription, in: scope) {
+      named[naming, default: NamedFields()].add(new.subscription)
     }
     guard case .query(let rule) = new.subscription.rule, new.subscription.database == .public
     else { return }
@@ -75,10 +115,15 @@ package struct SubscriptionIndex: Sendable {
     guard user < held.count else { return }
     let place = place(of: serial, of: user)
     guard place < held[user].count, held[user][place].serial == serial else { return }
-    unpost(held[user].remove(at: place), in: scope)
+    forget(held[user].remove(at: place), of: user, in: scope)
   }
 
-  private mutating func unpost(_ old: Held, in scope: Scope) {
+  private mutating func forget(_ old: Held, of user: Int, in scope: Scope) {
+    bytes[user] -= old.subscription.bytes
+    if let naming = NamingKey(old.subscription, in: scope) {
+      named[naming]?.remove(old.subscription)
+      if named[naming]?.isEmpty == true { named[naming] = nil }
+    }
     guard case .query(let rule) = old.subscription.rule, old.subscription.database == .public
     else { return }
     let key = PublicKey(scope: scope, recordType: rule.recordType)
@@ -101,8 +146,15 @@ package struct SubscriptionIndex: Sendable {
   package func matches(
     _ change: Change, in database: Database, of user: Int, before ordinal: Ordinal
   ) -> [Held] {
-    guard user < held.count else { return [] }
     var reading = ChangeReading(change)
+    return matches(&reading, in: database, of: user, before: ordinal)
+  }
+
+  /// The same, and what it cost.
+  func matches(
+    _ reading: inout ChangeReading, in database: Database, of user: Int, before ordinal: Ordinal
+  ) -> [Held] {
+    guard user < held.count else { return [] }
     var found: [Held] = []
     for held in held[user] {
       guard held.serial.ordinal < ordinal else { break }
@@ -120,20 +172,26 @@ package struct SubscriptionIndex: Sendable {
   package func publicMatches(
     _ change: Change, after cursor: Position, before ordinal: Ordinal, limit: Int
   ) -> Page {
-    var page = Page()
     var reading = ChangeReading(change)
+    return publicMatches(&reading, after: cursor, before: ordinal, limit: limit)
+  }
+
+  /// The same, and what it cost.
+  func publicMatches(
+    _ reading: inout ChangeReading, after cursor: Position, before ordinal: Ordinal, limit: Int
+  ) -> Page {
+    var page = Page()
     guard let record = reading.record,
-      let postings = postings[PublicKey(scope: change.scope, recordType: record.type)]
+      let postings = postings[PublicKey(scope: reading.change.scope, recordType: record.type)]
     else { return page }
     var merge = SerialMerge(postings.lists(for: record), after: cursor)
-    var left = (limit + 1) * Self.looksPerHit
+    let workMax = (limit + 1) * Self.workPerHit
     var last = cursor
     while let item = merge.next(), item.serial.ordinal < ordinal {
-      if left == 0 {
+      if reading.work >= workMax {
         page.next = last
         return page
       }
-      left -= 1
       if item.held.subscription.fires(for: &reading) {
         if page.hits.count == limit {
           page.next = page.hits[limit - 1].held.serial
@@ -164,33 +222,12 @@ package struct SubscriptionIndex: Sendable {
   func publicPlace(_ change: Change, _ draw: UInt64) -> Position {
     guard case .record(let record) = change.event,
       let postings = postings[PublicKey(scope: change.scope, recordType: record.type)],
-      let longest = postings.lists(for: record).max(by: { $0.pieceCount < $1.pieceCount })
+      let longest = postings.lists(for: record).max(by: SerialList.isShorter)
     else { return .zero }
     return longest.serial(draw)
   }
 
-  /// A slice of 1,000 looks at 64,000 at most: some milliseconds.
-  private static let looksPerHit = 64
-}
-
-/// Several lists as one, in order of serial, each serial once.
-private struct SerialMerge {
-  private var walks: [SerialList.Walk]
-
-  init(_ lists: [SerialList], after cursor: Position) {
-    walks = lists.map { $0.walk(after: cursor) }.filter { $0.item != nil }
-  }
-
-  mutating func next() -> SerialList.Item? {
-    var lowest: SerialList.Item?
-    for walk in walks {
-      guard let item = walk.item else { continue }
-      if lowest.map({ item.serial < $0.serial }) ?? true { lowest = item }
-    }
-    guard let lowest else { return nil }
-    for index in walks.indices where walks[index].item?.serial == lowest.serial {
-      walks[index].advance()
-    }
-    return lowest
-  }
+  /// A slice of 1,000 looks at 64,000 subscriptions with a filter each, or at fewer with more or
+  /// longer ones: some milliseconds.
+  private static let workPerHit = 128
 }

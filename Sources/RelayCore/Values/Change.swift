@@ -68,14 +68,24 @@ package struct RecordChange: Hashable, Sendable {
   package var name: String
   package var type: String
   package var tag: String?
-  package var fields: [Field]
+  private var ordered: [Field]
 
   package init(verb: Verb, name: String, type: String, tag: String? = nil, fields: [Field] = []) {
     self.verb = verb
     self.name = name
     self.type = type
     self.tag = tag
-    self.fields = fields
+    ordered = Field.inOrder(fields)
+  }
+
+  /// In order of name, each name once, however they come.
+  package var fields: [Field] {
+    get { ordered }
+    set { ordered = Field.inOrder(newValue) }
+  }
+
+  package func value(of field: String) -> FieldValue? {
+    ordered.place(of: field).map { ordered[$0].value }
   }
 
   package enum Verb: UInt8, Hashable, Sendable { case created = 1, updated, deleted }

@@ -120,7 +120,7 @@ extension QueryRule.Filter {
   /// The words of a search are kept beside its text.
   fileprivate var footprint: Int {
     words.reduce(Footprint.fact / 4 + field.footprint + value.footprint) {
-      $0 + Footprint.piece + $1.footprint
+      $0 + Footprint.piece + $1.text.footprint
     }
   }
 }

@@ -11,6 +11,37 @@ package struct Field: Hashable, Sendable {
     self.name = name
     self.value = value
   }
+
+  /// In order of name, which lets a field be found without looking at all of them. Where a producer
+  /// names a field twice, the first one counts.
+  static func inOrder(_ fields: [Field]) -> [Field] {
+    let isInOrder = zip(fields, fields.dropFirst()).allSatisfy {
+      Spelling.precedes($0.name, $1.name)
+    }
+    guard !isInOrder else { return fields }
+    let places = fields.indices.sorted { left, right in
+      let (one, other) = (fields[left].name, fields[right].name)
+      return Spelling.areSame(one, other) ? left < right : Spelling.precedes(one, other)
+    }
+    var ordered: [Field] = []
+    for place in places {
+      if let last = ordered.last, Spelling.areSame(last.name, fields[place].name) { continue }
+      ordered.append(fields[place])
+    }
+    return ordered
+  }
+}
+
+extension [Field] {
+  /// The place of the field of this name, in fields that are in order.
+  func place(of name: String) -> Int? {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if Spelling.precedes(self[middle].name, name) { low = middle + 1 } else { high = middle }
+    }
+    return low < count && Spelling.areSame(self[low].name, name) ? low : nil
+  }
 }
 
 /// CloudKit's field types, and lists of them.

@@ -12,8 +12,12 @@ extension QueryRule {
     package let value: FieldValue
     /// Metres, with `near` only.
     package let distance: Double?
-    /// What a token search looks for, in lower case.
-    let words: [String]
+    /// What a token search looks for.
+    let words: [SearchWords.Word]
+    /// The type of a list's members; nil: it is no list, or not of one type.
+    let members: MemberKind?
+    /// NaN goes with nothing.
+    let isSane: Bool
 
     package init(
       field: String, comparator: Comparator, value: FieldValue, distance: Double? = nil
@@ -23,12 +27,35 @@ extension QueryRule {
       self.value = value
       self.distance = distance
       words = comparator.operand == .text ? SearchWords.ofAll(in: value) : []
+      members = value.members.flatMap { MemberKind($0) }
+      isSane = !value.hasNaN
+    }
+
+    /// All else follows from these.
+    package static func == (left: Filter, right: Filter) -> Bool {
+      left.comparator == right.comparator && left.distance == right.distance
+        && Spelling.areSame(left.field, right.field) && left.value == right.value
+    }
+
+    package func hash(into hasher: inout Hasher) {
+      hasher.combine(field)
+      hasher.combine(comparator)
+      hasher.combine(value)
     }
 
     package static let wholeRecord = "self"
 
     /// Nil: a field of the record, or all its texts.
     package var systemField: SystemField? { SystemField(field) }
+
+    /// Record and user names are strings or references, as the filter's value has it.
+    var asksForReference: Bool {
+      switch value {
+      case .reference: true
+      case .list(let members): members.first?.kind == .reference
+      default: false
+      }
+    }
   }
 }
 

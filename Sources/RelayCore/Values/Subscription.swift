@@ -23,6 +23,16 @@ package struct Subscription: Hashable, Sendable {
     /// A custom zone of one's own; the record type limits the wake, never the zone's feed.
     case zone(ZoneID, recordType: String?)
     case database(recordType: String?)
+
+    package static func == (left: Rule, right: Rule) -> Bool {
+      switch (left, right) {
+      case (.query(let left), .query(let right)): left == right
+      case (.zone(let left, let leftType), .zone(let right, let rightType)):
+        left == right && Spelling.areSame(leftType, rightType)
+      case (.database(let left), .database(let right)): Spelling.areSame(left, right)
+      default: false
+      }
+    }
   }
 }
 
@@ -44,6 +54,11 @@ package struct QueryRule: Hashable, Sendable {
     self.firesOn = firesOn
     self.firesOnce = firesOnce
     self.zone = zone
+  }
+
+  package static func == (left: QueryRule, right: QueryRule) -> Bool {
+    left.firesOn == right.firesOn && left.firesOnce == right.firesOnce && left.zone == right.zone
+      && Spelling.areSame(left.recordType, right.recordType) && left.filters == right.filters
   }
 
   /// CloudKit's firing option bits, less `once`.

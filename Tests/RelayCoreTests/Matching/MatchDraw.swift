@@ -14,11 +14,14 @@ struct MatchDraw {
     .string, .int64, .double, .bytes, .timestamp, .reference, .location, .asset,
   ]
   private static let names = ["a", "b", "c"]
+  /// Two of one text, what a collation would put between them, and two at the basic plane's end.
+  private static let spellings = ["\u{e9}t", "e\u{301}t", "f", "\u{ffee}", "\u{1f600}"]
 
   mutating func value(_ kind: FieldValue.Kind) -> FieldValue {
     switch kind {
     case .string:
-      .string(draw.pick(["", "ant", "ant hill", "Antler", "Hill 7", "7", "_abc", "A1"]))
+      .string(
+        draw.pick(["", "ant", "ant hill", "Antler", "Hill 7", "7", "_abc", "A1"] + Self.spellings))
     case .int64: .int64(Int64(draw.below(4)) - 1)
     case .double: .double(Double(draw.below(4)) / 2)
     case .bytes: .bytes(draw.pick([[], [1], [1, 2], [2]]))

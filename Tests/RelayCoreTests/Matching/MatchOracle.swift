@@ -82,7 +82,7 @@ enum MatchOracle {
       return members.map { spell($0, zone) }.contains(left)
     case "BEGINS_WITH":
       guard case .string(let a) = found, case .string(let b) = value else { return nil }
-      return Array(a).starts(with: Array(b))
+      return Array(a.utf8).starts(with: Array(b.utf8))
     case "LIST_MEMBER_BEGINS_WITH":
       guard case .list(let members) = found, case .string = value,
         members.allSatisfy({ type($0) == "string" })
@@ -113,21 +113,24 @@ enum MatchOracle {
 
   private static func type(_ value: FieldValue) -> String { "\(value.kind)" }
 
-  /// Equal spellings for equal values.
-  private static func spell(_ value: FieldValue, _ zone: ZoneID) -> String {
+  /// Equal bytes for equal values.
+  private static func spell(_ value: FieldValue, _ zone: ZoneID) -> [UInt8] {
     switch value {
     case .reference(let name, let named):
       let target = named ?? zone
-      return "reference \(name) \(target.name) \(target.owner.name)"
-    case .list(let members): return "[" + members.map { spell($0, zone) + "," }.joined() + "]"
-    default: return "\(value)"
+      return Array("reference \(name) \(target.name) \(target.owner.name)".utf8)
+    case .list(let members): return Array(members.map { spell($0, zone) + [0] }.joined())
+    default: return Array("\(value)".utf8)
     }
   }
 
   private static func order(_ left: FieldValue, _ right: FieldValue) -> Int? {
     func sign<Value: Comparable>(_ a: Value, _ b: Value) -> Int { a < b ? -1 : a == b ? 0 : 1 }
     switch (left, right) {
-    case (.string(let a), .string(let b)): return sign(a, b)
+    case (.string(let a), .string(let b)):
+      let (left, right) = (a.unicodeScalars.map(\.value), b.unicodeScalars.map(\.value))
+      if left == right { return 0 }
+      return left.lexicographicallyPrecedes(right) ? -1 : 1
     case (.int64(let a), .int64(let b)): return sign(a, b)
     case (.double(let a), .double(let b)): return sign(a, b)
     case (.timestamp(let a), .timestamp(let b)): return sign(a.milliseconds, b.milliseconds)

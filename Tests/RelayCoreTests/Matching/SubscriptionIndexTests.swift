@@ -64,7 +64,7 @@ import Testing
   func aPredicateFiresAsTheOracleSays(seed: UInt64) {
     var draw = MatchDraw(seed: seed)
     var fired = 0
-    for round in 0..<8_000 {
+    for round in 0..<10_000 {
       let change = draw.change(.private)
       guard case .record(let record) = change.event else { continue }
       var rule = draw.rule()

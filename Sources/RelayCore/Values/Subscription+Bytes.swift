@@ -1,0 +1,56 @@
+extension Subscription {
+  /// What a subscription counts for its user's bound in bytes: 64, its texts, and 16 more for each
+  /// filter, each member of a filter's list, each word searched for and each argument, for these
+  /// cost memory and are looked at however short they are.
+  package var bytes: Int {
+    var bytes = 64 + id.name.utf8.count + info.bytes
+    switch rule {
+    case .query(let rule):
+      bytes += rule.recordType.utf8.count + (rule.zone?.bytes ?? 0)
+      for filter in rule.filters { bytes += filter.bytes }
+    case .zone(let zone, let recordType):
+      bytes += zone.bytes + (recordType?.utf8.count ?? 0)
+    case .database(let recordType):
+      bytes += recordType?.utf8.count ?? 0
+    }
+    return bytes
+  }
+}
+
+extension QueryRule.Filter {
+  fileprivate var bytes: Int {
+    16 + field.utf8.count + value.bytes + 16 * words.count
+  }
+}
+
+extension FieldValue {
+  /// Bytes of its texts, or of its number.
+  package var bytes: Int {
+    switch self {
+    case .string(let text), .asset(let text): text.utf8.count
+    case .bytes(let bytes): bytes.count
+    case .reference(let name, let zone): name.utf8.count + (zone?.bytes ?? 0)
+    case .int64, .double, .timestamp: 8
+    case .location: 16
+    case .list(let members): members.reduce(0) { $0 + 16 + $1.bytes }
+    }
+  }
+}
+
+extension ZoneID {
+  fileprivate var bytes: Int { name.utf8.count + owner.name.utf8.count }
+}
+
+extension NotificationInfo {
+  fileprivate var bytes: Int {
+    let texts: [String?] = [
+      alert.body, alert.bodyKey, alert.title, alert.titleKey, alert.subtitle, alert.subtitleKey,
+      alert.actionKey, alert.launchImage, sound, category, collapseKey,
+    ]
+    let lists = [
+      alert.bodyArguments, alert.titleArguments, alert.subtitleArguments, desiredKeys,
+    ]
+    return texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) }
+      + lists.joined().reduce(0) { $0 + 16 + $1.utf8.count }
+  }
+}
