@@ -127,8 +127,10 @@ extension Partition {
   ) -> SubscriptionAnswer {
     let all = index.all(of: user)
     let known = index.find(subscription.id, subscription.database, of: user)
+    let new = SubscriptionIndex.Held(serial: known?.serial ?? serial, subscription: subscription)
     if let twin = all.first(where: {
-      $0.subscription.id != subscription.id && $0.subscription.isDuplicate(of: subscription)
+      $0.ruleHash == new.ruleHash && $0.subscription.id != subscription.id
+        && $0.subscription.isDuplicate(of: subscription)
     }) {
       return .refused(subscription.id, .duplicateSubscription(of: twin.subscription.id))
     }
@@ -137,15 +139,18 @@ extension Partition {
         subscription.id, .tooManySubscriptions(max: limits.subscriptionsPerUser))
     }
     guard known?.subscription != subscription else { return .saved(subscription) }
+    let bytes =
+      index.bytes(of: user) + subscription.bytes - (known?.subscription.bytes ?? 0)
+    guard bytes <= limits.subscriptionBytesPerUser else {
+      return .refused(
+        subscription.id, .tooManySubscriptionBytes(max: limits.subscriptionBytesPerUser))
+    }
     let owner = users[user]
     let row = SubscriptionRow(
-      scope: owner.scope, user: owner.user, serial: known?.serial ?? serial,
-      subscription: subscription)
+      scope: owner.scope, user: owner.user, serial: new.serial, subscription: subscription)
     if let known { unsubscribed(known.subscription, in: owner.scope) }
     subscribed(subscription, in: owner.scope)
-    index.save(
-      SubscriptionIndex.Held(serial: row.serial, subscription: subscription), of: user,
-      in: owner.scope)
+    index.save(new, of: user, in: owner.scope)
     rows.subscriptions[row.key] = .some(row)
     effects.append(.dirtied(.subscriptions(owner.scope, owner.user)))
     return .saved(subscription)

@@ -142,6 +142,8 @@ struct Plan: Sendable {
     limits.alertsPending = draw.pick([1, 2, 20])
     limits.notificationsPerUser = draw.pick([4, 10_000, 10_000])
     limits.subscriptionsPerUser = draw.pick([3, 1_000])
+    // Two of them, or three small ones.
+    if limits.subscriptionsPerUser == 3 { limits.subscriptionBytesPerUser = 300 }
     limits.devicesPerUser = draw.pick([2, 100])
     limits.inFlightPerRoute = draw.pick([1, 2, 1_000])
   }

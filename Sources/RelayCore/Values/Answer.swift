@@ -36,6 +36,7 @@ package enum SubscriptionAnswer: Hashable, Sendable {
 package enum Refusal: Error, Hashable, Sendable {
   case duplicateSubscription(of: SubscriptionID)
   case tooManySubscriptions(max: Int)
+  case tooManySubscriptionBytes(max: Int)
   case tooManyDevices(max: Int)
   case tooManyParticipants(max: Int)
   case unknownSubscription

@@ -2,6 +2,9 @@
 /// and a test (P11).
 package struct Limits: Hashable, Sendable {
   package var subscriptionsPerUser = 1_000
+  /// As `Subscription.bytes` counts them. Bounds what is kept of a user, and what a change of the
+  /// user's own costs.
+  package var subscriptionBytesPerUser = 1 << 20
   package var devicesPerUser = 100
   /// A retired registration is kept at least so long, unless its user has no room for another.
   package var retiredFor = Span.days(30)

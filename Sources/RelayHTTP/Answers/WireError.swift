@@ -67,6 +67,10 @@ package struct WireError: Error, Hashable, Sendable {
       self.init(
         .throttled, "a user has at most \(max) subscriptions; delete one first",
         retryAfterSeconds: 3_600)
+    case .tooManySubscriptionBytes(let max):
+      self.init(
+        .throttled, "a user's subscriptions have at most \(max) bytes together; delete one first",
+        retryAfterSeconds: 3_600)
     case .tooManyDevices(let max):
       self.init(
         .throttled, "a user has at most \(max) devices; unregister one first",

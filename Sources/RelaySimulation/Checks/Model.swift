@@ -247,6 +247,10 @@ struct Model {
           $0.subscription.id != new.id && $0.subscription.isDuplicate(of: new)
         }
         if twin { continue }
+        let others = held.enumerated().filter { $0.offset != place }
+        let bytes = others.reduce(new.bytes) { $0 + $1.element.subscription.bytes }
+        let isSame = place.map { held[$0].subscription == new } ?? false
+        if !isSame, bytes > limits.subscriptionBytesPerUser { continue }
         if let place {
           held[place].subscription = new
         } else if held.count < limits.subscriptionsPerUser {
