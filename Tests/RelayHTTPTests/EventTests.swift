@@ -166,13 +166,13 @@ import Testing
     #expect(change.sequence == 40)
     #expect(
       first.fields == [
-        Field(name: "s", value: .string("x")),
+        Field(name: "b", value: .bytes([1, 2])), Field(name: "d", value: .double(1.5)),
         Field(name: "i", value: .int64(9_007_199_254_740_993)),
-        Field(name: "d", value: .double(1.5)), Field(name: "b", value: .bytes([1, 2])),
-        Field(name: "t", value: .timestamp(Instant(milliseconds: 1_000))),
-        Field(name: "r", value: .reference(recordName: "R", zone: nil)),
         Field(name: "l", value: .location(latitude: 1, longitude: 2.5)),
         Field(name: "m", value: .list([.string("a"), .string("b")])),
+        Field(name: "r", value: .reference(recordName: "R", zone: nil)),
+        Field(name: "s", value: .string("x")),
+        Field(name: "t", value: .timestamp(Instant(milliseconds: 1_000))),
       ])
   }
 

@@ -36,6 +36,7 @@ extension Settings {
     var bounds = HTTPLimits()
     bounds.eventsPerRequest = doors.eventsPerRequest
     bounds.eventBytes = doors.eventBytes
+    bounds.valuesPerRecord = doors.valuesPerRecord
     bounds.bodyBytes = doors.requestBodyBytes
     bounds.bodyBytesInFlight = doors.requestBodyBytesInFlight
     bounds.connections = doors.connections

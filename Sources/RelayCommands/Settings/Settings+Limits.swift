@@ -12,6 +12,8 @@ extension Settings {
       "eventsPerRequest", .count(1...10_000), default: doors.eventsPerRequest)
     doors.eventBytes = section.value(
       "eventBytes", .size(1_024...(64 << 20)), default: doors.eventBytes)
+    doors.valuesPerRecord = section.value(
+      "valuesPerRecord", .count(1...10_000_000), default: doors.valuesPerRecord)
     doors.requestBodyBytes = section.value(
       "requestBodyBytes", .size(1_024...(64 << 20)), default: doors.requestBodyBytes)
     doors.requestBodyBytesInFlight = section.value(
@@ -57,6 +59,9 @@ extension Settings {
     let many = Kind.count(1...100_000_000)
     limits.subscriptionsPerUser = section.value(
       "subscriptionsPerUser", many, default: limits.subscriptionsPerUser)
+    limits.subscriptionBytesPerUser = section.value(
+      "subscriptionBytesPerUser", .size(1_024...(1 << 30)),
+      default: limits.subscriptionBytesPerUser)
     limits.devicesPerUser = section.value("devicesPerUser", many, default: limits.devicesPerUser)
     limits.retiredFor = section.value(
       "retiredFor", .span(.hours(1)...(.days(3_650))), default: limits.retiredFor)

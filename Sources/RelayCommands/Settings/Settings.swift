@@ -56,6 +56,7 @@ package struct Settings: Sendable {
   package struct DoorLimits: Hashable, Sendable {
     package var eventsPerRequest = 1_000
     package var eventBytes = 1 << 20
+    package var valuesPerRecord = 100_000
     package var requestBodyBytes = 4 << 20
     /// Bodies that are read at one moment, all together.
     package var requestBodyBytesInFlight = 256 << 20

@@ -82,10 +82,18 @@ struct FilterReader {
   private func value(
     _ operand: JSONCursor, _ comparator: QueryRule.Comparator
   ) throws(JSONProblem) -> FieldValue {
+    if let list = try operand.object().optional("value"), list.isArray,
+      try list.elements().count > limits.filterValues
+    {
+      throw list.problem("has more than \(limits.filterValues) values")
+    }
     let found =
       comparator.operand == .list
       ? try FieldReader.list(of: operand) : try FieldReader.value(of: operand)
     guard let found else { throw operand.missing("value") }
+    guard Set((found.members ?? []).map(\.kind)).count <= 1 else {
+      throw operand.problem("must have values of one type: no list of several passes a filter")
+    }
     return found
   }
 
@@ -142,6 +150,7 @@ extension QueryRule.Comparator {
     case .string: value.kind == .string ? nil : "of type STRING"
     case .location: value.kind == .location ? nil : "of type LOCATION"
     case .text where !value.isText: "of type STRING or STRING_LIST"
+    // A run of more than 255 bytes is no word, and needs no text of its own here.
     case .text: value.hasWords ? nil : "a text with a letter or a digit"
     case .member: value.kind == .list ? "one value, not a list" : nil
     case .list: value.kind == .list ? nil : "a list"

@@ -19,7 +19,9 @@ struct SubscriptionReader {
     case "zone":
       rule = try zone(value)
       try refuseQueryLooks(info)
+      try refuseNarrow(value, "a zone subscription is about its whole zone")
     case "database":
+      try refuseNarrow(value, "a database subscription is about every zone")
       rule = try wholeDatabase(value)
       try refuseQueryLooks(info)
     default: throw type.problem("must be \"query\", \"zone\" or \"database\"")
@@ -49,7 +51,12 @@ struct SubscriptionReader {
   /// Nil: every zone of the database.
   private func queryZone(_ value: JSONCursor) throws -> ZoneID? {
     if let wide = value.optional("zoneWide"), try wide.boolean() { return nil }
-    guard let named = value.optional("zoneID") else { return nil }
+    guard let named = value.optional("zoneID") else {
+      // The public database has one zone: there nothing is widened.
+      guard database == .private else { return nil }
+      try refuseNarrow(value, "there is no zoneID; name the zone that is meant")
+      return nil
+    }
     let owner = database == .public ? ZoneID.publicDefault.owner : user
     let zone = try Name.zone(named, owner: owner, limits)
     guard zone.owner == owner, database != .public || zone == .publicDefault else {
@@ -83,6 +90,13 @@ struct SubscriptionReader {
       return nil
     }
     return try Name.read(type, limits)
+  }
+
+  /// A part of a zone or of a database cannot be watched. A subscription to more than was asked for
+  /// would wake for what the user did not want.
+  private func refuseNarrow(_ value: JSONCursor, _ reason: String) throws(JSONProblem) {
+    guard let wide = value.optional("zoneWide"), try !wide.boolean() else { return }
+    throw wide.problem("must not be false: \(reason)")
   }
 
   /// What only query subscriptions may ask for.

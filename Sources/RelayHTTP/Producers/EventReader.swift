@@ -186,7 +186,7 @@ package struct EventReader: Sendable {
     }
     var tag: String?
     if let value = record.optional("recordChangeTag") { tag = try Name.read(value, limits) }
-    var fields = try FieldReader.fields(of: record)
+    var fields = try FieldReader.fields(of: record, limits)
     if let created = record.optional("created") {
       fields += try stamp(created, .createdTimestamp, .createdUserRecordName)
     }

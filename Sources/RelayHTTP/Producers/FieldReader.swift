@@ -3,14 +3,23 @@ import RelayWire
 
 /// CloudKit's field values: `{"value": …, "type": "STRING"}`. A type left out is guessed.
 enum FieldReader {
-  static func fields(of record: JSONCursor) throws(JSONProblem) -> [Field] {
+  static func fields(
+    of record: JSONCursor, _ limits: HTTPLimits
+  ) throws(JSONProblem) -> [Field] {
     guard let object = record.optional("fields") else { return [] }
     var fields: [Field] = []
+    var left = limits.valuesPerRecord
     for (name, value) in try object.members() {
       guard name.utf8.first != UInt8(ascii: "_") else {
         throw value.problem("must not begin with an underscore: no field of a record does")
       }
       guard let value = try self.value(of: value) else { continue }
+      left -= value.count
+      guard left >= 0 else {
+        throw object.problem(
+          "has more than \(limits.valuesPerRecord) values, the members of lists included; leave "
+            + "out fields that no subscription names")
+      }
       fields.append(Field(name: name, value: value))
     }
     return fields
@@ -21,6 +30,7 @@ enum FieldReader {
     guard let value = try field.object().optional("value") else { return nil }
     guard let type = field.optional("type") else { return try guess(value) }
     let name = try type.string()
+    if name == anyList { return .list(try mixedList(value)) }
     if name.hasSuffix("_LIST"), let kind = Kind(rawValue: String(name.dropLast(5))) {
       return .list(try list(value, of: kind))
     }
@@ -37,6 +47,9 @@ enum FieldReader {
     else { return try self.value(of: field) }
     return .list(try list(value, of: kind))
   }
+
+  /// What some clients write for a list, whatever its members are.
+  private static let anyList = "LIST"
 
   private enum Kind: String {
     case string = "STRING"
@@ -114,19 +127,38 @@ enum FieldReader {
 
   /// A list is of one type; whole numbers among others are written short.
   private static func guessList(_ value: JSONCursor) throws(JSONProblem) -> [FieldValue] {
-    var values: [FieldValue] = []
-    for element in try value.elements() {
-      guard !element.isArray else { throw element.problem("must not be a list in a list") }
-      values.append(try guess(element))
-    }
-    if values.contains(where: { $0.kind == .double }) { values = values.map(\.asDouble) }
+    let values = try mixedList(value)
     guard let kind = values.first?.kind, let other = values.firstIndex(where: { $0.kind != kind })
     else { return values }
     throw try value.elements()[other].problem("must be of the type of the list's other values")
   }
+
+  /// Members as they are, or each with its type: `{"value": …, "type": …}`.
+  private static func mixedList(_ value: JSONCursor) throws(JSONProblem) -> [FieldValue] {
+    var values: [FieldValue] = []
+    for element in try value.elements() {
+      guard !element.isArray else { throw element.problem("must not be a list in a list") }
+      guard let typed = element["value"] else {
+        values.append(try guess(element))
+        continue
+      }
+      guard !typed.isArray, let member = try self.value(of: element) else {
+        throw typed.problem("must be one value: a list has no lists and no gaps")
+      }
+      values.append(member)
+    }
+    if values.contains(where: { $0.kind == .double }) { values = values.map(\.asDouble) }
+    return values
+  }
 }
 
 extension FieldValue {
+  /// A list counts as many as it has, and one.
+  fileprivate var count: Int {
+    guard case .list(let members) = self else { return 1 }
+    return 1 + members.count
+  }
+
   fileprivate var asDouble: FieldValue {
     guard case .int64(let number) = self else { return self }
     return .double(Double(number))

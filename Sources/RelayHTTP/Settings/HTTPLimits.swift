@@ -20,7 +20,11 @@ package struct HTTPLimits: Hashable, Sendable {
   package var subscriptionTextBytes = 1_024
   /// Localisation arguments of one kind, or filters, of a subscription.
   package var subscriptionListItems = 20
+  /// Members of the list that a filter compares with.
+  package var filterValues = 128
   package var desiredKeys = 3
+  /// Fields of a record, and members of their lists, all together: what matching reads of one.
+  package var valuesPerRecord = 100_000
   package var connections = 60_000
   /// Of one public address; behind a proxy all callers have its address, so others are not counted.
   package var connectionsPerAddress = 4_096

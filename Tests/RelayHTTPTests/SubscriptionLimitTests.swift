@@ -1,0 +1,154 @@
+import HTTPTypes
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import RelayWire
+import Testing
+
+/// P11: each bound of a subscription and of a record, one below it, at it, and one above it.
+@Suite struct SubscriptionLimitTests {
+  /// The item's error; nil: it was saved.
+  private func refusal(
+    _ members: String, core: Limits = Limits(), in database: String = "private"
+  ) async throws -> (code: String, reason: String)? {
+    let rig = await Rig(core: core)
+    let answer = try await rig.database(
+      "subscriptions/modify",
+      #"{"operations":[{"operationType":"create","subscription":"#
+        + #"{"subscriptionID":"s",\#(members)}}]}"#,
+      in: database)
+    #expect(answer.status == 200)
+    guard let code = try answer.each("subscriptions", "serverErrorCode").first ?? nil else {
+      return nil
+    }
+    return (code, try answer.each("subscriptions", "reason").first.flatMap { $0 } ?? "")
+  }
+
+  private func query(_ filters: [String], info: String = "") -> String {
+    #""subscriptionType":"query","query":{"recordType":"T","filterBy":["#
+      + filters.joined(separator: ",") + "]}" + info
+  }
+
+  private func filter(_ comparator: String, _ value: String) -> String {
+    #"{"comparator":"\#(comparator)","fieldName":"f","fieldValue":{"value":\#(value)}}"#
+  }
+
+  private func check(
+    _ members: String, isRefused: Bool, _ reason: String,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    let found = try await refusal(members)
+    #expect((found != nil) == isRefused, "\(members)", sourceLocation: sourceLocation)
+    guard let found else { return }
+    #expect(found.code == "BAD_REQUEST", sourceLocation: sourceLocation)
+    #expect(found.reason.contains(reason), "\(found.reason)", sourceLocation: sourceLocation)
+  }
+
+  @Test(arguments: [(19, false), (20, false), (21, true)])
+  func `a query has at most 20 filters`(count: Int, isRefused: Bool) async throws {
+    let filters = (0..<count).map { filter("NOT_EQUALS", "\($0)") }
+    try await check(query(filters), isRefused: isRefused, "filterBy has more than 20 filters")
+  }
+
+  @Test(arguments: [(127, false), (128, false), (129, true)])
+  func `a filter has at most 128 values`(count: Int, isRefused: Bool) async throws {
+    for value in ["7", #""""#] {
+      let values = "[" + Array(repeating: value, count: count).joined(separator: ",") + "]"
+      for comparator in ["IN", "EQUALS", "LIST_CONTAINS_ALL", "NOT_LIST_CONTAINS_ANY"] {
+        try await check(
+          query([filter(comparator, values)]), isRefused: isRefused, "has more than 128 values")
+      }
+    }
+  }
+
+  @Test(arguments: [(1_023, false), (1_024, false), (1_025, true)])
+  func `a text has at most 1,024 bytes, and so have the texts of a filter`(
+    bytes: Int, isRefused: Bool
+  ) async throws {
+    let text = String(repeating: "x", count: bytes)
+    let reason = "has more than 1024 bytes"
+    try await check(query([filter("EQUALS", "\"\(text)\"")]), isRefused: isRefused, reason)
+    try await check(
+      query([filter("IN", "[\"\(text.dropLast())\",\"x\"]")]), isRefused: isRefused, reason)
+    try await check(
+      #""subscriptionType":"database","notificationInfo":{"alertBody":"\#(text)"}"#,
+      isRefused: isRefused, reason)
+  }
+
+  @Test(arguments: [(2, false), (3, false), (4, true)])
+  func `at most 3 additionalFields`(count: Int, isRefused: Bool) async throws {
+    let names = (0..<count).map { "\"f\($0)\"" }.joined(separator: ",")
+    try await check(
+      query([], info: #","notificationInfo":{"additionalFields":[\#(names)]}"#),
+      isRefused: isRefused, "names more than 3 fields")
+  }
+
+  @Test(arguments: [(19, false), (20, false), (21, true)])
+  func `at most 20 arguments`(count: Int, isRefused: Bool) async throws {
+    let names = Array(repeating: "\"a\"", count: count).joined(separator: ",")
+    try await check(
+      #""subscriptionType":"database","notificationInfo":{"alertLocalizationArgs":[\#(names)]}"#,
+      isRefused: isRefused, "has more than 20 items")
+  }
+
+  @Test(arguments: [(254, false), (255, false), (256, true)])
+  func `names have at most 255 bytes`(bytes: Int, isRefused: Bool) async throws {
+    let name = String(repeating: "n", count: bytes)
+    let field = #"{"comparator":"EQUALS","fieldName":"\#(name)","fieldValue":{"value":1}}"#
+    try await check(query([field]), isRefused: isRefused, "must have 1 to 255 bytes")
+    try await check(
+      #""subscriptionType":"query","query":{"recordType":"\#(name)"}"#, isRefused: isRefused,
+      "must have 1 to 255 bytes")
+  }
+
+  /// The item alone is refused, and says what helps.
+  @Test(arguments: [(-1, true), (0, false), (1, false)])
+  func `a user's subscriptions have at most so many bytes`(
+    spare: Int, isRefused: Bool
+  ) async throws {
+    var core = Limits()
+    core.subscriptionBytesPerUser = 64 + "s".utf8.count + "T".utf8.count + spare
+    let found = try await refusal(query([]), core: core)
+    #expect((found?.code == "THROTTLED") == isRefused)
+    #expect(
+      found?.reason.contains("at most \(core.subscriptionBytesPerUser) bytes") ?? !isRefused)
+  }
+
+  @Test(arguments: [(9, false), (10, false), (11, true)])
+  func `a record has at most so many values`(count: Int, isRefused: Bool) async throws {
+    var limits = Rig.atOnce
+    limits.valuesPerRecord = 10
+    let single = (0..<count).map { #""f\#($0)":{"value":1}"# }.joined(separator: ",")
+    let list = Array(repeating: "1", count: count - 2).joined(separator: ",")
+    for fields in [single, #""a":{"value":[\#(list)]},"b":{"value":"x"}"#] {
+      let rig = await Rig(limits: limits)
+      let record = #","record":{"recordName":"A","recordType":"T","fields":{\#(fields)}}"#
+      let answer = try await rig.produce("[\(Event(id: "1", record: nil, more: record).text)]")
+      #expect(answer.status == (isRefused ? 400 : 202))
+      #expect(!isRefused || answer.text.contains("data.record.fields has more than 10 values"))
+    }
+  }
+
+  @Test(arguments: [
+    (#""subscriptionType":"zone","zoneID":{"zoneName":"Z"},"zoneWide":false"#, "whole zone"),
+    (#""subscriptionType":"database","zoneWide":false"#, "every zone"),
+    (#""subscriptionType":"query","query":{"recordType":"T"},"zoneWide":false"#, "no zoneID"),
+  ])
+  func `what asks for less than a zone or database is refused, not widened`(
+    members: String, reason: String
+  ) async throws {
+    let found = try await refusal(members)
+    #expect(found?.code == "BAD_REQUEST")
+    #expect(found?.reason.contains("zoneWide must not be false") == true)
+    #expect(found?.reason.contains(reason) == true, "\(found?.reason ?? "saved")")
+    let wide = members.replacing("false", with: "true")
+    #expect(try await refusal(wide) == nil)
+  }
+
+  /// The public database has one zone; a zone that is named is the one that is meant.
+  @Test func `zoneWide false says nothing new where one zone is meant`() async throws {
+    let query = #""subscriptionType":"query","query":{"recordType":"T"},"zoneWide":false"#
+    #expect(try await refusal(query, in: "public") == nil)
+    #expect(try await refusal(query + #","zoneID":{"zoneName":"Z"}"#) == nil)
+  }
+}
