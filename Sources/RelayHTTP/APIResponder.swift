@@ -60,7 +60,7 @@ package struct APIResponder: HTTPResponder {
     case .database(let scope, let database, let door):
       let gate = try gate(to: scope)
       return try await open(request, gate, on: channel, writes: door.writes) { body, caller in
-        try await answer(body, caller, door, database)
+        try await answer(body, caller, door, database, query: request.uri.query)
       }
     }
   }
@@ -81,12 +81,15 @@ package struct APIResponder: HTTPResponder {
   }
 
   private func answer(
-    _ body: JSONCursor, _ caller: Caller, _ door: Route.DatabaseDoor, _ database: Database
+    _ body: JSONCursor, _ caller: Caller, _ door: Route.DatabaseDoor, _ database: Database,
+    query: String?
   ) async throws -> Response {
     switch door {
     case .subscriptionsModify:
       return try await doors.modifySubscriptions(body, database, caller)
-    case .subscriptionsList: return try await doors.listSubscriptions(database, caller)
+    case .subscriptionsList:
+      let list = try ListRequest(body, query: query, doors.limits)
+      return try await doors.listSubscriptions(list, database, caller)
     case .subscriptionsLookup:
       return try await doors.lookUpSubscriptions(body, database, caller)
     case .zonesList: return try await doors.listZones(database, caller)

@@ -63,11 +63,24 @@ extension MemoryWorld {
 
   /// In the order saved.
   package func subscriptions(
-    of user: UserID, _ database: Database, in scope: Scope
+    of user: UserID, _ database: Database, in scope: Scope, after serial: Position, limit: Int
+  ) -> [SubscriptionRow] {
+    let all = partitions[Int(PartitionID.home(of: user, in: scope).number)].subscriptions.values
+      .filter {
+        $0.scope == scope && $0.user == user && $0.subscription.database == database
+          && $0.serial > serial
+      }
+    return Array(all.sorted { $0.serial < $1.serial }.prefix(limit))
+  }
+
+  package func subscriptions(
+    named ids: [SubscriptionID], of user: UserID, _ database: Database, in scope: Scope
   ) -> [Subscription] {
-    partitions[Int(PartitionID.home(of: user, in: scope).number)].subscriptions.values
-      .filter { $0.scope == scope && $0.user == user && $0.subscription.database == database }
-      .sorted { $0.serial < $1.serial }.map(\.subscription)
+    let home = partitions[Int(PartitionID.home(of: user, in: scope).number)]
+    return ids.compactMap { id in
+      let key = SubscriptionKey(scope: scope, user: user, database: database, id: id)
+      return home.subscriptions[key]?.subscription
+    }
   }
 
   /// In order of client id.

@@ -32,14 +32,33 @@ extension SQLiteStore {
 
 extension SQLiteStore {
   package func subscriptions(
-    of user: UserID, _ database: RelayCore.Database, in scope: Scope
-  ) async throws(StoreError) -> [Subscription] {
+    of user: UserID, _ database: RelayCore.Database, in scope: Scope, after serial: Position,
+    limit: Int
+  ) async throws(StoreError) -> [SubscriptionRow] {
     let prefix = StoreKey(scope: scope, user: user, database: database)
     return try await relay.read { connection in
       let statement = try connection.cachedStatement(
-        sql: "SELECT body FROM subscriptions WHERE key >= ? AND key < ? ORDER BY serial")
-      return try Data.fetchAll(statement, arguments: [prefix.data, prefix.end])
-        .map { try SubscriptionRow(blob: [UInt8]($0)).subscription }
+        sql: """
+          SELECT body FROM subscriptions WHERE key >= ? AND key < ? AND serial > ?
+          ORDER BY serial LIMIT ?
+          """)
+      return try Data.fetchAll(
+        statement, arguments: [prefix.data, prefix.end, serial.column, limit]
+      ).map { try SubscriptionRow(blob: [UInt8]($0)) }
+    }
+  }
+
+  package func subscriptions(
+    named ids: [SubscriptionID], of user: UserID, _ database: RelayCore.Database, in scope: Scope
+  ) async throws(StoreError) -> [Subscription] {
+    try await relay.read { connection in
+      let statement = try connection.cachedStatement(
+        sql: "SELECT body FROM subscriptions WHERE key = ?")
+      return try ids.compactMap { id in
+        let key = SubscriptionKey(scope: scope, user: user, database: database, id: id)
+        let body = try Data.fetchOne(statement, arguments: [StoreKey(key).data])
+        return try body.map { try SubscriptionRow(blob: [UInt8]($0)).subscription }
+      }
     }
   }
 

@@ -75,9 +75,15 @@ package protocol FeedReader: Sendable {
   /// The place at the head of a feed: where a client goes on from after an expiry.
   func head(of feed: FeedKey) async throws(StoreError) -> Place
 
-  /// A user's subscriptions in one database, in the order saved.
+  /// A user's subscriptions in one database, in the order saved: those after `serial`, at most
+  /// `limit`.
   func subscriptions(
-    of user: UserID, _ database: Database, in scope: Scope
+    of user: UserID, _ database: Database, in scope: Scope, after serial: Position, limit: Int
+  ) async throws(StoreError) -> [SubscriptionRow]
+
+  /// Those of the subscriptions named that the user has in one database, in any order.
+  func subscriptions(
+    named ids: [SubscriptionID], of user: UserID, _ database: Database, in scope: Scope
   ) async throws(StoreError) -> [Subscription]
 
   /// A user's devices in order of client id; `user` nil: everybody's.

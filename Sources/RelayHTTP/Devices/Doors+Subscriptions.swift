@@ -30,14 +30,29 @@ extension Doors {
     return Self.response(to: refusals, answers)
   }
 
-  func listSubscriptions(_ database: Database, _ caller: Caller) async throws -> Response {
-    let all = try await subscriptions(of: caller, database)
-    var json = JSONWriter(capacity: 64 + all.count * 256)
+  /// `subscriptions/list`: a page of them in the order saved, from where the marker of the page
+  /// before says. A subscription saved meanwhile comes at the end, one changed stays in its place.
+  func listSubscriptions(
+    _ list: ListRequest, _ database: Database, _ caller: Caller
+  ) async throws -> Response {
+    let (after, limit) = (list.after ?? .zero, list.limit)
+    try await visible(.subscriptions(caller.scope, caller.user))
+    let found = try await read { () async throws(StoreError) in
+      try await reader.subscriptions(
+        of: caller.user, database, in: caller.scope, after: after, limit: limit + 1)
+    }
+    let rows = found.prefix(limit)
+    var json = JSONWriter(capacity: 64 + rows.count * 256)
     json.beginObject()
     json.key("subscriptions")
     json.beginArray()
-    for subscription in all { SubscriptionText.write(subscription, into: &json) }
+    for row in rows { SubscriptionText.write(row.subscription, into: &json) }
     json.endArray()
+    // As CloudKit's queries have it, what is complete says nothing more.
+    if found.count > limit, let last = rows.last {
+      json.boolean("moreComing", true)
+      json.string("continuationMarker", ListRequest.marker(after: last.serial))
+    }
     json.endObject()
     return Response(json)
   }
@@ -46,36 +61,37 @@ extension Doors {
     _ body: JSONCursor, _ database: Database, _ caller: Caller
   ) async throws -> Response {
     let items = try items("subscriptions", of: body)
-    let all = try await subscriptions(of: caller, database)
-    let known = Dictionary(all.map { ($0.id.name, $0) }) { first, _ in first }
+    let asked = items.map { item in
+      Result { () throws(JSONProblem) in
+        SubscriptionID(try item.object().required("subscriptionID").string())
+      }
+    }
+    // An item without an id is answered with its error below.
+    let ids = asked.compactMap { try? $0.get() }
+    try await visible(.subscriptions(caller.scope, caller.user))
+    let found = try await read { () async throws(StoreError) in
+      try await reader.subscriptions(named: ids, of: caller.user, database, in: caller.scope)
+    }
+    let known = Dictionary(found.map { ($0.id, $0) }) { first, _ in first }
     var json = JSONWriter()
     json.beginObject()
     json.key("subscriptions")
     json.beginArray()
-    for item in items {
-      do throws(JSONProblem) {
-        let id = try item.object().required("subscriptionID").string()
+    for item in asked {
+      switch item {
+      case .success(let id):
         if let subscription = known[id] {
           SubscriptionText.write(subscription, into: &json)
         } else {
-          RefusedItem(id: id, error: WireError(.unknownSubscription)).write(into: &json)
+          RefusedItem(id: id.name, error: WireError(.unknownSubscription)).write(into: &json)
         }
-      } catch {
-        RefusedItem(id: nil, error: WireError(error)).write(into: &json)
+      case .failure(let problem):
+        RefusedItem(id: nil, error: WireError(problem)).write(into: &json)
       }
     }
     json.endArray()
     json.endObject()
     return Response(json)
-  }
-
-  private func subscriptions(
-    of caller: Caller, _ database: Database
-  ) async throws(WireError) -> [Subscription] {
-    try await visible(.subscriptions(caller.scope, caller.user))
-    return try await read { () async throws(StoreError) in
-      try await reader.subscriptions(of: caller.user, database, in: caller.scope)
-    }
   }
 
   /// - Parameter id: the item's id as soon as it is known, for its error.

@@ -3,8 +3,9 @@
 enum KnownMembers {
   /// A device's request itself, whatever its door.
   static let request: [StaticString] = [
-    "clientId", "syncToken", "metaSyncToken", "digestToken", "resultsLimit", "zones", "zoneID",
-    "desiredRecordTypes", "reverse", "operations", "subscriptions", "notificationIDs",
+    "clientId", "syncToken", "metaSyncToken", "digestToken", "continuationMarker", "resultsLimit",
+    "zones", "zoneID", "desiredRecordTypes", "reverse", "operations", "subscriptions",
+    "notificationIDs",
     "apnsEnvironment", "apnsToken", "apnsTopic", "transport", "token", "subscription", "badge", "w",
   ]
   static let zoneID: [StaticString] = ["zoneName", "ownerRecordName"]

@@ -21,10 +21,18 @@ extension MemoryStore {
   }
 
   package func subscriptions(
-    of user: UserID, _ database: Database, in scope: Scope
+    of user: UserID, _ database: Database, in scope: Scope, after serial: Position, limit: Int
+  ) async throws(StoreError) -> [SubscriptionRow] {
+    try read { world throws(StoreError) in
+      world.subscriptions(of: user, database, in: scope, after: serial, limit: limit)
+    }
+  }
+
+  package func subscriptions(
+    named ids: [SubscriptionID], of user: UserID, _ database: Database, in scope: Scope
   ) async throws(StoreError) -> [Subscription] {
     try read { world throws(StoreError) in
-      world.subscriptions(of: user, database, in: scope)
+      world.subscriptions(named: ids, of: user, database, in: scope)
     }
   }
 

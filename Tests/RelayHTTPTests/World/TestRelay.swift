@@ -110,9 +110,17 @@ final class TestRelay: Relaying, FeedReader {
   }
 
   func subscriptions(
-    of user: UserID, _ database: Database, in scope: Scope
+    of user: UserID, _ database: Database, in scope: Scope, after serial: Position, limit: Int
+  ) async throws(StoreError) -> [SubscriptionRow] {
+    try read {
+      $0.stored.subscriptions(of: user, database, in: scope, after: serial, limit: limit)
+    }
+  }
+
+  func subscriptions(
+    named ids: [SubscriptionID], of user: UserID, _ database: Database, in scope: Scope
   ) async throws(StoreError) -> [Subscription] {
-    try read { $0.stored.subscriptions(of: user, database, in: scope) }
+    try read { $0.stored.subscriptions(named: ids, of: user, database, in: scope) }
   }
 
   func devices(

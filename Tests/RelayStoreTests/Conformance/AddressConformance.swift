@@ -120,10 +120,24 @@ import Testing
     }
     let saved = rows
     try await bench.fold { $0.subscriptions = saved.reversed() }
-    let list = try await bench.store.subscriptions(of: Bench.owner, .private, in: Bench.scope)
-    #expect(list == [rows[0], rows[1], rows[3]].map(\.subscription))
-    #expect(
-      try await bench.store.subscriptions(of: UserID("_owner2"), .private, in: Bench.scope).isEmpty)
+    let own = [rows[0], rows[1], rows[3]]
+    for (after, limit, expected) in [
+      (Position.zero, 9, own), (.zero, 3, own), (.zero, 2, Array(own.prefix(2))),
+      (own[0].serial, 9, Array(own.dropFirst())), (own[1].serial, 1, [own[2]]),
+      (own[2].serial, 9, []),
+    ] {
+      let list = try await bench.store.subscriptions(
+        of: Bench.owner, .private, in: Bench.scope, after: after, limit: limit)
+      #expect(list == expected)
+    }
+    let others = try await bench.store.subscriptions(
+      of: UserID("_owner2"), .private, in: Bench.scope, after: .zero, limit: 9)
+    #expect(others.isEmpty)
+    // By id: one that is unknown, and one of another database, are not found.
+    let found = try await bench.store.subscriptions(
+      named: ["b", "none", "m", "z"].map { SubscriptionID($0) }, of: Bench.owner, .private,
+      in: Bench.scope)
+    #expect(Set(found) == [rows[0].subscription, rows[3].subscription])
   }
 }
 

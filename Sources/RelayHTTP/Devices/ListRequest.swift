@@ -1,0 +1,45 @@
+import Hummingbird
+import RelayCore
+import RelayWire
+
+/// Which page of a list is wanted: `continuationMarker` and `resultsLimit`, in the body or, for a
+/// GET, in the query.
+struct ListRequest {
+  /// Nil: from the beginning.
+  let after: Position?
+  let limit: Int
+
+  init(_ body: JSONCursor, query: String?, _ limits: HTTPLimits) throws {
+    after = try Self.place(
+      PercentText.parameter("continuationMarker", of: query)
+        ?? body.optional("continuationMarker")?.string())
+    limit = min(try Self.count(body, query) ?? limits.pageEntries, limits.pageEntries)
+  }
+
+  static func marker(after place: Position) -> String {
+    Base64.urlText((0..<8).reversed().map { UInt8(truncatingIfNeeded: place.bits >> ($0 * 8)) })
+  }
+
+  private static func place(_ marker: String?) throws(WireError) -> Position? {
+    guard let marker else { return nil }
+    guard let bytes = Base64.bytes(marker), bytes.count == 8 else {
+      throw WireError(.badRequest, "continuationMarker is none of this list")
+    }
+    let bits = bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    // Places of a store are positive; beyond them there is nothing to list.
+    return Position(bits: min(bits, UInt64(Int64.max)))
+  }
+
+  private static func count(_ body: JSONCursor, _ query: String?) throws -> Int? {
+    if let text = PercentText.parameter("resultsLimit", of: query) {
+      guard let limit = Int(text), limit > 0 else {
+        throw WireError(.badRequest, "resultsLimit must be a whole number of at least 1")
+      }
+      return limit
+    }
+    guard let value = body.optional("resultsLimit") else { return nil }
+    let limit = try value.integer()
+    guard limit > 0 else { throw value.problem("must be at least 1") }
+    return Int(min(limit, Int64(Int32.max)))
+  }
+}
