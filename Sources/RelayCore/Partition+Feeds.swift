@@ -63,7 +63,7 @@ extension Partition {
         change.touch(notice.verb(of: change), position, .notification(notice.detail)), &effects)
       let match = Match(
         notice: notice, position: position, zonePosition: zonePosition,
-        alert: held.subscription.alertKey(for: change),
+        alert: held.subscription.alertKey(for: change, limits: limits),
         look: look?.info, isHot: step.gap != nil, isUrgent: held.subscription.isUrgent)
       if held.subscription.info.badges { raiseBadges(of: user) }
       offer(match, to: user, change, step)
@@ -142,7 +142,7 @@ extension Notice {
 
 extension Subscription {
   /// Nil: it wakes in the background.
-  func alertKey(for change: Change) -> AlertKey? {
+  func alertKey(for change: Change, limits: Limits) -> AlertKey? {
     guard info.isVisible else { return nil }
     var subject = change.zone.owner.name + "/" + change.zone.name
     var collapse: String?
@@ -151,8 +151,13 @@ extension Subscription {
       if let key = info.collapseKey,
         case .string(let value)? = record.value(of: key)
       {
-        collapse = value
-        subject = value
+        // It is kept for each alert that pends: of a long one the beginning tells alerts apart.
+        let start =
+          value.utf8.count <= limits.valueBytesPerNotification
+          ? value
+          : String(decoding: value.utf8.prefix(limits.valueBytesPerNotification), as: UTF8.self)
+        collapse = start
+        subject = start
       }
     }
     return AlertKey(

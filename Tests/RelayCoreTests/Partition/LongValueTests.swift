@@ -1,0 +1,91 @@
+@testable import RelayCore
+import Testing
+
+/// What a notification shows of a record whose values are long: little, and at little cost.
+@Suite struct LongValueTests {
+  private let rule = Subscription.Rule.query(QueryRule(recordType: "Article"))
+
+  private func push(
+    _ fields: [Field], limits: Limits = Limits(), _ build: (inout NotificationInfo) -> Void
+  ) -> String {
+    var info = NotificationInfo()
+    info.alert.bodyKey = "K"
+    build(&info)
+    var rig = PartitionRig(limits: limits)
+    rig.register(1)
+    rig.save("s", rule, info)
+    rig.change(
+      .record(RecordChange(verb: .created, name: "A1", type: "Article", fields: fields)))
+    return rig.wake().first?.text ?? "no push"
+  }
+
+  private func list(_ count: Int, _ text: String = "x") -> Field {
+    Field(name: "list", value: .list(Array(repeating: .string(text), count: count)))
+  }
+
+  /// The member `"a":"12345"` has eleven bytes.
+  @Test(arguments: [(10, false), (11, true), (12, true)])
+  func theValuesOfANotificationHaveAtMostSoManyBytes(bytes: Int, isShown: Bool) {
+    var limits = Limits()
+    limits.valueBytesPerNotification = bytes
+    let push = push([Field(name: "a", value: .string("12345"))], limits: limits) {
+      $0.desiredKeys = ["a"]
+    }
+    #expect(push.contains(#""af":{"a":"12345"}"#) == isShown)
+    #expect(push.contains(#""p":1"#) != isShown)
+  }
+
+  @Test func aListThatIsTooLongIsLeftOut() {
+    let short = push([list(3)]) { $0.desiredKeys = ["list"] }
+    #expect(short.contains(#""af":{"list":["x","x","x"]}"#))
+    for field in [list(50_000), list(50_000, ""), list(2, String(repeating: "x", count: 2_000))] {
+      let long = push([field]) { $0.desiredKeys = ["list"] }
+      #expect(!long.contains(#""af""#) && long.contains(#""p":1"#))
+    }
+  }
+
+  @Test func anArgumentShowsTheBeginningOfALongList() {
+    let text = push([list(50_000)]) { $0.alert.bodyArguments = ["list"] }
+    let shown = Array(repeating: "x", count: 50).joined(separator: ", ").prefix(100)
+    #expect(text.contains(#""loc-args":["\#(shown)"#))
+    let characters = text.components(between: #""loc-args":[""#, and: #""]"#).count
+    #expect(characters == 100)
+  }
+
+  /// A character may have any number of marks.
+  @Test func aLetterWithThousandsOfMarksIsCutToo() {
+    let marked = "a" + String(repeating: "\u{301}", count: 20_000)
+    let text = push([Field(name: "a", value: .string(marked))]) { $0.alert.bodyArguments = ["a"] }
+    let shown = text.components(between: #""loc-args":[""#, and: #""]"#)
+    #expect(shown.unicodeScalars.count == 400)
+  }
+
+  /// One of a megabyte was kept for each alert of each device.
+  @Test func aCollapseValueIsKeptAsFarAsItTellsAlertsApart() {
+    var subscription = Subscription(
+      id: SubscriptionID("s"), database: .private, rule: rule, info: NotificationInfo())
+    subscription.info.alert.body = "Hello"
+    subscription.info.collapseKey = "key"
+    for (count, kept) in [(1_023, 1_023), (1_024, 1_024), (1_025, 1_024)] {
+      let value = String(repeating: "v", count: count)
+      var rig = PartitionRig()
+      let change = rig.make(
+        .record(
+          RecordChange(
+            verb: .created, name: "A1", type: "Article",
+            fields: [Field(name: "key", value: .string(value))])))
+      let key = subscription.alertKey(for: change, limits: Limits())
+      #expect(key?.collapse == String(value.prefix(kept)) && key?.subject == key?.collapse)
+    }
+  }
+}
+
+extension String {
+  /// Empty if there is no such part.
+  fileprivate func components(between start: String, and end: String) -> Substring {
+    guard let from = firstRange(of: start)?.upperBound,
+      let to = self[from...].firstRange(of: end)?.lowerBound
+    else { return "" }
+    return self[from..<to]
+  }
+}
