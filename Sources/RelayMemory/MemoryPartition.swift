@@ -18,10 +18,24 @@ package struct MemoryPartition: Sendable {
   package var fanOuts: [Ordinal: FanOut] = [:]
   package var interests: [Interest.Key: [PartitionID: Interest.Fields]] = [:]
   package var badges: [BadgeRow.Key: BadgeRow] = [:]
+  /// For feeds that hold nothing yet.
+  var expiries: [FeedExpiry] = []
   package var isRestoreProven = false
 }
 
 extension MemoryPartition {
+  mutating func keep(_ expiry: FeedExpiry) {
+    expiries.removeAll { expiry.of.covers($0.of) }
+    expiries.append(expiry)
+    guard expiries.count > FeedExpiry.keptMax else { return }
+    let floor = expiries.map(\.floor).max() ?? .zero
+    expiries = [FeedExpiry(of: TokenExpiry(), floor: floor)]
+  }
+
+  func floor(of feed: FeedKey) -> Position {
+    expiries.filter { $0.of.means(feed) }.map(\.floor).max() ?? .zero
+  }
+
   mutating func apply(_ cut: PartitionCut) {
     cursor = cut.cursor
     journal.removeAll { $0.ordinal <= cut.cursor }

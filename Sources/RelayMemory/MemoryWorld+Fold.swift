@@ -26,7 +26,7 @@ extension MemoryWorld {
   }
 
   private mutating func apply(_ cut: FeedCut, at: Instant) {
-    var feed = feeds[cut.feed] ?? MemoryFeed()
+    var feed = self.feed(cut.feed)
     feed.state.cleared = max(feed.state.cleared, cut.cleared ?? .zero)
     feed.state.floor = max(feed.state.floor, cut.floor ?? .zero, feed.state.cleared)
     feed.state.hasGap = cut.gap ?? feed.state.hasGap
@@ -51,13 +51,10 @@ extension MemoryWorld {
   }
 
   private mutating func expire(_ expiry: FeedExpiry, in partition: PartitionID) {
-    for (key, feed) in feeds where key.partition == partition {
-      guard expiry.of.container == nil || expiry.of.container == key.scope.container,
-        expiry.of.environment == nil || expiry.of.environment == key.scope.environment,
-        expiry.of.user == nil || expiry.of.user == key.owner
-      else { continue }
+    for (key, feed) in feeds where key.partition == partition && expiry.of.means(key) {
       feeds[key]?.state.floor = max(feed.state.floor, expiry.floor)
     }
+    partitions[Int(partition.number)].keep(expiry)
   }
 
   private mutating func save(_ row: DeviceRow, in partition: PartitionID) -> OutboxRow? {

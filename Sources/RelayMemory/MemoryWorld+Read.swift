@@ -3,8 +3,16 @@ package import RelayCore
 extension MemoryWorld {
   package func eras(of key: FeedKey) -> Eras { partitions[Int(key.partition.number)].eras }
 
+  /// One that holds nothing yet begins at the floor of the expiries that mean it.
+  func feed(_ key: FeedKey) -> MemoryFeed {
+    if let feed = feeds[key] { return feed }
+    var feed = MemoryFeed()
+    feed.state.floor = partitions[Int(key.partition.number)].floor(of: key)
+    return feed
+  }
+
   package func head(of key: FeedKey) -> Place {
-    let top = feeds[key]?.state.top ?? .zero
+    let top = feed(key).state.top
     return Place(era: eras(of: key).of(top.ordinal)?.id ?? 0, position: top)
   }
 
@@ -16,7 +24,7 @@ extension MemoryWorld {
 
   package func page(_ query: PageQuery) -> PageAnswer {
     guard let floor = floor(of: query.reader, in: query.feed) else { return .absent }
-    let feed = feeds[query.feed] ?? MemoryFeed()
+    let feed = self.feed(query.feed)
     let answer = Page.read(
       feed.rows.values.map(\.entry), of: feed.state, eras: eras(of: query.feed),
       after: query.after, limit: query.limit, floor: floor)

@@ -22,18 +22,26 @@ struct FeedRow {
       count: statement.number(5))
   }
 
+  /// A feed that has no row: it holds nothing, and tokens from before an expiry are no good here
+  /// either.
+  static func unwritten(_ key: FeedKey, in database: GRDB.Database) throws -> FeedState {
+    FeedState(floor: try ExpiryTable(database: database).floor(of: key))
+  }
+
   static func make(_ key: FeedKey, in database: GRDB.Database) throws -> FeedRow {
+    let state = try unwritten(key, in: database)
     let statement = try database.cachedStatement(
       sql: """
         INSERT INTO feeds
           (key, partition, container, environment, owner, head, floor, cleared, gap, count)
-        VALUES (?, ?, ?, ?, ?, 0, 0, 0, 0, 0)
+        VALUES (?, ?, ?, ?, ?, 0, ?, 0, 0, 0)
         """)
     try statement.execute(arguments: [
       key.column, Int(key.partition.number), Self.name(key.scope.container),
       Int(key.scope.environment.rawValue), Self.name(key.owner.name),
+      state.floor.column,
     ])
-    return FeedRow(id: database.lastInsertedRowID, state: FeedState(), count: 0)
+    return FeedRow(id: database.lastInsertedRowID, state: state, count: 0)
   }
 
   func save(in database: GRDB.Database) throws {

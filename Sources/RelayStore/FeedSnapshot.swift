@@ -16,7 +16,7 @@ struct FeedSnapshot {
     case .from(let granted): floor = granted
     }
     let feed = try FeedRow.find(query.feed, in: database)
-    let state = feed?.state ?? FeedState()
+    let state = try feed?.state ?? FeedRow.unwritten(query.feed, in: database)
     let eras = eras(of: query.feed)
     switch Page.start(of: state, eras: eras, after: query.after, floor: floor) {
     case .failure(let expiry): return .expired(expiry.why)
@@ -30,7 +30,8 @@ struct FeedSnapshot {
 
   /// The place at the head of a feed; of one that has no row yet, its beginning.
   func head(of key: FeedKey) throws -> Place {
-    let top = try FeedRow.find(key, in: database)?.state.top ?? .zero
+    let feed = try FeedRow.find(key, in: database)
+    let top = try (feed?.state ?? FeedRow.unwritten(key, in: database)).top
     return Place(era: eras(of: key).of(top.ordinal)?.id ?? 0, position: top)
   }
 

@@ -102,5 +102,6 @@ struct FeedWriter {
         expiry.of.environment.map { Int($0.rawValue) },
         expiry.of.user.map { FeedRow.name($0.name) },
       ])
+    try ExpiryTable(database: database).keep(expiry, in: partition)
   }
 }

@@ -73,6 +73,15 @@ enum Schema {
       count INTEGER NOT NULL
     ) STRICT;
     CREATE INDEX feeds_by_partition ON feeds (partition);
+    -- Forced expiries, for feeds that have no row yet. An empty name or number 0: all.
+    CREATE TABLE expiries (
+      partition INTEGER NOT NULL,
+      container BLOB NOT NULL,
+      environment INTEGER NOT NULL,
+      owner BLOB NOT NULL,
+      floor INTEGER NOT NULL,
+      PRIMARY KEY (partition, container, environment, owner)
+    ) STRICT, WITHOUT ROWID;
     -- Feeds with rows at or below `cleared`, until a trim has deleted them.
     CREATE TABLE clearing (feed INTEGER PRIMARY KEY) STRICT;
     CREATE TABLE entries (

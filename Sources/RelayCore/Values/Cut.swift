@@ -62,12 +62,31 @@ package struct PartitionCut: Hashable, Sendable {
 /// A forced expiry, where it was stepped: the feeds of this partition that it means have at least
 /// this floor.
 package struct FeedExpiry: Hashable, Sendable {
+  /// Expiries that a store keeps of one partition for feeds without a row. Beyond, all become one
+  /// that means every such feed: to expire the token of an empty feed costs its holder nothing.
+  package static let keptMax = 1_024
+
   package var of: TokenExpiry
   package var floor: Position
 
   package init(of: TokenExpiry, floor: Position) {
     self.of = of
     self.floor = floor
+  }
+}
+
+extension TokenExpiry {
+  package func means(_ feed: FeedKey) -> Bool {
+    container ?? feed.scope.container == feed.scope.container
+      && environment ?? feed.scope.environment == feed.scope.environment
+      && user ?? feed.owner == feed.owner
+  }
+
+  /// Whatever `other` means, this one does too.
+  package func covers(_ other: TokenExpiry) -> Bool {
+    (container == nil || container == other.container)
+      && (environment == nil || environment == other.environment)
+      && (user == nil || user == other.user)
   }
 }
 

@@ -182,6 +182,73 @@ import Testing
     #expect(try await bench.read(bench.feed, after: anew.next).entries.isEmpty)
     #expect(try await expired(TokenExpiry()) == [true, true])
   }
+
+  /// A token of a feed that holds nothing yet is a token as any other.
+  @Test(arguments: StoreKind.allCases)
+  func `a forced expiry reaches feeds that never held anything`(kind: StoreKind) async throws {
+    var bench = try await Bench.fresh(kind)
+    try await bench.makeZone()
+    let feeds = [bench.feed, bench.notices]
+    let tokens = try await feeds.asyncMap { try await bench.read($0).next }
+    func expire(_ expiry: TokenExpiry) async throws {
+      let floor = Position(bench.next())
+      try await bench.fold { $0.expiries = [FeedExpiry(of: expiry, floor: floor)] }
+    }
+    func answers(_ tokens: [Place]) async throws -> [Bool] {
+      try await zip(feeds, tokens).map { ($0, $1) }.asyncMap {
+        try await bench.page($0.0, after: $0.1) == .expired(.trimmed)
+      }
+    }
+    try await expire(TokenExpiry(user: UserID("_other")))
+    #expect(try await answers(tokens) == [false, false])
+    try await expire(TokenExpiry(container: Bench.scope.container, user: Bench.owner))
+    #expect(try await answers(tokens) == [true, true])
+    let anew = try await feeds.asyncMap { try await bench.read($0).next }
+    #expect(try await answers(anew) == [false, false])
+    // The feeds begin to hold something: what was expired stays so, what is new stays good.
+    _ = try await bench.record("a", .created)
+    #expect(try await answers(tokens) == [true, true])
+    #expect(try await bench.read(bench.feed, after: anew[0]).entries.count == 1)
+    #expect(try await bench.store.head(of: bench.notices) == anew[1])
+  }
+
+  /// They are kept for as long as the store lives, so there may not be ever more of them.
+  @Test(arguments: StoreKind.allCases)
+  func `expiries kept for empty feeds are bounded`(kind: StoreKind) async throws {
+    for (count, isExpired) in [(-1, false), (0, false), (1, true)] {
+      var bench = try await Bench.fresh(kind)
+      let token = try await bench.read(bench.notices).next
+      let floor = Position(bench.next())
+      try await bench.fold { cut in
+        cut.expiries = (0..<FeedExpiry.keptMax + count).map { number in
+          FeedExpiry(of: TokenExpiry(user: UserID("_other\(number)")), floor: floor)
+        }
+      }
+      let answer = try await bench.page(bench.notices, after: token)
+      #expect((answer == .expired(.trimmed)) == isExpired, "\(count)")
+    }
+  }
+
+  /// What the last cut says holds for the next life, and for no later one.
+  @Test(arguments: StoreKind.allCases)
+  func `a clean stop is known to the next life alone`(kind: StoreKind) async throws {
+    let home = try kind.home(Limits())
+    func wasStopped(_ bench: Bench) async throws -> [Bool] {
+      try await [bench.home, PartitionID(5)].asyncMap {
+        try await bench.store.load(bench.lease(of: $0)).wasStopped
+      }
+    }
+    let first = try await Bench(home)
+    #expect(try await wasStopped(first) == [false, false])
+    var last = Cut(at: first.at, partitions: [])
+    last.isLast = true
+    _ = try await first.store.fold(last, leases: first.leases)
+    #expect(try await wasStopped(first) == [false, false], "it is about the life before")
+    let second = try await Bench(try home.crashed(), era: 300)
+    #expect(try await wasStopped(second) == [true, true])
+    let third = try await Bench(try second.base.crashed(), era: 500)
+    #expect(try await wasStopped(third) == [false, false])
+  }
 }
 
 extension Bench {
