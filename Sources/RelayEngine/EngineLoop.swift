@@ -63,9 +63,6 @@ struct EngineLoop: ~Copyable {
     for (partition, fact) in unfinished { journal(fact, in: partition) }
   }
 
-  /// The longest the loop sleeps: the watchdog hears from it that often.
-  private static let beat = Span.seconds(1)
-
   mutating func run() async throws {
     let inbox = inbox
     let alarm = Alarm { inbox.post(.timer) }
@@ -91,7 +88,7 @@ struct EngineLoop: ~Copyable {
       outside.supervisor.beat()
       if isStopping, isDone(at: now) { return }
       let timer = min(next, relay.nextTimer ?? .never, isStopping ? stopBy : .never)
-      alarm.set(in: min(Self.beat, max(.zero, timer - now)))
+      alarm.set(in: min(outside.supervisor.beatEvery, max(.zero, timer - now)))
     }
   }
 
@@ -165,14 +162,18 @@ struct EngineLoop: ~Copyable {
     }
   }
 
+  private static let steppedBetweenBeats = 64
+
   /// Steps what is durable. Effects of each fact follow it at once, so that no answer overtakes
   /// what it promises.
   private mutating func step(_ placed: [GroupCommit.Placed], at now: Instant) {
     // The next commit goes its way while these are stepped.
     startCommit(at: now)
     tally.unfolded += placed.count
-    for item in placed {
+    for (index, item) in placed.enumerated() {
       let entry = item.entry
+      // A long batch is no stuck loop.
+      if index.isMultiple(of: Self.steppedBetweenBeats) { outside.supervisor.beat() }
       var own: [Effect] = []
       relay.step(
         entry.fact, in: entry.partition, ordinal: entry.ordinal, at: entry.at, into: &own)

@@ -1,6 +1,6 @@
 import CSystemd
 import Glibc
-import RelayCore
+package import RelayCore
 import RelayEngine
 import Synchronization
 
@@ -12,6 +12,9 @@ import Synchronization
 package final class SystemdNotifier: Supervisor {
   private let isHeard: Bool
   private let beatGap: Int64?
+  /// With the loop and the notifier keeping a quarter each, no two messages are further apart than
+  /// half the watchdog's interval.
+  package let beatEvery: Span
   private let clock = SystemClock()
   private let lastBeat = Atomic<Int64>(.min)
   private let lastStatus = Mutex("")
@@ -20,6 +23,7 @@ package final class SystemdNotifier: Supervisor {
     isHeard = getenv("NOTIFY_SOCKET") != nil
     // Four beats an interval: one that comes late or gets lost kills nobody.
     beatGap = WatchdogInterval.current.map { max(1, $0.milliseconds / 4) }
+    beatEvery = min(.seconds(1), Span(milliseconds: beatGap ?? .max))
   }
 
   /// Recovery, or a reload, is over: the daemon serves.

@@ -12,6 +12,30 @@ import Testing
     try await World(supervisor: supervisor).run { _ in await supervisor.beats(3) }
   }
 
+  /// A watchdog of two seconds hears of an idle loop more often than one that does not mind.
+  @Test func `an idle loop beats as often as its watchdog wants to hear`() async throws {
+    let (fast, slow) = (CountingSupervisor(every: Span(milliseconds: 20)), CountingSupervisor())
+    try await World(supervisor: slow).run { _ in
+      try await World(supervisor: fast).run { _ in
+        await slow.beats(slow.count + 1)
+        let before = fast.count
+        await slow.beats(slow.count + 2)
+        #expect(fast.count >= before + 10)
+      }
+    }
+  }
+
+  /// Each piece of a long batch is a sign of life: a loop that works is not stuck.
+  @Test func `a loop beats while it steps a long batch`() async throws {
+    let supervisor = CountingSupervisor()
+    try await World(supervisor: supervisor).run { engine in
+      let zone = ZoneID(name: "Z", owner: UserID("_abc"))
+      let before = supervisor.count
+      _ = try await engine.submit((1...6_400).map { World.change(UInt64($0), zone) })
+      #expect(supervisor.count >= before + 100)
+    }
+  }
+
   /// What holds the loop here is a sender that breaks its promise not to block. Time is told by the
   /// beats of another loop of the same process.
   @Test func `a loop that is stuck does not beat, though the process lives`() async throws {
@@ -42,6 +66,9 @@ private final class CountingSupervisor: Supervisor {
   }
 
   private let state = Mutex(State())
+  let beatEvery: Span
+
+  init(every span: Span = .seconds(1)) { beatEvery = span }
 
   var count: Int { state.withLock { $0.count } }
 

@@ -65,6 +65,18 @@ import Testing
     }
   }
 
+  /// From busy to idle the loop's gap and the notifier's own add up.
+  @Test func `two messages are at most half the watchdog's interval apart`() async {
+    await #expect(processExitsWith: .success) {
+      setenv("WATCHDOG_USEC", "2000000", 1)
+      try #require(SystemdNotifier().beatEvery == Span(milliseconds: 500))
+      setenv("WATCHDOG_USEC", "60000000", 1)
+      try #require(SystemdNotifier().beatEvery == Span.seconds(1))
+      unsetenv("WATCHDOG_USEC")
+      try #require(SystemdNotifier().beatEvery == Span.seconds(1))
+    }
+  }
+
   @Test func `sockets come by name and are taken once`() async {
     await #expect(processExitsWith: .success) {
       // Descriptor 3 may be the test process's own: looked at, never closed.

@@ -1,4 +1,5 @@
 import Logging
+import RelayCore
 import RelayEngine
 import RelaySystem
 import Synchronization
@@ -46,6 +47,7 @@ final class Readiness: Supervisor {
 
   func status(_ line: String) { notifier.status(line) }
   func beat() { notifier.beat() }
+  var beatEvery: Span { notifier.beatEvery }
 
   func stopping() {
     notifier.stopping()

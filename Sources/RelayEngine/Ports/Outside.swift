@@ -29,7 +29,13 @@ package protocol Supervisor: Sendable {
   func ready()
   /// One line for people.
   func status(_ line: String)
-  /// The decision loop turned: beaten at least once a second.
+  /// The decision loop turned: beaten at least every `beatEvery`, also while it works long.
   func beat()
+  var beatEvery: Span { get }
   func stopping()
+}
+
+extension Supervisor {
+  /// For those that do not mind.
+  package var beatEvery: Span { .seconds(1) }
 }
