@@ -8,7 +8,7 @@ extension Partition {
     folded = tables.cursor
     cutTo = tables.cursor
     for row in tables.subscriptions { load(row) }
-    for row in tables.devices { load(row) }
+    for row in tables.devices { load(row, isExact: tables.wasStopped) }
     for row in tables.grants { load(row) }
     for row in tables.members.sorted(by: { $0.serial < $1.serial }) { load(row) }
     for item in tables.remembered.sorted(by: { $0.ordinal < $1.ordinal }) {
@@ -44,11 +44,11 @@ extension Partition {
     subscribed(row.subscription, in: row.scope)
   }
 
-  private mutating func load(_ row: DeviceRow) {
+  private mutating func load(_ row: DeviceRow, isExact: Bool) {
     let user = users.intern(row.key.user, in: row.key.scope)
     var slot = Devices.Slot(
       user: user, client: row.key.client, address: row.address, registeredAt: row.registeredAt,
-      registration: row.registration, lane: Lane(row.lane, folded: folded))
+      registration: row.registration, lane: Lane(row.lane, folded: folded, isExact: isExact))
     slot.lane.registered(withProvider: row.address.transport != .courier)
     let device = devices.insert(slot)
     let pending = Int64(slot.lane.pending.deliveries)

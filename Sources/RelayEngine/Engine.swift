@@ -108,9 +108,10 @@ package final class Engine: Relaying, Sendable {
         close()
         group.cancelAll()
       }
-      try await loop.run()
+      let isStopped = try await loop.run()
       commits.finish()
       folds.finish()
+      if isStopped { await loop.writeLastCut(leases) }
     }
   }
 

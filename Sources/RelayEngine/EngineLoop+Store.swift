@@ -88,6 +88,21 @@ extension EngineLoop {
     updateAdmission()
   }
 
+  /// Nothing is under way, and nothing is done after this: the next life need not guess which wake
+  /// numbers were given out, and knows the time. Without it, it goes on as after a crash.
+  mutating func writeLastCut(_ leases: [Lease]) async {
+    guard cut == nil else {
+      return logger.warning("stopped without the last fold", metadata: ["reason": "a fold failed"])
+    }
+    var last = relay.cut(at: readClock())
+    last.isLast = true
+    do throws(StoreError) {
+      _ = try await store.fold(last, leases: leases)
+    } catch {
+      logger.warning("stopped without the last fold", metadata: ["error": "\(error)"])
+    }
+  }
+
   /// What is durable for the apps' own servers.
   private mutating func tell(_ items: [Feedback]) {
     guard !items.isEmpty else { return }

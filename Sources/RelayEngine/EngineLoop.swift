@@ -63,7 +63,8 @@ struct EngineLoop: ~Copyable {
     for (partition, fact) in unfinished { journal(fact, in: partition) }
   }
 
-  mutating func run() async throws {
+  /// - Returns: true if it was told to stop, and nothing is under way any more.
+  mutating func run() async throws -> Bool {
     let inbox = inbox
     let alarm = Alarm { inbox.post(.timer) }
     defer { alarm.cancel() }
@@ -86,10 +87,11 @@ struct EngineLoop: ~Copyable {
       startCommit(at: now)
       let next = startFold(at: now)
       outside.supervisor.beat()
-      if isStopping, isDone(at: now) { return }
+      if isStopping, isDone(at: now) { return true }
       let timer = min(next, relay.nextTimer ?? .never, isStopping ? stopBy : .never)
       alarm.set(in: min(outside.supervisor.beatEvery, max(.zero, timer - now)))
     }
+    return false
   }
 
   private mutating func readClock() -> Instant {

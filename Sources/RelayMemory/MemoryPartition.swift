@@ -21,6 +21,9 @@ package struct MemoryPartition: Sendable {
   /// For feeds that hold nothing yet.
   var expiries: [FeedExpiry] = []
   package var isRestoreProven = false
+  /// The life under way has written its last cut; so had the one before it.
+  var isStopped = false
+  var wasStopped = false
 }
 
 extension MemoryPartition {

@@ -6,6 +6,7 @@ extension MemoryWorld {
   /// - Returns: outbox rows of addresses that moved.
   package mutating func fold(_ cut: Cut) -> [OutboxRow] {
     latest = max(latest, cut.at)
+    if cut.isLast { for index in partitions.indices { partitions[index].isStopped = true } }
     return cut.partitions.flatMap { fold($0, at: cut.at) }
   }
 

@@ -34,6 +34,8 @@ package struct MemoryWorld: Sendable {
   package mutating func claim(_ id: PartitionID, era: UInt64) -> Era {
     let next = Era(id: era, first: last(of: id).next)
     let index = Int(id.number)
+    partitions[index].wasStopped = partitions[index].isStopped
+    partitions[index].isStopped = false
     partitions[index].eras = Eras(partitions[index].eras.all + [next])
     return next
   }
@@ -54,6 +56,7 @@ package struct MemoryWorld: Sendable {
     }
     tables.numbers = home.numbers.values.sorted { ($0.scope, $0.zone) < ($1.scope, $1.zone) }
     tables.fanOuts = home.fanOuts.values.sorted { $0.origin < $1.origin }
+    tables.wasStopped = home.wasStopped
     tables.isRestoreProven = home.isRestoreProven
     tables.interests = home.interests.sorted { $0.key < $1.key }.flatMap { key, sources in
       sources.sorted { $0.key < $1.key }.map {

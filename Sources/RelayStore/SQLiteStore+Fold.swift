@@ -6,7 +6,7 @@ extension SQLiteStore {
   package func fold(
     _ cut: Cut, leases: [Lease]
   ) async throws(StoreError) -> [OutboxRow] {
-    let partitions = Set(cut.partitions.map(\.id))
+    let partitions = Set(cut.isLast ? leases.map(\.partition) : cut.partitions.map(\.id))
     let limits = settings.limits
     let journalled = journal.last
     let result = await relay.write { database in
@@ -15,6 +15,7 @@ extension SQLiteStore {
       for part in cut.partitions {
         made += try Self.fold(part, at: cut.at, limits: limits, in: database)
       }
+      if cut.isLast { try Self.stop(leases, in: database) }
       try database.cachedStatement(sql: "UPDATE meta SET latest = max(latest, ?)")
         .execute(arguments: [cut.at.milliseconds])
       try Self.note(journalled: journalled, in: database)
@@ -24,6 +25,13 @@ extension SQLiteStore {
     journal.folded(
       to: Dictionary(cut.partitions.map { ($0.id, $0.cursor) }, uniquingKeysWith: max))
     return made
+  }
+
+  private static func stop(_ leases: [Lease], in database: GRDB.Database) throws {
+    for lease in leases {
+      try database.cachedStatement(sql: "UPDATE partitions SET stopped = epoch WHERE id = ?")
+        .execute(arguments: [Int(lease.partition.number)])
+    }
   }
 
   private static func fold(

@@ -16,11 +16,15 @@ struct TableReader {
   let partition: PartitionID
 
   func all() throws -> PartitionTables {
-    let places = try rows("SELECT cursor, forgotten, restored FROM partitions WHERE id = ?").first
+    let places = try rows(
+      "SELECT cursor, forgotten, restored, stopped, epoch FROM partitions WHERE id = ?"
+    ).first
     var tables = PartitionTables(
       id: partition, cursor: places.map { Ordinal(column: $0[0]) } ?? .zero)
     let forgotten = places.map { Ordinal(column: $0[1]) } ?? .zero
     tables.isRestoreProven = places.map { $0[2] as Bool } ?? false
+    // This life's epoch is the one after.
+    if let places { tables.wasStopped = places[3] != 0 && places[3] + 1 == places[4] as Int64 }
     tables.subscriptions = try rows(
       "SELECT body FROM subscriptions WHERE partition = ? ORDER BY serial"
     ).map { try SubscriptionRow(blob: [UInt8]($0[0] as Data)) }

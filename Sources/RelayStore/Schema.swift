@@ -44,7 +44,9 @@ enum Schema {
       -- Ids remembered up to here are forgotten.
       forgotten INTEGER NOT NULL,
       -- 1: a token proved that this store was restored from a copy.
-      restored INTEGER NOT NULL
+      restored INTEGER NOT NULL,
+      -- The epoch that ended with its last cut: a clean stop. 0: none has.
+      stopped INTEGER NOT NULL
     ) STRICT;
     CREATE TABLE eras (
       partition INTEGER NOT NULL,

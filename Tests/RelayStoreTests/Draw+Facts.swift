@@ -108,6 +108,7 @@ extension Draw {
     pending.lostAlerts = flag()
     return LaneRecord(
       reservedWake: UInt32(truncatingIfNeeded: next()),
+      nextWake: UInt32(truncatingIfNeeded: next()),
       background: Budget(times: list(5) { $0.instant() }),
       alert: Budget(times: list(5) { $0.instant() }),
       learnt: LearntBudget(max: number(0..<13)), hasAcknowledged: flag(),

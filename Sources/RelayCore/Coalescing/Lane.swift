@@ -117,7 +117,11 @@ package struct Lane: Hashable, Sendable {
   }
 
   /// From the tables. What was in flight is due again.
-  package init(_ record: LaneRecord, folded: Ordinal) {
+  ///
+  /// - Parameter isExact: the life before was stopped and not killed, so no number was given out
+  ///   since the record was written. Else numbers go on behind those reserved: they may jump, and
+  ///   never repeat.
+  package init(_ record: LaneRecord, folded: Ordinal, isExact: Bool = false) {
     pending = record.pending
     hasAcknowledged = record.hasAcknowledged
     ladderStep = record.ladderStep
@@ -127,7 +131,7 @@ package struct Lane: Hashable, Sendable {
     background = record.background
     alert = record.alert
     learnt = record.learnt
-    nextWake = record.reservedWake
+    nextWake = isExact ? record.nextWake : record.reservedWake
     reservedWake = record.reservedWake
     grace = record.grace
     slot = record.slot
@@ -162,7 +166,8 @@ package struct Lane: Hashable, Sendable {
       kept.alerts.insert(shown, at: 0)
     }
     return LaneRecord(
-      reservedWake: max(reservedWake, reserving), background: background, alert: alert,
+      reservedWake: max(reservedWake, reserving), nextWake: nextWake, background: background,
+      alert: alert,
       learnt: learnt, hasAcknowledged: hasAcknowledged, ladderStep: ladderStep, lastWake: lastWake,
       retirement: retirement, pending: kept, lastVerdict: lastVerdict, lastFetch: lastFetch,
       grace: grace, slot: slot, isElsewhere: isElsewhere, silence: silence, hasTaken: hasTaken)

@@ -1,8 +1,10 @@
 /// What is durable of a lane: written with the fold, read at the start. What is lost with a crash
 /// costs at most a repeated wake (P5).
 package struct LaneRecord: Hashable, Sendable {
-  /// Wake numbers below it may have been given out; the next life begins here.
+  /// Wake numbers below it may have been given out: a life after a crash begins here.
   package var reservedWake: UInt32
+  /// The number after the last one given out: a life after a clean stop begins here.
+  package var nextWake: UInt32
   package var background: Budget
   package var alert: Budget
   /// Where the setting adapts; kept also while it does not.
@@ -30,7 +32,8 @@ package struct LaneRecord: Hashable, Sendable {
   package var hasTaken: Bool
 
   package init(
-    reservedWake: UInt32 = 1, background: Budget = Budget(), alert: Budget = Budget(),
+    reservedWake: UInt32 = 1, nextWake: UInt32? = nil, background: Budget = Budget(),
+    alert: Budget = Budget(),
     learnt: LearntBudget = LearntBudget(), hasAcknowledged: Bool = false, ladderStep: Int = 0,
     lastWake: Instant = .zero,
     retirement: Retirement? = nil, pending: PendingSet = PendingSet(),
@@ -39,6 +42,7 @@ package struct LaneRecord: Hashable, Sendable {
     hasTaken: Bool = false
   ) {
     self.reservedWake = reservedWake
+    self.nextWake = nextWake ?? reservedWake
     self.background = background
     self.alert = alert
     self.learnt = learnt

@@ -5,6 +5,9 @@ package struct Cut: Hashable, Sendable {
   package var at: Instant
   /// Only partitions with something to write.
   package var partitions: [PartitionCut]
+  /// The daemon stops with it: whatever was done is in this cut or an earlier one, and the next
+  /// life may rely on that.
+  package var isLast = false
 
   package init(at: Instant, partitions: [PartitionCut]) {
     self.at = at

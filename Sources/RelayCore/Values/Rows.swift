@@ -254,6 +254,8 @@ package struct PartitionTables: Hashable, Sendable {
   package var interests: [InterestRow] = []
   package var badges: [BadgeRow] = []
   package var isRestoreProven = false
+  /// The life before ended with its last cut: nothing was done after it was written.
+  package var wasStopped = false
 
   package init(id: PartitionID, cursor: Ordinal = .zero) {
     self.id = id

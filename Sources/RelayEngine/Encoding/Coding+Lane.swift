@@ -5,6 +5,7 @@ extension LaneRecord: BlobCoded {
 
   package func write(to writer: inout ByteWriter) {
     writer.number(UInt64(reservedWake))
+    writer.number(UInt64(nextWake))
     writer.list(background.times)
     writer.list(alert.times)
     writer.flag(hasAcknowledged)
@@ -24,7 +25,8 @@ extension LaneRecord: BlobCoded {
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
     self.init(
-      reservedWake: try reader.wakeNumber(), background: Budget(times: try reader.list()),
+      reservedWake: try reader.wakeNumber(), nextWake: try reader.wakeNumber(),
+      background: Budget(times: try reader.list()),
       alert: Budget(times: try reader.list()), hasAcknowledged: try reader.flag("LaneRecord"),
       ladderStep: Int(try reader.small("LaneRecord")), lastWake: try reader.value(),
       retirement: try reader.optional(), pending: try reader.value(),

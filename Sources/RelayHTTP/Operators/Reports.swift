@@ -87,7 +87,7 @@ extension DeviceReport {
       age: Double((now - row.registeredAt).milliseconds) / 1_000, tokenDigest: digest,
       lane: Self.state(of: lane),
       pending: lane.pending.deliveries, hasAcknowledged: lane.hasAcknowledged,
-      nextWake: lane.reservedWake,
+      nextWake: lane.nextWake,
       lastWake: lane.lastWake == .zero ? nil : lane.lastWake.milliseconds,
       ladderStep: lane.ladderStep, lastVerdict: lane.lastVerdict?.text,
       lastVerdictAt: lane.lastVerdict?.at.milliseconds,

@@ -1,0 +1,82 @@
+import RelayCore
+import RelayMemory
+import RelayStore
+import Testing
+
+@testable import RelayEngine
+
+/// A jump in a device's wake numbers tells it that it may have missed one: a clean stop makes none,
+/// and no number is ever given out twice.
+@Suite(.timeLimit(.minutes(1))) struct WakeNumberTests {
+  private let zone = ZoneID(name: "Notes", owner: UserID("_a"))
+
+  private static func wakes(_ world: World) -> [UInt64] { world.provider.pushes.map(\.id.low) }
+
+  /// One more life: wakes once, and is stopped.
+  private func life(_ store: MemoryStore, change: UInt64) async throws -> (World, MemoryWorld) {
+    let world = World(store)
+    let zone = zone
+    let running = Running()
+    try await world.run { (engine: Engine) async throws -> Void in
+      _ = try await engine.submit([World.registration("_a", 1, token: 0xa1)])
+      _ = try await engine.submit([World.zoneSubscription("_a", zone)])
+      let record = World.change(change, zone, record: "R\(change)")
+      #expect(try await engine.submit([record]) == [.accepted])
+      await world.provider.took(1)
+      await running.keep(world.store.world)
+    }
+    return (world, await running.world)
+  }
+
+  @Test func `after a clean stop numbers go on by one`() async throws {
+    var store = MemoryStore()
+    var given: [UInt64] = []
+    for change in UInt64(1)...3 {
+      let (world, _) = try await life(store, change: change)
+      given += Self.wakes(world)
+      store = MemoryStore(world: world.store.world)
+    }
+    #expect(given == [1, 2, 3])
+  }
+
+  @Test func `after a crash numbers may jump and never repeat`() async throws {
+    let (first, crashed) = try await life(MemoryStore(), change: 1)
+    #expect(Self.wakes(first) == [1])
+    let (second, again) = try await life(MemoryStore(world: crashed), change: 2)
+    #expect(Self.wakes(second).allSatisfy { $0 > 1 })
+    let (third, _) = try await life(MemoryStore(world: again), change: 3)
+    #expect(Self.wakes(third).allSatisfy { $0 > (Self.wakes(second).max() ?? .max) })
+  }
+
+  /// The mark of a clean stop is good for one start.
+  @Test func `a crash after a clean stop does not go back to it`() async throws {
+    let (first, _) = try await life(MemoryStore(), change: 1)
+    let (second, crashed) = try await life(MemoryStore(world: first.store.world), change: 2)
+    let (third, _) = try await life(MemoryStore(world: crashed), change: 3)
+    #expect(Self.wakes(second) == [2])
+    #expect(Self.wakes(third).allSatisfy { $0 > 2 })
+  }
+
+  /// A stop that cannot write its last fold is a crash to the next life.
+  @Test func `a stop without its last fold is no clean one`() async throws {
+    let world = World()
+    let zone = zone
+    try await world.run { (engine: Engine) async throws -> Void in
+      _ = try await engine.submit([World.registration("_a", 1, token: 0xa1)])
+      _ = try await engine.submit([World.zoneSubscription("_a", zone)])
+      _ = try await engine.submit([World.change(1, zone)])
+      await world.provider.took(1)
+      while await engine.vitals().store.journalTail > 0 { await Task.yield() }
+      let full = StoreError(.full, "no room")
+      world.store.inject(Array(repeating: .refused(full), count: 99), into: .fold)
+    }
+    let (next, _) = try await life(MemoryStore(world: world.store.world), change: 2)
+    #expect(Self.wakes(next).allSatisfy { $0 > 1 })
+  }
+}
+
+/// What the store held while the daemon ran: what a kill at that moment leaves.
+private actor Running {
+  private(set) var world = MemoryWorld()
+  func keep(_ world: MemoryWorld) { self.world = world }
+}
