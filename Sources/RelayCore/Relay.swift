@@ -13,6 +13,9 @@ package struct Relay: ~Copyable {
   private var withdrawn: Set<RouteKey> = []
   /// Wakes wait for the end of recovery.
   private var isReplaying = true
+  /// How far the wall clock is ahead of the instants given here: what a push says of time is told
+  /// by the wall clock.
+  package var wallAhead = Span.zero
 
   package init(_ tables: [PartitionTables], limits: Limits, policy: WakePolicy) {
     let byID = Dictionary(uniqueKeysWithValues: tables.map { ($0.id, $0) })
@@ -236,7 +239,8 @@ package struct Relay: ~Copyable {
     while let lane = routes[key]?.next(at: now) {
       hadTurn = true
       let index = Int(lane.partition.number)
-      guard let attempt = partitions[index].begin(lane, at: now) else { continue }
+      let begun = partitions[index].begin(lane, at: now, wallAhead: wallAhead)
+      guard let attempt = begun else { continue }
       routes[key]?.began(attempt.id)
       effects.append(.push(attempt))
     }

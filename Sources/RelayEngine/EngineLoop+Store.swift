@@ -72,6 +72,7 @@ extension EngineLoop {
     schedule.ended(at: now, isDurable: true)
     guard let cut else { return }
     self.cut = nil
+    timeKept = cut.at
     tally.unfolded -= tally.inCut
     tally.inCut = 0
     tally.storeTrouble = nil

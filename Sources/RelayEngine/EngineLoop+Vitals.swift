@@ -62,6 +62,7 @@ extension EngineLoop {
     if let trouble = tally.storeTrouble {
       vitals.reasons.append("the store refuses writes: \(trouble)")
     }
+    if let trouble = clockTrouble { vitals.reasons.append(trouble) }
     if !vitals.ledger.isBalanced {
       vitals.reasons.append("the ledger does not balance: please report it with this status")
     }

@@ -19,6 +19,8 @@ struct EngineLoop: ~Copyable {
   var stopBy = Instant.never
   var pushesInFlight = 0
   var nextTrim: Instant
+  /// The newest time that is durable.
+  var timeKept: Instant
   /// The folding worker's last job was a trim.
   var hasTrimmed = false
 
@@ -45,6 +47,7 @@ struct EngineLoop: ~Copyable {
     startedAt = outside.clock.boot()
     // A replayed tail is folded first, however short the lives between crashes are.
     nextTrim = recovered.latest + settings.trimEvery
+    timeKept = recovered.latest
     tally.unfolded = recovered.replayed
     forwarding.add(recovered.outbox)
     settling.recovered(recovered.outbox)
@@ -76,7 +79,7 @@ struct EngineLoop: ~Copyable {
       let batch = await inbox.take()
       let now = readClock()
       var effects: [Effect] = []
-      for submission in batch.submissions { admit(submission) }
+      for submission in batch.submissions { admit(submission, at: now) }
       for event in batch.events { try handle(event, at: now, &effects) }
       deliverForwards()
       startCommit(at: now)
@@ -94,17 +97,7 @@ struct EngineLoop: ~Copyable {
     return false
   }
 
-  private mutating func readClock() -> Instant {
-    let reading = clock.read(wall: outside.clock.wall(), boot: outside.clock.boot())
-    if case .jumped(_, let by) = reading {
-      logger.warning(
-        "wall clock jumped ahead",
-        metadata: ["seconds": "\(by.milliseconds / 1_000)", "followed": "after 1 h"])
-    }
-    return reading.instant
-  }
-
-  private mutating func admit(_ submission: Inbox.Submission) {
+  private mutating func admit(_ submission: Inbox.Submission, at now: Instant) {
     let need = relay.need(of: submission.facts)
     if let why = relay.refusal(of: need, besides: commit.reserved) {
       inbox.release(submission.room)
@@ -118,6 +111,7 @@ struct EngineLoop: ~Copyable {
     let tickets = desk.open(submission)
     var shares: OrderedDictionary<PartitionID, [GroupCommit.Waiting]> = [:]
     for (fact, ticket) in zip(submission.facts, tickets) {
+      let fact = fact.accepted(at: now)
       let homes = fact.homes
       desk.expect(homes.count, for: ticket)
       for home in homes {
@@ -145,7 +139,7 @@ struct EngineLoop: ~Copyable {
     case .verdict(let attempt, let verdict):
       pushesInFlight -= 1
       log(verdict, of: attempt)
-      relay.attemptEnded(attempt, verdict, at: now, into: &effects)
+      relay.attemptEnded(attempt, inRelayTime(verdict), at: now, into: &effects)
     case .acknowledged(let reached, let device):
       relay.acknowledged(reached, by: device, at: now)
     case .connected(let device, let connection, let after):
@@ -197,7 +191,7 @@ struct EngineLoop: ~Copyable {
     let isAwaited =
       settling.isAwaitingFold || visibility.hasReaders || isStopping || !slices.isEmpty
     let next = schedule.next(
-      at: now, isDirty: relay.isDirty, isAwaited: isAwaited || relay.isAwaitingFold)
+      at: now, isDirty: isFoldDue(at: now), isAwaited: isAwaited || relay.isAwaitingFold)
     switch next {
     case .nothing:
       return .never

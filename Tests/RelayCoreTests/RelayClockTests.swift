@@ -28,14 +28,79 @@ import Testing
         == .jumped(at(13_001), by: .seconds(1_000_000 - 13_001)))
     #expect(clock.read(wall: jump + .seconds(60), boot: at(62)) == .steady(at(13_061)))
     #expect(
-      clock.read(wall: jump + .seconds(3_600), boot: at(3_602)) == .steady(jump + .seconds(3_600)))
+      clock.read(wall: jump + .seconds(3_600), boot: at(3_602))
+        == .believed(jump + .seconds(3_600), by: .seconds(1_000_000 - 13_001)))
+    #expect(clock.doubt == nil)
   }
 
   /// A jump that was taken back leaves nothing behind.
   @Test func aJumpTakenBackIsForgotten() {
     var clock = RelayClock(latest: .zero, wall: at(10_000), boot: at(0))
     _ = clock.read(wall: at(1_000_000), boot: at(1))
-    #expect(clock.read(wall: at(10_002), boot: at(2)) == .steady(at(10_002)))
+    #expect(clock.doubt != nil)
+    #expect(clock.read(wall: at(10_002), boot: at(2)) == .corrected(at(10_002)))
+    #expect(clock.doubt == nil, "the doubt ends with the correction, at once")
+    #expect(clock.wallAhead == .zero)
     #expect(clock.read(wall: at(1_000_000), boot: at(3)).instant == at(10_003))
+  }
+
+  /// A clock that was wrong and is set to yet another time has to hold for an hour anew.
+  @Test func anotherJumpHasToHoldAnew() {
+    var clock = RelayClock(latest: .zero, wall: at(10_000), boot: at(0))
+    _ = clock.read(wall: at(1_000_000), boot: at(0))
+    #expect(clock.read(wall: at(2_000_000), boot: at(3_599)).instant == at(13_599))
+    #expect(clock.read(wall: at(2_000_001), boot: at(3_600)) == .steady(at(13_600)))
+    #expect(clock.believedIn == .seconds(3_599))
+    #expect(clock.read(wall: at(2_003_600), boot: at(7_199)).instant == at(2_003_600))
+  }
+
+  /// A start is read as a jump is: against the durable maximum of the life before.
+  @Test func aStartFarAheadIsDoubtedForAnHour() {
+    let years = Span.days(20 * 365)
+    var clock = RelayClock(latest: at(50_000), wall: at(50_000) + years, boot: at(7))
+    #expect(clock.read(wall: at(50_000) + years, boot: at(7)) == .jumped(at(50_000), by: years))
+    #expect(clock.wallAhead == years)
+    #expect(clock.believedIn == .hours(1))
+    #expect(
+      clock.read(wall: at(53_599) + years, boot: at(3_606)) == .steady(at(53_599)))
+    #expect(
+      clock.read(wall: at(53_600) + years, boot: at(3_607))
+        == .believed(at(53_600) + years, by: years))
+  }
+
+  /// A correction within the hour leaves nothing behind, and the next life nothing to doubt.
+  @Test func aDoubtfulStartThatIsCorrectedLeavesNoTrace() {
+    let years = Span.days(20 * 365)
+    var clock = RelayClock(latest: at(50_000), wall: at(50_060) + years, boot: at(0))
+    _ = clock.read(wall: at(50_060) + years, boot: at(0))
+    let last = clock.read(wall: at(50_120), boot: at(60))
+    #expect(last == .corrected(at(50_120)))
+    var next = RelayClock(latest: last.instant, wall: at(50_180), boot: at(120))
+    #expect(next.read(wall: at(50_180), boot: at(120)) == .steady(at(50_180)))
+  }
+
+  /// A short stop is followed at once, and a store that never knew a time has nothing to doubt by.
+  @Test func aShortStopAndAFirstStartAreFollowedAtOnce() {
+    var clock = RelayClock(latest: at(50_000), wall: at(53_600), boot: at(0))
+    #expect(clock.read(wall: at(53_600), boot: at(0)) == .steady(at(53_600)))
+    clock = RelayClock(latest: .zero, wall: at(50_000), boot: at(0))
+    #expect(clock.read(wall: at(50_000), boot: at(0)) == .steady(at(50_000)))
+    #expect(clock.doubt == nil)
+  }
+
+  /// A provider tells by its clock since when an address is dead, and we when it was registered.
+  @Test func aMomentOfAnotherClockIsToldInRelayTime() {
+    // A weekend's stop: what came before it is as it was, what came in it is at its beginning.
+    let gap = Span.days(2)
+    var clock = RelayClock(latest: at(500_000), wall: at(500_000) + gap, boot: at(0))
+    _ = clock.read(wall: at(500_100) + gap, boot: at(100))
+    #expect(clock.instant(ofWall: at(400_000)) == at(400_000))
+    #expect(clock.instant(ofWall: at(500_000) + .days(1)) == at(500_100))
+    #expect(clock.instant(ofWall: at(500_160) + gap) == at(500_160))
+    // The relay's time is ahead of a wall clock that was set back: moments shift with it.
+    clock = RelayClock(latest: at(900_000), wall: at(500_000), boot: at(0))
+    _ = clock.read(wall: at(500_010), boot: at(10))
+    #expect(clock.instant(ofWall: at(500_005)) == at(900_005))
+    #expect(clock.wallAhead == .seconds(-400_000))
   }
 }

@@ -14,12 +14,14 @@ struct World {
   let store: MemoryStore
   let provider = WorkingProvider()
   let engine: Engine
-  private let clock = WorkingClock()
 
-  /// - Parameter sender: takes the pushes in place of `provider`.
+  /// - Parameters:
+  ///   - sender: takes the pushes in place of `provider`.
+  ///   - front: what the engine is given in place of the store itself.
   init(
     _ store: MemoryStore = MemoryStore(), supervisor: any Supervisor = SilentSupervisor(),
-    sender: (any PushSender)? = nil, _ change: (inout EngineSettings) -> Void = { _ in }
+    sender: (any PushSender)? = nil, clock: any ClockReader = WorkingClock(),
+    front: (any Store)? = nil, _ change: (inout EngineSettings) -> Void = { _ in }
   ) {
     self.store = store
     var settings = EngineSettings()
@@ -28,7 +30,7 @@ struct World {
     change(&settings)
     let random = Mutex(SystemRandomNumberGenerator())
     engine = Engine(
-      store: store,
+      store: front ?? store,
       outside: Engine.Outside(
         clock: clock, keys: WorkingKeys(), senders: [Self.route: sender ?? provider],
         supervisor: supervisor,
@@ -155,6 +157,25 @@ struct WorkingClock: ClockReader {
 
   func wall() -> Instant { Instant(milliseconds: 1_700_000_000_000 + elapsed) }
   func boot() -> Instant { Instant(milliseconds: elapsed) }
+}
+
+/// Both clocks go on as they do, and can be set ahead and back.
+final class ShiftedClock: ClockReader {
+  private let clock = WorkingClock()
+  private let shift = Mutex((wall: Span.zero, boot: Span.zero))
+
+  /// The wall clock is set; the boot clock knows nothing of it.
+  func setWall(ahead: Span) { shift.withLock { $0.wall = ahead } }
+  /// Time passes.
+  func pass(_ span: Span) {
+    shift.withLock {
+      $0.wall = $0.wall + span
+      $0.boot = $0.boot + span
+    }
+  }
+
+  func wall() -> Instant { clock.wall() + shift.withLock { $0.wall } }
+  func boot() -> Instant { clock.boot() + shift.withLock { $0.boot } }
 }
 
 struct WorkingKeys: PushKeys {

@@ -138,7 +138,8 @@ import Testing
       rig, Self.data,
       ["ce-traceparent": "00-1-2-01", "ce-x": "%", "ce-time": nil, "content-type": nil])
     #expect(answer.status == 202)
-    #expect(changes(rig).first?.time == TestClock().now)
+    // The relay puts in its own.
+    #expect(changes(rig).first?.time == .zero)
   }
 
   static let rejected: [(String, String?, String)] = [

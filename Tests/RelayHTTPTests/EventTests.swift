@@ -204,7 +204,7 @@ import Testing
   @Test func `two scopes' producers of one name do not share their ids`() async throws {
     let reader = { (scope: Scope) in
       EventReader(
-        scope: scope, producer: "records-1", ids: TestKeys(), limits: HTTPLimits(), now: .zero)
+        scope: scope, producer: "records-1", ids: TestKeys(), limits: HTTPLimits())
     }
     let event = try JSONTree(Array(Event().text.utf8)).root
     let other = Scope(container: Rig.container, environment: .production)

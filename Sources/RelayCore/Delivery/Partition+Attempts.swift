@@ -4,8 +4,12 @@ extension Partition {
   /// The route has room for this lane now. The payload is made here, anew for each attempt, from
   /// what is still pending and entitled.
   ///
+  /// - Parameter wallAhead: how far the wall clock is ahead of `now`: what the push says of time is
+  ///   told by the wall clock.
   /// - Returns: nil if there is nothing to tell any more.
-  package mutating func begin(_ ready: ReadyLane, at now: Instant) -> PushAttempt? {
+  package mutating func begin(
+    _ ready: ReadyLane, at now: Instant, wallAhead: Span = .zero
+  ) -> PushAttempt? {
     guard devices.contains(ready.device) else { return nil }
     let device = ready.device
     let overCourier = ready.isOverCourier
@@ -20,9 +24,11 @@ extension Partition {
     if !isAlert, isSentBack(device, at: now) { return nil }
     let lane = devices[device].lane
     let owner = users[devices[device].user]
-    guard let (text, listed) = text(of: ready, isAlert: isAlert, owner, at: now) else {
+    guard let (told, listed) = text(of: ready, isAlert: isAlert, owner, at: now) else {
       return nil
     }
+    var text = told
+    text.notBefore = text.notBefore.map { $0 + wallAhead }
     let bytesMax = min(limits.payloadBytes, ready.route.transport.payloadBytesMax)
     let payload = PayloadEncoder.encode(
       text, bytesMax: bytesMax, aim: devices[device].isCutDown ? bytesMax / 2 : nil)
@@ -48,7 +54,7 @@ extension Partition {
     return PushAttempt(
       id: PushAttempt.ID(partition: id, device: device, serial: attempts), device: key(of: device),
       route: ready.route, wake: attempt.wake, address: devices[device].goal,
-      intent: isAlert ? .alert : .background, expires: attempt.deadline,
+      intent: isAlert ? .alert : .background, expires: attempt.deadline + wallAhead,
       collapse: isAlert ? attempt.alert?.key.collapse : Self.backgroundCollapse,
       payload: payload.bytes)
   }

@@ -14,7 +14,8 @@ package struct Change: Hashable, Sendable {
   package var origin: UInt64
   /// Fetches a second that its producer declared it can serve; 0: it did not say.
   package var fetchCapacity: Int
-  /// When it happened by the producer's clock, for people to read; nothing is ordered by it.
+  /// When it happened by the producer's clock, for people to read; nothing is ordered by it. Zero:
+  /// the producer did not say, and the time of acceptance takes its place before it is journalled.
   package var time: Instant
   /// Equal for every retry and in every partition: a keyed hash of scope, source and id.
   package var notification: Identifier
@@ -60,6 +61,15 @@ package struct Change: Hashable, Sendable {
   }
 
   package var home: PartitionID { .home(of: zone, database, in: scope) }
+}
+
+extension Fact {
+  /// The same, with the relay's time where its producer named none.
+  package func accepted(at now: Instant) -> Fact {
+    guard case .change(var change) = self, change.time == .zero else { return self }
+    change.time = now
+    return .change(change)
+  }
 }
 
 /// What happened to a record. The relay keeps its name, type and change tag, never its content.

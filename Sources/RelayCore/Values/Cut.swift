@@ -63,7 +63,7 @@ package struct PartitionCut: Hashable, Sendable {
 }
 
 /// A forced expiry, where it was stepped: the feeds of this partition that it means have at least
-/// this floor.
+/// this floor, also those that hold nothing yet and get a row of their own later.
 package struct FeedExpiry: Hashable, Sendable {
   /// Expiries that a store keeps of one partition for feeds without a row. Beyond, all become one
   /// that means every such feed: to expire the token of an empty feed costs its holder nothing.

@@ -40,7 +40,7 @@ extension Doors {
     try room.pass(to: caller)
     let events = try arrived(bytes, format, request.headers)
     let reader = EventReader(
-      scope: gate.scope, producer: producer, ids: keys, limits: limits, now: clock.wall(),
+      scope: gate.scope, producer: producer, ids: keys, limits: limits,
       fetchCapacity: gate.fetchCapacity(of: producer))
     var arrival = Arrival(caller: caller)
     arrival.facts.reserveCapacity(events.count)

@@ -9,19 +9,17 @@ package struct EventReader: Sendable {
   let producer: String
   let ids: any IdentityKeys
   let limits: HTTPLimits
-  let now: Instant
   /// What the producer declares; 0: nothing.
   let fetchCapacity: Int
 
   package init(
-    scope: Scope, producer: String, ids: any IdentityKeys, limits: HTTPLimits, now: Instant,
+    scope: Scope, producer: String, ids: any IdentityKeys, limits: HTTPLimits,
     fetchCapacity: Int = 0
   ) {
     self.scope = scope
     self.producer = "\(scope.container)/\(scope.environment.name)/\(producer)"
     self.ids = ids
     self.limits = limits
-    self.now = now
     self.fetchCapacity = fetchCapacity
   }
 
@@ -103,7 +101,7 @@ package struct EventReader: Sendable {
   }
 
   private func time(of event: JSONCursor) throws(JSONProblem) -> Instant {
-    guard let value = event.optional("time") else { return now }
+    guard let value = event.optional("time") else { return .zero }
     guard let time = Timestamp.instant(try value.string()) else {
       throw value.problem("must be a date of RFC 3339, such as 2026-11-21T03:00:00Z")
     }

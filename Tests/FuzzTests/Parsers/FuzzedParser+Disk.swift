@@ -43,7 +43,7 @@ extension FuzzedParser {
   /// Made from the seeds of events, so that it has every kind of field.
   private static var journalRow: [UInt8] {
     let reader = EventReader(
-      scope: scope, producer: "records-1", ids: FuzzKeys(), limits: HTTPLimits(), now: now)
+      scope: scope, producer: "records-1", ids: FuzzKeys(), limits: HTTPLimits())
     var entries: [JournalEntry] = []
     for text in eventSeeds {
       guard let root = try? JSONTree(Array(text.utf8)).root else { continue }

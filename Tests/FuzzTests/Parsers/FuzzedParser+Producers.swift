@@ -42,7 +42,7 @@ extension FuzzedParser {
   ]
 
   private static let reader = EventReader(
-    scope: scope, producer: "records-1", ids: FuzzKeys(), limits: HTTPLimits(), now: now)
+    scope: scope, producer: "records-1", ids: FuzzKeys(), limits: HTTPLimits())
 
   private static func visit(_ value: JSONCursor) {
     _ = try? value.string()

@@ -11,6 +11,8 @@ struct PartitionRig {
   var journal: [(ordinal: Ordinal, at: Instant, fact: Fact)] = []
   var cuts: [PartitionCut] = []
   var fingerprint: UInt64 = 100
+  /// How far the wall clock is ahead of `now`.
+  var wallAhead = Span.zero
   /// Lanes that may be woken, in line at their routes.
   var lines: [ReadyLane] = []
 
@@ -102,7 +104,7 @@ struct PartitionRig {
       fold()
     }
     defer { lines = [] }
-    return lines.compactMap { partition.begin($0, at: now) }
+    return lines.compactMap { partition.begin($0, at: now, wallAhead: wallAhead) }
   }
 
   mutating func ended(_ attempt: PushAttempt, _ verdict: Verdict) {

@@ -120,6 +120,25 @@ import Testing
     #expect(wakes.count { $0.user == user } == 1, "it was told of the hot change with it")
   }
 
+  /// The relay's own time may be behind, or ahead of a clock that was set back: devices and
+  /// providers know nothing of it.
+  @Test func whatAPushSaysOfTimeIsToldByTheWallClock() throws {
+    func first(_ wallAhead: Span) throws -> (push: PushAttempt, notBefore: Instant) {
+      var rig = Self.rig(30, visible: true)
+      rig.wallAhead = wallAhead
+      rig.publish(1)
+      let push = try #require(rig.wake(after: 3).first { $0.text.contains("nb") })
+      let wake = PartitionRig.Wake(at: rig.now, user: push.device.user, text: push.text)
+      return (push, try #require(wake.notBefore))
+    }
+    let plain = try first(.zero)
+    for wallAhead in [Span.days(3), .days(-3)] {
+      let shifted = try first(wallAhead)
+      #expect(shifted.push.expires == plain.push.expires + wallAhead)
+      #expect(shifted.notBefore == plain.notBefore + wallAhead)
+    }
+  }
+
   @Test func alertsAreShownAtOnceAndSayWhatToWaitFor() {
     var rig = Self.rig(30, visible: true)
     rig.publish(1)

@@ -38,6 +38,7 @@ struct TestWorld: ~Copyable {
     let ordinal = ordinals[Int(partition.number)].next
     ordinals[Int(partition.number)] = ordinal
     var effects: [Effect] = []
+    let fact = fact.accepted(at: now)
     relay.step(fact, in: partition, ordinal: ordinal, at: now, into: &effects)
     var own = Answer.done
     for effect in effects {

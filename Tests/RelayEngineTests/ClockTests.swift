@@ -1,0 +1,141 @@
+import RelayCore
+import RelayMemory
+import RelayStore
+import Testing
+
+@testable import RelayEngine
+
+/// A wall clock that is far ahead at the start, over restarts: nothing durable learns of it before
+/// it has held for an hour.
+@Suite(.timeLimit(.minutes(1))) struct ClockTests {
+  private static let years = Span.days(20 * 365)
+  private let zone = ZoneID(name: "Notes", owner: UserID("_a"))
+
+  /// A life with the right time, stopped.
+  private func firstLife(_ clock: ShiftedClock) async throws -> MemoryStore {
+    let world = World(clock: clock)
+    let zone = zone
+    try await world.run { (engine: Engine) async throws -> Void in
+      _ = try await engine.submit([World.registration("_a", 1, token: 0xa1)])
+      _ = try await engine.submit([World.zoneSubscription("_a", zone)])
+    }
+    return MemoryStore(world: world.store.world)
+  }
+
+  private func clockReasons(_ engine: Engine) async -> [String] {
+    await engine.vitals().reasons.filter { $0.contains("clock") }
+  }
+
+  private func unstamped(_ number: UInt64) -> Fact {
+    guard case .change(var change) = World.change(number, zone) else { return .tick }
+    change.time = .zero
+    return .change(change)
+  }
+
+  @Test func `a doubtful start is said, and a correction leaves no trace`() async throws {
+    let clock = ShiftedClock()
+    let store = try await firstLife(clock)
+    let known = store.world.latest
+    clock.setWall(ahead: Self.years)
+    let world = World(store, clock: clock)
+    let (zone, change) = (zone, unstamped(1))
+    try await world.run { (engine: Engine) async throws -> Void in
+      let reasons = await clockReasons(engine)
+      #expect(reasons.count == 1)
+      #expect(reasons.first?.contains("7300 d ahead") == true)
+      #expect(reasons.first?.contains("timedatectl") == true)
+      _ = try await engine.submit([World.registration("_a", 2, token: 0xa2)])
+      #expect(try await engine.submit([change]) == [.accepted])
+      await world.provider.took(2)
+      // What leaves is told by the wall clock: a push that has expired already is thrown away.
+      for push in world.provider.pushes { #expect(push.expires > clock.wall()) }
+      clock.setWall(ahead: .zero)
+      #expect(await clockReasons(engine).isEmpty, "the doubt ends with the correction")
+    }
+    let right = clock.wall()
+    #expect(known <= store.world.latest && store.world.latest <= right)
+    let rows = store.world.devices { _ in true }
+    #expect(rows.count == 2)
+    for row in rows { #expect(row.registeredAt <= right) }
+    let feed = FeedKey(scope: World.scope, kind: .zone(zone))
+    for entry in store.world.visible(in: feed) {
+      #expect(known <= entry.life.time && entry.life.time <= right)
+    }
+    let next = World(MemoryStore(world: store.world))
+    try await next.run { (engine: Engine) async throws -> Void in
+      #expect(await engine.vitals().reasons.isEmpty)
+    }
+  }
+
+  @Test func `a clock that holds for an hour is followed, and what is durable learns it then`()
+    async throws
+  {
+    let clock = ShiftedClock()
+    let store = try await firstLife(clock)
+    let known = store.world.latest
+    clock.setWall(ahead: Self.years)
+    let world = World(store, clock: clock)
+    try await world.run { (engine: Engine) async throws -> Void in
+      clock.pass(.minutes(59))
+      #expect(await clockReasons(engine).count == 1)
+      clock.pass(.minutes(1))
+      #expect(await clockReasons(engine).isEmpty)
+      _ = try await engine.submit([World.registration("_a", 2, token: 0xa2)])
+    }
+    #expect(store.world.latest >= known + Self.years)
+    let next = World(MemoryStore(world: store.world), clock: clock)
+    try await next.run { (engine: Engine) async throws -> Void in
+      #expect(await engine.vitals().reasons.isEmpty)
+    }
+  }
+
+  /// A start that comes after a killed life in the hour of doubt doubts anew.
+  @Test func `a life that ends in doubt leaves the time as it was`() async throws {
+    let clock = ShiftedClock()
+    let store = try await firstLife(clock)
+    clock.setWall(ahead: Self.years)
+    for _ in 0..<2 {
+      let world = World(MemoryStore(world: store.world), clock: clock)
+      try await world.run { (engine: Engine) async throws -> Void in
+        #expect(await clockReasons(engine).count == 1)
+      }
+      let right = clock.wall() + Span(milliseconds: -Self.years.milliseconds)
+      #expect(world.store.world.latest <= right)
+    }
+  }
+
+  /// A weekend without a change is no long stop: the time is durable all the same.
+  @Test func `a quiet relay keeps the time, so that its next start is not doubted`() async throws {
+    let clock = ShiftedClock()
+    let world = World(clock: clock)
+    try await world.run { (engine: Engine) async throws -> Void in
+      for _ in 0..<3 {
+        clock.pass(.minutes(50))
+        let wall = clock.wall()
+        while world.store.world.latest < wall { _ = await engine.vitals() }
+      }
+    }
+    let crashed = MemoryStore(world: world.store.world)
+    clock.pass(.minutes(50))
+    try await World(crashed, clock: clock).run { (engine: Engine) async throws -> Void in
+      #expect(await engine.vitals().reasons.isEmpty)
+    }
+  }
+
+  /// Apple's word of an address is older than its registration, though the relay's time is behind.
+  @Test func `a provider's moment is compared in relay time`() async throws {
+    let clock = ShiftedClock()
+    let store = try await firstLife(clock)
+    clock.setWall(ahead: .days(3))
+    let world = World(store, clock: clock)
+    let zone = zone
+    try await world.run { (engine: Engine) async throws -> Void in
+      _ = try await engine.submit([World.registration("_a", 1, token: 0xa1)])
+      let before = clock.wall() + Span(milliseconds: -Span.days(1).milliseconds)
+      world.provider.answer([.gone(at: before, Verdict.Reason("Unregistered"))])
+      _ = try await engine.submit([World.change(1, zone)])
+      await world.provider.took(2)
+    }
+    #expect(store.world.devices { _ in true }.allSatisfy { $0.lane.retirement == nil })
+  }
+}
