@@ -1,3 +1,4 @@
+import DequeModule
 import RelayCore
 
 /// Open submissions: which of their facts are answered, and whom to tell when all are.
@@ -8,14 +9,19 @@ struct Desk: Sendable {
     var missing: [Int]
     var left: Int
     var room: Inbox.Room
-    var send: @Sendable (Result<[Answer], Unavailable>) -> Void
+    /// Nil: it was told to come again, and what it holds of the inbox's bound stays held.
+    var send: (@Sendable (Result<[Answer], Unavailable>) -> Void)?
   }
 
   private var open: [UInt64: Open] = [:]
   private var last: UInt64 = 0
+  /// In order of arrival: until when each may wait, on the boot clock.
+  private var deadlines: Deque<(submission: UInt64, until: Instant)> = []
 
-  mutating func open(_ submission: Inbox.Submission) -> [Settling.Ticket] {
+  /// - Parameter until: on the boot clock; never before that of one that came earlier.
+  mutating func open(_ submission: Inbox.Submission, until: Instant) -> [Settling.Ticket] {
     last += 1
+    deadlines.append((last, until))
     let count = submission.facts.count
     open[last] = Open(
       answers: Array(repeating: .done, count: count), missing: Array(repeating: 0, count: count),
@@ -36,14 +42,14 @@ struct Desk: Sendable {
     open.values[index].left -= 1
     guard open.values[index].left == 0 else { return .none }
     let done = open.remove(at: index).value
-    done.send(.success(done.answers))
+    done.send?(.success(done.answers))
     return done.room
   }
 
   /// The daemon ends: what became of these their senders learn by sending them again.
   mutating func close() {
     for key in open.keys.sorted() {
-      open[key]?.send(.failure(Unavailable(.draining, retryAfterSeconds: 5)))
+      open[key]?.send?(.failure(Unavailable(.draining, retryAfterSeconds: 5)))
     }
     open = [:]
   }
@@ -52,7 +58,27 @@ struct Desk: Sendable {
   /// will count as duplicate.
   mutating func refuse(_ ticket: Settling.Ticket, _ why: Unavailable) -> Inbox.Room {
     guard let done = open.removeValue(forKey: ticket.submission) else { return .none }
-    done.send(.failure(why))
+    done.send?(.failure(why))
     return done.room
+  }
+
+  /// Tells those whose deadline has come. Costs no more than there are of them and of those that
+  /// were answered before theirs.
+  mutating func giveUp(until now: Instant, _ why: Unavailable) {
+    while let next = deadlines.first, next.until <= now || open[next.submission] == nil {
+      deadlines.removeFirst()
+      giveUp(next.submission, why)
+    }
+  }
+
+  /// These wait for what cannot come now.
+  mutating func giveUp(_ tickets: [Settling.Ticket], _ why: Unavailable) {
+    for ticket in tickets { giveUp(ticket.submission, why) }
+  }
+
+  /// What was taken of it goes its way. It counts until that is done: no flood of repeats can fill
+  /// memory behind the inbox's bound.
+  private mutating func giveUp(_ submission: UInt64, _ why: Unavailable) {
+    open[submission]?.send.take()?(.failure(why))
   }
 }

@@ -143,15 +143,22 @@ package final class Engine: Relaying, Sendable {
     return try result.get()
   }
 
-  package func visible(_ place: ReadPlace) async throws(Unavailable) {
+  package func visible(_ places: [ReadPlace]) async throws(Unavailable) {
     let inbox = inbox
-    switch await visibility.wait(for: place, onWait: { inbox.post(.readerWaits) }) {
+    let until = outside.clock.boot() + settings.answerWithin
+    let seen = await visibility.wait(for: places, until: until) { inbox.post(.readerWaits) }
+    switch seen {
     case .visible: return
+    case .refused(let cause): throw Unavailable(cause, retryAfterSeconds: 5)
+    case .late: throw Unavailable(.storeSlow, retryAfterSeconds: 5)
     case .full: throw Unavailable(.readersFull, retryAfterSeconds: 1)
     case .recovering: throw Unavailable(.recovering, retryAfterSeconds: 1)
     case .closed: throw Unavailable(.draining, retryAfterSeconds: 5)
     }
   }
+
+  /// Readers that wait for a fold.
+  var waiting: Int { visibility.readers }
 
   package func served(_ reading: Reading) {
     let reached: Acknowledged =

@@ -46,8 +46,7 @@ extension EngineLoop {
   private mutating func end(_ refused: GroupCommit.Refused, because error: StoreError) throws {
     switch refused {
     case .requests(let tickets):
-      let cause: Unavailable.Cause = error.code == .full ? .storeFull : .storeUnwritable
-      for ticket in tickets { refuse(ticket, cause) }
+      for ticket in tickets { refuse(ticket, error.refusal) }
     case .divided:
       logger.notice("journal takes less at once", metadata: ["error": "\(error)"])
     case .request(let ticket):
@@ -118,9 +117,20 @@ extension EngineLoop {
     }
     logger.error("fold refused", metadata: ["error": "\(error)"])
     tally.storeTrouble = error.message
+    if cut != nil {
+      visibility.refused(error.refusal)
+      desk.giveUp(settling.waiting, Unavailable(error.refusal, retryAfterSeconds: 5))
+    }
     // A trim that failed leaves no cut behind: the next fold goes as usual.
     schedule.ended(at: now, isDurable: cut == nil)
     updateAdmission()
+  }
+
+  /// Nobody waits longer for a commit or a fold than a request may.
+  mutating func tellTheLate() {
+    let boot = outside.clock.boot()
+    visibility.expire(at: boot)
+    desk.giveUp(until: boot, Unavailable(.storeSlow, retryAfterSeconds: 5))
   }
 
   mutating func trimmed(_ result: Result<Int, StoreError>, at now: Instant) {
@@ -139,4 +149,9 @@ extension EngineLoop {
       inbox.refuseUnlessDraining(nil)
     }
   }
+}
+
+extension StoreError {
+  /// What those are told who wait for what was refused.
+  fileprivate var refusal: Unavailable.Cause { code == .full ? .storeFull : .storeUnwritable }
 }

@@ -90,6 +90,7 @@ struct EngineLoop: ~Copyable {
       startCommit(at: now)
       let next = startFold(at: now)
       outside.supervisor.beat()
+      tellTheLate()
       if isStopping, isDone(at: now) { return true }
       let timer = min(next, relay.nextTimer ?? .never, isStopping ? stopBy : .never)
       alarm.set(in: min(outside.supervisor.beatEvery, max(.zero, timer - now)))
@@ -108,7 +109,7 @@ struct EngineLoop: ~Copyable {
         }
       return submission.answer(.failure(Unavailable(cause, retryAfterSeconds: 5)))
     }
-    let tickets = desk.open(submission)
+    let tickets = desk.open(submission, until: outside.clock.boot() + settings.answerWithin)
     var shares: OrderedDictionary<PartitionID, [GroupCommit.Waiting]> = [:]
     for (fact, ticket) in zip(submission.facts, tickets) {
       let fact = fact.accepted(at: now)

@@ -10,6 +10,8 @@ package struct EngineSettings: Sendable {
   package var inboxBytesMax = 64 << 20
   /// Readers that wait for a fold.
   package var readersMax = 4_096
+  /// How long a request waits for a commit or a fold before it is told to come again.
+  package var answerWithin = Span.seconds(20)
   /// Facts journalled and not folded; beyond, new ones are refused until folds catch up.
   package var journalTailMax = 1_000_000
   /// Feed entries that wait for a cut; beyond, new facts are refused until folds catch up. One fact

@@ -36,6 +36,9 @@ struct Settling: Sendable {
   /// Folded, and waiting for all that their partitions forwarded before; in order of ordinals.
   private var late: [PartitionID: Deque<Waiting>] = [:]
 
+  /// Whose answer waits for a fold.
+  var waiting: [Ticket] { (open + inCut).map(\.due.ticket) }
+
   var isAwaitingFold: Bool { !open.isEmpty || !inCut.isEmpty }
 
   mutating func wait(

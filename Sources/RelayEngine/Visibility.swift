@@ -2,17 +2,42 @@ package import RelayCore
 import Synchronization
 
 /// Which places have changes that no fold has brought to the store yet, and who waits for them
-/// (P4). Readers ask here and never in the loop; at most `readersMax` wait.
+/// (P4). Readers ask here and never in the loop; at most `readersMax` wait, each until its deadline
+/// or until a fold is refused.
 package final class Visibility: Sendable {
+  private struct Waiter: Sendable {
+    /// On the boot clock.
+    var until: Instant
+    var continuation: CheckedContinuation<Seen, Never>
+  }
+
   private struct State {
     /// Dirtied since the last cut.
     var open: Set<ReadPlace> = []
     /// Dirtied before the cut under way.
     var inCut: Set<ReadPlace> = []
-    var waitingForCut: [CheckedContinuation<Bool, Never>] = []
-    var waitingForNext: [CheckedContinuation<Bool, Never>] = []
+    /// In order of arrival, and so of their deadlines.
+    var waitingForCut: [Waiter] = []
+    var waitingForNext: [Waiter] = []
     var isRecovering = true
+    /// Why the last fold was refused.
+    var refusal: Unavailable.Cause?
     var isClosed = false
+
+    /// What a reader of these places is told now; nil: it has to wait.
+    func seen(_ places: [ReadPlace]) -> Seen? {
+      if isRecovering { return .recovering }
+      guard places.contains(where: { open.contains($0) || inCut.contains($0) }) else {
+        return .visible
+      }
+      if isClosed { return .closed }
+      return refusal.map { .refused($0) }
+    }
+
+    mutating func takeAll() -> [Waiter] {
+      defer { (waitingForCut, waitingForNext) = ([], []) }
+      return waitingForCut + waitingForNext
+    }
   }
 
   private let state = Mutex(State())
@@ -20,43 +45,47 @@ package final class Visibility: Sendable {
 
   package init(readersMax: Int) { self.readersMax = readersMax }
 
-  package enum Seen: Sendable { case visible, closed, full, recovering }
+  package enum Seen: Hashable, Sendable {
+    case visible
+    case closed
+    case full
+    case recovering
+    /// The store has refused the fold: nobody knows when the next one holds.
+    case refused(Unavailable.Cause)
+    /// The deadline came first.
+    case late
+  }
 
   /// Recovery has dirtied what it found unfolded: before, nobody can know what is visible.
   package func begin() { state.withLock { $0.isRecovering = false } }
 
-  /// Returns when everything dirtied before the call is folded.
+  /// Returns when everything dirtied in these places before the call is folded, or cannot be.
   ///
-  /// - Parameter onWait: called once if the caller has to wait.
-  package func wait(for place: ReadPlace, onWait: () -> Void) async -> Seen {
-    enum Start { case visible, full, wait, recovering }
-    let start: Start = state.withLock {
-      if $0.isRecovering { return .recovering }
-      guard $0.open.contains(place) || $0.inCut.contains(place) else { return .visible }
-      return $0.waitingForCut.count + $0.waitingForNext.count >= readersMax ? .full : .wait
+  /// - Parameters:
+  ///   - until: on the boot clock.
+  ///   - onWait: called once if the caller has to wait.
+  package func wait(
+    for places: [ReadPlace], until: Instant, onWait: () -> Void
+  ) async -> Seen {
+    let start: Seen? = state.withLock {
+      if let seen = $0.seen(places) { return seen }
+      return $0.waitingForCut.count + $0.waitingForNext.count >= readersMax ? .full : nil
     }
-    switch start {
-    case .visible: return .visible
-    case .full: return .full
-    case .recovering: return .recovering
-    case .wait: break
-    }
+    if let start { return start }
     onWait()
-    let isVisible = await withCheckedContinuation { (waiter: CheckedContinuation<Bool, Never>) in
-      let now: Bool? = state.withLock {
-        if $0.isClosed { return false }
-        if $0.open.contains(place) {
+    return await withCheckedContinuation { (continuation: CheckedContinuation<Seen, Never>) in
+      let waiter = Waiter(until: until, continuation: continuation)
+      let now: Seen? = state.withLock {
+        if let seen = $0.seen(places) { return seen }
+        if places.contains(where: $0.open.contains) {
           $0.waitingForNext.append(waiter)
-        } else if $0.inCut.contains(place) {
-          $0.waitingForCut.append(waiter)
         } else {
-          return true
+          $0.waitingForCut.append(waiter)
         }
         return nil
       }
-      if let now { waiter.resume(returning: now) }
+      if let now { continuation.resume(returning: now) }
     }
-    return isVisible ? .visible : .closed
   }
 
   package func dirtied(_ places: [ReadPlace]) {
@@ -76,23 +105,48 @@ package final class Visibility: Sendable {
   package func folded() {
     let waiters = state.withLock { state in
       state.inCut = []
+      state.refusal = nil
       defer { state.waitingForCut = [] }
       return state.waitingForCut
     }
-    for waiter in waiters { waiter.resume(returning: true) }
+    for waiter in waiters { waiter.continuation.resume(returning: .visible) }
   }
 
-  package var hasReaders: Bool {
-    state.withLock { !$0.waitingForNext.isEmpty || !$0.waitingForCut.isEmpty }
+  /// The fold was refused, and is tried again. Until one holds, readers of what is not folded are
+  /// told at once; all others are served.
+  package func refused(_ cause: Unavailable.Cause) {
+    let waiters = state.withLock { state in
+      state.refusal = cause
+      return state.takeAll()
+    }
+    for waiter in waiters { waiter.continuation.resume(returning: .refused(cause)) }
   }
+
+  /// Tells those whose deadline has come. Costs no more than there are of them.
+  package func expire(at now: Instant) {
+    let waiters = state.withLock { state in
+      Self.overdue(&state.waitingForCut, at: now) + Self.overdue(&state.waitingForNext, at: now)
+    }
+    for waiter in waiters { waiter.continuation.resume(returning: .late) }
+  }
+
+  private static func overdue(_ waiters: inout [Waiter], at now: Instant) -> [Waiter] {
+    let due = waiters.prefix { $0.until <= now }
+    waiters.removeFirst(due.count)
+    return Array(due)
+  }
+
+  package var hasReaders: Bool { readers > 0 }
+
+  /// How many wait.
+  var readers: Int { state.withLock { $0.waitingForNext.count + $0.waitingForCut.count } }
 
   /// The daemon ends: nobody waits for ever.
   package func close() {
     let waiters = state.withLock { state in
       state.isClosed = true
-      defer { (state.waitingForCut, state.waitingForNext) = ([], []) }
-      return state.waitingForCut + state.waitingForNext
+      return state.takeAll()
     }
-    for waiter in waiters { waiter.resume(returning: false) }
+    for waiter in waiters { waiter.continuation.resume(returning: .closed) }
   }
 }

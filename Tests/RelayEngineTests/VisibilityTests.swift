@@ -12,11 +12,11 @@ import Testing
   /// What the journal's tail has changed is not known yet: everybody is sent away (P4).
   @Test func nothingIsVisibleBeforeRecoveryIsOver() async {
     let visibility = Visibility(readersMax: 1)
-    #expect(await visibility.wait(for: place, onWait: {}) == .recovering)
+    #expect(await visibility.wait(for: [place], until: .never, onWait: {}) == .recovering)
     visibility.dirtied([place])
-    #expect(await visibility.wait(for: place, onWait: {}) == .recovering)
+    #expect(await visibility.wait(for: [place], until: .never, onWait: {}) == .recovering)
     visibility.begin()
-    #expect(await visibility.wait(for: other, onWait: {}) == .visible)
+    #expect(await visibility.wait(for: [other], until: .never, onWait: {}) == .visible)
   }
 
   /// A reader of a place without unfolded changes never waits.
@@ -24,7 +24,7 @@ import Testing
     let visibility = Visibility(readersMax: 1)
     visibility.begin()
     visibility.dirtied([other])
-    #expect(await visibility.wait(for: place, onWait: {}) == .visible)
+    #expect(await visibility.wait(for: [place], until: .never, onWait: {}) == .visible)
   }
 
   /// A reader between cut and fold, for a place dirtied after the cut, waits for the next.
@@ -38,7 +38,7 @@ import Testing
     await withTaskGroup(of: Visibility.Seen.self) { group in
       group.addTask {
         // The reader is about to stand in line: the fold under way does not hold its place.
-        await visibility.wait(for: place, onWait: { visibility.folded() })
+        await visibility.wait(for: [place], until: .never, onWait: { visibility.folded() })
       }
       while !visibility.hasReaders { await Task.yield() }
       visibility.cut()
@@ -47,13 +47,78 @@ import Testing
     }
   }
 
+  /// A reader of several places waits once, for the fold that holds all of them.
+  @Test func readersOfSeveralPlacesWaitForAllOfThem() async {
+    let visibility = Visibility(readersMax: 4)
+    visibility.begin()
+    visibility.dirtied([other])
+    visibility.cut()
+    visibility.dirtied([place])
+    let places = [other, place]
+    await withTaskGroup(of: Visibility.Seen.self) { group in
+      group.addTask { await visibility.wait(for: places, until: .never, onWait: {}) }
+      while !visibility.hasReaders { await Task.yield() }
+      visibility.folded()
+      #expect(visibility.hasReaders, "the one fold was not enough")
+      visibility.cut()
+      visibility.folded()
+      #expect(await group.next() == .visible)
+    }
+  }
+
+  /// The deadline comes before the fold: the reader is told, and nobody else.
+  @Test func aReaderIsToldWhenItsDeadlineComes() async {
+    let visibility = Visibility(readersMax: 4)
+    visibility.begin()
+    visibility.dirtied([place])
+    visibility.cut()
+    visibility.dirtied([other])
+    let (place, other) = (place, other)
+    await withTaskGroup(of: (ReadPlace, Visibility.Seen).self) { group in
+      for (asked, until) in [(place, Int64(10)), (other, 20)] {
+        group.addTask {
+          let until = Instant(milliseconds: until)
+          return (asked, await visibility.wait(for: [asked], until: until, onWait: {}))
+        }
+      }
+      while visibility.readers < 2 { await Task.yield() }
+      visibility.expire(at: Instant(milliseconds: 9))
+      #expect(visibility.readers == 2)
+      visibility.expire(at: Instant(milliseconds: 10))
+      #expect(await group.next() ?? (other, .full) == (place, .late))
+      visibility.folded()
+      visibility.cut()
+      visibility.expire(at: Instant(milliseconds: 20))
+      #expect(await group.next() ?? (place, .full) == (other, .late))
+    }
+  }
+
+  /// While folds are refused, what is folded is served, and the rest is refused at once (P11).
+  @Test func aRefusedFoldAnswersItsReadersAtOnce() async {
+    let visibility = Visibility(readersMax: 4)
+    visibility.begin()
+    visibility.dirtied([place])
+    visibility.cut()
+    let place = place
+    await withTaskGroup(of: Visibility.Seen.self) { group in
+      group.addTask { await visibility.wait(for: [place], until: .never, onWait: {}) }
+      while !visibility.hasReaders { await Task.yield() }
+      visibility.refused(.storeFull)
+      #expect(await group.next() == .refused(.storeFull))
+    }
+    #expect(await visibility.wait(for: [place], until: .never, onWait: {}) == .refused(.storeFull))
+    #expect(await visibility.wait(for: [other], until: .never, onWait: {}) == .visible)
+    visibility.folded()
+    #expect(await visibility.wait(for: [place], until: .never, onWait: {}) == .visible)
+  }
+
   /// At the end nobody waits for ever, and no one begins to.
   @Test func closingAnswersEverybody() async {
     let visibility = Visibility(readersMax: 4)
     visibility.begin()
     visibility.dirtied([place])
     visibility.close()
-    #expect(await visibility.wait(for: place, onWait: {}) == .closed)
+    #expect(await visibility.wait(for: [place], until: .never, onWait: {}) == .closed)
   }
 
   /// Readers that wait are bounded, and told.
@@ -61,6 +126,6 @@ import Testing
     let visibility = Visibility(readersMax: 0)
     visibility.begin()
     visibility.dirtied([place])
-    #expect(await visibility.wait(for: place, onWait: {}) == .full)
+    #expect(await visibility.wait(for: [place], until: .never, onWait: {}) == .full)
   }
 }

@@ -20,6 +20,7 @@ extension Settings {
     slice.inboxMax = doors.inboxChanges
     slice.inboxBytesMax = doors.inboxBytes
     slice.readersMax = doors.waitingReaders
+    slice.answerWithin = doors.answerWithin
     slice.tombstonesKept = retention.tombstones
     slice.notificationsKept = retention.notifications
     slice.feedbackKept = retention.feedback

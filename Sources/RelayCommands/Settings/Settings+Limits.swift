@@ -28,6 +28,8 @@ extension Settings {
       "inboxBytes", .size(1_024...(64 << 30)), default: doors.inboxBytes)
     doors.waitingReaders = section.value(
       "waitingReaders", .count(1...1_000_000), default: doors.waitingReaders)
+    doors.answerWithin = section.value(
+      "answerWithin", .span(.seconds(1)...(.minutes(5))), default: doors.answerWithin)
     if doors.inboxChanges < doors.eventsPerRequest {
       section.report(
         "inboxChanges",

@@ -69,6 +69,7 @@ package struct Settings: Sendable {
     package var inboxChanges = 65_536
     package var inboxBytes = 64 << 20
     package var waitingReaders = 4_096
+    package var answerWithin = Span.seconds(20)
   }
 
   package struct Log: Hashable, Sendable {

@@ -10,15 +10,17 @@ package protocol Relaying: Sendable {
   /// The facts of one call for one partition become durable together, and what they change becomes
   /// visible together.
   ///
-  /// - Throws: `Unavailable` if nothing of them was taken: say when to come again. The same facts
-  ///   may be submitted again; repeated changes answer `.duplicate`.
+  /// - Throws: `Unavailable` if nothing of them was taken, or if nobody knows in time whether all
+  ///   of them were: say when to come again. The same facts may be submitted again; repeated
+  ///   changes answer `.duplicate`.
   func submit(_ facts: [Fact]) async throws(Unavailable) -> [Answer]
 
-  /// Returns when every fact answered before this call is visible in `place` (P4). Returns at once,
-  /// without entering the loop, if nothing unfolded concerns it.
+  /// Returns when every fact answered before this call is visible in all of `places` (P4). Returns
+  /// at once, without entering the loop, if nothing unfolded concerns them.
   ///
-  /// - Throws: `Unavailable` when too many readers wait, and during recovery.
-  func visible(_ place: ReadPlace) async throws(Unavailable)
+  /// - Throws: `Unavailable` when too many readers wait, during recovery, when the store refuses to
+  ///   fold, and when a fold takes too long.
+  func visible(_ places: [ReadPlace]) async throws(Unavailable)
 
   /// A device has been fully served a page, or presented a token. Takes no ordinal and is not
   /// waited for; losing it costs at most a repeated wake.
@@ -50,6 +52,10 @@ package protocol Relaying: Sendable {
   func drain()
 }
 
+extension Relaying {
+  package func visible(_ place: ReadPlace) async throws(Unavailable) { try await visible([place]) }
+}
+
 /// A page that a device was served, or a token it presented: what it knows now.
 package struct Reading: Hashable, Sendable {
   package enum Reached: Hashable, Sendable {
@@ -68,7 +74,7 @@ package struct Reading: Hashable, Sendable {
   }
 }
 
-/// Nothing was taken; come again.
+/// Not now; come again.
 package struct Unavailable: Error, Hashable, Sendable {
   package enum Cause: String, Hashable, Sendable {
     /// The inbox is full: 429.
@@ -85,6 +91,8 @@ package struct Unavailable: Error, Hashable, Sendable {
     case storeUnwritable = "store_unwritable"
     /// The store takes no request of this size: 413, and repeating it is of no use.
     case requestTooLarge = "request_too_large"
+    /// A commit or a fold takes longer than a request may wait: 503. What was asked for may hold.
+    case storeSlow = "store_slow"
     /// Recovery is not over yet: 503.
     case recovering = "recovering"
     /// The daemon is stopping or told to drain: 503.

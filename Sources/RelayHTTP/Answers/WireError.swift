@@ -34,6 +34,7 @@ package struct WireError: Error, Hashable, Sendable {
     let seconds = max(1, unavailable.retryAfterSeconds)
     let (code, reason): (ServerErrorCode, String) =
       switch unavailable.cause {
+      case .storeSlow: (.tryAgainLater, "the relay's store takes too long")
       case .inboxFull: (.throttled, "the relay's inbox is full")
       case .fanOutsFull: (.tryAgainLater, "too many wide changes are being spread")
       case .forwardsFull: (.tryAgainLater, "too much is on its way to other users")
@@ -45,8 +46,12 @@ package struct WireError: Error, Hashable, Sendable {
       case .draining: (.tryAgainLater, "the relay is stopping")
       case .storeUnreadable: (.tryAgainLater, "the relay could not read its store")
       }
-    self.init(
-      code, "\(reason); nothing was taken, repeat the whole request", retryAfterSeconds: seconds)
+    let mayHold: Set<Unavailable.Cause> = [.storeSlow, .storeFull, .storeUnwritable]
+    let remedy =
+      mayHold.contains(unavailable.cause)
+      ? "repeat the whole request, what was taken counts once"
+      : "nothing was taken, repeat the whole request"
+    self.init(code, "\(reason); \(remedy)", retryAfterSeconds: seconds)
   }
 
   init(_ failure: StoreError) {

@@ -4,9 +4,12 @@ import RelayWire
 
 extension Doors {
   /// Waits until what was answered before is visible here (P4).
-  func visible(_ place: ReadPlace) async throws(WireError) {
+  func visible(_ place: ReadPlace) async throws(WireError) { try await visible([place]) }
+
+  /// One wait for all of them, so that no request waits longer for many than for one.
+  func visible(_ places: [ReadPlace]) async throws(WireError) {
     do throws(Unavailable) {
-      try await relay.visible(place)
+      try await relay.visible(places)
     } catch {
       throw WireError(error)
     }
@@ -64,13 +67,20 @@ extension Doors {
   func page(
     _ feed: FeedKey, from start: TokenStart, limit: Int, _ caller: Caller
   ) async throws(WireError) -> PageAnswer {
+    if start != .expired { try await visible(.feed(feed)) }
+    return try await visiblePage(feed, from: start, limit: limit, caller)
+  }
+
+  /// The same, for whoever has waited already.
+  func visiblePage(
+    _ feed: FeedKey, from start: TokenStart, limit: Int, _ caller: Caller
+  ) async throws(WireError) -> PageAnswer {
     var after: Place?
     switch start {
     case .beginning: break
     case .place(let place): after = place
     case .expired: return .expired(.trimmed)
     }
-    try await visible(.feed(feed))
     let query = PageQuery(feed: feed, reader: caller.user, after: after, limit: limit)
     return try await read { () async throws(StoreError) in try await reader.page(query) }
   }

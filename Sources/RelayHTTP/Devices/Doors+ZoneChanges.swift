@@ -11,6 +11,10 @@ extension Doors {
     guard database != .public else { throw WireError.noSync }
     try Self.refuse("syncToken", in: body, "belongs to its zone: write it in the item of zones")
     let asked = try items("zones", of: body)
+    // An item that cannot be read has its error below.
+    try await visible(
+      asked.compactMap { try? ZoneRequest($0, database, caller, limits).zone }
+        .map { .feed(FeedKey(scope: caller.scope, kind: .zone($0))) })
     var collected = ZonePages()
     var json = JSONWriter(capacity: 4_096)
     json.beginObject()
@@ -44,6 +48,7 @@ extension Doors {
     _ body: JSONCursor, _ database: Database, _ caller: Caller
   ) async throws -> Response {
     let request = try ZoneRequest(body, database, caller, limits)
+    try await visible(.feed(FeedKey(scope: caller.scope, kind: .zone(request.zone))))
     var collected = ZonePages()
     do {
       let page = try await page(of: request, database, caller, &collected)
@@ -74,7 +79,7 @@ extension Doors {
     let feed = FeedKey(scope: caller.scope, kind: .zone(request.zone))
     let start = try open(request.token, feed, caller)
     let limit = try pageLimit(request.body)
-    switch try await page(feed, from: start, limit: limit, caller) {
+    switch try await visiblePage(feed, from: start, limit: limit, caller) {
     case .absent: throw WireError.zoneNotFound
     case .expired(let why):
       if why == .lostHistory { collected.lost.append(feed) }

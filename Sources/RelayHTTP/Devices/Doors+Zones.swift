@@ -28,20 +28,23 @@ extension Doors {
   func lookUpZones(
     _ body: JSONCursor, _ database: Database, _ caller: Caller
   ) async throws -> Response {
+    let asked = try items("zones", of: body)
+    // An item that cannot be read has its error below.
+    try await visible(
+      asked.compactMap { try? self.zone(named: $0, database, caller) }
+        .map { .feed(FeedKey(scope: caller.scope, kind: .zone($0))) })
     var json = JSONWriter()
     json.beginObject()
     json.key("zones")
     json.beginArray()
-    for item in try items("zones", of: body) {
-      // A zone's name may stand in the item itself, or one level deeper as everywhere else.
-      let named = item.optional("zoneID") ?? item
+    for item in asked {
       var zone: ZoneID?
       var error: WireError?
       var head: Place?
       do throws(JSONProblem) {
-        zone = try Name.zone(
-          named, owner: database == .public ? ZoneID.publicDefault.owner : caller.user, limits)
+        zone = try self.zone(named: item, database, caller)
       } catch {
+        let named = item.optional("zoneID") ?? item
         json.beginObject()
         if named.isObject { ZoneRequest.echo(named, into: &json) }
         WireError(error).write(into: &json)
@@ -60,6 +63,15 @@ extension Doors {
     json.endArray()
     json.endObject()
     return Response(json)
+  }
+
+  /// A zone's name may stand in the item itself, or one level deeper as everywhere else.
+  private func zone(
+    named item: JSONCursor, _ database: Database, _ caller: Caller
+  ) throws(JSONProblem) -> ZoneID {
+    try Name.zone(
+      item.optional("zoneID") ?? item,
+      owner: database == .public ? ZoneID.publicDefault.owner : caller.user, limits)
   }
 
   private func allZones(
@@ -91,7 +103,6 @@ extension Doors {
       throw .zoneNotFound
     }
     let feed = FeedKey(scope: caller.scope, kind: .zone(zone))
-    try await visible(.feed(feed))
     let query = PageQuery(feed: feed, reader: caller.user, after: nil, limit: 1)
     return try await read { () async throws(StoreError) -> Place?? in
       guard case .page = try await reader.page(query) else { return .none }

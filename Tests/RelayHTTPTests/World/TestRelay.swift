@@ -52,7 +52,7 @@ final class TestRelay: Relaying, FeedReader {
     return world.withLock { world in facts.map { world.take($0) } }
   }
 
-  func visible(_ place: ReadPlace) async throws(Unavailable) {
+  func visible(_ places: [ReadPlace]) async throws(Unavailable) {
     if let refusal = conduct.withLock({ $0.readRefusal }) { throw refusal }
     world.withLock { $0.fold() }
   }
