@@ -2,15 +2,16 @@
 /// bare string, anything richer a dictionary (cloudkit-wire, section 2).
 enum APSText {
   static func encode(
-    _ info: NotificationInfo?, badge: Int?, dropped: Set<PayloadEncoder.Part>
+    _ info: NotificationInfo?, badge: Int?, _ cut: PayloadCut
   ) -> [UInt8] {
+    let dropped = cut.dropped
     var json = JSONText()
     guard let info else {
       json.raw("{\"content-available\":1}")
       return json.bytes
     }
     json.raw("{")
-    alert(info.alert, dropped: dropped, into: &json)
+    alert(info.alert.cut(cut), into: &json)
     if let badge, !dropped.contains(.badge) {
       json.key("badge")
       json.number(badge)
@@ -35,20 +36,7 @@ enum APSText {
     return json.bytes
   }
 
-  private static func alert(
-    _ text: NotificationInfo.AlertText, dropped: Set<PayloadEncoder.Part>,
-    into json: inout JSONText
-  ) {
-    var alert = text
-    if dropped.contains(.launchImage) { alert.launchImage = nil }
-    if dropped.contains(.actionKey) { alert.actionKey = nil }
-    if dropped.contains(.body) { (alert.body, alert.title, alert.subtitle) = (nil, nil, nil) }
-    if dropped.contains(.arguments) {
-      (alert.bodyArguments, alert.titleArguments, alert.subtitleArguments) = ([], [], [])
-    }
-    if dropped.contains(.keys) {
-      (alert.bodyKey, alert.titleKey, alert.subtitleKey) = (nil, nil, nil)
-    }
+  private static func alert(_ alert: NotificationInfo.AlertText, into json: inout JSONText) {
     guard !alert.isEmpty else { return }
     json.key("alert")
     var bare = NotificationInfo.AlertText()

@@ -1,39 +1,56 @@
 /// Makes payloads. Always within the limit: first `zr.z` is cut (`m`), then `ck` and `aps` are
-/// pruned in CloudKit's documented order (`p`), then in ours; `sid` is never dropped.
+/// pruned in CloudKit's documented order (`p`), then in ours; `sid` is never dropped. An alert keeps
+/// something to be seen: its texts are shortened, the longest first.
 package enum PayloadEncoder {
   /// - Parameter aim: smaller than `bytesMax` if it can be as small.
   package static func encode(_ text: WakeText, bytesMax: Int, aim: Int? = nil) -> Payload {
     let sizes = [aim, bytesMax].compactMap(\.self)
-    for size in sizes { if let payload = smaller(text, bytesMax: size) { return payload } }
+    for size in sizes { if let payload = visible(text, bytesMax: size) { return payload } }
+    var silent = text
+    (silent.info, silent.badge) = (nil, nil)
+    for size in sizes {
+      if let payload = smaller(silent, showing: nil, bytesMax: size) { return payload }
+    }
     preconditionFailure("names are bounded at the door so that a bare payload always fits")
   }
 
-  private static func smaller(_ text: WakeText, bytesMax: Int) -> Payload? {
-    for cuts in 0...Part.order.count {
-      let dropped = Set(Part.order.prefix(cuts))
-      let head = head(text, dropped: dropped)
-      if let payload = fit(text, head: head, bytesMax: bytesMax, isPruned: cuts > 0) {
-        return payload
-      }
+  /// Nil if there is nothing to be seen, or nothing of it fits.
+  private static func visible(_ text: WakeText, bytesMax: Int) -> Payload? {
+    for shown in text.info?.shown(badge: text.badge) ?? [] {
+      guard var payload = smaller(text, showing: shown, bytesMax: bytesMax) else { continue }
+      payload.isVisible = true
+      return payload
     }
     return nil
   }
 
-  /// What may be dropped, first to last. What is left has one name, of at most 255 bytes, and fits
-  /// into a quarter of what Apple takes.
-  enum Part: Hashable {
-    case container, record, sound, launchImage, actionKey, body, arguments, keys, badge, category,
-      notification, zone, user
-    static let order: [Part] = [
-      .container, .record, .sound, .launchImage, .actionKey, .body, .arguments, .keys, .badge,
-      .category, .notification, .zone, .user,
-    ]
+  private static func smaller(
+    _ text: WakeText, showing shown: PayloadCut.Part?, bytesMax: Int
+  ) -> Payload? {
+    if let whole = fit(text, PayloadCut(), bytesMax: bytesMax) { return whole }
+    for cut in PayloadCut.all(showing: shown) {
+      guard var payload = fit(text, cut, bytesMax: bytesMax) else { continue }
+      guard let least = cut.textBytesMax else { return payload }
+      // The longest texts that fit: halfway between what does and what does not, again and again.
+      var (fits, tooLong) = (least, (text.info?.alert.longestText ?? 0) + 1)
+      while fits + 1 < tooLong {
+        var longer = cut
+        longer.textBytesMax = (fits + tooLong) / 2
+        if let more = fit(text, longer, bytesMax: bytesMax) {
+          (payload, fits) = (more, (fits + tooLong) / 2)
+        } else {
+          tooLong = (fits + tooLong) / 2
+        }
+      }
+      return payload
+    }
+    return nil
   }
 
   /// Adds `zr` with as many zones as there is room for; nil if not even an empty one fits.
-  private static func fit(
-    _ text: WakeText, head: [UInt8], bytesMax: Int, isPruned: Bool
-  ) -> Payload? {
+  private static func fit(_ text: WakeText, _ cut: PayloadCut, bytesMax: Int) -> Payload? {
+    let head = head(text, cut)
+    guard head.count < bytesMax else { return nil }
     let zones = text.zones.map(encode)
     var named = zones.count
     while true {
@@ -41,7 +58,7 @@ package enum PayloadEncoder {
       let tail = tail(text, zones: zones.prefix(named), isMore: isMore)
       let size = head.count + tail.count
       if size <= bytesMax {
-        return Payload(bytes: head + tail, zonesNamed: named, isPruned: isPruned)
+        return Payload(bytes: head + tail, zonesNamed: named, isPruned: !cut.isNothing)
       }
       guard named > 0 else { return nil }
       // Drop as many as are certainly too much at once; each takes its length and a comma.
@@ -95,10 +112,11 @@ package enum PayloadEncoder {
     return json.bytes
   }
 
-  private static func head(_ text: WakeText, dropped: Set<Part>) -> [UInt8] {
+  private static func head(_ text: WakeText, _ cut: PayloadCut) -> [UInt8] {
+    let dropped = cut.dropped
     var json = JSONText()
     json.raw("{\"aps\":")
-    json.append(APSText.encode(text.info, badge: text.badge, dropped: dropped))
+    json.append(APSText.encode(text.info, badge: text.badge, cut))
     json.raw(",\"ck\":{\"ce\":")
     json.number(text.scope.environment.rawValue)
     if !dropped.contains(.container) {
@@ -113,13 +131,15 @@ package enum PayloadEncoder {
       json.key("nid")
       json.string(text.notice.notification.text)
     }
-    if !dropped.isEmpty || text.notice.isCut { json.raw(",\"p\":1") }
+    if !cut.isNothing || text.notice.isCut { json.raw(",\"p\":1") }
     encode(text.notice, dropped: dropped, into: &json)
     json.raw("}")
     return json.bytes
   }
 
-  private static func encode(_ notice: Notice, dropped: Set<Part>, into json: inout JSONText) {
+  private static func encode(
+    _ notice: Notice, dropped: Set<PayloadCut.Part>, into json: inout JSONText
+  ) {
     switch notice.kind {
     case .query: json.raw(",\"qry\":{\"dbs\":")
     case .zone: json.raw(",\"fet\":{\"dbs\":")

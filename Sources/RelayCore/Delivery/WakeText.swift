@@ -57,4 +57,6 @@ package struct Payload: Hashable, Sendable {
   /// The first so many of the wake's zones are named in it.
   package var zonesNamed: Int
   package var isPruned: Bool
+  /// A person sees or hears something of it; else it only runs the app.
+  package var isVisible = false
 }

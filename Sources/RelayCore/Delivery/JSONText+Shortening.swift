@@ -1,0 +1,35 @@
+extension JSONText {
+  /// How many bytes a text has as JSON, without its quotation marks.
+  static func byteCount(_ text: some StringProtocol) -> Int {
+    text.utf8.reduce(0) { count, byte in
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"): count + 2
+      case 0..<0x20: count + 6
+      default: count + 1
+      }
+    }
+  }
+
+  /// At most so many bytes of a text as JSON, cut between two characters, with an ellipsis at its
+  /// end. Something is left of a text that has anything: at least its first character, or of a
+  /// character that is longer than `bytesMax` its first scalar.
+  static func shortened(_ text: String, bytesMax: Int) -> String {
+    guard byteCount(text) > bytesMax else { return text }
+    let ellipsis = "…"
+    var left = bytesMax - ellipsis.utf8.count
+    var end = text.startIndex
+    while end < text.endIndex {
+      let next = text.index(after: end)
+      left -= byteCount(text[end..<next])
+      guard left >= 0 else { break }
+      end = next
+    }
+    if end > text.startIndex { return text[..<end] + ellipsis }
+    let first = text[..<text.index(after: text.startIndex)]
+    if byteCount(first) <= max(bytesMax, longestScalar) { return String(first) }
+    return String(text.unicodeScalars.prefix(1))
+  }
+
+  /// A control character's spelling.
+  private static let longestScalar = 6
+}

@@ -1,0 +1,91 @@
+/// What of a wake is left out or shortened, so that its payload fits.
+struct PayloadCut: Hashable {
+  var dropped: Set<Part> = []
+  /// No text or argument of the alert is longer than this, as JSON. Nil: as they are.
+  var textBytesMax: Int?
+
+  var isNothing: Bool { dropped.isEmpty && textBytesMax == nil }
+
+  /// What may be dropped, first to last. What is left has one name, of at most 255 bytes, and fits
+  /// into a quarter of what Apple takes. The texts are never dropped, they are shortened.
+  enum Part: Hashable {
+    case container, record, sound, launchImage, actionKey, texts, arguments, keys, badge, category,
+      notification, zone, user
+    static let order: [Part] = [
+      .container, .record, .sound, .launchImage, .actionKey, .texts, .arguments, .keys, .badge,
+      .category, .notification, .zone, .user,
+    ]
+  }
+
+  /// So short every text may become before anything after it in the order is dropped.
+  static let textBytesLeast = 64
+
+  /// All cuts that leave `shown` to be seen, the smallest first.
+  static func all(showing shown: Part?) -> [PayloadCut] {
+    var cuts: [PayloadCut] = []
+    var last = PayloadCut()
+    for part in Part.order where part != shown || part == .texts {
+      if part == .texts {
+        last.textBytesMax = textBytesLeast
+      } else {
+        last.dropped.insert(part)
+      }
+      cuts.append(last)
+    }
+    if shown == .texts {
+      last.textBytesMax = 0
+      cuts.append(last)
+    }
+    return cuts
+  }
+}
+
+extension NotificationInfo {
+  /// What a person would see or hear of it, the most telling first: one of them is to be kept.
+  func shown(badge: Int?) -> [PayloadCut.Part] {
+    var parts: [PayloadCut.Part] = []
+    let (texts, keys) = (
+      [alert.title, alert.subtitle, alert.body], [alert.titleKey, alert.subtitleKey, alert.bodyKey]
+    )
+    if texts.contains(where: { $0 != nil }) { parts.append(.texts) }
+    if keys.contains(where: { $0 != nil }) { parts.append(.keys) }
+    if badge != nil { parts.append(.badge) }
+    if sound != nil { parts.append(.sound) }
+    return parts
+  }
+}
+
+extension NotificationInfo.AlertText {
+  /// Without what is cut.
+  func cut(_ cut: PayloadCut) -> NotificationInfo.AlertText {
+    var alert = self
+    if cut.dropped.contains(.launchImage) { alert.launchImage = nil }
+    if cut.dropped.contains(.actionKey) { alert.actionKey = nil }
+    if cut.dropped.contains(.arguments) {
+      (alert.bodyArguments, alert.titleArguments, alert.subtitleArguments) = ([], [], [])
+    }
+    if cut.dropped.contains(.keys) {
+      (alert.bodyKey, alert.titleKey, alert.subtitleKey) = (nil, nil, nil)
+    }
+    guard let most = cut.textBytesMax else { return alert }
+    func short(_ text: String?) -> String? { text.map { JSONText.shortened($0, bytesMax: most) } }
+    (alert.title, alert.subtitle, alert.body) = (
+      short(alert.title), short(alert.subtitle), short(alert.body)
+    )
+    func short(_ texts: [String]) -> [String] {
+      texts.map { JSONText.shortened($0, bytesMax: most) }
+    }
+    alert.bodyArguments = short(alert.bodyArguments)
+    alert.titleArguments = short(alert.titleArguments)
+    alert.subtitleArguments = short(alert.subtitleArguments)
+    return alert
+  }
+
+  /// The longest of what may be shortened, as JSON.
+  var longestText: Int {
+    let texts =
+      [title, subtitle, body].compactMap(\.self) + bodyArguments + titleArguments
+      + subtitleArguments
+    return texts.map { JSONText.byteCount($0) }.max() ?? 0
+  }
+}
