@@ -64,6 +64,7 @@ extension Partition {
       let match = Match(
         notice: notice, position: position, zonePosition: zonePosition,
         alert: held.subscription.alertKey(for: change, limits: limits),
+        runsApp: held.subscription.info.runsApp,
         look: look?.info, isHot: step.gap != nil, isUrgent: held.subscription.isUrgent)
       if held.subscription.info.badges { raiseBadges(of: user) }
       offer(match, to: user, change, step)

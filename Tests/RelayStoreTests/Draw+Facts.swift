@@ -95,15 +95,14 @@ extension Draw {
 
   mutating func lane() -> LaneRecord {
     var pending = PendingSet()
-    pending.zones = list(4) { $0.pending() }
-    pending.query = list(1) { $0.pending() }
-    pending.overflow = list(1) { $0.pending() }
+    pending.waking = subjects()
+    pending.quiet = subjects()
     pending.alerts = list(3) {
       PendingAlert(
         key: AlertKey(
           subscription: SubscriptionID($0.text()), database: $0.database(), subject: $0.text(),
           collapse: $0.maybe { $0.text() }), notice: $0.notice(), position: $0.position(),
-        look: $0.maybe { $0.subscription().info }, isHot: $0.flag())
+        zonePosition: $0.position(), look: $0.maybe { $0.subscription().info }, isHot: $0.flag())
     }
     pending.lostAlerts = flag()
     return LaneRecord(
@@ -137,6 +136,14 @@ extension Draw {
       registeredAt: instant(), registration: ordinal(), at: instant(), news: news)
   }
 
+  private mutating func subjects() -> Subjects {
+    var subjects = Subjects()
+    subjects.zones = list(4) { $0.pending() }
+    subjects.query = list(1) { $0.pending() }
+    subjects.overflow = list(1) { $0.pending() }
+    return subjects
+  }
+
   private mutating func pending() -> Pending {
     var pending = Pending(
       notice: notice(), position: position(), zonePosition: position(), isFresh: flag(),
@@ -144,6 +151,8 @@ extension Draw {
     pending.isCovered = flag()
     pending.isHot = flag()
     pending.isUrgent = flag()
+    pending.isFreshOfAlert = flag()
+    pending.isCoveredOfAlert = flag()
     return pending
   }
 

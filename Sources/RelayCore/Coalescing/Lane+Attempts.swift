@@ -2,11 +2,14 @@ extension Lane {
   /// The route has room: fixes what a wake covers and, for a provider, spends the budget. The
   /// courier costs none: Apple counts pushes.
   ///
-  /// - Parameter named: whether the payload had room for a subject, decided by whoever made it.
+  /// - Parameters:
+  ///   - runsApp: the payload asks for content-available. An alert that does not covers itself
+  ///     alone: what it names stays as it is.
+  ///   - named: whether the payload names a subject, decided by whoever made it.
   /// - Returns: the wake's number and deadline are in the attempt. Nil if there is nothing to tell.
   package mutating func begin(
-    isAlert: Bool, overCourier: Bool = false, at now: Instant, policy: WakePolicy,
-    named: (Pending) -> Bool
+    isAlert: Bool, runsApp: Bool = true, overCourier: Bool = false, at now: Instant,
+    policy: WakePolicy, named: (Pending) -> Bool
   ) -> Attempt? {
     let isRepeat = !isAlert && isRepeated(overCourier: overCourier, at: now)
     let isLadder = isRewake && !isRepeat
@@ -14,7 +17,10 @@ extension Lane {
       return nil
     }
     var attempt = Attempt(
-      wake: nextWake, isAlert: isAlert, isLadder: isLadder, isOverCourier: overCourier,
+      wake: nextWake, isAlert: isAlert, isLadder: isLadder,
+      // The courier shows an alert and nothing else: what pends in the background has its own
+      // wake, whose silence is noticed.
+      runsApp: runsApp && !(isAlert && overCourier), isOverCourier: overCourier,
       isRepeat: isRepeat, alert: nil, deadline: now + policy.deadline, tries: 1, at: now,
       gathering: nil)
     if let rest = resumable(isAlert: isAlert, overCourier: overCourier, at: now) {
@@ -30,15 +36,23 @@ extension Lane {
     } else if !overCourier {
       spendBackground(policy, at: now)
     }
-    pending.keep { subject in
-      // The courier shows an alert and nothing else: what pends in the background has its own
-      // wake, whose silence is noticed.
-      if !(isAlert && overCourier), named(subject) { subject.cover() }
-      return true
-    }
+    cover(with: attempt, named)
     if overCourier { repeats = false } else { unfolded = .attempt }
     state = .inFlight(attempt)
     return attempt
+  }
+
+  private mutating func cover(with attempt: Attempt, _ named: (Pending) -> Bool) {
+    if attempt.runsApp {
+      pending.waking.keep { subject in
+        if named(subject) { subject.cover() }
+        return true
+      }
+    }
+    pending.quiet.keep { subject in
+      if named(subject) { subject.name() }
+      return true
+    }
   }
 
   /// What the courier told is told again: by a push once the grace is over, or by the courier to
@@ -91,14 +105,20 @@ extension Lane {
     if attempt.alert != nil { ledger.settle(1, as: \.woken) }
     let isWatched = hasAcknowledged || (attempt.isOverCourier && reach.hasProvider)
     var hasTold = !attempt.isAlert
-    pending.keep { subject in
+    pending.waking.keep { subject in
       guard subject.isCovered else { return true }
       hasTold = true
-      subject.isCovered = false
-      subject.toldBy = attempt.wake
+      if !subject.isCoveredOfAlert { ledger.settle(1, as: \.woken) }
+      subject.told(by: attempt.wake)
       if !subject.isFresh { subject.isUrgent = false }
-      ledger.settle(1, as: \.woken)
       return subject.isFresh || isWatched
+    }
+    pending.quiet.keep { subject in
+      guard subject.isCovered else { return true }
+      subject.told(by: attempt.wake)
+      subject.isFresh = false
+      // The app of a device that never acknowledges was run, and told: that is all it gets.
+      return isWatched || !attempt.runsApp
     }
     if hasTold {
       if !attempt.isRepeat { ladderStep = attempt.isLadder ? ladderStep + 1 : 0 }
@@ -166,7 +186,8 @@ extension Lane {
     guard let grace else { return }
     self.grace = nil
     guard !hasAcknowledged else { return }
-    pending.keep { $0.deliveries > 0 || !grace.covers($0) }
+    pending.waking.keep { $0.isUntold || !grace.covers($0) }
+    pending.quiet.keep { $0.isUntold || !grace.covers($0) }
   }
 
   /// Refused for good, and not the device's fault. The alert is not shown to a provider that
@@ -183,10 +204,26 @@ extension Lane {
     postponed(until: now + policy.retryMax, limits: limits, ledger: &ledger)
   }
 
+  /// The next alert has nothing to show that fits into a push: what it says is told in the
+  /// background instead, within that budget.
+  package mutating func hush(limits: Limits, ledger: inout Ledger) {
+    guard !pending.alerts.isEmpty else { return }
+    let alert = pending.alerts.removeFirst()
+    let match = Match(
+      notice: alert.notice, position: alert.position, zonePosition: alert.zonePosition,
+      isHot: alert.isHot)
+    if !pending.waking.add(match, limits: limits) { ledger.settle(1, as: \.merged) }
+    settleState()
+  }
+
   /// Deliveries of a failed attempt wait again; a newer one of the same subject took their place.
   private mutating func restore(_ attempt: Attempt, limits: Limits, ledger: inout Ledger) {
-    pending.keep { subject in
+    pending.waking.keep { subject in
       if subject.uncover() { ledger.settle(1, as: \.merged) }
+      return true
+    }
+    pending.quiet.keep { subject in
+      subject.unname()
       return true
     }
     guard let shown = attempt.alert else { return }

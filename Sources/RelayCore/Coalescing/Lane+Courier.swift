@@ -9,7 +9,7 @@ extension Lane {
     reach.courier = .here(connection: connection)
     guard let after, after < nextWake else { return }
     if after > 0 { acknowledged(wake: after, ledger: &ledger) }
-    repeats = pending.subjects.contains { $0.deliveries == 0 && $0.toldBy > after && names($0) }
+    repeats = pending.subjects.contains { !$0.isUntold && $0.toldBy > after && names($0) }
   }
 
   /// It ended. One that another has replaced changes nothing.

@@ -31,7 +31,8 @@ extension Lane {
 
   /// The device was served, or presents, a place in the notifications feed.
   package mutating func acknowledged(notifications position: Position, ledger: inout Ledger) {
-    acknowledge(ledger: &ledger) { $0.position <= position }
+    hasAcknowledged = true
+    ledger.settle(pending.acknowledge(notifications: position), as: \.fetched)
     cancelAlerts(as: \.fetched, ledger: &ledger) { $0.position <= position }
     if pending.alerts.isEmpty { pending.lostAlerts = false }
     settleState()
@@ -50,8 +51,8 @@ extension Lane {
   /// A database page listed these zones: their ladder ends, for those that are told.
   package mutating func listed(_ zones: [ZoneID], _ database: Database) {
     hasAcknowledged = true
-    pending.keep { subject in
-      guard subject.isZone, subject.notice.database == database, subject.deliveries == 0 else {
+    pending.waking.keep { subject in
+      guard subject.isZone, subject.notice.database == database, !subject.isUntold else {
         return true
       }
       return !zones.contains(subject.notice.zone)
@@ -64,18 +65,20 @@ extension Lane {
     guard wake < nextWake else { return }
     hasAcknowledged = true
     if case .inFlight(let attempt) = state, attempt.wake <= wake {
-      pending.keep { subject in
+      pending.waking.keep { subject in
         guard subject.isCovered else { return true }
-        subject.isCovered = false
-        ledger.settle(1, as: \.fetched)
+        if !subject.isCoveredOfAlert { ledger.settle(1, as: \.fetched) }
+        subject.unname()
         return subject.isFresh
       }
+      pending.quiet.keep { !$0.isCovered }
     }
-    pending.keep { subject in
+    pending.waking.keep { subject in
       guard subject.toldBy > 0, subject.toldBy <= wake else { return true }
       subject.toldBy = 0
-      return subject.deliveries > 0
+      return subject.isUntold
     }
+    pending.quiet.keep { $0.isFresh || $0.toldBy > wake }
     settleState()
   }
 
@@ -149,15 +152,6 @@ extension Lane {
     guard case .resting(var rest) = state else { return }
     rest.until = min(rest.until, now)
     state = .resting(rest)
-  }
-
-  private mutating func acknowledge(ledger: inout Ledger, _ reaches: (Pending) -> Bool) {
-    hasAcknowledged = true
-    pending.keep { subject in
-      guard reaches(subject) else { return true }
-      ledger.settle(subject.deliveries, as: \.fetched)
-      return false
-    }
   }
 
   /// Nothing left to tell ends a window, a rest or a watch.

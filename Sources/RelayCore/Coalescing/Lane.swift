@@ -77,6 +77,8 @@ package struct Lane: Hashable, Sendable {
     package var wake: UInt32
     package var isAlert: Bool
     package var isLadder: Bool
+    /// It runs the app, so it covers what it names.
+    package var runsApp = true
     /// It goes over the courier.
     package var isOverCourier = false
     /// It tells once more what the courier told: the ladder stays where it is.
@@ -155,8 +157,13 @@ package struct Lane: Hashable, Sendable {
     }
     if unfolded == .attempt { unfolded = .recorded }
     var kept = pending
-    kept.keep { subject in
+    kept.waking.keep { subject in
       _ = subject.uncover()
+      subject.freshFrom = .zero
+      return true
+    }
+    kept.quiet.keep { subject in
+      subject.unname()
       subject.freshFrom = .zero
       return true
     }

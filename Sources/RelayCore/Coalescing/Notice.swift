@@ -45,6 +45,8 @@ package struct Match: Hashable, Sendable {
   package var zonePosition: Position
   /// Nil: wakes in the background. Else shown to a person, one push a key.
   package var alert: AlertKey?
+  /// It is to run the app. An alert does so only if its subscription asks for content-available.
+  package var runsApp: Bool
   /// How the alert looks, where the subscription cannot say it when it is shown.
   package var look: NotificationInfo?
   /// Of a hot change: the lane has a slot.
@@ -54,16 +56,22 @@ package struct Match: Hashable, Sendable {
 
   package init(
     notice: Notice, position: Position, zonePosition: Position, alert: AlertKey? = nil,
-    look: NotificationInfo? = nil, isHot: Bool = false, isUrgent: Bool = false
+    runsApp: Bool = true, look: NotificationInfo? = nil, isHot: Bool = false,
+    isUrgent: Bool = false
   ) {
     self.notice = notice
     self.position = position
     self.zonePosition = zonePosition
     self.alert = alert
+    self.runsApp = runsApp
     self.look = look
     self.isHot = isHot
     self.isUrgent = isUrgent
   }
+
+  /// A person is told and the app is not run: what it says is named by every wake and asks for
+  /// none.
+  var isQuiet: Bool { alert != nil && !runsApp }
 }
 
 /// What makes alerts distinct: the subscription, and its collapse value or the record (or zone).

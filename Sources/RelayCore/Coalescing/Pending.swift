@@ -6,10 +6,14 @@ package struct Pending: Hashable, Sendable {
   package var position: Position
   /// The same in the zone's own feed.
   package var zonePosition: Position
-  /// A delivery that no attempt covers yet.
+  /// Something of it that no attempt covers yet.
   package var isFresh: Bool
-  /// A delivery that the attempt in flight covers.
+  /// Something of it that the attempt in flight covers.
   package var isCovered = false
+  /// What is fresh, or covered, began with an alert: the ledger counts that delivery with the
+  /// alert, and none here.
+  package var isFreshOfAlert = false
+  package var isCoveredOfAlert = false
   /// The last delivered wake that told of it; 0 if none did.
   package var toldBy: UInt32 = 0
   /// Others than its newest notice are among what it stands for: another zone or subscription.
@@ -28,6 +32,7 @@ package struct Pending: Hashable, Sendable {
     position = match.position
     zonePosition = match.zonePosition
     isFresh = true
+    isFreshOfAlert = match.alert != nil
     isHot = match.isHot
     isUrgent = match.isUrgent
   }
@@ -47,34 +52,58 @@ package struct Pending: Hashable, Sendable {
   func isTellable(_ folded: Ordinal) -> Bool { !isFresh || freshFrom.ordinal <= folded }
 
   /// Deliveries on it that count as pending in the ledger.
-  package var deliveries: Int { (isFresh ? 1 : 0) + (isCovered ? 1 : 0) }
+  package var deliveries: Int {
+    (isFresh && !isFreshOfAlert ? 1 : 0) + (isCovered && !isCoveredOfAlert ? 1 : 0)
+  }
+
+  /// Something of it was not delivered to the device yet.
+  package var isUntold: Bool { isFresh || isCovered }
 
   /// - Returns: true if the delivery is new here, false if it merged into one that waits.
   mutating func add(_ match: Match) -> Bool {
     isMixed = isMixed || !notice.isLike(match.notice)
-    if !isFresh { freshFrom = match.position }
+    if !isFresh {
+      freshFrom = match.position
+      isFreshOfAlert = match.alert != nil
+    }
+    // A quiet subject is named whole or not at all: the wake in flight does not name this.
+    if match.isQuiet { unname() }
     isHot = match.isHot && (isHot || !isFresh)
     notice = match.notice
     position = match.position
     zonePosition = match.zonePosition
-    isUrgent = isUrgent && deliveries > 0 || match.isUrgent
+    isUrgent = isUrgent && isUntold || match.isUrgent
     defer { isFresh = true }
     return !isFresh
   }
 
   mutating func cover() {
-    isCovered = isFresh
-    isFresh = false
+    (isCovered, isCoveredOfAlert) = (isFresh, isFresh && isFreshOfAlert)
+    (isFresh, isFreshOfAlert) = (false, false)
   }
 
+  /// The attempt failed.
+  ///
   /// - Returns: true if two deliveries became one.
   mutating func uncover() -> Bool {
     guard isCovered else { return false }
-    isCovered = false
+    let before = deliveries
+    isFreshOfAlert = isCoveredOfAlert && (!isFresh || isFreshOfAlert)
+    (isFresh, isCovered, isCoveredOfAlert) = (true, false, false)
     // What was covered had been folded.
     freshFrom = .zero
-    defer { isFresh = true }
-    return isFresh
+    return deliveries < before
+  }
+
+  /// The attempt in flight names a quiet subject. It covers no delivery of it.
+  mutating func name() { (isCovered, isCoveredOfAlert) = (true, true) }
+
+  mutating func unname() { (isCovered, isCoveredOfAlert) = (false, false) }
+
+  /// A delivered wake told what it covered.
+  mutating func told(by wake: UInt32) {
+    unname()
+    toldBy = wake
   }
 }
 
@@ -83,6 +112,7 @@ package struct PendingAlert: Hashable, Sendable {
   package var key: AlertKey
   package var notice: Notice
   package var position: Position
+  package var zonePosition: Position
   /// How it looks, where it names values of its record or its subscription is gone. Nil: as the
   /// subscription says when it is shown. Erased with the alert.
   package var look: NotificationInfo?
@@ -90,12 +120,13 @@ package struct PendingAlert: Hashable, Sendable {
   package var isHot: Bool
 
   package init(
-    key: AlertKey, notice: Notice, position: Position, look: NotificationInfo? = nil,
-    isHot: Bool = false
+    key: AlertKey, notice: Notice, position: Position, zonePosition: Position,
+    look: NotificationInfo? = nil, isHot: Bool = false
   ) {
     self.key = key
     self.notice = notice
     self.position = position
+    self.zonePosition = zonePosition
     self.look = look
     self.isHot = isHot
   }

@@ -1,12 +1,11 @@
 /// What a device has not been told or has not acknowledged. State, never a queue of messages: its
-/// size is bounded whatever happens (P6, L7).
+/// size is bounded whatever happens (P6).
 package struct PendingSet: Hashable, Sendable {
-  /// At most `Limits.zonesPending`, in order of their first match.
-  package var zones: [Pending] = []
-  /// The notifications feed, for query notifications; at most one.
-  package var query: [Pending] = []
-  /// Zones beyond the limit, as one subject; at most one.
-  package var overflow: [Pending] = []
+  /// What a wake that runs the app is to tell, or has told and the device has not acknowledged.
+  package var waking = Subjects()
+  /// What alerts told that do not run the app. Every wake names it until the device acknowledges
+  /// it, and none goes out for its sake.
+  package var quiet = Subjects()
   /// At most `Limits.alertsPending`, oldest first; the one in flight is not among them.
   package var alerts: [PendingAlert] = []
   /// Alerts were replaced because there were too many.
@@ -14,9 +13,13 @@ package struct PendingSet: Hashable, Sendable {
 
   package init() {}
 
-  package var isEmpty: Bool {
-    zones.isEmpty && query.isEmpty && overflow.isEmpty && alerts.isEmpty
-  }
+  package var zones: [Pending] { waking.zones }
+  package var query: [Pending] { waking.query }
+  package var overflow: [Pending] { waking.overflow }
+  package var subjects: [Pending] { waking.all }
+
+  /// Nothing waits to be told or acknowledged; later wakes may still name what is quiet.
+  package var isEmpty: Bool { waking.isEmpty && alerts.isEmpty }
 
   /// Something that no delivered or running wake covers, for a background wake.
   package var isFresh: Bool { subjects.contains { $0.isFresh } }
@@ -32,44 +35,31 @@ package struct PendingSet: Hashable, Sendable {
   /// Without what a reader who comes at once would not find (P4).
   func tellable(_ folded: Ordinal) -> PendingSet {
     var told = self
-    told.keep { $0.isTellable(folded) }
+    told.waking.keep { $0.isTellable(folded) }
+    told.quiet.keep { $0.isTellable(folded) }
     return told
   }
 
-  package var subjects: [Pending] { zones + query + overflow }
+  package var deliveries: Int { alerts.count + waking.deliveries }
 
-  package var deliveries: Int {
-    alerts.count + zones.reduce(0) { $0 + $1.deliveries }
-      + query.reduce(0) { $0 + $1.deliveries } + overflow.reduce(0) { $0 + $1.deliveries }
-  }
-
-  package var latest: Position {
-    (subjects.map(\.position) + alerts.map(\.position)).max() ?? .zero
-  }
-
+  /// A zone, database or query notification pends what it says, shown to a person or not. An
+  /// alert's delivery is counted once, with the alert.
+  ///
   /// - Returns: true if the delivery is new on this lane, false if it merged.
   mutating func add(_ match: Match, limits: Limits) -> Bool {
-    if let key = match.alert { return add(key, match, limits: limits) }
-    if case .query = match.notice.kind { return Self.add(match, to: &query) }
-    let index = zones.firstIndex {
-      $0.notice.zone == match.notice.zone && $0.notice.database == match.notice.database
+    guard let key = match.alert else { return waking.add(match, limits: limits) }
+    if match.runsApp {
+      _ = waking.add(match, limits: limits)
+    } else {
+      _ = quiet.add(match, limits: limits)
     }
-    if let index { return zones[index].add(match) }
-    if zones.count >= limits.zonesPending { return Self.add(match, to: &overflow) }
-    zones.append(Pending(match))
-    return true
-  }
-
-  private static func add(_ match: Match, to subject: inout [Pending]) -> Bool {
-    if !subject.isEmpty { return subject[0].add(match) }
-    subject.append(Pending(match))
-    return true
+    return add(key, match, limits: limits)
   }
 
   private mutating func add(_ key: AlertKey, _ match: Match, limits: Limits) -> Bool {
     let alert = PendingAlert(
-      key: key, notice: match.notice, position: match.position, look: match.look,
-      isHot: match.isHot)
+      key: key, notice: match.notice, position: match.position, zonePosition: match.zonePosition,
+      look: match.look, isHot: match.isHot)
     if let index = alerts.firstIndex(where: { $0.key == key }) {
       alerts[index] = alert
       return false
@@ -84,65 +74,31 @@ package struct PendingSet: Hashable, Sendable {
     return false
   }
 
-  /// Applies `change` to every subject and drops those it returns false for.
-  mutating func keep(_ change: (inout Pending) -> Bool) {
-    Self.keep(&zones, change)
-    Self.keep(&query, change)
-    Self.keep(&overflow, change)
-  }
-
-  private static func keep(_ subjects: inout [Pending], _ change: (inout Pending) -> Bool) {
-    for index in subjects.indices.reversed() where !change(&subjects[index]) {
-      subjects.remove(at: index)
-    }
-  }
-
-  /// Drops what was withdrawn. A subject that stands for several things stays when one of them
-  /// goes, for the others must still wake (P5), but shows nothing of it any more (P9).
-  ///
-  /// - Returns: how many deliveries went.
+  /// - Returns: how many deliveries went; alerts are not among them.
   mutating func withdraw(_ withdrawal: Withdrawal) -> Int {
-    var count = 0
-    let isZone = if case .zone = withdrawal { true } else { false }
-    Self.keep(&zones) { subject in
-      guard withdrawal.means(subject.notice), isZone || !subject.isMixed else { return true }
-      count += subject.deliveries
-      return false
-    }
-    let keepMany: (inout Pending) -> Bool = { subject in
-      guard withdrawal.means(subject.notice) else { return true }
-      guard !subject.isMixed else {
-        subject.notice = subject.notice.neutral
-        return true
-      }
-      count += subject.deliveries
-      return false
-    }
-    Self.keep(&query, keepMany)
-    Self.keep(&overflow, keepMany)
-    return count
+    waking.withdraw(withdrawal) + quiet.withdraw(withdrawal)
   }
 
-  /// The device knows a zone up to here. Of many zones in one subject it knows one: they stay.
+  /// The device knows a zone up to here.
   ///
   /// - Returns: how many deliveries went.
   mutating func acknowledge(
     _ zone: ZoneID, _ database: Database, _ position: Position
   ) -> Int {
+    waking.acknowledge(zone, database, position) + quiet.acknowledge(zone, database, position)
+  }
+
+  /// The notifications feed was read up to here: every subject stands in it.
+  ///
+  /// - Returns: how many deliveries went; alerts are not among them.
+  mutating func acknowledge(notifications position: Position) -> Int {
     var count = 0
-    let isReached: (Pending) -> Bool = {
-      $0.notice.zone == zone && $0.notice.database == database && $0.zonePosition <= position
-    }
-    Self.keep(&zones) { subject in
-      guard isReached(subject) else { return true }
+    waking.keep { subject in
+      guard subject.position <= position else { return true }
       count += subject.deliveries
       return false
     }
-    Self.keep(&overflow) { subject in
-      guard isReached(subject), !subject.isMixed || subject.deliveries == 0 else { return true }
-      count += subject.deliveries
-      return false
-    }
+    quiet.keep { $0.position > position }
     return count
   }
 }

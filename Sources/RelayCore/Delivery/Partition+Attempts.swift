@@ -32,16 +32,21 @@ extension Partition {
     let bytesMax = min(limits.payloadBytes, ready.route.transport.payloadBytesMax)
     let payload = PayloadEncoder.encode(
       text, bytesMax: bytesMax, aim: devices[device].isCutDown ? bytesMax / 2 : nil)
+    if isAlert, !payload.isVisible {
+      devices[device].lane.hush(limits: limits, ledger: &ledger)
+      return nil
+    }
     let named = Set(listed.prefix(payload.zonesNamed).map(\.notice.place))
-    let wakesApp = text.info.map(\.isContentAvailable) ?? true
     let folded = folded
     let attempt = devices[device].lane.begin(
-      isAlert: isAlert, overCourier: overCourier, at: now, policy: policy
+      isAlert: isAlert, runsApp: text.info?.runsApp ?? true, overCourier: overCourier, at: now,
+      policy: policy
     ) { subject in
-      guard wakesApp, subject.isTellable(folded) else { return false }
+      guard subject.isTellable(folded) else { return false }
       if overCourier, lane.isHeld(subject, at: now) { return false }
-      if lane.pending.overflow.contains(subject) { return text.isMore }
-      if lane.pending.query.contains(subject) { return text.hasQuery }
+      let (waking, quiet) = (lane.pending.waking, lane.pending.quiet)
+      if (waking.overflow + quiet.overflow).contains(subject) { return text.isMore }
+      if (waking.query + quiet.query).contains(subject) { return text.hasQuery }
       return named.contains(subject.notice.place)
     }
     guard let attempt else { return nil }
@@ -79,28 +84,24 @@ extension Partition {
     let lane = devices[device].lane
     var pending = lane.pending.tellable(folded)
     // Another answer of the courier costs nothing: there each hot zone is told at its slot.
-    if ready.isOverCourier, !isAlert { pending.keep { !lane.isHeld($0, at: now) } }
-    // A device that never acknowledges is told only what no wake has told yet.
-    let zones =
-      pending.zones.filter { $0.isFresh && !lane.isWaiting($0, at: now) }
-      + pending.zones.filter { lane.isHeld($0, at: now) }
-      + pending.zones.filter { !$0.isFresh && lane.names($0) }
-    let hasQuery = pending.query.contains { lane.names($0) }
-    let overflows = pending.overflow.contains { lane.names($0) }
+    if ready.isOverCourier, !isAlert { pending.waking.keep { !lane.isHeld($0, at: now) } }
+    let zones = lane.zones(toldOf: pending, at: now, limits: limits)
+    let hasQuery = pending.query.contains { lane.names($0) } || !pending.quiet.query.isEmpty
+    let overflows = pending.overflow.contains { lane.names($0) } || !pending.quiet.overflow.isEmpty
     let shown: Notice
     var info: NotificationInfo?
     var waits =
       lane.slot > now
-      && (zones + pending.overflow + pending.query).contains {
-        lane.names($0) && lane.isWaiting($0, at: now)
-      }
+      && (zones.named + pending.overflow.filter { lane.names($0) }
+        + pending.query.filter { lane.names($0) } + pending.quiet.overflow + pending.quiet.query)
+        .contains { lane.isWaiting($0, at: now) }
     if isAlert {
       guard let alert = pending.alerts.first else { return nil }
       waits = waits || alert.isHot
       shown = alert.notice
       info = alert.look ?? self.info(of: alert.key, owner)
     } else {
-      let subjects = zones + pending.query + pending.overflow
+      let subjects = pending.zones.filter { lane.names($0) } + pending.query + pending.overflow
       guard let newest = lane.newest(of: subjects, at: now) else { return nil }
       shown = newest.notice
     }
@@ -108,16 +109,16 @@ extension Partition {
     let text = WakeText(
       scope: owner.scope, user: owner.user, wake: resumed?.wake ?? lane.nextWake, notice: shown,
       info: info,
-      subjects: zones.count + (hasQuery ? 1 : 0) + (overflows ? 1 : 0) + pending.alerts.count,
-      zones: zones.map {
+      subjects: zones.named.count + (hasQuery ? 1 : 0) + (overflows ? 1 : 0),
+      zones: zones.named.map {
         WakeText.NamedZone(
           zone: $0.notice.zone, database: $0.notice.database,
           waits: lane.isWaiting($0, at: now))
       },
-      hasQuery: hasQuery, isMore: overflows || pending.lostAlerts,
+      hasQuery: hasQuery, isMore: overflows || zones.isCut || pending.lostAlerts,
       badge: info?.badges == true ? badge(of: device) : nil,
       notBefore: waits && lane.slot > now ? lane.slot : nil)
-    return (text, zones)
+    return (text, zones.named)
   }
 
   /// A removed subscription withdrew its alerts, or they carry their look with them, so one that is

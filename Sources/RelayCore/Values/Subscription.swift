@@ -90,6 +90,9 @@ package struct NotificationInfo: Hashable, Sendable {
   /// Any of alert, badge, sound: shown to a person, high priority.
   package var isVisible: Bool { !alert.isEmpty || sound != nil || badges }
 
+  /// Its pushes run the app: those that show nothing do nothing else.
+  package var runsApp: Bool { !isVisible || isContentAvailable }
+
   package struct AlertText: Hashable, Sendable {
     package var body: String?
     package var bodyKey: String?

@@ -90,11 +90,26 @@ extension Retirement: ByteCoded {
 
 extension PendingSet: ByteCoded {
   package func write(to writer: inout ByteWriter) {
+    writer.value(waking)
+    writer.value(quiet)
+    writer.list(alerts)
+    writer.flag(lostAlerts)
+  }
+
+  package init(from reader: inout ByteReader) throws(CodingFailure) {
+    self.init()
+    waking = try reader.value()
+    quiet = try reader.value()
+    alerts = try reader.list()
+    lostAlerts = try reader.flag("PendingSet")
+  }
+}
+
+extension Subjects: ByteCoded {
+  package func write(to writer: inout ByteWriter) {
     writer.list(zones)
     writer.list(query)
     writer.list(overflow)
-    writer.list(alerts)
-    writer.flag(lostAlerts)
   }
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
@@ -102,8 +117,6 @@ extension PendingSet: ByteCoded {
     zones = try reader.list()
     query = try reader.list()
     overflow = try reader.list()
-    alerts = try reader.list()
-    lostAlerts = try reader.flag("PendingSet")
   }
 }
 
@@ -118,6 +131,8 @@ extension Pending: ByteCoded {
     writer.flag(isMixed)
     writer.flag(isHot)
     writer.flag(isUrgent)
+    writer.flag(isFreshOfAlert)
+    writer.flag(isCoveredOfAlert)
   }
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
@@ -133,6 +148,8 @@ extension Pending: ByteCoded {
     isMixed = try reader.flag("Pending")
     isHot = try reader.flag("Pending")
     isUrgent = try reader.flag("Pending")
+    isFreshOfAlert = try reader.flag("Pending")
+    isCoveredOfAlert = try reader.flag("Pending")
   }
 }
 
@@ -141,6 +158,7 @@ extension PendingAlert: ByteCoded {
     writer.value(key)
     writer.value(notice)
     writer.value(position)
+    writer.value(zonePosition)
     writer.optional(look)
     writer.flag(isHot)
   }
@@ -148,7 +166,8 @@ extension PendingAlert: ByteCoded {
   package init(from reader: inout ByteReader) throws(CodingFailure) {
     self.init(
       key: try reader.value(), notice: try reader.value(), position: try reader.value(),
-      look: try reader.optional(), isHot: try reader.flag("PendingAlert"))
+      zonePosition: try reader.value(), look: try reader.optional(),
+      isHot: try reader.flag("PendingAlert"))
   }
 }
 

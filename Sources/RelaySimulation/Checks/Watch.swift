@@ -44,6 +44,8 @@ struct Watch {
   private var renewed: Set<DeviceKey> = []
   private(set) var attempts: [DeviceKey: [(at: Instant, intent: Push.Intent)]] = [:]
   private(set) var told: [DeviceKey: Told] = [:]
+  /// Devices that ever acknowledged anything.
+  private(set) var acknowledging: Set<DeviceKey> = []
   /// The fact since which a device's lane has been as it is.
   private(set) var since: [DeviceKey: Ordinal] = [:]
   private(set) var retired: Set<DeviceKey> = []
@@ -242,17 +244,20 @@ struct Watch {
 
   /// The device has dealt with this wake, and with what it named, whatever became of those before.
   mutating func acknowledged(wake: UInt32, by key: DeviceKey) {
+    acknowledging.insert(key)
     guard var told = told[key], let beside = told.beside.removeValue(forKey: wake) else { return }
     told.tell(beside.text, beside.ordinal)
     self.told[key] = told
   }
 
   mutating func acknowledged(_ position: Position, by key: DeviceKey) {
+    acknowledging.insert(key)
     let before = told[key]?.notifications ?? .zero
     told[key, default: Told()].notifications = max(before, position)
   }
 
   mutating func acknowledged(_ zone: PushText.ZoneRef, _ key: DeviceKey, before: Ordinal) {
+    acknowledging.insert(key)
     // What was forwarded and not stepped there yet will pend when it is.
     told[key, default: Told()].zones[zone] = max(told[key]?.zones[zone] ?? .zero, before)
   }

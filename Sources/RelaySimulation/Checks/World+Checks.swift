@@ -33,6 +33,14 @@ extension World {
     {
       throw Broken(.noDeviceIsWokenByItself, "\(key.line) is woken by its own change \(nid)")
     }
+    try checkEnds(text, key)
+    try checkNamed(attempt, text)
+    try checkDurable(text, key)
+    try checkSlot(text, key)
+  }
+
+  /// P9: a zone is named to nobody whose entitlement has ended.
+  func checkEnds(_ text: PushText, _ key: DeviceKey) throws {
     // A database subscription is told of the end itself; nothing else may name the zone.
     let hearsOfEnds = model.subscriptions[key.user, default: []].contains {
       $0.subscription.rule == .database(recordType: nil) && $0.subscription.database == .shared
@@ -44,8 +52,22 @@ extension World {
         throw Broken(.onlyTheEntitledSee, "\(key.line) is told of \(ref.zone) after its end")
       }
     }
-    try checkDurable(text, key)
-    try checkSlot(text, key)
+  }
+
+  /// P5: what an alert says is among what it names, unless the device knows it already.
+  private func checkNamed(_ attempt: PushAttempt, _ text: PushText) throws {
+    guard attempt.intent == .alert, let shown = text.shown, !text.isMore,
+      !watch.acknowledging.contains(attempt.device)
+    else { return }
+    let told = watch.told[attempt.device]
+    let isNamed =
+      text.record == nil
+      ? text.zones.contains(shown) || told?.zones[shown] != nil
+      : text.hasQuery || told?.query ?? .zero > .zero
+    if !isNamed {
+      throw Broken(
+        .everyDeviceIsWoken, "\(attempt.device.line) is shown an alert of \(shown), not named")
+    }
   }
 
   /// P5: nobody is told to wait longer than the longest smear, nor of a time that has come; and who

@@ -119,7 +119,7 @@ import Testing
     var rig = LaneRig()
     rig.fetched()
     rig.zone(1)
-    rig.alert("a")
+    rig.alert("a", runsApp: true)
     rig.wake()
     let woken = rig.now
     rig.delivered()

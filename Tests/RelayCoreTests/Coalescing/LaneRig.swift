@@ -49,19 +49,42 @@ struct LaneRig {
         .query(record: record, reason: .created, values: [], isCut: false)))
   }
 
-  mutating func alert(_ subject: String, isHot: Bool = false) {
+  /// A zone notification that is shown; with `runsApp` its subscription asks for content-available.
+  mutating func alert(
+    _ subject: String, zone index: Int = 0, runsApp: Bool = false, isHot: Bool = false
+  ) {
+    let name = runsApp ? Self.running : "alerts"
     let key = AlertKey(
-      subscription: SubscriptionID("alerts"), database: .private, subject: subject, collapse: nil)
-    match(Sample.notice("alerts", Self.zones[0]), alert: key, isHot: isHot)
+      subscription: SubscriptionID(name), database: .private, subject: subject, collapse: nil)
+    match(Sample.notice(name, Self.zones[index]), alert: key, runsApp: runsApp, isHot: isHot)
   }
 
-  private mutating func match(
-    _ notice: Notice, alert: AlertKey? = nil, isHot: Bool = false, isUrgent: Bool = false
+  /// The subscription whose alerts run the app.
+  static let running = "running"
+
+  /// The payload of the lane's next wake asks for content-available.
+  private func runsApp(isAlert: Bool) -> Bool {
+    !isAlert || lane.pending.alerts.first?.key.subscription.name == Self.running
+  }
+
+  mutating func begin(
+    isAlert: Bool, overCourier: Bool = false, covering: Bool = true
+  ) -> Lane.Attempt? {
+    lane.begin(
+      isAlert: isAlert, runsApp: runsApp(isAlert: isAlert), overCourier: overCourier, at: now,
+      policy: policy
+    ) { _ in covering }
+  }
+
+  /// A notification of any subscription.
+  mutating func match(
+    _ notice: Notice, alert: AlertKey? = nil, runsApp: Bool = true, isHot: Bool = false,
+    isUrgent: Bool = false
   ) {
     stepped = stepped.next
     let match = Match(
       notice: notice, position: Position(stepped), zonePosition: Position(stepped), alert: alert,
-      isHot: isHot, isUrgent: isUrgent)
+      runsApp: runsApp, isHot: isHot, isUrgent: isUrgent)
     lane.matched(match, at: now, policy: policy, limits: limits, ledger: &ledger)
   }
 
@@ -84,11 +107,9 @@ struct LaneRig {
       case .fold: fold()
       case .attempt(let isAlert):
         attempts.append((now, isAlert))
-        return lane.begin(isAlert: isAlert, at: now, policy: policy) { _ in covering }
+        return begin(isAlert: isAlert, covering: covering)
       case .tell(let isAlert):
-        return lane.begin(isAlert: isAlert, overCourier: true, at: now, policy: policy) { _ in
-          covering
-        }
+        return begin(isAlert: isAlert, overCourier: true, covering: covering)
       }
     }
     return nil

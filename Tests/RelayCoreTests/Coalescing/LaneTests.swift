@@ -29,6 +29,17 @@ import Testing
     #expect(rig.need == .attempt(isAlert: false))
   }
 
+  /// P5: what was told last is not folded yet; what was first told of the zone is, and goes out.
+  @Test func aZoneThatChangesAgainBeforeEveryFoldIsToldAllTheSame() {
+    var rig = LaneRig()
+    rig.zone(0)
+    rig.advance(0.5)
+    #expect(rig.need == .fold)
+    rig.fold()
+    rig.zone(0)
+    #expect(rig.need == .attempt(isAlert: false))
+  }
+
   @Test func aDeliveredWakeToADeviceThatNeverAcknowledgesLeavesNothingPending() {
     var rig = LaneRig()
     rig.zone(0)

@@ -92,6 +92,21 @@ import Testing
     #expect(silence?.wakes == Silence.wakesLeast)
   }
 
+  /// The device is asked once, by two roads.
+  @Test func aWakeOfTheCourierAndThePushThatRepeatsItAreOneSilence() {
+    var rig = acknowledging()
+    rig.connect()
+    rig.zone(1)
+    #expect(rig.wake()?.isOverCourier == true)
+    rig.delivered()
+    rig.leave()
+    #expect(rig.lane.silence?.wakes == 1)
+    let push = rig.wake()
+    #expect(push?.isRepeat == true && push?.isOverCourier == false)
+    rig.delivered()
+    #expect(rig.lane.silence?.wakes == 1)
+  }
+
   @Test func anAlertAsksForNoAnswer() {
     var rig = acknowledging()
     rig.policy.silentAfter = .zero

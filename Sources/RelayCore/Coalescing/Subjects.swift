@@ -1,0 +1,96 @@
+/// What a device has to fetch: zones and the notifications feed, one subject each. Its size is
+/// bounded whatever happens.
+package struct Subjects: Hashable, Sendable {
+  /// At most `Limits.zonesPending`, in order of their first match.
+  package var zones: [Pending] = []
+  /// The notifications feed, for query notifications; at most one.
+  package var query: [Pending] = []
+  /// Zones beyond the limit, as one subject; at most one.
+  package var overflow: [Pending] = []
+
+  package init() {}
+
+  package var all: [Pending] { zones + query + overflow }
+  package var isEmpty: Bool { zones.isEmpty && query.isEmpty && overflow.isEmpty }
+  package var deliveries: Int { all.reduce(0) { $0 + $1.deliveries } }
+
+  /// - Returns: true if the delivery is new here, false if it merged into one that waits.
+  mutating func add(_ match: Match, limits: Limits) -> Bool {
+    if case .query = match.notice.kind { return Self.add(match, to: &query) }
+    let index = zones.firstIndex {
+      $0.notice.zone == match.notice.zone && $0.notice.database == match.notice.database
+    }
+    if let index { return zones[index].add(match) }
+    if zones.count >= limits.zonesPending { return Self.add(match, to: &overflow) }
+    zones.append(Pending(match))
+    return true
+  }
+
+  private static func add(_ match: Match, to subject: inout [Pending]) -> Bool {
+    if !subject.isEmpty { return subject[0].add(match) }
+    subject.append(Pending(match))
+    return true
+  }
+
+  /// Applies `change` to every subject and drops those it returns false for.
+  mutating func keep(_ change: (inout Pending) -> Bool) {
+    Self.keep(&zones, change)
+    Self.keep(&query, change)
+    Self.keep(&overflow, change)
+  }
+
+  private static func keep(_ subjects: inout [Pending], _ change: (inout Pending) -> Bool) {
+    for index in subjects.indices.reversed() where !change(&subjects[index]) {
+      subjects.remove(at: index)
+    }
+  }
+
+  /// Drops what was withdrawn. A subject that stands for several things stays when one of them
+  /// goes, for the others must still be told (P5), but shows nothing of it any more (P9).
+  ///
+  /// - Returns: how many deliveries went.
+  mutating func withdraw(_ withdrawal: Withdrawal) -> Int {
+    var count = 0
+    let isZone = if case .zone = withdrawal { true } else { false }
+    Self.keep(&zones) { subject in
+      guard withdrawal.means(subject.notice), isZone || !subject.isMixed else { return true }
+      count += subject.deliveries
+      return false
+    }
+    let keepMany: (inout Pending) -> Bool = { subject in
+      guard withdrawal.means(subject.notice) else { return true }
+      guard !subject.isMixed else {
+        subject.notice = subject.notice.neutral
+        return true
+      }
+      count += subject.deliveries
+      return false
+    }
+    Self.keep(&query, keepMany)
+    Self.keep(&overflow, keepMany)
+    return count
+  }
+
+  /// The device knows a zone up to here. Of many zones in one subject it knows one: they stay.
+  ///
+  /// - Returns: how many deliveries went.
+  mutating func acknowledge(
+    _ zone: ZoneID, _ database: Database, _ position: Position
+  ) -> Int {
+    var count = 0
+    let isReached: (Pending) -> Bool = {
+      $0.notice.zone == zone && $0.notice.database == database && $0.zonePosition <= position
+    }
+    Self.keep(&zones) { subject in
+      guard isReached(subject) else { return true }
+      count += subject.deliveries
+      return false
+    }
+    Self.keep(&overflow) { subject in
+      guard isReached(subject), !subject.isMixed || !subject.isUntold else { return true }
+      count += subject.deliveries
+      return false
+    }
+    return count
+  }
+}
