@@ -91,7 +91,7 @@ extension Partition {
       change.ownerFeed, .zone(change.zone), change.touch(end.touch, step.position, .zone),
       &effects)
     if let user = users.find(change.zone.owner, in: change.scope) {
-      withdraw(.zone(change.zone, .private), of: user)
+      withdraw(change.zone, .private, of: user, step, &effects)
       notifyOwner(change, step, &effects)
       for held in index.all(of: user) {
         guard case .zone(change.zone, _) = held.subscription.rule else { continue }

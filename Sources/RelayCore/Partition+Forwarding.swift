@@ -49,6 +49,8 @@ extension Partition {
     if let last = heard[forwarded.source], forwarded.serial <= last { return }
     heard[forwarded.source] = forwarded.serial
     rows.heard.append(forwarded.source)
+    var step = step
+    step.cause = FactPlace(partition: forwarded.source, ordinal: forwarded.serial.ordinal)
     act(on: forwarded.message, from: forwarded.source, step, &effects)
   }
 

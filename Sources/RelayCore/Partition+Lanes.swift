@@ -135,6 +135,24 @@ extension Partition {
     stir(device)
   }
 
+  /// A user may not see a zone any more, or it has ended: nothing of it leaves from now on (P9).
+  mutating func withdraw(
+    _ zone: ZoneID, _ database: Database, of user: Int, _ step: Step, _ effects: inout [Effect]
+  ) {
+    recall(devices.all(of: user), step, &effects)
+    withdraw(.zone(zone, database), of: user)
+  }
+
+  /// Whatever is under way to these devices may tell of what ended: what has not left is made anew.
+  mutating func recall(_ meant: [Int], _ step: Step, _ effects: inout [Effect]) {
+    let attempts = meant.filter { devices[$0].attempt > 0 }.map {
+      PushAttempt.ID(partition: id, device: $0, serial: devices[$0].attempt)
+    }
+    guard !attempts.isEmpty else { return }
+    let own = FactPlace(partition: id, ordinal: step.ordinal)
+    effects.append(.recall(attempts, step.cause ?? own))
+  }
+
   mutating func withdraw(_ withdrawal: Withdrawal, of user: Int) {
     for device in devices.all(of: user) {
       devices[device].lane.withdraw(withdrawal, ledger: &ledger)

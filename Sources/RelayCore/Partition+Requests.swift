@@ -53,7 +53,7 @@ extension Partition {
 
   /// What a signed-out app calls. Unknown is no error.
   mutating func unregister(
-    _ request: Unregistration, _ effects: inout [Effect]
+    _ request: Unregistration, _ step: Step, _ effects: inout [Effect]
   ) -> (Answer, Answer.Moment) {
     guard let user = users.find(request.user, in: request.scope) else { return (.done, .stepped) }
     let meant = devices.all(of: user).filter { device in
@@ -62,10 +62,11 @@ extension Partition {
       case .token(let token): devices[device].address.token == token
       }
     }
+    recall(meant, step, &effects)
     for device in meant { removeDevice(device, &effects) }
     effects.append(.dirtied(.devices(request.scope, request.user)))
     releaseIfUnused(user)
-    return (.done, .folded)
+    return (.done, .settled)
   }
 
   private mutating func removeDevice(_ device: Int, _ effects: inout [Effect]) {
@@ -83,6 +84,7 @@ extension Partition {
     guard let device = find(displacement.device),
       devices[device].registration == displacement.registration
     else { return }
+    recall([device], step, &effects)
     retire(device, because: "displaced", since: nil, at: step.at, &effects)
     devices[device].address.token = []
   }

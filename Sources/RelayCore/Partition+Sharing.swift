@@ -81,7 +81,7 @@ extension Partition {
       members[key]?.contains(where: { $0.user == number }) == true
     else { return }
     removeMember(number, key)
-    withdraw(.zone(change.zone, .shared), of: number)
+    withdraw(change.zone, .shared, of: number, step, &effects)
     tell(number, change, zonePosition, step, &effects)
     releaseIfUnused(number)
   }
@@ -93,7 +93,7 @@ extension Partition {
     let key = ZoneKey(scope: change.scope, zone: change.zone)
     for member in members[key] ?? [] {
       removeMember(member.user, key)
-      withdraw(.zone(change.zone, .shared), of: member.user)
+      withdraw(change.zone, .shared, of: member.user, step, &effects)
       tell(member.user, change, zonePosition, step, &effects)
       releaseIfUnused(member.user)
     }

@@ -130,6 +130,8 @@ package struct Partition: Sendable {
     var at: Instant
     /// Of a hot change: microseconds between the wakes it makes here.
     var gap: Int64?
+    /// The fact of another partition that this one comes of: its answer waits for this one's.
+    var cause: FactPlace?
     var position: Position { Position(ordinal) }
   }
 
@@ -139,7 +141,7 @@ package struct Partition: Sendable {
     switch fact {
     case .change(let change): return take(change, step, &effects)
     case .register(let registration): return register(registration, step, &effects)
-    case .unregister(let request): return unregister(request, &effects)
+    case .unregister(let request): return unregister(request, step, &effects)
     case .modify(let request): return modify(request, step, &effects)
     case .slice(let slice): go(on: slice, step, &effects)
     case .forwarded(let forwarded): hear(forwarded, step, &effects)

@@ -16,6 +16,8 @@ extension EngineLoop {
         journal(fact, in: partition)
       case .push(let attempt):
         push(attempt)
+      case .recall(let attempts, let place):
+        for attempt in attempts { takeBack(attempt, for: place) }
       case .retired(let route, let reason):
         logger.info("device retired", metadata: route.metadata(reason))
       case .circuit(let route, let reason):
@@ -63,9 +65,12 @@ extension EngineLoop {
   }
 
   private mutating func push(_ attempt: PushAttempt) {
-    pushesInFlight += 1
     let inbox = inbox
+    let handover = Handover()
+    handovers[attempt.id] = handover
     if attempt.route.transport == .courier, let courier = outside.courier {
+      // It is written at once, to whoever is connected.
+      _ = handover.begin()
       return courier.tell(attempt.device, wake: attempt.wake, payload: attempt.payload) {
         inbox.post(.verdict(attempt, $0))
       }
@@ -82,7 +87,14 @@ extension EngineLoop {
       id: outside.keys.pushID(device: attempt.device, wake: attempt.wake),
       address: attempt.address, intent: attempt.intent, expires: attempt.expires,
       collapse: attempt.collapse.map { outside.keys.collapseID($0) }, payload: attempt.payload)
-    sender.send(push) { inbox.post(.verdict(attempt, $0)) }
+    sender.send(push, handover) { inbox.post(.verdict(attempt, $0)) }
+  }
+
+  /// The fact at this place is answered once the push cannot leave any more.
+  private mutating func takeBack(_ attempt: PushAttempt.ID, for place: FactPlace) {
+    guard let handover = handovers[attempt] else { return }
+    let inbox = inbox
+    if !handover.takeBack({ inbox.post(.takenBack(place)) }) { settling.waits(for: place) }
   }
 
   /// Only what an operator cares about: a healthy day is quiet.

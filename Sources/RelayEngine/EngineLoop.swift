@@ -17,7 +17,8 @@ struct EngineLoop: ~Copyable {
   var cut: Cut?
   var isStopping = false
   var stopBy = Instant.never
-  var pushesInFlight = 0
+  /// Pushes in flight.
+  var handovers: [PushAttempt.ID: Handover] = [:]
   var nextTrim: Instant
   /// The newest time that is durable.
   var timeKept: Instant
@@ -137,8 +138,10 @@ struct EngineLoop: ~Copyable {
     case .folded(.success(let rows)): folded(rows, at: now, &effects)
     case .folded(.failure(let error)): try foldFailed(error, at: now)
     case .trimmed(let result): trimmed(result, at: now)
+    case .takenBack(let place):
+      for due in settling.takenBack(place) { answer(due) }
     case .verdict(let attempt, let verdict):
-      pushesInFlight -= 1
+      handovers.removeValue(forKey: attempt.id)?.ended()
       log(verdict, of: attempt)
       relay.attemptEnded(attempt, inRelayTime(verdict), at: now, into: &effects)
     case .acknowledged(let reached, let device):
@@ -227,6 +230,6 @@ struct EngineLoop: ~Copyable {
   private func isDone(at now: Instant) -> Bool {
     if schedule.isRunning || commit.isUnderWay { return false }
     if now >= stopBy { return true }
-    return commit.isIdle && forwarding.isEmpty && pushesInFlight == 0 && !relay.isDirty
+    return commit.isIdle && forwarding.isEmpty && handovers.isEmpty && !relay.isDirty
   }
 }

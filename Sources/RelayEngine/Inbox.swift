@@ -30,6 +30,8 @@ final class Inbox: Sendable {
     case folded(Result<[OutboxRow], StoreError>)
     case trimmed(Result<Int, StoreError>)
     case verdict(PushAttempt, Verdict)
+    /// A push that was taken back for this fact cannot leave any more.
+    case takenBack(FactPlace)
     case acknowledged(Acknowledged, DeviceKey)
     /// A poll or stream at the courier opened, and ended.
     case connected(DeviceKey, UInt64, after: UInt32?)

@@ -22,14 +22,10 @@ struct Settling: Sendable {
     var moment: Answer.Moment
   }
 
-  private struct Place: Hashable, Sendable {
-    var partition: PartitionID
-    var ordinal: Ordinal
-  }
-
   private var open: [Waiting] = []
   private var inCut: [Waiting] = []
-  private var forwards: [Place: (left: Int, due: [Due])] = [:]
+  /// What each fact still waits for: partitions that it was forwarded to, and pushes taken back.
+  private var forwards: [FactPlace: (left: Int, due: [Due])] = [:]
   /// Of each partition the facts in `forwards`, and some that are no more: the first one that is
   /// there tells how far everything before was delivered.
   private var undelivered: [PartitionID: Heap<Ordinal>] = [:]
@@ -59,11 +55,7 @@ struct Settling: Sendable {
   /// Rows that an earlier life left undelivered.
   mutating func recovered(_ rows: [OutboxRow]) {
     for row in rows {
-      let place = Place(partition: row.source, ordinal: row.key.serial.ordinal)
-      if forwards[place] == nil {
-        undelivered[place.partition, default: Heap()].insert(place.ordinal)
-      }
-      forwards[place, default: (0, [])].left += 1
+      waits(for: FactPlace(partition: row.source, ordinal: row.key.serial.ordinal))
     }
   }
 
@@ -74,7 +66,7 @@ struct Settling: Sendable {
     recovered(rows)
     var due: [Due] = []
     for waiting in inCut {
-      let place = Place(partition: waiting.partition, ordinal: waiting.ordinal)
+      let place = FactPlace(partition: waiting.partition, ordinal: waiting.ordinal)
       switch waiting.moment {
       case .caughtUp: late[waiting.partition, default: []].append(waiting)
       case .settled where forwards[place] != nil: forwards[place]?.due.append(waiting.due)
@@ -101,7 +93,7 @@ struct Settling: Sendable {
 
   private mutating func firstUndelivered(of partition: PartitionID) -> Ordinal? {
     while let first = undelivered[partition]?.min {
-      if forwards[Place(partition: partition, ordinal: first)] != nil { return first }
+      if forwards[FactPlace(partition: partition, ordinal: first)] != nil { return first }
       undelivered[partition]?.removeMin()
     }
     undelivered[partition] = nil
@@ -110,13 +102,28 @@ struct Settling: Sendable {
 
   /// A row's target has stepped it.
   mutating func delivered(_ key: OutboxRow.Key, from source: PartitionID) -> [Due] {
-    let place = Place(partition: source, ordinal: key.serial.ordinal)
+    settled(FactPlace(partition: source, ordinal: key.serial.ordinal))
+  }
+
+  /// One more thing is awaited by the fact at this place: a partition that must hear of it, or a
+  /// push that tells what it ended and is leaving at this very moment.
+  mutating func waits(for place: FactPlace) {
+    if forwards[place] == nil {
+      undelivered[place.partition, default: Heap()].insert(place.ordinal)
+    }
+    forwards[place, default: (0, [])].left += 1
+  }
+
+  /// It has left, or cannot leave any more.
+  mutating func takenBack(_ place: FactPlace) -> [Due] { settled(place) }
+
+  private mutating func settled(_ place: FactPlace) -> [Due] {
     guard var entry = forwards[place] else { return [] }
     entry.left -= 1
     forwards[place] = entry.left > 0 ? entry : nil
     guard entry.left == 0 else { return [] }
     // What is delivered leaves the heap at once where nothing waits for it, so that it stays small.
-    _ = firstUndelivered(of: source)
-    return entry.due + caughtUp(source)
+    _ = firstUndelivered(of: place.partition)
+    return entry.due + caughtUp(place.partition)
   }
 }

@@ -15,6 +15,8 @@ package struct Tally: Sendable {
   package var expiries = 0
   package var pushes = 0
   package var alerts = 0
+  /// Pushes taken back before they left.
+  package var recalls = 0
   package var refusals = 0
   package var numbered = 0
   package var ticks = 0
@@ -48,7 +50,7 @@ package struct Tally: Sendable {
       ("slices", \.slices), ("displaced", \.displaced), ("folds", \.folds),
       ("crashes", \.crashes), ("restores", \.restores), ("pages", \.pages),
       ("pages with more", \.pagesWithMore), ("expiries", \.expiries), ("pushes", \.pushes),
-      ("alerts", \.alerts), ("refusals", \.refusals),
+      ("alerts", \.alerts), ("recalls", \.recalls), ("refusals", \.refusals),
       ("numbered", \.numbered), ("ticks", \.ticks), ("settled", \.settled), ("gaps", \.gaps),
       ("connections", \.connections), ("told", \.told), ("waits", \.waits),
       ("feedback", \.feedback), ("silences", \.silences),

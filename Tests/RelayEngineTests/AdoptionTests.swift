@@ -126,7 +126,9 @@ import Testing
 
     var vitals: SenderVitals { SenderVitals() }
 
-    func send(_ push: Push, answer: @escaping @Sendable (Verdict) -> Void) { answer(.delivered) }
+    func send(
+      _ push: Push, _ handover: Handover, answer: @escaping @Sendable (Verdict) -> Void
+    ) { answer(.delivered) }
 
     func run() async {
       state.withLock { $0.isRunning = true }

@@ -109,7 +109,9 @@ private final class Trap: PushSender {
   private let state = Mutex(State())
   private let door = DispatchSemaphore(value: 0)
 
-  func send(_ push: Push, answer: @escaping @Sendable (Verdict) -> Void) {
+  func send(
+    _ push: Push, _ handover: Handover, answer: @escaping @Sendable (Verdict) -> Void
+  ) {
     let waiter = state.withLock { state in
       state.isSprung = true
       return state.waiter.take()

@@ -119,7 +119,9 @@ final class WorkingProvider: PushSender {
     return vitals
   }
 
-  func send(_ push: Push, answer: @escaping @Sendable (Verdict) -> Void) {
+  func send(
+    _ push: Push, _ handover: Handover, answer: @escaping @Sendable (Verdict) -> Void
+  ) {
     let (verdict, waiters) = state.withLock { state in
       state.pushes.append(push)
       let count = state.pushes.count

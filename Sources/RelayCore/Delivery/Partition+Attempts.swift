@@ -130,7 +130,7 @@ extension Partition {
   }
 
   /// What came of an attempt. A late or repeated verdict finds another serial and changes nothing.
-  /// If the fault was the route's, the lane rests no longer than the route does.
+  /// Whatever was at fault, the lane backs off: what costs no budget is not repeated without end.
   package mutating func ended(
     _ attempt: PushAttempt.ID, _ verdict: Verdict, at now: Instant, _ effects: inout [Effect]
   ) {
@@ -156,9 +156,9 @@ extension Partition {
       }
       delivered(device, at: now)
     case .later(let after, let blame, _):
-      let until = blame == .route ? now : now + backoff(device, attempt, asked: after)
+      let until = blame == .recalled ? now : now + backoff(device, attempt, asked: after)
       // What a refused credential kept from every device is no push that this one got.
-      if blame == .unsent || blame == .route { devices[device].lane.regain() }
+      if blame == .unsent || blame == .route || blame == .recalled { devices[device].lane.regain() }
       devices[device].lane.postponed(until: until, limits: limits, ledger: &ledger)
     case .gone(let since, let reason):
       guard devices[device].isDead(since: since) else {

@@ -124,6 +124,9 @@ package struct Route: Sendable {
       answered(isProbe)
       room = max(min(inFlightMax, Self.roomAtLeast), room - room / 4)
       if circuit == .closed { lastError = reason.text }
+    case .later(_, .recalled, _):
+      // It says nothing of the provider: the next one probes.
+      if isProbe { circuit = .open(until: now) }
     case .delivered, .deliveredElsewhere:
       delivered += 1
       refusals = 0

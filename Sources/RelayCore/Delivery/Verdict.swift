@@ -29,6 +29,8 @@ package enum Verdict: Hashable, Sendable {
     case route
     /// The push certainly never left us: as `attempt`, and it costs no budget.
     case unsent
+    /// We took the push back before it left, and make another: nobody's trouble, and no cost.
+    case recalled
   }
 
   /// The provider's own word, such as `BadDeviceToken`, or ours, such as `deadline`. Shown in

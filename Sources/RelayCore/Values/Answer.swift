@@ -15,8 +15,9 @@ package enum Answer: Hashable, Sendable {
     case stepped
     /// Its deltas are in the store.
     case folded
-    /// Folded, and every partition it was forwarded to has stepped it: a revocation, a zone's end,
-    /// a takeover of an address, the first interest in a public database (P9).
+    /// Folded, every partition it was forwarded to has stepped it, and every push that it takes
+    /// back has left or cannot leave any more: a revocation, a zone's end, a takeover of an address,
+    /// a sign-out, the first interest in a public database (P9).
     case settled
     /// Settled, and so is all that its partition forwarded before: what must hold before it is
     /// answered, and was asked for before, is answered no sooner than the first.

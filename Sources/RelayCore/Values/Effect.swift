@@ -8,6 +8,9 @@ package enum Effect: Hashable, Sendable {
   case journal(PartitionID, Fact)
   /// Hand a wake to its route, which may be the courier; say `attemptEnded` exactly once.
   case push(PushAttempt)
+  /// Take these attempts back unless they have left: they may tell what their user may not see any
+  /// more. The fact at this place is answered once none of them can leave any more.
+  case recall([PushAttempt.ID], FactPlace)
   /// Tell people: an address was given up by its provider's word.
   case retired(RouteKey, Verdict.Reason)
   /// Tell people: a route is stopped, for this reason; nil: it goes on.
@@ -20,6 +23,16 @@ package enum Effect: Hashable, Sendable {
   case hurried(Scope)
   /// This device is no more: its poll or stream at the courier ends.
   case hangUp(DeviceKey)
+}
+
+/// Where a fact stands in the journals.
+package struct FactPlace: Hashable, Sendable {
+  package var partition: PartitionID
+  package var ordinal: Ordinal
+
+  package init(partition: PartitionID, ordinal: Ordinal) {
+    (self.partition, self.ordinal) = (partition, ordinal)
+  }
 }
 
 /// One attempt at one device, as decided. The push's id is made outside, from a key.

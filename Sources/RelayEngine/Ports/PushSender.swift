@@ -12,12 +12,22 @@ package import RelayCore
 package protocol PushSender: Sendable {
   /// Hands one push to the provider. Never throws: every failure is a verdict.
   ///
-  /// - Parameter answer: called once, on any thread, and must not block.
-  func send(_ push: Push, answer: @escaping @Sendable (Verdict) -> Void)
+  /// - Parameters:
+  ///   - handover: asked right before the first byte leaves, each time that the push is sent, and
+  ///     told when its last byte is written.
+  ///   - answer: called once, on any thread, and must not block.
+  func send(_ push: Push, _ handover: Handover, answer: @escaping @Sendable (Verdict) -> Void)
 
   /// For status and metrics; cheap, from any thread.
   var vitals: SenderVitals { get }
 
   /// Owns the connections until the task is cancelled; returns when they are closed.
   func run() async
+}
+
+extension PushSender {
+  /// A push that is never taken back.
+  package func send(_ push: Push, answer: @escaping @Sendable (Verdict) -> Void) {
+    send(push, Handover(), answer: answer)
+  }
 }

@@ -42,11 +42,13 @@ package final class APNsSender: PushSender {
   }
 
   /// The address's own environment is asked first.
-  package func send(_ push: Push, answer: @escaping @Sendable (Verdict) -> Void) {
+  package func send(
+    _ push: Push, _ handover: Handover, answer: @escaping @Sendable (Verdict) -> Void
+  ) {
     let isElsewhere = push.address.environment.map { $0 != environment } ?? false
     attempt(
       Attempt(
-        push: push, deadline: .now() + attemptTimeout, answer: answer,
+        push: push, handover: handover, deadline: .now() + attemptTimeout, answer: answer,
         isElsewhere: isElsewhere && other != nil))
   }
 
@@ -63,6 +65,7 @@ package final class APNsSender: PushSender {
 
   private struct Attempt: Sendable {
     let push: Push
+    let handover: Handover
     let deadline: NIODeadline
     let answer: @Sendable (Verdict) -> Void
     /// It goes to the other environment than the route's own.
@@ -89,7 +92,7 @@ package final class APNsSender: PushSender {
     }
     let request = APNsRequest.make(attempt.push, topic: topic, bearer: bearer?.text)
     let engine = attempt.isElsewhere ? other?.needed() ?? engine : engine
-    engine.send(request, until: attempt.deadline) { [self] outcome in
+    engine.send(request, attempt.handover, until: attempt.deadline) { [self] outcome in
       switch outcome {
       case .failed(let failure):
         settle(

@@ -79,7 +79,9 @@ package enum APNsVerdicts {
   /// The same from Apple's other environment, where the route is not at home: whatever is wrong
   /// there slows the device down, and neither stops the route nor counts as an outage of it.
   static func elsewhere(_ verdict: Verdict) -> Verdict {
-    guard case .later(let after, _, let reason) = verdict else { return verdict }
+    guard case .later(let after, let blame, let reason) = verdict, blame != .recalled else {
+      return verdict
+    }
     return .later(after: after, .device, reason)
   }
 

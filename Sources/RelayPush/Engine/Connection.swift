@@ -117,7 +117,14 @@ final class Connection: ChannelInboundHandler, @unchecked Sendable {
     }
     guard buffer.readableBytes > 0 else { return }
     loop.counts.writes += 1
-    context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
+    let whole = session.takeWritten()
+    guard !whole.isEmpty else {
+      return context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
+    }
+    let written = context.eventLoop.makePromise(of: Void.self)
+    // One that fails ends the connection, and every request on it.
+    written.futureResult.whenSuccess { [loop] in loop.written(whole) }
+    context.writeAndFlush(wrapOutboundOut(buffer), promise: written)
   }
 
   private func fail(_ reason: String) {

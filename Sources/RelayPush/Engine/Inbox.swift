@@ -1,10 +1,12 @@
 import NIOCore
+import RelayEngine
 import Synchronization
 
 /// Where requests from any thread wait for the event loop. Many of them cost one hop.
 final class Inbox: Sendable {
   struct Item: Sendable {
     var request: Request
+    var handover: Handover?
     var deadline: NIODeadline
     var answer: @Sendable (Outcome) -> Void
   }

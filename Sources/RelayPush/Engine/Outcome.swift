@@ -3,7 +3,7 @@ import RelayCore
 /// What became of a request.
 package enum Outcome: Sendable {
   case answered(Response)
-  /// No answer. Unless the code is `unreachable`, `full` or `stopped`, the provider may have
+  /// No answer. Unless the code is `unreachable`, `full`, `takenBack` or `stopped`, the provider may have
   /// processed the request all the same: send it again under the same id, or accept a repetition.
   case failed(TransportFailure)
 }
@@ -54,7 +54,9 @@ package struct TransportFailure: Error, Hashable, Sendable {
 
   /// To be tried again; an unknown outcome is no reason not to.
   var verdict: Verdict {
-    .later(after: nil, isUnsent ? .unsent : .attempt, Verdict.Reason(message))
+    let blame: Verdict.Blame =
+      code == .takenBack ? .recalled : isUnsent ? .unsent : .attempt
+    return .later(after: nil, blame, Verdict.Reason(message))
   }
 
   package enum Code: String, Hashable, Sendable {
@@ -68,6 +70,8 @@ package struct TransportFailure: Error, Hashable, Sendable {
     case unreachable
     /// Never sent: too many wait already.
     case full
+    /// Never sent, or not processed: what it tells ended meanwhile.
+    case takenBack
     /// Never sent, or cut off after the grace: the engine is stopping.
     case stopped
   }

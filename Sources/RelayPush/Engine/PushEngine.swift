@@ -1,6 +1,7 @@
 package import Logging
 package import NIOCore
 import RelayCore
+package import RelayEngine
 
 /// Sends requests to one HTTP/2 provider over a few connections of its own, and finds out what
 /// became of each.
@@ -31,15 +32,16 @@ package final class PushEngine: Sendable {
   }
 
   /// - Parameters:
+  ///   - handover: asked whenever the request is about to be written.
   ///   - until: when there must be an outcome; after the settings' attempt timeout if nil.
   ///   - answer: called once, on the event loop or, when refused, before `send` returns. It must
   ///     not block, and may send again.
   package func send(
-    _ request: Request, until deadline: NIODeadline? = nil,
+    _ request: Request, _ handover: Handover? = nil, until deadline: NIODeadline? = nil,
     answer: @escaping @Sendable (Outcome) -> Void
   ) {
     let item = Inbox.Item(
-      request: request, deadline: deadline ?? .now() + timeout, answer: answer)
+      request: request, handover: handover, deadline: deadline ?? .now() + timeout, answer: answer)
     switch inbox.put(item) {
     case .wake: eventLoop.execute { [loop] in loop.turn() }
     case .none: break

@@ -2,6 +2,7 @@ import Logging
 import NIOCore
 import NIOSSL
 import RelayCore
+import RelayEngine
 import Synchronization
 
 /// The driver of a push engine: asks the machines (`Attempts`, `Pool`) and does what they say.
@@ -129,7 +130,7 @@ final class PushLoop: @unchecked Sendable {
     admitted += 1
     let deadline = Uptime(item.deadline)
     let delivery = Delivery(
-      number: admitted, request: item.request, answer: item.answer,
+      number: admitted, request: item.request, handover: item.handover, answer: item.answer,
       sendBy: deadline - settings.limits.answerReserve)
     waiting.append(attempts.admit(delivery, deadline: deadline))
     counts.waiting += 1
@@ -138,8 +139,16 @@ final class PushLoop: @unchecked Sendable {
   /// Puts what waits on streams, as far as there is room.
   private func pump(at now: Uptime) {
     while let id = waiting.first {
-      guard let (request, sendBy) = attempts.with(id, { ($0.request, $0.sendBy) }) else {
+      guard
+        let (request, handover, sendBy) = attempts.with(
+          id, { ($0.request, $0.handover, $0.sendBy) })
+      else {
         waiting.removeFirst()
+        continue
+      }
+      guard handover?.isTakenBack != true else {
+        waiting.removeFirst()
+        finish(id, .failed(Self.takenBack))
         continue
       }
       guard now <= sendBy else {
@@ -150,9 +159,15 @@ final class PushLoop: @unchecked Sendable {
         continue
       }
       guard let link = pool.begin(at: now) else { return }
+      guard handover?.begin() != false else {
+        // Taken back at this very moment: it is passed over next.
+        perform(pool.ended(link, answered: false, proof: false, at: now))
+        continue
+      }
       guard let connection = connection(link),
         let place = connection.session.submit(request, attempt: id)
       else {
+        handover?.returned()
         // The session has used up its stream numbers: it is finished, and another takes over.
         perform(pool.ended(link, answered: false, proof: false, at: now))
         perform(pool.drain(link, at: now))
@@ -165,6 +180,14 @@ final class PushLoop: @unchecked Sendable {
       counts.sent += 1
       attempts.with(id) { $0.place = .stream(link, place) }
     }
+  }
+
+  private static let takenBack = TransportFailure(
+    .takenBack, "taken back: what it tells ended meanwhile")
+
+  /// These requests are with the connection, whole.
+  func written(_ ids: [AttemptID]) {
+    for id in ids { attempts.with(id) { $0.handover?.written() } }
   }
 
   /// Answers, unless that has been done.
@@ -185,6 +208,7 @@ final class PushLoop: @unchecked Sendable {
     let resends = attempts.with(id) { delivery in
       delivery.place = .waiting
       delivery.resends += 1
+      delivery.handover?.returned()
       return delivery.resends
     }
     guard let resends else { return }

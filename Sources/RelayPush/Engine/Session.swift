@@ -27,6 +27,7 @@ final class Session: @unchecked Sendable {
   let keptNames: [[UInt8]]
   let bodyBytesMax: Int
   private var events: [Event] = []
+  private var bodiesRead: [AttemptID] = []
   private let streams: UnsafeMutablePointer<SessionStream>
   private let streamsMax: Int
   private var freeStreams: [Int]
@@ -119,6 +120,13 @@ final class Session: @unchecked Sendable {
     nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0
   }
 
+  /// Requests whose last byte came out of `drain` since the last time.
+  func takeWritten() -> [AttemptID] {
+    guard !bodiesRead.isEmpty else { return [] }
+    defer { bodiesRead.removeAll(keepingCapacity: true) }
+    return bodiesRead
+  }
+
   /// What happened since the last time.
   func takeEvents() -> [Event] {
     guard !events.isEmpty else { return [] }
@@ -151,6 +159,8 @@ final class Session: @unchecked Sendable {
     events.append(.ended(attempt, end))
     release(stream.pointee.index)
   }
+
+  func bodyRead(_ attempt: AttemptID) { bodiesRead.append(attempt) }
 
   func settingsReceived() {
     let streams = nghttp2_session_get_remote_settings(

@@ -26,7 +26,7 @@ enum SessionCallbacks {
 
   /// Copies the next part of a request's body into a DATA frame.
   static let readBody: nghttp2_data_source_read_callback = {
-    _, _, buffer, length, flags, source, _ in
+    _, _, buffer, length, flags, source, owner in
     guard let buffer, let flags, let source, let address = source.pointee.ptr else { return 0 }
     let stream = address.assumingMemoryBound(to: SessionStream.self)
     guard let request = stream.pointee.request else { return 0 }
@@ -35,6 +35,9 @@ enum SessionCallbacks {
     stream.pointee.bodySent += count
     if stream.pointee.bodySent == request.bodyCount {
       flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue
+      if let owner, let attempt = stream.pointee.attempt {
+        SessionCallbacks.owner(of: owner).bodyRead(attempt)
+      }
     }
     return count
   }

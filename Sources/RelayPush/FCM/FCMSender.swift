@@ -27,9 +27,11 @@ package final class FCMSender: PushSender {
       settings.engine, shape: FCMRequest.shape, group: group, logger: logger)
   }
 
-  package func send(_ push: Push, answer: @escaping @Sendable (Verdict) -> Void) {
+  package func send(
+    _ push: Push, _ handover: Handover, answer: @escaping @Sendable (Verdict) -> Void
+  ) {
     let deadline = NIODeadline.now() + .milliseconds(attemptTimeout.milliseconds)
-    attempt(Attempt(push: push, deadline: deadline, answer: answer))
+    attempt(Attempt(push: push, handover: handover, deadline: deadline, answer: answer))
   }
 
   package func run() async {
@@ -45,6 +47,7 @@ package final class FCMSender: PushSender {
 
   private struct Attempt: Sendable {
     let push: Push
+    let handover: Handover
     let deadline: NIODeadline
     let answer: @Sendable (Verdict) -> Void
     /// It goes out for the second time, with a fresh access token.
@@ -64,7 +67,7 @@ package final class FCMSender: PushSender {
   private func send(_ attempt: Attempt, _ token: FCMCredential.Token) {
     let request = FCMRequest.make(
       attempt.push, project: project, token: token.text, at: now())
-    engine.send(request, until: attempt.deadline) { [self] outcome in
+    engine.send(request, attempt.handover, until: attempt.deadline) { [self] outcome in
       switch outcome {
       case .failed(let failure):
         settle(attempt, failure.verdict)

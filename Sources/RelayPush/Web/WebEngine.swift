@@ -2,6 +2,7 @@ import CCurl
 import Foundation
 import NIOCore
 package import RelayCore
+package import RelayEngine
 import Synchronization
 
 /// Sends requests to whatever host they name, over libcurl on one thread of its own: HTTP/1.1 with
@@ -16,6 +17,7 @@ package final class WebEngine: Sendable {
   struct Item: Sendable {
     var deadline: Uptime
     var host: @Sendable () -> String
+    var handover: Handover?
     var make: @Sendable () throws -> WebRequest
     var answer: @Sendable (WebOutcome) -> Void
   }
@@ -58,16 +60,19 @@ package final class WebEngine: Sendable {
   ///   - timeout: from now to the outcome.
   ///   - host: called once, on the engine's thread: with which requests it shares places, so that a
   ///     silent host takes no more than its own. Wrong, it does no other harm.
+  ///   - handover: asked when it is the request's turn. From then on it counts as leaving until it
+  ///     has its outcome.
   ///   - make: called once, on the engine's thread, when it is the request's turn; an error ends it
   ///     as `invalid`.
   ///   - answer: called once, on the engine's thread or, when refused, before `send` returns. It
   ///     must not block, and may send again.
   package func send(
-    within timeout: Span, to host: @escaping @Sendable () -> String,
+    within timeout: Span, to host: @escaping @Sendable () -> String, _ handover: Handover? = nil,
     _ make: @escaping @Sendable () throws -> WebRequest,
     answer: @escaping @Sendable (WebOutcome) -> Void
   ) {
-    let item = Item(deadline: .now + timeout, host: host, make: make, answer: answer)
+    let item = Item(
+      deadline: .now + timeout, host: host, handover: handover, make: make, answer: answer)
     let refusal = inbox.withLock { inbox -> WebFailure? in
       if inbox.isClosed { return WebFailure(.stopped, "the web engine is stopping") }
       guard inbox.count < limits.waitingMax else {

@@ -71,6 +71,8 @@ package struct WebFailure: Error, Hashable, Sendable {
     case unreachable
     /// The connection ended before the answer; may have been processed.
     case lost
+    /// Never sent: what it tells ended meanwhile.
+    case takenBack
     /// It cannot be sent at all.
     case invalid
     /// Never sent: too many wait already.

@@ -1,6 +1,7 @@
 import CCurl
 import Foundation
 import RelayCore
+import RelayEngine
 
 /// The requests of one web engine, each on its way through libcurl. Lives on the engine's thread.
 final class WebTransfers {
@@ -14,6 +15,7 @@ final class WebTransfers {
   private var idle: [WebHandle] = []
 
   private struct Transfer {
+    var handover: Handover?
     var make: @Sendable () throws -> WebRequest
     var answer: @Sendable (WebOutcome) -> Void
     /// From when it is its turn.
@@ -39,7 +41,8 @@ final class WebTransfers {
   func take(_ items: [WebEngine.Item]) {
     for item in items {
       let id = transfers.admit(
-        Transfer(make: item.make, answer: item.answer), deadline: item.deadline)
+        Transfer(handover: item.handover, make: item.make, answer: item.answer),
+        deadline: item.deadline)
       lines.append(id, for: item.host())
     }
   }
@@ -82,7 +85,15 @@ final class WebTransfers {
 
   /// - Returns: false if it needs no place: it cannot be made, or has expired while it waited.
   private func start(_ id: AttemptID, to host: String, at now: Uptime) -> Bool {
-    guard let make = transfers.with(id, { $0.make }) else { return false }
+    guard let (handover, make) = transfers.with(id, { ($0.handover, $0.make) }) else {
+      return false
+    }
+    guard handover?.begin() != false else {
+      if let transfer = transfers.finish(id) {
+        end(transfer, .failed(WebFailure(.takenBack, "taken back: what it tells ended meanwhile")))
+      }
+      return false
+    }
     let handle = idle.popLast() ?? WebHandle()
     do {
       try handle.prepare(make())

@@ -21,9 +21,13 @@ package final class WebPushSender: PushSender {
     engine = WebEngine(limits: limits)
   }
 
-  package func send(_ push: Push, answer: @escaping @Sendable (Verdict) -> Void) {
+  package func send(
+    _ push: Push, _ handover: Handover, answer: @escaping @Sendable (Verdict) -> Void
+  ) {
     let token = push.address.token
-    engine.send(within: settings.attemptTimeout, to: { WebPushRequest.host(of: token) }) {
+    engine.send(
+      within: settings.attemptTimeout, to: { WebPushRequest.host(of: token) }, handover
+    ) {
       [settings, credential, now] in
       try WebPushRequest.make(
         push, credential: credential, trustRoots: settings.trustRoots,

@@ -46,6 +46,7 @@ package enum WebPushVerdicts {
     case .address, .invalid: .rejected(reason)
     case .timeout, .lost: .later(after: nil, .device, reason)
     case .unreachable, .full: .later(after: nil, .unsent, reason)
+    case .takenBack: .later(after: nil, .recalled, reason)
     case .stopped: .later(after: nil, .attempt, reason)
     }
   }

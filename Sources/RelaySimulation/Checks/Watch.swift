@@ -182,7 +182,7 @@ struct Watch {
     if isCurrent {
       inFlight[attempt.device] = nil
       // The provider refused us, and the device got nothing: no budget counts it.
-      if verdict.isRoutes, attempt.route.transport != .courier {
+      if verdict.isRoutes || verdict.isRecalled, attempt.route.transport != .courier {
         _ = attempts[attempt.device]?.popLast()
       }
     }

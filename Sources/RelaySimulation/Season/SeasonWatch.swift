@@ -127,4 +127,8 @@ extension Verdict {
   var isRoutes: Bool {
     if case .later(_, .route, _) = self { true } else { false }
   }
+
+  var isRecalled: Bool {
+    if case .later(_, .recalled, _) = self { true } else { false }
+  }
 }

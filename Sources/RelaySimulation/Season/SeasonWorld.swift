@@ -267,7 +267,7 @@ final class SeasonWorld {
       case .push(let attempt):
         try push(attempt)
         if planted == .pushesTwice { try push(attempt) }
-      case .answer, .dirtied, .retired, .circuit, .pruning, .hurried, .hangUp: break
+      case .answer, .dirtied, .retired, .circuit, .pruning, .hurried, .hangUp, .recall: break
       }
     }
   }

@@ -7,6 +7,7 @@ extension World {
     life += 1
     store.claim(era: draw.next() | 1)
     daemon = Daemon(life: life, store: store, limits: plan.limits, policy: plan.policy)
+    (waiting, recalled) = ([], [])
     watch.lifeBegan(at: now, recovered: store)
     watch.recovered()
     tell?("  life \(life) begins")
@@ -137,6 +138,7 @@ extension World {
       case .push(let attempt):
         try push(attempt)
         if planted == .pushesTwice { try push(attempt) }
+      case .recall(let attempts, _): recall(attempts)
       case .retired, .pruning, .circuit, .hurried: break
       case .hangUp(let key): hangUp(key)
       }

@@ -16,7 +16,9 @@ extension World {
     let taken = PushTaken(attempt: attempt, text: text, stepped: stepped)
     if attempt.route.transport == .courier { return tell(attempt, taken) }
     let token = attempt.address.token.first ?? 0
-    let delay: Int64 = draw.permille(plan.providerSlow) ? 8_000 : 80
+    let isSlow = draw.permille(plan.providerSlow)
+    let delay: Int64 = isSlow ? 8_000 : 80
+    if isSlow { waiting.insert(attempt.id) }
     func end(_ verdict: Verdict) { soon(delay, .verdict(life: life, attempt, verdict)) }
     if draw.permille(plan.providerGone) { deadTokens.insert(token) }
     if deadTokens.contains(token) {
@@ -50,7 +52,10 @@ extension World {
     token.isMultiple(of: 4) ? home(of: token).other : home(of: token)
   }
 
-  func taken(_ push: PushTaken) {
+  func taken(_ push: PushTaken) throws {
+    if recalled.contains(push.attempt.id) { return }
+    // It waited for its stream until now: what ended meanwhile is told no more.
+    if waiting.remove(push.attempt.id) != nil { try checkEnds(push.text, push.attempt.device) }
     watch.taken(push)
     guard let token = push.attempt.address.token.first,
       let index = clients.firstIndex(where: { $0.token == token })
@@ -61,8 +66,19 @@ extension World {
       .woken(client: index, wake: push.attempt.wake, user: push.attempt.device.user))
   }
 
+  /// What has not left does not leave any more.
+  func recall(_ attempts: [PushAttempt.ID]) {
+    for attempt in attempts where waiting.remove(attempt) != nil {
+      recalled.insert(attempt)
+      tally.recalls += 1
+    }
+  }
+
   func ended(_ attempt: PushAttempt, _ verdict: Verdict) throws {
     guard let daemon else { return }
+    waiting.remove(attempt.id)
+    let isRecalled = recalled.remove(attempt.id) != nil
+    let verdict = isRecalled ? .later(after: nil, .recalled, .init("taken back")) : verdict
     watch.ended(attempt, verdict)
     var effects: [Effect] = []
     daemon.relay.attemptEnded(attempt, verdict, at: now, into: &effects)

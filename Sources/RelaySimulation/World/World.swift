@@ -35,6 +35,9 @@ final class World {
   var lastConnection: UInt64 = 0
   var nextToken: UInt8 = 1
   var deadTokens: Set<UInt8> = []
+  /// Pushes that wait for a stream at their provider, and those of them that were taken back.
+  var waiting: Set<PushAttempt.ID> = []
+  var recalled: Set<PushAttempt.ID> = []
   var isCalm = false
   /// Every durable fact, in the order it became so.
   var history: [JournalEntry] = []
@@ -164,7 +167,7 @@ final class World {
     case .committed, .foldDue, .folded, .timer, .verdict, .told: break
     case .connect(let client): connect(client)
     case .leave(let client, let connection): leave(client, connection)
-    case .taken(let push): taken(push)
+    case .taken(let push): try taken(push)
     case .woken(let client, let wake, let user): woken(client, wake, user)
     case .fetch(let client, let feed): try fetch(client, feed)
     case .crash: crash("a crash")

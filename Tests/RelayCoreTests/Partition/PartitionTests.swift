@@ -61,13 +61,31 @@ import Testing
     rig.register(1)
     rig.save("all", everything)
     rig.change(.record(.created))
-    for _ in 0..<5 {
-      let pushes = rig.wake()
+    for number in 0..<5 {
+      // Each refusal doubles the pause.
+      let pushes = rig.wake(after: 3 + 2 * Double(1 << number))
       #expect(pushes.count == 1)
       for push in pushes {
         rig.ended(push, .later(after: nil, .route, .init("InvalidProviderToken")))
       }
     }
+  }
+
+  /// P7: it costs no budget, so nothing but its own patience keeps the lane from trying for ever.
+  @Test(arguments: [Verdict.Blame.route, .unsent])
+  func aLaneThatIsRefusedAgainAndAgainBacksOff(blame: Verdict.Blame) {
+    var rig = PartitionRig()
+    rig.register(1)
+    rig.save("all", everything)
+    rig.change(.record(.created))
+    var attempts = 0
+    for _ in 0..<3_600 {
+      for push in rig.wake(after: 1) {
+        attempts += 1
+        rig.ended(push, .later(after: nil, blame, .init("Forbidden")))
+      }
+    }
+    #expect((8...25).contains(attempts), "\(attempts) attempts in an hour")
   }
 
   /// The endpoint was corrected, and those called dead by the wrong one rested on, up to six hours.

@@ -1,5 +1,6 @@
 import Foundation
 import RelayCore
+import RelayEngine
 import Testing
 
 @testable import RelayPush

@@ -1,6 +1,7 @@
 import Foundation
 import NIOPosix
 import RelayCore
+import RelayEngine
 import RelayStandin
 
 @testable import RelayPush

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import RelayCore
+import RelayEngine
 import RelayStandin
 
 @testable import RelayPush

@@ -1,0 +1,185 @@
+import RelayCore
+import Synchronization
+import Testing
+
+@testable import RelayEngine
+
+/// P9: what has not left when an entitlement ends does not leave after the answer.
+@Suite(.timeLimit(.minutes(1))) struct HandoverTests {
+  private static let zone = ZoneID(name: "Z", owner: UserID("_a"))
+
+  @Test func aPushThatWaitsIsTakenBackAtOnce() {
+    let handover = Handover()
+    #expect(handover.takeBack { Issue.record("nothing was leaving") })
+    #expect(!handover.begin() && handover.isTakenBack)
+  }
+
+  @Test func aPushThatIsLeavingSaysWhenItHasLeft() {
+    let handover = Handover()
+    let said = Mutex(0)
+    #expect(handover.begin())
+    for _ in 0..<2 { #expect(!handover.takeBack { said.withLock { $0 += 1 } }) }
+    #expect(said.withLock { $0 } == 0)
+    handover.written()
+    #expect(said.withLock { $0 } == 2)
+    handover.ended()
+    #expect(said.withLock { $0 } == 2 && !handover.begin(), "and is not sent again")
+  }
+
+  @Test func aPushThatHasLeftMayBeSentAgainUnlessItIsTakenBack() {
+    let handover = Handover()
+    #expect(handover.begin())
+    handover.written()
+    handover.returned()
+    #expect(handover.begin())
+    handover.written()
+    #expect(handover.takeBack { Issue.record("it has left") })
+    handover.returned()
+    #expect(!handover.begin())
+  }
+
+  /// Its owner has one device, and a push for it waits at its provider.
+  private func held(
+    _ body: @escaping @Sendable (Engine, HoldingProvider) async throws -> Void
+  ) async throws {
+    let provider = HoldingProvider()
+    let world = World(sender: provider)
+    try await world.run { engine in
+      _ = try await engine.submit([World.registration("_a", 1, token: 1)])
+      _ = try await engine.submit([World.zoneSubscription("_a", Self.zone)])
+      _ = try await engine.submit([World.change(1, Self.zone)])
+      await provider.holds(1)
+      try await body(engine, provider)
+      provider.release()
+    }
+  }
+
+  @Test func aDeletionIsAnsweredWhenWhatWaitsCannotLeave() async throws {
+    try await held { engine, provider in
+      let answers = try await engine.submit([
+        World.change(2, Self.zone, event: .zone(.deleted))
+      ])
+      #expect(answers == [.accepted])
+      #expect(provider.handovers.map { $0.begin() } == [false])
+    }
+  }
+
+  @Test func aDeletionIsAnsweredWhenWhatIsLeavingHasLeft() async throws {
+    try await held { engine, provider in
+      let handover = provider.handovers[0]
+      #expect(handover.begin())
+      let isAnswered = Flag()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask {
+          _ = try await engine.submit([World.change(2, Self.zone, event: .zone(.deleted))])
+          isAnswered.set()
+        }
+        while !handover.isTakenBack { await Task.yield() }
+        // Whatever else is asked for meanwhile is stepped, folded and answered.
+        for number: UInt8 in 0..<3 {
+          _ = try await engine.submit([World.registration("_b", 2, token: 2 + number)])
+        }
+        #expect(!isAnswered.isSet, "its bytes are still leaving")
+        handover.written()
+        try await group.waitForAll()
+      }
+      #expect(isAnswered.isSet)
+    }
+  }
+
+  @Test func aRevocationWaitsForPushesOfAnotherPartition() async throws {
+    let provider = HoldingProvider()
+    let world = World(sender: provider)
+    try await world.run { engine in
+      let reader = UserID("_reader")
+      _ = try await engine.submit([World.registration("_reader", 1, token: 1)])
+      let subscription = Subscription(
+        id: SubscriptionID("db"), database: .shared, rule: .database(recordType: nil),
+        info: NotificationInfo())
+      _ = try await engine.submit([
+        .modify(
+          SubscriptionsRequest(
+            scope: World.scope, user: reader, database: .shared,
+            operations: [.save(subscription)]))
+      ])
+      _ = try await engine.submit([World.change(1, Self.zone, event: .granted(reader))])
+      await provider.holds(1)
+      _ = try await engine.submit([World.change(2, Self.zone, event: .revoked(reader))])
+      #expect(provider.handovers.map { $0.begin() } == [false])
+      provider.release()
+    }
+  }
+
+  @Test func aVerdictEndsTheWait() async throws {
+    try await held { engine, provider in
+      #expect(provider.handovers[0].begin())
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask {
+          _ = try await engine.submit([World.change(2, Self.zone, event: .zone(.purged))])
+        }
+        while !provider.handovers[0].isTakenBack { await Task.yield() }
+        // No answer in time: it has left, or never will.
+        provider.release()
+        try await group.waitForAll()
+      }
+    }
+  }
+}
+
+private final class Flag: Sendable {
+  private let state = Mutex(false)
+  var isSet: Bool { state.withLock { $0 } }
+  func set() { state.withLock { $0 = true } }
+}
+
+/// Keeps every push until it is told to let go.
+private final class HoldingProvider: PushSender {
+  private struct State {
+    var held: [(handover: Handover, answer: @Sendable (Verdict) -> Void)] = []
+    var isReleased = false
+    var waiters: [(count: Int, waiter: CheckedContinuation<Void, Never>)] = []
+  }
+
+  private let state = Mutex(State())
+
+  var vitals: SenderVitals { SenderVitals() }
+  var handovers: [Handover] { state.withLock { $0.held.map(\.handover) } }
+
+  func send(
+    _ push: Push, _ handover: Handover, answer: @escaping @Sendable (Verdict) -> Void
+  ) {
+    let (isReleased, due): (Bool, [CheckedContinuation<Void, Never>]) = state.withLock { state in
+      if state.isReleased { return (true, []) }
+      state.held.append((handover, answer))
+      let due = state.waiters.filter { $0.count <= state.held.count }.map(\.waiter)
+      state.waiters.removeAll { $0.count <= state.held.count }
+      return (false, due)
+    }
+    if isReleased { answer(.delivered) }
+    for waiter in due { waiter.resume() }
+  }
+
+  func run() async {}
+
+  /// Returns when so many pushes are held.
+  func holds(_ count: Int) async {
+    await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
+      let isThere = state.withLock { state in
+        if state.held.count >= count { return true }
+        state.waiters.append((count, waiter))
+        return false
+      }
+      if isThere { waiter.resume() }
+    }
+  }
+
+  /// From now on everything is delivered.
+  func release() {
+    let held = state.withLock { state in
+      state.isReleased = true
+      defer { state.held = [] }
+      return state.held
+    }
+    for push in held { push.answer(.delivered) }
+  }
+}
