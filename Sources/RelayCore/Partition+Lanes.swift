@@ -33,8 +33,9 @@ extension Partition {
 
   /// When `ready` should be asked again, though nothing else happens.
   package var nextTimer: Instant? {
-    guard tickAt < .never, !isTickAsked else { return timers.min?.at }
-    return min(tickAt, timers.min?.at ?? .never)
+    let first = [timers.min?.at, lapsing.min?.at].compactMap(\.self).min()
+    guard tickAt < .never, !isTickAsked else { return first }
+    return min(tickAt, first ?? .never)
   }
 
   /// At most a few for each device, whatever happens.

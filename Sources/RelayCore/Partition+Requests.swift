@@ -16,7 +16,10 @@ extension Partition {
     } else {
       collectRetired(of: user, at: step.at, &effects)
       guard devices.all(of: user).count < limits.devicesPerUser else {
-        return (.refused(.tooManyDevices(max: limits.devicesPerUser)), .stepped)
+        let lapses = devices.all(of: user).compactMap { addressLapses(of: $0) }.min()
+        let refusal = Refusal.tooManyDevices(
+          max: limits.devicesPerUser, roomIn: lapses.map { $0 - step.at })
+        return (.refused(refusal), .stepped)
       }
       device = devices.insert(
         Devices.Slot(
@@ -28,6 +31,7 @@ extension Partition {
     devices[device].lane.registered(withProvider: request.address.transport != .courier)
     devices[device].registeredAt = step.at
     devices[device].registration = step.ordinal
+    watchAddress(of: device)
     if isBack { tell(.returned, of: device, at: step.at) }
     stir(device)
     effects.append(.dirtied(.devices(request.scope, request.user)))
@@ -40,14 +44,16 @@ extension Partition {
     of user: Int, at now: Instant, _ effects: inout [Effect]
   ) {
     let all = devices.all(of: user)
-    let retired = all.compactMap { device in
-      devices[device].lane.retirement.map { (device: device, at: $0.at) }
-    }
     let excess = all.count - limits.devicesPerUser + 1
-    for (index, dead) in retired.sorted(by: { ($0.at, $0.device) < ($1.at, $1.device) })
-      .enumerated()
-    where index < excess || dead.at + limits.retiredFor <= now {
-      removeDevice(dead.device, &effects)
+    let lapsed = all.filter { hasLapsed($0, at: now) }
+    let retired = all.filter { devices[$0].lane.retirement != nil && !hasLapsed($0, at: now) }
+    func lived(until device: Int) -> Instant {
+      devices[device].lane.retirement?.at ?? addressLapses(of: device) ?? .never
+    }
+    let oldest: (Int, Int) -> Bool = { (lived(until: $0), $0) < (lived(until: $1), $1) }
+    for (index, device) in (lapsed.sorted(by: oldest) + retired.sorted(by: oldest)).enumerated()
+    where index < excess || lived(until: device) + limits.retiredFor <= now {
+      removeDevice(device, &effects)
     }
   }
 

@@ -55,6 +55,7 @@ extension Partition {
     ledger.recovered += pending
     ledger.pending += pending
     if row.lane.slot > .zero { recoverSlot(of: device) }
+    watchAddress(of: device)
     stir(device)
   }
 

@@ -21,6 +21,9 @@ package struct Partition: Sendable {
   var index = SubscriptionIndex()
   var devices = Devices()
   var timers = Heap<Timer>()
+  /// When to look whether the address of a device without a provider has lapsed: one a slot.
+  var lapsing = Heap<Timer>()
+  var lapsingSlots: Set<Int> = []
   /// Devices whose lanes wait for the next fold.
   var awaitingFold: [Int] = []
 

@@ -54,7 +54,10 @@ extension Partition {
       }
       census.devices += 1
       if lane.pending.isFresh, !lane.hasNews(at: now) { census.smeared += 1 }
-      census.oldestPending = Self.earlier(census.oldestPending, lane.freshSince)
+      // What waits for a courier's address that has lapsed waits for its device, not for us.
+      if !hasLapsed(device, at: now) {
+        census.oldestPending = Self.earlier(census.oldestPending, lane.freshSince)
+      }
     }
     census.hurried += hurried
     census.fanOuts += fanOuts.count

@@ -192,6 +192,7 @@ package struct Relay: ~Copyable {
   package mutating func wake(at now: Instant, into effects: inout [Effect]) {
     guard !isReplaying else { return }
     judge(at: now, &effects)
+    for index in partitions.indices { partitions[index].retireLapsed(at: now, &effects) }
     for index in partitions.indices where partitions[index].isTickDue(at: now) {
       effects.append(.journal(partitions[index].id, .tick))
     }

@@ -44,8 +44,8 @@ struct Said: Sendable {
   }
 
   @Test(arguments: [
-    ["serve"], ["check"], ["status"], ["device", "list"], ["device", "show"], ["drain"],
-    ["expire-tokens"], ["demo"], ["apns-standin"], ["backup"], ["version"], ["feedback"],
+    ["serve"], ["check"], ["status"], ["device", "list"], ["device", "show"], ["device", "forget"],
+    ["drain"], ["expire-tokens"], ["demo"], ["apns-standin"], ["backup"], ["version"], ["feedback"],
   ]) func everyCommandHasAnExample(_ path: [String]) async {
     let (answer, status) = await Self.help(path)
     #expect(status == .done)

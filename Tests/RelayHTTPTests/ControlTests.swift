@@ -66,6 +66,25 @@ import Testing
     #expect(try await rig.send(.get, "/devices?client=x", control: true).status == 400)
   }
 
+  @Test func `a device is forgotten as if its app had signed out`() async throws {
+    let rig = await Rig()
+    for (client, token) in [(Rig.phone, "00ff"), (Rig.tablet, "00fe")] {
+      let body =
+        #"{"apnsEnvironment":"development","apnsToken":"\#(token)","clientId":"\#(client)"}"#
+      _ = try await rig.device("tokens/register", body)
+    }
+    let body = #"{"client":"\#(Rig.tablet)"}"#
+    let answer = try await rig.send(.post, "/devices/forget", body, control: true)
+    #expect(answer.status == 200 && answer.text == #"{"forgotten":1}"#)
+    let left = try await rig.send(.get, "/devices", control: true)
+    #expect(try left.each("devices", "clientId") == [Rig.phone])
+    #expect(try await rig.send(.post, "/devices/forget", body, control: true).status == 404)
+    for wrong in ["{}", #"{"client":"x"}"#] {
+      #expect(try await rig.send(.post, "/devices/forget", wrong, control: true).status == 400)
+    }
+    #expect(try await rig.send(.get, "/devices/forget", control: true).status == 405)
+  }
+
   /// In the words of `status`.
   @Test func `a device's lane is told by its state`() async throws {
     let rig = await Rig()

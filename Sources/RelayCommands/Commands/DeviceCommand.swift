@@ -5,11 +5,11 @@ import RelayWire
 struct DeviceCommand: RelayCommand {
   static let configuration = CommandConfiguration(
     commandName: "device",
-    abstract: "Shows registered devices.",
-    subcommands: [DeviceListCommand.self, DeviceShowCommand.self])
+    abstract: "Shows registered devices, and forgets them.",
+    subcommands: [DeviceListCommand.self, DeviceShowCommand.self, DeviceForgetCommand.self])
 
   func perform(_ console: Console) async throws -> ExitStatus {
-    throw Failure(.usage, "list or show is missing", hint: "see: zonerelay device --help")
+    throw Failure(.usage, "list, show or forget is missing", hint: "see: zonerelay device --help")
   }
 }
 

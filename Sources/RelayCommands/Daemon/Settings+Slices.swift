@@ -49,6 +49,7 @@ extension Settings {
     bounds.failedAuthenticationsPerMinute = doors.failedAuthenticationsPerMinute
     bounds.pageEntries = limits.pageEntries
     bounds.courierConnections = limits.courierConnections
+    bounds.courierTokenSeconds = limits.courierAddressFor.milliseconds / 1_000
     bounds.courierReadSeconds = Int(max(1, min(55, wake.courierGrace.milliseconds / 1_000)))
     return HTTPSettings(
       listen: inherited.isEmpty

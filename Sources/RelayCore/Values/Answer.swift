@@ -38,7 +38,8 @@ package enum Refusal: Error, Hashable, Sendable {
   case duplicateSubscription(of: SubscriptionID)
   case tooManySubscriptions(max: Int)
   case tooManySubscriptionBytes(max: Int)
-  case tooManyDevices(max: Int)
+  /// `roomIn`: when the first address of those that have only the courier lapses, if it has any.
+  case tooManyDevices(max: Int, roomIn: Span? = nil)
   case tooManyParticipants(max: Int)
   case unknownSubscription
   case zoneNotFound

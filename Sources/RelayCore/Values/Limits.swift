@@ -8,6 +8,8 @@ package struct Limits: Hashable, Sendable {
   package var devicesPerUser = 100
   /// A retired registration is kept at least so long, unless its user has no room for another.
   package var retiredFor = Span.days(30)
+  /// So long the courier's address of a device holds that has no other; then it is retired.
+  package var courierAddressFor = Span.hours(12)
   package var participantsPerZone = 10_000
   package var notificationsPerUser = 10_000
   package var pageEntries = 200

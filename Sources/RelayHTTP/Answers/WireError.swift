@@ -76,10 +76,12 @@ package struct WireError: Error, Hashable, Sendable {
       self.init(
         .throttled, "a user's subscriptions have at most \(max) bytes together; delete one first",
         retryAfterSeconds: 3_600)
-    case .tooManyDevices(let max):
+    case .tooManyDevices(let most, let roomIn):
+      // An address that lapses makes room. Where all devices have a provider's, only the user can.
+      let seconds = roomIn.map { max(1, Int(($0.milliseconds + 999) / 1_000)) } ?? 3_600
       self.init(
-        .throttled, "a user has at most \(max) devices; unregister one first",
-        retryAfterSeconds: 3_600)
+        .throttled, "a user has at most \(most) devices; unregister one first",
+        retryAfterSeconds: seconds)
     case .tooManyParticipants(let max):
       self.init(
         .throttled, "a zone has at most \(max) participants; revoke one first",

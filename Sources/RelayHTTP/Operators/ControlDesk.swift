@@ -50,6 +50,31 @@ package struct ControlDesk: Sendable {
     return vitals
   }
 
+  /// Unregisters every registration of this installation.
+  ///
+  /// - Returns: how many there were.
+  func forget(_ client: ClientID) async throws -> Int {
+    let keys = try await rows(of: client).map(\.key)
+    guard !keys.isEmpty else { return 0 }
+    do throws(Unavailable) {
+      _ = try await relay.submit(
+        keys.map {
+          .unregister(Unregistration(scope: $0.scope, user: $0.user, device: .client(client)))
+        })
+    } catch {
+      throw WireError(error)
+    }
+    return keys.count
+  }
+
+  private func rows(of client: ClientID) async throws -> [DeviceRow] {
+    do throws(StoreError) {
+      return try await reader.devices(client: client)
+    } catch {
+      throw WireError(error)
+    }
+  }
+
   /// Registrations as the store has them, the newest included.
   func devices(user: String?, client: ClientID?) async throws -> DevicesReport {
     do throws(StoreError) {

@@ -37,6 +37,9 @@ package struct ControlResponder: HTTPResponder {
     case "/devices":
       try require([.get, .head], request)
       return try json(await devices(request))
+    case "/devices/forget":
+      try require([.post], request)
+      return try await forget(request)
     case "/feedback":
       try require([.get, .head], request)
       return try json(await desk.feedback(Self.query(request)))
@@ -68,6 +71,22 @@ package struct ControlResponder: HTTPResponder {
       throw WireError(.badRequest, "client must be a UUID")
     }
     return try await desk.devices(user: user, client: client)
+  }
+
+  /// Unregisters an installation, whoever's it is, as its app would.
+  private func forget(_ request: Request) async throws -> Response {
+    let bytes = try await bodies.collect(request, upTo: desk.limits.bodyBytes)
+    let named = try JSONTree(bytes).root.object().required("client")
+    guard let client = ClientID(text: try named.string()) else {
+      throw named.problem("must be a UUID")
+    }
+    let count = try await desk.forget(client)
+    guard count > 0 else { throw WireError(.notFound, "no device has the id \(client.text)") }
+    var json = JSONWriter()
+    json.beginObject()
+    json.integer("forgotten", Int64(count))
+    json.endObject()
+    return Response(json)
   }
 
   /// Raises floors: after a restore, and for tests of clients. Absent means all.

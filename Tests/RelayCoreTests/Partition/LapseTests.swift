@@ -1,0 +1,118 @@
+import Testing
+
+@testable import RelayCore
+
+/// Devices that have only the courier, and whose address there has lapsed.
+@Suite struct LapseTests {
+  private func address(_ number: UInt64) -> Address {
+    Address(transport: .courier, topic: "", token: [1, UInt8(truncatingIfNeeded: number)])
+  }
+
+  private func rig(devices: Int = 3) -> PartitionRig {
+    var limits = Limits()
+    limits.devicesPerUser = devices
+    return PartitionRig(limits: limits)
+  }
+
+  private func retirement(_ rig: PartitionRig, _ client: UInt64) -> String? {
+    let user = rig.partition.users.find(Sample.owner, in: Sample.scope)
+    return user.flatMap { rig.partition.devices.find(Sample.client(client), of: $0) }
+      .flatMap { rig.partition.devices[$0].lane.retirement?.reason }
+  }
+
+  private func key(_ client: UInt64) -> DeviceKey {
+    DeviceKey(scope: Sample.scope, user: Sample.owner, client: Sample.client(client))
+  }
+
+  private func lapse(_ rig: inout PartitionRig) -> [Effect] {
+    var effects: [Effect] = []
+    rig.partition.retireLapsed(at: rig.now, &effects)
+    return effects
+  }
+
+  @Test func aLapsedAddressRetiresItsDeviceAndOneOfAProviderDoesNot() {
+    var rig = rig()
+    rig.register(1, address: address(1))
+    rig.register(2)
+    #expect(rig.partition.nextTimer == rig.now + .hours(12))
+    rig.now = rig.now + .hours(12)
+    #expect(lapse(&rig).contains(.dirtied(.devices(Sample.scope, Sample.owner))))
+    #expect(retirement(rig, 1) == "lapsed" && retirement(rig, 2) == nil)
+    rig.register(1, address: address(9))
+    #expect(retirement(rig, 1) == nil, "another address brings it back")
+    rig.now = rig.now + .hours(12)
+    _ = lapse(&rig)
+    #expect(retirement(rig, 1) == "lapsed")
+  }
+
+  @Test func aDeviceThatIsConnectedOrWasRegisteredAgainLivesOn() {
+    var rig = rig()
+    rig.register(1, address: address(1))
+    rig.register(2, address: address(2))
+    rig.partition.connected(key(1), 7, after: nil, at: rig.now, &rig.effects)
+    rig.now = rig.now + .hours(11)
+    rig.register(2, address: address(2))
+    rig.now = rig.now + .hours(1)
+    _ = lapse(&rig)
+    #expect(retirement(rig, 1) == nil && retirement(rig, 2) == nil)
+    rig.partition.left(key(1), 7, isExpectedBack: false, at: rig.now)
+    rig.now = rig.now + .minutes(1)
+    _ = lapse(&rig)
+    #expect(retirement(rig, 1) == "lapsed" && retirement(rig, 2) == nil)
+  }
+
+  /// A user was locked out for good by devices that nobody could reach.
+  @Test func lapsedDevicesGiveWayAndTheRefusalBeforeSaysWhenTheyWill() {
+    var rig = rig(devices: 2)
+    rig.register(1, address: address(1))
+    rig.now = rig.now + .hours(1)
+    rig.register(2)
+    #expect(rig.register(3) == .refused(.tooManyDevices(max: 2, roomIn: .hours(11))))
+    // No timer has fired: the registration itself finds the one that has lapsed.
+    rig.now = rig.now + .hours(11)
+    #expect(rig.register(3) == .registered(Sample.client(3)))
+    #expect(rig.fold().devicesRemoved.map(\.client) == [Sample.client(1)])
+  }
+
+  @Test func lapsedDevicesGiveWayBeforeOthersThatAreRetired() {
+    var rig = rig(devices: 2)
+    rig.register(1, address: address(1))
+    rig.register(2)
+    let displacement = Displacement(device: key(2), registration: Ordinal(2))
+    rig.hear(.displaced(displacement), 1)
+    rig.now = rig.now + .hours(13)
+    _ = lapse(&rig)
+    #expect(retirement(rig, 1) == "lapsed" && retirement(rig, 2) == "displaced")
+    rig.register(3)
+    #expect(rig.fold().devicesRemoved.map(\.client) == [Sample.client(1)])
+  }
+
+  @Test func whatWaitsForALapsedDeviceIsNotTheOldestThatPends() {
+    var rig = rig()
+    rig.register(1, address: address(1))
+    rig.save("all", .database(recordType: nil))
+    rig.change(.record(.created))
+    var census = Census()
+    rig.partition.count(into: &census, at: rig.now)
+    #expect(census.oldestPending == rig.now)
+    census = Census()
+    rig.partition.count(into: &census, at: rig.now + .hours(12))
+    #expect(census.oldestPending == nil)
+  }
+
+  /// P11: timers are one a slot, however often devices come and go.
+  @Test func comingAndGoingLeavesNoTimersBehind() {
+    var rig = rig()
+    for _ in 0..<50 {
+      rig.register(1, address: address(1))
+      rig.step(
+        .unregister(
+          Unregistration(
+            scope: Sample.scope, user: Sample.owner, device: .client(Sample.client(1)))))
+    }
+    #expect(rig.partition.lapsesWaiting == 1)
+    rig.now = rig.now + .hours(13)
+    _ = lapse(&rig)
+    #expect(rig.partition.lapsesWaiting == 0)
+  }
+}
