@@ -12,7 +12,7 @@ extension Partition {
       FeedCut(
         feed: feed, cleared: buffer.cleared, floor: buffer.floor, gap: buffer.gap,
         deltas: buffer.deltas.map { SubjectDelta(subject: $0.key, delta: $0.value) },
-        marks: buffer.marks)
+        marks: buffer.marks.merged)
     }
     cut.subscriptions = rows.subscriptions.values.compactMap(\.self)
     cut.subscriptionsRemoved = rows.subscriptions.filter { $0.value == nil }.map(\.key)

@@ -15,7 +15,7 @@ extension Partition {
 
   mutating func add(_ marks: ReadMarks, to feed: FeedKey, _ effects: inout [Effect]) {
     dirty(feed, &effects)
-    buffers[feed, default: FeedBuffer()].marks.append(marks)
+    buffers[feed, default: FeedBuffer()].marks.add(marks)
   }
 
   /// Everything up to `position` is gone; older tokens expire.

@@ -6,7 +6,7 @@ struct FeedBuffer: Sendable {
   var floor: Position?
   var gap: Bool?
   var deltas: OrderedDictionary<Subject, Delta> = [:]
-  var marks: [ReadMarks] = []
+  var marks = WaitingMarks()
 
   var isUntouched: Bool {
     cleared == nil && floor == nil && gap == nil && deltas.isEmpty && marks.isEmpty

@@ -148,7 +148,7 @@ package struct Partition: Sendable {
     case .modify(let request): return modify(request, step, &effects)
     case .slice(let slice): go(on: slice, step, &effects)
     case .forwarded(let forwarded): hear(forwarded, step, &effects)
-    case .markRead(let request): markRead(request, step, &effects)
+    case .markRead(let request): return markRead(request, step, &effects)
     case .setBadge(let request): return setBadge(request)
     case .expireTokens(let expiry): expire(expiry, step)
     case .lostHistory(let feed):

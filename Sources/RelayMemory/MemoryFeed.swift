@@ -4,6 +4,8 @@ package import RelayCore
 package struct MemoryFeed: Sendable {
   package var state = FeedState()
   package var rows: [Subject: MemoryRow] = [:]
+  /// Subjects of unread notifications, by the id that a read mark names.
+  private var unread: [Identifier: Set<Subject>] = [:]
 
   package struct MemoryRow: Sendable {
     package var entry: Entry
@@ -13,13 +15,37 @@ package struct MemoryFeed: Sendable {
 }
 
 extension MemoryFeed {
+  mutating func keep(_ entry: Entry, at: Instant) {
+    remove(entry.subject)
+    rows[entry.subject] = MemoryRow(entry: entry, kept: at)
+    if let id = entry.unread { unread[id, default: []].insert(entry.subject) }
+  }
+
+  mutating func remove(_ subject: Subject) {
+    guard let row = rows.removeValue(forKey: subject), let id = row.entry.unread else { return }
+    unread[id]?.remove(subject)
+    if unread[id]?.isEmpty == true { unread[id] = nil }
+  }
+
+  /// Folds read marks, after the deltas of the same cut.
+  mutating func mark(_ marks: ReadMarks, at: Instant) {
+    let named = Set(marks.notifications.flatMap { unread[$0] ?? [] })
+    let visible = named.compactMap { rows[$0]?.entry }.filter {
+      $0.life.position > state.cleared
+    }
+    for entry in Fold.mark(visible, marks) {
+      keep(entry, at: at)
+      state.head = max(state.head, entry.life.position)
+    }
+  }
+
   /// Removes the oldest beyond the limit and raises the floor to them.
   mutating func bound(to limit: Int) {
     let excess = rows.count - limit
     guard excess > 0 else { return }
     let oldest = rows.sorted { $0.value.entry.life.position < $1.value.entry.life.position }
     for (subject, row) in oldest.prefix(excess) {
-      rows[subject] = nil
+      remove(subject)
       state.floor = max(state.floor, row.entry.life.position)
     }
   }

@@ -38,15 +38,9 @@ extension MemoryWorld {
         visible, item.delta, subject: item.subject, floor: feed.state.floor)
       feed.state.head = max(feed.state.head, entry.life.position)
       guard entry != standing else { continue }
-      feed.rows[item.subject] = MemoryFeed.MemoryRow(entry: entry, kept: at)
+      feed.keep(entry, at: at)
     }
-    for marks in cut.marks {
-      let visible = feed.rows.values.map(\.entry).filter { $0.life.position > feed.state.cleared }
-      for entry in Fold.mark(visible, marks) {
-        feed.rows[entry.subject] = MemoryFeed.MemoryRow(entry: entry, kept: at)
-        feed.state.head = max(feed.state.head, entry.life.position)
-      }
-    }
+    for marks in cut.marks { feed.mark(marks, at: at) }
     if cut.feed.isBounded { feed.bound(to: limits.notificationsPerUser) }
     feeds[cut.feed] = feed
   }

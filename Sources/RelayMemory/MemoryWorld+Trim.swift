@@ -20,7 +20,7 @@ extension MemoryWorld {
       }
       old.sort { ($0.2.kept, $0.2.entry.life.position) < ($1.2.kept, $1.2.entry.life.position) }
       for (key, subject, row) in old.prefix(left) {
-        feeds[key]?.rows[subject] = nil
+        feeds[key]?.remove(subject)
         feeds[key]?.state.floor.raise(to: row.entry.life.position)
         left -= 1
       }
@@ -33,7 +33,7 @@ extension MemoryFeed {
   fileprivate mutating func removeCleared(limit: Int) -> Int {
     let hidden = rows.filter { $0.value.entry.life.position <= state.cleared }
       .sorted { $0.value.entry.life.position < $1.value.entry.life.position }
-    for (subject, _) in hidden.prefix(limit) { rows[subject] = nil }
+    for (subject, _) in hidden.prefix(limit) { remove(subject) }
     return min(hidden.count, limit)
   }
 }

@@ -1,21 +1,29 @@
+import Foundation
 import GRDB
 import RelayCore
 import RelayEngine
 
-/// The two statements that a fold runs for every subject.
+/// The statements that a fold runs for every subject, and for every id of a read mark.
 struct EntryStatements {
   private let find: RawStatement
+  private let findUnread: RawStatement
   private let save: RawStatement
 
   init(_ database: GRDB.Database) throws {
     find = try RawStatement(
       "SELECT \(EntryRow.columns) FROM entries WHERE feed = ? AND subject = ?", in: database)
+    // Left alone, SQLite walks the feed along its primary key, which holds the whole row.
+    findUnread = try RawStatement(
+      """
+      SELECT \(EntryRow.columns) FROM entries INDEXED BY entries_by_notice
+      WHERE feed = ? AND notice = ?
+      """, in: database)
     save = try RawStatement(
       """
       INSERT OR REPLACE INTO entries
         (feed, subject, position, state, gone, born, died, reborn, device, stranger, sequence,
-         time, detail, kept, aging)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+         time, detail, kept, aging, notice)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, in: database)
   }
 
@@ -23,15 +31,33 @@ struct EntryStatements {
     defer { find.reset() }
     find.bind(feed, at: 1)
     find.bind(key, at: 2)
-    guard try find.step() else { return nil }
-    let state = UInt8(exactly: find.number(1)).flatMap(Life.State.init(rawValue:))
+    return try find.step() ? try entry(find, subject: subject) : nil
+  }
+
+  /// The unread notifications of this id: one for each subscription that its change matched.
+  func unread(_ notification: Identifier, of feed: Int64) throws -> [Entry] {
+    defer { findUnread.reset() }
+    findUnread.bind(feed, at: 1)
+    findUnread.bind(notification.notice, at: 2)
+    var found: [Entry] = []
+    while try findUnread.step() {
+      let entry = try entry(findUnread, subject: try Subject(Data(findUnread.bytes(10))))
+      // Another id may share the 64 bits.
+      if entry.unread == notification { found.append(entry) }
+    }
+    return found
+  }
+
+  private func entry(_ row: RawStatement, subject: Subject) throws -> Entry {
+    func position(_ column: Int32) -> Position { Position(column: row.number(column)) }
+    let state = UInt8(exactly: row.number(1)).flatMap(Life.State.init(rawValue:))
     guard let state else { throw StoreKeyReader.Malformed() }
     let life = Life(
       position: position(0), state: state, born: position(2), died: position(3),
-      reborn: position(4), device: try device(5), foreign: position(6),
-      sequence: find.isNull(7) ? nil : find.number(7),
-      time: Instant(milliseconds: find.number(8)))
-    return Entry(subject: subject, life: life, detail: try Detail(blob: find.bytes(9)))
+      reborn: position(4), device: try device(row, 5), foreign: position(6),
+      sequence: row.isNull(7) ? nil : row.number(7),
+      time: Instant(milliseconds: row.number(8)))
+    return Entry(subject: subject, life: life, detail: try Detail(blob: row.bytes(9)))
   }
 
   /// - Parameter kept: the relay's time at the fold.
@@ -53,16 +79,19 @@ struct EntryStatements {
     save.bind(entry.detail.blob, at: 13)
     save.bind(kept.milliseconds, at: 14)
     if let aging = Aging(entry) { save.bind(Int64(aging.rawValue), at: 15) }
+    if let unread = entry.unread { save.bind(unread.notice, at: 16) }
     _ = try save.step()
   }
 
-  private func position(_ column: Int32) -> Position {
-    Position(column: find.number(column))
-  }
-
-  private func device(_ column: Int32) throws -> ClientID? {
-    guard !find.isNull(column) else { return nil }
-    var reader = StoreKeyReader(find.bytes(column))
+  private func device(_ row: RawStatement, _ column: Int32) throws -> ClientID? {
+    guard !row.isNull(column) else { return nil }
+    var reader = StoreKeyReader(row.bytes(column))
     return ClientID(Identifier(high: try reader.word(), low: try reader.word()))
   }
+}
+
+extension Identifier {
+  /// What the index of unread notifications keeps of an id: it is a keyed hash, so any 64 bits of
+  /// it tell nearly all of them apart, and the row itself tells the rest.
+  fileprivate var notice: Int64 { Int64(bitPattern: high ^ low) }
 }

@@ -50,15 +50,14 @@ struct FeedWriter {
     if standing == nil { feed.count += 1 }
   }
 
-  /// Reads the whole feed, at most `Limits.notificationsPerUser` entries: marks are rare, and an
-  /// index by notification would cost every notification a row more.
+  /// Reads no more of the feed than the marks name: one user's marks hold up everybody's fold.
   private func mark(_ marks: ReadMarks, in feed: inout FeedRow) throws {
-    let all = try Row.fetchAll(
-      try database.cachedStatement(
-        sql: "SELECT \(EntryRow.columns) FROM entries WHERE feed = ? AND position > ?"),
-      arguments: [feed.id, feed.state.cleared.column]
-    ).map { try EntryRow.entry($0) }
-    for entry in Fold.mark(all, marks) {
+    var named: [Entry] = []
+    for notification in Set(marks.notifications) {
+      named += try entries.unread(notification, of: feed.id)
+    }
+    named.removeAll { $0.life.position <= feed.state.cleared }
+    for entry in Fold.mark(named, marks) {
       try entries.save(entry, of: feed.id, StoreKey(entry.subject).bytes, kept: at)
       feed.state.head = max(feed.state.head, entry.life.position)
     }

@@ -105,10 +105,13 @@ enum Schema {
       kept INTEGER NOT NULL,
       -- What retention applies: 1 tombstone, 2 notification, null none.
       aging INTEGER,
+      -- Of an unread notification, 64 bits of its id: a read mark finds it. Null otherwise.
+      notice INTEGER,
       PRIMARY KEY (feed, subject)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX entries_by_position ON entries (feed, gone, position);
     CREATE INDEX entries_by_age ON entries (aging, kept) WHERE aging IS NOT NULL;
+    CREATE INDEX entries_by_notice ON entries (feed, notice) WHERE notice IS NOT NULL;
 
     """
 

@@ -1,3 +1,4 @@
+import HTTPTypes
 import RelayCore
 import RelayEngine
 import RelayHTTP
@@ -77,6 +78,20 @@ import Testing
       "notifications/markRead", #"{"notificationIDs":[\#(ids.joined(separator: ","))]}"#)
     #expect(answer.status == 400)
     #expect(try answer.string("reason")?.contains("split the batch in halves") == true)
+  }
+
+  @Test func `more marks than wait for a fold are throttled`() async throws {
+    var limits = Limits()
+    limits.readMarksPerUser = 200
+    let rig = await Rig(core: limits)
+    let ids = (1...150).map { #""00000000-0000-4000-8000-000000000\#(100 + $0)""# }
+    let body = #"{"notificationIDs":[\#(ids.joined(separator: ","))]}"#
+    #expect(try await rig.device("notifications/markRead", body).status == 200)
+    let refused = try await rig.device("notifications/markRead", body)
+    #expect(refused.status == 429)
+    #expect(try refused.string("serverErrorCode") == "THROTTLED")
+    #expect(refused.headers[.retryAfter] == "1")
+    #expect(try refused.string("reason")?.contains("200 read marks") == true)
   }
 
   @Test(arguments: [

@@ -69,8 +69,12 @@ extension Settings {
       "retiredFor", .span(.hours(1)...(.days(3_650))), default: limits.retiredFor)
     limits.participantsPerZone = section.value(
       "participantsPerZone", many, default: limits.participantsPerZone)
+    // One read mark may move them all, each to a place of its own.
     limits.notificationsPerUser = section.value(
-      "notificationsPerUser", many, default: limits.notificationsPerUser)
+      "notificationsPerUser", .count(1...65_536), default: limits.notificationsPerUser)
+    // One request names up to 200.
+    limits.readMarksPerUser = section.value(
+      "readMarksPerUser", .count(200...10_000_000), default: limits.readMarksPerUser)
     limits.pageEntries = section.value("pageEntries", .count(1...200), default: limits.pageEntries)
     limits.payloadBytes = section.value(
       "payloadBytes", .size(1_024...4_096), default: limits.payloadBytes)

@@ -84,12 +84,17 @@ extension Lane {
 
   /// Somebody has read these notifications: an alert of one is not shown any more. What pends in
   /// the background stays, for a read mark says nothing of zones.
-  package mutating func read(_ notifications: Set<Identifier>, ledger: inout Ledger) {
+  ///
+  /// - Returns: false if that concerned nothing here, so that nothing is to be written.
+  package mutating func read(_ notifications: Set<Identifier>, ledger: inout Ledger) -> Bool {
+    let before = (ledger.fetched, pending.lostAlerts)
     cancelAlerts(as: \.fetched, ledger: &ledger) {
       notifications.contains($0.notice.notification)
     }
     if pending.alerts.isEmpty { pending.lostAlerts = false }
+    guard before != (ledger.fetched, pending.lostAlerts) else { return false }
     settleState()
+    return true
   }
 
   /// A subscription was removed, a zone deleted or withdrawn: what pends of it is not told.

@@ -3,21 +3,29 @@ import OrderedCollections
 extension Partition {
   /// Marks notifications as read, in the order named. Which entries they are only the store knows:
   /// the marks travel with the fold. Alerts of them are not shown any more; nobody is woken.
+  ///
+  /// What waits for the fold is bounded for each user. A replay may find more waiting than the life
+  /// before it, and refuse what that life took: it breaks no promise, because what was taken is
+  /// answered only when it is folded, and what is folded is not replayed.
   mutating func markRead(
     _ request: ReadRequest, _ step: Step, _ effects: inout [Effect]
-  ) {
-    guard !request.notifications.isEmpty else { return }
+  ) -> (Answer, Answer.Moment) {
+    guard !request.notifications.isEmpty else { return (.done, .folded) }
     let feed = FeedKey(scope: request.scope, kind: .notifications(request.user))
+    let waiting = buffers[feed]?.marks.count ?? 0
+    guard waiting + request.notifications.count <= limits.readMarksPerUser else {
+      return (.refused(.tooManyReadMarks(max: limits.readMarksPerUser)), .stepped)
+    }
     add(
       ReadMarks(
         position: step.position, device: request.client, notifications: request.notifications),
       to: feed, &effects)
-    guard let user = users.find(request.user, in: request.scope) else { return }
+    guard let user = users.find(request.user, in: request.scope) else { return (.done, .folded) }
     let read = Set(request.notifications)
-    for device in devices.all(of: user) {
-      devices[device].lane.read(read, ledger: &ledger)
+    for device in devices.all(of: user) where devices[device].lane.read(read, ledger: &ledger) {
       stir(device)
     }
+    return (.done, .folded)
   }
 }
 
@@ -35,11 +43,19 @@ package struct ReadMarks: Hashable, Sendable {
   }
 }
 
+extension Entry {
+  /// The id by which a read mark finds it; nil if no mark changes it.
+  package var unread: Identifier? {
+    guard case .notification(let detail) = detail, !detail.isRead else { return nil }
+    return detail.notification
+  }
+}
+
 extension Fold {
   /// The entries that `marks` change, as they become. Folded after the deltas of the same cut: a
   /// later change of a subject is another notification, which no mark of an earlier one touches.
   ///
-  /// - Parameter entries: all of the feed; a feed holds at most `Limits.notificationsPerUser`.
+  /// - Parameter entries: at least those of the feed whose `unread` id is among the marks.
   /// - Returns: changed entries, each at a place of its own. What is read already, or superseded,
   ///   or trimmed, does not change, so a repeat changes nothing.
   package static func mark(_ entries: [Entry], _ marks: ReadMarks) -> [Entry] {
@@ -48,9 +64,8 @@ extension Fold {
     return
       entries
       .filter { entry in
-        guard case .notification(let detail) = entry.detail else { return false }
-        return !detail.isRead && named.contains(detail.notification)
-          && entry.life.position < marks.position
+        guard let notification = entry.unread else { return false }
+        return named.contains(notification) && entry.life.position < marks.position
       }
       .sorted { $0.life.position < $1.life.position }
       .map { entry in

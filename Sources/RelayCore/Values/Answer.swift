@@ -41,6 +41,7 @@ package enum Refusal: Error, Hashable, Sendable {
   /// `roomIn`: when the first address of those that have only the courier lapses, if it has any.
   case tooManyDevices(max: Int, roomIn: Span? = nil)
   case tooManyParticipants(max: Int)
+  case tooManyReadMarks(max: Int)
   case unknownSubscription
   case zoneNotFound
 }

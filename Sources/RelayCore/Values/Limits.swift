@@ -12,6 +12,8 @@ package struct Limits: Hashable, Sendable {
   package var courierAddressFor = Span.hours(12)
   package var participantsPerZone = 10_000
   package var notificationsPerUser = 10_000
+  /// Ids in a user's read marks that wait for a fold, repeated ones included.
+  package var readMarksPerUser = 2_000
   package var pageEntries = 200
   package var payloadBytes = 4_096
   package var valueBytesPerNotification = 1_024

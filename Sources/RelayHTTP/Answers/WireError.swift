@@ -86,6 +86,11 @@ package struct WireError: Error, Hashable, Sendable {
       self.init(
         .throttled, "a zone has at most \(max) participants; revoke one first",
         retryAfterSeconds: 3_600)
+    case .tooManyReadMarks(let max):
+      self.init(
+        .throttled,
+        "\(max) read marks of this user are being written; nothing was marked, repeat the request",
+        retryAfterSeconds: 1)
     case .unknownSubscription:
       self.init(.notFound, "there is no subscription of this id in this database")
     case .zoneNotFound:

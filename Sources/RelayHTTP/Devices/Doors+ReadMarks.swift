@@ -21,12 +21,13 @@ extension Doors {
       results.append((id.text, nil))
     }
     if !marks.isEmpty {
-      _ = try await submit(
+      let answers = try await submit(
         [
           .markRead(
             ReadRequest(
               scope: caller.scope, user: caller.user, client: caller.client, notifications: marks))
         ], for: caller.id)
+      if case .refused(let refusal)? = answers.first { throw WireError(refusal) }
     }
     var json = JSONWriter()
     json.beginObject()

@@ -93,4 +93,64 @@ import Testing
     #expect(rig.fold().feed(.notifications(Sample.owner))?.marks.count == 1)
     #expect(rig.wake().isEmpty && rig.partition.ledger.isBalanced)
   }
+
+  private func read(_ ids: ClosedRange<UInt64>, by client: UInt64 = 1) -> Fact {
+    .markRead(
+      ReadRequest(
+        scope: Sample.scope, user: Sample.owner, client: Sample.client(client),
+        notifications: ids.map(Sample.nid)))
+  }
+
+  /// However often they are named, the store looks each of them up once in a fold.
+  @Test func theMarksOfOneCutNameEachNotificationOnce() {
+    var rig = PartitionRig()
+    for client in 1...8 as ClosedRange<UInt64> { rig.step(read(1...200, by: client)) }
+    rig.step(read(150...250, by: 9))
+    let marks = rig.fold().feed(.notifications(Sample.owner))?.marks ?? []
+    #expect(marks.map(\.notifications.count) == [149, 101])
+    #expect(marks.map(\.device) == [Sample.client(8), Sample.client(9)])
+    #expect(marks.map(\.position) == [Sample.position(8), Sample.position(9)])
+    rig.step(read(1...1))
+    #expect(rig.fold().feed(.notifications(Sample.owner))?.marks.map(\.notifications.count) == [1])
+  }
+
+  @Test func aRequestThatNamesANotificationTwiceMarksItOnce() {
+    var rig = PartitionRig()
+    rig.step(
+      .markRead(
+        ReadRequest(
+          scope: Sample.scope, user: Sample.owner, client: nil,
+          notifications: [Sample.nid(1), Sample.nid(2), Sample.nid(1)])))
+    let marks = rig.fold().feed(.notifications(Sample.owner))?.marks.first
+    #expect(marks?.notifications == [Sample.nid(1), Sample.nid(2)])
+  }
+
+  /// One user's marks are bounded until a fold has taken them; another user's have room.
+  @Test(arguments: [(count: 399, isTaken: true), (400, true), (401, false)])
+  func aUsersMarksAreBoundedUntilTheyAreFolded(count: UInt64, isTaken: Bool) {
+    var limits = Limits()
+    limits.readMarksPerUser = 400
+    var rig = PartitionRig(limits: limits)
+    #expect(rig.step(read(1...200)) == .done)
+    let answer = rig.step(read(201...count))
+    #expect(answer == (isTaken ? .done : .refused(.tooManyReadMarks(max: 400))))
+    let other = users(1, inHomeOf: Sample.owner, true)[0]
+    #expect(
+      rig.step(
+        .markRead(
+          ReadRequest(
+            scope: Sample.scope, user: other, client: nil, notifications: [Sample.nid(1)])))
+        == .done)
+    rig.fold()
+    #expect(rig.step(read(201...count)) == .done)
+  }
+
+  /// Marks that cancel nothing on a device write nothing of it.
+  @Test func aMarkOfWhatNoLaneShowsWritesNoDevice() {
+    var rig = PartitionRig()
+    rig.register(1)
+    rig.fold()
+    rig.step(read(1...3))
+    #expect(rig.fold().devices.isEmpty)
+  }
 }

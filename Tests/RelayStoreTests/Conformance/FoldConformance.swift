@@ -92,6 +92,40 @@ import Testing
     }
   }
 
+  /// One user's marks hold up everybody's fold: what they cost does not grow with the feed.
+  @Test(arguments: StoreKind.allCases)
+  func `marks of ids that the feed does not hold read none of it`(
+    kind: StoreKind
+  ) async throws {
+    var times: [Duration] = []
+    for count in [250, 8_000] {
+      var bench = try await Bench.fresh(kind)
+      let touched = (0..<count).map { index in
+        let subject = Subject.notification(
+          SubscriptionID("s"), zone: bench.zone(), record: "r\(index)")
+        return SubjectDelta(
+          subject: subject,
+          delta: Delta(bench.touch(subject, .created, Position(bench.next()))))
+      }
+      try await bench.fold { $0.feeds = [FeedCut(feed: bench.notices, deltas: touched)] }
+      var fastest = Duration.seconds(60)
+      for _ in 0..<3 {
+        let marks = (0..<30).map { request in
+          ReadMarks(
+            position: Position(bench.next()), device: nil,
+            notifications: (0..<20).map { Identifier(high: 7, low: UInt64(request * 20 + $0)) })
+        }
+        let cut = bench.cut { $0.feeds = [FeedCut(feed: bench.notices, marks: marks)] }
+        let clock = ContinuousClock()
+        let start = clock.now
+        _ = try await bench.store.fold(cut, leases: bench.leases)
+        fastest = min(fastest, clock.now - start)
+      }
+      times.append(fastest)
+    }
+    #expect(times[1] < times[0] * 8, "thirty-two times as long a feed: \(times)")
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `a gap is shown on a zone's pages until it is taken back, also after a crash`(
     kind: StoreKind
