@@ -34,8 +34,8 @@ extension Partition {
   /// When `ready` should be asked again, though nothing else happens.
   package var nextTimer: Instant? {
     let first = [timers.min?.at, lapsing.min?.at].compactMap(\.self).min()
-    guard tickAt < .never, !isTickAsked else { return first }
-    return min(tickAt, first ?? .never)
+    guard deadlines.first < .never, !isTickAsked else { return first }
+    return min(deadlines.first, first ?? .never)
   }
 
   /// At most a few for each device, whatever happens.
@@ -88,9 +88,10 @@ extension Partition {
     }
   }
 
-  /// The route's provider is another one: what the one before said keeps nobody waiting.
+  /// The route's provider is another one: what the one before said keeps no lane waiting. Lanes
+  /// that stand in the route's line stay there; the others of the route wait for nothing of it.
   package mutating func renew(_ renewed: RouteKey, at now: Instant) {
-    for device in devices.indices where route(of: device) == renewed {
+    for device in devices.counts.resting.sorted() where route(of: device) == renewed {
       devices[device].lane.renewed(at: now)
       restless.append(device)
     }

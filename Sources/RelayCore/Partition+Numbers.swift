@@ -29,27 +29,25 @@ extension Partition {
   /// Time has passed for all zones: a fact, because pages show what it leads to.
   mutating func tick(_ step: Step, _ effects: inout [Effect]) {
     isTickAsked = false
-    for key in timed.sorted() where (numbers[key]?.deadline(limits) ?? .never) <= step.at {
+    for key in deadlines.takeDue(at: step.at) {
       guard let outcome = numbers[key]?.tick(at: step.at, limits: limits) else { continue }
       note(outcome, in: key, &effects)
       if numbers[key]?.isEmpty == true { numbers[key] = nil }
     }
-    rearm()
   }
 
   /// Whether a tick should be journalled: asked for once, and again after a crash.
   package mutating func isTickDue(at now: Instant) -> Bool {
-    guard tickAt <= now, !isTickAsked else { return false }
-    rearm()
-    isTickAsked = tickAt <= now
-    return isTickAsked
+    guard deadlines.first <= now, !isTickAsked else { return false }
+    isTickAsked = true
+    return true
   }
 
   mutating func load(_ row: NumbersRow) {
     let key = ZoneKey(scope: row.scope, zone: row.zone)
     numbers[key] = row.numbers
     if row.numbers.gap != .none { zonesWithGap += 1 }
-    wait(for: row.numbers.deadline(limits), in: key)
+    deadlines.set(row.numbers.deadline(limits), for: key)
   }
 
   private mutating func note(
@@ -65,20 +63,7 @@ extension Partition {
 
   private mutating func note(_ outcome: ZoneNumbers.Outcome, in key: ZoneKey) {
     rows.numbers.append(key)
-    wait(for: outcome.deadline, in: key)
-  }
-
-  private mutating func wait(for deadline: Instant, in key: ZoneKey) {
-    if deadline == .never {
-      if !timed.isEmpty { timed.remove(key) }
-    } else {
-      timed.insert(key)
-      tickAt = min(tickAt, deadline)
-    }
-  }
-
-  private mutating func rearm() {
-    tickAt = timed.reduce(.never) { min($0, numbers[$1]?.deadline(limits) ?? .never) }
+    deadlines.set(outcome.deadline, for: key)
   }
 }
 

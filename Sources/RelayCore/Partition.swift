@@ -47,9 +47,8 @@ package struct Partition: Sendable {
   var heard: [PartitionID: Position] = [:]
   /// What producers' numbers tell of each zone that has any.
   var numbers: [ZoneKey: ZoneNumbers] = [:]
-  /// Of them those that wait for a tick, and when the first one does.
-  var timed: Set<ZoneKey> = []
-  var tickAt = Instant.never
+  /// Of them those that wait for a tick.
+  var deadlines = Deadlines()
   var isTickAsked = false
   package internal(set) var zonesWithGap = 0
   var fanOuts: OrderedDictionary<Ordinal, FanOut> = [:]

@@ -1,6 +1,7 @@
 import OrderedCollections
 
-/// How many lanes are where, for people. Counts everything: ask seldom.
+/// How many lanes are where, for people. Costs the same however many devices there are; lanes that
+/// wait in a smear are looked at one by one.
 package struct Census: Hashable, Sendable {
   package var idle = 0
   package var gathering = 0
@@ -26,9 +27,9 @@ package struct Census: Hashable, Sendable {
 }
 
 extension Relay {
-  package func census(at now: Instant) -> Census {
+  package mutating func census(at now: Instant) -> Census {
     var census = Census()
-    for id in PartitionID.all { partition(id).count(into: &census, at: now) }
+    for index in partitions.indices { partitions[index].count(into: &census, at: now) }
     return census
   }
 
@@ -40,31 +41,40 @@ extension Relay {
 }
 
 extension Partition {
-  func count(into census: inout Census, at now: Instant) {
-    for device in devices.indices {
-      let lane = devices[device].lane
-      switch lane.state {
-      case .idle: census.idle += 1
-      case .gathering: census.gathering += 1
-      case .due: census.due += 1
-      case .inFlight: census.inFlight += 1
-      case .resting: census.resting += 1
-      case .watching: census.watching += 1
-      case .retired: census.retired += 1
-      }
-      census.devices += 1
-      if lane.pending.isFresh, !lane.hasNews(at: now) { census.smeared += 1 }
-      // What waits for a courier's address that has lapsed waits for its device, not for us.
-      if !hasLapsed(device, at: now) {
-        census.oldestPending = Self.earlier(census.oldestPending, lane.freshSince)
-      }
-    }
+  mutating func count(into census: inout Census, at now: Instant) {
+    let counts = devices.counts
+    census.idle += counts.count(.idle)
+    census.gathering += counts.count(.gathering)
+    census.due += counts.count(.due)
+    census.inFlight += counts.count(.inFlight)
+    census.resting += counts.count(.resting)
+    census.watching += counts.count(.watching)
+    census.retired += counts.count(.retired)
+    census.devices += counts.all
+    census.smeared += waiting(at: now)
+    census.oldestPending = Self.earlier(census.oldestPending, devices.counts.oldestFresh())
     census.hurried += hurried
     census.fanOuts += fanOuts.count
     census.zonesWithGap += zonesWithGap
     census.remembered += memory.count
     census.isRestoreProven = census.isRestoreProven || isRestoreProven
     census.oldestFanOut = Self.earlier(census.oldestFanOut, fanOuts.values.first?.since)
+  }
+
+  /// Lanes that wait for their slot.
+  private mutating func waiting(at now: Instant) -> Int {
+    var count = 0
+    var over: [Int] = []
+    for device in devices.counts.slotted {
+      let lane = devices[device].lane
+      if lane.slot <= now {
+        over.append(device)
+      } else if lane.pending.isFresh, !lane.hasNews(at: now) {
+        count += 1
+      }
+    }
+    for device in over { devices.counts.dropSlot(of: device) }
+    return count
   }
 
   private static func earlier(_ left: Instant?, _ right: Instant?) -> Instant? {

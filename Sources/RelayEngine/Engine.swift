@@ -186,6 +186,8 @@ package final class Engine: Relaying, Sendable {
     refusedAtDoors.wrappingAdd(changes, ordering: .relaxed)
   }
 
+  package var readiness: Readiness { inbox.readiness }
+
   package func vitals() async -> Vitals {
     let inbox = inbox
     // The loop answers only once it has begun.

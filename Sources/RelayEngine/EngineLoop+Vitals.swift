@@ -38,13 +38,11 @@ struct Tally: Sendable {
 }
 
 extension EngineLoop {
-  func vitals(at now: Instant) -> Vitals {
+  mutating func vitals(at now: Instant) -> Vitals {
     var vitals = relay.vitals(at: now)
-    vitals.isReady = !isStopping && !inbox.isDraining
-    if inbox.isDraining {
-      vitals.reasons.append(
-        "it drains: changes and registrations are refused until it is restarted")
-    }
+    let readiness = inbox.readiness
+    vitals.isReady = readiness.isReady
+    vitals.reasons += readiness.reasons
     vitals.uptime = Double((outside.clock.boot() - startedAt).milliseconds) / 1_000
     vitals.changes = tally.changes
     vitals.addUnused(outside.senders.keys)
@@ -102,7 +100,7 @@ extension Vitals {
 }
 
 extension Relay {
-  func vitals(at now: Instant) -> Vitals {
+  mutating func vitals(at now: Instant) -> Vitals {
     var vitals = Vitals()
     vitals.ledger = ledger
     for (key, route) in routesInOrder {

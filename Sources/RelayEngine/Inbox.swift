@@ -140,8 +140,13 @@ final class Inbox: Sendable {
     state.withLock { if $0.refusal != .draining { $0.refusal = cause } }
   }
 
-  /// It takes no facts any more: told to drain, or about to end.
-  var isDraining: Bool { state.withLock { $0.refusal == .draining } }
+  var readiness: Readiness {
+    state.withLock { state in
+      if state.isClosed { return .stopping }
+      guard state.hasBegun else { return .recovering }
+      return state.refusal == .draining ? .draining : .ready
+    }
+  }
 
   /// Of what was taken, so much is answered.
   func release(_ room: Room) {
@@ -202,12 +207,12 @@ extension Inbox.Event {
 
 extension Vitals {
   /// Before the loop has begun.
-  static var recovering: Vitals { Vitals(notReady: "recovery is not over yet") }
+  static var recovering: Vitals { Vitals(notReady: .recovering) }
   /// After it.
-  static var ended: Vitals { Vitals(notReady: "it is stopping") }
+  static var ended: Vitals { Vitals(notReady: .stopping) }
 
-  private init(notReady reason: String) {
+  private init(notReady readiness: Readiness) {
     self.init()
-    reasons = [reason]
+    reasons = readiness.reasons
   }
 }

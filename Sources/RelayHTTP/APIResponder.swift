@@ -47,7 +47,7 @@ package struct APIResponder: HTTPResponder {
     }
     switch route {
     case .live: return doors.live()
-    case .ready: return await doors.ready()
+    case .ready: return doors.ready()
     case .courier(let token):
       return try await doors.hold(token, request, from: page, on: channel)
     case .events(let scope):

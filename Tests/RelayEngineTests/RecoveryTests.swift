@@ -31,6 +31,18 @@ import Testing
     }
   }
 
+  /// It is no question to the loop, which may be busy.
+  @Test func readinessIsKnownWithoutTheLoop() async throws {
+    let world = World()
+    #expect(world.engine.readiness == .recovering)
+    try await world.run { (engine: Engine) async throws -> Void in
+      #expect(engine.readiness == .ready)
+      engine.drain()
+      #expect(engine.readiness == .draining)
+    }
+    #expect(world.engine.readiness == .stopping)
+  }
+
   @Test func aDrainDuringRecoveryHolds() async throws {
     let world = World()
     world.engine.drain()

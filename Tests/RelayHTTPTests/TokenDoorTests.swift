@@ -181,11 +181,15 @@ import Testing
     let rig = await Rig()
     #expect(try await rig.send(.get, "/health/live").status == 200)
     #expect(try await rig.send(.get, "/health/ready").text == #"{"ready":true,"reasons":[]}"#)
-    rig.relay.behave { $0.vitals.isReady = false }
-    let answer = try await rig.send(.get, "/health/ready")
-    #expect(answer.status == 503)
-    #expect(try answer.json.required("reasons").elements().count == 1)
-    #expect(answer.headers[.retryAfter] == "1")
+    for readiness in [Readiness.recovering, .draining, .stopping] {
+      rig.relay.behave { $0.readiness = readiness }
+      let answer = try await rig.send(.get, "/health/ready")
+      #expect(answer.status == 503)
+      let reasons = try answer.json.required("reasons").elements().map { try $0.string() }
+      #expect(reasons == readiness.reasons && reasons.count == 1)
+      #expect(answer.headers[.retryAfter] == "1")
+    }
+    #expect(rig.relay.seen.counts == 0, "a probe counts nothing")
     #expect(try await rig.send(.get, "/health/live").status == 200)
   }
 }

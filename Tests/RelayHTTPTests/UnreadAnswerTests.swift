@@ -8,7 +8,7 @@ import Testing
   /// A rig whose readiness is told in so many bytes.
   private func rig(_ bytes: Int) async -> Rig {
     let rig = await Rig()
-    rig.relay.behave { $0.vitals.reasons = [String(repeating: "x", count: bytes)] }
+    rig.relay.behave { $0.readiness.reasons = [String(repeating: "x", count: bytes)] }
     return rig
   }
 

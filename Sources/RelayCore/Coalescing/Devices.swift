@@ -30,6 +30,7 @@ package struct Devices: Sendable {
   private var slots: [Slot?] = []
   private var free: [Int] = []
   private var ofUser: [[Int]] = []
+  var counts = LaneCounts()
 
   package init() {}
 
@@ -43,6 +44,10 @@ package struct Devices: Sendable {
     }
     _modify {
       precondition(slots[index] != nil, "a device's slot is empty")
+      let before = LaneCounts.Glance(slots[index]!.lane)
+      defer {
+        counts.move(index, from: before, to: LaneCounts.Glance(slots[index]!.lane))
+      }
       yield &slots[index]!
     }
   }
@@ -63,6 +68,7 @@ package struct Devices: Sendable {
       index = slots.count
       slots.append(slot)
     }
+    counts.move(index, from: nil, to: LaneCounts.Glance(slot.lane))
     while ofUser.count <= slot.user { ofUser.append([]) }
     let place = ofUser[slot.user].firstIndex { self[$0].client > slot.client }
     ofUser[slot.user].insert(index, at: place ?? ofUser[slot.user].endIndex)
@@ -72,6 +78,7 @@ package struct Devices: Sendable {
   package mutating func remove(_ index: Int) {
     let user = self[index].user
     ofUser[user].removeAll { $0 == index }
+    counts.move(index, from: LaneCounts.Glance(self[index].lane), to: nil)
     slots[index] = nil
     free.append(index)
   }

@@ -73,7 +73,7 @@ extension Partition {
       smears[zone]?.apply(stretch)
     }
     guard !stretches.isEmpty else { return }
-    for device in devices.indices {
+    for device in devices.counts.slotted {
       guard devices[device].lane.slot > now, let zone = devices[device].lane.hotZone else {
         continue
       }

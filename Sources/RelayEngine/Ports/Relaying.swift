@@ -45,6 +45,9 @@ package protocol Relaying: Sendable {
   /// A door refused so many changes; they were never facts, but they are counted.
   func refused(changes: Int)
 
+  /// For probes: never waits for the loop.
+  var readiness: Readiness { get }
+
   /// What people and machines may know of the daemon's state.
   func vitals() async -> Vitals
 

@@ -12,19 +12,18 @@ extension Doors {
     return Response(json)
   }
 
-  /// Whether requests are served, or why not.
-  func ready() async -> Response {
-    let vitals = await relay.vitals()
+  /// Whether requests are served, or why not. Whatever else is wrong `status` tells.
+  func ready() -> Response {
+    let readiness = relay.readiness
     var json = JSONWriter()
     json.beginObject()
-    json.boolean("ready", vitals.isReady)
-    let reasons =
-      vitals.isReady || !vitals.reasons.isEmpty ? vitals.reasons : ["recovery is not over yet"]
-    json.strings("reasons", reasons)
+    json.boolean("ready", readiness.isReady)
+    json.strings("reasons", readiness.reasons)
     let error = WireError(
-      .tryAgainLater, "not ready: \(reasons.joined(separator: "; "))", retryAfterSeconds: 1)
-    if !vitals.isReady { error.write(into: &json) }
+      .tryAgainLater, "not ready: \(readiness.reasons.joined(separator: "; "))",
+      retryAfterSeconds: 1)
+    if !readiness.isReady { error.write(into: &json) }
     json.endObject()
-    return vitals.isReady ? Response(json) : error.response(json)
+    return readiness.isReady ? Response(json) : error.response(json)
   }
 }

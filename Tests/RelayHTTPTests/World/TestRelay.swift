@@ -11,6 +11,7 @@ final class TestRelay: Relaying, FeedReader {
     var readRefusal: Unavailable?
     var readFailure: StoreError?
     var vitals = Vitals()
+    var readiness = Readiness.ready
     /// Called at each read.
     var onRead: @Sendable () -> Void = {}
     /// Waited for before facts are taken.
@@ -26,8 +27,9 @@ final class TestRelay: Relaying, FeedReader {
     var connected: [(device: DeviceKey, connection: UInt64, after: UInt32?)] = []
     var left: [(connection: UInt64, isExpectedBack: Bool)] = []
     var isDraining = false
-    /// How often its state was asked for.
+    /// How often its readiness was asked for, and all its state.
     var looks = 0
+    var counts = 0
   }
 
   private let world: Mutex<TestWorld>
@@ -75,8 +77,13 @@ final class TestRelay: Relaying, FeedReader {
     log.withLock { $0.left.append((connection, isExpectedBack)) }
   }
 
-  func vitals() async -> Vitals {
+  var readiness: Readiness {
     log.withLock { $0.looks += 1 }
+    return conduct.withLock { $0.readiness }
+  }
+
+  func vitals() async -> Vitals {
+    log.withLock { $0.counts += 1 }
     return conduct.withLock { $0.vitals }
   }
   func refused(changes: Int) {}

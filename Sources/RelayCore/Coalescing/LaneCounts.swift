@@ -1,0 +1,99 @@
+import HeapModule
+
+/// How many lanes are where, kept up to date with each input: asking costs what changed, not a
+/// visit to every device.
+struct LaneCounts: Sendable {
+  private var byStage = [Int](repeating: 0, count: Lane.Stage.allCases.count)
+  /// Lanes whose last attempt failed for now.
+  private(set) var resting: Set<Int> = []
+  /// Lanes with a slot in a smear that was not over when they were last asked for.
+  private(set) var slotted: Set<Int> = []
+  /// Since when each lane has something that no wake has told.
+  private var fresh: [Int: Instant] = [:]
+  /// The same in order of time. Outdated items are dropped when they come up.
+  private var freshInOrder = Heap<Item>()
+
+  private struct Item: Comparable {
+    var since: Instant
+    var device: Int
+
+    static func < (left: Item, right: Item) -> Bool {
+      (left.since, left.device) < (right.since, right.device)
+    }
+  }
+
+  /// What is counted of a lane; nil stands for no lane.
+  struct Glance: Equatable {
+    var stage: Lane.Stage
+    var freshSince: Instant?
+    var slot: Instant
+
+    init(_ lane: borrowing Lane) {
+      stage = lane.state.stage
+      freshSince = lane.freshSince
+      slot = lane.slot
+    }
+  }
+
+  func count(_ stage: Lane.Stage) -> Int { byStage[stage.rawValue] }
+
+  var all: Int { byStage.reduce(0, +) }
+
+  mutating func move(_ device: Int, from before: Glance?, to after: Glance?) {
+    guard before != after else { return }
+    if before?.stage != after?.stage {
+      if let stage = before?.stage { byStage[stage.rawValue] -= 1 }
+      if let stage = after?.stage { byStage[stage.rawValue] += 1 }
+      if before?.stage == .resting { resting.remove(device) }
+      if after?.stage == .resting { resting.insert(device) }
+    }
+    if before?.slot != after?.slot {
+      if let slot = after?.slot, slot > .zero {
+        slotted.insert(device)
+      } else {
+        slotted.remove(device)
+      }
+    }
+    guard before?.freshSince != after?.freshSince else { return }
+    fresh[device] = after?.freshSince
+    if let since = after?.freshSince {
+      freshInOrder.insert(Item(since: since, device: device))
+    }
+    // Not more than half of it is outdated.
+    if freshInOrder.count > 2 * fresh.count + 16 {
+      freshInOrder = Heap(fresh.map { Item(since: $0.value, device: $0.key) })
+    }
+  }
+
+  /// Since when the lane that waits longest has something to tell.
+  mutating func oldestFresh() -> Instant? {
+    while let item = freshInOrder.min, fresh[item.device] != item.since {
+      freshInOrder.removeMin()
+    }
+    return freshInOrder.min?.since
+  }
+
+  /// Its slot is over.
+  mutating func dropSlot(of device: Int) { slotted.remove(device) }
+}
+
+extension Lane {
+  /// The name of a lane's state, without what it holds.
+  enum Stage: Int, CaseIterable {
+    case idle, gathering, due, inFlight, resting, watching, retired
+  }
+}
+
+extension Lane.State {
+  var stage: Lane.Stage {
+    switch self {
+    case .idle: .idle
+    case .gathering: .gathering
+    case .due: .due
+    case .inFlight: .inFlight
+    case .resting: .resting
+    case .watching: .watching
+    case .retired: .retired
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import HeapModule
+
+/// Which zones wait for a tick, and until when. What one zone changes costs O(log n), however many
+/// wait: a producer decides how many do.
+struct Deadlines: Sendable {
+  private var byZone: [Partition.ZoneKey: Instant] = [:]
+  /// Also holds deadlines that a zone no longer has; they are dropped when they come up.
+  private var heap = Heap<Item>()
+
+  private struct Item: Comparable {
+    var at: Instant
+    var zone: Partition.ZoneKey
+
+    static func < (left: Item, right: Item) -> Bool {
+      left.at == right.at ? left.zone < right.zone : left.at < right.at
+    }
+  }
+
+  /// The first one; `.never` if no zone waits.
+  private(set) var first = Instant.never
+
+  /// - Parameter deadline: `.never` if the zone waits no more.
+  mutating func set(_ deadline: Instant, for zone: Partition.ZoneKey) {
+    guard byZone[zone] ?? .never != deadline else { return }
+    byZone[zone] = deadline == .never ? nil : deadline
+    if deadline < .never { heap.insert(Item(at: deadline, zone: zone)) }
+    // Not more than half of it is outdated.
+    if heap.count > 2 * byZone.count + 16 {
+      heap = Heap(byZone.map { Item(at: $0.value, zone: $0.key) })
+    }
+    settle()
+  }
+
+  /// Zones whose deadline has come, in the order of their names. They wait no more until they are
+  /// set anew.
+  mutating func takeDue(at now: Instant) -> [Partition.ZoneKey] {
+    var due: [Partition.ZoneKey] = []
+    while let item = heap.min, item.at <= now {
+      heap.removeMin()
+      guard byZone[item.zone] == item.at else { continue }
+      byZone[item.zone] = nil
+      due.append(item.zone)
+    }
+    settle()
+    return due.sorted()
+  }
+
+  private mutating func settle() {
+    while let item = heap.min, byZone[item.zone] != item.at { heap.removeMin() }
+    first = heap.min?.at ?? .never
+  }
+}

@@ -1,0 +1,19 @@
+/// Whether requests are served, or why not. Probes ask often, so it costs nothing: the loop is not
+/// asked, and no state is counted.
+package struct Readiness: Hashable, Sendable {
+  package var isReady: Bool
+  /// Sentences for people.
+  package var reasons: [String]
+
+  private init(reason: String?) {
+    isReady = reason == nil
+    reasons = [reason].compactMap(\.self)
+  }
+
+  package static let ready = Readiness(reason: nil)
+  package static let recovering = Readiness(reason: "recovery is not over yet")
+  package static let draining = Readiness(
+    reason: "it drains: changes and registrations are refused until it is restarted")
+  /// The loop has ended, or could not begin.
+  package static let stopping = Readiness(reason: "it is stopping")
+}

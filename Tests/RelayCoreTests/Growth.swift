@@ -1,0 +1,20 @@
+/// What happens to a few must not cost a visit to all the others: the same work beside few and
+/// beside many takes about as long.
+enum Growth {
+  /// How much longer `work` takes beside many than beside few; each the best of three runs, so that
+  /// a busy machine does not decide it.
+  static func factor<State>(
+    from few: Int, to many: Int, _ make: (Int) -> State, _ work: (inout State) -> Void
+  ) -> Double {
+    let times = [few, many].map { count in
+      let state = make(count)
+      return (0..<3).map { _ in
+        var copy = state
+        // What a copy costs at its first change is no part of the work.
+        work(&copy)
+        return ContinuousClock().measure { work(&copy) }
+      }.min()!
+    }
+    return times[1] / times[0]
+  }
+}

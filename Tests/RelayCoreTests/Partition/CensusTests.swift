@@ -1,0 +1,139 @@
+import Testing
+
+@testable import RelayCore
+
+/// What people are told of all lanes is kept up to date with each input, and costs no visit to
+/// them.
+@Suite struct CensusTests {
+  @Test(arguments: 1...6 as ClosedRange<UInt64>)
+  func theCountsAreThoseOfAVisitToEveryLane(seed: UInt64) {
+    var draw = Draw(seed: seed)
+    var policy = WakePolicy()
+    policy.smearing.above = 64
+    policy.smearing.rate = 64
+    var rig = PartitionRig(policy: policy)
+    let users = users(4, inHomeOf: Sample.owner, true)
+    var flying: [PushAttempt] = []
+    var seen: Set<Lane.Stage> = []
+    for turn in 1...600 as ClosedRange<UInt64> {
+      let (user, client) = (draw.pick(users), UInt64(draw.below(3) + 1))
+      let key = DeviceKey(scope: Sample.scope, user: user, client: Sample.client(client))
+      switch draw.below(9) {
+      case 0: rig.register(client, of: user)
+      case 1: rig.save("q", .query(QueryRule(recordType: "Article")), .public, of: user)
+      case 2, 3, 4: rig.publish(turn)
+      case 5: flying += rig.wake(after: Double(draw.below(20)))
+      case 6 where !flying.isEmpty:
+        rig.ended(flying.removeFirst(), draw.pick(Self.verdicts))
+      case 7:
+        rig.partition.served(.notifications(Position(Ordinal(rig.ordinal))), by: key, at: rig.now)
+      default:
+        guard draw.chance(10) else { continue }
+        rig.step(
+          .unregister(
+            Unregistration(scope: Sample.scope, user: user, device: .client(key.client))))
+      }
+      var census = Census()
+      rig.partition.count(into: &census, at: rig.now)
+      let visited = rig.partition.visited(at: rig.now)
+      #expect(census.parts == visited.parts)
+      let devices = rig.partition.devices
+      seen.formUnion(devices.indices.map { devices[$0].lane.state.stage })
+    }
+    #expect(seen.count >= 6, "the draws lead lanes through their stages: \(seen)")
+  }
+
+  private static let verdicts: [Verdict] = [
+    .delivered, .later(after: nil, .device, Verdict.Reason("busy")),
+    .gone(at: nil, Verdict.Reason("Unregistered")),
+  ]
+
+  @Test func statusVisitsNoDeviceAtRest() {
+    let factor = Growth.factor(from: 200, to: 6_400, Self.registered) { rig in
+      for _ in 0..<50 {
+        var census = Census()
+        rig.partition.count(into: &census, at: rig.now)
+      }
+    }
+    #expect(factor < 6)
+  }
+
+  @Test func aNewProviderVisitsNoDeviceThatDoesNotWaitForIt() {
+    let factor = Growth.factor(from: 200, to: 6_400, Self.registered) { rig in
+      for _ in 0..<50 {
+        let route = RouteKey(scope: Sample.scope, transport: .apns, topic: Sample.topic)
+        rig.partition.renew(route, at: rig.now)
+        rig.lines += rig.partition.ready(at: rig.now)
+      }
+    }
+    #expect(factor < 6)
+  }
+
+  /// Zones that ended wait a day for numbers that come late. One more zone that waits is told of
+  /// its own time alone.
+  @Test func aTickVisitsNoZoneWhoseTimeHasNotCome() {
+    let ended: (Int) -> PartitionRig = { count in
+      var rig = PartitionRig()
+      for index in 0..<count {
+        let zone = ZoneID(name: "z\(index)", owner: Sample.owner)
+        rig.numbered(1, in: zone)
+        rig.numbered(2, .zone(.deleted), in: zone)
+      }
+      return rig
+    }
+    let factor = Growth.factor(from: 200, to: 3_200, ended) { rig in
+      for _ in 0..<20 {
+        let first = Int64(rig.ordinal) * 10
+        rig.numbered(first)
+        rig.numbered(first + 2)
+        let isDue = rig.isTickDue(after: 31)
+        #expect(isDue)
+        rig.step(.tick)
+        #expect(rig.partition.zonesWithGap == 1)
+        rig.change(.zone(.reset))
+      }
+    }
+    #expect(factor < 6)
+  }
+
+  private static func registered(_ count: Int) -> PartitionRig {
+    var rig = PartitionRig()
+    let users = users(16, inHomeOf: Sample.owner, true)
+    var limits = Limits()
+    limits.devicesPerUser = count
+    rig.partition = Partition(id: rig.partition.id, limits: limits, policy: WakePolicy())
+    for index in 0..<count {
+      rig.register(UInt64(index + 1), of: users[index % users.count])
+    }
+    _ = rig.partition.ready(at: rig.now)
+    rig.fold()
+    return rig
+  }
+}
+
+extension Census {
+  fileprivate var parts: [Int64] {
+    [idle, gathering, due, inFlight, resting, watching, retired, devices, smeared].map(Int64.init)
+      + [oldestPending?.milliseconds ?? -1]
+  }
+}
+
+extension Partition {
+  /// The same by a visit to every device.
+  fileprivate func visited(at now: Instant) -> Census {
+    var census = Census()
+    let lanes = devices.indices.map { devices[$0].lane }
+    func count(_ stage: Lane.Stage) -> Int { lanes.count { $0.state.stage == stage } }
+    census.idle = count(.idle)
+    census.gathering = count(.gathering)
+    census.due = count(.due)
+    census.inFlight = count(.inFlight)
+    census.resting = count(.resting)
+    census.watching = count(.watching)
+    census.retired = count(.retired)
+    census.devices = lanes.count
+    census.smeared = lanes.count { $0.pending.isFresh && !$0.hasNews(at: now) }
+    census.oldestPending = lanes.compactMap(\.freshSince).min()
+    return census
+  }
+}
