@@ -48,7 +48,7 @@ extension Partition {
       return (.accepted, .settled)
     case .revoked(let user):
       // What is revoked already holds no sooner for being asked twice.
-      guard revoke(change, from: user) else { return (.accepted, .caughtUp) }
+      guard revoke(change, from: user, step) else { return (.accepted, .caughtUp) }
       effects.append(.dirtied(.feed(change.zoneFeed)))
       forward(change, to: [.home(of: user, in: change.scope)], step, &effects)
       return (.accepted, .settled)

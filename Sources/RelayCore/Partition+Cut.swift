@@ -19,6 +19,10 @@ extension Partition {
     cut.devices = rows.devices.filter { devices.contains($0) }.map { row(of: $0) }
     cut.devicesRemoved = rows.devicesRemoved.elements
     cut.grants = rows.grants.values.elements
+    cut.revocations = rows.revocations.map {
+      RevocationRow(
+        scope: $0.scope, zone: $0.zone, last: grants[$0]?.lastRevocation ?? .zero)
+    }
     cut.members = rows.members.values.compactMap(\.self)
     cut.membersRemoved = rows.members.filter { $0.value == nil }.map(\.key)
     cut.remembered = rows.remembered
@@ -78,8 +82,9 @@ extension Partition {
 extension RowChanges {
   var isEmpty: Bool {
     subscriptions.isEmpty && devices.isEmpty && devicesRemoved.isEmpty && grants.isEmpty
-      && members.isEmpty && remembered.isEmpty && outbox.isEmpty && delivered.isEmpty
-      && heard.isEmpty && fanOuts.isEmpty && interests.isEmpty && badges.isEmpty && expiries.isEmpty
+      && revocations.isEmpty && members.isEmpty && remembered.isEmpty && outbox.isEmpty
+      && delivered.isEmpty && heard.isEmpty && fanOuts.isEmpty && interests.isEmpty
+      && badges.isEmpty && expiries.isEmpty
       && isRestoreProven == nil && numbers.isEmpty && feedback.isEmpty
   }
 }

@@ -23,23 +23,26 @@ struct FeedBuffer: Sendable {
   }
 }
 
-/// Everybody a zone was ever shared with; those whose grant ended stay for the floor of a regrant.
+/// Whom a zone is shared with. Of those whose grant ended only the place of the last end is kept,
+/// for the floor of a regrant.
 struct ZoneGrants: Sendable {
-  var participants: OrderedDictionary<UserID, Bool> = [:]
-  /// How many active participants live in each partition.
-  var partitions: OrderedDictionary<PartitionID, Int> = [:]
+  private(set) var participants: Set<UserID> = []
+  /// How many participants live in each partition.
+  private(set) var partitions: OrderedDictionary<PartitionID, Int> = [:]
+  var lastRevocation = Position.zero
 
-  var activeCount: Int { partitions.values.reduce(0, +) }
+  var isEmpty: Bool { participants.isEmpty && lastRevocation == .zero }
 
   mutating func activate(_ user: UserID, in partition: PartitionID) {
-    participants[user] = true
+    participants.insert(user)
     partitions[partition, default: 0] += 1
   }
 
-  mutating func end(_ user: UserID, in partition: PartitionID) {
-    participants[user] = false
+  mutating func end(_ user: UserID, in partition: PartitionID, at position: Position) {
+    participants.remove(user)
     let left = (partitions[partition] ?? 1) - 1
     partitions[partition] = left > 0 ? left : nil
+    lastRevocation = position
   }
 }
 
@@ -58,6 +61,7 @@ struct RowChanges: Sendable {
   var devices: OrderedSet<Int> = []
   var devicesRemoved: OrderedSet<DeviceKey> = []
   var grants: OrderedDictionary<MemberRow.Key, GrantRow> = [:]
+  var revocations: OrderedSet<Partition.ZoneKey> = []
   var members: OrderedDictionary<MemberRow.Key, MemberRow?> = [:]
   var remembered: [Remembered] = []
   var forgotten: Ordinal = .zero

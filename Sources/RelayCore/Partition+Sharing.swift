@@ -3,40 +3,48 @@ import OrderedCollections
 extension Partition {
   func isFull(_ change: Change, for user: UserID) -> Bool {
     guard let known = grants[ZoneKey(scope: change.scope, zone: change.zone)] else { return false }
-    return known.participants[user] != true && known.activeCount >= limits.participantsPerZone
+    return !known.participants.contains(user)
+      && known.participants.count >= limits.participantsPerZone
   }
 
-  /// Entitles a participant from here on. A regrant raises the participant's floor, so that no
-  /// token from before the revocation reads on.
+  /// Entitles a participant from here on. No token from before a revocation reads on: whether this
+  /// participant was revoked then is not kept, and one who was not has no token yet.
   ///
   /// - Returns: false if it was entitled already.
   mutating func grant(_ change: Change, to user: UserID, _ step: Step) -> Bool {
     let key = ZoneKey(scope: change.scope, zone: change.zone)
-    let before = grants[key]?.participants[user]
-    guard before != true else { return false }
+    guard grants[key]?.participants.contains(user) != true else { return false }
     grants[key, default: ZoneGrants()].activate(user, in: .home(of: user, in: change.scope))
     save(
       GrantRow(
         scope: change.scope, zone: change.zone, participant: user, isActive: true,
-        floor: before == nil ? .zero : step.position))
+        floor: grants[key]?.lastRevocation ?? .zero))
     return true
   }
 
   /// - Returns: false if nothing was granted.
-  mutating func revoke(_ change: Change, from user: UserID) -> Bool {
+  mutating func revoke(_ change: Change, from user: UserID, _ step: Step) -> Bool {
     let key = ZoneKey(scope: change.scope, zone: change.zone)
-    guard grants[key]?.participants[user] == true else { return false }
-    grants[key]?.end(user, in: .home(of: user, in: change.scope))
-    save(
-      GrantRow(
-        scope: change.scope, zone: change.zone, participant: user, isActive: false, floor: .zero))
+    guard grants[key]?.participants.contains(user) == true else { return false }
+    grants[key]?.end(user, in: .home(of: user, in: change.scope), at: step.position)
+    rows.revocations.append(key)
+    end(key, user)
     return true
   }
 
-  /// With its zone, every grant of it ends.
+  /// With its zone, every grant of it ends. Its feed is cleared, and with that all tokens expire:
+  /// there is nothing to keep of the revocations before.
   mutating func endGrants(of change: Change) {
-    let known = grants[ZoneKey(scope: change.scope, zone: change.zone)]?.participants ?? [:]
-    for (user, isActive) in known where isActive { _ = revoke(change, from: user) }
+    let key = ZoneKey(scope: change.scope, zone: change.zone)
+    guard let known = grants.removeValue(forKey: key) else { return }
+    if known.lastRevocation > .zero { rows.revocations.append(key) }
+    for user in known.participants.sorted() { end(key, user) }
+  }
+
+  private mutating func end(_ zone: ZoneKey, _ user: UserID) {
+    save(
+      GrantRow(
+        scope: zone.scope, zone: zone.zone, participant: user, isActive: false, floor: .zero))
   }
 
   private mutating func save(_ row: GrantRow) {
@@ -91,8 +99,9 @@ extension Partition {
     of change: Change, _ zonePosition: Position, _ step: Step, _ effects: inout [Effect]
   ) {
     let key = ZoneKey(scope: change.scope, zone: change.zone)
-    for member in members[key] ?? [] {
-      removeMember(member.user, key)
+    // Taken out at once: one by one they would be looked for among all.
+    for member in members.removeValue(forKey: key) ?? [] {
+      leave(member.user, key)
       withdraw(change.zone, .shared, of: member.user, step, &effects)
       tell(member.user, change, zonePosition, step, &effects)
       releaseIfUnused(member.user)
@@ -102,6 +111,11 @@ extension Partition {
   mutating func removeMember(_ user: Int, _ key: ZoneKey) {
     members[key]?.removeAll { $0.user == user }
     if members[key]?.isEmpty == true { members[key] = nil }
+    leave(user, key)
+  }
+
+  /// It is no member of the zone any more.
+  private mutating func leave(_ user: Int, _ key: ZoneKey) {
     let left = (memberships[user] ?? 1) - 1
     memberships[user] = left > 0 ? left : nil
     let row = MemberRow.Key(scope: key.scope, zone: key.zone, participant: users[user].user)

@@ -10,6 +10,10 @@ extension Partition {
     for row in tables.subscriptions { load(row) }
     for row in tables.devices { load(row, isExact: tables.wasStopped) }
     for row in tables.grants { load(row) }
+    for row in tables.revocations {
+      let key = ZoneKey(scope: row.scope, zone: row.zone)
+      grants[key, default: ZoneGrants()].lastRevocation = row.last
+    }
     for row in tables.members.sorted(by: { $0.serial < $1.serial }) { load(row) }
     for item in tables.remembered.sorted(by: { $0.ordinal < $1.ordinal }) {
       _ = memory.remember(item)
@@ -60,13 +64,8 @@ extension Partition {
   }
 
   private mutating func load(_ row: GrantRow) {
-    let key = ZoneKey(scope: row.scope, zone: row.zone)
-    if row.isActive {
-      grants[key, default: ZoneGrants()]
-        .activate(row.participant, in: .home(of: row.participant, in: row.scope))
-    } else {
-      grants[key, default: ZoneGrants()].participants[row.participant] = false
-    }
+    grants[ZoneKey(scope: row.scope, zone: row.zone), default: ZoneGrants()]
+      .activate(row.participant, in: .home(of: row.participant, in: row.scope))
   }
 
   private mutating func load(_ row: MemberRow) {

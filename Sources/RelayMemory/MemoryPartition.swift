@@ -10,6 +10,7 @@ package struct MemoryPartition: Sendable {
   package var subscriptions: [SubscriptionKey: SubscriptionRow] = [:]
   package var devices: [DeviceKey: DeviceRow] = [:]
   package var grants: [MemberRow.Key: GrantRow] = [:]
+  package var revocations: [FeedKey: RevocationRow] = [:]
   package var members: [MemberRow.Key: MemberRow] = [:]
   package var remembered: [Remembered] = []
   package var outbox: [OutboxRow.Key: OutboxRow] = [:]
@@ -45,7 +46,12 @@ extension MemoryPartition {
     for key in cut.subscriptionsRemoved { subscriptions[key] = nil }
     for row in cut.subscriptions { subscriptions[row.key] = row }
     for row in cut.grants {
-      grants[MemberRow.Key(scope: row.scope, zone: row.zone, participant: row.participant)] = row
+      let key = MemberRow.Key(scope: row.scope, zone: row.zone, participant: row.participant)
+      grants[key] = row.isActive ? row : nil
+    }
+    for row in cut.revocations {
+      let key = FeedKey(scope: row.scope, kind: .zone(row.zone))
+      revocations[key] = row.last > .zero ? row : nil
     }
     for key in cut.membersRemoved { members[key] = nil }
     for row in cut.members { members[row.key] = row }

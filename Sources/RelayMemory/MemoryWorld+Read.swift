@@ -51,7 +51,7 @@ extension MemoryWorld {
       if zone.owner == reader { return .zero }
       let home = partitions[Int(PartitionID.home(of: zone.owner, in: key.scope).number)]
       let member = MemberRow.Key(scope: key.scope, zone: zone, participant: reader)
-      guard let grant = home.grants[member], grant.isActive else { return nil }
+      guard let grant = home.grants[member] else { return nil }
       return grant.floor
     }
   }

@@ -83,10 +83,10 @@ extension FeedSnapshot {
       guard try isPresent(zone, in: key.scope) else { return .none }
       if zone.owner == reader { return .from(.zero) }
       let grant = try Row.fetchOne(
-        try database.cachedStatement(sql: "SELECT active, floor FROM grants WHERE key = ?"),
+        try database.cachedStatement(sql: "SELECT floor FROM grants WHERE key = ?"),
         arguments: [StoreKey(scope: key.scope, zone: zone, participant: reader).data])
-      guard let grant, grant[0] as Bool else { return .none }
-      return .from(Position(column: grant[1]))
+      guard let grant else { return .none }
+      return .from(Position(column: grant[0]))
     }
   }
 

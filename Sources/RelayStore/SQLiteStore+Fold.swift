@@ -45,6 +45,7 @@ extension SQLiteStore {
     for key in cut.subscriptionsRemoved { try tables.remove(key) }
     for row in cut.subscriptions { try tables.save(row) }
     for row in cut.grants { try tables.save(row) }
+    for row in cut.revocations { try tables.save(row) }
     for key in cut.membersRemoved { try tables.remove(key) }
     for row in cut.members { try tables.save(row) }
     try tables.save(cut.remembered)

@@ -31,6 +31,7 @@ struct TableReader {
     tables.devices = try DeviceReader.rows(
       in: database, where: "partition = ? ORDER BY key", [Int(partition.number)])
     tables.grants = try grants()
+    tables.revocations = try revocations()
     tables.members = try members()
     tables.remembered = try rows("SELECT items FROM remembered WHERE partition = ? ORDER BY last")
       .flatMap { try RememberedList(blob: [UInt8]($0[0] as Data)).items }
@@ -46,12 +47,20 @@ struct TableReader {
   }
 
   private func grants() throws -> [GrantRow] {
-    try rows("SELECT key, active, floor FROM grants WHERE partition = ? ORDER BY key").map { row in
+    try rows("SELECT key, floor FROM grants WHERE partition = ? ORDER BY key").map { row in
       var reader = StoreKeyReader(row[0] as Data)
       let key = try reader.grant()
       return GrantRow(
-        scope: key.scope, zone: key.zone, participant: key.participant, isActive: row[1],
-        floor: Position(column: row[2]))
+        scope: key.scope, zone: key.zone, participant: key.participant, isActive: true,
+        floor: Position(column: row[1]))
+    }
+  }
+
+  private func revocations() throws -> [RevocationRow] {
+    try rows("SELECT key, last FROM revocations WHERE partition = ? ORDER BY key").map { row in
+      var reader = StoreKeyReader(row[0] as Data)
+      let (scope, zone) = try reader.zone()
+      return RevocationRow(scope: scope, zone: zone, last: Position(column: row[1]))
     }
   }
 

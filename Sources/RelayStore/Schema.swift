@@ -143,10 +143,16 @@ enum Schema {
     CREATE TABLE grants (
       key BLOB PRIMARY KEY,
       partition INTEGER NOT NULL,
-      active INTEGER NOT NULL,
       floor INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX grants_by_partition ON grants (partition);
+    -- Where a grant of a zone was ended last.
+    CREATE TABLE revocations (
+      key BLOB PRIMARY KEY,
+      partition INTEGER NOT NULL,
+      last INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX revocations_by_partition ON revocations (partition);
     CREATE TABLE members (
       key BLOB PRIMARY KEY,
       partition INTEGER NOT NULL,

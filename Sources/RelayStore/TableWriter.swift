@@ -27,12 +27,21 @@ struct TableWriter {
   }
 
   func save(_ row: GrantRow) throws {
-    let key = StoreKey(scope: row.scope, zone: row.zone, participant: row.participant)
+    let key = StoreKey(scope: row.scope, zone: row.zone, participant: row.participant).data
+    guard row.isActive else { return try run("DELETE FROM grants WHERE key = ?", [key]) }
     try run(
       """
-      INSERT INTO grants (key, partition, active, floor) VALUES (?, ?, ?, ?)
-      ON CONFLICT (key) DO UPDATE SET active = excluded.active, floor = excluded.floor
-      """, [key.data, number, row.isActive ? 1 : 0, row.floor.column])
+      INSERT INTO grants (key, partition, floor) VALUES (?, ?, ?)
+      ON CONFLICT (key) DO UPDATE SET floor = excluded.floor
+      """, [key, number, row.floor.column])
+  }
+
+  func save(_ row: RevocationRow) throws {
+    let key = StoreKey(scope: row.scope, zone: row.zone).data
+    guard row.last > .zero else { return try run("DELETE FROM revocations WHERE key = ?", [key]) }
+    try run(
+      "INSERT OR REPLACE INTO revocations (key, partition, last) VALUES (?, ?, ?)",
+      [key, number, row.last.column])
   }
 
   func save(_ row: MemberRow) throws {

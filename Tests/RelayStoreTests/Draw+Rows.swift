@@ -75,7 +75,7 @@ extension Draw {
       cut.grants.append(
         GrantRow(
           scope: scope(), zone: zone(), participant: UserID("\(ordinal.number).\(index)"),
-          isActive: flag(), floor: position()))
+          isActive: true, floor: position()))
       let key = MemberRow.Key(
         scope: scope(), zone: zone(), participant: UserID("\(ordinal.number).\(index)"))
       cut.members.append(MemberRow(key: key, serial: Position(ordinal, index: index)))
@@ -85,11 +85,21 @@ extension Draw {
       tables.members.removeFirst()
     }
     tables.members += cut.members
-    if !tables.grants.isEmpty {
-      tables.grants[0].isActive.toggle()
-      cut.grants.append(tables.grants[0])
+    tables.grants += cut.grants
+    if tables.grants.count > 4 {
+      var gone = tables.grants.removeFirst()
+      gone.isActive = false
+      cut.grants.append(gone)
     }
-    tables.grants += cut.grants.prefix(2)
+    cut.revocations = [
+      RevocationRow(scope: scope(), zone: zone(), last: Position(ordinal))
+    ]
+    if let gone = tables.revocations.first {
+      tables.revocations.removeFirst()
+      cut.revocations.append(RevocationRow(scope: gone.scope, zone: gone.zone, last: .zero))
+    }
+    tables.revocations += cut.revocations.prefix(1)
+    tables.revocations.sort { ($0.scope, $0.zone) < ($1.scope, $1.zone) }
     tables.grants.sort {
       ($0.scope, $0.zone, $0.participant) < ($1.scope, $1.zone, $1.participant)
     }

@@ -26,6 +26,7 @@ package struct PartitionCut: Hashable, Sendable {
   package var devices: [DeviceRow] = []
   package var devicesRemoved: [DeviceKey] = []
   package var grants: [GrantRow] = []
+  package var revocations: [RevocationRow] = []
   package var members: [MemberRow] = []
   package var membersRemoved: [MemberRow.Key] = []
   package var remembered: [Remembered] = []

@@ -75,9 +75,9 @@ package struct GrantRow: Hashable, Sendable {
   package var scope: Scope
   package var zone: ZoneID
   package var participant: UserID
-  /// False after a revocation: the row stays, so that a regrant can raise the floor.
+  /// False: the grant has ended, and its row goes.
   package var isActive: Bool
-  /// The participant's tokens below it have expired; zero for a first grant.
+  /// The participant's tokens below it have expired: a grant of this zone was ended there.
   package var floor: Position
 
   package init(
@@ -88,6 +88,22 @@ package struct GrantRow: Hashable, Sendable {
     self.participant = participant
     self.isActive = isActive
     self.floor = floor
+  }
+}
+
+/// Where a grant of a zone was ended last. Tokens from before may be those of a participant who was
+/// revoked, so every later grant raises its participant's floor to here. One row a zone, gone with
+/// the zone's life: of those who were revoked nothing else is kept.
+package struct RevocationRow: Hashable, Sendable {
+  package var scope: Scope
+  package var zone: ZoneID
+  /// Zero removes the row.
+  package var last: Position
+
+  package init(scope: Scope, zone: ZoneID, last: Position) {
+    self.scope = scope
+    self.zone = zone
+    self.last = last
   }
 }
 
@@ -245,6 +261,7 @@ package struct PartitionTables: Hashable, Sendable {
   package var subscriptions: [SubscriptionRow] = []
   package var devices: [DeviceRow] = []
   package var grants: [GrantRow] = []
+  package var revocations: [RevocationRow] = []
   package var members: [MemberRow] = []
   package var remembered: [Remembered] = []
   package var outbox: [OutboxRow] = []

@@ -29,7 +29,7 @@ import Testing
     let target = PartitionID.home(of: guest, in: Sample.scope)
     #expect(cut.outbox.allSatisfy { $0.key.target == target })
     #expect(cut.grants.map(\.isActive) == [true])
-    #expect(cut.grants.map(\.floor) == [Sample.position(7)])
+    #expect(cut.grants.map(\.floor) == [Sample.position(4)], "no token from before it reads on")
   }
 
   /// P9: a second revocation, or the zone's end, was answered while the first was on its way.
@@ -41,6 +41,91 @@ import Testing
       if case .answer(_, _, _, let moment)? = rig.last.last { moments.append(moment) }
     }
     #expect(moments == [.settled, .settled, .caughtUp, .caughtUp])
+  }
+
+  /// Each user who was granted a zone and revoked stayed for ever, with a row.
+  @Test func ofThoseWhoWereRevokedNothingIsKeptButWhereTheLastOneWas() {
+    var rig = PartitionRig()
+    let guests = users(50, inHomeOf: Sample.owner, false)
+    for guest in guests {
+      rig.change(.granted(guest))
+      rig.change(.revoked(guest))
+    }
+    let key = Partition.ZoneKey(scope: Sample.scope, zone: Sample.zone)
+    #expect(rig.partition.grants[key]?.participants.isEmpty == true)
+    let cut = rig.fold()
+    #expect(cut.grants.count == 50 && cut.grants.allSatisfy { !$0.isActive })
+    #expect(cut.revocations.map(\.last) == [Sample.position(100)])
+    rig.change(.granted(guests[7]))
+    #expect(rig.fold().grants.map(\.floor) == [Sample.position(100)])
+    rig.change(.zone(.deleted))
+    #expect(rig.partition.grants.isEmpty, "its feed was cleared: all its tokens have expired")
+    #expect(rig.fold().revocations.map(\.last) == [.zero])
+    rig.change(.granted(guests[7]))
+    #expect(rig.fold().grants.map(\.floor) == [.zero])
+  }
+
+  /// In a life after, from the tables.
+  @Test func aRevocationIsRememberedAcrossARestart() {
+    var rig = PartitionRig()
+    rig.change(.granted(guest))
+    rig.change(.revoked(guest))
+    let cut = rig.fold()
+    var tables = PartitionTables(id: rig.partition.id, cursor: cut.cursor)
+    tables.revocations = cut.revocations
+    rig.partition = Partition(tables, limits: Limits(), policy: WakePolicy())
+    rig.change(.granted(guest))
+    #expect(rig.fold().grants.map(\.floor) == [Sample.position(2)])
+  }
+
+  /// A revoked participant takes a place again only while there is one.
+  @Test func aRevokedParticipantComesBackIntoAFullZone() {
+    var limits = Limits()
+    limits.participantsPerZone = 2
+    var rig = PartitionRig(limits: limits)
+    let guests = users(3, inHomeOf: Sample.owner, false)
+    #expect(rig.change(.granted(guests[0])) == .accepted, "limit - 1")
+    #expect(rig.change(.granted(guests[1])) == .accepted, "limit")
+    #expect(rig.change(.granted(guests[2])) == .refused(.tooManyParticipants(max: 2)))
+    #expect(rig.change(.granted(guests[1])) == .accepted, "who takes part already needs no room")
+    rig.change(.revoked(guests[0]))
+    #expect(rig.change(.granted(guests[2])) == .accepted)
+    #expect(rig.change(.granted(guests[0])) == .refused(.tooManyParticipants(max: 2)))
+    rig.change(.revoked(guests[1]))
+    #expect(rig.change(.granted(guests[0])) == .accepted)
+    #expect(rig.fold().grants.filter(\.isActive).map(\.participant).count == 2)
+  }
+
+  @Test func aUserOfWhomNothingIsLeftIsForgotten() {
+    var rig = PartitionRig(guest)
+    func isKnown(_ rig: PartitionRig) -> Bool {
+      rig.partition.users.find(guest, in: Sample.scope) != nil
+    }
+    rig.hear(.change(rig.make(.granted(guest)), at: Sample.position(1)), 1)
+    rig.save("all", everything, .shared, of: guest)
+    rig.register(1, of: guest)
+    rig.hear(.change(rig.make(.revoked(guest)), at: Sample.position(2)), 2)
+    #expect(isKnown(rig), "a subscription and a device are left")
+    rig.step(
+      .modify(
+        SubscriptionsRequest(
+          scope: Sample.scope, user: guest, database: .shared,
+          operations: [.delete(SubscriptionID("all"))])))
+    #expect(isKnown(rig), "a device is left")
+    rig.step(
+      .unregister(
+        Unregistration(scope: Sample.scope, user: guest, device: .client(Sample.client(1)))))
+    #expect(!isKnown(rig))
+    rig.save("all", everything, .shared, of: guest)
+    rig.hear(.change(rig.make(.granted(guest)), at: Sample.position(3)), 3)
+    rig.step(
+      .modify(
+        SubscriptionsRequest(
+          scope: Sample.scope, user: guest, database: .shared,
+          operations: [.delete(SubscriptionID("all"))])))
+    #expect(isKnown(rig), "it takes part in a zone")
+    rig.hear(.change(rig.make(.zone(.deleted)), at: Sample.position(4)), 4)
+    #expect(!isKnown(rig))
   }
 
   @Test func aParticipantHearsFromTheGrantToTheRevocation() {
