@@ -8,14 +8,14 @@ extension Partition {
     if case .granted(let user) = change.event, isFull(change, for: user) {
       return (.refused(.tooManyParticipants(max: limits.participantsPerZone)), .stepped)
     }
+    if let last = memory.forget(at: step.at, limits: limits) {
+      rows.forgotten = max(rows.forgotten, last)
+    }
     let item = Remembered(ordinal: step.ordinal, at: step.at, fingerprint: change.fingerprint)
     guard memory.remember(item) else {
       return (.duplicate, change.endsEntitlement ? .caughtUp : .stepped)
     }
     rows.remembered.append(item)
-    if let forgotten = memory.evict(at: step.at, limits: limits, share: PartitionID.count) {
-      rows.forgotten = forgotten
-    }
     guard hear(numberOf: change, step, &effects) else { return (.accepted, .stepped) }
     if change.database == .public {
       forward(change, to: targets(of: change), step, &effects)

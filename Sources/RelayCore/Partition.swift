@@ -31,7 +31,9 @@ package struct Partition: Sendable {
   /// Entries that the next cut brings into feeds, at most.
   package internal(set) var uncut = 0
   var memory = IdMemory()
-  /// Zones shared by users who live here, with all who were ever granted them.
+  /// A fact that forgets ids is on its way into the journal.
+  var isForgetAsked = false
+  /// Zones shared by users who live here.
   var grants: [ZoneKey: ZoneGrants] = [:]
   /// Zones shared with users who live here.
   var members: [ZoneKey: [Member]] = [:]
@@ -154,6 +156,7 @@ package struct Partition: Sendable {
       raiseFloor(of: feed, to: step.position, &effects)
       proveRestore(true)
     case .tick: tick(step, &effects)
+    case .forget(let ordinal): forget(through: ordinal)
     }
     return (.done, .folded)
   }

@@ -18,6 +18,7 @@ package struct Census: Hashable, Sendable {
   /// Registrations, and ids remembered.
   package var devices = 0
   package var remembered = 0
+  package var oldestRemembered: Instant?
   package var isRestoreProven = false
   /// Lanes that wait for their slot in a smear; how often a line was too long for its rate.
   package var smeared = 0
@@ -57,6 +58,7 @@ extension Partition {
     census.fanOuts += fanOuts.count
     census.zonesWithGap += zonesWithGap
     census.remembered += memory.count
+    census.oldestRemembered = Self.earlier(census.oldestRemembered, memory.oldest?.at)
     census.isRestoreProven = census.isRestoreProven || isRestoreProven
     census.oldestFanOut = Self.earlier(census.oldestFanOut, fanOuts.values.first?.since)
   }

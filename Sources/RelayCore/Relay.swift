@@ -193,6 +193,7 @@ package struct Relay: ~Copyable {
     guard !isReplaying else { return }
     judge(at: now, &effects)
     for index in partitions.indices { partitions[index].retireLapsed(at: now, &effects) }
+    forgetIDs(at: now, into: &effects)
     for index in partitions.indices where partitions[index].isTickDue(at: now) {
       effects.append(.journal(partitions[index].id, .tick))
     }

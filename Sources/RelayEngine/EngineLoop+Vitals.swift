@@ -134,6 +134,8 @@ extension Relay {
     }
     (vitals.smearing.waiting, vitals.smearing.hurried) = (census.smeared, census.hurried)
     vitals.zonesWithGap = census.zonesWithGap
+    vitals.remembered.ids = census.remembered
+    vitals.remembered.oldestAge = Self.age(of: census.oldestRemembered, at: now)
     vitals.fanOuts.running = census.fanOuts
     vitals.fanOuts.oldestAge = Self.age(of: census.oldestFanOut, at: now)
     vitals.oldestPendingAge = Self.age(of: census.oldestPending, at: now)

@@ -14,13 +14,14 @@ package struct StatusReport: Codable, Hashable, Sendable {
   package var routes: [Route]
   package var fanouts: FanOuts
   package var oldestPendingAge: Double
+  package var remembered: Memory
   /// Of environments whose feedback is delivered.
   package var webhooks: [Webhook]
 
   package init(
     version: String, pid: Int32, uptime: Double, healthy: Bool, reasons: [String], store: Store,
     ledger: Ledger, changes: Changes, lanes: Lanes, routes: [Route], fanouts: FanOuts,
-    oldestPendingAge: Double, webhooks: [Webhook] = []
+    oldestPendingAge: Double, remembered: Memory = Memory(), webhooks: [Webhook] = []
   ) {
     self.version = version
     self.pid = pid
@@ -34,6 +35,7 @@ package struct StatusReport: Codable, Hashable, Sendable {
     self.routes = routes
     self.fanouts = fanouts
     self.oldestPendingAge = oldestPendingAge
+    self.remembered = remembered
     self.webhooks = webhooks
   }
 
@@ -48,6 +50,17 @@ package struct StatusReport: Codable, Hashable, Sendable {
       self.bytes = bytes
       self.journalTail = journalTail
       self.foldLag = foldLag
+    }
+  }
+
+  /// Event ids by which repeated events are found, and the age of the oldest.
+  package struct Memory: Codable, Hashable, Sendable {
+    package var ids: Int
+    package var oldestAge: Double
+
+    package init(ids: Int = 0, oldestAge: Double = 0) {
+      self.ids = ids
+      self.oldestAge = oldestAge
     }
   }
 

@@ -28,7 +28,7 @@ import Testing
     #expect(report.routes.first?.environment == "development")
     let keys = [
       "version", "pid", "uptime", "healthy", "reasons", "store", "ledger", "changes", "lanes",
-      "routes", "fanouts", "oldestPendingAge", "webhooks",
+      "routes", "fanouts", "oldestPendingAge", "remembered", "webhooks",
     ]
     #expect(Set(try answer.json.members().map(\.key)) == Set(keys))
   }

@@ -34,6 +34,7 @@ extension Draw {
         BadgeRequest(
           scope: scope(), user: user(), topic: maybe { $0.text() }, badge: number(0..<1_000)))
     case 10: .lostHistory(feed())
+    case 11: .forget(through: ordinal())
     default: .tick
     }
   }

@@ -16,6 +16,7 @@ extension StatusReport: Readable {
       [
         "changes", "accepted \(changes.accepted)", "duplicates \(changes.duplicates)",
         "rejected \(changes.rejected)",
+        "ids \(remembered.ids), oldest \(Words.age(remembered.oldestAge))",
       ],
       [
         "pending", "deliveries \(ledger.pending)",

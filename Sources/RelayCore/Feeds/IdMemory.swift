@@ -1,7 +1,7 @@
 import DequeModule
 
-/// Drops repeats at the door (L20): 64-bit keyed hashes of (producer, source, id), in journal
-/// order, for a time or a number, whichever is shorter.
+/// Drops repeats at the door: 64-bit keyed hashes of (producer, source, id), in journal order. Each
+/// partition has one; how much they hold together is bounded by `Relay.forgetIDs`.
 package struct IdMemory: Sendable {
   private var known: Set<UInt64> = []
   private var order: Deque<Remembered> = []
@@ -9,7 +9,10 @@ package struct IdMemory: Sendable {
   package init() {}
 
   package var count: Int { order.count }
-  package var oldest: Instant? { order.first?.at }
+  package var oldest: Remembered? { order.first }
+
+  /// - Parameter index: 0 is the oldest.
+  subscript(index: Int) -> Remembered? { index < order.count ? order[index] : nil }
 
   /// - Returns: false if it is remembered already.
   package mutating func remember(_ item: Remembered) -> Bool {
@@ -18,14 +21,23 @@ package struct IdMemory: Sendable {
     return true
   }
 
-  /// Forgets what is too old or too much.
+  /// Forgets what is too old.
   ///
   /// - Returns: the last fact all of whose ids are forgotten, if any went.
-  package mutating func evict(at now: Instant, limits: Limits, share: Int) -> Ordinal? {
+  package mutating func forget(at now: Instant, limits: Limits) -> Ordinal? {
+    forget { $0.at + limits.rememberedFor <= now }
+  }
+
+  /// Forgets the ids of facts up to this one. A repeat changes nothing.
+  ///
+  /// - Returns: as above.
+  package mutating func forget(through ordinal: Ordinal) -> Ordinal? {
+    forget { $0.ordinal <= ordinal }
+  }
+
+  private mutating func forget(while isOver: (Remembered) -> Bool) -> Ordinal? {
     var last: Ordinal?
-    while let first = order.first,
-      order.count > limits.rememberedIDs / share || first.at + limits.rememberedFor <= now
-    {
+    while let first = order.first, isOver(first) {
       order.removeFirst()
       known.remove(first.fingerprint)
       last = first.ordinal

@@ -16,7 +16,7 @@ extension Fact {
     case .register(let request):
       Footprint.fact + request.user.name.footprint + request.address.token.count
         + request.address.topic.footprint
-    case .unregister, .slice, .setBadge, .expireTokens, .lostHistory, .tick:
+    case .unregister, .slice, .setBadge, .expireTokens, .lostHistory, .tick, .forget:
       // Names of at most 255 bytes each.
       Footprint.fact * 3
     }

@@ -10,7 +10,7 @@ extension Fact {
     case .setBadge(let request): [.home(of: request.user, in: request.scope)]
     case .lostHistory(let feed): [feed.partition]
     case .expireTokens(let expiry): expiry.homes
-    case .slice, .forwarded, .tick: []
+    case .slice, .forwarded, .tick, .forget: []
     }
   }
 }

@@ -19,6 +19,8 @@ package enum Fact: Hashable, Sendable {
   case lostHistory(FeedKey)
   /// Time has come for something that feeds show: numbers that are missing for too long.
   case tick
+  /// The ids of changes up to here are remembered no more: there are too many, or too old ones.
+  case forget(through: Ordinal)
 }
 
 package struct Registration: Hashable, Sendable {

@@ -27,6 +27,7 @@ package struct Limits: Hashable, Sendable {
   package var forwardedBytes = 128 << 20
   /// Users stepped at once; a change for more than a tenth of it goes on in slices of this many.
   package var fanOutSlice = 1_000
+  /// Event ids that all partitions remember together.
   package var rememberedIDs = 10_000_000
   package var rememberedFor = Span.days(1)
   package var inFlightPerRoute = 1_000

@@ -35,6 +35,9 @@ extension Fact: ByteCoded {
       writer.value(request)
     case .tick:
       writer.byte(12)
+    case .forget(let ordinal):
+      writer.byte(13)
+      writer.value(ordinal)
     }
   }
 
@@ -52,6 +55,7 @@ extension Fact: ByteCoded {
     case 9: self = .markRead(try reader.value())
     case 10: self = .setBadge(try reader.value())
     case 12: self = .tick
+    case 13: self = .forget(through: try reader.value())
     default: throw reader.failure(.number(UInt64(kind)), "Fact")
     }
   }

@@ -13,6 +13,7 @@ package struct Vitals: Hashable, Sendable {
   package var lanes = Lanes()
   package var routes: [Route] = []
   package var fanOuts = FanOuts()
+  package var remembered = Memory()
   package var smearing = Smearing()
   /// Zones of which a producer's numbers are missing for too long.
   package var zonesWithGap = 0
@@ -125,6 +126,13 @@ package struct Vitals: Hashable, Sendable {
     package var lastError: String?
 
     package init(scope: Scope) { self.scope = scope }
+  }
+
+  /// Event ids by which repeated events are found.
+  package struct Memory: Hashable, Sendable {
+    package var ids = 0
+    package var oldestAge: Double = 0
+    package init() {}
   }
 
   package struct FanOuts: Hashable, Sendable {

@@ -21,7 +21,9 @@ extension StatusReport {
         rejected: vitals.changes.rejected),
       lanes: Lanes(vitals.lanes), routes: vitals.routes.map(Route.init),
       fanouts: FanOuts(running: vitals.fanOuts.running, oldestAge: vitals.fanOuts.oldestAge),
-      oldestPendingAge: vitals.oldestPendingAge, webhooks: vitals.webhooks.map(Webhook.init))
+      oldestPendingAge: vitals.oldestPendingAge,
+      remembered: Memory(ids: vitals.remembered.ids, oldestAge: vitals.remembered.oldestAge),
+      webhooks: vitals.webhooks.map(Webhook.init))
   }
 }
 

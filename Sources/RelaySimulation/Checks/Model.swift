@@ -69,7 +69,8 @@ struct Model {
       heard[row.partition, default: [:]][forwarded.source] = forwarded.serial
       if case .change(let change, _) = forwarded.message { hear(change, row, isFanningOut) }
     case .markRead(let request): markRead(request)
-    case .register, .unregister, .slice, .expireTokens, .lostHistory, .setBadge, .tick: break
+    case .register, .unregister, .slice, .expireTokens, .lostHistory, .setBadge, .tick, .forget:
+      break
     }
   }
 

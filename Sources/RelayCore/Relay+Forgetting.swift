@@ -1,0 +1,74 @@
+import HeapModule
+
+/// The memory of event ids is one for all partitions: a hot zone may use all of it.
+///
+/// What is too old goes when the next change is stepped, by that change's journalled time. What is
+/// too much depends on all partitions, and a replay begins in each of them where its own last fold
+/// ended: it could not judge it alike. Therefore forgetting is a fact: stepped again, it forgets
+/// the same ids at the same place between the same changes, so that no repeat dropped in one life
+/// is taken in the next, and nothing taken is dropped.
+extension Relay {
+  /// Asks partitions to forget their oldest ids, oldest first over all of them, once there are too
+  /// many; and ids that are too old where no change comes to push them out.
+  mutating func forgetIDs(at now: Instant, into effects: inout [Effect]) {
+    var count = 0
+    for index in partitions.indices {
+      // One round at a time: what was asked for is not gone before it is stepped.
+      if partitions[index].isForgetAsked { return }
+      count += partitions[index].memory.count
+    }
+    var excess = 0
+    if count > limits.rememberedIDs {
+      // A little more at once: not every change is followed by a fact that forgets.
+      excess = count - limits.rememberedIDs + limits.rememberedIDs / 1_024
+    }
+    var last = [Ordinal?](repeating: nil, count: partitions.count)
+    var next = [Int](repeating: 0, count: partitions.count)
+    var oldest = Heap<Candidate>()
+    for index in partitions.indices {
+      // An hour of a day late, so that a quiet partition is not asked for each single id.
+      if let first = partitions[index].memory.oldest, excess > 0 || isLongOver(first, at: now) {
+        oldest.insert(Candidate(at: first.at, partition: index))
+      }
+    }
+    while let candidate = oldest.popMin() {
+      let index = candidate.partition
+      guard let item = partitions[index].memory[next[index]],
+        excess > 0 || item.at + limits.rememberedFor <= now
+      else { continue }
+      excess -= 1
+      last[index] = item.ordinal
+      next[index] += 1
+      if let following = partitions[index].memory[next[index]] {
+        oldest.insert(Candidate(at: following.at, partition: index))
+      }
+    }
+    for index in partitions.indices {
+      guard let ordinal = last[index] else { continue }
+      partitions[index].isForgetAsked = true
+      effects.append(.journal(partitions[index].id, .forget(through: ordinal)))
+    }
+  }
+
+  private func isLongOver(_ item: Remembered, at now: Instant) -> Bool {
+    let late = Span(milliseconds: limits.rememberedFor.milliseconds / 24)
+    return item.at + limits.rememberedFor + late <= now
+  }
+
+  private struct Candidate: Comparable {
+    var at: Instant
+    var partition: Int
+
+    static func < (left: Candidate, right: Candidate) -> Bool {
+      (left.at, left.partition) < (right.at, right.partition)
+    }
+  }
+}
+
+extension Partition {
+  /// A fact of our own says so.
+  mutating func forget(through ordinal: Ordinal) {
+    isForgetAsked = false
+    if let last = memory.forget(through: ordinal) { rows.forgotten = max(rows.forgotten, last) }
+  }
+}
