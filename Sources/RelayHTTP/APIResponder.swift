@@ -92,7 +92,7 @@ package struct APIResponder: HTTPResponder {
       return try await doors.listSubscriptions(list, database, caller)
     case .subscriptionsLookup:
       return try await doors.lookUpSubscriptions(body, database, caller)
-    case .zonesList: return try await doors.listZones(database, caller)
+    case .zonesList: return try await doors.listZones(database, body, query: query, caller)
     case .zonesLookup: return try await doors.lookUpZones(body, database, caller)
     case .changesDatabase:
       return try await doors.databaseChanges(body, database, caller, names: .new)

@@ -1,3 +1,4 @@
+import HTTPTypes
 import RelayCore
 import RelayEngine
 import RelayHTTP
@@ -239,6 +240,39 @@ import Testing
     #expect(try looked.each("zones", "syncToken")[1] == token)
     let open = try await rig.database("zones/list", in: "public")
     #expect(try item(open).required("zoneID").required("zoneName").string() == "_defaultZone")
+  }
+
+  /// One below a page, a page, and one more.
+  @Test(arguments: [2, 3, 4]) func `zones are listed by pages`(count: Int) async throws {
+    let rig = await Rig()
+    let names = (1...count).map { "7:Z\($0)é" }
+    for name in names { try await rig.create(["A1"], zone: name) }
+    let first = try await rig.database("zones/list", #"{"resultsLimit":3}"#)
+    let more = try first.json.optional("moreComing")?.boolean()
+    #expect(more == (count > 3 ? true : nil))
+    func listed(_ answer: Rig.Answer) throws -> [String] {
+      try answer.json.required("zones").elements().map {
+        try $0.required("zoneID").required("zoneName").string()
+      }
+    }
+    guard count > 3 else { return #expect(try listed(first) == names) }
+    let marker = try first.json.required("continuationMarker").string()
+    let rest = try await rig.database("zones/list", #"{"continuationMarker":"\#(marker)"}"#)
+    #expect(try listed(first) + listed(rest) == names)
+    #expect(rest.json["moreComing"] == nil && rest.json["continuationMarker"] == nil)
+    let got = try await rig.send(
+      .get,
+      "/database/1/\(Rig.container)/development/private/zones/list"
+        + "?continuationMarker=\(marker)&ckWebAuthToken=\(try await Rig.token(for: "_abc"))")
+    #expect(try listed(got) == listed(rest))
+  }
+
+  @Test(arguments: ["", "x", "OTk6YQ", "YTpi"])
+  func `a marker that no list gave is a bad request`(marker: String) async throws {
+    let rig = await Rig()
+    let answer = try await rig.database("zones/list", #"{"continuationMarker":"\#(marker)"}"#)
+    #expect(answer.status == 400)
+    #expect(try answer.string("reason")?.contains("continuationMarker") == true)
   }
 
   @Test func `record types that are not wanted are left out`() async throws {

@@ -4,15 +4,28 @@ import RelayEngine
 import RelayWire
 
 extension Doors {
-  /// `zones/list`: the zones the relay has seen and the user may see. The public database has its
-  /// default zone and no other.
-  func listZones(_ database: Database, _ caller: Caller) async throws -> Response {
+  /// `zones/list`: the zones the relay has seen and the user may see, by pages. The public database
+  /// has its default zone and no other.
+  ///
+  /// - Parameter query: the request's, for a marker in the address of a GET.
+  func listZones(
+    _ database: Database, _ body: JSONCursor, query: String?, _ caller: Caller
+  ) async throws -> Response {
+    let limit = try pageLimit(body)
+    let marker =
+      try body.optional("continuationMarker")?.string()
+      ?? PercentText.parameter("continuationMarker", of: query)
+    let after = try marker.map { text throws(WireError) in try ZoneMarker(text: text).zone }
     var zones: [ZoneDigest] = []
     if database != .public {
-      let feed = FeedKey(scope: caller.scope, kind: .database(caller.user, database))
-      try await visible(.feed(feed))
-      zones = try await allZones(of: caller, database)
+      try await visible(.feed(FeedKey(scope: caller.scope, kind: .database(caller.user, database))))
+      zones = try await read { () async throws(StoreError) in
+        try await reader.zones(
+          of: caller.user, database, in: caller.scope, after: after, limit: limit + 1)
+      }
     }
+    let hasMore = zones.count > limit
+    if hasMore { zones.removeLast() }
     var json = JSONWriter(capacity: 64 + zones.count * 224)
     json.beginObject()
     json.key("zones")
@@ -20,6 +33,10 @@ extension Doors {
     if database == .public { write(.publicDefault, head: nil, caller, into: &json) }
     for digest in zones { write(digest.zone, head: digest.head, caller, into: &json) }
     json.endArray()
+    if hasMore, let last = zones.last {
+      json.string("continuationMarker", ZoneMarker(zone: last.zone).text)
+      json.boolean("moreComing", true)
+    }
     json.endObject()
     return Response(json)
   }
@@ -72,22 +89,6 @@ extension Doors {
     try Name.zone(
       item.optional("zoneID") ?? item,
       owner: database == .public ? ZoneID.publicDefault.owner : caller.user, limits)
-  }
-
-  private func allZones(
-    of caller: Caller, _ database: Database
-  ) async throws(WireError) -> [ZoneDigest] {
-    let slice = 1_000
-    var zones: [ZoneDigest] = []
-    while true {
-      let after = zones.last?.zone
-      let more = try await read { () async throws(StoreError) in
-        try await reader.zones(
-          of: caller.user, database, in: caller.scope, after: after, limit: slice)
-      }
-      zones += more
-      if more.count < slice { return zones }
-    }
   }
 
   /// Nil for a default zone, which exists everywhere and cannot be synced.
