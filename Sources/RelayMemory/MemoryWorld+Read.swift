@@ -69,6 +69,17 @@ extension MemoryWorld {
     }
   }
 
+  package func isNearlyFull(_ key: FeedKey) -> Bool {
+    limits.isNearlyFull(key, present: visible(in: key).count { $0.life.isPresent })
+  }
+
+  package func holdings(of key: FeedKey, among subjects: Set<Subject>) -> Holdings {
+    let present = Set(visible(in: key).lazy.filter(\.life.isPresent).map(\.subject))
+    return Holdings(
+      present: present.count, held: present.intersection(subjects),
+      max: limits.subjectsMax(in: key))
+  }
+
   /// In the order saved.
   package func subscriptions(
     of user: UserID, _ database: Database, in scope: Scope, after serial: Position, limit: Int

@@ -46,7 +46,9 @@ package struct MemoryWorld: Sendable {
     tables.subscriptions = home.subscriptions.values.sorted { $0.serial < $1.serial }
     tables.devices = home.devices.values.sorted { $0.key < $1.key }
     tables.grants = home.grants.sorted { $0.key < $1.key }.map(\.value)
-    tables.revocations = home.revocations.values.sorted { ($0.scope, $0.zone) < ($1.scope, $1.zone) }
+    tables.revocations = home.revocations.values.sorted {
+      ($0.scope, $0.zone) < ($1.scope, $1.zone)
+    }
     tables.members = home.members.values.sorted { $0.serial < $1.serial }
     tables.remembered = home.remembered
     tables.outbox = home.outbox.values.sorted {

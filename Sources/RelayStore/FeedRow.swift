@@ -3,14 +3,16 @@ import GRDB
 import RelayCore
 
 /// A feed as its table's row, within one transaction or snapshot.
-struct FeedRow {
+struct FeedRow: Equatable {
   var id: Int64
   var state: FeedState
   var count: Int64
+  /// Subjects that are there; not counted in feeds that are bounded by trimming.
+  var present: Int64
 
   static func find(_ key: FeedKey, in database: GRDB.Database) throws -> FeedRow? {
     let statement = try RawStatement(
-      "SELECT id, head, floor, cleared, gap, count FROM feeds WHERE key = ?", in: database)
+      "SELECT id, head, floor, cleared, gap, count, present FROM feeds WHERE key = ?", in: database)
     defer { statement.reset() }
     statement.bind([UInt8](key.column), at: 1)
     guard try statement.step() else { return nil }
@@ -19,7 +21,7 @@ struct FeedRow {
       state: FeedState(
         head: Position(column: statement.number(1)), floor: Position(column: statement.number(2)),
         cleared: Position(column: statement.number(3)), hasGap: statement.number(4) != 0),
-      count: statement.number(5))
+      count: statement.number(5), present: statement.number(6))
   }
 
   /// A feed that has no row: it holds nothing, and tokens from before an expiry are no good here
@@ -33,28 +35,31 @@ struct FeedRow {
     let statement = try database.cachedStatement(
       sql: """
         INSERT INTO feeds
-          (key, partition, container, environment, owner, head, floor, cleared, gap, count)
-        VALUES (?, ?, ?, ?, ?, 0, ?, 0, 0, 0)
+          (key, partition, container, environment, owner, head, floor, cleared, gap, count, present)
+        VALUES (?, ?, ?, ?, ?, 0, ?, 0, 0, 0, 0)
         """)
     try statement.execute(arguments: [
       key.column, Int(key.partition.number), Self.name(key.scope.container),
       Int(key.scope.environment.rawValue), Self.name(key.owner.name),
       state.floor.column,
     ])
-    return FeedRow(id: database.lastInsertedRowID, state: state, count: 0)
+    return FeedRow(id: database.lastInsertedRowID, state: state, count: 0, present: 0)
   }
 
   func save(in database: GRDB.Database) throws {
     let statement = try RawStatement(
-      "UPDATE feeds SET head = ?, floor = ?, cleared = ?, gap = ?, count = ? WHERE id = ?",
-      in: database)
+      """
+      UPDATE feeds SET head = ?, floor = ?, cleared = ?, gap = ?, count = ?, present = ?
+      WHERE id = ?
+      """, in: database)
     defer { statement.reset() }
     statement.bind(state.head.column, at: 1)
     statement.bind(state.floor.column, at: 2)
     statement.bind(state.cleared.column, at: 3)
     statement.bind(state.hasGap ? 1 : 0, at: 4)
     statement.bind(count, at: 5)
-    statement.bind(id, at: 6)
+    statement.bind(present, at: 6)
+    statement.bind(id, at: 7)
     _ = try statement.step()
   }
 

@@ -17,27 +17,37 @@ struct FeedWriter {
     entries = try EntryStatements(database)
   }
 
-  func apply(_ cut: FeedCut) throws {
+  /// - Returns: whether the feed is nearly full, if that is news.
+  func apply(_ cut: FeedCut) throws -> Bool? {
     var feed = try FeedRow.find(cut.feed, in: database) ?? FeedRow.make(cut.feed, in: database)
     let before = feed
     try raise(&feed, cleared: cut.cleared ?? .zero, floor: cut.floor ?? .zero)
     feed.state.hasGap = cut.gap ?? feed.state.hasGap
-    for delta in cut.deltas { try fold(delta, into: &feed) }
+    let isCounted = !cut.feed.isBounded
+    for delta in cut.deltas { try fold(delta, into: &feed, isCounted: isCounted) }
     for marks in cut.marks { try mark(marks, in: &feed) }
     if cut.feed.isBounded { try bound(&feed) }
-    if feed.state != before.state || feed.count != before.count { try feed.save(in: database) }
+    if feed != before { try feed.save(in: database) }
+    let (was, isNow) = (
+      limits.isNearlyFull(cut.feed, present: Int(before.present)),
+      limits.isNearlyFull(cut.feed, present: Int(feed.present))
+    )
+    return was == isNow ? nil : isNow
   }
 
   private func raise(_ feed: inout FeedRow, cleared: Position, floor: Position) throws {
     if cleared > feed.state.cleared {
       feed.state.cleared = cleared
+      feed.present = 0
       try database.cachedStatement(sql: "INSERT OR IGNORE INTO clearing VALUES (?)")
         .execute(arguments: [feed.id])
     }
     feed.state.floor = max(feed.state.floor, floor, feed.state.cleared)
   }
 
-  private func fold(_ item: SubjectDelta, into feed: inout FeedRow) throws {
+  private func fold(
+    _ item: SubjectDelta, into feed: inout FeedRow, isCounted: Bool
+  ) throws {
     guard item.delta.last.position > feed.state.cleared else { return }
     let key = StoreKey(item.subject).bytes
     let standing = try entries.entry(of: feed.id, key, subject: item.subject)
@@ -48,6 +58,8 @@ struct FeedWriter {
     guard entry != standing else { return }
     try entries.save(entry, of: feed.id, key, kept: at)
     if standing == nil { feed.count += 1 }
+    guard isCounted, entry.life.isPresent != visible?.life.isPresent ?? false else { return }
+    feed.present += entry.life.isPresent ? 1 : -1
   }
 
   /// Reads no more of the feed than the marks name: one user's marks hold up everybody's fold.

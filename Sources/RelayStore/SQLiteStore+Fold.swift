@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 package import RelayCore
 package import RelayEngine
@@ -12,16 +13,19 @@ extension SQLiteStore {
     let result = await relay.write { database in
       if let refusal = self.refusal(to: partitions, leases) { throw refusal }
       var made: [OutboxRow] = []
+      var nearlyFull: [Data: Bool] = [:]
       for part in cut.partitions {
-        made += try Self.fold(part, at: cut.at, limits: limits, in: database)
+        made += try Self.fold(
+          part, at: cut.at, limits: limits, nearlyFull: &nearlyFull, in: database)
       }
       if cut.isLast { try Self.stop(leases, in: database) }
       try database.cachedStatement(sql: "UPDATE meta SET latest = max(latest, ?)")
         .execute(arguments: [cut.at.milliseconds])
       try Self.note(journalled: journalled, in: database)
-      return made
+      return (made: made, nearlyFull: nearlyFull)
     }
-    let made = try settle(result).get()
+    let (made, nearlyFull) = try settle(result).get()
+    note(nearlyFull)
     journal.folded(
       to: Dictionary(cut.partitions.map { ($0.id, $0.cursor) }, uniquingKeysWith: max))
     return made
@@ -35,12 +39,15 @@ extension SQLiteStore {
   }
 
   private static func fold(
-    _ cut: PartitionCut, at: Instant, limits: Limits, in database: GRDB.Database
+    _ cut: PartitionCut, at: Instant, limits: Limits, nearlyFull: inout [Data: Bool],
+    in database: GRDB.Database
   ) throws -> [OutboxRow] {
     let tables = TableWriter(database: database, partition: cut.id)
     guard try tables.advance(to: cut.cursor) else { return [] }
     let feeds = try FeedWriter(database: database, at: at, limits: limits)
-    for feed in cut.feeds { try feeds.apply(feed) }
+    for feed in cut.feeds {
+      if let isNearlyFull = try feeds.apply(feed) { nearlyFull[feed.feed.column] = isNearlyFull }
+    }
     for expiry in cut.expiries { try feeds.expire(expiry, in: cut.id) }
     for key in cut.subscriptionsRemoved { try tables.remove(key) }
     for row in cut.subscriptions { try tables.save(row) }

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 package import RelayCore
 package import RelayEngine
@@ -22,6 +23,8 @@ package final class SQLiteStore: Store {
     /// Set when a commit's outcome is unknown: nothing is written after that.
     var failure: StoreError?
     var isClosed = false
+    /// Keys of feeds near their limit.
+    var nearlyFull: Set<Data> = []
   }
 
   /// Opens the store in `settings.directory`, making its files if there are none.
@@ -46,7 +49,10 @@ package final class SQLiteStore: Store {
     let relay = relay
     let places = try relay.inspect { try PartitionPlaces($0) }
     journal.folded(to: places.cursors)
-    control = Mutex(Control(epochs: places.epochs, eras: places.eras))
+    let limits = settings.limits
+    let nearlyFull = try relay.inspect { try Self.nearlyFull($0, limits) }
+    control = Mutex(
+      Control(epochs: places.epochs, eras: places.eras, nearlyFull: nearlyFull))
   }
 
   package func append(

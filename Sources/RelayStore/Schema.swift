@@ -72,9 +72,13 @@ enum Schema {
       cleared INTEGER NOT NULL,
       -- 1: pages say that changes are missing.
       gap INTEGER NOT NULL,
-      count INTEGER NOT NULL
+      count INTEGER NOT NULL,
+      -- Of a zone's or database's entries those that are visible and not gone.
+      present INTEGER NOT NULL
     ) STRICT;
     CREATE INDEX feeds_by_partition ON feeds (partition);
+    -- Few are so long: those near their limit are found at the start without a look at all feeds.
+    CREATE INDEX feeds_by_present ON feeds (present) WHERE present > 1000;
     -- Forced expiries, for feeds that have no row yet. An empty name or number 0: all.
     CREATE TABLE expiries (
       partition INTEGER NOT NULL,

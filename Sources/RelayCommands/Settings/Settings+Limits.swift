@@ -69,6 +69,8 @@ extension Settings {
       "retiredFor", .span(.hours(1)...(.days(3_650))), default: limits.retiredFor)
     limits.participantsPerZone = section.value(
       "participantsPerZone", many, default: limits.participantsPerZone)
+    limits.zonesPerUser = section.value("zonesPerUser", many, default: limits.zonesPerUser)
+    limits.recordsPerZone = section.value("recordsPerZone", many, default: limits.recordsPerZone)
     // One read mark may move them all, each to a place of its own.
     limits.notificationsPerUser = section.value(
       "notificationsPerUser", .count(1...65_536), default: limits.notificationsPerUser)

@@ -42,6 +42,8 @@ package enum Refusal: Error, Hashable, Sendable {
   case tooManyDevices(max: Int, roomIn: Span? = nil)
   case tooManyParticipants(max: Int)
   case tooManyReadMarks(max: Int)
+  case tooManyZones(max: Int)
+  case tooManyRecords(max: Int)
   case unknownSubscription
   case zoneNotFound
 }

@@ -11,6 +11,12 @@ package struct Limits: Hashable, Sendable {
   /// So long the courier's address of a device holds that has no other; then it is retired.
   package var courierAddressFor = Span.hours(12)
   package var participantsPerZone = 10_000
+  /// Zones that a user's private or shared database lists.
+  package var zonesPerUser = 100_000
+  package var recordsPerZone = 1_000_000
+  /// A feed that lacks no more than this of its limit is looked at before it takes another subject:
+  /// at least what one request may add.
+  package var nearlyFull = 10_000
   package var notificationsPerUser = 10_000
   /// Ids in a user's read marks that wait for a fold, repeated ones included.
   package var readMarksPerUser = 2_000

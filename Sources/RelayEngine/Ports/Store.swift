@@ -72,6 +72,15 @@ package protocol FeedReader: Sendable {
     of user: UserID, _ database: Database, in scope: Scope, after zone: ZoneID?, limit: Int
   ) async throws(StoreError) -> [ZoneDigest]
 
+  /// Whether a feed may have no room for all that one request could add. Costs nothing: most feeds
+  /// are nowhere near their limit. As of the last fold.
+  func isNearlyFull(_ feed: FeedKey) -> Bool
+
+  /// How full a zone's or database's feed is, and which of these subjects it holds.
+  func holdings(
+    of feed: FeedKey, among subjects: Set<Subject>
+  ) async throws(StoreError) -> Holdings
+
   /// The place at the head of a feed: where a client goes on from after an expiry.
   func head(of feed: FeedKey) async throws(StoreError) -> Place
 

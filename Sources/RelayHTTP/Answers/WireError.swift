@@ -86,6 +86,14 @@ package struct WireError: Error, Hashable, Sendable {
       self.init(
         .throttled, "a zone has at most \(max) participants; revoke one first",
         retryAfterSeconds: 3_600)
+    case .tooManyZones(let max):
+      self.init(
+        .throttled, "a user's database has at most \(max) zones; delete one first",
+        retryAfterSeconds: 3_600)
+    case .tooManyRecords(let max):
+      self.init(
+        .throttled, "a zone has at most \(max) records; delete one first",
+        retryAfterSeconds: 3_600)
     case .tooManyReadMarks(let max):
       self.init(
         .throttled,

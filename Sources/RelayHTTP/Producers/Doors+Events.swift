@@ -11,6 +11,7 @@ extension Doors {
     _ request: Request, _ gate: ScopeGate, on channel: any Channel
   ) async throws -> Response {
     var arrival = try await arrival(of: request, gate, on: channel)
+    arrival.reject(try await withoutRoom(arrival.facts))
     relay.refused(changes: arrival.result.rejectedCount)
     let answers = try await submit(arrival.facts, for: arrival.caller)
     for (item, answer) in zip(arrival.items, answers) {
@@ -133,6 +134,16 @@ private struct Arrival {
   /// Of each fact its event's place and id.
   var items: [(index: Int, id: String?)] = []
   var result = IntakeResult()
+
+  /// - Parameter refused: by the places of their facts.
+  mutating func reject(_ refused: [Int: Refusal]) {
+    guard !refused.isEmpty else { return }
+    for (place, refusal) in refused {
+      result.reject(items[place].index, items[place].id, WireError(refusal))
+    }
+    let left = facts.indices.filter { refused[$0] == nil }
+    (facts, items) = (left.map { facts[$0] }, left.map { items[$0] })
+  }
 }
 
 /// One event of a request, as far as it could be read.

@@ -16,6 +16,14 @@ extension MemoryStore {
     }
   }
 
+  package func isNearlyFull(_ feed: FeedKey) -> Bool { world.isNearlyFull(feed) }
+
+  package func holdings(
+    of feed: FeedKey, among subjects: Set<Subject>
+  ) async throws(StoreError) -> Holdings {
+    try read { world throws(StoreError) in world.holdings(of: feed, among: subjects) }
+  }
+
   package func head(of feed: FeedKey) async throws(StoreError) -> Place {
     try read { world throws(StoreError) in world.head(of: feed) }
   }

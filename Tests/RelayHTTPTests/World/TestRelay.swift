@@ -112,6 +112,16 @@ final class TestRelay: Relaying, FeedReader {
     }
   }
 
+  func isNearlyFull(_ feed: FeedKey) -> Bool {
+    world.withLock { $0.stored.isNearlyFull(feed) }
+  }
+
+  func holdings(
+    of feed: FeedKey, among subjects: Set<Subject>
+  ) async throws(StoreError) -> Holdings {
+    try read { $0.stored.holdings(of: feed, among: subjects) }
+  }
+
   func head(of feed: FeedKey) async throws(StoreError) -> Place {
     try read { $0.stored.head(of: feed) }
   }

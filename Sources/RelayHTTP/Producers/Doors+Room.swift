@@ -1,0 +1,44 @@
+import RelayCore
+import RelayEngine
+
+extension Doors {
+  /// Changes that would bring a zone or a database beyond its limit, by index. Only what is near
+  /// its limit is looked at, and then after all that was answered before is visible in it.
+  func withoutRoom(_ facts: [Fact]) async throws(WireError) -> [Int: Refusal] {
+    var asked: [FeedKey: Set<Subject>] = [:]
+    for case .change(let change) in facts {
+      let places = change.places + [change.removed].compactMap(\.self)
+      for place in places where reader.isNearlyFull(place.feed) {
+        asked[place.feed, default: []].insert(place.subject)
+      }
+    }
+    guard !asked.isEmpty else { return [:] }
+    var rooms: [FeedKey: Holdings] = [:]
+    for (feed, subjects) in asked {
+      try await visible(.feed(feed))
+      rooms[feed] = try await read { () async throws(StoreError) in
+        try await reader.holdings(of: feed, among: subjects)
+      }
+    }
+    var refused: [Int: Refusal] = [:]
+    for (index, fact) in facts.enumerated() {
+      guard case .change(let change) = fact else { continue }
+      if let refusal = Self.refusal(of: change, rooms) {
+        refused[index] = refusal
+        continue
+      }
+      for place in change.places { rooms[place.feed]?.add(place.subject) }
+      if let gone = change.removed { rooms[gone.feed]?.remove(gone.subject) }
+    }
+    return refused
+  }
+
+  private static func refusal(of change: Change, _ rooms: [FeedKey: Holdings]) -> Refusal? {
+    for place in change.places {
+      guard let room = rooms[place.feed], !room.hasRoom(for: place.subject) else { continue }
+      if case .zone = place.feed.kind { return .tooManyRecords(max: room.max) }
+      return .tooManyZones(max: room.max)
+    }
+    return nil
+  }
+}

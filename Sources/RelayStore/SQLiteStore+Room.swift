@@ -1,0 +1,61 @@
+import Foundation
+import GRDB
+package import RelayCore
+package import RelayEngine
+import Synchronization
+
+/// Which feeds are near their limit: known without a look at the tables, because every request of a
+/// producer asks.
+extension SQLiteStore {
+  package func isNearlyFull(_ feed: FeedKey) -> Bool {
+    let limits = settings.limits
+    if limits.isNearlyFull(feed, present: 0) { return true }
+    let isAny = control.withLock { !$0.nearlyFull.isEmpty }
+    guard isAny else { return false }
+    let key = feed.column
+    return control.withLock { $0.nearlyFull.contains(key) }
+  }
+
+  package func holdings(
+    of feed: FeedKey, among subjects: Set<Subject>
+  ) async throws(StoreError) -> Holdings {
+    let max = settings.limits.subjectsMax(in: feed)
+    return try await relay.read { database in
+      guard let row = try FeedRow.find(feed, in: database) else {
+        return Holdings(present: 0, held: [], max: max)
+      }
+      let statement = try database.cachedStatement(
+        sql: "SELECT position FROM entries WHERE feed = ? AND subject = ? AND gone = 0")
+      let held = try subjects.filter { subject in
+        let key = Data(StoreKey(subject).bytes)
+        let found = try Row.fetchOne(statement, arguments: [row.id, key])
+        return found.map { Position(column: $0[0]) > row.state.cleared } ?? false
+      }
+      return Holdings(present: Int(row.present), held: held, max: max)
+    }
+  }
+
+  /// A fold is durable that filled feeds, or emptied them.
+  func note(_ nearlyFull: [Data: Bool]) {
+    guard !nearlyFull.isEmpty else { return }
+    control.withLock { control in
+      for (feed, isNearlyFull) in nearlyFull {
+        if isNearlyFull {
+          control.nearlyFull.insert(feed)
+        } else {
+          control.nearlyFull.remove(feed)
+        }
+      }
+    }
+  }
+
+  /// Those of an earlier life. One too many costs a look at it.
+  static func nearlyFull(_ database: GRDB.Database, _ limits: Limits) throws -> Set<Data> {
+    let least = min(limits.recordsPerZone, limits.zonesPerUser) - limits.nearlyFull
+    let (index, term) =
+      least > 1_000 ? ("INDEXED BY feeds_by_present", "AND present > 1000") : ("", "")
+    return try Data.fetchSet(
+      database, sql: "SELECT key FROM feeds \(index) WHERE present >= ? \(term)",
+      arguments: [max(1, least)])
+  }
+}

@@ -1,0 +1,68 @@
+import RelayCore
+import RelayEngine
+import RelayStore
+import Testing
+
+/// How full a zone or a database is, and whether that is worth a look.
+@Suite struct HoldingsConformance {
+  private static func limits() -> Limits {
+    var limits = Limits()
+    limits.recordsPerZone = 6
+    limits.nearlyFull = 2
+    return limits
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `what is present counts, and what is gone or cleared does not`(
+    kind: StoreKind
+  ) async throws {
+    let home = try kind.home(Self.limits())
+    var bench = try await Bench(home)
+    let feed = bench.feed
+    func present() async throws -> Int {
+      try await bench.store.holdings(of: feed, among: []).present
+    }
+    #expect(try await present() == 0, "there is no feed yet")
+    try await bench.makeZone()
+    for name in ["a", "b", "c"] { _ = try await bench.record(name, .created) }
+    _ = try await bench.record("a", .updated)
+    #expect(try await present() == 3)
+    _ = try await bench.record("b", .deleted)
+    _ = try await bench.record("never", .deleted)
+    #expect(try await present() == 2)
+    _ = try await bench.record("b", .created)
+    let subjects: Set<Subject> = [.record("b"), .record("never"), .record("x")]
+    #expect(
+      try await bench.store.holdings(of: feed, among: subjects)
+        == Holdings(present: 3, held: [.record("b")], max: 6))
+    try await bench.end(bench.zone(), .deleted)
+    #expect(
+      try await bench.store.holdings(of: feed, among: subjects)
+        == Holdings(present: 0, held: [], max: 6))
+    try await bench.makeZone()
+    _ = try await bench.record("c", .updated)
+    #expect(try await present() == 1)
+    #expect(try await bench.store.holdings(of: bench.privates, among: []).present == 1)
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a feed is looked at from its margin on, also after a restart`(
+    kind: StoreKind
+  ) async throws {
+    let home = try kind.home(Self.limits())
+    var bench = try await Bench(home)
+    try await bench.makeZone()
+    for name in ["a", "b", "c"] { _ = try await bench.record(name, .created) }
+    #expect(!bench.store.isNearlyFull(bench.feed))
+    _ = try await bench.record("d", .created)
+    #expect(bench.store.isNearlyFull(bench.feed))
+    #expect(!bench.store.isNearlyFull(bench.privates) && !bench.store.isNearlyFull(bench.notices))
+    let again = try await Bench(home.crashed(), era: 7_000)
+    #expect(again.store.isNearlyFull(again.feed))
+    _ = try await bench.record("d", .deleted)
+    #expect(!bench.store.isNearlyFull(bench.feed))
+    _ = try await bench.record("d", .created)
+    try await bench.end(bench.zone(), .purged)
+    #expect(!bench.store.isNearlyFull(bench.feed))
+  }
+}
