@@ -160,9 +160,9 @@ private final class HeldStore: Store {
     try await store.load(lease)
   }
   func journal(
-    _ partition: PartitionID, after: Ordinal, limit: Int
-  ) async throws(StoreError) -> [JournalEntry] {
-    try await store.journal(partition, after: after, limit: limit)
+    after place: JournalPlace?, beyond cursors: [PartitionID: Ordinal], limit: Int
+  ) async throws(StoreError) -> JournalPart {
+    try await store.journal(after: place, beyond: cursors, limit: limit)
   }
   func latestInstant() async throws(StoreError) -> Instant { try await store.latestInstant() }
   func trim(
@@ -183,10 +183,21 @@ private final class HeldStore: Store {
     try await store.zones(of: user, database, in: scope, after: zone, limit: limit)
   }
   func head(of feed: FeedKey) async throws(StoreError) -> Place { try await store.head(of: feed) }
+  func isNearlyFull(_ feed: FeedKey) -> Bool { store.isNearlyFull(feed) }
+  func holdings(
+    of feed: FeedKey, among subjects: Set<Subject>
+  ) async throws(StoreError) -> Holdings {
+    try await store.holdings(of: feed, among: subjects)
+  }
   func subscriptions(
-    of user: UserID, _ database: Database, in scope: Scope
+    of user: UserID, _ database: Database, in scope: Scope, after serial: Position, limit: Int
+  ) async throws(StoreError) -> [SubscriptionRow] {
+    try await store.subscriptions(of: user, database, in: scope, after: serial, limit: limit)
+  }
+  func subscriptions(
+    named ids: [SubscriptionID], of user: UserID, _ database: Database, in scope: Scope
   ) async throws(StoreError) -> [Subscription] {
-    try await store.subscriptions(of: user, database, in: scope)
+    try await store.subscriptions(named: ids, of: user, database, in: scope)
   }
   func devices(of user: UserID?, in scope: Scope?, limit: Int) async throws(StoreError)
     -> [DeviceRow]

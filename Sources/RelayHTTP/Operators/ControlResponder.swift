@@ -75,7 +75,9 @@ package struct ControlResponder: HTTPResponder {
 
   /// Unregisters an installation, whoever's it is, as its app would.
   private func forget(_ request: Request) async throws -> Response {
-    let bytes = try await bodies.collect(request, upTo: desk.limits.bodyBytes)
+    let room = bodies.room(for: .operators)
+    defer { room.leave() }
+    let bytes = try await room.collect(request, upTo: desk.limits.bodyBytes)
     let named = try JSONTree(bytes).root.object().required("client")
     guard let client = ClientID(text: try named.string()) else {
       throw named.problem("must be a UUID")

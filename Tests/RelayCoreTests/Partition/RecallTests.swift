@@ -70,7 +70,10 @@ import Testing
     for device in 0..<5 {
       let id = PushAttempt.ID(partition: PartitionID(0), device: device, serial: UInt64(device + 1))
       route.began(id)
-      _ = route.ended(.later(after: nil, .recalled, .init("taken back")), of: id, at: .s(0))
+      let subject = Pruning.Subject(
+        user: UserID("_user\(device)"), client: Sample.client(1), hasTaken: true)
+      _ = route.ended(
+        .later(after: nil, .recalled, .init("taken back")), of: id, about: subject, at: .s(0))
     }
     #expect(!route.isStopped && route.inFlight == 0 && route.lastError == nil)
   }
