@@ -73,9 +73,11 @@ import Testing
         #"{"apnsEnvironment":"development","apnsToken":"\#(token)","clientId":"\#(client)"}"#
       _ = try await rig.device("tokens/register", body)
     }
+    _ = try await rig.device("tokens/list")
     let body = #"{"client":"\#(Rig.tablet)"}"#
     let answer = try await rig.send(.post, "/devices/forget", body, control: true)
     #expect(answer.status == 200 && answer.text == #"{"forgotten":1}"#)
+    _ = try await rig.device("tokens/list")
     let left = try await rig.send(.get, "/devices", control: true)
     #expect(try left.each("devices", "clientId") == [Rig.phone])
     #expect(try await rig.send(.post, "/devices/forget", body, control: true).status == 404)

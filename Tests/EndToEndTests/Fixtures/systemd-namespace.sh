@@ -217,7 +217,7 @@ holds "the watchdog is beaten for longer than its interval" patient beats
 holds "by the same process" is $service MainPID "$pid"
 
 # What the sandbox refuses shows as failures of a library, or as denied calls.
-at_peace() { ! within journalctl -q -u $service -o cat | grep -iE 'failed|not permitted|denied'; }
+at_peace() { ! within journalctl -q -u $service -o cat | grep -iwE 'failed|not permitted|denied'; }
 holds "the sandbox refuses nothing that it needs" at_peace
 
 # --- devices, a producer, and what they hold ----------------------------------------------------

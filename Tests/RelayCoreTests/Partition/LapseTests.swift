@@ -95,9 +95,11 @@ import Testing
     var census = Census()
     rig.partition.count(into: &census, at: rig.now)
     #expect(census.oldestPending == rig.now)
+    rig.now = rig.now + .hours(12)
+    _ = lapse(&rig)
     census = Census()
-    rig.partition.count(into: &census, at: rig.now + .hours(12))
-    #expect(census.oldestPending == nil)
+    rig.partition.count(into: &census, at: rig.now)
+    #expect(census.oldestPending == nil && census.retired == 1)
   }
 
   /// P11: timers are one a slot, however often devices come and go.

@@ -34,11 +34,17 @@ import Testing
       return []
     }
     try await EngineWorld.run(script, limits: limits) { world in
-      async let first = Self.send(world.engine, 1, Handover(), within: 800)
-      while !isAsked.withLock({ $0 }) { await Task.yield() }
+      async let first = Self.send(world.engine, 1, Handover(), within: 3_000)
+      while !isAsked.withLock({ $0 }) {
+        try Task.checkCancellation()
+        await Task.yield()
+      }
       let handover = Handover()
       async let second = Self.send(world.engine, 2, handover)
-      while world.engine.status.waiting == 0 { await Task.yield() }
+      while world.engine.status.waiting == 0 {
+        try Task.checkCancellation()
+        await Task.yield()
+      }
       #expect(handover.takeBack { Issue.record("it was not leaving") })
       #expect(await first.failure?.code == .timeout)
       let failure = await second.failure
@@ -75,7 +81,10 @@ import Testing
     try await EngineWorld.run(script, limits: limits) { world in
       let handover = Handover()
       async let outcome = Self.send(world.engine, 1, handover, within: 800)
-      while !isAsked.withLock({ $0 }) { await Task.yield() }
+      while !isAsked.withLock({ $0 }) {
+        try Task.checkCancellation()
+        await Task.yield()
+      }
       let hasLeft = Mutex(false)
       if handover.takeBack({ hasLeft.withLock { $0 = true } }) { hasLeft.withLock { $0 = true } }
       while !hasLeft.withLock({ $0 }) { await Task.yield() }
