@@ -133,6 +133,7 @@ extension Lane {
     ledger.settle(pending.deliveries, as: end)
     if case .inFlight(let attempt) = state, attempt.alert != nil { ledger.settle(1, as: end) }
     pending = PendingSet()
+    freshSince = nil
     grace = nil
     state = .idle
   }

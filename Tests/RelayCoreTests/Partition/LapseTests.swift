@@ -99,7 +99,8 @@ import Testing
     _ = lapse(&rig)
     census = Census()
     rig.partition.count(into: &census, at: rig.now)
-    #expect(census.oldestPending == nil && census.retired == 1)
+    #expect(census.retired == 1)
+    #expect(census.oldestPending == nil)
   }
 
   /// P11: timers are one a slot, however often devices come and go.
