@@ -3,8 +3,6 @@
 struct FieldChoice {
   private let change: Change
   private let record: RecordChange?
-  /// By name the places of the record's fields; made when it is first needed.
-  private var places: [String: Int]?
   private var last: (names: [String], change: Change)?
 
   init(_ change: Change) {
@@ -27,23 +25,13 @@ struct FieldChoice {
     if names.isEmpty {
       slim.fields = []
     } else {
-      let places = self.places ?? Self.places(of: record)
-      self.places = places
-      slim.fields = names.compactMap { places[$0] }.sorted().map { record.fields[$0] }
+      slim.fields = names.compactMap { record.fields.place(of: $0) }.sorted().map {
+        record.fields[$0]
+      }
     }
     var change = change
     change.event = .record(slim)
     last = (names, change)
     return change
-  }
-
-  /// Where a producer names a field twice, the first one counts.
-  private static func places(of record: RecordChange) -> [String: Int] {
-    var places: [String: Int] = [:]
-    places.reserveCapacity(record.fields.count)
-    for (place, field) in record.fields.enumerated() where places[field.name] == nil {
-      places[field.name] = place
-    }
-    return places
   }
 }

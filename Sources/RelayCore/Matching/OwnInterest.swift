@@ -46,12 +46,16 @@ extension Subscription {
   /// What of a record's values it reads, to decide or to show; `isWhole`: all of them.
   fileprivate var fieldsRead: (names: Set<String>, isWhole: Bool) {
     guard case .query(let rule) = rule else { return ([], false) }
-    var names = Set(info.desiredKeys + info.alert.bodyArguments + info.alert.titleArguments)
-    names.formUnion(info.alert.subtitleArguments)
-    if let key = info.collapseKey { names.insert(key) }
-    for filter in rule.filters { names.insert(filter.field) }
+    var all = info.desiredKeys + info.alert.bodyArguments + info.alert.titleArguments
+    all += info.alert.subtitleArguments
+    if let key = info.collapseKey { all.append(key) }
+    for filter in rule.filters { all.append(filter.field) }
+    // Swift's sets take two Unicode spellings of a name for one, and would lose a field. CloudKit's
+    // names are ASCII; for others the whole record is sent.
+    let isASCII = all.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } }
+    var names = Set(all)
     let isWhole = names.remove(QueryRule.Filter.wholeRecord) != nil
-    return (names, isWhole)
+    return (names, isWhole || !isASCII)
   }
 
   /// What other partitions must send for it; nil: it hears of changes in its own, or reads none of

@@ -120,7 +120,8 @@ extension Partition {
   /// All whom it concerns, if they are few enough to be stepped with the change itself; nil: it
   /// goes on in slices from the beginning.
   private func few(for out: FanOut) -> Part? {
-    let part = part(of: out, limit: fewest)
+    // All that `mayFanOut` counts are looked at: what it calls few never goes on in slices.
+    let part = part(of: out, limit: fewest, atLeast: fewest)
     return part.next == nil ? part : nil
   }
 
@@ -138,11 +139,11 @@ extension Partition {
     return part
   }
 
-  private func part(of out: FanOut, limit: Int) -> Part {
+  private func part(of out: FanOut, limit: Int, atLeast: Int = 0) -> Part {
     switch (out.change.database, out.change.event) {
     case (.public, .record):
       let page = index.publicMatches(
-        out.change, after: out.cursor, before: out.origin, limit: limit)
+        out.change, after: out.cursor, before: out.origin, limit: limit, atLeast: atLeast)
       return Part(subscribers: page.hits, next: page.next)
     case (.public, _):
       return Part()

@@ -42,27 +42,10 @@ package struct SubscriptionIndex: Sendable {
   /// By user: what its subscriptions count for their bound in bytes.
   private var bytes: [Int] = []
   private var postings: [PublicKey: Postings] = [:]
-  private var named: [NamingKey: NamedFields] = [:]
 
   private struct PublicKey: Hashable {
     var scope: Scope
     var recordType: String
-  }
-
-  private struct NamingKey: Hashable {
-    var scope: Scope
-    var database: Database
-
-    init(_ database: Database, _ scope: Scope) {
-      self.scope = scope
-      self.database = database
-    }
-
-    /// Nil: its changes come from no other partition.
-    init?(_ subscription: Subscription, in scope: Scope) {
-      guard subscription.database != .private else { return nil }
-      self.init(subscription.database, scope)
-    }
   }
 
   package init() {}
@@ -72,15 +55,9 @@ package struct SubscriptionIndex: Sendable {
   /// What a user's subscriptions count together (`Subscription.bytes`).
   package func bytes(of user: Int) -> Int { user < bytes.count ? bytes[user] : 0 }
 
-  /// The fields that subscriptions to the public database, or to shared ones, name: what a change
-  /// forwarded to this partition has to carry.
-  package func namedFields(_ database: Database, in scope: Scope) -> NamedFields {
-    named[NamingKey(database, scope)] ?? NamedFields()
-  }
-
   /// True if nothing is indexed; for tests.
   var isWithoutPostings: Bool {
-    postings.isEmpty && named.isEmpty && bytes.allSatisfy { $0 == 0 }
+    postings.isEmpty && bytes.allSatisfy { $0 == 0 }
   }
 
   package func find(_ id: SubscriptionID, _ database: Database, of user: Int) -> Held? {
@@ -102,9 +79,6 @@ package struct SubscriptionIndex: Sendable {
     } else {
       held[user].insert(new, at: place)
     }
-    if let naming = NamingKey(new.subscription, in: scope) {
-      named[naming, default: NamedFields()].add(new.subscription)
-    }
     guard case .query(let rule) = new.subscription.rule, new.subscription.database == .public
     else { return }
     postings[PublicKey(scope: scope, recordType: rule.recordType), default: Postings()]
@@ -120,10 +94,6 @@ package struct SubscriptionIndex: Sendable {
 
   private mutating func forget(_ old: Held, of user: Int, in scope: Scope) {
     bytes[user] -= old.subscription.bytes
-    if let naming = NamingKey(old.subscription, in: scope) {
-      named[naming]?.remove(old.subscription)
-      if named[naming]?.isEmpty == true { named[naming] = nil }
-    }
     guard case .query(let rule) = old.subscription.rule, old.subscription.database == .public
     else { return }
     let key = PublicKey(scope: scope, recordType: rule.recordType)
@@ -169,16 +139,21 @@ package struct SubscriptionIndex: Sendable {
   /// Public subscriptions that a change of a record fires, after `cursor` and saved before
   /// `ordinal`: at most `limit`, and fewer where many had to be looked at in vain, so that one call
   /// takes a bounded time. Costs what it looks at, however many others there are.
+  ///
+  /// - Parameter atLeast: so many are looked at, whatever they cost.
   package func publicMatches(
-    _ change: Change, after cursor: Position, before ordinal: Ordinal, limit: Int
+    _ change: Change, after cursor: Position, before ordinal: Ordinal, limit: Int,
+    atLeast: Int = 0
   ) -> Page {
     var reading = ChangeReading(change)
-    return publicMatches(&reading, after: cursor, before: ordinal, limit: limit)
+    return publicMatches(
+      &reading, after: cursor, before: ordinal, limit: limit, atLeast: atLeast)
   }
 
   /// The same, and what it cost.
   func publicMatches(
-    _ reading: inout ChangeReading, after cursor: Position, before ordinal: Ordinal, limit: Int
+    _ reading: inout ChangeReading, after cursor: Position, before ordinal: Ordinal, limit: Int,
+    atLeast: Int = 0
   ) -> Page {
     var page = Page()
     guard let record = reading.record,
@@ -187,8 +162,9 @@ package struct SubscriptionIndex: Sendable {
     var merge = SerialMerge(postings.lists(for: record), after: cursor)
     let workMax = (limit + 1) * Self.workPerHit
     var last = cursor
+    var looks = 0
     while let item = merge.next(), item.serial.ordinal < ordinal {
-      if reading.work >= workMax {
+      if reading.work >= workMax, looks >= atLeast {
         page.next = last
         return page
       }
@@ -200,6 +176,7 @@ package struct SubscriptionIndex: Sendable {
         page.hits.append(Hit(user: item.user, held: item.held))
       }
       last = item.serial
+      looks += 1
     }
     return page
   }

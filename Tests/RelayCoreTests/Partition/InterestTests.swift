@@ -30,6 +30,17 @@ import Testing
     return record.fields.map(\.name)
   }
 
+  @Test func twoSpellingsOfAFieldsNameAreTwoFields() {
+    var own = OwnInterest()
+    var info = NotificationInfo()
+    info.desiredKeys = ["caf\u{e9}", "cafe\u{301}"]
+    own.add(
+      Subscription(
+        id: SubscriptionID("s"), database: .public, rule: .query(QueryRule(recordType: "Article")),
+        info: info))
+    #expect(own.fields == .all, "a list of names would lose one of the two")
+  }
+
   @Test func aPublicChangeGoesWhereItsTypeIsSubscribedAndCarriesWhatIsRead() {
     var rig = PartitionRig(ZoneID.publicDefault.owner)
     let other = Interest.Key(scope: Sample.scope, database: .public, recordType: "Note")
