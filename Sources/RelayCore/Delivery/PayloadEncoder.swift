@@ -1,6 +1,6 @@
 /// Makes payloads. Always within the limit: first `zr.z` is cut (`m`), then `ck` and `aps` are
-/// pruned in CloudKit's documented order (`p`), then in ours; `sid` is never dropped. An alert keeps
-/// something to be seen: its texts are shortened, the longest first.
+/// pruned in CloudKit's documented order (`p`), then in ours; `sid` is never dropped. An alert
+/// keeps something to be seen: its texts are shortened, the longest first.
 package enum PayloadEncoder {
   /// - Parameter aim: smaller than `bytesMax` if it can be as small.
   package static func encode(_ text: WakeText, bytesMax: Int, aim: Int? = nil) -> Payload {

@@ -16,8 +16,8 @@ package enum Answer: Hashable, Sendable {
     /// Its deltas are in the store.
     case folded
     /// Folded, every partition it was forwarded to has stepped it, and every push that it takes
-    /// back has left or cannot leave any more: a revocation, a zone's end, a takeover of an address,
-    /// a sign-out, the first interest in a public database (P9).
+    /// back has left or cannot leave any more: a revocation, a zone's end, a takeover of an
+    /// address, a sign-out, the first interest in a public database (P9).
     case settled
     /// Settled, and so is all that its partition forwarded before: what must hold before it is
     /// answered, and was asked for before, is answered no sooner than the first.

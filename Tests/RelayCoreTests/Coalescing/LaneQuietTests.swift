@@ -64,7 +64,7 @@ import Testing
     #expect(again?.isAlert == false && again?.isLadder == true)
   }
 
-  /// P5: the alert budget is spent, so what the alert says about its zone goes by a background wake.
+  /// P5: the alert budget is spent, so a background wake tells what the alert says of its zone.
   @Test func anAlertThatRunsTheAppAndWaitsForItsBudgetDoesNotHoldItsZoneUp() {
     var rig = LaneRig()
     rig.policy.alert = Budget.Rule(max: 1, per: .hours(1))
