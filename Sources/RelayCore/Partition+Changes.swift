@@ -5,11 +5,15 @@ extension Partition {
   mutating func take(
     _ change: Change, _ step: Step, _ effects: inout [Effect]
   ) -> (Answer, Answer.Moment) {
-    if case .granted(let user) = change.event, isFull(change, for: user) {
-      return (.refused(.tooManyParticipants(max: limits.participantsPerZone)), .stepped)
-    }
     if let last = memory.forget(at: step.at, limits: limits) {
       rows.forgotten = max(rows.forgotten, last)
+    }
+    // A repeat is a duplicate, whether or not there is room for it now. What is refused is not
+    // remembered: its producer may send it again.
+    if case .granted(let user) = change.event, !memory.contains(change.fingerprint),
+      isFull(change, for: user)
+    {
+      return (.refused(.tooManyParticipants(max: limits.participantsPerZone)), .stepped)
     }
     let item = Remembered(ordinal: step.ordinal, at: step.at, fingerprint: change.fingerprint)
     guard memory.remember(item) else {
@@ -114,7 +118,7 @@ extension Change {
     return endsZone
   }
 
-  var zoneFeed: FeedKey { FeedKey(scope: scope, kind: .zone(zone)) }
+  package var zoneFeed: FeedKey { FeedKey(scope: scope, kind: .zone(zone)) }
   var ownerFeed: FeedKey { FeedKey(scope: scope, kind: .database(zone.owner, .private)) }
 
   func touch(_ verb: Touch.Verb, _ position: Position, _ detail: Detail) -> Touch {

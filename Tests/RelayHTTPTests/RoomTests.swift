@@ -54,6 +54,20 @@ import Testing
     #expect(try await report(rig, anew) == (3, [Self.full]), "in one request too")
   }
 
+  @Test func `what ends a zone makes room for what follows in the same request`() async throws {
+    let rig = await rig()
+    let first = ["A", "B", "C"].map { event("record.created", $0) }
+    #expect(try await report(rig, first) == (3, []))
+    let anew = ["D", "E", "F", "G"].map { event("record.created", $0) }
+    #expect(try await report(rig, [event("zone.reset", nil)] + anew) == (4, [Self.full]))
+    #expect(try await report(rig, [event("zone.created", nil, zone: "Two")]) == (1, []))
+    let instead = [
+      event("zone.deleted", nil, zone: "Two"), event("zone.created", nil, zone: "Three"),
+      event("zone.created", nil, zone: "Four"),
+    ]
+    #expect(try await report(rig, instead) == (2, [Self.tooMany]))
+  }
+
   @Test func `a user has as many zones as the limit says`() async throws {
     let rig = await rig()
     #expect(try await report(rig, [event("zone.created", nil, zone: "One")]) == (1, []))

@@ -24,6 +24,8 @@ package struct Holdings: Hashable, Sendable {
   package mutating func remove(_ subject: Subject) {
     if held.remove(subject) != nil { present -= 1 }
   }
+
+  package mutating func removeAll() { (present, held) = (0, []) }
 }
 
 extension Limits {
@@ -59,9 +61,15 @@ extension Change {
     }
   }
 
-  /// What it takes out of its zone's feed.
-  package var removed: (feed: FeedKey, subject: Subject)? {
-    guard case .record(let record) = event, record.verb == .deleted else { return nil }
-    return (zoneFeed, .record(record.name))
+  /// What it takes out of which feeds.
+  package var removed: [(feed: FeedKey, subject: Subject)] {
+    switch event {
+    case .record(let record) where record.verb == .deleted:
+      [(zoneFeed, .record(record.name))]
+    case .revoked(let user):
+      [(FeedKey(scope: scope, kind: .database(user, .shared)), .zone(zone))]
+    case .zone where endsZone: [(ownerFeed, .zone(zone))]
+    case .record, .granted, .zone: []
+    }
   }
 }

@@ -14,6 +14,8 @@ package struct IdMemory: Sendable {
   /// - Parameter index: 0 is the oldest.
   subscript(index: Int) -> Remembered? { index < order.count ? order[index] : nil }
 
+  func contains(_ fingerprint: UInt64) -> Bool { known.contains(fingerprint) }
+
   /// - Returns: false if it is remembered already.
   package mutating func remember(_ item: Remembered) -> Bool {
     guard known.insert(item.fingerprint).inserted else { return false }

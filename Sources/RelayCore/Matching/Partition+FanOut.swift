@@ -202,7 +202,7 @@ extension FanOut {
 }
 
 extension Change {
-  var endsZone: Bool {
+  package var endsZone: Bool {
     guard case .zone(let change) = event else { return false }
     return change != .created
   }

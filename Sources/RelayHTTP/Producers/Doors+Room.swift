@@ -7,8 +7,7 @@ extension Doors {
   func withoutRoom(_ facts: [Fact]) async throws(WireError) -> [Int: Refusal] {
     var asked: [FeedKey: Set<Subject>] = [:]
     for case .change(let change) in facts {
-      let places = change.places + [change.removed].compactMap(\.self)
-      for place in places where reader.isNearlyFull(place.feed) {
+      for place in change.places + change.removed where reader.isNearlyFull(place.feed) {
         asked[place.feed, default: []].insert(place.subject)
       }
     }
@@ -28,7 +27,8 @@ extension Doors {
         continue
       }
       for place in change.places { rooms[place.feed]?.add(place.subject) }
-      if let gone = change.removed { rooms[gone.feed]?.remove(gone.subject) }
+      for gone in change.removed { rooms[gone.feed]?.remove(gone.subject) }
+      if change.endsZone { rooms[change.zoneFeed]?.removeAll() }
     }
     return refused
   }

@@ -96,6 +96,17 @@ import Testing
     #expect(rig.fold().grants.filter(\.isActive).map(\.participant).count == 2)
   }
 
+  @Test func aRepeatedGrantIsADuplicateThoughTheZoneIsFullByNow() {
+    var limits = Limits()
+    limits.participantsPerZone = 1
+    var rig = PartitionRig(limits: limits)
+    let first = rig.make(.granted(UserID("_u1")))
+    #expect(rig.step(.change(first)) == .accepted)
+    rig.change(.revoked(UserID("_u1")))
+    rig.change(.granted(UserID("_u2")))
+    #expect(rig.step(.change(first)) == .duplicate)
+  }
+
   @Test func aUserOfWhomNothingIsLeftIsForgotten() {
     var rig = PartitionRig(guest)
     func isKnown(_ rig: PartitionRig) -> Bool {
