@@ -73,6 +73,8 @@ struct EngineLoop: ~Copyable {
     let alarm = Alarm { inbox.post(.timer) }
     defer { alarm.cancel() }
     outside.supervisor.ready()
+    // What an earlier life had on its way, such as an interest, comes before any new change.
+    deliverForwards()
     inbox.begin()
     visibility.begin()
     inbox.post(.timer)
