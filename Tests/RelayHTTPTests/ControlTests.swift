@@ -129,7 +129,7 @@ import Testing
         .expireTokens(
           TokenExpiry(container: Rig.container, environment: .development, user: UserID("_abc")))
       ])
-    for bad in ["[]", "{", #"{"environment":"x"}"#, #"{"user":7}"#] {
+    for bad in ["[]", "{", #"{"environment":"x"}"#, #"{"user":7}"#, #"{"User":"_abc"}"#] {
       #expect(try await rig.send(.post, "/expire-tokens", bad, control: true).status == 400)
     }
     rig.relay.behave { $0.refusal = Unavailable(.draining, retryAfterSeconds: 1) }

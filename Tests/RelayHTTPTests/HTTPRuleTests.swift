@@ -55,6 +55,7 @@ import Testing
 
   @Test(arguments: [
     "GET /health/live HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n",
+    "GET /health/live HTTP/1.1\r\nHost: x \r\nContent-Length: 0 \r\nConnection: close\r\n\r\n",
     "GET /health/live HTTP/1.1\r\nHost: [::1]:8460\r\nConnection: close\r\n\r\n",
     "GET /health/live HTTP/1.1\r\nHost: _x.example:80\r\nConnection: close\r\n\r\n",
     "GET /health/live HTTP/1.0\r\n\r\n",

@@ -36,6 +36,37 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    "continuationMarker=", "continuationMarker=%zz", "continuationMarker=zzz",
+    "continuationmarker=AAAA", "resultsLimit=0", "resultsLimit=abc", "resultslimit=1",
+  ])
+  func `a list's page in the query that cannot be read`(query: String) async throws {
+    let (rig, token) = (await Rig(), try await Rig.token(for: "_abc"))
+    for list in ["zones/list", "subscriptions/list"] {
+      let path = "\(Self.database)/\(list)?\(query)"
+      try refuses(try await rig.send(.get, path, bearer: token), "")
+    }
+  }
+
+  @Test(arguments: [
+    (#""share":{"recordname":"x"},"participant":"_p""#, "share.granted"),
+    (
+      #""record":{"recordName":"A","recordType":"T","fields":{"n":{"value":5,"#
+        + #""Type":"TIMESTAMP"}}}"#, "record.created"
+    ),
+    (
+      #""record":{"recordName":"A","recordType":"T","fields":{"r":{"type":"REFERENCE","#
+        + #""value":{"recordName":"B","zoneId":{"zoneName":"Z"}}}}}"#, "record.created"
+    ),
+  ])
+  func `a member inside an event`(data: String, type: String) async throws {
+    let rig = await Rig()
+    let answer = try await rig.produce(
+      #"[{"specversion":"1.0","id":"1","source":"/r","type":"zonerelay.\#(type)","data":{"#
+        + #""database":"private","zoneID":{"zoneName":"Z","ownerRecordName":"_abc"},\#(data)}}]"#)
+    #expect(answer.status == 400 && answer.text.contains("is unknown; write"), "\(answer.text)")
+  }
+
   @Test func `an installation in the query is read in any case, and escaped`() async throws {
     let (rig, token) = (await Rig(), try await Rig.token(for: "_abc"))
     for query in [

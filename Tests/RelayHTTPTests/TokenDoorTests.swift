@@ -50,6 +50,13 @@ import Testing
     }
   }
 
+  @Test(arguments: ["abc", "00ff0", String(repeating: "a", count: 63)])
+  func `half a hexadecimal token is none in base64`(token: String) async throws {
+    let rig = await Rig()
+    let text = #"{"apnsEnvironment":"production","apnsToken":"\#(token)"}"#
+    #expect(try await rig.device("tokens/register", text).status == 400)
+  }
+
   @Test func `a registration without a clientId gets one from its token, always the same`()
     async throws
   {

@@ -9,6 +9,8 @@ package enum Hex {
     }
   }
 
+  package static func isDigit(_ byte: UInt8) -> Bool { value(of: byte) != nil }
+
   /// The digit of the low four bits.
   package static func digit(_ value: UInt8) -> UInt8 {
     let nibble = value & 0x0f

@@ -180,7 +180,10 @@ extension Doors {
   /// Hexadecimal if it can be, else base64: a token of hexadecimal digits alone is never base64.
   private func pushToken(_ value: JSONCursor) throws(JSONProblem) -> [UInt8] {
     let text = try value.string()
-    guard let token = Hex.bytes(text) ?? Base64.bytes(text), !token.isEmpty else {
+    // Digits of an odd number are half a token, and would be no device's.
+    let isHexadecimal = text.utf8.allSatisfy { Hex.isDigit($0) }
+    guard let token = Hex.bytes(text) ?? (isHexadecimal ? nil : Base64.bytes(text)), !token.isEmpty
+    else {
       throw value.problem("must be hexadecimal or base64")
     }
     guard token.count <= limits.pushTokenBytes else {

@@ -7,14 +7,12 @@ extension Doors {
   /// `zones/list`: the zones the relay has seen and the user may see, by pages. The public database
   /// has its default zone and no other.
   ///
-  /// - Parameter query: the request's, for a marker in the address of a GET.
+  /// - Parameter query: the request's, for the marker and limit of a GET.
   func listZones(
     _ database: Database, _ body: JSONCursor, query: String?, _ caller: Caller
   ) async throws -> Response {
-    let limit = try pageLimit(body)
-    let marker =
-      try body.optional("continuationMarker")?.string()
-      ?? PercentText.parameter("continuationMarker", of: query)
+    let limit = try ListRequest.limit(body, query, limits)
+    let marker = try ListRequest.marker(body, query)
     let after = try marker.map { text throws(WireError) in try ZoneMarker(text: text).zone }
     var zones: [ZoneDigest] = []
     if database != .public {

@@ -38,4 +38,9 @@ enum KnownMembers {
   ]
   static let eventStamp: [StaticString] = ["timestamp", "userRecordName"]
   static let eventAuthor: [StaticString] = ["userRecordName", "clientId"]
+  static let eventShare: [StaticString] = ["recordName"]
+
+  /// A field's value, of a record or a filter.
+  static let fieldValue: [StaticString] = ["value", "type"]
+  static let reference: [StaticString] = ["recordName", "zoneID", "action"]
 }

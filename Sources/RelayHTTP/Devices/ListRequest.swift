@@ -10,10 +10,34 @@ struct ListRequest {
   let limit: Int
 
   init(_ body: JSONCursor, query: String?, _ limits: HTTPLimits) throws {
-    after = try Self.place(
-      PercentText.parameter("continuationMarker", of: query)
-        ?? body.optional("continuationMarker")?.string())
-    limit = min(try Self.count(body, query) ?? limits.pageEntries, limits.pageEntries)
+    after = try Self.place(Self.marker(body, query))
+    limit = try Self.limit(body, query, limits)
+  }
+
+  /// Where an earlier page ended, as the list spells it; nil: from the beginning.
+  static func marker(_ body: JSONCursor, _ query: String?) throws -> String? {
+    try text("continuationMarker", query) ?? body.optional("continuationMarker")?.string()
+  }
+
+  static func limit(_ body: JSONCursor, _ query: String?, _ limits: HTTPLimits) throws -> Int {
+    min(try count(body, query) ?? limits.pageEntries, limits.pageEntries)
+  }
+
+  /// A parameter of the query. What is there and cannot be read is refused: taken as absent, it
+  /// would begin the list anew, page after page.
+  private static func text(_ name: StaticString, _ query: String?) throws(WireError) -> String? {
+    for (found, value) in PercentText.parameters(of: query) {
+      guard let found else { continue }
+      if OtherSpelling.isOne(found, of: name) {
+        throw WireError(.badRequest, "\(found) is unknown; write \(name)")
+      }
+      guard found == "\(name)" else { continue }
+      guard let value, !value.isEmpty else {
+        throw WireError(.badRequest, "\(name) is empty, or no percent-encoded text")
+      }
+      return value
+    }
+    return nil
   }
 
   static func marker(after place: Position) -> String {
@@ -31,7 +55,7 @@ struct ListRequest {
   }
 
   private static func count(_ body: JSONCursor, _ query: String?) throws -> Int? {
-    if let text = PercentText.parameter("resultsLimit", of: query) {
+    if let text = try text("resultsLimit", query) {
       guard let limit = Int(text), limit > 0 else {
         throw WireError(.badRequest, "resultsLimit must be a whole number of at least 1")
       }

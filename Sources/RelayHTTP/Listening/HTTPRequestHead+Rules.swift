@@ -19,7 +19,9 @@ extension HTTPRequestHead {
 
   private var lengthRefusal: WireError? {
     // Digits alone: the parser has refused all else.
-    guard let length = headers.first(name: "content-length"), Int(length) == nil else { return nil }
+    guard let length = headers.first(name: "content-length"),
+      Int(Self.withoutBlanks(length)) == nil
+    else { return nil }
     return .endlessBody
   }
 
@@ -31,7 +33,7 @@ extension HTTPRequestHead {
     guard let host = hosts.first else {
       return isOfHTTP10 ? nil : WireError(.badRequest, "Host is missing; HTTP/1.1 demands it")
     }
-    let isGood = host.utf8.allSatisfy { byte in
+    let isGood = Self.withoutBlanks(host).utf8.allSatisfy { byte in
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
         UInt8(ascii: "0")...UInt8(ascii: "9"):
@@ -40,6 +42,15 @@ extension HTTPRequestHead {
       }
     }
     return isGood ? nil : WireError(.badRequest, "Host must be host or host:port")
+  }
+
+  /// RFC 9110, 5.5: blanks around a field's value are no part of it. The parser keeps trailing ones.
+  private static func withoutBlanks(_ value: String) -> Substring {
+    var value = value[...]
+    while let last = value.utf8.last, last == UInt8(ascii: " ") || last == UInt8(ascii: "\t") {
+      value.removeLast()
+    }
+    return value
   }
 
   /// RFC 3986: what stands in a name or address besides letters and digits, and before a port.

@@ -91,12 +91,18 @@ package struct ControlResponder: HTTPResponder {
     return Response(json)
   }
 
+  private static let expiryMembers = ["container", "environment", "user"]
+
   /// Raises floors: after a restore, and for tests of clients. Absent means all.
   private func expireTokens(_ request: Request) async throws -> Response {
     let room = bodies.room(for: .operators)
     defer { room.leave() }
     let bytes = try await room.collect(request, upTo: desk.limits.bodyBytes)
     let body = try JSONTree(bytes.isEmpty ? Array("{}".utf8) : bytes).root.object()
+    // A member that is left out means all of them: a slip of the pen must not.
+    for (name, value) in try body.members() where !Self.expiryMembers.contains(name) {
+      throw value.problem("is unknown; known are \(Self.expiryMembers.joined(separator: ", "))")
+    }
     var expiry = TokenExpiry(
       container: try body.optional("container")?.string(),
       user: try body.optional("user")?.string().asUser)

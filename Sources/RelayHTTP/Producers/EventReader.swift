@@ -211,8 +211,11 @@ package struct EventReader: Sendable {
   }
 
   private func participant(of data: JSONCursor, zone: ZoneID) throws(JSONProblem) -> UserID {
-    if let share = data.optional("share"), let record = try share.object().optional("recordName") {
-      throw record.problem("is not supported: only whole zones are shared")
+    if let share = data.optional("share") {
+      try share.object().refuseOtherSpellings(of: KnownMembers.eventShare)
+      if let record = share.optional("recordName") {
+        throw record.problem("is not supported: only whole zones are shared")
+      }
     }
     let value = try data.required("participant")
     let user = UserID(try Name.read(value, limits))

@@ -27,7 +27,8 @@ enum FieldReader {
 
   /// Nil: the field has no value.
   static func value(of field: JSONCursor) throws(JSONProblem) -> FieldValue? {
-    guard let value = try field.object().optional("value") else { return nil }
+    try field.object().refuseOtherSpellings(of: KnownMembers.fieldValue)
+    guard let value = field.optional("value") else { return nil }
     guard let type = field.optional("type") else { return try guess(value) }
     let name = try type.string()
     if name == anyList { return .list(try mixedList(value)) }
@@ -90,9 +91,11 @@ enum FieldReader {
   }
 
   private static func reference(_ value: JSONCursor) throws(JSONProblem) -> FieldValue {
-    let name = try value.object().required("recordName").string()
+    try value.object().refuseOtherSpellings(of: KnownMembers.reference)
+    let name = try value.required("recordName").string()
     var zone: ZoneID?
     if let object = value.optional("zoneID") {
+      try object.refuseOtherSpellings(of: KnownMembers.zoneID)
       // An owner left out is that of the record's own zone.
       var owner = try object.optional("ownerRecordName")?.string() ?? ""
       if owner == "__defaultOwner__" { owner = "" }

@@ -3,8 +3,8 @@ import RelayCore
 /// What became of a request.
 package enum Outcome: Sendable {
   case answered(Response)
-  /// No answer. Unless the code is `unreachable`, `full`, `takenBack` or `stopped`, the provider may
-  /// have processed the request all the same: send it again under the same id, or accept a
+  /// No answer. Unless the code is `unreachable`, `full`, `takenBack` or `stopped`, the provider
+  /// may have processed the request all the same: send it again under the same id, or accept a
   /// repetition.
   case failed(TransportFailure)
 }
