@@ -44,7 +44,8 @@ extension HTTPRequestHead {
     return isGood ? nil : WireError(.badRequest, "Host must be host or host:port")
   }
 
-  /// RFC 9110, 5.5: blanks around a field's value are no part of it. The parser keeps trailing ones.
+  /// RFC 9110, 5.5: blanks around a field's value are no part of it. The parser keeps those at its
+  /// end.
   private static func withoutBlanks(_ value: String) -> Substring {
     var value = value[...]
     while let last = value.utf8.last, last == UInt8(ascii: " ") || last == UInt8(ascii: "\t") {
