@@ -18,15 +18,19 @@
       words.withUnsafeMutableBufferPointer { buffer in
         var base = buffer.baseAddress
         exit(
-          runFuzzer(&count, &base) { bytes, length in
-            FuzzDriver.chosen?.read(Array(UnsafeBufferPointer(start: bytes, count: length)))
-            return 0
-          })
+          runFuzzer(&count, &base) { readOne($0, $1) })
       }
     }
 
     /// Set once, before libFuzzer starts.
-    nonisolated(unsafe) private static var chosen: FuzzedParser?
+    nonisolated(unsafe) fileprivate static var chosen: FuzzedParser?
+  }
+
+  /// The name that libFuzzer's own main function would call; it is linked in beside ours.
+  @_cdecl("LLVMFuzzerTestOneInput")
+  package func readOne(_ bytes: UnsafePointer<UInt8>?, _ length: Int) -> Int32 {
+    FuzzDriver.chosen?.read(Array(UnsafeBufferPointer(start: bytes, count: length)))
+    return 0
   }
 
   /// libFuzzer's entry for programs with a main function of their own.
