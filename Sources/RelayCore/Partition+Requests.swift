@@ -39,7 +39,7 @@ extension Partition {
   }
 
   /// Retired registrations stay for a while, so that their user can see why; then they go when the
-  /// user registers something, and earlier if it would have no room, the oldest first (L28).
+  /// user registers something, and earlier if it would have no room, the oldest first.
   private mutating func collectRetired(
     of user: Int, at now: Instant, _ effects: inout [Effect]
   ) {

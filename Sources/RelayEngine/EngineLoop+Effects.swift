@@ -69,7 +69,7 @@ extension EngineLoop {
     let handover = Handover()
     handovers[attempt.id] = handover
     if attempt.route.transport == .courier, let courier = outside.courier {
-      // It is written at once, to whoever is connected.
+      // The courier writes it at once to the device that is connected.
       _ = handover.begin()
       return courier.tell(attempt.device, wake: attempt.wake, payload: attempt.payload) {
         inbox.post(.verdict(attempt, $0))

@@ -126,7 +126,7 @@ extension EngineLoop {
     updateAdmission()
   }
 
-  /// Nobody waits longer for a commit or a fold than a request may.
+  /// Answers requests that waited for a commit or a fold as long as a request may.
   mutating func tellTheLate() {
     let boot = outside.clock.boot()
     visibility.expire(at: boot)

@@ -106,7 +106,7 @@ extension FeedSnapshot {
   ///
   /// Present and gone ones stand in two runs of one index. What a scan must not see of the gone is
   /// skipped by position, not one by one, so that a first page costs the same however many
-  /// deletions came before it (L17).
+  /// deletions came before it.
   private func entries(of feed: FeedRow, after start: Place, limit: Int) throws -> [Entry] {
     let after = max(start.position, feed.state.cleared)
     var present = try Run(of: feed, gone: false, after: after, in: database)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `expire-tokens` on the built daemon (L19): for whom it is asked and for nobody else, and the
+/// `expire-tokens` on the built daemon: for whom it is asked and for nobody else, and the
 /// digest that a database's reader goes on from, in pages.
 @Suite(.serialized) struct ForcedExpiryTests {
   private static let scope = "\(Workplace.container)/development"

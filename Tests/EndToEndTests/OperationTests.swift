@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What an operator meets: refusals that say why (L26), exits that mean something.
+/// What an operator meets: refusals that say why, exits that mean something.
 @Suite(.serialized) struct OperationTests {
   /// A second daemon on the same store says so and touches nothing.
   @Test func aSecondDaemonIsRefused() async throws {

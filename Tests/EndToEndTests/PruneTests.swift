@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Dead tokens: a few are the life of any app, many at once mean that we are wrong (L11).
+/// Dead tokens: a few are the life of any app, many at once mean that we are wrong.
 @Suite(.serialized) struct PruneTests {
   /// Of 1,000 phones 1 % are called dead: those are retired, and everybody who may know is told.
   /// Then 60 %: none is retired, and `status` says why; once the provider has come to its senses,

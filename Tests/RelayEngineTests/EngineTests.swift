@@ -35,7 +35,7 @@ import Testing
     #expect(world.provider.pushes.first?.intent == .background)
   }
 
-  /// A repeated id is answered as one, also by the next life of the daemon (L20).
+  /// A repeated id is answered as one, also by the next life of the daemon.
   @Test func repeatsAreDuplicatesAlsoAfterARestart() async throws {
     let zone = zone
     let first = World()

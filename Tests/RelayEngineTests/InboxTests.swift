@@ -60,7 +60,7 @@ import Testing
   }
 
   /// A submission larger than the bound is taken when nothing else is there: a limit never means
-  /// that something can never be taken (L25).
+  /// that something can never be taken.
   @Test func aLargeSubmissionIsTakenAlone() {
     let inbox = Inbox(factsMax: 10)
     inbox.begin()

@@ -3,7 +3,7 @@ import RelayEngine
 import RelaySystem
 import Testing
 
-/// Files, sockets and connections are gauged (L27).
+/// Files, sockets and connections are gauged.
 @Suite(.serialized) struct OwnProcessTests {
   @Test func `an open file is counted, within the limit`() throws {
     let before = OwnProcess.vitals()

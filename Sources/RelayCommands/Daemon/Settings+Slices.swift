@@ -104,7 +104,7 @@ extension Settings {
       "serving \(containers) \(containers == 1 ? "container" : "containers") on \(server.listen)"
   }
 
-  /// Effective limits are printed at start (L25).
+  /// Effective limits are printed at start.
   var startingMetadata: Logger.Metadata {
     var metadata: Logger.Metadata = [
       "version": "\(Version.text)", "listen": "\(server.listen)",

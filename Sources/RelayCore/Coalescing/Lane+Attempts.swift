@@ -5,7 +5,7 @@ extension Lane {
   /// - Parameters:
   ///   - runsApp: the payload asks for content-available. An alert that does not covers itself
   ///     alone: what it names stays as it is.
-  ///   - named: whether the payload names a subject, decided by whoever made it.
+  ///   - named: whether the payload names a subject, as its encoder decided.
   /// - Returns: the wake's number and deadline are in the attempt. Nil if there is nothing to tell.
   package mutating func begin(
     isAlert: Bool, runsApp: Bool = true, overCourier: Bool = false, at now: Instant,
@@ -92,7 +92,7 @@ extension Lane {
       until: now, wake: grace.last, isAlert: false, deadline: grace.deadline, tries: 0)
   }
 
-  /// A provider or the courier took the wake: what it covers is told, and nothing else (L24).
+  /// A provider or the courier took the wake: what it covers is told, and nothing else.
   ///
   /// - Returns: the device's silence, if the app's servers are to be told of it now.
   @discardableResult

@@ -63,7 +63,7 @@ package struct Address: Hashable, Sendable {
   package var place: Address { Address(transport: transport, topic: topic, token: token) }
 }
 
-/// A road to a provider, a bulkhead of its own: what befalls one delays no other (L6).
+/// A road to a provider, a bulkhead of its own: what befalls one delays no other.
 package struct RouteKey: Hashable, Comparable, Sendable {
   package var scope: Scope
   package var transport: Transport

@@ -223,7 +223,7 @@ extension Devices.Slot {
   }
 
   /// A provider's word counts only for the address it was about, and only if it is newer than our
-  /// registration of it (L10).
+  /// registration of it.
   func isDead(since: Instant?) -> Bool {
     guard attemptRegistration == registration else { return false }
     return since.map { $0 > registeredAt } ?? true

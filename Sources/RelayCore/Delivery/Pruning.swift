@@ -1,6 +1,6 @@
 import DequeModule
 
-/// Whether a provider is believed when it calls addresses dead, route by route (L11).
+/// Whether a provider is believed when it calls addresses dead, route by route.
 ///
 /// ```
 /// watching ──many at once──▶ stopped(until) ──time──▶ probing ──few──▶ watching

@@ -1,11 +1,11 @@
 /// One attempt of one wake, ready for a provider. Headers follow from `intent`, so an illegal
-/// combination of push type and priority cannot be built (L12).
+/// combination of push type and priority cannot be built.
 package struct Push: Hashable, Sendable {
-  /// Fixed for a wake: every attempt of it carries the same (L14).
+  /// Fixed for a wake: every attempt of it carries the same.
   package var id: Identifier
   package var address: Address
   package var intent: Intent
-  /// The wake's deadline; the provider drops it afterwards (L13).
+  /// The wake's deadline; the provider drops it afterwards.
   package var expires: Instant
   /// At most 64 bytes; nil where nothing is to be replaced.
   package var collapse: String?

@@ -15,7 +15,7 @@ package enum Verdict: Hashable, Sendable {
   /// The payload is too large for the provider, whatever our limit says: a smaller one may do.
   case tooLarge(Reason)
 
-  /// Whose trouble a postponement is: backoff belongs to it (L8).
+  /// Whose trouble a postponement is: backoff belongs to it.
   package enum Blame: UInt8, Hashable, Sendable {
     /// Only this device is slowed down.
     case device
@@ -29,7 +29,7 @@ package enum Verdict: Hashable, Sendable {
     case route
     /// The push certainly never left us: as `attempt`, and it costs no budget.
     case unsent
-    /// We took the push back before it left, and make another: nobody's trouble, and no cost.
+    /// The engine took the push back before it left, and makes another. It costs no budget.
     case recalled
   }
 

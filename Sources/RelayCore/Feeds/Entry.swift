@@ -103,8 +103,8 @@ package struct Life: Hashable, Sendable {
 
 /// What the feeds show beside a life.
 package enum Detail: Hashable, Sendable {
-  /// `author`: whose device made the last change; nil: the zone's owner's, or nobody's. The device
-  /// is shown to that user and to no other.
+  /// `author`: the user whose device made the last change; nil: the zone's owner, or no device. The
+  /// device is shown to that user only.
   case record(type: String, tag: String?, author: UserID? = nil)
   case zone
   case notification(NotificationDetail)

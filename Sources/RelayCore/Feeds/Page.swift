@@ -25,7 +25,7 @@ package struct Page: Hashable, Sendable {
   }
 }
 
-/// The three answers there are (L16), and one for what the reader may not know of.
+/// The three answers there are, and one for what the reader may not know of.
 package enum PageAnswer: Hashable, Sendable {
   case page(Page)
   /// The token's history is gone: the reader starts anew.

@@ -63,6 +63,6 @@ package struct Place: Hashable, Sendable {
   package var newest: Position { max(position, scanHead ?? .zero, seen) }
 
   /// Nothing that is gone, up to here, is shown: a scan without a token knows of none of it.
-  /// Stores may skip it unread (L17).
+  /// Stores may skip it unread.
   package var goneHidden: Position { base == .zero ? scanHead ?? .zero : .zero }
 }

@@ -1,6 +1,6 @@
 /// A list in a record, as filters look into it. What costs its whole length is done once for a
 /// change, and only when a filter asks for it: with 50,000 members and a thousand subscriptions
-/// each filter would else hold everybody up for a millisecond.
+/// otherwise each filter would delay all other work by a millisecond.
 final class ListReading {
   /// Nil: of several types, or NaN among them; then it goes with nothing.
   let kind: MemberKind?

@@ -58,8 +58,8 @@ extension Subscription {
     return (names, isWhole || !isASCII)
   }
 
-  /// What other partitions must send for it; nil: it hears of changes in its own, or reads none of
-  /// their values.
+  /// What other partitions must send for it; nil: its changes come from its own partition, or it
+  /// reads no values.
   func interest(in scope: Scope) -> Interest.Key? {
     guard case .query(let rule) = rule, database != .private else { return nil }
     return Interest.Key(scope: scope, database: database, recordType: rule.recordType)

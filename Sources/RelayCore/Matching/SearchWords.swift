@@ -21,7 +21,7 @@ enum SearchWords {
     func hash(into hasher: inout Hasher) { hasher.combine(hash) }
   }
 
-  /// A longer run is no word: nobody looks for it, and Swift takes long to compare a letter with
+  /// A longer run is no word: filters refuse it, and Swift takes long to compare a letter with
   /// thousands of marks.
   static let wordBytesMax = 255
 

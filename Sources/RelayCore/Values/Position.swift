@@ -10,7 +10,7 @@ package struct Ordinal: Hashable, Comparable, Sendable {
 
 /// A place in a feed: ordinal · 2¹⁶ + index among that fact's entries in that feed.
 ///
-/// It only rises and is never a clock, so a replay of the journal gives the same one (L15).
+/// It only rises and is never a clock, so a replay of the journal gives the same one.
 package struct Position: Hashable, Comparable, Sendable {
   package var bits: UInt64
   package init(bits: UInt64) { self.bits = bits }

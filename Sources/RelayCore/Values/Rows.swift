@@ -131,7 +131,7 @@ package struct MemberRow: Hashable, Sendable {
   }
 }
 
-/// The ids of one fact's changes, for the memory that drops repeats (L20).
+/// The ids of one fact's changes, for the memory that drops repeats.
 package struct Remembered: Hashable, Sendable {
   package var ordinal: Ordinal
   package var at: Instant

@@ -1,6 +1,6 @@
-/// Names and texts are compared as they are spelt, byte by byte, as the store does and everybody
-/// beyond it. Swift's own comparison takes two Unicode spellings of a text (`é` as one scalar, or
-/// as two) for one: then what befalls one record would be told of another. It also takes long for
+/// Names and texts are compared byte by byte in UTF-8, as the store and its clients compare them.
+/// Swift's own comparison uses canonical equivalence: it takes two Unicode spellings of a text (`é`
+/// as one scalar, or as two) for one, and would merge two distinct names. It also takes long for
 /// a text that is made to be compared slowly: here a comparison costs the shorter text at most.
 package enum Spelling {
   package static func areSame(_ left: String, _ right: String) -> Bool {

@@ -8,7 +8,7 @@ package import RelayCore
 /// `.later(after: nil, .attempt, …)`, because the same `id` makes a resend harmless; one that
 /// certainly never left is `.later(after: nil, .unsent, …)`. Pushes that
 /// the provider certainly did not process (a GOAWAY's unprocessed streams, a connection that never
-/// opened) are sent again inside, under the same `id`, until the deadline (L1).
+/// opened) are sent again inside, under the same `id`, until the deadline.
 package protocol PushSender: Sendable {
   /// Hands one push to the provider. Never throws: every failure is a verdict.
   ///

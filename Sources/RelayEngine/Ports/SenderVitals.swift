@@ -10,7 +10,7 @@ package struct SenderVitals: Hashable, Sendable {
   package var resent: Int64 = 0
   /// Requests that ended without an answer: too late, or with their connection.
   package var unanswered: Int64 = 0
-  /// Answers that no list of ours knows; each was treated as a failed attempt (L5).
+  /// Answers that no list of ours knows; each was treated as a failed attempt.
   package var unknownAnswers: Int64 = 0
 
   package init() {}

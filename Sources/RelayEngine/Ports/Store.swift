@@ -63,7 +63,7 @@ package protocol Store: FeedReader, FeedbackShelf {
 /// Reads that never enter the loop. Each sees one snapshot, and blocks no writer.
 package protocol FeedReader: Sendable {
   /// One page, entitlement checked in the same snapshot: a feed that the reader may not see, or
-  /// that is not there, is `.absent`. Costs O(page · log n), however long the feed (L17).
+  /// that is not there, is `.absent`. Costs O(page · log n), however long the feed.
   func page(_ query: PageQuery) async throws(StoreError) -> PageAnswer
 
   /// Present zones of a database feed with the head of each zone's own feed: the digest for a

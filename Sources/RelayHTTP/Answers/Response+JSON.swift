@@ -5,7 +5,7 @@ import RelayEngine
 import RelayWire
 
 extension Response {
-  /// Every answer is personal and of the moment: nobody keeps it (L18).
+  /// Every answer is personal and of the moment: nobody keeps it.
   init(_ json: JSONWriter, status: HTTPResponse.Status = .ok) {
     self.init(
       status: status, headers: Self.jsonHeaders,

@@ -101,7 +101,7 @@ struct MetricsText {
       ].map { ("reason=\"\($0.0)\"", Double($0.1)) })
   }
 
-  /// Files, sockets and connections are gauged (L27).
+  /// Files, sockets and connections are gauged.
   private mutating func machine(_ process: ProcessVitals) {
     single(
       "open_files", .gauge, "Open descriptors: files, sockets, connections.",

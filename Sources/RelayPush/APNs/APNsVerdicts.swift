@@ -2,7 +2,7 @@ import Foundation
 import RelayCore
 
 /// What APNs' answers mean. A permanent failure is a reason on this list; everything else is
-/// retried and counted (L5).
+/// retried and counted.
 package enum APNsVerdicts {
   /// What to do about an answer.
   package enum Treatment: Hashable, Sendable {

@@ -2,7 +2,7 @@ import Foundation
 import RelayCore
 
 /// The provider token in use, kept in a file so that a restart goes on with it: Apple refuses a new
-/// one that comes sooner than 20 minutes after another, however often the daemon starts (L9).
+/// one that comes sooner than 20 minutes after another, however often the daemon starts.
 ///
 /// The file holds the time of its first use and the token, one a line; only its owner may read it.
 struct KeptToken: Sendable {

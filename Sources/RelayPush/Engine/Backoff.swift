@@ -1,7 +1,7 @@
 package import RelayCore
 
 /// How long to wait before the next attempt to connect: doubling, capped, and jittered so that
-/// relays which lost the provider together do not return together. Never above the cap (L4).
+/// relays which lost the provider together do not return together. Never above the cap.
 package struct Backoff: Sendable {
   private let first: Span
   private let max: Span

@@ -8,7 +8,7 @@ package import RelayEngine
 ///
 /// Every request that is sent gets its outcome exactly once, within its timeout. What the provider
 /// certainly did not process (streams above a GOAWAY's last, refused streams) is sent again inside,
-/// unchanged, as long as there is time (L1). The order of requests is not kept.
+/// unchanged, as long as there is time. The order of requests is not kept.
 ///
 /// All state lives on one event loop of the group; what other threads bring crosses over in
 /// batches, and what a turn of the loop makes ready leaves in one write per connection.

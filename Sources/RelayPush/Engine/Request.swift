@@ -3,7 +3,7 @@ package import RelayCore
 /// One POST, ready for the wire: a path, one value for each field of its `RequestShape`, a body.
 ///
 /// All bytes lie in one block that never moves, so that nghttp2 reads them where they are, as often
-/// as the request has to be sent again, and a resend is byte for byte the first (L14).
+/// as the request has to be sent again, and a resend is byte for byte the first.
 ///
 /// `@unchecked Sendable`: the block is written in the initialiser and never again.
 package final class Request: @unchecked Sendable {

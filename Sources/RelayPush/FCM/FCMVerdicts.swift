@@ -2,7 +2,7 @@ import Foundation
 import RelayCore
 
 /// What FCM's answers mean. A permanent failure is on this list; everything else is retried and
-/// counted (L5).
+/// counted.
 package enum FCMVerdicts {
   /// What to do about an answer.
   package enum Treatment: Hashable, Sendable {

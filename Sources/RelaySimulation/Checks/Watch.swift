@@ -126,7 +126,7 @@ struct Watch {
       if since[key] == nil { (attempts[key], inFlight[key], told[key]) = (nil, nil, nil) }
       if since[key] == nil || retired.contains(key) {
         since[key] = row.ordinal
-        // It may have taken the place of a dead registration, whose budget goes with it (L28).
+        // It may have taken the place of a dead registration, whose budget goes with it.
         for dead in retired where dead.user == key.user && dead.scope == key.scope && dead != key {
           attempts[dead] = nil
         }

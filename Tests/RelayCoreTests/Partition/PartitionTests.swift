@@ -162,7 +162,7 @@ import Testing
     #expect(rig.change(.granted(UserID("_u1"))) == .accepted)
   }
 
-  /// Dead registrations are collected (L28), the oldest first, and never a living one.
+  /// Dead registrations are collected, the oldest first, and never a living one.
   @Test func aRetiredRegistrationGivesWay() {
     var limits = Limits()
     limits.devicesPerUser = 3

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RelayPush
 
-/// A provider token outlives the process: Apple refuses updates sooner than 20 minutes (L9).
+/// A provider token outlives the process: Apple refuses updates sooner than 20 minutes.
 @Suite struct KeptTokenTests {
   private let now = Instant(milliseconds: 1_795_000_000_000)
 

@@ -46,7 +46,7 @@ import Testing
     #expect(pool.begin(at: at(11)) == link(3))
   }
 
-  /// At once the first time, then doubling with jitter up to the cap; one attempt at a time (L4).
+  /// At once the first time, then doubling with jitter up to the cap; one attempt at a time.
   @Test func `reconnecting backs off, and a served answer starts it anew`() throws {
     var limits = limits
     limits.connections = 1
