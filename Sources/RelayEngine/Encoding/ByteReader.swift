@@ -56,6 +56,14 @@ package struct ByteReader: Sendable {
     return value
   }
 
+  /// A finite number. JSON knows no other, so other bits are damage; and NaN, which is not even
+  /// equal to itself, would never be found again.
+  package mutating func double(_ part: String) throws(CodingFailure) -> Double {
+    let number = Double(bitPattern: try word(part))
+    guard number.isFinite else { throw failure(.notFinite, part) }
+    return number
+  }
+
   /// A count of things that take at least one byte each.
   package mutating func count(_ part: String) throws(CodingFailure) -> Int {
     let value = try number(part)

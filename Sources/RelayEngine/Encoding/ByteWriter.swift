@@ -30,6 +30,13 @@ package struct ByteWriter: Sendable {
     withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
+  /// - Precondition: `value` is finite. A reader refuses all others, and one of them in the journal
+  ///   would stop the next start.
+  package mutating func double(_ value: Double) {
+    precondition(value.isFinite, "a double that is kept is finite: what is read as JSON is")
+    word(value.bitPattern)
+  }
+
   package mutating func text(_ value: String) {
     count(value.utf8.count)
     bytes.append(contentsOf: value.utf8)

@@ -26,7 +26,7 @@ extension FieldValue: ByteCoded {
       writer.signed(number)
     case .double(let number):
       writer.byte(3)
-      writer.word(number.bitPattern)
+      writer.double(number)
     case .bytes(let bytes):
       writer.byte(4)
       writer.data(bytes)
@@ -39,8 +39,8 @@ extension FieldValue: ByteCoded {
       writer.optional(zone)
     case .location(let latitude, let longitude):
       writer.byte(7)
-      writer.word(latitude.bitPattern)
-      writer.word(longitude.bitPattern)
+      writer.double(latitude)
+      writer.double(longitude)
     case .asset(let text):
       writer.byte(8)
       writer.text(text)
@@ -57,18 +57,25 @@ extension FieldValue: ByteCoded {
     switch kind {
     case 1: self = .string(try reader.text("FieldValue"))
     case 2: self = .int64(try reader.signed("FieldValue"))
-    case 3: self = .double(Double(bitPattern: try reader.word("FieldValue")))
+    case 3: self = .double(try reader.double("FieldValue"))
     case 4: self = .bytes(try reader.data("FieldValue"))
     case 5: self = .timestamp(try reader.value())
     case 6:
       self = .reference(recordName: try reader.text("FieldValue"), zone: try reader.optional())
     case 7:
       self = .location(
-        latitude: Double(bitPattern: try reader.word("FieldValue")),
-        longitude: Double(bitPattern: try reader.word("FieldValue")))
+        latitude: try reader.double("FieldValue"),
+        longitude: try reader.double("FieldValue"))
     case 8: self = .asset(try reader.text("FieldValue"))
     case 9:
-      guard reader.depth <= ByteReader.depthMax else { throw reader.failure(.depth, "FieldValue") }
+      guard reader.depth < ByteReader.depthMax else {
+        // A list at this depth was written empty.
+        guard try reader.count("FieldValue") == 0 else {
+          throw reader.failure(.depth, "FieldValue")
+        }
+        self = .list([])
+        return
+      }
       reader.depth += 1
       let values: [FieldValue] = try reader.list()
       reader.depth -= 1

@@ -104,14 +104,14 @@ extension QueryRule.Filter: ByteCoded {
     writer.byte(comparator.rawValue)
     writer.value(value)
     writer.flag(distance != nil)
-    if let distance { writer.word(distance.bitPattern) }
+    if let distance { writer.double(distance) }
   }
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
     let part = "QueryRule.Filter"
     self.init(
       field: try reader.text(part), comparator: try reader.raw(), value: try reader.value(),
-      distance: try reader.flag(part) ? Double(bitPattern: try reader.word(part)) : nil)
+      distance: try reader.flag(part) ? try reader.double(part) : nil)
   }
 }
 

@@ -11,6 +11,8 @@ package struct CodingFailure: Error, Hashable, Sendable, CustomStringConvertible
     case version(UInt8)
     /// A number that no case of an enum has, or that is out of its range.
     case number(UInt64)
+    /// A floating-point number that is infinite, or none.
+    case notFinite
     /// Text that is not UTF-8.
     case text
     /// Lists within lists, more than `ByteReader.depthMax`.
@@ -36,6 +38,7 @@ package struct CodingFailure: Error, Hashable, Sendable, CustomStringConvertible
       case .trailing: "bytes follow the end"
       case .version(let version): "version \(version) is not known here"
       case .number(let number): "\(number) is out of range"
+      case .notFinite: "the floating-point number is infinite, or none"
       case .text: "the text is not UTF-8"
       case .depth: "lists are nested too deeply"
       }

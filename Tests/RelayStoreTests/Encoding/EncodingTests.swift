@@ -109,6 +109,43 @@ import Testing
     #expect(throws: CodingFailure.self) { try FieldValue(from: &endless) }
   }
 
+  /// A writer leaves the deepest list empty, so what is in one was never written.
+  @Test func `bytes within the deepest list are refused`() throws {
+    let lists = (0..<ByteReader.depthMax).flatMap { _ -> [UInt8] in [9, 1] }
+    var reader = ByteReader(lists + [9, 1, 2, 0])
+    #expect(throws: CodingFailure(.depth, in: "FieldValue", at: lists.count + 2)) {
+      try FieldValue(from: &reader)
+    }
+    var deepest = ByteReader(lists + [9, 0])
+    try survives(FieldValue(from: &deepest))
+  }
+
+  /// JSON knows neither, and NaN is not equal to itself: what holds it could be found in no set.
+  @Test(arguments: [Double.nan, -.nan, .signalingNaN, .infinity, -.infinity])
+  func `a number that is not finite is refused`(number: Double) {
+    var bits = ByteWriter()
+    bits.word(number.bitPattern)
+    let zero = [UInt8](repeating: 0, count: 8)
+    for blob in [[3] + bits.bytes, [7] + bits.bytes, [7] + zero + bits.bytes] {
+      var reader = ByteReader(blob)
+      #expect(throws: CodingFailure(.notFinite, in: "FieldValue", at: blob.count)) {
+        try FieldValue(from: &reader)
+      }
+    }
+    // A filter: no field, the comparator, the number 0 as value, and a distance.
+    let near: [UInt8] = [0, QueryRule.Comparator.near.rawValue, 2, 0, 1] + bits.bytes
+    var reader = ByteReader(near)
+    #expect(throws: CodingFailure(.notFinite, in: "QueryRule.Filter", at: near.count)) {
+      try QueryRule.Filter(from: &reader)
+    }
+  }
+
+  @Test(arguments: [0, -0.0, .leastNonzeroMagnitude, .greatestFiniteMagnitude, -1.5])
+  func `a number that is finite is read back as it was written`(number: Double) throws {
+    try survives(FieldValue.double(number))
+    try survives(FieldValue.location(latitude: number, longitude: -number))
+  }
+
   @Test func `a count larger than the bytes is refused before anything is reserved`() {
     var writer = ByteWriter()
     writer.number(.max)
