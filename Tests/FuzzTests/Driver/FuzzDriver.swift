@@ -2,11 +2,17 @@
   import Foundation
 
   /// Runs one parser under libFuzzer, which chooses inputs by the code that they reach:
-  /// `zonerelay-fuzz PARSER [libFuzzer's own arguments]`. See `.ci/fuzz`.
+  /// `zonerelay-fuzz PARSER [libFuzzer's own arguments]`. `zonerelay-fuzz seeds PARSER DIRECTORY`
+  /// writes what to begin with, and `DIRECTORY.dict`. See `.ci/fuzz`.
   @main
   struct FuzzDriver {
-    static func main() {
+    static func main() throws {
       let arguments = CommandLine.arguments
+      if arguments.count == 4, arguments[1] == "seeds",
+        let parser = FuzzedParser.all.first(where: { $0.name == arguments[2] })
+      {
+        return try layOut(parser, in: arguments[3])
+      }
       let names = FuzzedParser.all.map(\.name)
       guard arguments.count > 1, let index = names.firstIndex(of: arguments[1]) else {
         print(names.joined(separator: "\n"))
@@ -22,6 +28,23 @@
       }
     }
 
+    private static func layOut(_ parser: FuzzedParser, in directory: String) throws {
+      let folder = URL(fileURLWithPath: directory)
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      for (index, seed) in parser.seeds.enumerated() {
+        try Data(seed).write(to: folder.appendingPathComponent("seed-\(index)"))
+      }
+      // libFuzzer refuses a dictionary that is empty.
+      var text = "# words of \(parser.name)\n"
+      for word in parser.words {
+        let escaped = word.utf8.map { byte in
+          "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+        text += "\"\(escaped.joined())\"\n"
+      }
+      try Data(text.utf8).write(to: URL(fileURLWithPath: directory + ".dict"))
+    }
+
     /// Set once, before libFuzzer starts.
     nonisolated(unsafe) fileprivate static var chosen: FuzzedParser?
   }
@@ -29,7 +52,12 @@
   /// The name that libFuzzer's own main function would call; it is linked in beside ours.
   @_cdecl("LLVMFuzzerTestOneInput")
   package func readOne(_ bytes: UnsafePointer<UInt8>?, _ length: Int) -> Int32 {
-    FuzzDriver.chosen?.read(Array(UnsafeBufferPointer(start: bytes, count: length)))
+    do throws(FuzzedParser.Defect) {
+      try FuzzDriver.chosen?.read(Array(UnsafeBufferPointer(start: bytes, count: length)))
+    } catch {
+      // libFuzzer keeps an input only if it ends the process.
+      fatalError("\(FuzzDriver.chosen?.name ?? ""): \(error.reason)")
+    }
     return 0
   }
 

@@ -8,12 +8,13 @@ import RelayWire
 /// What stands in the store's files. SQLite's own pages are SQLite's; these are the blobs in them.
 extension FuzzedParser {
   static let fromDisk: [FuzzedParser] = [
-    FuzzedParser("journal-row", seeds: [journalRow]) { bytes in
+    FuzzedParser("journal-row", seeds: [journalRow]) { bytes throws(Defect) in
       _ = try? JournalRow.marks(in: bytes)
       guard let entries = try? JournalRow.entries(in: bytes, where: { _ in true }) else { return }
       // What was read is written and read again as the same.
       let again = try? JournalRow.entries(in: JournalRow.blob(of: entries), where: { _ in true })
-      precondition(again == entries, "a journal row that was read is another when written again")
+      try Defect.unless(
+        again == entries, "a journal row that was read is another when written again")
     },
     blob("lane-record", LaneRecord.self), blob("detail", Detail.self),
     blob("subscription-row", SubscriptionRow.self), blob("zone-numbers", ZoneNumbers.self),
@@ -29,14 +30,15 @@ extension FuzzedParser {
     let seeds = [0, 1, 12, 60, 200].map { count in
       version + (0..<count).map { UInt8(truncatingIfNeeded: $0 % 5) }
     }
-    return FuzzedParser(name, seeds: seeds) { bytes in
+    return FuzzedParser(name, seeds: seeds) { bytes throws(Defect) in
       // Only the version that is read now leads any further.
       guard let value = try? Value(blob: version + bytes.dropFirst()) else { return }
       let written = value.blob
       guard let again = try? Value(blob: written) else {
-        preconditionFailure("\(Value.self) was read, and cannot be read when written again")
+        throw Defect(reason: "\(Value.self) was read, and cannot be read when written again")
       }
-      precondition(again.blob == written, "\(Value.self) changes when it is written again")
+      try Defect.unless(
+        again.blob == written, "\(Value.self) changes when it is written again")
     }
   }
 

@@ -3,10 +3,11 @@
 /// What operators write: a slip of the pen must be named, not trap.
 extension FuzzedParser {
   static let fromOperators: [FuzzedParser] = [
-    FuzzedParser("configuration", texts: [configuration], words: configurationWords) { bytes in
+    FuzzedParser("configuration", texts: [configuration], words: configurationWords) {
+      bytes throws(Defect) in
       guard let text = String(validating: bytes, as: UTF8.self) else { return }
       let reading = Settings.read(text: text, name: "zonerelay.yaml", directory: "/nonexistent")
-      precondition(
+      try Defect.unless(
         reading.settings != nil || !reading.problems.isEmpty,
         "a configuration was refused without a reason")
     }

@@ -1,16 +1,17 @@
 /// One parser of bytes that the daemon does not trust: from the network, or from a disk that may
-/// have damaged them. It must refuse or read any bytes; a trap is a defect.
+/// have damaged them. It must refuse or read any bytes; a trap is a defect, and ends the process. So
+/// is a `Defect` that it throws: what was read is not what the bytes say.
 struct FuzzedParser: Sendable, CustomTestStringConvertible {
   let name: String
   /// Whole inputs, from which others are made.
   let seeds: [[UInt8]]
   /// Words of its language, put in at random places.
   let words: [String]
-  let read: @Sendable ([UInt8]) -> Void
+  let read: @Sendable ([UInt8]) throws(Defect) -> Void
 
   init(
     _ name: String, seeds: [[UInt8]], words: [String] = [],
-    read: @escaping @Sendable ([UInt8]) -> Void
+    read: @escaping @Sendable ([UInt8]) throws(Defect) -> Void
   ) {
     self.name = name
     self.seeds = seeds
@@ -20,12 +21,22 @@ struct FuzzedParser: Sendable, CustomTestStringConvertible {
 
   init(
     _ name: String, texts: [String], words: [String] = [],
-    read: @escaping @Sendable ([UInt8]) -> Void
+    read: @escaping @Sendable ([UInt8]) throws(Defect) -> Void
   ) {
     self.init(name, seeds: texts.map { Array($0.utf8) }, words: words, read: read)
   }
 
   var testDescription: String { name }
+
+  /// Something that the parser promises of all bytes, and these break it.
+  struct Defect: Error {
+    let reason: String
+
+    /// - Throws: unless `promise` holds.
+    static func unless(_ promise: Bool, _ reason: String) throws(Defect) {
+      guard promise else { throw Defect(reason: reason) }
+    }
+  }
 
   static let all: [FuzzedParser] =
     fromProducers + fromDevices + fromProviders + fromDisk + fromOperators
