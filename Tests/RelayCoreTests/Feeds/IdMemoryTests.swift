@@ -22,16 +22,20 @@ import Testing
     #expect(memory.count == 1)
   }
 
-  @Test func anIdIsForgottenADayLaterThoughNoOtherChangeCame() {
+  /// Limit: limits.rememberedFor
+  @Test(arguments: [(spare: Int64(-1), isKnown: true), (0, false), (1, false)])
+  func anIdIsForgottenADayLaterThoughNoOtherChangeCame(spare: Int64, isKnown: Bool) {
     var world = MemoryOfAll(ids: 100)
     #expect(world.change(1, of: world.hot) == .accepted)
-    world.now = world.now + .seconds(86_399)
-    #expect(world.change(1, of: world.hot) == .duplicate)
-    world.now = world.now + .seconds(1)
-    #expect(world.change(1, of: world.hot) == .accepted)
+    world.now = world.now + .seconds(3_600)
+    #expect(world.change(1, of: world.hot) == .duplicate, "a repeat is no news of the id")
+    world.now = world.now + .hours(23) + Span(milliseconds: spare)
+    #expect(world.change(1, of: world.hot) == (isKnown ? .duplicate : .accepted))
   }
 
   /// One hot zone forgot after a 64th of the documented number.
+  ///
+  /// Limit: limits.rememberedIDs
   @Test(arguments: [(count: 127, isKnown: true), (128, true), (129, false)])
   func oneZoneMayUseTheMemoryOfAll(count: UInt64, isKnown: Bool) {
     var world = MemoryOfAll(ids: 128)

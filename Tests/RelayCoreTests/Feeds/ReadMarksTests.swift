@@ -126,6 +126,8 @@ import Testing
   }
 
   /// One user's marks are bounded until a fold has taken them; another user's have room.
+  ///
+  /// Limit: limits.readMarksPerUser
   @Test(arguments: [(count: 399, isTaken: true), (400, true), (401, false)])
   func aUsersMarksAreBoundedUntilTheyAreFolded(count: UInt64, isTaken: Bool) {
     var limits = Limits()

@@ -82,6 +82,7 @@ import Testing
     return rig
   }
 
+  /// Limit: limits.fanOuts
   @Test(arguments: [true, false])
   func aChangeIsRefusedBeforeTheBoundIsPassed(inHome: Bool) {
     var rig = rig(inHome: inHome, limits)
@@ -133,6 +134,33 @@ import Testing
     let need = rig.relay.need(of: (UInt64(1)...50).map { .change(change($0)) })
     #expect(need.fanOuts.isEmpty && need.messages == 50)
     #expect(rig.relay.refusal(of: need, besides: .none) == nil)
+  }
+
+  /// Limit: limits.forwardedMessages
+  @Test(arguments: [(onTheWay: UInt64(1), isRefused: false), (2, false), (3, true)])
+  func atMostSoManyMessagesAreOnTheirWay(onTheWay: UInt64, isRefused: Bool) {
+    var limits = limits
+    (limits.forwardedMessages, limits.fanOuts) = (3, 100)
+    var rig = rig(inHome: false, limits)
+    for number in 1...onTheWay { rig.step(.change(change(number)), in: home) }
+    let next = rig.relay.need(of: [.change(change(9))])
+    #expect(next.messages == 1)
+    #expect(rig.relay.refusal(of: next, besides: .none) == (isRefused ? .forwards : nil))
+  }
+
+  /// Limit: limits.forwardedBytes
+  @Test(arguments: [(spare: -1, isRefused: true), (0, false), (1, false)])
+  func whatIsOnItsWayHasAtMostSoManyBytes(spare: Int, isRefused: Bool) {
+    var limits = limits
+    limits.fanOuts = 100
+    let fact = Fact.change(change(1, bytes: 15_000))
+    let bytes = rig(inHome: false, limits).relay.need(of: [fact]).bytes
+    #expect(bytes > 15_000)
+    limits.forwardedBytes = 2 * bytes + spare
+    var rig = rig(inHome: false, limits)
+    rig.step(fact, in: home)
+    let next = rig.relay.need(of: [.change(change(2, bytes: 15_000))])
+    #expect(rig.relay.refusal(of: next, besides: .none) == (isRefused ? .forwards : nil))
   }
 
   /// What is on its way to other users is bounded by messages and by bytes, fan-outs included.

@@ -49,16 +49,30 @@ import Testing
   }
 
   /// A tenth of a slice is stepped with the change itself: most changes concern few.
-  @Test func aChangeForFewIsToldAtOnceAndOneForMoreWaitsForItsSlices() {
-    var (few, _) = rig(50, users: 5)
-    publicChange(&few, "A1", 1)
-    #expect(journalled(few.last).isEmpty && few.partition.ledger.matched == 5)
-    #expect(few.partition.uncut == 5)
-    few.fold()
-    #expect(few.partition.uncut == 0)
-    var (more, _) = rig(50, users: 6)
-    publicChange(&more, "A1", 1)
-    #expect(journalled(more.last).count == 1 && more.partition.ledger.matched == 0)
+  ///
+  /// Limit: limits.fanOutSlice
+  @Test(arguments: [(subscribers: 4, isSliced: false), (5, false), (6, true)])
+  func aChangeForFewIsToldAtOnceAndOneForMoreWaitsForItsSlices(subscribers: Int, isSliced: Bool) {
+    var (rig, _) = rig(50, users: subscribers)
+    publicChange(&rig, "A1", 1)
+    #expect(journalled(rig.last).count == (isSliced ? 1 : 0))
+    #expect(rig.partition.ledger.matched == (isSliced ? 0 : Int64(subscribers)))
+    #expect(rig.partition.uncut == (isSliced ? 0 : subscribers))
+    rig.fold()
+    #expect(rig.partition.uncut == 0)
+  }
+
+  /// As many as a slice has are one slice, one more is a second.
+  @Test(arguments: [(subscribers: 4, slices: [4]), (5, [5]), (6, [5, 6])])
+  func aSliceIsOfSoManyUsers(subscribers: Int, slices: [Int]) {
+    var (rig, _) = rig(5, users: subscribers)
+    publicChange(&rig, "A1", 1)
+    var matched: [Int] = []
+    while let fact = journalled(rig.last).first {
+      rig.step(fact)
+      matched.append(Int(rig.partition.ledger.matched))
+    }
+    #expect(matched == slices)
   }
 
   @Test func laterChangesOfTheSameRecordQueueBehindAndOthersDoNot() {

@@ -24,6 +24,8 @@ import Testing
   }
 
   /// The member `"a":"12345"` has eleven bytes.
+  ///
+  /// Limit: limits.valueBytesPerNotification
   @Test(arguments: [(10, false), (11, true), (12, true)])
   func theValuesOfANotificationHaveAtMostSoManyBytes(bytes: Int, isShown: Bool) {
     var limits = Limits()

@@ -20,6 +20,22 @@ import Testing
     #expect(rig.fold().feed(zone)?.gap == false && rig.partition.zonesWithGap == 0)
   }
 
+  /// Limit: limits.missingPerZone
+  @Test(arguments: [(missing: Int64(2), isGap: false), (3, false), (4, true)])
+  func atMostSoManyNumbersOfAZoneAreWaitedFor(missing: Int64, isGap: Bool) {
+    var limits = Limits()
+    limits.missingPerZone = 3
+    var rig = PartitionRig(limits: limits)
+    rig.numbered(1)
+    #expect(rig.numbered(missing + 2) == .accepted)
+    #expect(rig.fold().feed(zone)?.gap == (isGap ? true : nil))
+    for number in 2...missing + 1 { rig.numbered(number) }
+    #expect(rig.isTickDue(after: 60) == false)
+    #expect(rig.partition.zonesWithGap == (isGap ? 1 : 0), "it stays though all have come")
+    rig.change(.zone(.reset))
+    #expect(rig.partition.zonesWithGap == 0)
+  }
+
   @Test func allSpacesOfAZoneShareTheBound() {
     var rig = PartitionRig()
     for origin in 1...2 as ClosedRange<UInt64> {
@@ -56,6 +72,39 @@ import Testing
     #expect(cut.feed(zone)?.gap == nil && rig.partition.zonesWithGap == 1)
   }
 
+  /// What comes until then closes its hole; what comes later finds a gap that stays.
+  ///
+  /// Limit: limits.missingFor
+  @Test(arguments: [(spare: Int64(-1), isGap: false), (0, true), (1, true)])
+  func aNumberIsWaitedForItsTime(spare: Int64, isGap: Bool) {
+    var limits = Limits()
+    limits.missingFor = .hours(2)
+    var rig = PartitionRig(limits: limits)
+    rig.numbered(1)
+    rig.numbered(3)
+    rig.now = rig.now + .hours(2) + Span(milliseconds: spare)
+    #expect(rig.numbered(2) == .accepted)
+    let numbers = rig.fold().numbers.first?.numbers
+    #expect(numbers?.gap == (isGap ? .permanent : ZoneNumbers.Gap.none))
+    #expect(rig.partition.zonesWithGap == (isGap ? 1 : 0))
+  }
+
+  /// Limit: limits.settledPerZone
+  @Test(arguments: [(records: Int64(2), isGivenUp: false), (3, false), (4, true)])
+  func atMostSoManyRecordsAreSettledAboveAHole(records: Int64, isGivenUp: Bool) {
+    var limits = Limits()
+    limits.settledPerZone = 3
+    var rig = PartitionRig(limits: limits)
+    rig.numbered(1)
+    for number in 3..<3 + records {
+      #expect(rig.numbered(number, .record(.updated, "r\(number)")) == .accepted)
+    }
+    let numbers = rig.fold().numbers.first?.numbers
+    #expect(numbers?.spaces[0].settled.count == (isGivenUp ? 0 : Int(records)))
+    #expect(numbers?.spaces[0].missing.isEmpty == isGivenUp)
+    #expect(rig.partition.zonesWithGap == (isGivenUp ? 1 : 0))
+  }
+
   @Test func recordsSettledAboveAHoleAreBounded() {
     var limits = Limits()
     limits.settledPerZone = 3
@@ -71,6 +120,19 @@ import Testing
     rig.numbered(9, .record(.updated, "E"))
     let numbers = rig.fold().numbers.first?.numbers
     #expect(numbers?.gap == .permanent && numbers?.spaces[0].settled.isEmpty == true)
+  }
+
+  /// Limit: limits.sourcesPerZone
+  @Test(arguments: [(sources: UInt64(2), oldest: UInt64(1)), (3, 1), (4, 2)])
+  func atMostSoManySourcesNumberAZone(sources: UInt64, oldest: UInt64) {
+    var limits = Limits()
+    limits.sourcesPerZone = 3
+    var rig = PartitionRig(limits: limits)
+    for origin in 1...sources { rig.numbered(1, of: origin) }
+    #expect(rig.fold().numbers.first?.numbers.spaces.map(\.origin) == Array(oldest...sources))
+    // One that is known misses a number now; one that was forgotten begins with this one.
+    rig.numbered(9, of: 1)
+    #expect(rig.isTickDue(after: 30) == (oldest == 1))
   }
 
   @Test func theSpaceUnheardForLongestIsForgotten() {

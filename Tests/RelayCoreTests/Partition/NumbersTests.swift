@@ -3,6 +3,7 @@ import Testing
 
 /// The producer's numbers: holes, what comes late, and the gap that pages show.
 @Suite struct NumbersTests {
+  /// Limit: limits.gapAfter
   @Test func aHoleOpenForThirtySecondsIsAGapUntilItCloses() {
     var rig = PartitionRig()
     rig.numbered(1)

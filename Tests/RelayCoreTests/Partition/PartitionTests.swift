@@ -178,18 +178,6 @@ import Testing
     #expect(rig.partition.ledger.isBalanced)
   }
 
-  @Test func aRetiredRegistrationIsForgottenAfterAWhile() {
-    var rig = PartitionRig()
-    for client in 1...2 as ClosedRange<UInt64> { rig.register(client) }
-    rig.hear(displaced(registration: 1), 1)
-    rig.now = rig.now + .days(29)
-    rig.register(3)
-    #expect(rig.fold().devicesRemoved.isEmpty)
-    rig.now = rig.now + .days(1)
-    rig.register(4)
-    #expect(rig.fold().devicesRemoved.map(\.client) == [Sample.client(1)])
-  }
-
   @Test func aDisplacedDeviceIsReachedNoMoreUntilItRegistersAgain() {
     var rig = PartitionRig()
     rig.register(1)

@@ -79,6 +79,8 @@ import Testing
   }
 
   /// A revoked participant takes a place again only while there is one.
+  ///
+  /// Limit: limits.participantsPerZone
   @Test func aRevokedParticipantComesBackIntoAFullZone() {
     var limits = Limits()
     limits.participantsPerZone = 2

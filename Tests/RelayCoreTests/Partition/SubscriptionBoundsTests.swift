@@ -21,6 +21,7 @@ import Testing
     return true
   }
 
+  /// Limit: limits.subscriptionsPerUser
   @Test(arguments: [(2, 2), (3, 3), (4, 3)])
   func aUserHasAtMostSoManySubscriptions(asked: Int, kept: Int) {
     var limits = Limits()
@@ -39,6 +40,8 @@ import Testing
   }
 
   /// Two subscriptions, with a bound that is one byte short, meets them, and has one to spare.
+  ///
+  /// Limit: limits.subscriptionBytesPerUser
   @Test(arguments: [(-1, false), (0, true), (1, true)])
   func aUsersSubscriptionsHaveAtMostSoManyBytes(spare: Int, isRoom: Bool) {
     var limits = Limits()

@@ -1,0 +1,80 @@
+import Testing
+
+@testable import RelayCore
+
+/// P6, P11: pushes under way to one route are bounded. What is beyond waits as state of its lane,
+/// and goes out when one of them has ended.
+@Suite struct RouteBoundsTests {
+  private struct Rig: ~Copyable {
+    var relay: Relay
+    var now = Sample.start
+    private var ordinal = Ordinal.zero
+    private let home = PartitionID.home(of: Sample.owner, in: Sample.scope)
+
+    init(_ limits: Limits) {
+      relay = Relay([], limits: limits, policy: WakePolicy())
+      _ = relay.recovered()
+    }
+
+    mutating func step(_ fact: Fact) {
+      ordinal = ordinal.next
+      var effects: [Effect] = []
+      relay.step(fact, in: home, ordinal: ordinal, at: now, into: &effects)
+    }
+
+    /// What is handed to senders from now on, folds included.
+    mutating func pushes() -> [PushAttempt] {
+      var effects: [Effect] = []
+      for _ in 0..<3 {
+        relay.wake(at: now, into: &effects)
+        let cut = relay.cut(at: now)
+        relay.folded(cut, at: now, into: &effects)
+      }
+      return effects.compactMap { effect in
+        guard case .push(let attempt) = effect else { return nil }
+        return attempt
+      }
+    }
+
+    mutating func ended(_ attempt: PushAttempt) {
+      var effects: [Effect] = []
+      relay.attemptEnded(attempt, .delivered, at: now, into: &effects)
+    }
+  }
+
+  /// Limit: limits.inFlightPerRoute
+  @Test(arguments: [(devices: 2, underWay: 2), (3, 3), (4, 3)])
+  func atMostSoManyPushesAreUnderWayToOneRoute(devices: Int, underWay: Int) {
+    var limits = Limits()
+    limits.inFlightPerRoute = 3
+    var rig = Rig(limits)
+    for number in 1...UInt8(devices) {
+      rig.step(
+        .register(
+          Registration(
+            scope: Sample.scope, user: Sample.owner, client: Sample.client(UInt64(number)),
+            address: Sample.address(number))))
+    }
+    let all = Subscription(
+      id: SubscriptionID("all"), database: .private, rule: .database(recordType: nil),
+      info: NotificationInfo())
+    rig.step(
+      .modify(
+        SubscriptionsRequest(
+          scope: Sample.scope, user: Sample.owner, database: .private, operations: [.save(all)])))
+    rig.step(
+      .change(
+        Change(
+          scope: Sample.scope, database: .private, zone: Sample.zone,
+          event: .record(.created), time: rig.now, notification: Sample.nid(1), fingerprint: 1)))
+    var begun = rig.pushes()
+    rig.now = rig.now + .seconds(3)
+    begun += rig.pushes()
+    #expect(begun.count == underWay)
+    let waiting = rig.relay.routesInOrder.map(\.route.waiting)
+    #expect(waiting == [devices - underWay])
+    rig.ended(begun[0])
+    #expect(rig.pushes().count == devices - underWay, "a place is free again")
+    #expect(rig.relay.ledger.isBalanced)
+  }
+}
