@@ -63,7 +63,9 @@ import Testing
     }
     #expect(isDone)
     let after = try standin.pushes().map(Push.init).dropFirst(before.count)
-    #expect(before.count + after.count < Self.subscribers + 200, "a crash repeats few")
+    // Only those whose outcome was not yet on disk; a slow disk has more of them.
+    let repeated = before.count + after.count - Self.subscribers
+    #expect(repeated < before.count / 2, "a crash repeats few")
     Self.expectNoHerd(Array(after), most: 3)
     #expect(await daemon.stop().status == 0)
   }

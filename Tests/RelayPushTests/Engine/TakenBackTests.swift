@@ -18,6 +18,7 @@ import Testing
     }
   }
 
+  /// The first request is answered, so that the connection stands before a test measures patience.
   private static var oneStream: (ScriptedPeer.Script, EngineLimits) {
     var script = ScriptedPeer.Script()
     script.limit = 1
@@ -29,18 +30,20 @@ import Testing
   @Test func `what waits for the only stream never leaves`() async throws {
     var (script, limits) = Self.oneStream
     let isAsked = Mutex(false)
-    script.onRequest = { _ in
+    script.onRequest = { asked in
+      guard asked.count == 2 else { return [.answer(asked.stream, 200)] }
       isAsked.withLock { $0 = true }
       return []
     }
     try await EngineWorld.run(script, limits: limits) { world in
-      async let first = Self.send(world.engine, 1, Handover(), within: 3_000)
+      #expect(await Self.send(world.engine, 1, Handover()).status == 200)
+      async let first = Self.send(world.engine, 2, Handover(), within: 2_000)
       while !isAsked.withLock({ $0 }) {
         try Task.checkCancellation()
         await Task.yield()
       }
       let handover = Handover()
-      async let second = Self.send(world.engine, 2, handover)
+      async let second = Self.send(world.engine, 3, handover)
       while world.engine.status.waiting == 0 {
         try Task.checkCancellation()
         await Task.yield()
@@ -50,7 +53,7 @@ import Testing
       let failure = await second.failure
       #expect(failure?.code == .takenBack)
       #expect(failure?.verdict == .later(after: nil, .recalled, .init(failure?.message ?? "")))
-      #expect(world.peer.record.requests == 1 && world.engine.status.waiting == 0)
+      #expect(world.peer.record.requests == 2 && world.engine.status.waiting == 0)
     }
   }
 
@@ -74,20 +77,25 @@ import Testing
   @Test func `what is on a stream has left once its bytes are written`() async throws {
     var (script, limits) = Self.oneStream
     let isAsked = Mutex(false)
-    script.onRequest = { _ in
+    script.onRequest = { asked in
+      guard asked.count == 2 else { return [.answer(asked.stream, 200)] }
       isAsked.withLock { $0 = true }
       return []
     }
     try await EngineWorld.run(script, limits: limits) { world in
+      #expect(await Self.send(world.engine, 1, Handover()).status == 200)
       let handover = Handover()
-      async let outcome = Self.send(world.engine, 1, handover, within: 800)
+      async let outcome = Self.send(world.engine, 2, handover, within: 2_000)
       while !isAsked.withLock({ $0 }) {
         try Task.checkCancellation()
         await Task.yield()
       }
       let hasLeft = Mutex(false)
       if handover.takeBack({ hasLeft.withLock { $0 = true } }) { hasLeft.withLock { $0 = true } }
-      while !hasLeft.withLock({ $0 }) { await Task.yield() }
+      while !hasLeft.withLock({ $0 }) {
+        try Task.checkCancellation()
+        await Task.yield()
+      }
       #expect(await outcome.failure?.code == .timeout, "the provider has it, and says nothing")
     }
   }
