@@ -78,7 +78,7 @@ extension Partition {
 
   private mutating func notifyOwner(_ change: Change, _ step: Step, _ effects: inout [Effect]) {
     guard let user = users.find(change.zone.owner, in: change.scope) else { return }
-    let held = index.matches(change, in: .private, of: user, before: step.ordinal)
+    let held = matches(change, in: .private, of: user, before: step.ordinal)
     fire(held, of: user, change, .private, zonePosition: step.position, step, &effects)
     if held.contains(where: \.subscription.firesOnce) { releaseIfUnused(user) }
   }

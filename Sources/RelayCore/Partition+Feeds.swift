@@ -51,6 +51,8 @@ extension Partition {
     zonePosition: Position, first: Int = 0, _ step: Step, _ effects: inout [Effect]
   ) {
     guard !held.isEmpty else { return }
+    work += held.count * StepCost.notification
+    work += held.count * devices.all(of: user).count * StepCost.delivery
     let owner = users[user]
     let feed = FeedKey(scope: owner.scope, kind: .notifications(owner.user))
     for (offset, held) in held.enumerated() {

@@ -130,7 +130,7 @@ extension Partition {
     let feed = FeedKey(scope: change.scope, kind: .database(users[user].user, .shared))
     touch(
       feed, .zone(change.zone), change.touch(change.zoneVerb, step.position, .zone), &effects)
-    let held = index.matches(change, in: .shared, of: user, before: step.ordinal)
+    let held = matches(change, in: .shared, of: user, before: step.ordinal)
     fire(held, of: user, change, .shared, zonePosition: zonePosition, step, &effects)
   }
 }

@@ -69,6 +69,9 @@ package struct Partition: Sendable {
   /// Devices whose lanes had an input since they were last asked what they wait for.
   var restless: OrderedSet<Int> = []
   var attempts: UInt64 = 0
+  /// What steps have cost since start, in looks at a subscription, a filter, a list's member or a
+  /// word: counted, for a driver that bounds what it steps at once.
+  package internal(set) var work = 0
   /// A signed token named a life this store never had: it was restored from a copy, and no forced
   /// expiry has made good for it yet.
   package internal(set) var isRestoreProven = false
@@ -122,6 +125,7 @@ package struct Partition: Sendable {
       ordinal > stepped,
       "the journal's order is the order of steps: \(ordinal.number) came after \(stepped.number)")
     stepped = ordinal
+    work += StepCost.fact
     let place = Step(ordinal: ordinal, at: now)
     let (answer, moment) = decide(fact, place, &effects)
     tellInterests(place, &effects)
@@ -146,10 +150,14 @@ package struct Partition: Sendable {
     case .change(let change): return take(change, step, &effects)
     case .register(let registration): return register(registration, step, &effects)
     case .unregister(let request): return unregister(request, step, &effects)
-    case .modify(let request): return modify(request, step, &effects)
+    case .modify(let request):
+      work += StepCost.operation * request.operations.count
+      return modify(request, step, &effects)
     case .slice(let slice): go(on: slice, step, &effects)
     case .forwarded(let forwarded): hear(forwarded, step, &effects)
-    case .markRead(let request): return markRead(request, step, &effects)
+    case .markRead(let request):
+      work += request.notifications.count
+      return markRead(request, step, &effects)
     case .setBadge(let request): return setBadge(request)
     case .expireTokens(let expiry): expire(expiry, step)
     case .lostHistory(let feed):

@@ -32,7 +32,12 @@ package struct Relay: ~Copyable {
   /// One partition's, without a copy of the partition.
   package func ledger(of id: PartitionID) -> Ledger { partitions[Int(id.number)].ledger }
   package var ledger: Ledger { partitions.reduce(Ledger()) { $0 + $1.ledger } }
-  package var isDirty: Bool { partitions.contains { $0.isDirty } }
+  package var isDirty: Bool { isDirty(besides: []) }
+
+  /// Whether a cut without these partitions has anything to write.
+  package func isDirty(besides partitions: Set<PartitionID>) -> Bool {
+    self.partitions.contains { $0.isDirty && !partitions.contains($0.id) }
+  }
 
   /// Entries that the next cut brings into feeds, at most.
   package var uncutEntries: Int {
@@ -74,16 +79,21 @@ package struct Relay: ~Copyable {
   package mutating func withdraw(_ route: RouteKey) { withdrawn.insert(route) }
 
   /// Steps a durable fact. After a batch of inputs, call `wake`.
+  ///
+  /// - Returns: what it cost (`Partition.work`).
+  @discardableResult
   package mutating func step(
     _ fact: Fact, in partition: PartitionID, ordinal: Ordinal, at now: Instant,
     into effects: inout [Effect]
-  ) {
+  ) -> Int {
     let index = Int(partition.number)
     let before = partitions[index].rows.outbox.count
+    let work = partitions[index].work
     partitions[index].step(fact, ordinal: ordinal, at: now, into: &effects)
     for place in before..<partitions[index].rows.outbox.count {
       sent(partitions[index].rows.outbox[place])
     }
+    return partitions[index].work - work
   }
 
   private mutating func sent(_ row: OutboxRow) {
@@ -173,9 +183,13 @@ package struct Relay: ~Copyable {
   }
 
   /// Everything not yet in a cut, copied at one moment. One cut is under way at a time.
-  package mutating func cut(at now: Instant) -> Cut {
+  ///
+  /// - Parameter torn: partitions that are left out, because a request's facts for them are stepped
+  ///   in part only: what they change becomes visible together.
+  package mutating func cut(at now: Instant, without torn: Set<PartitionID> = []) -> Cut {
     var cuts: [PartitionCut] = []
-    for index in partitions.indices where partitions[index].isDirty {
+    for index in partitions.indices
+    where partitions[index].isDirty && !torn.contains(partitions[index].id) {
       cuts.append(partitions[index].cut())
     }
     return Cut(at: now, partitions: cuts)

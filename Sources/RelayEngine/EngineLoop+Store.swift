@@ -91,8 +91,9 @@ extension EngineLoop {
   /// Nothing is under way, and nothing is done after this: the next life need not guess which wake
   /// numbers were given out, and knows the time. Without it, it goes on as after a crash.
   mutating func writeLastCut(_ leases: [Lease]) async {
-    guard cut == nil else {
-      return logger.warning("stopped without the last fold", metadata: ["reason": "a fold failed"])
+    guard cut == nil, stepping.isEmpty else {
+      let reason = cut == nil ? "facts wait to be stepped" : "a fold failed"
+      return logger.warning("stopped without the last fold", metadata: ["reason": "\(reason)"])
     }
     var last = relay.cut(at: readClock())
     last.isLast = true
@@ -117,6 +118,7 @@ extension EngineLoop {
     }
     logger.error("fold refused", metadata: ["error": "\(error)"])
     tally.storeTrouble = error.message
+    stepping.foldFailed()
     if cut != nil {
       visibility.refused(error.refusal)
       desk.giveUp(settling.waiting, Unavailable(error.refusal, retryAfterSeconds: 5))

@@ -31,7 +31,7 @@ extension EngineLoop {
 
   /// Something is to be folded: changes, or the time itself.
   func isFoldDue(at now: Instant) -> Bool {
-    relay.isDirty || now >= timeKept + Self.timeKeptEvery
+    relay.isDirty(besides: stepping.torn) || now >= timeKept + Self.timeKeptEvery
   }
 
   /// Why people should look at the machine's clock.

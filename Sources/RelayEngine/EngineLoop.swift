@@ -7,6 +7,7 @@ import RelayCore
 struct EngineLoop: ~Copyable {
   var relay: Relay
   var commit: GroupCommit
+  var stepping = Stepping()
   var schedule = FoldSchedule()
   var settling = Settling()
   var forwarding = Forwarding()
@@ -84,6 +85,7 @@ struct EngineLoop: ~Copyable {
       var effects: [Effect] = []
       for submission in batch.submissions { admit(submission, at: now) }
       for event in batch.events { try handle(event, at: now, &effects) }
+      step(at: now)
       deliverForwards()
       startCommit(at: now)
       relay.wake(at: now, into: &effects)
@@ -95,38 +97,11 @@ struct EngineLoop: ~Copyable {
       outside.supervisor.beat()
       tellTheLate()
       if isStopping, isDone(at: now) { return true }
+      if stepping.isReady { inbox.post(.timer) }
       let timer = min(next, relay.nextTimer ?? .never, isStopping ? stopBy : .never)
       alarm.set(in: min(outside.supervisor.beatEvery, max(.zero, timer - now)))
     }
     return false
-  }
-
-  private mutating func admit(_ submission: Inbox.Submission, at now: Instant) {
-    let need = relay.need(of: submission.facts)
-    if let why = relay.refusal(of: need, besides: commit.reserved) {
-      inbox.release(submission.room)
-      let cause: Unavailable.Cause =
-        switch why {
-        case .fanOuts: .fanOutsFull
-        case .forwards: .forwardsFull
-        }
-      return submission.answer(.failure(Unavailable(cause, retryAfterSeconds: 5)))
-    }
-    let tickets = desk.open(submission, until: outside.clock.boot() + settings.answerWithin)
-    var shares: OrderedDictionary<PartitionID, [GroupCommit.Waiting]> = [:]
-    for (fact, ticket) in zip(submission.facts, tickets) {
-      let fact = fact.accepted(at: now)
-      let homes = fact.homes
-      desk.expect(homes.count, for: ticket)
-      for home in homes {
-        shares[home, default: []].append(
-          GroupCommit.Waiting(partition: home, fact: fact, origin: .submission(ticket)))
-      }
-    }
-    // Room is kept until all of it is stepped.
-    for (place, share) in shares.values.enumerated() {
-      commit.add(share, need: place == shares.count - 1 ? need : .none)
-    }
   }
 
   private mutating func handle(
@@ -135,7 +110,9 @@ struct EngineLoop: ~Copyable {
     switch event {
     case .committed(.success):
       if cut == nil { tally.storeTrouble = nil }
-      step(commit.committed(), at: now)
+      let durable = commit.committed()
+      tally.unfolded += durable.reduce(0) { $0 + $1.facts.count }
+      stepping.add(durable)
     case .committed(.failure(let error)): try commitFailed(error, at: now)
     case .folded(.success(let rows)): folded(rows, at: now, &effects)
     case .folded(.failure(let error)): try foldFailed(error, at: now)
@@ -164,38 +141,11 @@ struct EngineLoop: ~Copyable {
     }
   }
 
-  private static let steppedBetweenBeats = 64
-
-  /// Steps what is durable. Effects of each fact follow it at once, so that no answer overtakes
-  /// what it promises.
-  private mutating func step(_ placed: [GroupCommit.Placed], at now: Instant) {
-    // The next commit goes its way while these are stepped.
-    startCommit(at: now)
-    tally.unfolded += placed.count
-    for (index, item) in placed.enumerated() {
-      let entry = item.entry
-      // A long batch is no stuck loop.
-      if index.isMultiple(of: Self.steppedBetweenBeats) { outside.supervisor.beat() }
-      var own: [Effect] = []
-      relay.step(
-        entry.fact, in: entry.partition, ordinal: entry.ordinal, at: entry.at, into: &own)
-      perform(own, at: now, origin: item.origin)
-      if case .slice = entry.fact { slices.stepped() }
-      if case .forward(let key, let source) = item.origin {
-        relay.delivered(key, from: source)
-        if case .forwarded(let forwarded) = entry.fact {
-          forwarding.delivered(forwarded.message, to: entry.partition)
-        }
-        for due in settling.delivered(key, from: source) { answer(due) }
-      }
-    }
-    updateAdmission()
-  }
-
   /// - Returns: when there is something to fold, if not now.
   private mutating func startFold(at now: Instant) -> Instant {
     let isAwaited =
       settling.isAwaitingFold || visibility.hasReaders || isStopping || !slices.isEmpty
+      || stepping.isAwaitingCut
     let next = schedule.next(
       at: now, isDirty: isFoldDue(at: now), isAwaited: isAwaited || relay.isAwaitingFold)
     switch next {
@@ -219,11 +169,12 @@ struct EngineLoop: ~Copyable {
         return .never
       }
       hasTrimmed = false
-      let cut = relay.cut(at: now)
+      let torn = stepping.torn
+      let cut = relay.cut(at: now, without: torn)
       self.cut = cut
-      tally.inCut = tally.unfolded
-      visibility.cut()
-      settling.cut()
+      tally.inCut = tally.unfolded - stepping.cut()
+      visibility.cut(without: torn)
+      settling.cut(without: torn)
       folds.start(.fold(cut))
       return .never
     }
@@ -232,6 +183,7 @@ struct EngineLoop: ~Copyable {
   private func isDone(at now: Instant) -> Bool {
     if schedule.isRunning || commit.isUnderWay { return false }
     if now >= stopBy { return true }
-    return commit.isIdle && forwarding.isEmpty && handovers.isEmpty && !relay.isDirty
+    return commit.isIdle && stepping.isEmpty && forwarding.isEmpty && handovers.isEmpty
+      && !relay.isDirty
   }
 }

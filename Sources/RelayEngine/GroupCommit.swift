@@ -26,6 +26,13 @@ struct GroupCommit: Sendable {
     var origin: Origin
   }
 
+  /// Durable facts that are stepped one after the other, and become visible together.
+  struct Durable: Sendable {
+    var facts: [Placed]
+    /// What is kept free for what they lead to, until `stepped` is told.
+    var need = ForwardNeed.none
+  }
+
   /// What one commit holds at most, unless a single unit is larger.
   struct Bounds: Hashable, Sendable {
     var facts = 8_192
@@ -105,16 +112,26 @@ struct GroupCommit: Sendable {
     return placed.map(\.entry)
   }
 
-  /// It is durable: these are stepped now, in this order.
-  mutating func committed() -> [Placed] {
+  /// It is durable: these are stepped now, each partition's in this order. Say `stepped` of each.
+  mutating func committed() -> [Durable] {
     for placed in placed { last[Int(placed.entry.partition.number)] = placed.entry.ordinal }
     // Twice as much as before a refusal, step by step.
     current.facts = Self.doubled(current.facts, upTo: bounds.facts)
     current.bytes = Self.doubled(current.bytes, upTo: bounds.bytes)
-    for unit in underWay { reserved -= unit.need }
-    defer { (underWay, placed) = ([], []) }
-    return placed
+    var durable: [Durable] = []
+    durable.reserveCapacity(underWay.count)
+    var first = 0
+    for unit in underWay {
+      let end = first + unit.facts.count
+      durable.append(Durable(facts: Array(placed[first..<end]), need: unit.need))
+      first = end
+    }
+    (underWay, placed) = ([], [])
+    return durable
   }
+
+  /// These facts are stepped: what they lead to is counted where it waits now.
+  mutating func stepped(_ need: ForwardNeed) { reserved -= need }
 
   /// What becomes of a commit that wrote nothing.
   enum Refused: Sendable {

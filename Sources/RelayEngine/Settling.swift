@@ -47,9 +47,10 @@ struct Settling: Sendable {
         moment: moment))
   }
 
-  mutating func cut() {
-    inCut = open
-    open = []
+  /// - Parameter torn: partitions that are not in the cut.
+  mutating func cut(without torn: Set<PartitionID> = []) {
+    inCut = open.filter { !torn.contains($0.partition) }
+    open.removeAll { !torn.contains($0.partition) }
   }
 
   /// Rows that an earlier life left undelivered.

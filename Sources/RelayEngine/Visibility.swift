@@ -8,6 +8,7 @@ package final class Visibility: Sendable {
   private struct Waiter: Sendable {
     /// On the boot clock.
     var until: Instant
+    var places: [ReadPlace]
     var continuation: CheckedContinuation<Seen, Never>
   }
 
@@ -32,6 +33,11 @@ package final class Visibility: Sendable {
       }
       if isClosed { return .closed }
       return refusal.map { .refused($0) }
+    }
+
+    mutating func cut() {
+      (inCut, open) = (open, [])
+      (waitingForCut, waitingForNext) = (waitingForNext, [])
     }
 
     mutating func takeAll() -> [Waiter] {
@@ -74,7 +80,7 @@ package final class Visibility: Sendable {
     if let start { return start }
     onWait()
     return await withCheckedContinuation { (continuation: CheckedContinuation<Seen, Never>) in
-      let waiter = Waiter(until: until, continuation: continuation)
+      let waiter = Waiter(until: until, places: places, continuation: continuation)
       let now: Seen? = state.withLock {
         if let seen = $0.seen(places) { return seen }
         if places.contains(where: $0.open.contains) {
@@ -93,12 +99,17 @@ package final class Visibility: Sendable {
   }
 
   /// A cut was taken: what is dirty is in it.
-  package func cut() {
-    state.withLock {
-      $0.inCut = $0.open
-      $0.open = []
-      $0.waitingForCut = $0.waitingForNext
-      $0.waitingForNext = []
+  ///
+  /// - Parameter torn: partitions that are not in it; who reads something of theirs waits on.
+  package func cut(without torn: Set<PartitionID> = []) {
+    state.withLock { state in
+      guard !torn.isEmpty else { return state.cut() }
+      let left = state.open.filter { torn.contains($0.partition) }
+      let late = state.waitingForNext.filter { $0.places.contains(where: left.contains) }
+      state.open.subtract(left)
+      state.waitingForNext.removeAll { $0.places.contains(where: left.contains) }
+      state.cut()
+      (state.open, state.waitingForNext) = (left, late)
     }
   }
 

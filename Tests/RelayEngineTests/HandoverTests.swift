@@ -126,12 +126,6 @@ import Testing
   }
 }
 
-private final class Flag: Sendable {
-  private let state = Mutex(false)
-  var isSet: Bool { state.withLock { $0 } }
-  func set() { state.withLock { $0 = true } }
-}
-
 /// Keeps every push until it is told to let go.
 private final class HoldingProvider: PushSender {
   private struct State {

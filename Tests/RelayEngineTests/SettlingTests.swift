@@ -87,4 +87,15 @@ import Testing
     }
     #expect(answered == Int(count))
   }
+
+  /// What was left out of a cut is not durable with it.
+  @Test func aPartitionThatIsLeftOutOfACutIsNotAnsweredWithIt() {
+    var settling = Settling()
+    settling.wait(ticket(0), .done, .folded, home, Ordinal(1))
+    settling.wait(ticket(1), .done, .folded, target, Ordinal(1))
+    settling.cut(without: [home])
+    #expect(settling.folded([]).map(\.ticket.index) == [1])
+    settling.cut()
+    #expect(settling.folded([]).map(\.ticket.index) == [0])
+  }
 }

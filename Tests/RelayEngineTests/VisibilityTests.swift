@@ -128,4 +128,30 @@ import Testing
     visibility.dirtied([place])
     #expect(await visibility.wait(for: [place], until: .never, onWait: {}) == .full)
   }
+
+  /// A partition that is left out of a cut keeps its readers waiting, and no others.
+  @Test func readersOfAPartitionThatIsLeftOutWaitOn() async {
+    let visibility = Visibility(readersMax: 4)
+    visibility.begin()
+    let (place, other) = (place, other)
+    visibility.dirtied([place, other])
+    await withTaskGroup(of: String.self) { group in
+      group.addTask {
+        _ = await visibility.wait(for: [place], until: .never, onWait: {})
+        return "left out"
+      }
+      group.addTask {
+        _ = await visibility.wait(for: [other], until: .never, onWait: {})
+        return "in the cut"
+      }
+      while visibility.readers < 2 { await Task.yield() }
+      visibility.cut(without: [place.partition])
+      visibility.folded()
+      #expect(await group.next() == "in the cut")
+      #expect(visibility.readers == 1)
+      visibility.cut()
+      visibility.folded()
+      #expect(await group.next() == "left out")
+    }
+  }
 }

@@ -194,3 +194,9 @@ struct SilentSupervisor: Supervisor {
   func beat() {}
   func stopping() {}
 }
+
+final class Flag: Sendable {
+  private let state = Mutex(false)
+  var isSet: Bool { state.withLock { $0 } }
+  func set() { state.withLock { $0 = true } }
+}

@@ -16,12 +16,16 @@ extension Partition {
     if fanOuts.values.contains(where: { $0.subject == out.subject }) {
       return keep(out)
     }
-    guard let few = few(for: out) else {
+    // All that `mayFanOut` counts are looked at: what it calls few never goes on in slices.
+    let few = part(of: out, limit: fewest, atLeast: fewest)
+    guard few.next == nil else {
+      work += few.work
       let begun = begun(out)
       keep(begun)
       return effects.append(
         .journal(id, .slice(Slice(origin: out.origin, cursor: begun.cursor))))
     }
+    // All whom it concerns are few enough to be stepped with the change itself.
     guard let gap = policy.smearing.gap(capacity: change.fetchCapacity),
       few.users > policy.smearing.aboveHere
     else { return reach(few, out, step, &effects) }
@@ -97,6 +101,8 @@ extension Partition {
     var members: ArraySlice<Member> = []
     /// Nil: these are the last.
     var next: Position?
+    /// What looking for them cost.
+    var work = 0
 
     /// One of the two is empty.
     var users: Int { members.count + Set(subscribers.map(\.user)).count }
@@ -115,14 +121,6 @@ extension Partition {
       }
       return part
     }
-  }
-
-  /// All whom it concerns, if they are few enough to be stepped with the change itself; nil: it
-  /// goes on in slices from the beginning.
-  private func few(for out: FanOut) -> Part? {
-    // All that `mayFanOut` counts are looked at: what it calls few never goes on in slices.
-    let part = part(of: out, limit: fewest, atLeast: fewest)
-    return part.next == nil ? part : nil
   }
 
   /// What lies beyond the cursor; once the last one is reached, from the first one to the turn.
@@ -144,7 +142,7 @@ extension Partition {
     case (.public, .record):
       let page = index.publicMatches(
         out.change, after: out.cursor, before: out.origin, limit: limit, atLeast: atLeast)
-      return Part(subscribers: page.hits, next: page.next)
+      return Part(subscribers: page.hits, next: page.next, work: page.work)
     case (.public, _):
       return Part()
     default:
@@ -160,6 +158,7 @@ extension Partition {
   private mutating func reach(
     _ part: Part, _ out: FanOut, _ step: Step, _ effects: inout [Effect]
   ) {
+    work += part.work
     let before = hurried
     defer { if hurried > before { effects.append(.hurried(out.change.scope)) } }
     var entries: [Int: Int] = [:]

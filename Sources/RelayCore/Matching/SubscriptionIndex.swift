@@ -35,6 +35,8 @@ package struct SubscriptionIndex: Sendable {
     package var hits: [Hit] = []
     /// Where to go on; nil: nothing that fires lies beyond.
     package var next: Position?
+    /// What it cost.
+    package var work = 0
   }
 
   /// By user; each in order of serial.
@@ -120,7 +122,7 @@ package struct SubscriptionIndex: Sendable {
     return matches(&reading, in: database, of: user, before: ordinal)
   }
 
-  /// The same, and what it cost.
+  /// The same; the reading tells what it cost.
   func matches(
     _ reading: inout ChangeReading, in database: Database, of user: Int, before ordinal: Ordinal
   ) -> [Held] {
@@ -146,8 +148,10 @@ package struct SubscriptionIndex: Sendable {
     atLeast: Int = 0
   ) -> Page {
     var reading = ChangeReading(change)
-    return publicMatches(
+    var page = publicMatches(
       &reading, after: cursor, before: ordinal, limit: limit, atLeast: atLeast)
+    page.work = reading.work + reading.read
+    return page
   }
 
   /// The same, and what it cost.

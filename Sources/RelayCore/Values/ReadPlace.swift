@@ -4,3 +4,14 @@ package enum ReadPlace: Hashable, Sendable {
   case subscriptions(Scope, UserID)
   case devices(Scope, UserID)
 }
+
+extension ReadPlace {
+  /// Where its changes are stepped.
+  package var partition: PartitionID {
+    switch self {
+    case .feed(let feed): feed.partition
+    case .subscriptions(let scope, let user), .devices(let scope, let user):
+      .home(of: user, in: scope)
+    }
+  }
+}

@@ -183,4 +183,33 @@ import Testing
     #expect(
       index.publicMatches(change, after: .zero, before: Ordinal(1 << 40), limit: 10).hits.isEmpty)
   }
+
+  /// Who bounds what is stepped at once is told what each step cost.
+  @Test func aStepTellsWhatItCost() {
+    var relay = Relay([], limits: Limits(), policy: WakePolicy())
+    var effects: [Effect] = []
+    let user = Sample.zone.owner
+    let home = PartitionID.home(of: user, in: Sample.scope)
+    let operations = (0..<200).map { number in
+      let filters = (0..<Self.filtersEach).map { filter in
+        QueryRule.Filter(
+          field: "n", comparator: .notEquals, value: .string("\(number) \(filter)"))
+      }
+      return SubscriptionsRequest.Operation.save(
+        Subscription(
+          id: SubscriptionID("s\(number)"), database: .private,
+          rule: .query(QueryRule(recordType: "T", filters: filters)), info: NotificationInfo()))
+    }
+    let request = SubscriptionsRequest(
+      scope: Sample.scope, user: user, database: .private, operations: operations)
+    let saving = relay.step(
+      .modify(request), in: home, ordinal: Ordinal(1), at: .zero, into: &effects)
+    #expect(saving >= 200)
+    let change = reading([Field(name: "n", value: text(1))]).change
+    let heavy = relay.step(
+      .change(change), in: home, ordinal: Ordinal(2), at: .zero, into: &effects)
+    #expect(heavy >= 200 * (1 + Self.filtersEach + StepCost.notification))
+    let light = relay.step(.tick, in: home, ordinal: Ordinal(3), at: .zero, into: &effects)
+    #expect(light == StepCost.fact)
+  }
 }

@@ -1,0 +1,112 @@
+import RelayCore
+import Testing
+
+@testable import RelayEngine
+
+/// The pace of steps: bounded work in a turn, a share of it for each partition, and requests that
+/// become visible whole.
+@Suite struct SteppingTests {
+  private func unit(_ partition: Int, _ ordinals: ClosedRange<UInt64>) -> GroupCommit.Durable {
+    var need = ForwardNeed()
+    need.messages = ordinals.count
+    let facts = ordinals.map { ordinal in
+      GroupCommit.Placed(
+        entry: JournalEntry(
+          partition: PartitionID(partition), ordinal: Ordinal(ordinal), at: .zero, fact: .tick),
+        origin: .none)
+    }
+    return GroupCommit.Durable(facts: facts, need: need)
+  }
+
+  /// What is stepped in one turn, and in which partition.
+  private func turn(
+    _ stepping: inout Stepping, work: (PartitionID) -> Int
+  ) -> [(partition: UInt8, ordinal: UInt64)] {
+    var steps: [(partition: UInt8, ordinal: UInt64)] = []
+    stepping.beginTurn()
+    while let next = stepping.next() {
+      let entry = next.placed.entry
+      steps.append((entry.partition.number, entry.ordinal.number))
+      stepping.stepped(work: work(entry.partition))
+    }
+    return steps
+  }
+
+  @Test func cheapFactsAreSteppedInOneTurnInTheOrderOfTheirJournal() {
+    var stepping = Stepping()
+    stepping.add([unit(3, 1...2), unit(5, 1...1), unit(3, 3...3)])
+    #expect(stepping.count == 4 && stepping.isReady)
+    let steps = turn(&stepping) { _ in 1 }
+    #expect(steps.filter { $0.partition == 3 }.map(\.ordinal) == [1, 2, 3])
+    #expect(steps.count == 4 && stepping.isEmpty && !stepping.isReady && stepping.torn.isEmpty)
+  }
+
+  /// Whatever one fact costs, a turn takes no more than its bound and that fact.
+  @Test func aTurnEndsByItsWork() {
+    let each = Stepping.workPerTurn / 10 + 1
+    var stepping = Stepping()
+    stepping.add([unit(1, 1...1_000)])
+    var steps = 0
+    var turns = 0
+    while stepping.isReady {
+      let count = turn(&stepping) { _ in each }.count
+      #expect(count <= 10)
+      steps += count
+      turns += 1
+    }
+    #expect(steps == 1_000 && turns == 100)
+  }
+
+  /// A request of expensive changes leaves most of a turn to the other partitions.
+  @Test func anExpensivePartitionDelaysOthersByItsShareOfOneTurn() {
+    var stepping = Stepping()
+    stepping.add([unit(1, 1...1_000), unit(2, 1...50)])
+    let steps = turn(&stepping) { $0 == PartitionID(1) ? Stepping.workPerVisit / 8 : 64 }
+    #expect(steps.filter { $0.partition == 2 }.count == 50)
+    #expect(steps.prefix(58).filter { $0.partition == 1 }.count == 8)
+    #expect(stepping.torn == [PartitionID(1)])
+  }
+
+  @Test func roomIsFreeAgainWithTheLastFactOfARequest() {
+    var stepping = Stepping()
+    stepping.add([unit(1, 1...3)])
+    stepping.beginTurn()
+    var freed: [Int?] = []
+    while let next = stepping.next() {
+      freed.append(next.frees?.messages)
+      stepping.stepped(work: 1)
+    }
+    #expect(freed == [nil, nil, 3])
+  }
+
+  /// A partition that a cut left out ends its request, and begins no other before the next cut:
+  /// else requests that follow each other closely keep it out of every cut.
+  @Test func aPartitionThatWasLeftOutWaitsForTheNextCut() {
+    var stepping = Stepping()
+    stepping.add([unit(1, 1...10), unit(1, 11...20)])
+    let half = Stepping.workPerTurn / 5 + 1
+    #expect(turn(&stepping) { _ in half }.count == 5)
+    #expect(stepping.torn == [PartitionID(1)])
+    // Ten are not stepped at all, five not yet, and five that are stand in no cut.
+    #expect(stepping.cut() == 20)
+    #expect(turn(&stepping) { _ in half }.count == 5)
+    #expect(stepping.torn.isEmpty && !stepping.isReady && stepping.isAwaitingCut)
+    #expect(turn(&stepping) { _ in 1 }.isEmpty)
+    #expect(stepping.cut() == 10)
+    #expect(turn(&stepping) { _ in 1 }.map(\.ordinal) == Array(11...20))
+    #expect(stepping.cut() == 0)
+  }
+
+  /// While the store takes no fold, nobody waits for a cut.
+  @Test func afterAFoldThatFailedStepsGoOn() {
+    var stepping = Stepping()
+    stepping.add([unit(1, 1...2), unit(1, 3...3)])
+    stepping.beginTurn()
+    stepping.stepped(work: 1)
+    _ = stepping.cut()
+    stepping.stepped(work: 1)
+    #expect(!stepping.isReady)
+    stepping.foldFailed()
+    #expect(turn(&stepping) { _ in 1 }.map(\.ordinal) == [3])
+  }
+}
