@@ -145,6 +145,49 @@ import Testing
     #expect(try await refusal(wide) == nil)
   }
 
+  private static let zone = #""subscriptionType":"zone","zoneID":{"zoneName":"Z"}"#
+  private static let all = #""subscriptionType":"database""#
+
+  @Test(arguments: [
+    (#","firesOn":["create"]"#, "firesOn must name create, update and delete"),
+    (#","firesOn":[]"#, "firesOn must name at least one"),
+    (#","firesOn":"create""#, "firesOn must be an array"),
+    (#","firesOnce":true"#, "firesOnce is only for query subscriptions"),
+    (
+      #","query":{"filterBy":[{"comparator":"EQUALS","fieldName":"a","fieldValue":{"value":1}}]}"#,
+      "query.filterBy is only for query subscriptions"
+    ),
+    (#","query":{"filterby":[]}"#, "filterby is unknown; write filterBy"),
+  ])
+  func `rules that only query subscriptions have are refused, not ignored`(
+    members: String, reason: String
+  ) async throws {
+    for type in [Self.zone, Self.all] {
+      let found = try await refusal(type + members)
+      #expect(found?.code == "BAD_REQUEST")
+      #expect(found?.reason.contains(reason) == true, "\(found?.reason ?? "saved")")
+    }
+  }
+
+  @Test(arguments: [
+    #","firesOn":["delete","create","update"],"firesOnce":false"#,
+    #","firesOn":null,"firesOnce":null,"query":null"#,
+    #","query":{"recordType":"T","filterBy":[],"sortBy":[]}"#,
+  ])
+  func `rules that narrow nothing are taken for every type`(members: String) async throws {
+    for type in [Self.zone, Self.all] { #expect(try await refusal(type + members) == nil) }
+  }
+
+  @Test func `a database subscription names no zone`() async throws {
+    for database in ["private", "shared"] {
+      let found = try await refusal(
+        Self.all + #","zoneID":{"zoneName":"Z","ownerRecordName":"_abc"}"#, in: database)
+      #expect(found?.code == "BAD_REQUEST")
+      #expect(found?.reason.contains("zoneID is not for database subscriptions") == true)
+      #expect(try await refusal(Self.all + #","zoneID":null"#, in: database) == nil)
+    }
+  }
+
   /// The public database has one zone; a zone that is named is the one that is meant.
   @Test func `zoneWide false says nothing new where one zone is meant`() async throws {
     let query = #""subscriptionType":"query","query":{"recordType":"T"},"zoneWide":false"#

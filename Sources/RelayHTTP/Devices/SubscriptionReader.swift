@@ -20,9 +20,11 @@ struct SubscriptionReader {
       rule = try zone(value)
       try refuseQueryLooks(info)
       try refuseNarrow(value, "a zone subscription is about its whole zone")
+      try refuseQueryRules(value)
     case "database":
       try refuseNarrow(value, "a database subscription is about every zone")
       rule = try wholeDatabase(value)
+      try refuseQueryRules(value)
       try refuseQueryLooks(info)
     default: throw type.problem("must be \"query\", \"zone\" or \"database\"")
     }
@@ -82,6 +84,11 @@ struct SubscriptionReader {
       throw WireError(
         .badRequest, "database subscriptions are not supported in the public database")
     }
+    if let zone = value.optional("zoneID") {
+      throw zone.problem(
+        "is not for database subscriptions, which are about every zone; leave it out, or subscribe "
+          + "to the zone with subscriptionType \"zone\"")
+    }
     return .database(recordType: try recordType(value))
   }
 
@@ -97,6 +104,26 @@ struct SubscriptionReader {
   private func refuseNarrow(_ value: JSONCursor, _ reason: String) throws(JSONProblem) {
     guard let wide = value.optional("zoneWide"), try !wide.boolean() else { return }
     throw wide.problem("must not be false: \(reason)")
+  }
+
+  /// What would narrow a zone or database subscription, which fires for every change of records of
+  /// its type: saved without it, it would wake for what the user did not want. A value that narrows
+  /// nothing is taken.
+  private func refuseQueryRules(_ value: JSONCursor) throws(JSONProblem) {
+    let remedy = "leave it out, or save a subscription of type \"query\""
+    if let kinds = value.optional("firesOn"), try firing(value) != .all {
+      throw kinds.problem(
+        "must name create, update and delete here, or be left out: only query subscriptions fire "
+          + "for some kinds of change")
+    }
+    if let once = value.optional("firesOnce"), try once.boolean() {
+      throw once.problem("is only for query subscriptions; \(remedy)")
+    }
+    guard let query = try value.optional("query")?.object() else { return }
+    try query.refuseOtherSpellings(of: KnownMembers.query)
+    if let filters = query.optional("filterBy"), try !filters.elements().isEmpty {
+      throw filters.problem("is only for query subscriptions; \(remedy)")
+    }
   }
 
   /// What only query subscriptions may ask for.
