@@ -97,6 +97,20 @@ import Testing
         more: #","participant":"_def","share":{"recordName":"S"}"#
       ).text, "data.share.recordName is not supported"
     ),
+    (Event(owner: "__defaultOwner__").text, "data.zoneID.ownerRecordName must be a user's record"),
+    (
+      Event(type: "zonerelay.zone.created", owner: "__defaultOwner__", record: nil).text,
+      "data.zoneID.ownerRecordName must be a user's record name"
+    ),
+    (
+      Event(
+        type: "zonerelay.share.granted", record: nil, more: #","participant":"__defaultOwner__""#
+      ).text, "data.participant must be a user's record name"
+    ),
+    (
+      Event(more: #","changedBy":{"userRecordName":"__defaultOwner__"}"#).text,
+      "data.changedBy.userRecordName must be a user's record name"
+    ),
     (Event(client: "not-a-uuid").text, "data.changedBy.clientId must be a UUID"),
     (Event(more: #","sequence":"7""#).text, "data.sequence must be a whole number"),
     (Event(more: #","sequence":7.5"#).text, "data.sequence must be a whole number"),

@@ -18,7 +18,22 @@ enum Name {
     return text
   }
 
-  /// A zone. An owner left out, or `__defaultOwner__`, means `owner`.
+  /// How CloudKit's clients write the user who asks.
+  static let currentUser = "__defaultOwner__"
+
+  /// A user's record name where no user asks, so that none can be left to be understood.
+  static func user(_ value: JSONCursor, _ limits: HTTPLimits) throws(JSONProblem) -> UserID {
+    let text = try read(value, limits)
+    guard text != currentUser else {
+      throw value.problem(
+        "must be a user's record name: \(currentUser) means the user who asks, and a producer is "
+          + "none")
+    }
+    return UserID(text)
+  }
+
+  /// A zone. An owner left out, or `__defaultOwner__`, means `owner`; where that is nil, both are
+  /// refused.
   static func zone(
     _ value: JSONCursor, owner: UserID?, _ limits: HTTPLimits
   ) throws(JSONProblem) -> ZoneID {
@@ -29,8 +44,8 @@ enum Name {
       guard let owner else { throw object.missing("ownerRecordName") }
       return ZoneID(name: name, owner: owner)
     }
+    guard let owner else { return ZoneID(name: name, owner: try user(named, limits)) }
     let text = try read(named, limits)
-    if text == "__defaultOwner__", let owner { return ZoneID(name: name, owner: owner) }
-    return ZoneID(name: name, owner: UserID(text))
+    return ZoneID(name: name, owner: text == currentUser ? owner : UserID(text))
   }
 }

@@ -218,7 +218,7 @@ package struct EventReader: Sendable {
       }
     }
     let value = try data.required("participant")
-    let user = UserID(try Name.read(value, limits))
+    let user = try Name.user(value, limits)
     guard user != zone.owner else { throw value.problem("must not be the zone's owner") }
     return user
   }
@@ -226,7 +226,7 @@ package struct EventReader: Sendable {
   private func author(of data: JSONCursor) throws(JSONProblem) -> Change.Author? {
     guard let value = data.optional("changedBy") else { return nil }
     try value.refuseOtherSpellings(of: KnownMembers.eventAuthor)
-    let user = UserID(try Name.read(value.object().required("userRecordName"), limits))
+    let user = try Name.user(value.object().required("userRecordName"), limits)
     guard let named = value.optional("clientId") else {
       return Change.Author(user: user, client: nil)
     }

@@ -98,7 +98,7 @@ enum FieldReader {
       try object.refuseOtherSpellings(of: KnownMembers.zoneID)
       // An owner left out is that of the record's own zone.
       var owner = try object.optional("ownerRecordName")?.string() ?? ""
-      if owner == "__defaultOwner__" { owner = "" }
+      if owner == Name.currentUser { owner = "" }
       zone = ZoneID(name: try object.required("zoneName").string(), owner: UserID(owner))
     }
     return .reference(recordName: name, zone: zone)
