@@ -69,12 +69,61 @@ import Testing
       body = #"{"digestToken":"\#(digest)"}"#
       let other = try await rig.database("changes/database", body, as: "_def")
       #expect(other.status == 400)
+      #expect(try other.string("reason") == "Unknown sync continuation type")
     }
     #expect(names == (0..<5).map { "Z\($0)" })
     #expect(sync.count == 1)
     let on = try await rig.database("changes/database", #"{"syncToken":"\#(sync.first ?? "")"}"#)
     #expect(on.status == 200)
     #expect(try on.json.required("zones").elements().isEmpty)
+  }
+
+  @Test func `a digest's cursor that is none of this feed is told from one that is garbled`()
+    async throws
+  {
+    var limits = HTTPLimits()
+    limits.pageEntries = 2
+    let (rig, tokens) = try await expired(zones: 5, limits: limits)
+    let first = try await rig.database(
+      "changes/database", #"{"syncToken":"\#(tokens.database)"}"#)
+    let digest = try #require(try first.string("digestToken"))
+    let sync = try #require(try first.string("syncToken"))
+    let last = digest.last == "A" ? "B" : "A"
+    let foreign = "Unknown sync continuation type"
+    let garbled = "Invalid continuation format"
+    for (member, reason) in [
+      (#""digestToken":"\#(digest.dropLast() + last)""#, foreign),
+      (#""digestToken":"\#(sync)""#, foreign), (#""syncToken":"\#(digest)""#, foreign),
+      (#""digestToken":"\#(tokens.zone)""#, foreign), (#""syncToken":"\#(tokens.zone)""#, foreign),
+      (#""digestToken":"\#(digest.dropLast(9))""#, garbled), (#""digestToken":"?""#, garbled),
+      (#""digestToken":"AAAA""#, garbled), (#""syncToken":"\#(sync.dropLast(9))""#, garbled),
+    ] {
+      let answer = try await rig.database("changes/database", "{\(member)}")
+      #expect(answer.status == 400)
+      #expect(try answer.string("reason") == reason, "\(member)")
+    }
+    let shared = try await rig.database(
+      "changes/database", #"{"digestToken":"\#(digest)"}"#, in: "shared")
+    #expect(try shared.string("reason") == foreign)
+  }
+
+  /// Its key is gone, and it says no more than that there was a digest: that begins anew.
+  @Test func `a digest's cursor of a key that is gone begins the digest anew`() async throws {
+    var limits = HTTPLimits()
+    limits.pageEntries = 2
+    let (rig, tokens) = try await expired(zones: 5, limits: limits)
+    let first = try await rig.database(
+      "changes/database", #"{"syncToken":"\#(tokens.database)"}"#)
+    let digest = try #require(try first.string("digestToken"))
+    let later = await Rig(
+      limits: limits, keys: TestKeys(signing: 8, known: [8]), relay: rig.relay)
+    let answer = try await later.database(
+      "changes/database", #"{"digestToken":"\#(digest)"}"#)
+    #expect(answer.status == 410)
+    let names = try answer.json.required("zones").elements().map {
+      try $0.required("zoneID").required("zoneName").string()
+    }
+    #expect(names == ["Z0", "Z1"])
   }
 
   @Test func `a digest's zone token equals what a reader at rest already holds`() async throws {

@@ -27,19 +27,45 @@ enum SealedText {
     return Base64.urlText(bytes + code.prefix(codeBytes))
   }
 
+  /// What is found in a text that came back.
+  enum Opened: Hashable {
+    case texts([String])
+    /// Not in this form at all.
+    case garbled
+    /// In form, but not ours, or for something else.
+    case foreign
+    /// Sealed with a key that this relay does not have.
+    case unknownKey
+  }
+
   /// Nil if it is not ours, or for something else.
   static func open(
     _ text: String, for purpose: Purpose, count: Int, with keys: any TokenKeys
   ) -> [String]? {
-    guard let all = Base64.bytes(text), all.count > 4 + codeBytes else { return nil }
+    guard case .texts(let texts) = read(text, for: purpose, count: count, with: keys) else {
+      return nil
+    }
+    return texts
+  }
+
+  static func read(
+    _ text: String, for purpose: Purpose, count: Int, with keys: any TokenKeys
+  ) -> Opened {
+    guard let all = Base64.bytes(text), all.count > 4 + codeBytes else { return .garbled }
     let bytes = Array(all.dropLast(codeBytes))
+    guard let texts = texts(in: bytes.dropFirst(4), count: count) else { return .garbled }
     let keyID = bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
-    guard let code = keys.code(of: [purpose.rawValue] + bytes, keyID: keyID),
-      Secret.isEqual(Array(code.prefix(codeBytes)), Array(all.suffix(codeBytes)))
-    else { return nil }
+    guard let code = keys.code(of: [purpose.rawValue] + bytes, keyID: keyID) else {
+      return .unknownKey
+    }
+    let isOurs = Secret.isEqual(Array(code.prefix(codeBytes)), Array(all.suffix(codeBytes)))
+    return isOurs ? .texts(texts) : .foreign
+  }
+
+  private static func texts(in bytes: ArraySlice<UInt8>, count: Int) -> [String]? {
     var texts: [String] = []
-    var rest = bytes.dropFirst(4)
-    while rest.count >= 2 {
+    var rest = bytes
+    while rest.count >= 2, texts.count < count {
       let length = Int(rest.removeFirst()) << 8 | Int(rest.removeFirst())
       guard rest.count >= length else { return nil }
       texts.append(String(decoding: rest.prefix(length), as: UTF8.self))

@@ -41,7 +41,7 @@ extension Doors {
     try names.refuseOther(in: body)
     if let digest = body.optional("digestToken") {
       return try await self.digest(
-        feed, database, caller, names, from: try cursor(digest, feed))
+        feed, database, caller, names, from: try cursor(digest, feed, caller))
     }
     let start = try open(body[names.token], feed, caller)
     let limit = try pageLimit(body)
@@ -152,13 +152,29 @@ extension Doors {
     var after: ZoneID
   }
 
-  private func cursor(_ value: JSONCursor, _ feed: FeedKey) throws -> DigestCursor {
-    guard
-      let texts = SealedText.open(try value.string(), for: .digest, count: 4, with: keys),
-      texts[0] == feed.digestName(keys)
-    else { throw WireError(.badRequest, "Invalid continuation format") }
-    return DigestCursor(
-      token: texts[1], after: ZoneID(name: texts[3], owner: UserID(texts[2])))
+  /// Nil: it was sealed with a key that is gone, and the digest begins anew.
+  private func cursor(
+    _ value: JSONCursor, _ feed: FeedKey, _ caller: Caller
+  ) throws -> DigestCursor? {
+    let text = try value.string()
+    switch digest(in: text) {
+    case .texts(let texts) where texts[0] == feed.digestName(keys):
+      return DigestCursor(
+        token: texts[1], after: ZoneID(name: texts[3], owner: UserID(texts[2])))
+    case .texts, .foreign: throw WireError.foreignToken
+    case .unknownKey: return nil
+    case .garbled:
+      // A change token is one of ours, and none of a digest.
+      let token = Base64.bytes(text).map {
+        ChangeToken.open($0, feed: feed, reader: caller.user, with: keys)
+      }
+      throw (token ?? .garbled) == .garbled ? WireError.garbledToken : WireError.foreignToken
+    }
+  }
+
+  /// A digest's cursor, or what stands in its place.
+  func digest(in text: String) -> SealedText.Opened {
+    SealedText.read(text, for: .digest, count: 4, with: keys)
   }
 }
 

@@ -53,12 +53,12 @@ extension Doors {
     guard !text.isEmpty else {
       throw value.problem("is empty; leave it out to start from the beginning")
     }
-    let garbled = WireError(.badRequest, "Invalid continuation format")
-    guard let bytes = Base64.bytes(text) else { throw garbled }
+    guard let bytes = Base64.bytes(text) else { throw WireError.garbledToken }
     switch ChangeToken.open(bytes, feed: feed, reader: caller.user, with: keys) {
     case .place(let place): return .place(place)
-    case .garbled: throw garbled
-    case .foreign: throw WireError(.badRequest, "Unknown sync continuation type")
+    case .garbled where digest(in: text) == .garbled: throw WireError.garbledToken
+    // A digest's cursor is one of ours, and no change token.
+    case .foreign, .garbled: throw WireError.foreignToken
     case .unknownKey: return .expired
     }
   }
@@ -91,6 +91,13 @@ extension Doors {
     guard !feeds.isEmpty else { return }
     _ = try? await relay.submit(feeds.map { .lostHistory($0) })
   }
+}
+
+extension WireError {
+  /// No token at all.
+  static let garbledToken = WireError(.badRequest, "Invalid continuation format")
+  /// Forged, or of another feed, another user or another kind.
+  static let foreignToken = WireError(.badRequest, "Unknown sync continuation type")
 }
 
 /// Where a reading begins.
