@@ -73,6 +73,13 @@ import Testing
         + #""zoneWide":true}"#,
       "public"
     ),
+    (
+      #"{"subscriptionID":"n","subscriptionType":"query","query":{"recordType":"T","#
+        + #""filterBy":[]},"firesOn":["create","update","delete"],"firesOnce":false,"#
+        + #""zoneID":{"zoneName":"_defaultZone","ownerRecordName":"_defaultOwner"},"#
+        + #""zoneWide":false}"#,
+      "public"
+    ),
   ])
   func `zone, database and public query subscriptions come back`(
     dictionary: String, database: String
@@ -81,6 +88,17 @@ import Testing
     let answer = try await rig.database("subscriptions/modify", save(dictionary), in: database)
     #expect(answer.text == #"{"subscriptions":[\#(dictionary)]}"#)
     #expect(try await rig.database("subscriptions/list", in: database).text == answer.text)
+  }
+
+  /// The zone that is meant need not be named where there is one only.
+  @Test func `zoneWide false in the public database comes back as such`() async throws {
+    let query =
+      #"{"subscriptionType":"query","subscriptionID":"q","query":{"recordType":"T"},"#
+      + #""zoneWide":false}"#
+    let answer = try await Rig().database("subscriptions/modify", save(query), in: "public")
+    let item = try answer.json.required("subscriptions").elements()[0]
+    #expect(try item.required("zoneWide").boolean() == false)
+    #expect(try item.required("zoneID").required("zoneName").string() == "_defaultZone")
   }
 
   static let refused: [(String, String, String)] = [

@@ -52,10 +52,11 @@ struct SubscriptionReader {
 
   /// Nil: every zone of the database.
   private func queryZone(_ value: JSONCursor) throws -> ZoneID? {
-    if let wide = value.optional("zoneWide"), try wide.boolean() { return nil }
+    let isWide = try value.optional("zoneWide")?.boolean()
+    if isWide == true { return nil }
     guard let named = value.optional("zoneID") else {
-      // The public database has one zone: there nothing is widened.
-      guard database == .private else { return nil }
+      // The public database has one zone, so the one that is meant need not be named.
+      if database == .public { return isWide == nil ? nil : .publicDefault }
       try refuseNarrow(value, "there is no zoneID; name the zone that is meant")
       return nil
     }
