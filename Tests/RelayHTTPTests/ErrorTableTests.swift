@@ -52,6 +52,15 @@ import Testing
     let basic = try await rig.send(
       .post, "\(Self.base)/tokens/list", "{}", headers: [.authorization: "Basic YTpi"])
     try expect(basic, 401, "AUTHENTICATION_FAILED", "Bearer TOKEN")
+    let good = try await Rig.token(for: "_abc")
+    for (value, status) in [
+      ("bearer   \(good)", 200), ("Bearer \(good)", 200), ("Bearer   ", 401),
+      ("Bearer a \(good)", 401),
+    ] {
+      let answer = try await rig.send(
+        .post, "\(Self.base)/tokens/list", "{}", headers: [.authorization: value])
+      #expect(answer.status == status, "\(value)")
+    }
   }
 
   @Test func `a user token travels in three ways, and is told apart from others by issuer`()

@@ -96,7 +96,8 @@ struct ScopeGate: Sendable {
 
   private static func bearer(of request: Request) throws(WireError) -> String? {
     guard let field = request.headers[.authorization], !field.isEmpty else { return nil }
-    let parts = field.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1)
+    // RFC 9110, 11.4: one or more blanks stand between them.
+    let parts = field.utf8.split(separator: UInt8(ascii: " "))
     guard parts.count == 2, Substring(parts[0]).lowercased() == "bearer" else {
       throw WireError(.authenticationFailed, "Authorization must be of the form: Bearer TOKEN")
     }
