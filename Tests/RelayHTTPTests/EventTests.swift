@@ -56,6 +56,17 @@ import Testing
     #expect(try answer.json.required("rejected").elements().count == 1)
   }
 
+  /// A sender that is told 400 drops its events; one that is told 503 sends them again, elsewhere.
+  @Test(arguments: [Readiness.draining, .recovering, .stopping])
+  func `who takes nothing says so, however bad the events are`(readiness: Readiness) async throws {
+    let rig = await Rig()
+    rig.relay.behave { $0.readiness = readiness }
+    let answer = try await rig.produce("[{}]")
+    #expect(answer.status == 503)
+    #expect(try answer.string("serverErrorCode") == "TRY_AGAIN_LATER")
+    #expect(answer.headers[.retryAfter] == "5")
+  }
+
   /// Its answer was lost, and the sender repeats it: what was taken is known, and only what was bad
   /// the first time is bad again.
   @Test func `a repeated request that is partly rejected is answered 202 again`() async throws {

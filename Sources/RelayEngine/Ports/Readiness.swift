@@ -17,3 +17,10 @@ package struct Readiness: Hashable, Sendable {
   /// The loop has ended, or could not begin.
   package static let stopping = Readiness(reason: "it is stopping")
 }
+
+extension Unavailable {
+  /// Nothing is taken now.
+  package init(notReady readiness: Readiness) {
+    self.init(readiness == .recovering ? .recovering : .draining, retryAfterSeconds: 5)
+  }
+}

@@ -116,7 +116,11 @@ extension Doors {
   func submit(
     _ facts: [Fact], for caller: CallerID
   ) async throws(WireError) -> [Answer] {
-    guard !facts.isEmpty else { return [] }
+    guard !facts.isEmpty else {
+      // Who drains takes nothing more: the sender is told so, however bad its events are.
+      guard relay.readiness.isReady else { throw WireError(Unavailable(notReady: relay.readiness)) }
+      return []
+    }
     let taken = try fairness.take(facts, for: caller)
     defer { fairness.giveBack(taken, of: caller) }
     do throws(Unavailable) {
