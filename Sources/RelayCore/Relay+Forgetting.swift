@@ -8,6 +8,11 @@ import HeapModule
 /// the same ids at the same place between the same changes, so that no repeat dropped in one life
 /// is taken in the next, and nothing taken is dropped.
 extension Relay {
+  /// Whether a change was taken before, and is remembered: its repeat is a duplicate.
+  package func knows(_ change: Change) -> Bool {
+    partitions[Int(change.home.number)].memory.contains(change.fingerprint)
+  }
+
   /// Asks partitions to forget their oldest ids, oldest first over all of them, once there are too
   /// many; and ids that are too old where no change comes to push them out.
   mutating func forgetIDs(at now: Instant, into effects: inout [Effect]) {

@@ -143,6 +143,16 @@ package final class Engine: Relaying, Sendable {
     return try result.get()
   }
 
+  package func known(_ changes: [Change]) async throws(Unavailable) -> [Bool] {
+    let inbox = inbox
+    if inbox.isRecovering { throw Unavailable(.recovering, retryAfterSeconds: 1) }
+    let known = await withCheckedContinuation { (waiter: CheckedContinuation<[Bool], Never>) in
+      inbox.post(.asked(changes) { waiter.resume(returning: $0) })
+    }
+    guard known.count == changes.count else { throw Unavailable(.draining, retryAfterSeconds: 5) }
+    return known
+  }
+
   package func visible(_ places: [ReadPlace]) async throws(Unavailable) {
     let inbox = inbox
     let until = outside.clock.boot() + settings.answerWithin

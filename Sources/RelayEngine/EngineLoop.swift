@@ -130,6 +130,7 @@ struct EngineLoop: ~Copyable {
     case .left(let device, let connection, let isExpectedBack):
       relay.left(device, connection, isExpectedBack: isExpectedBack, at: now)
     case .readerWaits, .timer: break
+    case .asked(let changes, let answer): answer(changes.map { relay.knows($0) })
     case .vitals(let answer): answer(vitals(at: now))
     case .adopt(let adoption, let done):
       adopt(adoption, at: now)

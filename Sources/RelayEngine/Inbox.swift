@@ -39,6 +39,8 @@ final class Inbox: Sendable {
     /// A reader waits for a fold.
     case readerWaits
     case timer
+    /// Which of these are known.
+    case asked([Change], @Sendable ([Bool]) -> Void)
     case vitals(@Sendable (Vitals) -> Void)
     /// A reload; said when it is done, or when the loop has ended.
     case adopt(Adoption, @Sendable () -> Void)
@@ -198,6 +200,7 @@ extension Inbox.Event {
   /// The loop has ended: who waits for it is not left waiting.
   fileprivate func answerLate() {
     switch self {
+    case .asked(_, let answer): answer([])
     case .vitals(let answer): answer(.ended)
     case .adopt(_, let done): done()
     default: break

@@ -54,6 +54,19 @@ import Testing
     #expect(try await report(rig, anew) == (3, [Self.full]), "in one request too")
   }
 
+  /// Its answer was lost; meanwhile its record went, and others took the room.
+  @Test func `a repeated request is a duplicate although there is no room any more`() async throws {
+    let rig = await rig()
+    let first = "[\(event("record.created", "A")),\(event("record.deleted", "A"))]"
+    #expect(try await rig.produce(first).text == #"{"accepted":2,"duplicates":0,"rejected":[]}"#)
+    let others = ["B", "C", "D"].map { event("record.created", $0) }
+    #expect(try await report(rig, others) == (3, []))
+    #expect(try await report(rig, [event("record.created", "A")]) == (0, [Self.full]))
+    let again = try await rig.produce(first)
+    #expect(again.status == 202)
+    #expect(again.text == #"{"accepted":0,"duplicates":2,"rejected":[]}"#)
+  }
+
   @Test func `what ends a zone makes room for what follows in the same request`() async throws {
     let rig = await rig()
     let first = ["A", "B", "C"].map { event("record.created", $0) }

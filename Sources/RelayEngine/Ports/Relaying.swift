@@ -15,6 +15,12 @@ package protocol Relaying: Sendable {
   ///   changes answer `.duplicate`.
   func submit(_ facts: [Fact]) async throws(Unavailable) -> [Answer]
 
+  /// Which of these changes were taken before, in the order given: submitted again, they would
+  /// answer `.duplicate`.
+  ///
+  /// - Throws: `Unavailable` before the end of recovery, and when the relay has stopped.
+  func known(_ changes: [Change]) async throws(Unavailable) -> [Bool]
+
   /// Returns when every fact answered before this call is visible in all of `places` (P4). Returns
   /// at once, without entering the loop, if nothing unfolded concerns them.
   ///

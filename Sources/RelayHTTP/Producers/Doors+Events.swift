@@ -11,7 +11,8 @@ extension Doors {
     _ request: Request, _ gate: ScopeGate, on channel: any Channel
   ) async throws -> Response {
     var arrival = try await arrival(of: request, gate, on: channel)
-    arrival.reject(try await withoutRoom(arrival.facts))
+    let refused = try await withoutRoom(arrival.facts)
+    arrival.reject(refused, known: try await known(among: refused.keys.sorted(), arrival.facts))
     relay.refused(changes: arrival.result.rejectedCount)
     let answers = try await submit(arrival.facts, for: arrival.caller)
     for (item, answer) in zip(arrival.items, answers) {
@@ -139,10 +140,13 @@ private struct Arrival {
   var items: [(index: Int, id: String?)] = []
   var result = IntakeResult()
 
-  /// - Parameter refused: by the places of their facts.
-  mutating func reject(_ refused: [Int: Refusal]) {
+  /// - Parameters:
+  ///   - refused: by the places of their facts.
+  ///   - known: those of them that were taken before.
+  mutating func reject(_ refused: [Int: Refusal], known: Set<Int>) {
     guard !refused.isEmpty else { return }
-    for (place, refusal) in refused {
+    result.duplicates += known.count
+    for (place, refusal) in refused where !known.contains(place) {
       result.reject(items[place].index, items[place].id, WireError(refusal))
     }
     let left = facts.indices.filter { refused[$0] == nil }

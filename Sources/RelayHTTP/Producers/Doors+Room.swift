@@ -33,6 +33,22 @@ extension Doors {
     return refused
   }
 
+  /// Of changes without room those that were taken before: a repeat is a duplicate, whether or not
+  /// there is room for it now.
+  func known(among places: [Int], _ facts: [Fact]) async throws(WireError) -> Set<Int> {
+    var asked: [(place: Int, change: Change)] = []
+    for place in places {
+      if case .change(let change) = facts[place] { asked.append((place, change)) }
+    }
+    guard !asked.isEmpty else { return [] }
+    do throws(Unavailable) {
+      let known = try await relay.known(asked.map(\.change))
+      return Set(zip(asked, known).filter(\.1).map(\.0.place))
+    } catch {
+      throw WireError(error)
+    }
+  }
+
   private static func refusal(of change: Change, _ rooms: [FeedKey: Holdings]) -> Refusal? {
     for place in change.places {
       guard let room = rooms[place.feed], !room.hasRoom(for: place.subject) else { continue }

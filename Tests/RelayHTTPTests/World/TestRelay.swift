@@ -54,6 +54,11 @@ final class TestRelay: Relaying, FeedReader {
     return world.withLock { world in facts.map { world.take($0) } }
   }
 
+  func known(_ changes: [Change]) async throws(Unavailable) -> [Bool] {
+    if let refusal = conduct.withLock({ $0.refusal }) { throw refusal }
+    return world.withLock { world in changes.map { world.knows($0) } }
+  }
+
   func visible(_ places: [ReadPlace]) async throws(Unavailable) {
     if let refusal = conduct.withLock({ $0.readRefusal }) { throw refusal }
     world.withLock { $0.fold() }

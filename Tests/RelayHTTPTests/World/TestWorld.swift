@@ -25,6 +25,8 @@ struct TestWorld: ~Copyable {
     }
   }
 
+  func knows(_ change: Change) -> Bool { relay.knows(change) }
+
   mutating func take(_ fact: Fact) -> Answer {
     switch fact {
     case .expireTokens, .tick:
