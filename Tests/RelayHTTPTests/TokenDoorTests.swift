@@ -69,6 +69,30 @@ import Testing
     #expect(try await rig.device("tokens/register", other).string("clientId") != first)
   }
 
+  /// The address of a device that has only the courier lapses, and makes room then; where all have
+  /// a provider's, only the user can make room.
+  @Test(arguments: [("create", "", 43_200), ("register", #","apnsToken":"00f%""#, 3_600)])
+  func `a user with all the devices that the limit allows is told when to come again`(
+    door: String, token: String, seconds: Int64
+  ) async throws {
+    var core = Limits()
+    core.devicesPerUser = 2
+    let rig = await Rig(core: core)
+    func add(_ number: Int) async throws -> Rig.Answer {
+      let own = token.replacing("%", with: "\(number)")
+      return try await rig.device("tokens/\(door)", #"{"apnsEnvironment":"production"\#(own)}"#)
+    }
+    for number in 1...2 { #expect(try await add(number).status == 200) }
+    let full = try await add(3)
+    #expect(full.status == 429)
+    #expect(try full.string("serverErrorCode") == "THROTTLED")
+    #expect(try full.string("reason") == "a user has at most 2 devices; unregister one first")
+    #expect(try full.json.required("retryAfter").integer() == seconds)
+    #expect(full.headers[.retryAfter] == "\(seconds)")
+    #expect(try await add(2).status == (door == "create" ? 429 : 200), "a known one is renewed")
+    #expect(try await rig.device("tokens/list").each("devices", "state") == ["active", "active"])
+  }
+
   @Test func `a token moves to its latest registration`() async throws {
     let rig = await Rig()
     _ = try await rig.device("tokens/register", body)

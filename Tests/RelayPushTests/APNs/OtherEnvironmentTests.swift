@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import NIOPosix
 import RelayCore
+import RelayEngine
 import Synchronization
 import Testing
 
@@ -50,10 +51,19 @@ import Testing
     }
   }
 
+  /// - Parameter streamsAtHome: that the route's own environment allows, on one connection.
   private static func run(
-    strangerAbroad: Bool = false, _ body: @Sendable @escaping (World) async throws -> Void
+    strangerAbroad: Bool = false, streamsAtHome: Int? = nil,
+    _ body: @Sendable @escaping (World) async throws -> Void
   ) async throws {
-    try await StandinWorld.run(environment: "development") { development in
+    var limits = EngineWorld.limits
+    if streamsAtHome != nil {
+      limits.connections = 1
+      limits.attemptTimeout = .seconds(3)
+    }
+    try await StandinWorld.run(
+      maxStreams: streamsAtHome ?? 1_000, environment: "development"
+    ) { [limits] development in
       try await StandinWorld.run(
         environment: "production",
         keyOf: strangerAbroad ? nil : development.directory
@@ -71,7 +81,7 @@ import Testing
         let settings = try APNsSettings(
           .init(host: "127.0.0.1", port: development.port), environment: .development,
           other: .init(host: "127.0.0.1", port: production.port), topic: "com.example.notes",
-          credential: .key(key), trustRoots: path, limits: EngineWorld.limits)
+          credential: .key(key), trustRoots: path, limits: limits)
         let log = World.Log()
         let sender = try await APNsSender(
           settings, credential: APNsCredential(key),
@@ -182,6 +192,34 @@ import Testing
         #expect(await elsewhere == .later(after: nil, .device, told))
         #expect(told.text.hasPrefix(reason), "\(told)")
       }
+    }
+  }
+
+  /// P9: the second try is the same push, and what was revoked between the two does not leave.
+  @Test func `what is taken back after the first try is not tried in the other environment`()
+    async throws
+  {
+    try await Self.run(streamsAtHome: 1) { world in
+      async let busy = world.sender.send(Self.push(1, "mute", said: .development))
+      while world.sender.status.engine.inFlight == 0 { await Task.yield() }
+      let handover = Handover()
+      let push = Self.push(2, "development-1", said: .production)
+      async let verdict = withCheckedContinuation { continuation in
+        world.sender.send(push, handover) { continuation.resume(returning: $0) }
+      }
+      // The other environment has refused it; at home it waits for the only stream.
+      while world.sender.status.engine.waiting == 0 { await Task.yield() }
+      let seen = try world.statuses(2)
+      #expect(seen == [[], [400]])
+      #expect(handover.takeBack { Issue.record("nothing of it was leaving") })
+      _ = await busy
+      guard case .later(nil, .recalled, _) = await verdict else {
+        Issue.record("it was sent")
+        return
+      }
+      #expect(await world.sender.send(Self.push(3, "fine", said: .development)) == .delivered)
+      let after = try world.statuses(2)
+      #expect(after == [[], [400]])
     }
   }
 
