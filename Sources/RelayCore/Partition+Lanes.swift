@@ -25,6 +25,16 @@ extension Partition {
     return ready
   }
 
+  /// After new rules, lanes that are asked with the next `ready` what they wait for.
+  ///
+  /// - Returns: how many slots were looked at.
+  mutating func askAnew(atMost count: Int) -> Int {
+    let part = askedAnew.prefix(count)
+    for device in part where devices.contains(device) { restless.append(device) }
+    askedAnew = part.upperBound..<askedAnew.upperBound
+    return part.count
+  }
+
   /// A lane had an input: it is written with the next cut, and asked what it waits for.
   mutating func stir(_ device: Int) {
     rows.devices.append(device)
@@ -33,6 +43,7 @@ extension Partition {
 
   /// When `ready` should be asked again, though nothing else happens.
   package var nextTimer: Instant? {
+    if !askedAnew.isEmpty { return .zero }
     let first = [timers.min?.at, lapsing.min?.at].compactMap(\.self).min()
     guard deadlines.first < .never, !isTickAsked else { return first }
     return min(deadlines.first, first ?? .never)

@@ -66,6 +66,8 @@ package struct Partition: Sendable {
   /// The last fact in the last cut, and the devices in it.
   var cutTo: Ordinal
   var inCut: [Int] = []
+  /// Slots of devices whose lanes were not asked yet since the rules changed.
+  var askedAnew = 0..<0
   /// Devices whose lanes had an input since they were last asked what they wait for.
   var restless: OrderedSet<Int> = []
   var attempts: UInt64 = 0
@@ -105,12 +107,13 @@ package struct Partition: Sendable {
     rows = RowChanges()
   }
 
-  /// New rules: every lane is asked anew what it waits for; its timer was set by the old ones.
+  /// New rules: every lane is asked anew what it waits for, in the course of `askAnew`; its timer
+  /// was set by the old ones.
   package mutating func adopt(_ policy: WakePolicy, at now: Instant) {
     let before = self.policy.smearing
     self.policy = policy
     stretchSlots(from: before, at: now)
-    for device in devices.indices { restless.append(device) }
+    askedAnew = 0..<devices.slotCount
   }
 
   /// Steps the next fact of the journal.

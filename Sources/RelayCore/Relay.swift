@@ -56,7 +56,11 @@ package struct Relay: ~Copyable {
       .sorted { $0.key < $1.key }.map { (key: $0.key, route: $0.value) }
   }
 
-  /// New rules from here on. Called between two steps; what was decided before stays.
+  /// Lanes that one `wake` asks anew after a reload: some milliseconds.
+  static let askedAnewAtOnce = 4_096
+
+  /// New rules from here on. Called between two steps; what was decided before stays. Lanes that
+  /// wait are asked anew by the next calls of `wake`, so many each.
   package mutating func adopt(_ policy: WakePolicy, at now: Instant) {
     guard policy != self.policy else { return }
     self.policy = policy
@@ -207,6 +211,10 @@ package struct Relay: ~Copyable {
     guard !isReplaying else { return }
     judge(at: now, &effects)
     for index in partitions.indices { partitions[index].retireLapsed(at: now, &effects) }
+    var left = Self.askedAnewAtOnce
+    for index in partitions.indices where left > 0 {
+      left -= partitions[index].askAnew(atMost: left)
+    }
     forgetIDs(at: now, into: &effects)
     for index in partitions.indices where partitions[index].isTickDue(at: now) {
       effects.append(.journal(partitions[index].id, .tick))

@@ -34,6 +34,8 @@ package struct Devices: Sendable {
 
   package init() {}
 
+  /// Slots, empty ones too: a device's number is below.
+  var slotCount: Int { slots.count }
   package var indices: [Int] { slots.indices.filter { slots[$0] != nil } }
   package func contains(_ index: Int) -> Bool { index < slots.count && slots[index] != nil }
 

@@ -1,4 +1,4 @@
-import RelayCore
+@testable import RelayCore
 import Testing
 
 /// Hot changes in a partition: who is woken when, over and over, and across restarts and reloads.
@@ -230,6 +230,7 @@ import Testing
       rig.publish(1)
       let before = rig.wakes(for: 10.5)
       rig.partition.adopt(Self.policy(rate), at: rig.now)
+      _ = rig.partition.askAnew(atMost: 30)
       let after = rig.wakes(for: 60)
       #expect(before.count + after.count == 30)
       let took = Double((after.last!.at - Sample.start).milliseconds) / 1_000
