@@ -40,11 +40,24 @@ extension MemoryFeed {
   }
 
   /// Removes the oldest beyond the limit and raises the floor to them.
-  mutating func bound(to limit: Int) {
-    let excess = rows.count - limit
-    guard excess > 0 else { return }
+  mutating func bound(to limit: Int) { removeOldest(rows.count - limit, among: rows) }
+
+  /// The same, of what is gone or cleared.
+  ///
+  /// - Parameter most: so many at most.
+  mutating func boundTombstones(to limit: Int, most: Int) {
+    guard rows.count > limit else { return }
+    let gone = rows.filter { row in
+      let life = row.value.entry.life
+      return !life.isPresent || life.position <= state.cleared
+    }
+    removeOldest(min(gone.count - limit, most), among: gone)
+  }
+
+  private mutating func removeOldest(_ count: Int, among rows: [Subject: MemoryRow]) {
+    guard count > 0 else { return }
     let oldest = rows.sorted { $0.value.entry.life.position < $1.value.entry.life.position }
-    for (subject, row) in oldest.prefix(excess) {
+    for (subject, row) in oldest.prefix(count) {
       remove(subject)
       state.floor = max(state.floor, row.entry.life.position)
     }

@@ -41,7 +41,13 @@ extension MemoryWorld {
       feed.keep(entry, at: at)
     }
     for marks in cut.marks { feed.mark(marks, at: at) }
-    if cut.feed.isBounded { feed.bound(to: limits.notificationsPerUser) }
+    if cut.feed.isBounded {
+      feed.bound(to: limits.notificationsPerUser)
+    } else {
+      feed.boundTombstones(
+        to: limits.subjectsMax(in: cut.feed),
+        most: Limits.tombstonesRemoved(with: cut.deltas.count))
+    }
     feeds[cut.feed] = feed
   }
 

@@ -26,7 +26,14 @@ struct FeedWriter {
     let isCounted = !cut.feed.isBounded
     for delta in cut.deltas { try fold(delta, into: &feed, isCounted: isCounted) }
     for marks in cut.marks { try mark(marks, in: &feed) }
-    if cut.feed.isBounded { try bound(&feed) }
+    if isCounted {
+      let excess = feed.count - feed.present - Int64(limits.subjectsMax(in: cut.feed))
+      let most = Int64(Limits.tombstonesRemoved(with: cut.deltas.count))
+      try removeOldest(min(excess, most), of: &feed, presentUpTo: feed.state.cleared)
+    } else {
+      let excess = feed.count - Int64(limits.notificationsPerUser)
+      try removeOldest(excess, of: &feed, presentUpTo: Position(bits: UInt64(Int64.max)))
+    }
     if feed != before { try feed.save(in: database) }
     let (was, isNow) = (
       limits.isNearlyFull(cut.feed, present: Int(before.present)),
@@ -75,19 +82,21 @@ struct FeedWriter {
     }
   }
 
-  /// Removes the oldest beyond the limit; their readers' tokens expire with them.
-  private func bound(_ feed: inout FeedRow) throws {
-    let excess = feed.count - Int64(limits.notificationsPerUser)
-    guard excess > 0 else { return }
+  /// Removes the oldest tombstones, and with them what is present or cleared up to a position; the
+  /// tokens of readers who have not seen them expire.
+  private func removeOldest(
+    _ count: Int64, of feed: inout FeedRow, presentUpTo border: Position
+  ) throws {
+    guard count > 0 else { return }
     let oldest = try Row.fetchAll(
       try database.cachedStatement(
         sql: """
           SELECT position, subject FROM (
-            SELECT position, subject FROM entries WHERE feed = ?1 AND gone = 0
+            SELECT position, subject FROM entries WHERE feed = ?1 AND gone = 0 AND position <= ?3
             UNION ALL
             SELECT position, subject FROM entries WHERE feed = ?1 AND gone = 1
             ORDER BY position LIMIT ?2)
-          """), arguments: [feed.id, excess])
+          """), arguments: [feed.id, count, border.column])
     for row in oldest {
       try FeedWriter.remove(row[1], of: feed.id, in: database)
       feed.state.floor = max(feed.state.floor, Position(column: row[0]))

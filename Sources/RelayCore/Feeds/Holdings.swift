@@ -29,7 +29,12 @@ package struct Holdings: Hashable, Sendable {
 }
 
 extension Limits {
-  /// How many subjects may be present in a feed. Notifications are trimmed instead.
+  /// How many tombstones a fold removes at most where a feed has more of them than it may have
+  /// subjects: more than the fold of so many subjects adds, and not all of a long feed's at once.
+  package static func tombstonesRemoved(with subjects: Int) -> Int { 2 * subjects + 100 }
+
+  /// How many subjects may be present in a feed, and how many tombstones it keeps: beyond, the
+  /// oldest go as they do when they are too old. Notifications are trimmed instead.
   package func subjectsMax(in feed: FeedKey) -> Int {
     switch feed.kind {
     case .zone: recordsPerZone

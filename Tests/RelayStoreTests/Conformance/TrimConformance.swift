@@ -35,6 +35,61 @@ import Testing
     #expect(anew.entries.map(\.life.born) == [back])
   }
 
+  /// Records that come and go under ever new names do not make a zone longer without end.
+  @Test(arguments: StoreKind.allCases)
+  func `a zone keeps as many tombstones as it may have records`(kind: StoreKind) async throws {
+    var limits = Limits()
+    limits.recordsPerZone = 6
+    var bench = try await Bench.fresh(kind, limits)
+    try await bench.makeZone()
+    _ = try await bench.record("stays", .created)
+    for index in 0..<20 { _ = try await bench.record("r\(index)", .created) }
+    let start = try await bench.read(bench.feed).next
+    var gone: [Position] = []
+    for index in 0..<20 {
+      gone.append(try await bench.record("r\(index)", .deleted))
+      guard index == 5 else { continue }
+      // As many as there may be: the token from before them all is good yet.
+      #expect(try await bench.page(bench.feed, after: start) != .expired(.trimmed))
+    }
+    func ask(_ index: Int) async throws -> PageAnswer {
+      try await bench.page(bench.feed, after: Place(era: start.era, position: gone[index]))
+    }
+    #expect(try await bench.page(bench.feed, after: start) == .expired(.trimmed))
+    #expect(try await ask(12) == .expired(.trimmed))
+    guard case .page(let page) = try await ask(13) else { throw Bench.NoPage(answer: .absent) }
+    #expect(page.entries.map(\.subject) == (14..<20).map { .record("r\($0)") })
+    #expect(try await bench.read(bench.feed).entries.map(\.subject) == [.record("stays")])
+    // What is cleared counts until it is removed, and is removed first.
+    try await bench.end(bench.zone(), .reset)
+    try await bench.makeZone()
+    let anew = try await bench.read(bench.feed).next
+    for index in 0..<6 {
+      _ = try await bench.record("r\(index)", .created)
+      _ = try await bench.record("r\(index)", .deleted)
+    }
+    let next = try await bench.read(bench.feed, after: anew)
+    #expect(next.entries.allSatisfy { !$0.life.isPresent })
+  }
+
+  /// Zones that come and go are such records of their owner's database.
+  @Test(arguments: StoreKind.allCases)
+  func `a database keeps as many tombstones as it may have zones`(kind: StoreKind) async throws {
+    var limits = Limits()
+    limits.zonesPerUser = 3
+    var bench = try await Bench.fresh(kind, limits)
+    let feed = bench.privates
+    var gone: [Position] = []
+    let zones = (0..<8).map { Subject.zone(bench.zone("Z\($0)")) }
+    for zone in zones { try await bench.touch(feed, zone, .created) }
+    for zone in zones { gone.append(try await bench.touch(feed, zone, .deleted)) }
+    let era = try await bench.read(feed).next.era
+    #expect(
+      try await bench.page(feed, after: Place(era: era, position: gone[3])) == .expired(.trimmed))
+    let page = try await bench.read(feed, after: Place(era: era, position: gone[4]))
+    #expect(page.entries.map(\.subject) == zones.suffix(3))
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `old notifications go, present ones too, and nothing else that is present`(
     kind: StoreKind
