@@ -7,6 +7,8 @@ package struct ReadyLane: Hashable, Sendable {
   package var device: Int
   package var route: RouteKey
   package var isAlert: Bool
+  /// Whose device it is, by the partition's number for the user.
+  package var user = 0
   /// Its last attempt failed: it has been served, and stands apart from fresh work.
   package var isRetry = false
 }
@@ -88,7 +90,7 @@ extension Partition {
       ready.append(
         ReadyLane(
           partition: id, device: device, route: route, isAlert: isAlert,
-          isRetry: devices[device].lane.isRetrying))
+          user: devices[device].user, isRetry: devices[device].lane.isRetrying))
     case .tell(let isAlert):
       // It may stand in its provider's line as well: a stopped route does not hold the courier up.
       guard !devices[device].isAtCourier else { return }

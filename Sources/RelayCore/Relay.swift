@@ -249,7 +249,8 @@ package struct Relay: ~Copyable {
         lane.isOverCourier ? limits.courierConnections : limits.inFlightPerRoute
       let fresh = Route(
         inFlightMax: inFlightMax, probe: policy.probe, pruning: policy.pruning,
-        outageDevices: lane.route.transport.isOneProvider ? Route.outageDevicesDefault : nil)
+        outageDevices: lane.route.transport.isOneProvider ? Route.outageDevicesDefault : nil,
+        inFlightPerUser: lane.route.transport == .webpush ? Route.inFlightPerUser : nil)
       routes[lane.route, default: fresh].offer(lane)
     }
   }
@@ -265,7 +266,7 @@ package struct Relay: ~Copyable {
       let index = Int(lane.partition.number)
       let begun = partitions[index].begin(lane, at: now, wallAhead: wallAhead)
       guard let attempt = begun else { continue }
-      routes[key]?.began(attempt.id)
+      routes[key]?.began(attempt.id, of: lane)
       effects.append(.push(attempt))
     }
     return hadTurn

@@ -33,6 +33,7 @@ package struct Route: Sendable {
   private var failing: Set<Failing> = []
   private var probing: PushAttempt.ID?
   private var line = Line()
+  private var shares: UserShares
 
   private struct Failing: Hashable {
     var partition: PartitionID
@@ -49,12 +50,18 @@ package struct Route: Sendable {
   /// However often a provider asks for less at once.
   package static let roomAtLeast = 10
 
-  /// - Parameter outageDevices: so many devices in a row that got no answer are an outage; nil
-  ///   where each has a provider of its own, whose silence says nothing of the others.
+  /// What one user may have under way where each device has a provider of its own.
+  package static let inFlightPerUser = 8
+
+  /// - Parameters:
+  ///   - outageDevices: so many devices in a row that got no answer are an outage; nil where each
+  ///     has a provider of its own, whose silence says nothing of the others.
+  ///   - inFlightPerUser: of `inFlightMax`; nil: a user may have all of it.
   package init(
     inFlightMax: Int, probe: Span, pruning: Pruning.Rule = Pruning.Rule(),
-    outageDevices: Int? = Route.outageDevicesDefault
+    outageDevices: Int? = Route.outageDevicesDefault, inFlightPerUser: Int? = nil
   ) {
+    shares = UserShares(most: inFlightPerUser)
     self.outageDevices = outageDevices
     self.pruning = Pruning(pruning, isOneProvider: outageDevices != nil)
     self.inFlightMax = inFlightMax
@@ -78,11 +85,15 @@ package struct Route: Sendable {
     case .open(let until):
       guard until <= now, waiting > 0 else { return nil }
     }
-    return line.next()
+    while let lane = line.next() {
+      if shares.mayGo(lane) { return lane }
+    }
+    return nil
   }
 
   /// The lane really had something to tell: an attempt is under way.
-  package mutating func began(_ attempt: PushAttempt.ID) {
+  package mutating func began(_ attempt: PushAttempt.ID, of lane: ReadyLane? = nil) {
+    if let lane { shares.began(attempt, of: lane) }
     inFlight += 1
     sent += 1
     if case .open = circuit {
@@ -111,6 +122,7 @@ package struct Route: Sendable {
 
   private mutating func note(_ verdict: Verdict, of attempt: PushAttempt.ID, at now: Instant) {
     inFlight -= 1
+    if let lane = shares.ended(attempt) { line.append(lane) }
     // What began before the stop says nothing of the present: only the probe does.
     let isProbe = probing == attempt
     if isProbe { probing = nil }

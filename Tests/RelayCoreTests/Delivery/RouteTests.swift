@@ -281,4 +281,47 @@ import Testing
     #expect(route.inFlight == 1)
     #expect(fill() == 100, "answered fifty, a hundred more")
   }
+
+  /// Endpoints that never answer are many users' own: one user's take a share of the route's room.
+  @Test func aUserHasAShareWhereEachDeviceHasAProviderOfItsOwn() {
+    var route = Route(inFlightMax: 6, probe: .seconds(30), outageDevices: nil, inFlightPerUser: 2)
+    func lane(_ device: Int, of user: Int) -> ReadyLane {
+      ReadyLane(
+        partition: PartitionID(1), device: device, route: key, isAlert: false, user: user)
+    }
+    func fill() -> [Int] {
+      var begun: [Int] = []
+      while let lane = route.next(at: .s(0)) {
+        route.began(id(lane.device), of: lane)
+        begun.append(lane.device)
+      }
+      return begun
+    }
+    func end(_ device: Int) {
+      _ = route.ended(
+        .later(after: nil, .attempt, .init("timeout")), of: id(device), about: about(device),
+        at: .s(1))
+    }
+    for device in 1...50 { route.offer(lane(device, of: 1)) }
+    for device in 101...103 { route.offer(lane(device, of: 2)) }
+    route.offer(lane(201, of: 3))
+    #expect(fill() == [1, 2, 101, 102, 201])
+    #expect(route.waiting == 0, "the others wait for their users' own attempts")
+    end(101)
+    #expect(fill() == [103])
+    end(1)
+    end(2)
+    #expect(fill() == [3, 4])
+    route.offer(lane(104, of: 2))
+    #expect(fill() == [], "its user has its share")
+    for device in [102, 103] { end(device) }
+    #expect(fill() == [104])
+    for device in [3, 4, 201, 104] { end(device) }
+    #expect(fill() == [5, 6] && route.inFlight == 2)
+    for device in 5...50 {
+      end(device)
+      _ = fill()
+    }
+    #expect(route.inFlight == 0 && route.waiting == 0)
+  }
 }

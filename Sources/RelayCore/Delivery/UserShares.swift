@@ -1,0 +1,52 @@
+import DequeModule
+
+/// What each user may have under way at once on a route where every device has a provider of its
+/// own. A user may register endpoints that never answer: their attempts take the user's own share
+/// until they time out, and leave the route's room to others.
+struct UserShares: Sendable {
+  /// Nil: the route is one provider's, and a user's devices are no slower than another's.
+  let most: Int?
+
+  private struct Owner: Hashable, Sendable {
+    var partition: PartitionID
+    var user: Int
+  }
+
+  private struct Share: Sendable {
+    var underWay = 0
+    /// Their turn came while the user had its share; in order.
+    var parked: Deque<ReadyLane> = []
+  }
+
+  private var shares: [Owner: Share] = [:]
+  private var owners: [PushAttempt.ID: Owner] = [:]
+
+  init(most: Int?) { self.most = most }
+
+  /// It is the lane's turn.
+  ///
+  /// - Returns: false if it waits here until an attempt of its user has ended.
+  mutating func mayGo(_ lane: ReadyLane) -> Bool {
+    guard let most else { return true }
+    let owner = Owner(partition: lane.partition, user: lane.user)
+    guard let share = shares[owner], share.underWay >= most else { return true }
+    shares[owner]?.parked.append(lane)
+    return false
+  }
+
+  mutating func began(_ attempt: PushAttempt.ID, of lane: ReadyLane) {
+    guard most != nil else { return }
+    let owner = Owner(partition: lane.partition, user: lane.user)
+    owners[attempt] = owner
+    shares[owner, default: Share()].underWay += 1
+  }
+
+  /// - Returns: the lane that may stand in line again.
+  mutating func ended(_ attempt: PushAttempt.ID) -> ReadyLane? {
+    guard let owner = owners.removeValue(forKey: attempt) else { return nil }
+    shares[owner]?.underWay -= 1
+    let next = shares[owner]?.parked.popFirst()
+    if let share = shares[owner], share.underWay == 0, share.parked.isEmpty { shares[owner] = nil }
+    return next
+  }
+}
