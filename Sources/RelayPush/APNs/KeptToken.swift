@@ -14,9 +14,22 @@ struct KeptToken: Sendable {
     guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
       return nil  // None was kept yet.
     }
-    let lines = text.split(separator: "\n")
-    guard lines.count == 2, let milliseconds = Int64(lines[0]) else { return nil }
-    return KeptToken(firstUse: Instant(milliseconds: milliseconds), text: String(lines[1]))
+    return KeptToken(contents: text)
+  }
+
+  init(firstUse: Instant, text: String) {
+    self.firstUse = firstUse
+    self.text = text
+  }
+
+  /// What a file says; nil if it is none of ours. Nothing but the token in it is signed: a time
+  /// before 1970 is damage, and no age could be told from it.
+  init?(contents: String) {
+    let lines = contents.split(separator: "\n")
+    guard lines.count == 2, let milliseconds = Int64(lines[0]), milliseconds >= 0 else {
+      return nil
+    }
+    self.init(firstUse: Instant(milliseconds: milliseconds), text: String(lines[1]))
   }
 
   /// Replaces the file as a whole.

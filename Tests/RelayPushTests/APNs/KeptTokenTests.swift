@@ -68,6 +68,20 @@ import Testing
     }
   }
 
+  /// The time is not signed: damage to it must not end the daemon, at each start anew.
+  @Test(arguments: ["-9223372036854775808", "-1", "9223372036854775807", "0"])
+  func aDamagedTimeIsNotGoneOnFrom(_ time: String) async throws {
+    let pem = P256.Signing.PrivateKey().pemRepresentation
+    try await withDirectory { directory in
+      let first = try await APNsCredential(try key(pem), keptIn: directory)
+      let token = try first.bearer(at: now).text
+      try "\(time)\n\(token.dropFirst("bearer ".count))\n".write(
+        toFile: "\(directory)/TEAM123456-ABCDE12345.token", atomically: true, encoding: .utf8)
+      let again = try await APNsCredential(try key(pem), keptIn: directory)
+      #expect(try again.bearer(at: now + .minutes(1)).text != token)
+    }
+  }
+
   /// A directory that cannot be written is told, and pushes go on.
   @Test func aTokenThatCannotBeKeptStillWorks() async throws {
     let told = Told()
