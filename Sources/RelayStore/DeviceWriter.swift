@@ -62,7 +62,7 @@ struct DeviceWriter {
     guard let row else { return (true, nil) }
     var reader = StoreKeyReader(row[0] as Data)
     let holder = AddressClaim(
-      key: try reader.device(), address: claim.address, partition: PartitionID(row[1] as Int),
+      key: try reader.device(), address: claim.address, partition: try PartitionID(column: row[1]),
       registeredAt: Instant(milliseconds: row[2]), registration: Ordinal(column: row[3]))
     guard holder.key != claim.key else { return (true, nil) }
     guard claim.isNewer(than: holder) else { return (false, claim) }

@@ -38,7 +38,42 @@ extension Position {
   init(column: Int64) { self.init(bits: UInt64(bitPattern: column)) }
 }
 
+/// A number that no row of ours has: the file is damaged.
+struct WrongNumber: Error, CustomStringConvertible {
+  let what: String
+  let number: Int64
+  var description: String { "\(number) is no \(what)" }
+}
+
+extension PartitionID {
+  /// - Throws: for a number that no partition has.
+  init(column: Int64) throws {
+    guard (0..<Int64(Self.count)).contains(column) else {
+      throw WrongNumber(what: "partition", number: column)
+    }
+    self.init(Int(column))
+  }
+}
+
+extension FeedbackPosition {
+  /// - Throws: for a number below zero.
+  init(column: Int64) throws {
+    guard let number = UInt64(exactly: column) else {
+      throw WrongNumber(what: "position of feedback", number: column)
+    }
+    self.init(number)
+  }
+}
+
 extension Ordinal {
+  /// - Throws: for a number after which there is no other.
+  init(checked column: Int64) throws {
+    guard (0...Int64(Self.codedMax.number)).contains(column) else {
+      throw WrongNumber(what: "ordinal", number: column)
+    }
+    self.init(UInt64(column))
+  }
+
   var column: Int64 { Int64(bitPattern: number) }
   init(column: Int64) { self.init(UInt64(bitPattern: column)) }
 }

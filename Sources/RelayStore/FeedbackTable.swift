@@ -86,21 +86,21 @@ struct FeedbackTable {
         + [Int64(clamping: query.after.number), query.limit + 1])
     let items = try rows.prefix(query.limit).map { row in
       FeedbackPage.Item(
-        position: FeedbackPosition(UInt64(row[0] as Int64)),
+        position: try FeedbackPosition(column: row[0]),
         feedback: try Feedback(blob: [UInt8](row[1] as Data)))
     }
     let head = try Int64.fetchOne(
       database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'feedback'")
     return FeedbackPage(
-      items: items, hasMore: rows.count > query.limit, floor: FeedbackPosition(UInt64(floor)),
-      head: FeedbackPosition(UInt64(head ?? 0)))
+      items: items, hasMore: rows.count > query.limit,
+      floor: try FeedbackPosition(column: floor), head: try FeedbackPosition(column: head ?? 0))
   }
 
   func taken(in scope: Scope) throws -> FeedbackPosition {
     let taken = try Int64.fetchOne(
       database, sql: "SELECT taken FROM feedback_scopes WHERE scope = ?",
       arguments: [StoreKey(scope: scope).data])
-    return FeedbackPosition(UInt64(taken ?? 0))
+    return try FeedbackPosition(column: taken ?? 0)
   }
 
   func take(through position: FeedbackPosition, in scope: Scope) throws {

@@ -139,13 +139,29 @@ final class JournalFile: Sendable {
 
   private func survey(_ database: GRDB.Database) throws {
     let deleted = try Int64.fetchOne(database, sql: "SELECT deleted FROM meta") ?? 0
+    try Self.check(deleted)
     tail.withLock { $0 = JournalTail(after: deleted) }
+    var lasts = [Ordinal](repeating: .zero, count: PartitionID.count)
     let rows = try Row.fetchCursor(database, sql: "SELECT seq, entries FROM journal ORDER BY seq")
     while let row = try rows.next() {
       let seq: Int64 = row[0]
+      try Self.check(seq)
       let marks = try JournalRow.marks(in: [UInt8](row[1] as Data))
+      // Steps follow each other; entries in another order were never written.
+      for mark in marks {
+        let index = Int(mark.partition.number)
+        guard lasts[index] < mark.ordinal else {
+          throw WrongNumber(what: "next ordinal", number: mark.ordinal.column)
+        }
+        lasts[index] = mark.ordinal
+      }
       tail.withLock { $0.add(marks, seq: seq) }
     }
+  }
+
+  /// A row after which there is no room for others was never written.
+  private static func check(_ seq: Int64) throws {
+    guard (0..<Int64.max / 2).contains(seq) else { throw WrongNumber(what: "row", number: seq) }
   }
 
   private func onQueue<Value: Sendable>(

@@ -20,11 +20,11 @@ struct TableReader {
       "SELECT cursor, forgotten, restored, stopped, epoch FROM partitions WHERE id = ?"
     ).first
     var tables = PartitionTables(
-      id: partition, cursor: places.map { Ordinal(column: $0[0]) } ?? .zero)
-    let forgotten = places.map { Ordinal(column: $0[1]) } ?? .zero
+      id: partition, cursor: try places.map { try Ordinal(checked: $0[0]) } ?? .zero)
+    let forgotten = try places.map { try Ordinal(checked: $0[1]) } ?? .zero
     tables.isRestoreProven = places.map { $0[2] as Bool } ?? false
     // This life's epoch is the one after.
-    if let places { tables.wasStopped = places[3] != 0 && places[3] + 1 == places[4] as Int64 }
+    if let places { tables.wasStopped = places[3] != 0 && (places[3] as Int64) &+ 1 == places[4] }
     tables.subscriptions = try rows(
       "SELECT body FROM subscriptions WHERE partition = ? ORDER BY serial"
     ).map { try SubscriptionRow(blob: [UInt8]($0[0] as Data)) }
@@ -38,7 +38,7 @@ struct TableReader {
       .filter { $0.ordinal > forgotten }
     tables.outbox = try outbox()
     tables.heard = try rows("SELECT source, serial FROM heard WHERE partition = ? ORDER BY source")
-      .map { Heard(source: PartitionID($0[0] as Int), serial: Position(column: $0[1])) }
+      .map { Heard(source: try PartitionID(column: $0[0]), serial: Position(column: $0[1])) }
     tables.fanOuts = try fanOuts()
     tables.numbers = try numbers()
     tables.interests = try interests()
@@ -78,7 +78,7 @@ struct TableReader {
       OutboxRow(
         source: partition,
         key: OutboxRow.Key(
-          target: PartitionID(row[0] as Int), serial: Position(column: row[1])),
+          target: try PartitionID(column: row[0]), serial: Position(column: row[1])),
         message: try Forwarded.Message(blob: [UInt8](row[2] as Data)))
     }
   }
@@ -124,7 +124,7 @@ struct TableReader {
         scope: try reader.scope(), database: database,
         recordType: String(decoding: row[2] as Data, as: UTF8.self))
       return InterestRow(
-        source: PartitionID(row[3] as Int),
+        source: try PartitionID(column: row[3]),
         interest: Interest(
           key: key, fields: try Interest.Fields(blob: [UInt8](row[4] as Data))))
     }

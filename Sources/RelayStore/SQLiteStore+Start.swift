@@ -110,16 +110,19 @@ struct PartitionPlaces {
 
   init(_ database: GRDB.Database) throws {
     for row in try Row.fetchAll(database, sql: "SELECT id, epoch, cursor FROM partitions") {
-      let index: Int = row[0]
-      epochs[index] = UInt64(bitPattern: row[1])
-      cursors[PartitionID(index)] = Ordinal(UInt64(bitPattern: row[2]))
+      let partition = try PartitionID(column: row[0])
+      guard let epoch = UInt64(exactly: row[1] as Int64) else {
+        throw WrongNumber(what: "epoch", number: row[1])
+      }
+      epochs[Int(partition.number)] = epoch
+      cursors[partition] = try Ordinal(checked: row[2])
     }
     var all = [[Era]](repeating: [], count: PartitionID.count)
     let rows = try Row.fetchAll(
       database, sql: "SELECT partition, era, first FROM eras ORDER BY partition, epoch")
     for row in rows {
-      let era = Era(id: UInt64(bitPattern: row[1]), first: Ordinal(UInt64(bitPattern: row[2])))
-      all[row[0]].append(era)
+      let era = Era(id: UInt64(bitPattern: row[1]), first: try Ordinal(checked: row[2]))
+      all[Int(try PartitionID(column: row[0]).number)].append(era)
     }
     eras = all.map { Eras($0) }
   }

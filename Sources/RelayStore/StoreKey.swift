@@ -62,7 +62,9 @@ struct StoreKeyReader {
         part.append(next)
         continue
       }
-      if try byte() == 0 { break }
+      let mark = try byte()
+      if mark == 0 { break }
+      guard mark == 1 else { throw Malformed() }
       part.append(0)
     }
     return try Self.text(part)

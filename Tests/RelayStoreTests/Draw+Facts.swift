@@ -76,7 +76,8 @@ extension Draw {
     ZoneNumbers(
       spaces: list(3) { draw in
         NumberSpace(
-          origin: draw.next(), highest: Int64(draw.number(0..<1_000_000)), missing: draw.holes(),
+          origin: draw.next(), highest: Int64(draw.number(1_000..<1_000_000)),
+          missing: draw.holes(),
           settled: Dictionary(
             draw.list(3) { ($0.next(), Int64($0.number(0..<1_000))) }, uniquingKeysWith: max))
       }, gap: pick([.none, .open, .permanent]),
@@ -87,10 +88,14 @@ extension Draw {
       })
   }
 
+  /// In order, and all below 1,000.
   private mutating func holes() -> Holes {
-    Holes(
-      list(3) {
-        Holes.Run(first: Int64($0.number(0..<1_000)), last: .max, since: $0.instant())
+    var last: Int64 = 0
+    return Holes(
+      list(3) { draw in
+        let first = last + 1 + Int64(draw.number(0..<100))
+        last = first + Int64(draw.number(0..<100))
+        return Holes.Run(first: first, last: last, since: draw.instant())
       })
   }
 

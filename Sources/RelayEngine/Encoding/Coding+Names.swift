@@ -58,10 +58,15 @@ extension ClientID: ByteCoded {
 }
 
 extension Ordinal: ByteCoded {
+  /// A position has 48 bits for it: what is more is damage, and there would be no next one.
+  package static let codedMax = Ordinal(1 << 48 - 1)
+
   package func write(to writer: inout ByteWriter) { writer.number(number) }
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
-    self.init(try reader.number("Ordinal"))
+    let number = try reader.number("Ordinal")
+    guard number <= Self.codedMax.number else { throw reader.failure(.number(number), "Ordinal") }
+    self.init(number)
   }
 }
 

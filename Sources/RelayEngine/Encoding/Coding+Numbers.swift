@@ -29,8 +29,10 @@ extension NumberSpace: ByteCoded {
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
     self.init(
-      origin: try reader.word("NumberSpace"), highest: try reader.signed("NumberSpace"),
+      origin: try reader.word("NumberSpace"), highest: try reader.sequence(),
       missing: try reader.value())
+    // Only what lies below is missing: the next hole opens above all of them.
+    if let last = missing.runs.last?.last, last >= highest { throw reader.wrong(last) }
     for _ in 0..<(try reader.count("NumberSpace")) {
       let subject = try reader.word("NumberSpace")
       settled[subject] = try reader.signed("NumberSpace")
@@ -49,8 +51,8 @@ extension Outlived: ByteCoded {
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
     self.init(
-      origin: try reader.word("Outlived"), end: try reader.signed("Outlived"),
-      highest: try reader.signed("Outlived"), holes: try reader.value(),
+      origin: try reader.word("Outlived"), end: try reader.sequence(),
+      highest: try reader.sequence(), holes: try reader.value(),
       since: try reader.value())
   }
 }
@@ -60,6 +62,10 @@ extension Holes: ByteCoded {
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
     self.init(try reader.list())
+    // They are counted and searched as what they were written as: in order, and apart.
+    for (run, next) in zip(runs, runs.dropFirst()) where run.last >= next.first {
+      throw reader.wrong(next.first)
+    }
   }
 }
 
@@ -72,7 +78,20 @@ extension Holes.Run: ByteCoded {
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
     self.init(
-      first: try reader.signed("Holes"), last: try reader.signed("Holes"),
-      since: try reader.value())
+      first: try reader.sequence(), last: try reader.sequence(), since: try reader.value())
+    guard first <= last, last < .max else { throw reader.wrong(last) }
+  }
+}
+
+extension ByteReader {
+  /// A producer's number: never below zero.
+  fileprivate mutating func sequence() throws(CodingFailure) -> Int64 {
+    let number = try signed("sequence")
+    guard number >= 0 else { throw wrong(number) }
+    return number
+  }
+
+  fileprivate func wrong(_ number: Int64) -> CodingFailure {
+    failure(.number(UInt64(bitPattern: number)), "sequence")
   }
 }

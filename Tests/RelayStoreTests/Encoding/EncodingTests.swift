@@ -120,6 +120,22 @@ import Testing
     try survives(FieldValue(from: &deepest))
   }
 
+  /// What counts and searches missing numbers would trap at them.
+  @Test(
+    arguments: [
+      [(5, 3)], [(-1, 3)], [(1, Int64.max)], [(4, 6), (6, 8)], [(4, 6), (1, 2)], [(1, 1_000)],
+    ] as [[(Int64, Int64)]])
+  func `missing numbers that no producer leaves are refused`(runs: [(Int64, Int64)]) {
+    let holes = Holes(runs.map { Holes.Run(first: $0.0, last: $0.1, since: .zero) })
+    let numbers = ZoneNumbers(spaces: [NumberSpace(origin: 1, highest: 1_000, missing: holes)])
+    #expect(throws: CodingFailure.self) { try ZoneNumbers(blob: numbers.blob) }
+  }
+
+  @Test func `a number below zero is no producer's`() {
+    let numbers = ZoneNumbers(spaces: [NumberSpace(origin: 1, highest: -1)])
+    #expect(throws: CodingFailure.self) { try ZoneNumbers(blob: numbers.blob) }
+  }
+
   /// JSON knows neither, and NaN is not equal to itself: what holds it could be found in no set.
   @Test(arguments: [Double.nan, -.nan, .signalingNaN, .infinity, -.infinity])
   func `a number that is not finite is refused`(number: Double) {
