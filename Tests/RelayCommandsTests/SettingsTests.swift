@@ -32,6 +32,18 @@ import Testing
     #expect(settings.apps.map(\.scope.environment) == [.development])
   }
 
+  /// What a reading left behind would stay, once for each reload.
+  @Test func aReadingLeavesNothingBehind() {
+    weak var left: Section?
+    do {
+      let findings = Findings(overrides: Overrides(), directory: "/")
+      let root = Section(nil, place: "", findings: findings, canBeOverridden: true)
+      left = root
+      findings.finish()
+    }
+    #expect(left == nil)
+  }
+
   /// Each connection is a file: what cannot be held is said, with what to do.
   @Test func limitsThatDoNotFitIntoTheFilesAreNamed() {
     var settings = Settings()

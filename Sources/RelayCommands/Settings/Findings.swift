@@ -45,6 +45,8 @@ final class Findings {
   /// Reports what nobody asked for, then puts the problems in the order of the file.
   func finish() {
     for section in sections { section.reportUnknownKeys() }
+    // Each of them holds these findings: kept, they would stay for ever, one set for each reload.
+    sections = []
     for name in overrides.variables where !overridden.contains(name) {
       let remedy =
         name.nearest(of: variables).map { "did you mean \($0)?" }
