@@ -176,6 +176,10 @@ let fuzzed: [Target.Dependency] =
   ].map { .target(name: $0) } + [
     .product(name: "HTTPTypes", package: "swift-http-types"),
     .product(name: "Hummingbird", package: "hummingbird"),
+    .product(name: "NIOCore", package: "swift-nio"),
+    .product(name: "NIOEmbedded", package: "swift-nio"),
+    .product(name: "NIOHTTP1", package: "swift-nio"),
+    logging, crypto,
   ]
 
 /// The parsers that any bytes may reach: a test of a few seconds each, or with `ZONERELAY_FUZZ` a
@@ -186,7 +190,7 @@ let fuzzing: Target =
     name: "FuzzTests", dependencies: fuzzed, exclude: ["Corpus", "Driver"], swiftSettings: strict)
   : .executableTarget(
     name: "zonerelay-fuzz", dependencies: fuzzed, path: "Tests/FuzzTests",
-    exclude: ["Corpus", "ParserFuzzTests.swift", "Mutator.swift"],
+    exclude: ["Corpus", "ParserFuzzTests.swift", "FuzzRun.swift", "Mutator.swift"],
     swiftSettings: strict + [.define("FUZZING")])
 
 /// `ZONERELAY_ONLY=core`, or names of targets: these and what they need, so that one room builds

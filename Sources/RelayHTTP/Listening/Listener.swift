@@ -120,7 +120,8 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
     }
   }
 
-  private func setUp(
+  /// Makes a channel that was accepted one of HTTP/1.1.
+  func setUp(
     _ channel: any Channel, _ tls: NIOSSLContext?, _ ask: @escaping @Sendable (Asked) -> Void
   ) throws {
     let pipeline = channel.pipeline.syncOperations
@@ -141,9 +142,9 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
     }
   }
 
-  /// Concurrent: it is not bound to whoever calls.
+  /// Concurrent: it is not bound to the caller.
   @concurrent
-  private func answer(_ asked: Asked) async {
+  func answer(_ asked: Asked) async {
     do {
       let request = asked.request
       let declared = request.headers[.contentLength].flatMap { Int($0) } ?? 0

@@ -71,7 +71,7 @@ final class FCMCredential: Sendable {
     for answer in answers { answer(told) }
   }
 
-  private static func read(_ outcome: WebOutcome) -> Result<Grant, WebFailure> {
+  static func read(_ outcome: WebOutcome) -> Result<Grant, WebFailure> {
     switch outcome {
     case .failed(let failure):
       return .failure(WebFailure(failure.code, "no access token: \(failure.message)"))
@@ -89,7 +89,7 @@ final class FCMCredential: Sendable {
   }
 
   /// RFC 6749's names, but for their underscores.
-  private struct Grant: Decodable {
+  struct Grant: Decodable {
     var accessToken: String
     var expiresIn: Int64
 

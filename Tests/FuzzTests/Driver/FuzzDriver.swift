@@ -13,13 +13,20 @@
       {
         return try layOut(parser, in: arguments[3])
       }
-      let names = FuzzedParser.all.map(\.name)
-      guard arguments.count > 1, let index = names.firstIndex(of: arguments[1]) else {
-        print(names.joined(separator: "\n"))
-        exit(arguments.count > 1 ? 64 : 0)
+      var own = arguments.dropFirst()
+      // libFuzzer starts this program again to merge, with arguments of its own alone.
+      var name = getenv(variable).map { String(cString: $0) }
+      if let first = own.first, FuzzedParser.all.contains(where: { $0.name == first }) {
+        setenv(variable, first, 1)
+        name = first
+        own = own.dropFirst()
       }
-      chosen = FuzzedParser.all[index]
-      var words = ([arguments[0]] + arguments.dropFirst(2)).map { strdup($0) } + [nil]
+      chosen = FuzzedParser.all.first { $0.name == name }
+      guard chosen != nil else {
+        print(FuzzedParser.all.map(\.name).joined(separator: "\n"))
+        exit(own.isEmpty ? 0 : 64)
+      }
+      var words = ([arguments[0]] + own).map { strdup($0) } + [nil]
       var count = Int32(words.count - 1)
       words.withUnsafeMutableBufferPointer { buffer in
         var base = buffer.baseAddress
@@ -27,6 +34,8 @@
           runFuzzer(&count, &base) { readOne($0, $1) })
       }
     }
+
+    private static let variable = "ZONERELAY_FUZZ_PARSER"
 
     private static func layOut(_ parser: FuzzedParser, in directory: String) throws {
       let folder = URL(fileURLWithPath: directory)

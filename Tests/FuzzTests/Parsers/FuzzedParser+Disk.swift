@@ -2,6 +2,7 @@ import Foundation
 @testable import RelayCore
 @testable import RelayEngine
 @testable import RelayHTTP
+@testable import RelayPush
 @testable import RelayStore
 import RelayWire
 
@@ -15,6 +16,11 @@ extension FuzzedParser {
       let again = try? JournalRow.entries(in: JournalRow.blob(of: entries), where: { _ in true })
       try Defect.unless(
         again == entries, "a journal row that was read is another when written again")
+    },
+    FuzzedParser("kept-token", texts: ["1795000000000\na.b.c\n", "-9223372036854775808\na\n"]) {
+      guard let kept = KeptToken(contents: String(decoding: $0, as: UTF8.self)) else { return }
+      var rota = TokenRota(keptSince: kept.firstUse)
+      _ = rota.use(at: now)
     },
     blob("lane-record", LaneRecord.self), blob("detail", Detail.self),
     blob("subscription-row", SubscriptionRow.self), blob("zone-numbers", ZoneNumbers.self),

@@ -1,3 +1,4 @@
+@testable import RelayCommands
 @testable import RelayCore
 @testable import RelayHTTP
 @testable import RelayPush
@@ -32,6 +33,21 @@ extension FuzzedParser {
     FuzzedParser(
       "retry-after", texts: ["120", "Sun, 22 Nov 2026 08:49:37 GMT", "9223372036854775807"]
     ) { _ = RetryAfter.span(String(decoding: $0, as: UTF8.self)) },
+    FuzzedParser(
+      "access-token",
+      texts: [#"{"access_token":"a","expires_in":3599}"#, #"{"error":"invalid_grant"}"#],
+      words: jsonWords
+    ) { bytes in
+      for status in [200, 400] {
+        let answer = WebAnswer(status: status, body: bytes)
+        guard case .success(let grant) = FCMCredential.read(.answered(answer)) else { continue }
+        var tokens = AccessTokens()
+        _ = tokens.fetched(grant.accessToken, lives: .seconds(grant.expiresIn), at: now)
+      }
+    },
+    FuzzedParser("cache-control", texts: ["max-age=300, public", "no-store"]) {
+      _ = AccountServer.age(String(decoding: $0, as: UTF8.self))
+    },
     FuzzedParser("service-account", texts: [serviceAccount], words: jsonWords) {
       _ = try? ServiceAccount(json: $0)
     },

@@ -1,6 +1,6 @@
 /// One parser of bytes that the daemon does not trust: from the network, or from a disk that may
-/// have damaged them. It must refuse or read any bytes; a trap is a defect, and ends the process. So
-/// is a `Defect` that it throws: what was read is not what the bytes say.
+/// have damaged them. It must refuse or read any bytes; a trap is a defect, and ends the process.
+/// A `Defect` that it throws is one as well: what was read is not what the bytes say.
 struct FuzzedParser: Sendable, CustomTestStringConvertible {
   let name: String
   /// Whole inputs, from which others are made.
@@ -39,7 +39,8 @@ struct FuzzedParser: Sendable, CustomTestStringConvertible {
   }
 
   static let all: [FuzzedParser] =
-    fromProducers + fromDevices + fromProviders + fromDisk + fromOperators
+    fromCallers + fromProducers + fromDevices + fromProviders
+    + providerSessions + fromFiles + fromKeyFiles + fromDisk + fromOperators
 }
 
 /// The protocol of swift-testing that names a test's argument; declared here as well, so that the

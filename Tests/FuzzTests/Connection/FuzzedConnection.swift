@@ -1,0 +1,152 @@
+import Hummingbird
+import Logging
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import RelayCore
+@testable import RelayHTTP
+
+/// One connection to a listener, as the daemon sets it up, on one thread. An input is what the
+/// other side says; a byte 1, which HTTP has no use for, and the byte behind it say what happens
+/// besides.
+struct FuzzedConnection<Responder: HTTPResponder>
+where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
+  /// What else happens.
+  private enum Event: UInt8 {
+    /// What was said so far arrives, and everything runs that can.
+    case arrival
+    /// It arrives, and no task runs yet.
+    case arrivalOnly
+    /// The other side says no more.
+    case end
+    /// Nothing happens for as long as a connection may be idle.
+    case silence
+    case stopsReading
+    case readsOn
+    /// The daemon stops.
+    case drain
+    /// A wake for the device that the courier holds.
+    case wake
+    /// Each second the courier looks what is due.
+    case second
+  }
+
+  private let thread: OneThread
+  private let channel = EmbeddedChannel()
+  private let wire = Wire()
+  private let connection: HTTPConnection
+  private let courier: Courier?
+  private var said: [UInt8] = []
+  /// What has arrived and was not read.
+  private var queue: [ByteBuffer] = []
+  private var isEnded = false
+  private var wakes: UInt32 = 0
+
+  /// - Parameter courier: of the doors behind the responder.
+  init(
+    to responder: Responder, _ limits: HTTPLimits, on thread: OneThread, _ courier: Courier?
+  ) throws {
+    self.thread = thread
+    self.courier = courier
+    let logger = Logger(label: "fuzz", factory: { _ in SwiftLogNoOpLogHandler() })
+    let listener = Listener(
+      on: .control("/nonexistent"), responder: responder, clock: FuzzClock(), limits: limits,
+      group: channel.embeddedEventLoop, logger: logger)
+    try channel.pipeline.syncOperations.addHandler(wire)
+    try listener.setUp(channel, nil) { asked in
+      thread.begin { await listener.answer(asked) }
+    }
+    connection = try channel.pipeline.syncOperations.handler(type: HTTPConnection.self)
+    let address = try SocketAddress(ipAddress: "203.0.113.7", port: 40_000)
+    channel.remoteAddress = address
+    channel.connect(to: address, promise: nil)
+    channel.read()
+  }
+
+  /// - Throws: `Defect` if a request is never let go, or what is answered is no HTTP.
+  mutating func hear(_ input: [UInt8]) throws(FuzzedParser.Defect) {
+    var rest = input[...]
+    while let byte = rest.popFirst() {
+      guard byte == 1, let event = rest.first.flatMap({ Event(rawValue: $0) }) else {
+        said.append(byte)
+        continue
+      }
+      rest.removeFirst()
+      happen(event)
+    }
+    for event in [.arrival, .readsOn, .end, .arrival, .silence, .arrival] as [Event] {
+      happen(event)
+    }
+    channel.close(promise: nil)
+    runAll()
+    let isHTTP = wire.said.starts(with: "HTTP/1.".utf8)
+    try FuzzedParser.Defect.unless(
+      wire.said.isEmpty || isHTTP, "an answer does not begin with HTTP/1.")
+    try FuzzedParser.Defect.unless(
+      thread.tasks == 0, "\(thread.tasks) requests wait on after their connection has closed")
+    try FuzzedParser.Defect.unless(
+      courier?.count ?? 0 == 0, "the courier holds a connection that has closed")
+  }
+
+  private mutating func happen(_ event: Event) {
+    switch event {
+    case .arrival:
+      arrive()
+      runAll()
+    case .arrivalOnly: arrive()
+    case .end:
+      isEnded = true
+      arrive()
+    case .silence: beSilent()
+    case .stopsReading: setReading(false)
+    case .readsOn: setReading(true)
+    case .drain: channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+    case .wake:
+      wakes += 1
+      courier?.tell(FuzzRelay.device, wake: wakes, payload: Array("{}".utf8)) { _ in }
+    case .second: courier?.turn()
+    }
+    read()
+  }
+
+  private mutating func arrive() {
+    guard !said.isEmpty else { return }
+    queue.append(ByteBuffer(bytes: said))
+    said = []
+    read()
+  }
+
+  /// The socket is read when the connection asks for it, and not before.
+  private mutating func read() {
+    while channel.isActive, wire.isReadWanted, !queue.isEmpty {
+      wire.deliver(queue.removeFirst(), on: channel)
+    }
+    guard channel.isActive, isEnded, wire.isReadWanted, queue.isEmpty, !connection.isInputClosed
+    else { return }
+    channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+  }
+
+  private mutating func runAll() {
+    repeat {
+      read()
+      channel.embeddedEventLoop.run()
+    } while thread.run()
+    read()
+  }
+
+  /// What the connection's timer does once its time is over.
+  private func beSilent() {
+    if let current = connection.underWay, !connection.isLeaving {
+      if !current.isRead, !current.isLate { connection.bodyIsLate() }
+    } else {
+      connection.close()
+    }
+  }
+
+  private func setReading(_ isReading: Bool) {
+    wire.setRead(isReading)
+    guard channel.isActive, channel.isWritable != isReading else { return }
+    channel.isWritable = isReading
+    channel.pipeline.fireChannelWritabilityChanged()
+  }
+}

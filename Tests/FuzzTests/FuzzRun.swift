@@ -1,0 +1,106 @@
+import Foundation
+import Testing
+
+/// One parser's inputs, one after the other. Blocks its thread.
+struct FuzzRun {
+  private let parser: FuzzedParser
+  private let note: InputNote
+  private var count = 0
+  private var found: [String] = []
+
+  /// Longer than any input of 64 KiB may take, on a busy machine too.
+  private static let patience = Duration.seconds(10)
+  /// Enough to see what is wrong; a defect of many inputs would fill the log.
+  private static let reportsMax = 3
+
+  init(_ parser: FuzzedParser) throws {
+    self.parser = parser
+    note = try InputNote(parser.name)
+  }
+
+  /// - Returns: what is wrong, with the inputs that show it.
+  consuming func all(_ kept: [[UInt8]]) throws -> [String] {
+    defer { note.remove() }
+    for input in parser.seeds + kept { try read(input) }
+    if let text = ProcessInfo.processInfo.environment["ZONERELAY_FUZZ_SECONDS"] {
+      let seconds = try #require(Double(text), "ZONERELAY_FUZZ_SECONDS is no number")
+      let seed = UInt64.random(in: .min ... .max)
+      print("\(parser.name): inputs for \(seconds) s from the random seed \(seed)")
+      var mutator = Mutator(parser, kept: kept, seed: seed)
+      let end = ContinuousClock.now + .seconds(seconds)
+      while .now < end, goesOn { try read(mutator.next()) }
+      print("\(parser.name): \(count) inputs")
+    } else {
+      var mutator = Mutator(parser, kept: kept, seed: parser.seed)
+      for _ in 0..<parser.inputs where goesOn { try read(mutator.next()) }
+    }
+    return found
+  }
+
+  private var goesOn: Bool { found.count < Self.reportsMax }
+
+  private mutating func read(_ input: [UInt8]) throws {
+    try note.write(input)
+    count += 1
+    let begin = ContinuousClock.now
+    do throws(FuzzedParser.Defect) {
+      try parser.read(input)
+    } catch {
+      try report(error.reason, input)
+    }
+    let took = ContinuousClock.now - begin
+    if took > Self.patience { try report("\(input.count) bytes took \(took)", input) }
+  }
+
+  private mutating func report(_ reason: String, _ input: [UInt8]) throws {
+    let path = try note.keep(input, number: found.count + 1)
+    let text = Data(input.prefix(4_096)).base64EncodedString()
+    found.append("\(parser.name): \(reason)\ninput: \(path)\nin base64: \(text)")
+  }
+}
+
+extension FuzzedParser {
+  /// How many inputs an ordinary run makes: a few seconds of them.
+  fileprivate var inputs: Int {
+    switch name {
+    case "store-files": 100
+    case "api-connection", "control-connection": 2_000
+    case "configuration": 5_000
+    default: 20_000
+    }
+  }
+
+  /// The same in every run: FNV-1a of the name.
+  fileprivate var seed: UInt64 {
+    name.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
+  }
+}
+
+/// The input that is being read, in a file: a trap ends the process, and the file says by what.
+struct InputNote: Sendable {
+  private let file: FileHandle
+  private let path: String
+
+  init(_ name: String) throws {
+    path = NSTemporaryDirectory() + "zonerelay-fuzz-\(name)-\(UUID().uuidString)"
+    try #require(FileManager.default.createFile(atPath: path, contents: nil))
+    file = try #require(FileHandle(forWritingAtPath: path))
+  }
+
+  func write(_ input: [UInt8]) throws {
+    try file.truncate(atOffset: 0)
+    try file.write(contentsOf: Data(input))
+  }
+
+  /// Puts an input into a file that stays.
+  func keep(_ input: [UInt8], number: Int) throws -> String {
+    let kept = "\(path)-\(number)"
+    try Data(input).write(to: URL(fileURLWithPath: kept))
+    return kept
+  }
+
+  func remove() {
+    // A file of a run that ended; the system cleans up what stays.
+    try? FileManager.default.removeItem(atPath: path)
+  }
+}

@@ -1,0 +1,88 @@
+import Hummingbird
+@testable import RelayCore
+@testable import RelayHTTP
+
+/// Whole connections to the daemon: NIO's parser and ours around it, addresses, fields, bodies,
+/// tokens and signatures. An input is what a caller sends, and in what pieces (`FuzzedConnection`).
+extension FuzzedParser {
+  static let fromCallers: [FuzzedParser] = [
+    FuzzedParser("api-connection", texts: apiSeeds, words: connectionWords + eventWords) {
+      bytes throws(Defect) in
+      let relay = FuzzRelay()
+      var limits = HTTPLimits()
+      limits.bodyBytes = 4_096
+      let settings = settings(limits)
+      try hear(bytes, limits) { thread -> (APIResponder, Courier?)? in
+        guard let book = book(settings, thread) else { return nil }
+        let courier = Courier(limits: limits, clock: FuzzClock())
+        let doors = Doors(
+          relay: relay, reader: relay, keys: FuzzKeys(), clock: FuzzClock(), access: book,
+          courier: courier, settings: settings)
+        return (APIResponder(doors: doors), courier)
+      }
+      try Defect.unless(
+        !relay.isSpoilt, "what a caller sent is another when it is read from the journal")
+    },
+    FuzzedParser("control-connection", texts: controlSeeds, words: connectionWords) {
+      bytes throws(Defect) in
+      let relay = FuzzRelay()
+      let settings = settings(HTTPLimits())
+      try hear(bytes, settings.limits) { thread -> (ControlResponder, Courier?)? in
+        guard let book = book(settings, thread) else { return nil }
+        let desk = ControlDesk(
+          relay: relay, reader: relay, keys: FuzzKeys(), clock: FuzzClock(), access: book,
+          settings: settings)
+        return (ControlResponder(desk: desk), nil)
+      }
+    },
+  ]
+
+  private static func hear<Responder: HTTPResponder>(
+    _ input: [UInt8], _ limits: HTTPLimits, _ open: (OneThread) -> (Responder, Courier?)?
+  ) throws(Defect)
+  where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
+    let thread = OneThread()
+    guard let (responder, courier) = open(thread) else {
+      throw Defect(reason: "the doors do not open")
+    }
+    var connection: FuzzedConnection<Responder>
+    do {
+      connection = try FuzzedConnection(to: responder, limits, on: thread, courier)
+    } catch {
+      throw Defect(reason: "there is no connection: \(error)")
+    }
+    try connection.hear(input)
+  }
+
+  private static func book(_ settings: HTTPSettings, _ thread: OneThread) -> ScopeBook? {
+    thread.value {
+      await ScopeBook(settings.scopes, keys: FuzzKeys(), limits: settings.limits)
+    }
+  }
+
+  private static func settings(_ limits: HTTPLimits) -> HTTPSettings {
+    var producers = [ScopeAccess.Producer(name: "records-1", bearer: producerBearer)]
+    if let producerKey {
+      producers.append(
+        ScopeAccess.Producer(name: "records-2", proof: .signature(keyID: "k1", producerKey)))
+    }
+    let access = ScopeAccess(
+      users: ScopeAccess.Users(sharedSecret: Array("0123456789abcdef0123456789abcdef".utf8)),
+      origins: ["https://app.example.com"], producers: producers,
+      topics: ["com.example.notes"], firebaseProject: "p",
+      webPush: ScopeAccess.WebPush(allowsPrivateAddresses: false))
+    return HTTPSettings(
+      listen: .tcp(host: "127.0.0.1", port: 0), publicURL: "https://relay.example.com",
+      scopes: [scope: access], limits: limits, controlSocket: "/nonexistent", version: "0")
+  }
+
+  private static let producerBearer = "producer-key-of-at-least-32-characters"
+  /// Its private key is nowhere any more; one request that it signed is among the seeds.
+  private static let producerKey = try? ProducerKey(
+    pem: """
+      -----BEGIN PUBLIC KEY-----
+      MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE4DT+nIW8+BZOIsiZKmfZ+U2d0Tj0
+      C7nC5CkOHP7c5ttmDb5tapcOSF/p0kvHD7CVCgcIgim0/VmidQAitcrJ1A==
+      -----END PUBLIC KEY-----
+      """)
+}

@@ -1,0 +1,9 @@
+import Synchronization
+
+/// What a task leaves for the thread that waits for it.
+final class TaskResult<Value: Sendable>: Sendable {
+  private let state = Mutex<Value?>(nil)
+  /// Nil until the task has ended.
+  var value: Value? { state.withLock { $0 } }
+  func set(_ value: Value) { state.withLock { $0 = value } }
+}
