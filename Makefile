@@ -141,6 +141,10 @@ FUZZ_SECONDS ?= 600
 fuzz: swift packages ## every parser of network and disk under libFuzzer, FUZZ_SECONDS=600 each
 	@SECONDS_EACH=$(FUZZ_SECONDS) .ci/fuzz
 
+.PHONY: fuzz-minute
+fuzz-minute: swift packages ## random inputs for every parser, a minute each, without libFuzzer
+	@.ci/fuzz-minute
+
 .PHONY: lint
 lint: swift ## check the form of every source file
 	$(SWIFT) format lint --strict --recursive --configuration .swift-format \
