@@ -102,19 +102,24 @@ final class Fairness: Sendable {
     _ error: WireError, from remote: RemoteAddress?, at now: Instant
   ) -> WireError {
     guard error.code == .authenticationFailed, let remote else { return error }
-    let cost = remote.isPublic ? Self.failureCost : 1
+    let cost = Self.cost(of: remote)
     guard case .refused(let wait) = failures.withLock({ $0.take(cost, for: remote, at: now) })
     else { return error }
     return Self.tooManyFailures(wait)
   }
 
-  /// A body that must be read before its signature can be verified is not read for an address of
-  /// which too many authentications failed.
+  /// A body that must be read before its signature can be verified is not read for an address from
+  /// which no more authentications may fail now: if it were, and failed, that would cost nothing.
   func mayClaim(from remote: RemoteAddress?, at now: Instant) throws(WireError) {
-    guard let remote,
-      case .refused(let wait) = failures.withLock({ $0.look(for: remote, at: now) })
+    guard let remote else { return }
+    let cost = Self.cost(of: remote)
+    guard case .refused(let wait) = failures.withLock({ $0.look(cost, for: remote, at: now) })
     else { return }
     throw Self.tooManyFailures(wait)
+  }
+
+  private static func cost(of remote: RemoteAddress) -> Int {
+    remote.isPublic ? failureCost : 1
   }
 
   private static func tooManyFailures(_ wait: Span) -> WireError {

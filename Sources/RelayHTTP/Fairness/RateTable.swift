@@ -52,10 +52,11 @@ struct RateTable<Key: Hashable & Sendable>: Sendable {
     remember(key, min(full + perToken * Int64(tokens), now + 2 * capacity))
   }
 
-  /// What taking one token would be answered. Takes none.
-  func look(for key: Key, at now: Instant) -> Answer {
+  /// What taking so many tokens would be answered. Takes none.
+  func look(_ tokens: Int = 1, for key: Key, at now: Instant) -> Answer {
     guard let full = recent[key] ?? older[key] else { return .granted }
-    let excess = full + perToken - now.milliseconds * 1_000 - capacity
+    let next = full + min(capacity, perToken * Int64(tokens))
+    let excess = next - now.milliseconds * 1_000 - capacity
     guard excess > 0 else { return .granted }
     return .refused(retryAfter: Span(milliseconds: (excess + 999) / 1_000))
   }

@@ -39,28 +39,21 @@ import Testing
     #expect(shares.take(1, for: "b", share: 2) == .taken)
   }
 
-  /// What a caller's facts take in memory while they wait; one that is larger is taken alone.
-  @Test func `a caller has a share of the inbox's bytes`() throws {
-    let facts = [
-      Fact.setBadge(BadgeRequest(scope: Rig.scope, user: UserID("_a"), topic: nil, badge: 1))
-    ]
-    let bytes = facts[0].footprint
+  /// What is larger than its caller's share is taken when nothing else of the caller is there.
+  @Test func `what is larger than a share is taken alone`() throws {
+    let badge = Fact.setBadge(
+      BadgeRequest(scope: Rig.scope, user: UserID("_a"), topic: nil, badge: 1))
     var limits = HTTPLimits()
-    limits.inboxBytes = 8 * (2 * bytes)
+    limits.inboxBytes = 8 * badge.footprint
     let fairness = Fairness(limits)
-    let user = CallerID.user(Rig.scope, UserID("_a"))
-    let producer = CallerID.producer(Rig.scope, "records-1")
-    for (caller, share) in [(user, 2), (producer, 8)] {
-      let taken = try (0..<share).map { _ in try fairness.take(facts, for: caller) }
-      let refusal = #expect(throws: WireError.self) { try fairness.take(facts, for: caller) }
-      #expect(refusal?.code == .throttled && refusal?.retryAfterSeconds == 1)
-      fairness.giveBack(taken[0], of: caller)
-      let again = try fairness.take(facts, for: caller)
-      for taken in taken.dropFirst() + [again] { fairness.giveBack(taken, of: caller) }
-      let large = Array(repeating: facts[0], count: 100)
+    for caller in [
+      CallerID.user(Rig.scope, UserID("_a")), .producer(Rig.scope, "records-1"),
+    ] {
+      let large = Array(repeating: badge, count: 100)
       let alone = try fairness.take(large, for: caller)
-      #expect(throws: WireError.self) { try fairness.take(facts, for: caller) }
+      #expect(throws: WireError.self) { try fairness.take([badge], for: caller) }
       fairness.giveBack(alone, of: caller)
+      fairness.giveBack(try fairness.take([badge], for: caller), of: caller)
     }
   }
 }
