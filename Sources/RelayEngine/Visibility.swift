@@ -40,6 +40,8 @@ package final class Visibility: Sendable {
       (waitingForCut, waitingForNext) = (waitingForNext, [])
     }
 
+    var readers: Int { waitingForNext.count + waitingForCut.count }
+
     mutating func takeAll() -> [Waiter] {
       defer { (waitingForCut, waitingForNext) = ([], []) }
       return waitingForCut + waitingForNext
@@ -69,20 +71,16 @@ package final class Visibility: Sendable {
   ///
   /// - Parameters:
   ///   - until: on the boot clock.
-  ///   - onWait: called once if the caller has to wait.
+  ///   - onWait: called once if the caller has to wait, when it is counted.
   package func wait(
     for places: [ReadPlace], until: Instant, onWait: () -> Void
   ) async -> Seen {
-    let start: Seen? = state.withLock {
-      if let seen = $0.seen(places) { return seen }
-      return $0.waitingForCut.count + $0.waitingForNext.count >= readersMax ? .full : nil
-    }
-    if let start { return start }
-    onWait()
-    return await withCheckedContinuation { (continuation: CheckedContinuation<Seen, Never>) in
+    await withCheckedContinuation { (continuation: CheckedContinuation<Seen, Never>) in
       let waiter = Waiter(until: until, places: places, continuation: continuation)
       let now: Seen? = state.withLock {
         if let seen = $0.seen(places) { return seen }
+        // Counted and added at one moment: readers that come together do not pass the bound.
+        guard $0.readers < readersMax else { return .full }
         if places.contains(where: $0.open.contains) {
           $0.waitingForNext.append(waiter)
         } else {
@@ -90,7 +88,7 @@ package final class Visibility: Sendable {
         }
         return nil
       }
-      if let now { continuation.resume(returning: now) }
+      if let now { continuation.resume(returning: now) } else { onWait() }
     }
   }
 
@@ -150,7 +148,7 @@ package final class Visibility: Sendable {
   package var hasReaders: Bool { readers > 0 }
 
   /// How many wait.
-  var readers: Int { state.withLock { $0.waitingForNext.count + $0.waitingForCut.count } }
+  var readers: Int { state.withLock { $0.readers } }
 
   /// The daemon ends: nobody waits for ever.
   package func close() {

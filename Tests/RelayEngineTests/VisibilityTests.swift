@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayEngine
 
-@Suite struct VisibilityTests {
+@Suite(.timeLimit(.minutes(1))) struct VisibilityTests {
   private let place = ReadPlace.subscriptions(
     Scope(container: "c", environment: .development), UserID("_a"))
   private let other = ReadPlace.subscriptions(
@@ -37,7 +37,7 @@ import Testing
     let place = place
     await withTaskGroup(of: Visibility.Seen.self) { group in
       group.addTask {
-        // The reader is about to stand in line: the fold under way does not hold its place.
+        // The reader stands in line: the fold under way does not hold its place.
         await visibility.wait(for: [place], until: .never, onWait: { visibility.folded() })
       }
       while !visibility.hasReaders { await Task.yield() }
@@ -67,6 +67,8 @@ import Testing
   }
 
   /// The deadline comes before the fold: the reader is told, and nobody else.
+  ///
+  /// Limit: limits.answerWithin
   @Test func aReaderIsToldWhenItsDeadlineComes() async {
     let visibility = Visibility(readersMax: 4)
     visibility.begin()
@@ -121,12 +123,43 @@ import Testing
     #expect(await visibility.wait(for: [place], until: .never, onWait: {}) == .closed)
   }
 
-  /// Readers that wait are bounded, and told.
-  @Test func waitingReadersAreBounded() async {
-    let visibility = Visibility(readersMax: 0)
+  /// Readers that wait are bounded; one more is told at once, and the others wait on.
+  ///
+  /// Limit: limits.waitingReaders
+  @Test(arguments: [(readers: 2, waiting: 2), (3, 3), (4, 3)])
+  func waitingReadersAreBounded(readers: Int, waiting: Int) async {
+    let visibility = Visibility(readersMax: 3)
     visibility.begin()
     visibility.dirtied([place])
-    #expect(await visibility.wait(for: [place], until: .never, onWait: {}) == .full)
+    visibility.cut()
+    let place = place
+    await withTaskGroup(of: Visibility.Seen.self) { group in
+      for reader in 1...readers {
+        group.addTask { await visibility.wait(for: [place], until: .never, onWait: {}) }
+        guard reader <= waiting else {
+          #expect(await group.next() == .full)
+          continue
+        }
+        while visibility.readers < reader { await Task.yield() }
+      }
+      #expect(visibility.readers == waiting)
+      visibility.folded()
+      for await seen in group { #expect(seen == .visible) }
+    }
+  }
+
+  /// The bound was looked at before the reader was counted: readers that came together passed it.
+  @Test func aReaderIsCountedBeforeItsFoldIsAskedFor() async {
+    let visibility = Visibility(readersMax: 1)
+    visibility.begin()
+    visibility.dirtied([place])
+    visibility.cut()
+    let place = place
+    let seen = await visibility.wait(for: [place], until: .never) {
+      #expect(visibility.readers == 1)
+      visibility.folded()
+    }
+    #expect(seen == .visible)
   }
 
   /// A partition that is left out of a cut keeps its readers waiting, and no others.
