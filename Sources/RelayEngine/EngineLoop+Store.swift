@@ -143,13 +143,8 @@ extension EngineLoop {
   /// Beyond the longest tail new facts are refused: told whenever facts were stepped and whenever a
   /// fold has ended.
   func updateAdmission() {
-    if tally.unfolded >= settings.journalTailMax
-      || relay.uncutEntries >= settings.entriesUncutMax
-    {
-      inbox.refuseUnlessDraining(.storeFull)
-    } else {
-      inbox.refuseUnlessDraining(nil)
-    }
+    let hasRoom = settings.hasRoom(tail: tally.unfolded, entries: relay.uncutEntries)
+    inbox.refuseUnlessDraining(hasRoom ? nil : .storeFull)
   }
 }
 

@@ -26,4 +26,13 @@ package struct EngineSettings: Sendable {
   package var drainGrace = Span.seconds(12)
 
   package init() {}
+
+  /// Whether new facts are taken.
+  ///
+  /// - Parameters:
+  ///   - tail: facts journalled and not folded.
+  ///   - entries: of feeds, that wait for a cut.
+  func hasRoom(tail: Int, entries: Int) -> Bool {
+    tail < journalTailMax && entries < entriesUncutMax
+  }
 }

@@ -21,6 +21,15 @@ import Testing
     }
   }
 
+  /// Fixed limit: facts journalled and not folded
+  /// Fixed limit: entries of feeds that wait for a fold
+  @Test(arguments: [(below: 2, isTaken: true), (1, true), (0, false)])
+  func aFactIsTakenWhileThereIsRoomForOneMore(below: Int, isTaken: Bool) {
+    let settings = EngineSettings()
+    #expect(settings.hasRoom(tail: 1_000_000 - below, entries: 0) == isTaken)
+    #expect(settings.hasRoom(tail: 0, entries: 500_000 - below) == isTaken)
+  }
+
   /// The bound holds at once, not only when the next fold has ended.
   @Test func theTailIsBoundedWhileNoFoldEnds() async throws {
     let world = World { $0.journalTailMax = 4 }

@@ -14,6 +14,16 @@ import Testing
     #expect(Inbox(factsMax: 10).offer(submission(1))?.cause == .recovering)
   }
 
+  /// Limit: limits.inboxChanges
+  @Test(arguments: [(changes: 5, isRefused: false), (6, false), (7, true)])
+  func itTakesAtMostSoManyChanges(changes: Int, isRefused: Bool) {
+    let inbox = Inbox(factsMax: 10)
+    inbox.begin()
+    #expect(inbox.offer(submission(4)) == nil)
+    let refusal = isRefused ? Unavailable(.inboxFull, retryAfterSeconds: 1) : nil
+    #expect(inbox.offer(submission(changes)) == refusal)
+  }
+
   /// Beyond its bound it answers at once, and takes again what is released.
   @Test func itIsBoundedAndSaysSo() {
     let inbox = Inbox(factsMax: 10)
@@ -36,6 +46,8 @@ import Testing
   }
 
   /// Few changes may be large: memory is bounded by bytes too.
+  ///
+  /// Limit: limits.inboxBytes
   @Test func itIsBoundedByBytes() {
     let one = submission(bytes: 10_000)
     let inbox = Inbox(factsMax: 1_000, bytesMax: 2 * one.room.bytes)

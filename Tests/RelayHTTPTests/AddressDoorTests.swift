@@ -50,6 +50,23 @@ import Testing
         + #""registeredAt":1795230000000}]}"#)
   }
 
+  /// Fixed limit: push token of FCM, endpoint of Web Push
+  @Test(arguments: [(bytes: 1_023, isRefused: false), (1_024, false), (1_025, true)])
+  func `an address has at most 1,024 bytes`(bytes: Int, isRefused: Bool) async throws {
+    let rig = await Self.rig()
+    let start = "https://push.example.net/"
+    let endpoint = start + String(repeating: "x", count: bytes - start.utf8.count)
+    for (body, key) in [
+      (Self.firebase(String(repeating: "t", count: bytes)), "token"),
+      (Self.webPush(endpoint), "subscription.endpoint"),
+    ] {
+      let answer = try await rig.device("tokens/register", body)
+      #expect(answer.status == (isRefused ? 400 : 200), "\(answer.text)")
+      guard isRefused else { continue }
+      #expect(try answer.string("reason") == "\(key) has more than 1024 bytes")
+    }
+  }
+
   @Test func `an Android device registers and is listed`() async throws {
     let rig = await Self.rig()
     let answer = try await rig.device("tokens/register", Self.firebase("abc:DEF_-1"))

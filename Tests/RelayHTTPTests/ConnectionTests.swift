@@ -181,14 +181,32 @@ import Testing
     #expect(text.hasPrefix("HTTP/1.1 503 ") && text.contains("TRY_AGAIN_LATER"))
   }
 
-  @Test func `beyond the limit of connections one is closed`() async throws {
+  /// Limit: limits.connections
+  @Test(arguments: [(count: 1, served: 1), (2, 2), (3, 2)])
+  func `beyond the limit of connections a new one is closed at once`(
+    count: Int, served: Int
+  ) async throws {
     var limits = Rig.atOnce
-    limits.connections = 0
-    let text = try await talk(limits) { socket in
-      socket.send(Self.live)
-      return socket.receive()
+    limits.connections = 2
+    let (texts, late) = try await Rig(limits: limits).served { port, _ in
+      var sockets: [Socket] = []
+      var texts: [String] = []
+      func ask() throws -> String {
+        let socket = try #require(Socket(port: port))
+        socket.send(Self.live)
+        sockets.append(socket)
+        return socket.receive(until: "true}")
+      }
+      for _ in 0..<count { texts.append(try ask()) }
+      // One that ends makes room for another.
+      sockets.removeFirst()
+      var late = ""
+      let end = ContinuousClock.now + .seconds(60)
+      while late.isEmpty, ContinuousClock.now < end { late = try ask() }
+      return (texts, late)
     }
-    #expect(text == "")
+    #expect(texts.map { !$0.isEmpty } == (0..<count).map { $0 < served })
+    #expect(late.hasPrefix("HTTP/1.1 200 "))
   }
 
   @Test func `an address with its host is an address`() async throws {

@@ -156,17 +156,36 @@ import Testing
     }
   }
 
-  @Test func `beyond the limit a poll is refused with a time to come again`() async throws {
+  /// Limit: limits.courierConnections
+  @Test(arguments: [(devices: 1, held: 1), (2, 2), (3, 2)])
+  func `beyond the limit a poll or stream is refused with a time to come again`(
+    devices: Int, held: Int
+  ) async throws {
     var limits = HTTPLimits()
-    limits.courierConnections = 0
+    limits.courierConnections = 2
     try await serving(limits) { rig, path, port in
-      let text = try await stranger {
-        let socket = try #require(Socket(port: port))
-        socket.send("GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-        return socket.receive()
+      var paths = [path]
+      for number in 1..<max(2, devices) {
+        let body = #"{"apnsEnvironment":"development","apnsToken":"0\#(number)ff"}"#
+        let url = try #require(
+          try await rig.device("tokens/register", body).string("webcourierURL"))
+        paths.append(String(url.dropFirst("https://relay.example.com".count)))
       }
-      #expect(text.hasPrefix("HTTP/1.1 503"))
-      #expect(text.contains("Retry-After: 5\r\n"))
+      var sockets: [Socket] = []
+      for (index, path) in paths.prefix(devices).enumerated() {
+        let accept = index.isMultiple(of: 2) ? "*/*" : "text/event-stream"
+        let socket = try #require(Socket(port: port))
+        socket.send("GET \(path) HTTP/1.1\r\nHost: x\r\nAccept: \(accept)\r\n\r\n")
+        sockets.append(socket)
+        guard index >= held else {
+          await until { rig.courier.count == index + 1 }
+          continue
+        }
+        let text = try await stranger { socket.receive(until: "}") }
+        #expect(text.hasPrefix("HTTP/1.1 503 ") && text.contains("Retry-After: 5\r\n"))
+        #expect(text.contains("TRY_AGAIN_LATER") && text.contains("too many couriers"))
+      }
+      #expect(rig.courier.count == held && sockets.count == devices)
     }
   }
 

@@ -222,23 +222,6 @@ import Testing
     try expect(try await Rig().database(door, body), 400, "BAD_REQUEST", reason)
   }
 
-  @Test func `a body that is too large`() async throws {
-    var limits = HTTPLimits()
-    limits.bodyBytes = 1_000
-    let rig = await Rig(limits: limits)
-    let long = #"{"a":"\#(String(repeating: "x", count: 1_000))"}"#
-    try expect(try await rig.produce(long), 413, "QUOTA_EXCEEDED", "1000 bytes")
-    try expect(try await rig.device("tokens/list", long), 413, "QUOTA_EXCEEDED")
-  }
-
-  @Test func `too many bodies at once`() async throws {
-    var limits = HTTPLimits()
-    limits.bodyBytesInFlight = 10
-    let answer = try await Rig(limits: limits).produce(Event().text)
-    try expect(answer, 503, "TRY_AGAIN_LATER")
-    #expect(answer.headers[.retryAfter] == "1")
-  }
-
   @Test func `changes of the public database and of default zones`() async throws {
     let rig = await Rig()
     let text = "AppDefaultZone does not support sync semantics"
@@ -270,19 +253,6 @@ import Testing
     try expect(try await rig.database("subscriptions/list"), 500, "INTERNAL_ERROR")
     let zones = #"{"zones":[{"zoneID":{"zoneName":"Z"}}]}"#
     try expect(try await rig.database("changes/zone", zones), 500, "INTERNAL_ERROR")
-  }
-
-  @Test func `more operations than a request takes`() async throws {
-    let rig = await Rig()
-    let items = String(repeating: "{},", count: 200) + "{}"
-    for (door, key) in [
-      ("subscriptions/modify", "operations"), ("subscriptions/lookup", "subscriptions"),
-      ("zones/lookup", "zones"), ("changes/zone", "zones"),
-    ] {
-      try expect(
-        try await rig.database(door, #"{"\#(key)":[\#(items)]}"#), 400, "BAD_REQUEST",
-        "split the batch in halves")
-    }
   }
 
   @Test func `every code has its status`() {

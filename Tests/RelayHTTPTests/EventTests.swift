@@ -248,17 +248,6 @@ import Testing
     #expect(try answer.string("reason")?.contains(reason) == true)
   }
 
-  @Test func `more events than a request takes are refused whole`() async throws {
-    var limits = HTTPLimits()
-    limits.eventsPerRequest = 2
-    let rig = await Rig(limits: limits)
-    let events = (0..<3).map { Event(id: "\($0)").text }
-    let answer = try await rig.produce("[\(events.joined(separator: ","))]")
-    #expect(answer.status == 400)
-    #expect(try answer.string("reason") == "3 events; a request takes at most 2, split the batch")
-    #expect(rig.relay.seen.facts.isEmpty)
-  }
-
   /// An event of exactly so many bytes.
   private func event(_ id: String, bytes: Int) -> String {
     let text = Event(id: id, more: #","pad":"""#).text
@@ -266,6 +255,7 @@ import Testing
     return Event(id: id, more: #","pad":"\#(pad)""#).text.replacing("\n", with: " ")
   }
 
+  /// Limit: limits.eventBytes
   @Test func `an event that is too large is rejected, and the others count`() async throws {
     var limits = HTTPLimits()
     limits.eventBytes = 700

@@ -36,6 +36,7 @@ import Testing
   private static let full = "a zone has at most 3 records; delete one first"
   private static let tooMany = "a user's database has at most 2 zones; delete one first"
 
+  /// Limit: limits.recordsPerZone
   @Test func `a zone takes as many records as its limit says`() async throws {
     let rig = await rig()
     let created = "record.created"
@@ -81,6 +82,7 @@ import Testing
     #expect(try await report(rig, instead) == (2, [Self.tooMany]))
   }
 
+  /// Limit: limits.zonesPerUser
   @Test func `a user has as many zones as the limit says`() async throws {
     let rig = await rig()
     #expect(try await report(rig, [event("zone.created", nil, zone: "One")]) == (1, []))

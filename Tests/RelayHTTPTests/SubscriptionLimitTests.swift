@@ -44,12 +44,14 @@ import Testing
     #expect(found.reason.contains(reason), "\(found.reason)", sourceLocation: sourceLocation)
   }
 
+  /// Fixed limit: filters of a query
   @Test(arguments: [(19, false), (20, false), (21, true)])
   func `a query has at most 20 filters`(count: Int, isRefused: Bool) async throws {
     let filters = (0..<count).map { filter("NOT_EQUALS", "\($0)") }
     try await check(query(filters), isRefused: isRefused, "filterBy has more than 20 filters")
   }
 
+  /// Fixed limit: values of a filter
   @Test(arguments: [(127, false), (128, false), (129, true)])
   func `a filter has at most 128 values`(count: Int, isRefused: Bool) async throws {
     for value in ["7", #""""#] {
@@ -61,6 +63,8 @@ import Testing
     }
   }
 
+  /// Fixed limit: text of a subscription
+  /// Fixed limit: texts of a filter, together
   @Test(arguments: [(1_023, false), (1_024, false), (1_025, true)])
   func `a text has at most 1,024 bytes, and so have the texts of a filter`(
     bytes: Int, isRefused: Bool
@@ -75,6 +79,7 @@ import Testing
       isRefused: isRefused, reason)
   }
 
+  /// Fixed limit: additionalFields
   @Test(arguments: [(2, false), (3, false), (4, true)])
   func `at most 3 additionalFields`(count: Int, isRefused: Bool) async throws {
     let names = (0..<count).map { "\"f\($0)\"" }.joined(separator: ",")
@@ -83,6 +88,7 @@ import Testing
       isRefused: isRefused, "names more than 3 fields")
   }
 
+  /// Fixed limit: localisation arguments of a subscription
   @Test(arguments: [(19, false), (20, false), (21, true)])
   func `at most 20 arguments`(count: Int, isRefused: Bool) async throws {
     let names = Array(repeating: "\"a\"", count: count).joined(separator: ",")
@@ -114,6 +120,7 @@ import Testing
       found?.reason.contains("at most \(core.subscriptionBytesPerUser) bytes") ?? !isRefused)
   }
 
+  /// Limit: limits.valuesPerRecord
   @Test(arguments: [(9, false), (10, false), (11, true)])
   func `a record has at most so many values`(count: Int, isRefused: Bool) async throws {
     var limits = Rig.atOnce

@@ -169,9 +169,13 @@ import Testing
     #expect(try await rig.device("tokens/register", text).status == 200)
   }
 
-  @Test func `a push token's length is bounded`() async throws {
-    let text = body.replacing("00fF10", with: String(repeating: "ab", count: 1_025))
+  /// Fixed limit: push token
+  @Test(arguments: [(bytes: 1_023, isRefused: false), (1_024, false), (1_025, true)])
+  func `a push token has at most 1,024 bytes`(bytes: Int, isRefused: Bool) async throws {
+    let text = body.replacing("00fF10", with: String(repeating: "ab", count: bytes))
     let answer = try await Rig().device("tokens/register", text)
+    #expect(answer.status == (isRefused ? 400 : 200), "\(answer.text)")
+    guard isRefused else { return }
     #expect(try answer.string("reason") == "apnsToken has more than 1024 bytes")
   }
 

@@ -4,6 +4,21 @@ import Testing
 /// The producer's numbers: holes, what comes late, and the gap that pages show.
 @Suite struct NumbersTests {
   /// Limit: limits.gapAfter
+  @Test(arguments: [(spare: Int64(-1), isGap: false), (0, true), (1, true)])
+  func aNumberMissingForSoLongIsAGap(spare: Int64, isGap: Bool) {
+    var limits = Limits()
+    limits.gapAfter = .minutes(2)
+    var rig = PartitionRig(limits: limits)
+    rig.numbered(1)
+    rig.numbered(3)
+    rig.now = rig.now + .minutes(2) + Span(milliseconds: spare)
+    #expect(rig.partition.isTickDue(at: rig.now) == isGap)
+    rig.step(.tick)
+    #expect(rig.fold().feed(.zone(Sample.zone))?.gap == (isGap ? true : nil))
+    rig.numbered(2)
+    #expect(rig.partition.zonesWithGap == 0, "it ends when the number comes")
+  }
+
   @Test func aHoleOpenForThirtySecondsIsAGapUntilItCloses() {
     var rig = PartitionRig()
     rig.numbered(1)

@@ -54,11 +54,20 @@ import Testing
   private let zeros = Base64.urlText(Array(repeating: 0, count: 32))
   private let modulus = Base64.urlText(Array(repeating: 0xff, count: 256))
 
-  @Test func `what is no key set says so`() {
-    let many = "[" + Array(repeating: "{}", count: 101).joined(separator: ",") + "]"
-    for text in ["", "[]", "{}", #"{"keys":{}}"#, #"{"keys":\#(many)}"#] {
-      #expect(throws: KeySet.Unreadable.self) { try KeySet(Array(text.utf8)) }
+  @Test(arguments: ["", "[]", "{}", #"{"keys":{}}"#])
+  func `what is no key set says so`(text: String) {
+    #expect(throws: KeySet.Unreadable.self) { try KeySet(Array(text.utf8)) }
+  }
+
+  @Test(arguments: [(count: 99, isRefused: false), (100, false), (101, true)])
+  func `a key set has at most 100 keys`(count: Int, isRefused: Bool) {
+    let keys = AccountKey.set(Array(repeating: "{}", count: count))
+    guard isRefused else {
+      #expect(throws: Never.self) { try KeySet(keys) }
+      return
     }
+    let why = #expect(throws: KeySet.Unreadable.self) { try KeySet(keys) }
+    #expect(why?.reason == "lists 101 keys, more than 100")
   }
 
   /// Equal keys in another answer are no news.

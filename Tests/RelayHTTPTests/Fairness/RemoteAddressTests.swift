@@ -30,6 +30,8 @@ import Testing
   }
 
   /// One address cannot open all connections; behind a proxy all callers have its address.
+  ///
+  /// Limit: limits.connectionsPerAddress
   @Test func `a public address has a share of the connections, a proxy has them all`() throws {
     let connections = Connections(countMax: 7, perAddress: 2)
     func connect(from text: String) throws -> EmbeddedChannel? {

@@ -40,14 +40,20 @@ import Testing
     #expect(throws: JSONProblem.self) { try JSONTree(text) }
   }
 
-  @Test func `depth and number of values are bounded`() throws {
-    var limits = JSONLimits()
-    limits.depth = 3
-    _ = try JSONTree(Array("[[[1]]]".utf8), limits: limits)
-    #expect(throws: JSONProblem.self) { try JSONTree(Array("[[[[1]]]]".utf8), limits: limits) }
-    limits.nodes = 4
-    _ = try JSONTree(Array("[1,2,3]".utf8), limits: limits)
-    #expect(throws: JSONProblem.self) { try JSONTree(Array("[1,2,3,4]".utf8), limits: limits) }
+  /// Fixed limit: levels of JSON
+  @Test(arguments: [(levels: 63, isRefused: false), (64, false), (65, true)])
+  func `depth is bounded`(levels: Int, isRefused: Bool) {
+    let text = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+    #expect((try? JSONTree(Array(text.utf8))) == nil ? isRefused : !isRefused)
+  }
+
+  /// Each item is a value, the list that holds them is one, and each key is one beside its value.
+  ///
+  /// Fixed limit: keys and values of JSON
+  @Test(arguments: [(nodes: 1_048_575, isRefused: false), (1_048_576, false), (1_048_577, true)])
+  func `the number of keys and values is bounded`(nodes: Int, isRefused: Bool) {
+    let list = "[" + String(repeating: "1,", count: nodes - 4) + #"{"k":1}]"#
+    #expect((try? JSONTree(Array(list.utf8))) == nil ? isRefused : !isRefused)
   }
 
   @Test func `a million open brackets cost no stack`() {

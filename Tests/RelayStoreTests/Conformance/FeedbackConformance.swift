@@ -78,6 +78,22 @@ import Testing
     #expect(after.items.map(\.feedback) == [item(3)])
   }
 
+  /// Limit: limits.feedbackItems
+  @Test(arguments: StoreKind.allCases, [(count: 2, floor: UInt64(0)), (3, 0), (4, 1)])
+  func `a scope keeps so many items`(
+    kind: StoreKind, items: (count: Int, floor: UInt64)
+  ) async throws {
+    var limits = Limits()
+    limits.feedbackItems = 3
+    let bench = try await Bench.fresh(kind, limits)
+    for number in 1...items.count {
+      try await bench.fold { $0.feedback = [item(UInt64(number))] }
+    }
+    let page = try await bench.store.feedback(query())
+    #expect(page.items.map(\.position.number) == Array(items.floor + 1...UInt64(items.count)))
+    #expect(page.floor.number == items.floor)
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `each scope keeps its newest, and tells up to where it was trimmed`(
     kind: StoreKind
@@ -96,6 +112,7 @@ import Testing
     #expect(late.items.map(\.position.number) == [9, 10, 11] && late.floor.number == 8)
   }
 
+  /// Limit: retention.feedback
   @Test(arguments: StoreKind.allCases)
   func `what is too old goes, oldest first, and its position is never given again`(
     kind: StoreKind

@@ -166,6 +166,28 @@ import Testing
     #expect(tables.heard == [Heard(source: PartitionID(5), serial: Position(bits: 90))])
   }
 
+  /// Limit: limits.notificationsPerUser
+  @Test(arguments: StoreKind.allCases, [(count: 4, kept: 4), (5, 5), (6, 5)])
+  func `a user's feed keeps so many notifications, and says what went`(
+    kind: StoreKind, notifications: (count: Int, kept: Int)
+  ) async throws {
+    var limits = Limits()
+    limits.notificationsPerUser = 5
+    var bench = try await Bench.fresh(kind, limits)
+    var places: [Position] = []
+    for index in 0..<notifications.count {
+      let subject = Subject.notification(
+        SubscriptionID("s\(index)"), zone: bench.zone(), record: nil)
+      places.append(try await bench.touch(bench.notices, subject, .created))
+    }
+    let page = try await bench.read(bench.notices, limit: 200)
+    #expect(page.entries.map(\.life.position) == Array(places.suffix(notifications.kept)))
+    // A token from before what went has expired, and no other one.
+    let before = Place(era: page.next.era, position: Position(bits: places[0].bits - 1))
+    let answer = try await bench.page(bench.notices, after: before)
+    #expect((answer == .expired(.trimmed)) == (notifications.kept < notifications.count))
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `a user's notifications are bounded, oldest first`(kind: StoreKind) async throws {
     var limits = Limits()

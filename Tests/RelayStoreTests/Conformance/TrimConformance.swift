@@ -5,6 +5,7 @@ import Testing
 
 /// Retention: only tombstones and old notifications go, and never without the floor.
 @Suite struct TrimConformance {
+  /// Limit: retention.tombstones
   @Test(arguments: StoreKind.allCases)
   func `old tombstones go in slices and take their tokens with them`(
     kind: StoreKind
@@ -90,6 +91,7 @@ import Testing
     #expect(page.entries.map(\.subject) == zones.suffix(3))
   }
 
+  /// Limit: retention.notifications
   @Test(arguments: StoreKind.allCases)
   func `old notifications go, present ones too, and nothing else that is present`(
     kind: StoreKind
