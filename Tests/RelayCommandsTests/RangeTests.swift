@@ -1,0 +1,150 @@
+import Foundation
+import RelayCore
+import Testing
+
+@testable import RelayCommands
+
+/// What docs/configuration.md says of a key's range holds: its ends are taken, and what is one
+/// beyond either is refused, with the key and a remedy.
+@Suite struct RangeTests {
+  /// A row of a table that has a range.
+  struct Row: Sendable, CustomTestStringConvertible {
+    /// With its section, such as `budget.background.max`.
+    var key: String
+    var low: String
+    var high: String
+    var testDescription: String { "\(key): \(low)–\(high)" }
+  }
+
+  private static let sections = [
+    "coalescing", "budget", "smearing", "wake", "retention", "limits",
+  ]
+
+  static let rows: [Row] = {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    let path = root.appendingPathComponent("docs/configuration.md")
+    // Without the page there are no rows, and a test of their own says so.
+    guard let page = try? String(contentsOf: path, encoding: .utf8) else { return [] }
+    return sections.flatMap { rows(of: $0, in: page.components(separatedBy: "\n")) }
+  }()
+
+  private static func rows(of section: String, in lines: [String]) -> [Row] {
+    guard let start = lines.firstIndex(of: "## \(section)") else { return [] }
+    let table = lines[(start + 1)...].drop { !$0.hasPrefix("|") }.prefix { $0.hasPrefix("|") }
+    return table.dropFirst(2).compactMap { line in
+      let cells = line.dropFirst().components(separatedBy: "|").map {
+        $0.replacingOccurrences(of: "`", with: "").trimmingCharacters(in: .whitespaces)
+      }
+      // What follows a comma with a blank is more than a range: gaps are counted, and one rate is
+      // "off".
+      let range = cells[2].components(separatedBy: " or ")[0].components(separatedBy: ", ")[0]
+      let ends = range.components(separatedBy: "–")
+      guard ends.count == 2, !range.hasSuffix("gaps") else { return nil }
+      return Row(key: "\(section).\(cells[0])", low: ends[0], high: ends[1])
+    }
+  }
+
+  @Test func `the tables with ranges are found`() {
+    #expect(Self.rows.count > 55, "found \(Self.rows.map(\.key))")
+  }
+
+  /// A quantity of one kind: a count, a duration in milliseconds, or bytes.
+  private enum Amount {
+    case count(Int), time(Int64), size(Int)
+
+    init?(_ text: String) {
+      let plain = text.replacingOccurrences(of: ",", with: "")
+      if let count = Int(plain) {
+        self = .count(count)
+      } else if let size = Quantity.size(text) {
+        self = .size(size)
+      } else if let span = Quantity.span(text) {
+        self = .time(span.milliseconds)
+      } else {
+        return nil
+      }
+    }
+
+    /// As the file has it, `more` of the smallest unit away.
+    func text(_ more: Int) -> String {
+      switch self {
+      case .count(let count): "\(count + more)"
+      case .size(let size): "\(size + more)"
+      case .time(let time): "\(time + Int64(more))ms"
+      }
+    }
+  }
+
+  /// What else must stand there for the key's whole range to be possible.
+  private static let companions: [String: [String: String]] = [
+    "coalescing.window": ["coalescing.windowMax": "10m", "smearing.longest": "1h"],
+    "coalescing.windowMax": ["coalescing.window": "1s", "smearing.longest": "1h"],
+    "smearing.longest": ["coalescing.window": "1s", "coalescing.windowMax": "1s"],
+    "budget.background.reserved": ["budget.background.max": "1000000"],
+    "wake.attemptTimeout": ["wake.deadline": "1h"],
+    "wake.deadline": ["wake.attemptTimeout": "2s"],
+    "wake.retryFirst": ["wake.retryMax": "24h"],
+    "wake.retryMax": ["wake.retryFirst": "20ms"],
+    "limits.eventsPerRequest": ["limits.inboxChanges": "10000000"],
+    "limits.inboxChanges": ["limits.eventsPerRequest": "2"],
+    "limits.requestBodyBytes": ["limits.requestBodyBytesInFlight": "64GiB"],
+    "limits.requestBodyBytesInFlight": ["limits.requestBodyBytes": "2KiB"],
+  ]
+
+  /// Where the page names another key as the end of a range: what that key has here.
+  private func amount(_ text: String, of row: Row) throws -> Amount {
+    if let amount = Amount(text) { return amount }
+    let section = row.key.prefix { $0 != "." }
+    let other = text.contains(".") ? text : "\(section).\(text)"
+    let value = try #require(
+      Self.companions[row.key]?[other], "\(row.key) ends at \(text): set it here")
+    return try #require(Amount(value))
+  }
+
+  /// Every value by its variable of the environment: what the file would say.
+  private func problems(_ row: Row, _ value: String, in world: SettingsWorld) -> [Problem] {
+    var values = Self.companions[row.key] ?? [:]
+    values[row.key] = value
+    var environment: [String: String] = [:]
+    for (key, value) in values {
+      environment["ZONERELAY_" + key.uppercased().replacingOccurrences(of: ".", with: "_")] = value
+    }
+    return world.read(SettingsWorld.yaml(), environment: environment).problems
+  }
+
+  @Test(arguments: rows)
+  func `the ends of a range are taken, and nothing beyond`(row: Row) throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    let (low, high) = (try amount(row.low, of: row), try amount(row.high, of: row))
+    for value in [low.text(0), low.text(1), high.text(-1), high.text(0)] {
+      #expect(problems(row, value, in: world) == [], "\(row.key): \(value)")
+    }
+    for value in [low.text(-1), high.text(1)] {
+      let found = problems(row, value, in: world)
+      let own = found.first { $0.key == row.key }
+      #expect(own != nil && own?.remedy.isEmpty == false, "\(row.key): \(value) gave \(found)")
+    }
+  }
+
+  /// The gaps between wakes are a list: their number has a range, and each of them has one.
+  @Test(arguments: [(count: 0, isTaken: false), (1, true), (15, true), (16, true), (17, false)])
+  func `so many gaps may stand in the ladder`(count: Int, isTaken: Bool) throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    let gaps = Array(repeating: "1m", count: count).joined(separator: ", ")
+    let problems = world.read(SettingsWorld.yaml(extra: "wake: { rewake: [\(gaps)] }")).problems
+    #expect(problems.map(\.key) == (isTaken ? [] : ["wake.rewake"]))
+  }
+
+  @Test(arguments: [
+    ("99ms", false), ("100ms", true), ("101ms", true), ("30d", true), ("2592000001ms", false),
+  ])
+  func `a gap of the ladder has a range`(gap: String, isTaken: Bool) throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    let problems = world.read(SettingsWorld.yaml(extra: "wake: { rewake: [\(gap)] }")).problems
+    #expect(problems.map(\.key) == (isTaken ? [] : ["wake.rewake[0]"]))
+  }
+}
