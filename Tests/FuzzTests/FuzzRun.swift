@@ -1,5 +1,4 @@
 import Foundation
-import Testing
 
 /// One parser's inputs, one after the other. Blocks its thread.
 struct FuzzRun {
@@ -7,6 +6,12 @@ struct FuzzRun {
   private let note: InputNote
   private var count = 0
   private var found: [String] = []
+
+  /// The surroundings do not allow a run.
+  struct Unusable: Error, CustomStringConvertible {
+    let reason: String
+    var description: String { reason }
+  }
 
   /// Longer than any input of 64 KiB may take, on a busy machine too.
   private static let patience = Duration.seconds(10)
@@ -23,7 +28,9 @@ struct FuzzRun {
     defer { note.remove() }
     for input in parser.seeds + kept { try read(input) }
     if let text = ProcessInfo.processInfo.environment["ZONERELAY_FUZZ_SECONDS"] {
-      let seconds = try #require(Double(text), "ZONERELAY_FUZZ_SECONDS is no number")
+      guard let seconds = Double(text) else {
+        throw Unusable(reason: "ZONERELAY_FUZZ_SECONDS is no number: \(text)")
+      }
       let seed = UInt64.random(in: .min ... .max)
       print("\(parser.name): inputs for \(seconds) s from the random seed \(seed)")
       var mutator = Mutator(parser, kept: kept, seed: seed)
@@ -64,9 +71,9 @@ extension FuzzedParser {
   fileprivate var inputs: Int {
     switch name {
     case "store-files": 100
-    case "api-connection", "control-connection": 2_000
-    case "configuration": 5_000
-    default: 20_000
+    case "api-connection", "control-connection": 3_000
+    case "configuration", "pem": 8_000
+    default: 30_000
     }
   }
 
@@ -83,8 +90,10 @@ struct InputNote: Sendable {
 
   init(_ name: String) throws {
     path = NSTemporaryDirectory() + "zonerelay-fuzz-\(name)-\(UUID().uuidString)"
-    try #require(FileManager.default.createFile(atPath: path, contents: nil))
-    file = try #require(FileHandle(forWritingAtPath: path))
+    guard FileManager.default.createFile(atPath: path, contents: nil),
+      let file = FileHandle(forWritingAtPath: path)
+    else { throw FuzzRun.Unusable(reason: "\(path) cannot be written") }
+    self.file = file
   }
 
   func write(_ input: [UInt8]) throws {
