@@ -126,6 +126,16 @@ import Testing
     #expect(rig.relay.refusal(of: need, besides: .none) == nil)
   }
 
+  /// Beside one that runs there is room for one more, and for no batch of two.
+  @Test(arguments: [true, false])
+  func aBatchCountsWithAllOfItsChanges(inHome: Bool) {
+    var rig = rig(inHome: inHome, limits)
+    rig.step(.change(change(1)), in: home)
+    let batch = (UInt64(2)...3).map { Fact.change(change($0)) }
+    #expect(rig.relay.refusal(of: rig.relay.need(of: batch.prefix(1)), besides: .none) == nil)
+    #expect(rig.relay.refusal(of: rig.relay.need(of: batch), besides: .none) == .fanOuts)
+  }
+
   /// Changes that few hear of are not counted, however many there are.
   @Test func aChangeForFewNeedsNoFanOut() {
     var limits = limits
