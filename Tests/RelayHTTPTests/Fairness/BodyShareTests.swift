@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import RelayCore
 import RelayWire
+import Synchronization
 import Testing
 
 @testable import RelayHTTP
@@ -136,5 +137,55 @@ import Testing
     #expect(said[0].hasPrefix("HTTP/1.1 429 ") && said[0].contains("Retry-After: 1\r\n"))
     #expect(said[1].hasPrefix("HTTP/1.1 200 "), "\(said[1])")
     #expect(fairness.requestsUnderWay == 0)
+  }
+
+  @Test func `one user's slow bodies keep no room from another user`() async throws {
+    let tokens = [try await Rig.token(for: "_abc"), try await Rig.token(for: "_other")]
+    let rig = try await Self.rig(Self.limits(inFlight: 8 * Self.length))
+    let bodies = rig.doors.bodies
+    let said = try await rig.served { port, _ in
+      let slow = try Self.begin(port, Self.list, "Authorization: Bearer \(tokens[0])")
+      Socket.wait { bodies.bytes == Self.length - 1 }
+      let told = try Self.askList(port, tokens[0])
+      let isRead = !slow.hears(withinMilliseconds: 0)
+      return [told, try Self.askList(port, tokens[1]), isRead ? "read still" : ""]
+    }
+    #expect(said[0].hasPrefix("HTTP/1.1 429 ") && said[0].contains("Retry-After: 1\r\n"))
+    #expect(said[1].hasPrefix("HTTP/1.1 200 "), "\(said[1])")
+    #expect(said[2] == "read still")
+  }
+
+  /// What it costs from then on counts in the inbox.
+  @Test func `a request that waits for the relay keeps no body`() async throws {
+    let rig = await Rig()
+    let bodies = rig.doors.bodies
+    let kept = Mutex<Int?>(nil)
+    rig.relay.behave {
+      $0.onSubmit = {
+        let bytes = bodies.bytes
+        kept.withLock { $0 = bytes }
+      }
+    }
+    #expect(try await rig.produce("[\(Event().text)]").status == 202)
+    #expect(kept.withLock { $0 } == 0)
+  }
+
+  /// From an address of which too many authentications failed, a body that would have to be read
+  /// before its sender is known is not read.
+  @Test func `no signed body is read where too many authentications failed`() async throws {
+    var limits = Self.limits(inFlight: 320_000)
+    limits.failedAuthenticationsPerMinute = 1
+    let proof = try Self.stranger()
+    let rig = try await Self.rig(limits)
+    let bodies = rig.doors.bodies
+    let said = try await rig.served { port, _ in
+      // Over loopback a hundred times as many may fail.
+      let refused = try (0..<101).map { _ in try Self.askList(port, "nobody") }
+      let told = try Self.begin(port, Self.events, proof).receive(until: "}")
+      return [refused.last ?? "", told]
+    }
+    #expect(said[0].hasPrefix("HTTP/1.1 429 "), "\(said[0])")
+    #expect(said[1].hasPrefix("HTTP/1.1 429 ") && said[1].contains("Retry-After: 1\r\n"))
+    #expect(bodies.bytes == 0)
   }
 }
