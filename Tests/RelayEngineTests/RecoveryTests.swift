@@ -87,4 +87,20 @@ import Testing
       #expect(try await engine.submit([World.change(1, zone)]) == [.duplicate])
     }
   }
+
+  /// Once for all partitions, and not once for each of them.
+  @Test func aStartReadsTheJournalOnce() async throws {
+    let world = World()
+    try await world.run { (engine: Engine) async throws -> Void in
+      for number in UInt64(0)..<20 {
+        let zone = ZoneID(name: "Notes", owner: UserID("_u\(number)"))
+        _ = try await engine.submit([World.change(number, zone)])
+      }
+    }
+    let store = MemoryStore(world: world.store.world)
+    let front = HeldStore(store)
+    try await World(store, front: front).run { (engine: Engine) async throws -> Void in
+      #expect(front.journalReads == 1)
+    }
+  }
 }
