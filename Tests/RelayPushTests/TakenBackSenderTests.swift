@@ -1,0 +1,84 @@
+import Crypto
+import NIOPosix
+import RelayCore
+import RelayEngine
+import RelayStandin
+import Synchronization
+import Testing
+
+@testable import RelayPush
+
+/// Every sender asks before it sends a push, and before it sends the push again.
+@Suite(.timeLimit(.minutes(1))) struct TakenBackSenderTests {
+  private static func isRecalled(_ verdict: Verdict) -> Bool {
+    guard case .later(nil, .recalled, _) = verdict else { return false }
+    return true
+  }
+
+  private static func takenBack() -> Handover {
+    let handover = Handover()
+    #expect(handover.takeBack { Issue.record("it was not leaving") })
+    return handover
+  }
+
+  private static func send(
+    _ push: Push, _ handover: Handover, by sender: some PushSender
+  ) async -> Verdict {
+    await withCheckedContinuation { continuation in
+      sender.send(push, handover) { continuation.resume(returning: $0) }
+    }
+  }
+
+  @Test func `a push to Apple that was taken back does not leave`() async throws {
+    try await StandinWorld.run { world in
+      let verdict = await Self.send(.sample(), Self.takenBack(), by: world.sender)
+      #expect(Self.isRecalled(verdict), "\(verdict)")
+      #expect(await world.sender.send(.sample(number: 2)) == .delivered)
+      let lines = try world.lines()
+      #expect(lines.count == 1)
+    }
+  }
+
+  @Test func `a push to FCM that was taken back does not leave`() async throws {
+    try await FCMWorld.run { world in
+      let verdict = await Self.send(world.push("a"), Self.takenBack(), by: world.sender)
+      #expect(Self.isRecalled(verdict), "\(verdict)")
+      let lines = try world.lines()
+      #expect(lines.allSatisfy { $0.path == "/token" })
+    }
+  }
+
+  /// The first environment does not know the token, and the push is taken back meanwhile: the other
+  /// environment is not asked.
+  @Test func `a push that was taken back is not tried in the other environment`() async throws {
+    let certificate = try Certificate()
+    let handover = Handover()
+    var script = ScriptedPeer.Script()
+    script.onRequest = { asked in
+      // Its bytes are here, so it has left, or says so in a moment.
+      _ = handover.takeBack {}
+      return [.answer(asked.stream, 400, #"{"reason":"BadDeviceToken"}"#)]
+    }
+    let own = try await ScriptedPeer(script, certificate: certificate)
+    let other = try await ScriptedPeer(ScriptedPeer.Script(), certificate: certificate)
+    let key = try APNsSettings.Key(
+      pem: P256.Signing.PrivateKey().pemRepresentation, keyID: "ABCDE12345", teamID: "TEAM123456")
+    let settings = try APNsSettings(
+      .init(host: "127.0.0.1", port: own.port), environment: .development,
+      other: .init(host: "127.0.0.1", port: other.port), topic: "com.example.notes",
+      credential: .key(key), trustRoots: certificate.certificate, limits: EngineWorld.limits)
+    let clock = TestClock()
+    let sender = try await APNsSender(
+      settings, credential: APNsCredential(key), group: MultiThreadedEventLoopGroup.singleton,
+      logger: .quiet, now: { clock.now })
+    try await StandinWorld.running(sender) {
+      var push = Push.sample()
+      push.address.environment = .development
+      let verdict = await Self.send(push, handover, by: sender)
+      #expect(Self.isRecalled(verdict), "\(verdict)")
+    }
+    #expect(own.record.requests == 1 && other.record.requests == 0)
+    try await own.close()
+    try await other.close()
+  }
+}
