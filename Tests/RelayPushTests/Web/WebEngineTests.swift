@@ -217,7 +217,7 @@ import Testing
   func `only the given roots are trusted, whatever lies in libcurl's directory`(isGiven: Bool)
     async throws
   {
-    let (server, other) = (try Certificate(), try Certificate())
+    let (server, other) = (try Certificate(), try Certificate(subject: "other"))
     let authorities = server.directory + "/authorities"
     try FileManager.default.createDirectory(
       atPath: authorities, withIntermediateDirectories: true)

@@ -7,14 +7,16 @@ final class Certificate: Sendable {
   var certificate: String { "\(directory)/cert.pem" }
   var key: String { "\(directory)/key.pem" }
 
-  init() throws {
+  /// - Parameter subject: two that have the same are one authority to OpenSSL, which looks for it
+  ///   by this name.
+  init(subject: String = "localhost") throws {
     directory = FileManager.default.temporaryDirectory
       .appending(path: "relay-push-\(UUID().uuidString)").path()
     try FileManager.default.createDirectory(
       atPath: directory, withIntermediateDirectories: true)
     try Self.openssl(
       "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-      "-keyout", key, "-out", certificate, "-days", "2", "-subj", "/CN=localhost",
+      "-keyout", key, "-out", certificate, "-days", "2", "-subj", "/CN=\(subject)",
       "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost")
   }
 
