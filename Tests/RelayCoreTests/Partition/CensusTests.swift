@@ -72,16 +72,7 @@ import Testing
   /// Zones that ended wait a day for numbers that come late. One more zone that waits is told of
   /// its own time alone.
   @Test func aTickVisitsNoZoneWhoseTimeHasNotCome() {
-    let ended: (Int) -> PartitionRig = { count in
-      var rig = PartitionRig()
-      for index in 0..<count {
-        let zone = ZoneID(name: "z\(index)", owner: Sample.owner)
-        rig.numbered(1, in: zone)
-        rig.numbered(2, .zone(.deleted), in: zone)
-      }
-      return rig
-    }
-    let factor = Growth.factor(from: 200, to: 3_200, ended) { rig in
+    let factor = Growth.factor(from: 200, to: 3_200, Self.ended) { rig in
       for _ in 0..<20 {
         let first = Int64(rig.ordinal) * 10
         rig.numbered(first)
@@ -94,6 +85,27 @@ import Testing
       }
     }
     #expect(factor < 6)
+  }
+
+  /// The driver asks with every wake.
+  @Test func askingWhetherATickIsDueVisitsNoZone() {
+    let factor = Growth.factor(from: 200, to: 3_200, Self.ended) { rig in
+      for _ in 0..<200 {
+        let isDue = rig.isTickDue(after: 0)
+        #expect(!isDue)
+      }
+    }
+    #expect(factor < 6)
+  }
+
+  private static func ended(_ count: Int) -> PartitionRig {
+    var rig = PartitionRig()
+    for index in 0..<count {
+      let zone = ZoneID(name: "z\(index)", owner: Sample.owner)
+      rig.numbered(1, in: zone)
+      rig.numbered(2, .zone(.deleted), in: zone)
+    }
+    return rig
   }
 
   private static func registered(_ count: Int) -> PartitionRig {
