@@ -95,6 +95,8 @@ extension Partition {
     devices[device].address.token = []
   }
 
+  /// A device that is retired already keeps its time and its reason: these were told.
+  ///
   /// - Parameter since: the provider's own time, if it told one.
   mutating func retire(
     _ device: Int, because reason: String, since: Instant?, at now: Instant,
@@ -102,8 +104,8 @@ extension Partition {
   ) {
     if devices[device].lane.retirement == nil {
       tell(.retired(reason: reason, since: since), of: device, at: now)
+      devices[device].lane.retire(Retirement(at: now, reason: reason), ledger: &ledger)
     }
-    devices[device].lane.retire(Retirement(at: now, reason: reason), ledger: &ledger)
     stir(device)
     let owner = users[devices[device].user]
     effects.append(.dirtied(.devices(owner.scope, owner.user)))

@@ -194,6 +194,21 @@ import Testing
     #expect(row?.address.token.isEmpty != false)
   }
 
+  /// P5, seed 2197: a dead device whose address another one took over got a second reason, which
+  /// the app's servers were never told.
+  @Test func aRetiredDeviceKeepsTheReasonThatWasTold() {
+    var rig = PartitionRig()
+    rig.register(1)
+    rig.save("all", everything)
+    rig.change(.record(.created))
+    rig.ended(rig.wake()[0], .gone(at: nil, .init("Unregistered")))
+    rig.hear(displaced(registration: 1), 1)
+    let cut = rig.fold()
+    #expect(cut.feedback.map(\.news) == [.retired(reason: "Unregistered", since: nil)])
+    #expect(cut.devices.map(\.lane.retirement?.reason) == ["Unregistered"])
+    #expect(cut.devices.map(\.address.token) == [[]])
+  }
+
   /// P9, seed 1454: a device registered its address again while the news was under way that another
   /// had taken it; the news ended the newer registration, and pushes went to the other's user.
   @Test func aRegistrationOutlivesTheDisplacementOfTheOneBefore() {
@@ -224,7 +239,7 @@ import Testing
     let believed = rig.partition.believed(old, of: attempt.id)
     #expect(
       believed == .later(after: nil, .device, .init("Unregistered")),
-      "the address was registered after that time (L10)")
+      "the address was registered after that time")
     let new = Verdict.gone(at: Sample.start + .seconds(1), .init("Unregistered"))
     #expect(rig.partition.believed(new, of: attempt.id) == new)
     rig.ended(attempt, believed)
