@@ -44,6 +44,7 @@ extension Partition {
   }
 
   /// When `ready` should be asked again, though nothing else happens.
+  @inline(__always)
   package var nextTimer: Instant? {
     if !askedAnew.isEmpty { return .zero }
     let first = [timers.min?.at, lapsing.min?.at].compactMap(\.self).min()

@@ -50,21 +50,93 @@ extension Relay {
   /// less.
   package func need(of facts: some Sequence<Fact>) -> ForwardNeed {
     var need = ForwardNeed()
-    for case .change(let change) in facts {
-      let home = Int(change.home.number)
-      let targets = partitions[home].targets(of: change)
-      guard !targets.isEmpty else { continue }
-      let bytes = change.footprint
-      for target in targets {
-        need.messages += 1
-        let fields = partitions[home].fields(of: change, for: target)
-        need.bytes += fields.isNone ? min(bytes, Self.namesOnly) : bytes
-        if partitions[Int(target.number)].mayFanOut(change) {
-          need.fanOuts[target, default: 0] += 1
-        }
+    var audiences: Audiences = [:]
+    for case .change(let change) in facts { add(change, to: &need, &audiences) }
+    return need
+  }
+
+  private func add(
+    _ change: Change, to need: inout ForwardNeed, _ audiences: inout Audiences
+  ) {
+    let key = AudienceKey(change)
+    let audience = audiences[key] ?? self.audience(of: change)
+    audiences[key] = audience
+    guard audience.messages > 0 else { return }
+    let bytes = change.footprint
+    need.messages += audience.messages
+    need.bytes += audience.valued * bytes
+    need.bytes += (audience.messages - audience.valued) * min(bytes, Self.namesOnly)
+    for target in audience.wide where partitions[Int(target.number)].mayFanOut(change) {
+      need.fanOuts[target, default: 0] += 1
+    }
+  }
+
+  private func audience(of change: Change) -> Audience {
+    let home = Int(change.home.number)
+    var audience = Audience()
+    for target in partitions[home].targets(of: change) {
+      audience.messages += 1
+      if !partitions[home].fields(of: change, for: target).isNone { audience.valued += 1 }
+      if partitions[Int(target.number)].isWide(change) { audience.wide.append(target) }
+    }
+    return audience
+  }
+
+  /// Who hears of a change, as far as that does not depend on a record's values.
+  private struct Audience {
+    var messages = 0
+    /// Of them, those that carry values.
+    var valued = 0
+    /// Where more users may hear of it than are told at once.
+    var wide: [PartitionID] = []
+  }
+
+  /// Changes that are alike in this have the same audience.
+  private struct AudienceKey: Hashable {
+    let scope: Scope
+    let database: Database
+    let zone: ZoneID
+    /// Of a record; nil: another kind of change.
+    let type: String?
+    let endsZone: Bool
+    let isOfShare: Bool
+
+    init(_ change: Change) {
+      (scope, database, zone) = (change.scope, change.database, change.zone)
+      endsZone = change.endsZone
+      switch change.event {
+      case .record(let record): (type, isOfShare) = (record.type, false)
+      case .zone: (type, isOfShare) = (nil, false)
+      case .granted, .revoked: (type, isOfShare) = (nil, true)
       }
     }
-    return need
+  }
+
+  /// Those of one request's changes.
+  private typealias Audiences = [AudienceKey: Audience]
+
+  /// Room for changes, or why there is none.
+  package enum Room: Hashable, Sendable {
+    case free(ForwardNeed)
+    case full(NoRoom)
+  }
+
+  /// Looks at changes until there is no room for them: what is refused costs next to nothing.
+  ///
+  /// - Parameter reserved: what was taken and is not stepped yet.
+  package func room(for facts: some Sequence<Fact>, besides reserved: ForwardNeed) -> Room {
+    var taken = outbox.need
+    taken += reserved
+    taken.bytes += fanOutBytes
+    var need = ForwardNeed()
+    var audiences: Audiences = [:]
+    for case .change(let change) in facts {
+      let before = need.messages
+      add(change, to: &need, &audiences)
+      guard need.messages > before else { continue }
+      if let why = refusal(of: need, beside: taken) { return .full(why) }
+    }
+    return .free(need)
   }
 
   /// A message without values, about.
@@ -81,6 +153,10 @@ extension Relay {
     var taken = outbox.need
     taken += reserved
     taken.bytes += fanOutBytes
+    return refusal(of: need, beside: taken)
+  }
+
+  private func refusal(of need: ForwardNeed, beside taken: ForwardNeed) -> NoRoom? {
     if taken.messages > 0, taken.messages + need.messages > limits.forwardedMessages {
       return .forwards
     }

@@ -3,7 +3,7 @@
 ///
 /// Inputs are facts that are already durable, and what the world answered; outputs are effects.
 package struct Relay: ~Copyable {
-  var partitions: [Partition]
+  var partitions: Partitions
   /// Messages that were not delivered yet.
   var outbox = OutboxLoad()
   private var routes: [RouteKey: Route]
@@ -19,9 +19,10 @@ package struct Relay: ~Copyable {
 
   package init(_ tables: [PartitionTables], limits: Limits, policy: WakePolicy) {
     let byID = Dictionary(uniqueKeysWithValues: tables.map { ($0.id, $0) })
-    partitions = PartitionID.all.map { id in
-      Partition(byID[id] ?? PartitionTables(id: id), limits: limits, policy: policy)
-    }
+    partitions = Partitions(
+      PartitionID.all.map { id in
+        Partition(byID[id] ?? PartitionTables(id: id), limits: limits, policy: policy)
+      })
     routes = [:]
     self.limits = limits
     self.policy = policy
@@ -31,12 +32,20 @@ package struct Relay: ~Copyable {
   package func partition(_ id: PartitionID) -> Partition { partitions[Int(id.number)] }
   /// One partition's, without a copy of the partition.
   package func ledger(of id: PartitionID) -> Ledger { partitions[Int(id.number)].ledger }
-  package var ledger: Ledger { partitions.reduce(Ledger()) { $0 + $1.ledger } }
+  package var ledger: Ledger {
+    var sum = Ledger()
+    for index in partitions.indices { sum = sum + partitions[index].ledger }
+    return sum
+  }
   package var isDirty: Bool { isDirty(besides: []) }
 
   /// Whether a cut without these partitions has anything to write.
-  package func isDirty(besides partitions: Set<PartitionID>) -> Bool {
-    self.partitions.contains { $0.isDirty && !partitions.contains($0.id) }
+  package func isDirty(besides without: Set<PartitionID>) -> Bool {
+    for index in partitions.indices
+    where partitions[index].isDirty && !without.contains(partitions[index].id) {
+      return true
+    }
+    return false
   }
 
   /// Entries that the next cut brings into feeds, at most.
@@ -113,7 +122,11 @@ package struct Relay: ~Copyable {
   /// - Returns: facts to journal so that what was under way goes on.
   package mutating func recovered() -> [(PartitionID, Fact)] {
     isReplaying = false
-    return partitions.flatMap { partition in partition.unfinished.map { (partition.id, $0) } }
+    var unfinished: [(PartitionID, Fact)] = []
+    for index in partitions.indices {
+      unfinished += partitions[index].unfinished.map { (partitions[index].id, $0) }
+    }
+    return unfinished
   }
 
   package mutating func acknowledged(

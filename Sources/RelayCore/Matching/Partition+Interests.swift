@@ -75,13 +75,23 @@ extension Partition {
   }
 
   /// Whether a change may concern more users here than are told at once.
+  @inline(__always)
   func mayFanOut(_ change: Change) -> Bool {
+    guard isWide(change) else { return false }
+    guard change.database == .public, case .record(let record) = change.event else { return true }
+    // A record of very many fields is not looked up in vain: it is taken for a wide one.
+    return record.fields.count > Self.fieldsLookedUp || index.mayFire(change, moreThan: fewest)
+  }
+
+  /// The same, as far as it does not depend on a record's values.
+  ///
+  /// Inlined, because a call from outside copies the whole partition.
+  @inline(__always)
+  func isWide(_ change: Change) -> Bool {
     switch (change.database, change.event) {
     case (.public, .record(let record)):
       let key = Interest.Key(scope: change.scope, database: .public, recordType: record.type)
-      guard let own = ownInterests[key], own.count > fewest else { return false }
-      // A record of very many fields is not looked up in vain: it is taken for a wide one.
-      return record.fields.count > Self.fieldsLookedUp || index.mayFire(change, moreThan: fewest)
+      return ownInterests[key].map { $0.count > fewest } ?? false
     case (.public, _), (_, .granted), (_, .revoked):
       return false
     default:
@@ -93,6 +103,7 @@ extension Partition {
   private static let fieldsLookedUp = 64
 
   /// Users that are told at once.
+  @inline(__always)
   var fewest: Int { max(1, limits.fanOutSlice / 10) }
 }
 

@@ -104,6 +104,34 @@ import Testing
     #expect(rig.relay.refusal(of: next, besides: .none) == .fanOuts)
   }
 
+  /// Each change of a refused request was looked at in each partition: a producer that repeated it
+  /// kept the loop busy for a tenth of a second each time.
+  @Test func `what there is no room for is not looked at further`() {
+    var rig = rig(inHome: false, limits)
+    for number in UInt64(1)...2 { rig.step(.change(change(number)), in: home) }
+    var looks = 0
+    let facts = (UInt64(3)...1_000).lazy.map { number in
+      looks += 1
+      return Fact.change(self.change(number))
+    }
+    #expect(rig.relay.room(for: facts, besides: .none) == .full(.fanOuts))
+    #expect(looks == 1)
+  }
+
+  /// One look at all of them says what the two halves of it say.
+  @Test(arguments: [1, 2, 3, 5])
+  func `room is what is needed and not refused`(count: UInt64) {
+    var rig = rig(inHome: false, limits)
+    let facts = (UInt64(10)..<(10 + count)).map { Fact.change(change($0)) }
+    let need = rig.relay.need(of: facts)
+    #expect(rig.relay.room(for: facts, besides: .none) == .free(need))
+    #expect(need.messages == Int(count) && need.fanOuts == [rig.target: Int(count)])
+    rig.step(.change(change(1)), in: home)
+    let isFull = rig.relay.refusal(of: need, besides: .none) != nil
+    #expect(isFull == (count > 1))
+    #expect(rig.relay.room(for: facts, besides: .none) == (isFull ? .full(.fanOuts) : .free(need)))
+  }
+
   /// Larger than the bound it is taken when nothing else is there; then too no more run at once.
   @Test(arguments: [true, false])
   func aWholeBatchRunsNoMoreThanTheBound(inHome: Bool) {
