@@ -3,7 +3,9 @@
 /// Not an array: calling a method on an array's element copies the element first, and a partition
 /// has dozens of tables, each to be retained and released. Asking all 64 of them about each change
 /// of a request took a tenth of a second.
-struct Partitions: ~Copyable {
+///
+/// `@unchecked Sendable`: it owns its memory alone, and what lies there is a value.
+struct Partitions: ~Copyable, @unchecked Sendable {
   private let first: UnsafeMutablePointer<Partition>
   let count: Int
 

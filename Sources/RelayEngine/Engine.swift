@@ -132,12 +132,16 @@ package final class Engine: Relaying, Sendable {
     }
   }
 
-  package func submit(_ facts: [Fact]) async throws(Unavailable) -> [Answer] {
+  package func submit(
+    _ facts: [Fact], by submitter: Submitter
+  ) async throws(Unavailable) -> [Answer] {
     guard !facts.isEmpty else { return [] }
     let inbox = inbox
     let result = await withCheckedContinuation {
       (waiter: CheckedContinuation<Result<[Answer], Unavailable>, Never>) in
-      let submission = Inbox.Submission(facts: facts) { waiter.resume(returning: $0) }
+      let submission = Inbox.Submission(facts: facts, by: submitter) {
+        waiter.resume(returning: $0)
+      }
       if let refusal = inbox.offer(submission) { waiter.resume(returning: .failure(refusal)) }
     }
     return try result.get()

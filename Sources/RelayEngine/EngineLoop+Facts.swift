@@ -4,14 +4,8 @@ import RelayCore
 /// Facts from outside and our own, on their way through the journal into the core.
 extension EngineLoop {
   mutating func admit(_ submission: Inbox.Submission, at now: Instant) {
-    var places: OrderedDictionary<PartitionID, [Int]> = [:]
-    for (place, fact) in submission.facts.enumerated() {
-      for home in fact.homes { places[home, default: []].append(place) }
-    }
     let facts = submission.facts
-    // Room is kept for each partition's facts until they are stepped.
-    let needs = places.values.map { relay.need(of: $0.lazy.map { facts[$0] }) }
-    if let why = relay.refusal(of: needs.sum, besides: commit.reserved) {
+    if case .full(let why) = relay.room(for: facts, besides: commit.reserved) {
       inbox.release(submission.room)
       let cause: Unavailable.Cause =
         switch why {
@@ -20,15 +14,21 @@ extension EngineLoop {
         }
       return submission.answer(.failure(Unavailable(cause, retryAfterSeconds: 5)))
     }
+    var places: OrderedDictionary<PartitionID, [Int]> = [:]
+    for (place, fact) in facts.enumerated() {
+      for home in fact.homes { places[home, default: []].append(place) }
+    }
     let tickets = desk.open(submission, until: outside.clock.boot() + settings.answerWithin)
     for (fact, ticket) in zip(facts, tickets) { desk.expect(fact.homes.count, for: ticket) }
-    for ((home, places), need) in zip(places, needs) {
+    for (home, places) in places {
+      // Room is kept for each partition's facts until they are stepped.
+      let need = relay.need(of: places.lazy.map { facts[$0] })
       let share = places.map { place in
         GroupCommit.Waiting(
           partition: home, fact: facts[place].accepted(at: now),
           origin: .submission(tickets[place]))
       }
-      commit.add(share, need: need)
+      commit.add(share, of: submission.submitter, need: need)
     }
   }
 
@@ -69,8 +69,4 @@ extension EngineLoop {
     }
     return work
   }
-}
-
-extension [ForwardNeed] {
-  fileprivate var sum: ForwardNeed { reduce(into: .none) { $0 += $1 } }
 }

@@ -4,8 +4,18 @@ import RelayCore
 extension EngineLoop {
   /// Hands the next group to the journal, if none is under way.
   mutating func startCommit(at now: Instant) {
-    guard let entries = commit.next(at: now) else { return }
+    guard let entries = commit.next(at: now, isSparing: isCutLarge) else { return }
     commits.start(entries)
+  }
+
+  /// Folding what waits for the next cut takes about a tenth of a second, and a reader, an answer
+  /// or a slice waits for it.
+  private var isCutLarge: Bool { isFoldAwaited && relay.uncutEntries >= Slices.entriesMax }
+
+  /// A reader, an answer or a slice waits for a fold.
+  var isFoldAwaited: Bool {
+    settling.isAwaitingFold || visibility.hasReaders || isStopping || !slices.isEmpty
+      || stepping.isAwaitingCut
   }
 
   /// The next slice of a wide change, if folds have kept up. None begins when the daemon stops: the

@@ -76,6 +76,7 @@ struct EngineLoop: ~Copyable {
     outside.supervisor.ready()
     // What an earlier life had on its way, such as an interest, comes before any new change.
     deliverForwards()
+    commit.putFirst()
     inbox.begin()
     visibility.begin()
     inbox.post(.timer)
@@ -94,6 +95,8 @@ struct EngineLoop: ~Copyable {
       // A tick that was asked for does not wait for the next happening.
       startCommit(at: now)
       let next = startFold(at: now)
+      // Those who waited for a cut go on.
+      startCommit(at: now)
       outside.supervisor.beat()
       tellTheLate()
       if isStopping, isDone(at: now) { return true }
@@ -144,11 +147,8 @@ struct EngineLoop: ~Copyable {
 
   /// - Returns: when there is something to fold, if not now.
   private mutating func startFold(at now: Instant) -> Instant {
-    let isAwaited =
-      settling.isAwaitingFold || visibility.hasReaders || isStopping || !slices.isEmpty
-      || stepping.isAwaitingCut
     let next = schedule.next(
-      at: now, isDirty: isFoldDue(at: now), isAwaited: isAwaited || relay.isAwaitingFold)
+      at: now, isDirty: isFoldDue(at: now), isAwaited: isFoldAwaited || relay.isAwaitingFold)
     switch next {
     case .nothing:
       return .never
@@ -176,6 +176,7 @@ struct EngineLoop: ~Copyable {
       tally.inCut = tally.unfolded - stepping.cut()
       visibility.cut(without: torn)
       settling.cut(without: torn)
+      commit.cut()
       folds.start(.fold(cut))
       return .never
     }

@@ -5,7 +5,8 @@ import RelayCore
 /// gives its facts their ordinals only when it is durable.
 ///
 /// A commit is bounded by facts and bytes, but one request's facts for one partition are never
-/// divided: they become durable, and visible, together. The bound gives way to them.
+/// divided: they become durable, and visible, together. The bound gives way to them. Those who have
+/// something waiting take turns, so that no caller waits behind all that another one sent.
 struct GroupCommit: Sendable {
   /// Who hears of a fact when it has been stepped.
   enum Origin: Sendable {
@@ -33,10 +34,11 @@ struct GroupCommit: Sendable {
     var need = ForwardNeed.none
   }
 
-  /// What one commit holds at most, unless a single unit is larger.
+  /// What one commit holds at most, unless a single unit is larger. The next commit waits until it
+  /// is written: about a twentieth of a second.
   struct Bounds: Hashable, Sendable {
-    var facts = 8_192
-    var bytes = 8 << 20
+    var facts = 2_048
+    var bytes = 2 << 20
   }
 
   /// Facts that are committed together: one request's for one partition, or one of our own.
@@ -58,7 +60,9 @@ struct GroupCommit: Sendable {
   private var current: Bounds
   /// What is kept free for all that is not stepped yet.
   private(set) var reserved = ForwardNeed.none
-  private var waiting: Deque<Unit> = []
+  /// What comes before all others: put back, or left by an earlier life.
+  private var first: Deque<Unit> = []
+  private var waiting = Turns<Unit>()
   private var underWay: [Unit] = []
   private var placed: [Placed] = []
   private var last: [Ordinal]
@@ -71,31 +75,43 @@ struct GroupCommit: Sendable {
     current = bounds
   }
 
-  var isIdle: Bool { waiting.isEmpty && underWay.isEmpty }
+  var isIdle: Bool { first.isEmpty && waiting.isEmpty && underWay.isEmpty }
   var isUnderWay: Bool { !underWay.isEmpty }
 
-  mutating func add(_ fact: Waiting) { add([fact]) }
+  /// A fact of our own.
+  mutating func add(_ fact: Waiting) { add([fact], of: .relay) }
 
   /// - Parameters:
   ///   - facts: of one partition; they are never divided.
   ///   - need: what is kept free for what they lead to, until they are stepped.
-  mutating func add(_ facts: [Waiting], need: ForwardNeed = .none) {
+  mutating func add(_ facts: [Waiting], of submitter: Submitter, need: ForwardNeed = .none) {
     guard !facts.isEmpty else { return }
-    waiting.append(Unit(facts, need: need))
+    let unit = Unit(facts, need: need)
+    let size = Turns<Unit>.Size(facts: facts.count, bytes: unit.bytes)
+    waiting.append(unit, size, of: submitter)
     reserved += need
   }
 
+  /// What waits now comes before all that is added later, whoever adds it.
+  mutating func putFirst() { first += waiting.removeAll() }
+
+  /// A cut was taken: see `isSparing`.
+  mutating func cut() { waiting.cut() }
+
   /// The next commit, if none is under way and something waits.
-  mutating func next(at now: Instant) -> [JournalEntry]? {
-    guard underWay.isEmpty, !waiting.isEmpty else { return nil }
+  ///
+  /// - Parameter isSparing: much waits for the next cut already. Those who have had a turn since
+  ///   the last one wait for it, so that it stays small for those who wait for its fold.
+  mutating func next(at now: Instant, isSparing: Bool = false) -> [JournalEntry]? {
+    guard underWay.isEmpty, !first.isEmpty || !waiting.isEmpty else { return nil }
     if let retryAt, now < retryAt { return nil }
     retryAt = nil
     var left = current
     var next = last
-    while let unit = waiting.first {
+    while let unit = first.first ?? waiting.next(isSparing: isSparing) {
       let fits = unit.facts.count <= left.facts && unit.bytes <= left.bytes
       guard fits || underWay.isEmpty else { break }
-      waiting.removeFirst()
+      if first.isEmpty { waiting.removeNext() } else { first.removeFirst() }
       left.facts -= unit.facts.count
       left.bytes -= unit.bytes
       underWay.append(unit)
@@ -109,7 +125,7 @@ struct GroupCommit: Sendable {
             origin: item.origin))
       }
     }
-    return placed.map(\.entry)
+    return placed.isEmpty ? nil : placed.map(\.entry)
   }
 
   /// It is durable: these are stepped now, each partition's in this order. Say `stepped` of each.
@@ -154,7 +170,7 @@ struct GroupCommit: Sendable {
     halve()
     var tickets: [Settling.Ticket] = []
     var own: Deque<Unit> = []
-    for unit in underWay + waiting {
+    for unit in underWay + first + waiting.removeAll() {
       let asked = unit.facts.compactMap(\.ticket)
       if asked.isEmpty {
         own.append(unit)
@@ -163,7 +179,7 @@ struct GroupCommit: Sendable {
         reserved -= unit.need
       }
     }
-    waiting = own
+    first = own
     (underWay, placed) = ([], [])
     return .requests(tickets)
   }
@@ -173,7 +189,7 @@ struct GroupCommit: Sendable {
     defer { (underWay, placed) = ([], []) }
     if underWay.count > 1 {
       halve()
-      waiting.prepend(contentsOf: underWay)
+      first.prepend(contentsOf: underWay)
       return .divided
     }
     guard let unit = underWay.first, let item = unit.facts.first else { return .divided }
@@ -182,7 +198,7 @@ struct GroupCommit: Sendable {
   }
 
   /// Puts a fact before all that waits: it takes the place of one that the store refused.
-  mutating func putBack(_ fact: Waiting) { waiting.prepend(Unit([fact])) }
+  mutating func putBack(_ fact: Waiting) { first.prepend(Unit([fact])) }
 
   private static func doubled(_ value: Int, upTo bound: Int) -> Int {
     value > bound / 2 ? bound : value * 2

@@ -15,11 +15,16 @@ final class Inbox: Sendable {
   /// Facts that belong together, and who waits for their answers.
   struct Submission: Sendable {
     let facts: [Fact]
+    let submitter: Submitter
     let room: Room
     let answer: @Sendable (Result<[Answer], Unavailable>) -> Void
 
-    init(facts: [Fact], answer: @escaping @Sendable (Result<[Answer], Unavailable>) -> Void) {
+    init(
+      facts: [Fact], by submitter: Submitter = .relay,
+      answer: @escaping @Sendable (Result<[Answer], Unavailable>) -> Void
+    ) {
       self.facts = facts
+      self.submitter = submitter
       self.answer = answer
       room = Room(facts: facts.count, bytes: facts.reduce(0) { $0 + $1.footprint })
     }

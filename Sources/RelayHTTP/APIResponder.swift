@@ -117,19 +117,21 @@ package struct APIResponder: HTTPResponder {
     let user = try await doors.user(of: request, gate, on: channel)
     let id = CallerID.user(gate.scope, user)
     if writes { try doors.fairness.write(by: id, at: doors.clock.boot()) }
-    return try await doors.fairness.run(for: id) {
-      let room = doors.bodies.room(for: id)
-      defer { room.leave() }
-      let bytes =
-        request.method == .get
-        ? [] : try await room.collect(request, upTo: doors.limits.bodyBytes)
-      // No body at all says as little as an empty object.
-      let body = try JSONTree(bytes.isEmpty ? Array("{}".utf8) : bytes).root
-      guard body.isObject else { throw WireError(.badRequest, "the body must be a JSON object") }
-      try body.refuseOtherSpellings(of: KnownMembers.request)
-      let client = try NamedClient.read(query: request.uri.query, body)
-      return try await answer(body, Caller(scope: gate.scope, user: user, client: client))
+    let place = try doors.fairness.begin(for: id)
+    let room = doors.bodies.room(for: id)
+    defer { room.leave() }
+    let bytes =
+      request.method == .get
+      ? [] : try await room.collect(request, upTo: doors.limits.bodyBytes)
+    // No body at all says as little as an empty object.
+    let body = try await doors.turns.read(bytes.count, of: id) {
+      try JSONTree(bytes.isEmpty ? Array("{}".utf8) : bytes).root
     }
+    guard body.isObject else { throw WireError(.badRequest, "the body must be a JSON object") }
+    try body.refuseOtherSpellings(of: KnownMembers.request)
+    let client = try NamedClient.read(query: request.uri.query, body)
+    return try await answer(body, Caller(scope: gate.scope, user: user, client: client))
+      .holding(place)
   }
 
   private static let nothingHere = WireError(

@@ -16,6 +16,7 @@ package struct Doors: Sendable {
   let publicURL: String
   let bodies: BodyGate
   let fairness: Fairness
+  let turns = ReadingTurns()
   let courier: Courier
 
   package init(

@@ -99,9 +99,9 @@ import Testing
   /// One request's facts for one partition become durable together, however many they are.
   @Test func aRequestsShareIsNeverDivided() {
     var commit = commit(bytes: 1_000, facts: 3)
-    commit.add([change(1, bytes: 10)])
-    commit.add((0..<5).map { _ in change(2, bytes: 900) })
-    commit.add([change(3, bytes: 10)])
+    commit.add([change(1, bytes: 10)], of: .relay)
+    commit.add((0..<5).map { _ in change(2, bytes: 900) }, of: .relay)
+    commit.add([change(3, bytes: 10)], of: .relay)
     var groups: [Int] = []
     while let next = commit.next(at: now) {
       groups.append(next.count)
@@ -136,7 +136,7 @@ import Testing
   /// Alone and still too large: its sender is told, and it is not tried again.
   @Test func aRequestTooLargeAloneIsGivenBack() {
     var commit = commit(bytes: 1 << 20)
-    commit.add([change(7, bytes: 100), change(7, bytes: 100)])
+    commit.add([change(7, bytes: 100), change(7, bytes: 100)], of: .relay)
     _ = commit.next(at: now)
     guard case .request(let ticket) = commit.refusedForSize() else {
       Issue.record("its request is named")

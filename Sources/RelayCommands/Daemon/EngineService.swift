@@ -7,7 +7,7 @@ struct EngineService: Service {
 
   func run() async throws {
     try await withGracefulShutdownHandler {
-      try await engine.run()
+      try await withTaskExecutorPreference(LoopThread()) { try await engine.run() }
     } onGracefulShutdown: {
       engine.stop()
     }

@@ -8,12 +8,12 @@ package protocol Relaying: Sendable {
   /// durable, stepped and as far along as its kind demands (a revocation holds everywhere).
   ///
   /// The facts of one call for one partition become durable together, and what they change becomes
-  /// visible together.
+  /// visible together. Those of one submitter keep their order; submitters take turns.
   ///
   /// - Throws: `Unavailable` if nothing of them was taken, or if nobody knows in time whether all
   ///   of them were: say when to come again. The same facts may be submitted again; repeated
   ///   changes answer `.duplicate`.
-  func submit(_ facts: [Fact]) async throws(Unavailable) -> [Answer]
+  func submit(_ facts: [Fact], by submitter: Submitter) async throws(Unavailable) -> [Answer]
 
   /// Which of these changes were taken before, in the order given: submitted again, they would
   /// answer `.duplicate`.
@@ -62,6 +62,10 @@ package protocol Relaying: Sendable {
 }
 
 extension Relaying {
+  package func submit(_ facts: [Fact]) async throws(Unavailable) -> [Answer] {
+    try await submit(facts, by: .relay)
+  }
+
   package func visible(_ place: ReadPlace) async throws(Unavailable) { try await visible([place]) }
 }
 

@@ -28,16 +28,7 @@ extension Doors {
         .notFound, "this courier address is unknown or has expired; register again",
         status: .gone)
     }
-    let isRegistered = try await fairness.run(for: .user(device.scope, device.user)) {
-      try await visible(.devices(device.scope, device.user))
-      let rows = try await read { () async throws(StoreError) in
-        try await reader.devices(client: device.client)
-      }
-      return rows.contains { $0.key == device }
-    }
-    guard isRegistered else {
-      throw WireError(.notFound, "this device is not registered any more", status: .gone)
-    }
+    try await checkRegistered(device)
     guard limits.courierHoldSeconds > 0 else { return Self.nothing }
     let isStream = request.headers[values: .accept].contains {
       $0.lowercased().contains("text/event-stream")
@@ -59,6 +50,18 @@ extension Doors {
     // Who holds it answers it. This is for who has left, and for who comes while the daemon stops:
     // the connection ends, and the next poll finds the next daemon.
     return Self.nothing
+  }
+
+  private func checkRegistered(_ device: DeviceKey) async throws(WireError) {
+    let place = try fairness.begin(for: .user(device.scope, device.user))
+    defer { withExtendedLifetime(place) {} }
+    try await visible(.devices(device.scope, device.user))
+    let rows = try await read { () async throws(StoreError) in
+      try await reader.devices(client: device.client)
+    }
+    guard rows.contains(where: { $0.key == device }) else {
+      throw WireError(.notFound, "this device is not registered any more", status: .gone)
+    }
   }
 
   private static var nothing: Response {

@@ -67,6 +67,7 @@ extension Doors {
   private struct ZonePages {
     var readings: [Reading] = []
     var lost: [FeedKey] = []
+    var entries = 0
   }
 
   private func page(
@@ -78,7 +79,9 @@ extension Doors {
     guard isOwn == (database == .private) else { throw WireError.zoneNotFound }
     let feed = FeedKey(scope: caller.scope, kind: .zone(request.zone))
     let start = try open(request.token, feed, caller)
-    let limit = try pageLimit(request.body)
+    // One at least: a page that says moreComing strictly advances.
+    let limit = max(
+      1, min(try pageLimit(request.body), limits.entriesPerRequest - collected.entries))
     switch try await visiblePage(feed, from: start, limit: limit, caller) {
     case .absent: throw WireError.zoneNotFound
     case .expired(let why):
@@ -86,6 +89,7 @@ extension Doors {
       throw WireError(
         .changeTokenExpired, "the token's history is gone; fetch the zone from the beginning")
     case .page(let page):
+      collected.entries += page.entries.count
       if let device = caller.device {
         if let presented = start.presented {
           relay.served(

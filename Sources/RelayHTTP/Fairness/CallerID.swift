@@ -1,4 +1,5 @@
 import RelayCore
+import RelayEngine
 
 /// Against whose share of a bound a request counts.
 enum CallerID: Hashable, Sendable {
@@ -10,4 +11,9 @@ enum CallerID: Hashable, Sendable {
   case claimed(Scope, String, RemoteAddress?)
   /// The control socket.
   case operators
+
+  /// Whose turn its facts wait for. Numbers are this process's own.
+  var submitter: Submitter {
+    self == .operators ? .relay : .caller(UInt64(bitPattern: Int64(hashValue)))
+  }
 }

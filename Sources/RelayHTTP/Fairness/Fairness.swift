@@ -30,19 +30,19 @@ final class Fairness: Sendable {
 
   var requestsUnderWay: Int { requests.withLock { $0.all } }
 
-  /// Runs a user's request, unless too many of the same user's are under way.
-  func run<Value: Sendable>(
-    for caller: CallerID, _ work: () async throws -> Value
-  ) async throws -> Value {
-    guard requests.withLock({ $0.take(for: caller, share: limits.requestsPerUser) }) == .taken
+  /// A request begins, unless too many of the same caller's are under way.
+  ///
+  /// - Returns: its place. It is free again when the last reference to it is gone: let the answer's
+  ///   body hold one, because an answer that nobody reads takes memory as well.
+  func begin(for caller: CallerID) throws(WireError) -> RequestPlace {
+    guard requests.withLock({ $0.take(for: caller, share: limits.requestsPerCaller) }) == .taken
     else {
       throw WireError(
         .throttled,
-        "\(limits.requestsPerUser) requests of this user are under way; wait for their answers",
+        "\(limits.requestsPerCaller) requests of this caller are under way; read their answers",
         retryAfterSeconds: 1)
     }
-    defer { requests.withLock { $0.giveBack(of: caller) } }
-    return try await work()
+    return RequestPlace { self.requests.withLock { $0.giveBack(of: caller) } }
   }
 
   /// What a submission takes of the inbox.

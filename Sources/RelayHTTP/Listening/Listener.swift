@@ -92,9 +92,19 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
   private func bind(_ ask: @escaping @Sendable (Asked) -> Void) async throws -> [any Channel] {
     func bootstrap(_ group: any EventLoopGroup) -> ServerBootstrap {
       ServerBootstrap(group: group)
-        .serverChannelOption(.backlog, value: 1_024)
+        // One address may open as many connections at once. A caller that finds no place in the
+        // kernel's queue tries again a second later.
+        .serverChannelOption(.backlog, value: 4_096)
+        .serverChannelOption(.maxMessagesPerRead, value: 64)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .childChannelOption(.allowRemoteHalfClosure, value: true)
+        // One connection's requests are parsed as they come, a thousand pipelined ones in a read of
+        // 64 KiB: then it is another connection's turn.
+        .childChannelOption(.maxMessagesPerRead, value: 1)
+        .childChannelOption(
+          .recvAllocator,
+          value: AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 2_048, maximum: 16_384)
+        )
         .childChannelInitializer { channel in
           channel.eventLoop.makeCompletedFuture { try setUp(channel, tls?.context, ask) }
         }

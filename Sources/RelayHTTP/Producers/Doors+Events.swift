@@ -22,7 +22,7 @@ extension Doors {
       case .accepted, .registered, .subscriptions, .done: arrival.result.accepted += 1
       }
     }
-    return arrival.result.response
+    return arrival.result.response.holding(arrival.place)
   }
 
   /// A request's changes, and those of its events that are none. The body and what was read of it
@@ -34,17 +34,31 @@ extension Doors {
     let format = try EventFormat(of: request)
     try format.check(for: claim)
     let remote = RemoteAddress(channel.remoteAddress)
-    let room = bodies.room(for: claim.caller(in: gate.scope, from: remote))
+    let claimed = claim.caller(in: gate.scope, from: remote)
+    let room = bodies.room(for: claimed)
     defer { room.leave() }
     let bytes = try await room.collect(request, upTo: limits.bodyBytes)
-    let producer = try producer(claim, sending: bytes, from: remote)
+    let producer = try await turns.read(bytes.count, of: claimed) {
+      try self.producer(claim, sending: bytes, from: remote)
+    }
     let caller = CallerID.producer(gate.scope, producer)
+    let place = try fairness.begin(for: caller)
     try room.pass(to: caller)
-    let events = try arrived(bytes, format, request.headers)
+    return try await turns.read(bytes.count, of: caller) {
+      try read(
+        bytes, format, request.headers, gate, Arrival(caller: caller, place: place), producer)
+    }
+  }
+
+  private func read(
+    _ bytes: [UInt8], _ format: EventFormat, _ headers: HTTPFields, _ gate: ScopeGate,
+    _ begun: Arrival, _ producer: String
+  ) throws -> Arrival {
+    var arrival = begun
+    let events = try arrived(bytes, format, headers)
     let reader = EventReader(
       scope: gate.scope, producer: producer, ids: keys, limits: limits,
       fetchCapacity: gate.fetchCapacity(of: producer))
-    var arrival = Arrival(caller: caller)
     arrival.facts.reserveCapacity(events.count)
     for (index, event) in events.enumerated() {
       if event.bytes > limits.eventBytes {
@@ -125,7 +139,7 @@ extension Doors {
     let taken = try fairness.take(facts, for: caller)
     defer { fairness.giveBack(taken, of: caller) }
     do throws(Unavailable) {
-      return try await relay.submit(facts)
+      return try await relay.submit(facts, by: caller.submitter)
     } catch {
       throw WireError(error)
     }
@@ -135,6 +149,7 @@ extension Doors {
 /// What came with one request.
 private struct Arrival {
   var caller: CallerID
+  let place: RequestPlace
   var facts: [Fact] = []
   /// Of each fact its event's place and id.
   var items: [(index: Int, id: String?)] = []

@@ -9,6 +9,8 @@ package struct HTTPLimits: Hashable, Sendable {
   /// Operations, zones or lookups of one request.
   package var operationsPerRequest = 200
   package var pageEntries = 200
+  /// Of all pages that one request asks for. Each has one at least, so that it advances.
+  package var entriesPerRequest = 1_000
   /// Subscription ids, zone, owner, record and user names.
   package var nameBytes = 255
   /// An event's id or source.
@@ -68,8 +70,9 @@ package struct HTTPLimits: Hashable, Sendable {
   var unverifiedBodyBytes: Int { max(bodyBytes, bodyBytesInFlight / 8) }
   /// Of those, from one address under one key id.
   var bodyBytesPerClaim: Int { max(bodyBytes, bodyBytesInFlight / 32) }
-  /// Requests of one user under way: more readers cannot wait for it. No honest client has so many.
-  var requestsPerUser: Int { max(16, waitingReaders / 16) }
+  /// Requests of one user or producer under way, until their answers have left: more readers cannot
+  /// wait for it, and no more of its answers wait to be read. No honest client has so many.
+  var requestsPerCaller: Int { max(16, waitingReaders / 16) }
   /// Changes of one producer that are taken and not answered.
   var changesPerProducer: Int { max(eventsPerRequest, inboxChanges / 2) }
   /// And what they may take in memory.

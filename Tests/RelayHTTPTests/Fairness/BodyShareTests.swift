@@ -126,14 +126,14 @@ import Testing
     let rig = try await Self.rig(limits)
     let fairness = rig.doors.fairness
     let said = try await rig.served { port, _ in
-      let slow = try (0..<limits.requestsPerUser).map { _ in
+      let slow = try (0..<limits.requestsPerCaller).map { _ in
         try Self.begin(port, Self.list, "Authorization: Bearer \(tokens[0])", length: 2)
       }
       Socket.wait { fairness.requestsUnderWay == slow.count }
       let told = try Self.askList(port, tokens[0])
       return [told, try Self.askList(port, tokens[1])]
     }
-    #expect(limits.requestsPerUser == 16)
+    #expect(limits.requestsPerCaller == 16)
     #expect(said[0].hasPrefix("HTTP/1.1 429 ") && said[0].contains("Retry-After: 1\r\n"))
     #expect(said[1].hasPrefix("HTTP/1.1 200 "), "\(said[1])")
     #expect(fairness.requestsUnderWay == 0)

@@ -47,7 +47,9 @@ final class TestRelay: Relaying, FeedReader {
   func behave(_ change: (inout Conduct) -> Void) { conduct.withLock { change(&$0) } }
   func restoreFromCopy() { world.withLock { $0.forgetEras() } }
 
-  func submit(_ facts: [Fact]) async throws(Unavailable) -> [Answer] {
+  func submit(
+    _ facts: [Fact], by submitter: Submitter
+  ) async throws(Unavailable) -> [Answer] {
     if let refusal = conduct.withLock({ $0.refusal }) { throw refusal }
     await conduct.withLock { $0.onSubmit }()
     log.withLock { $0.facts += facts }

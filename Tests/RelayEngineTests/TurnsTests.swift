@@ -1,0 +1,76 @@
+import RelayCore
+import Testing
+
+@testable import RelayEngine
+
+/// One who submits very much keeps no other waiting for longer than a turn.
+@Suite struct TurnsTests {
+  private let now = Instant(milliseconds: 1_000)
+
+  private func fact(_ number: Int) -> GroupCommit.Waiting {
+    GroupCommit.Waiting(
+      partition: PartitionID(number), fact: .expireTokens(TokenExpiry()), origin: .none)
+  }
+
+  /// A thousand facts went first, whoever waited behind them.
+  @Test func `a caller's one fact is in the next commit, however many another one sent before`() {
+    var commit = GroupCommit(
+      last: [Ordinal](repeating: .zero, count: PartitionID.count),
+      bounds: GroupCommit.Bounds(facts: 300, bytes: .max))
+    for _ in 0..<1_000 { commit.add([fact(1)], of: .caller(1)) }
+    commit.add([fact(2)], of: .caller(2))
+    let entries = commit.next(at: now) ?? []
+    #expect(entries.count == 300)
+    #expect(entries.contains { $0.partition.number == 2 })
+  }
+
+  @Test func `what one caller submits keeps its order`() {
+    var turns = Turns<Int>(turn: .init(facts: 2, bytes: .max))
+    let one = Turns<Int>.Size(facts: 1, bytes: 1)
+    for number in 0..<5 { turns.append(number, one, of: .caller(1)) }
+    for number in 10..<13 { turns.append(number, one, of: .caller(2)) }
+    turns.append(20, one, of: .relay)
+    #expect(turns.removeAll() == [0, 1, 10, 11, 20, 2, 3, 12, 4])
+    #expect(turns.isEmpty && turns.next() == nil)
+  }
+
+  @Test func `a turn ends before an item that is too large for it, and one alone is taken`() {
+    var turns = Turns<String>(turn: .init(facts: 100, bytes: 10))
+    turns.append("small", .init(facts: 1, bytes: 1), of: .caller(1))
+    turns.append("large", .init(facts: 1, bytes: 50), of: .caller(1))
+    turns.append("last", .init(facts: 1, bytes: 1), of: .caller(1))
+    turns.append("other", .init(facts: 1, bytes: 1), of: .caller(2))
+    #expect(turns.removeAll() == ["small", "other", "large", "last"])
+  }
+
+  /// A large cut grew on, and whoever waited for its fold waited for seconds.
+  @Test func `who has had a turn waits for the next cut when there is much in it already`() {
+    var commit = GroupCommit(last: [Ordinal](repeating: .zero, count: PartitionID.count))
+    for _ in 0..<1_000 { commit.add([fact(1)], of: .caller(1)) }
+    #expect(commit.next(at: now)?.count == 1_000)
+    _ = commit.committed()
+    for _ in 0..<1_000 { commit.add([fact(1)], of: .caller(1)) }
+    #expect(commit.next(at: now, isSparing: true) == nil)
+    commit.add([fact(2)], of: .caller(2))
+    #expect(commit.next(at: now, isSparing: true)?.map(\.partition.number) == [2])
+    _ = commit.committed()
+    commit.cut()
+    #expect(commit.next(at: now, isSparing: true)?.isEmpty == false)
+  }
+
+  /// What an earlier life had on its way comes before any new change, however much it is.
+  @Test func `what is put first goes first`() {
+    var commit = GroupCommit(
+      last: [Ordinal](repeating: .zero, count: PartitionID.count),
+      bounds: GroupCommit.Bounds(facts: 300, bytes: .max))
+    for _ in 0..<600 { commit.add(fact(1)) }
+    commit.putFirst()
+    commit.add([fact(2)], of: .caller(1))
+    var found: [Int] = []
+    while let entries = commit.next(at: now) {
+      found += entries.map { Int($0.partition.number) }
+      _ = commit.committed()
+    }
+    #expect(found == [Int](repeating: 1, count: 600) + [2])
+  }
+}

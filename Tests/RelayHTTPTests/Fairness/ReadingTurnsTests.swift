@@ -1,0 +1,71 @@
+import Glibc
+import RelayCore
+import Synchronization
+import Testing
+
+@testable import RelayHTTP
+
+/// Large bodies are read one after another, callers by turns; small ones wait for none of them.
+/// Serialized: each test keeps a thread busy.
+@Suite(.serialized) struct ReadingTurnsTests {
+  private static func user(_ name: String) -> CallerID { .user(Rig.scope, UserID(name)) }
+
+  /// Keeps the only place until it is let go, while others come.
+  private func held(
+    _ turns: ReadingTurns,
+    while others: (_ letGo: @escaping @Sendable () -> Void) async throws -> Void
+  ) async throws {
+    let (begun, begins) = AsyncStream.makeStream(of: Void.self)
+    let isOver = Mutex(false)
+    let holder = Task.detached {
+      try await turns.read(100, of: Self.user("_holder")) {
+        begins.finish()
+        while !isOver.withLock({ $0 }) { sched_yield() }
+      }
+    }
+    for await _ in begun {}
+    try await others { isOver.withLock { $0 = true } }
+    try await holder.value
+  }
+
+  @Test func `a small body is read at once while a large one is`() async throws {
+    let turns = ReadingTurns(atOnce: 1, largeBytes: 100)
+    try await held(turns) { letGo in
+      let said = try await turns.read(99, of: Self.user("_a")) { "read" }
+      #expect(said == "read")
+      letGo()
+    }
+  }
+
+  /// Eight bodies of one producer were read before the one body of another.
+  @Test func `callers with large bodies take turns`() async throws {
+    let turns = ReadingTurns(atOnce: 1, largeBytes: 100)
+    let (order, reads) = AsyncStream.makeStream(of: String.self)
+    try await held(turns) { letGo in
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for (index, name) in ["_a", "_a", "_a", "_b"].enumerated() {
+          group.addTask {
+            try await turns.read(100, of: Self.user(name)) { _ = reads.yield(name) }
+          }
+          while turns.waiting <= index { await Task.yield() }
+        }
+        letGo()
+        try await group.waitForAll()
+      }
+    }
+    reads.finish()
+    let names = await order.reduce(into: []) { $0.append($1) }
+    #expect(names == ["_a", "_b", "_a", "_a"])
+    #expect(turns.waiting == 0)
+  }
+
+  @Test func `a body that cannot be read gives its turn to the next`() async throws {
+    struct Wrong: Error {}
+    let turns = ReadingTurns(atOnce: 1, largeBytes: 100)
+    await #expect(throws: Wrong.self) {
+      try await turns.read(100, of: Self.user("_a")) { throw Wrong() }
+    }
+    let isRead = try await turns.read(100, of: Self.user("_a")) { true }
+    #expect(isRead)
+  }
+}

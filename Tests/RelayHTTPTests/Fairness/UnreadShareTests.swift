@@ -1,0 +1,62 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import RelayCore
+import RelayWire
+import Testing
+
+@testable import RelayHTTP
+
+/// Answers that are not read take memory: a request counts against its caller's share until its
+/// answer has left, and one answer is not larger than a few pages.
+@Suite struct UnreadShareTests {
+  /// Takes an answer's body only when it is told to.
+  private struct SlowReader: ResponseBodyWriter {
+    let isRead: AsyncStream<Void>
+    mutating func write(_ buffer: ByteBuffer) async throws {
+      for await _ in isRead {}
+    }
+    consuming func finish(_ trailers: HTTPFields?) async throws {}
+  }
+
+  /// A user could have any number of answers wait for their reader.
+  @Test func `an answer keeps its request's place until it has left`() async throws {
+    let fairness = Fairness(Rig.atOnce)
+    let caller = CallerID.user(Rig.scope, UserID("_abc"))
+    let response = Response.emptyObject.holding(try fairness.begin(for: caller))
+    let (isRead, reads) = AsyncStream.makeStream(of: Void.self)
+    #expect(fairness.requestsUnderWay == 1)
+    let writing = Task { [body = response.body] in
+      try await body.write(SlowReader(isRead: isRead))
+    }
+    #expect(fairness.requestsUnderWay == 1, "nobody has read it yet")
+    reads.finish()
+    try await writing.value
+  }
+
+  @Test func `a place is free again when its answer is gone`() throws {
+    let fairness = Fairness(Rig.atOnce)
+    let caller = CallerID.producer(Rig.scope, "records-1")
+    var response: Response? = Response.emptyObject.holding(try fairness.begin(for: caller))
+    #expect(response != nil && fairness.requestsUnderWay == 1)
+    response = nil
+    #expect(fairness.requestsUnderWay == 0)
+  }
+
+  /// 200 zones of 200 records each were one answer of nine megabytes.
+  @Test(arguments: [4, 5, 6])
+  func `the pages of one request have so many records together`(limit: Int) async throws {
+    var limits = Rig.atOnce
+    limits.entriesPerRequest = limit
+    let rig = await Rig(limits: limits)
+    for zone in ["A", "B", "C"] { try await rig.create(["1", "2", "3"], zone: zone) }
+    let zones = ["A", "B", "C"].map { #"{"zoneID":{"zoneName":"\#($0)"}}"# }
+    let answer = try await rig.database(
+      "changes/zone", #"{"zones":[\#(zones.joined(separator: ","))]}"#)
+    let items = try answer.json.required("zones").elements()
+    let counts = try items.map { try $0.required("records").elements().count }
+    #expect(counts == [3, min(3, limit - 3), 1])
+    let more = try items.map { try $0.required("moreComing").boolean() }
+    #expect(more == [false, limit < 6, true], "what is left is fetched with the token")
+  }
+}
