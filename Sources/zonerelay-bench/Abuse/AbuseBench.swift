@@ -1,5 +1,7 @@
+import Crypto
 import Foundation
 import NIOCore
+import NIOPosix
 import RelayWire
 
 /// 50 well-behaved users beside hostile callers, phase by phase on one daemon, and a kill in the
@@ -7,49 +9,55 @@ import RelayWire
 struct AbuseBench {
   private let bench: Workbench
   private let seconds: Int
-  private static let keys = ["mallory": HostileCaller.producerKey]
+  private let bounds: AbuseBounds
+  private let only: String?
 
-  init(_ bench: Workbench, seconds: Int) {
+  /// - Parameter only: only phases and single kinds whose name contains this, and no kills.
+  init(_ bench: Workbench, seconds: Int, bounds: AbuseBounds, only: String?) {
     self.bench = bench
     self.seconds = seconds
-  }
-
-  /// What well-behaved users may feel at most, and what the daemon may take.
-  private enum Bound {
-    static let slowdown = 10.0
-    static let milliseconds = 500.0
-    static let mebibytes = 1_024.0
-    static let restart = 2.0
-    static let spareFiles = 16
+    self.bounds = bounds
+    self.only = only
   }
 
   func run() async throws -> [Figure] {
+    _ = try OpenFiles.raise()
     let standin = try await Standin.start(bench)
     let store = try bench.emptyDirectory("abuse")
     let daemon = try await start(store, standin)
     try await AbuseScene(bench, daemon: daemon).prepare()
+    guard try await settle(daemon) != nil else { throw Trouble("the scene does not settle") }
     let quiet = try await phase("quiet", [], daemon, seconds: min(seconds, 60))
-    let crowds: [(name: String, callers: [HostileCaller])] = [
+    let all = HostileCaller.strangers + HostileCaller.users + HostileCaller.producers
+    var crowds = [
       ("a stranger", HostileCaller.strangers), ("a hostile user", HostileCaller.users),
-      ("a hostile producer", HostileCaller.producers),
-      ("all together", HostileCaller.strangers + HostileCaller.users + HostileCaller.producers),
+      ("a hostile producer", HostileCaller.producers), ("all together", all),
     ]
+    if let only {
+      crowds += all.map { ($0.name, [$0]) }
+      crowds.removeAll { !$0.0.contains(only) }
+    }
     var phases = [quiet]
     for crowd in crowds {
-      phases.append(try await phase(crowd.name, crowd.callers, daemon, seconds: seconds))
+      phases.append(try await phase(crowd.0, crowd.1, daemon, seconds: seconds))
     }
     try await daemon.stop()
-    let restarts = try await restarts(standin, store, crowds[3].callers)
+    let restarts = only == nil ? try await restarts(standin, store, all) : nil
     _ = try await standin.child.stop()
-    let broken = phases.flatMap { bounds(brokenBy: $0, beside: quiet) } + bounds(brokenBy: restarts)
+    let broken =
+      phases.flatMap { bounds.broken(by: $0, beside: quiet) }
+      + (restarts.map { bounds.broken(by: $0) } ?? [])
     for line in broken { Talk.line("broken: \(line)") }
     guard broken.isEmpty else { throw Trouble("\(broken.count) bounds are broken, listed above") }
-    return phases.flatMap(\.figures) + restarts.figures
+    return phases.flatMap(\.figures) + (restarts?.figures ?? [])
   }
 
   private func start(_ store: URL, _ standin: Standin) async throws -> Daemon {
-    try await Daemon.start(
-      bench, apns: standin.route, others: Self.keys, store: store, patience: .seconds(120))
+    let signer = HostileCaller.signer
+    return try await Daemon.start(
+      bench, apns: standin.route, others: ["mallory": HostileCaller.producerKey],
+      signer: (signer.keyID, signer.key.publicKey.pemRepresentation), store: store,
+      patience: .seconds(120))
   }
 
   private func phase(
@@ -59,12 +67,10 @@ struct AbuseBench {
     let watch = ProcessWatch(daemon.child)
     let files = try OpenFiles.count(of: daemon.child)
     crowd.start(hostile, port: daemon.port)
-    let length = TimeAmount.seconds(Int64(seconds))
-    let users = (0..<GoodUser.count).map { GoodUser($0, run: name, length: length) }
-    let exchange = try await Exchange(users, to: .port(daemon.port), group: bench.group)
-    try await exchange.run(within: length + .seconds(120))
+    var phase = AbusePhase(name: name, answers: crowd.answers)
+    await goodUsers(of: &phase, daemon, seconds: seconds)
     await crowd.end()
-    var phase = AbusePhase(name: name, users: users, answers: crowd.answers)
+    phase.silent = crowd.answers.silent(of: hostile)
     phase.memory = await watch.end()
     phase.settled = try await settle(daemon)
     phase.bytes = (try await daemon.status()).store.bytes
@@ -73,13 +79,39 @@ struct AbuseBench {
     return phase
   }
 
-  /// What was accepted is folded, and nothing grows any more.
+  /// What the well-behaved users of one phase feel.
+  private func goodUsers(of phase: inout AbusePhase, _ daemon: Daemon, seconds: Int) async {
+    let length = TimeAmount.seconds(Int64(seconds))
+    let (run, group) = (phase.name, bench.group)
+    let users = (0..<GoodUser.count).map { GoodUser($0, run: run, length: length) }
+    async let connecting = Self.connecting(daemon, group, seconds: seconds)
+    do {
+      let exchange = try await Exchange(users, to: .port(daemon.port), group: group)
+      try await exchange.run(within: length + .seconds(120))
+    } catch {
+      phase.refusals.append("\(error)")
+    }
+    phase.add(users, await connecting)
+  }
+
+  private static func connecting(
+    _ daemon: Daemon, _ group: MultiThreadedEventLoopGroup, seconds: Int
+  ) async -> ConnectingUser {
+    var connecting = ConnectingUser()
+    await connecting.run(daemon, group: group, for: .seconds(seconds))
+    return connecting
+  }
+
+  /// One request may bring a thousand changes that ten thousand users hear of each.
+  private static let patience = Duration.seconds(900)
+
+  /// What was accepted is folded and told to all whom it concerns, and nothing grows any more.
   ///
-  /// - Returns: seconds that took; nil if it was not within two minutes.
+  /// - Returns: seconds that took; nil if it was too long.
   private func settle(_ daemon: Daemon) async throws -> Double? {
     let begin = ContinuousClock.now
     var last = -1
-    while .now < begin + .seconds(120) {
+    while .now < begin + Self.patience {
       let status = try await daemon.status()
       let bytes = Int(status.store.bytes)
       if status.store.journalTail == 0, status.fanouts.running == 0, bytes == last {
@@ -92,7 +124,8 @@ struct AbuseBench {
     return nil
   }
 
-  /// Kills, with and without abuse, and how soon the next daemon is ready.
+  /// Kills, with and without abuse beside the well-behaved users, and how soon the next daemon is
+  /// ready.
   private func restarts(
     _ standin: Standin, _ store: URL, _ hostile: [HostileCaller]
   ) async throws -> AbuseRestarts {
@@ -100,11 +133,12 @@ struct AbuseBench {
     for isQuiet in [true, true, true, false] {
       let daemon = try await start(store, standin)
       let crowd = HostileCrowd()
-      if !isQuiet {
-        crowd.start(hostile, port: daemon.port)
-        try await ContinuousClock().sleep(for: .seconds(min(seconds, 20)))
-      }
+      if !isQuiet { crowd.start(hostile, port: daemon.port) }
+      let length = isQuiet ? min(seconds, 5) : min(seconds, 20)
+      async let used: Void = use(daemon, run: "kill-\(restarts.quiet.count)", seconds: length + 30)
+      try await ContinuousClock().sleep(for: .seconds(length))
       try await daemon.child.kill()
+      await used
       await crowd.end()
       let begin = ContinuousClock.now
       let next = try await start(store, standin)
@@ -116,25 +150,11 @@ struct AbuseBench {
     return restarts
   }
 
-  private func bounds(brokenBy phase: AbusePhase, beside quiet: AbusePhase) -> [String] {
-    var broken = phase.refusals.prefix(5).map { "\(phase.name): a good user got \($0)" }
-    broken += phase.answers.forbidden.map { "\(phase.name): \($0)" }
-    let (p99, calm) = (phase.latencies.percentile(0.99), quiet.latencies.percentile(0.99))
-    if p99 > Bound.slowdown * calm {
-      broken.append("\(phase.name): p99 of good users \(p99) ms, quiet \(calm) ms")
-    }
-    let most = phase.latencies.percentile(1)
-    if most > Bound.milliseconds { broken.append("\(phase.name): a good user waited \(most) ms") }
-    if phase.memory > Bound.mebibytes { broken.append("\(phase.name): \(phase.memory) MiB") }
-    if phase.settled == nil { broken.append("\(phase.name): the store still grows after 2 min") }
-    if phase.filesLeft > Bound.spareFiles {
-      broken.append("\(phase.name): \(phase.filesLeft) files more are open than before")
-    }
-    return broken
-  }
-
-  private func bounds(brokenBy restarts: AbuseRestarts) -> [String] {
-    restarts.abused > Bound.restart * restarts.calm
-      ? ["killed under abuse: ready after \(restarts.abused) s, quiet \(restarts.calm) s"] : []
+  /// Well-behaved users until the daemon is killed: what they are answered does not count.
+  private func use(_ daemon: Daemon, run: String, seconds: Int) async {
+    let length = TimeAmount.seconds(Int64(seconds))
+    let users = (0..<GoodUser.count).map { GoodUser($0, run: run, length: length) }
+    // The kill ends all connections.
+    try? await Exchange(users, to: .port(daemon.port), group: bench.group).run(within: length)
   }
 }

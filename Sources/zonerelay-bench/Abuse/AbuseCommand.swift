@@ -14,6 +14,12 @@ struct AbuseCommand: AsyncParsableCommand {
   @Option(help: "Seconds that each hostile caller goes on (default 600; a tenth with --quick).")
   var seconds: Int?
 
+  @Flag(help: "Bounds of time for a debug build on a busy machine; all others as they are.")
+  var wide = false
+
+  @Option(help: "Only phases and single kinds of abuse whose name contains this, and no kills.")
+  var only: String?
+
   func validate() throws {
     if let seconds, !(5...3_600).contains(seconds) {
       throw ValidationError("--seconds must be between 5 and 3600")
@@ -22,6 +28,9 @@ struct AbuseCommand: AsyncParsableCommand {
 
   func run() async throws {
     let length = seconds ?? options.amount(600)
-    try await Session.run(options) { try await AbuseBench($0, seconds: length).run() }
+    let bounds = wide ? AbuseBounds.wide : AbuseBounds()
+    try await Session.run(options) {
+      try await AbuseBench($0, seconds: length, bounds: bounds, only: only).run()
+    }
   }
 }

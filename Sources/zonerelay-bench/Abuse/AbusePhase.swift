@@ -4,8 +4,10 @@ import Foundation
 struct AbusePhase {
   let name: String
   let answers: HostileAnswers
+  /// Kinds of abuse that did nothing.
+  var silent: [String] = []
   var latencies = Latencies()
-  /// Answers to well-behaved users that are none of 2xx.
+  /// Answers to well-behaved users that are none of 2xx, and connections that they lost.
   var refusals: [String] = []
   /// MiB, at most.
   var memory = 0.0
@@ -14,25 +16,29 @@ struct AbusePhase {
   var bytes: Int64 = 0
   var filesLeft = 0
 
-  init(name: String, users: [GoodUser], answers: HostileAnswers) {
+  init(name: String, answers: HostileAnswers) {
     self.name = name
     self.answers = answers
+  }
+
+  mutating func add(_ users: [GoodUser], _ connecting: ConnectingUser) {
     for user in users {
       latencies.add(user.latencies)
       refusals += user.refusals
     }
+    latencies.add(connecting.latencies)
+    refusals += connecting.refusals
   }
 
   var summary: String {
-    let told = answers.all.sorted { $0.key < $1.key }.map { name, counts in
-      let each = counts.sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key)" }
-      return "\n    \(name): \(each.joined(separator: ", "))"
-    }
-    return String(
+    String(
       format:
-        "%@: good users p50 %.1f, p99 %.1f, most %.1f ms, %d refused; %.0f MiB; store %.1f MB",
-      name, latencies.percentile(0.5), latencies.percentile(0.99), latencies.percentile(1),
-      refusals.count, memory, Double(bytes) / 1e6) + told.joined()
+        "%@: %d requests of good users, p50 %.1f, p99 %.1f, most %.1f ms, %d refused; "
+        + "%.0f MiB; settled after %@ s; store %.1f MB; %d files more",
+      name, latencies.count, latencies.percentile(0.5), latencies.percentile(0.99),
+      latencies.percentile(1), refusals.count, memory,
+      settled.map { String(format: "%.0f", $0) } ?? "more than 900", Double(bytes) / 1e6, filesLeft)
+      + answers.lines.map { "\n    \($0)" }.joined()
   }
 
   var figures: [Figure] {
@@ -41,26 +47,6 @@ struct AbusePhase {
       Figure("abuse", "\(name): good users p99", unit: "ms", ours: [latencies.percentile(0.99)]),
       Figure("abuse", "\(name): good users most", unit: "ms", ours: [latencies.percentile(1)]),
       Figure("abuse", "\(name): resident memory at most", unit: "MiB", ours: [memory]),
-    ]
-  }
-}
-
-/// How soon a killed daemon was ready again, in seconds.
-struct AbuseRestarts {
-  var quiet: [Double] = []
-  var abused = 0.0
-
-  /// The median of the quiet ones.
-  var calm: Double { Spread(quiet).median }
-
-  var summary: String {
-    String(format: "ready after a kill: %.2f s under abuse, %.2f s quiet", abused, calm)
-  }
-
-  var figures: [Figure] {
-    [
-      Figure("abuse", "ready after a kill, quiet", unit: "s", ours: quiet),
-      Figure("abuse", "ready after a kill under abuse", unit: "s", ours: [abused]),
     ]
   }
 }

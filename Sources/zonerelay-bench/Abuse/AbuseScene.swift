@@ -1,11 +1,20 @@
 import NIOCore
 
-/// The well-behaved users with a device and a subscription each, before anything is measured; and
-/// 300 subscribers of the public database, whom a hostile producer's changes concern.
+/// What is there before anything is measured: the well-behaved users with a device and a
+/// subscription each; 300 subscribers of the public database, whom a hostile producer's changes
+/// concern; and the hostile user's own zones, large enough for the largest pages, and one that is
+/// shared with as many users as a zone may have.
 struct AbuseScene {
+  static let hostileZones = 200
+  static let sharedZone = "Wide"
+  private static let subscribers = 300
+  private static let eventsEach = 1_000
+
+  private var recordsEach: Int { bench.options.amount(200) }
+  private var participants: Int { bench.options.amount(10_000) }
+
   private let bench: Workbench
   private let daemon: Daemon
-  private static let subscribers = 300
 
   init(_ bench: Workbench, daemon: Daemon) {
     self.bench = bench
@@ -16,7 +25,7 @@ struct AbuseScene {
     for number in 0..<GoodUser.count {
       let token = Daemon.userToken(GoodUser.name(number))
       let digits = String(100_000_000_000 + number)
-      try await post(
+      try await ask(
         "/device/1/\(Daemon.scope)/tokens/register", token,
         #"{"apnsEnvironment":"development","apnsToken":"\#(digits)\#(digits)","#
           + #""clientId":"6f1c2a34-0000-4000-8000-\#(digits)"}"#)
@@ -29,20 +38,59 @@ struct AbuseScene {
         #""subscriptionType":"query","query":{"recordType":"Article",\#(filter)"#
           + #""fieldValue":{"value":"nothing","type":"STRING"}}]}"#)
     }
+    let hostile = HostileCaller.hostileUser
+    try await subscribe(
+      Daemon.userToken(hostile), "private",
+      #""subscriptionType":"query","query":{"recordType":"Article"}"#)
+    try await fill("record", Self.hostileZones * recordsEach) { index in
+      let zone = "Z\(index % Self.hostileZones)"
+      return #""type":"zonerelay.record.updated","data":{\#(place(zone)),"#
+        + #""record":{"recordName":"r\#(index / Self.hostileZones)","recordType":"Article"}}"#
+    }
+    try await fill("grant", participants) { index in
+      #""type":"zonerelay.share.granted","data":{\#(place(Self.sharedZone)),"#
+        + #""participant":"_w\#(index)"}"#
+    }
+  }
+
+  private func place(_ zone: String) -> String {
+    #""database":"private","zoneID":{"zoneName":"\#(zone)","#
+      + #""ownerRecordName":"\#(HostileCaller.hostileUser)"}"#
+  }
+
+  /// Events of the hostile user's zones, reported by the producer that is not hostile.
+  private func fill(
+    _ name: String, _ count: Int, _ event: (Int) -> String
+  ) async throws {
+    for first in stride(from: 0, to: count, by: Self.eventsEach) {
+      let events = HostileCaller.list(first..<min(first + Self.eventsEach, count)) { index in
+        #"{"specversion":"1.0","id":"\#(name)-\#(index)","source":"/scene",\#(event(index))}"#
+      }
+      try await post(
+        "/events/1/\(Daemon.scope)", Daemon.producerKey, "[\(events)]",
+        type: "application/cloudevents-batch+json")
+    }
   }
 
   private func subscribe(_ token: String, _ database: String, _ what: String) async throws {
-    try await post(
+    try await ask(
       "/database/1/\(Daemon.scope)/\(database)/subscriptions/modify", token,
       #"{"operations":[{"operationType":"create","subscription":{"subscriptionID":"all",\#(what),"#
         + #""notificationInfo":{"shouldSendContentAvailable":true}}}]}"#)
   }
 
-  private func post(_ path: String, _ token: String, _ body: String) async throws {
+  private func ask(_ path: String, _ token: String, _ body: String) async throws {
+    try await post(path, token, body, type: "application/json")
+  }
+
+  private func post(
+    _ path: String, _ token: String, _ body: String, type: String
+  ) async throws {
     let answer = try await Exchange.call(
-      RequestText.post(path, token: token, body: body.utf8), to: .port(daemon.port),
+      RequestText.post(path, token: token, type: type, body: body.utf8), to: .port(daemon.port),
       group: bench.group)
-    guard answer.status == 200, !answer.text.contains("serverErrorCode") else {
+    let isWhole = !answer.text.contains("serverErrorCode") && !answer.text.contains(#""code""#)
+    guard (200...202).contains(answer.status), isWhole else {
       throw Trouble("\(path) was answered with \(answer.status): \(answer.text.prefix(500))")
     }
   }

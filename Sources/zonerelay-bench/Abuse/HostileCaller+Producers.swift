@@ -5,65 +5,100 @@ extension HostileCaller {
   static let producerKey = "a-second-producer-key-of-thirty-two-characters"
 
   static let producers: [HostileCaller] = [
-    HostileCaller("a record of very many fields") { turn in
-      let fields = (0..<20_000).map { #""f\#($0)":{"value":"\#($0)"}"# }.joined(separator: ",")
-      turn.call(events([event(turn, 0, "\"fields\":{\(fields)}")]))
+    HostileCaller("records of very many fields", threads: 2, sending: recordOfManyFields),
+    HostileCaller("records with a very long list", threads: 2, sending: recordWithLongList),
+    HostileCaller("public records of the largest size", threads: 4, sending: largestRecords),
+    HostileCaller(
+      "public records without end", threads: 4,
+      sending: events(1_000) { record($0, in: publicDatabase) }),
+    HostileCaller(
+      "zones without end", threads: 2,
+      sending: events(1_000) { record($0, in: zone("N\($0)-\(StampedRequest.mark)")) }),
+    HostileCaller(
+      "one record again and again", threads: 2,
+      sending: events(1_000) { _ in record(0, in: zone("Same")) }),
+    HostileCaller(
+      "zones made and ended", threads: 2,
+      sending: events(1_000) { index in
+        let type = index.isMultiple(of: 2) ? "zone.created" : "zone.deleted"
+        return (type, #"{\#(zone("Ended\(index / 2)"))}"#)
+      }),
+    HostileCaller(
+      "grants without end", threads: 2,
+      sending: events(1_000) {
+        ("share.granted", #"{\#(zone("Shared-\(StampedRequest.mark)")),"participant":"_p\#($0)"}"#)
+      }),
+    // Each is told to as many users as a zone may have: ``AbuseScene`` has shared it.
+    HostileCaller(
+      "changes of a zone shared with very many", threads: 2,
+      sending: events(1_000) { record($0, in: zone(AbuseScene.sharedZone)) }),
+    HostileCaller("numbers with holes", threads: 2) { turn in
+      turn.call(numbersWithHoles(turn.number))
     },
-    HostileCaller("a record with a very long list") { turn in
-      let values = (0..<100_000).map { "\"\($0)\"" }.joined(separator: ",")
-      let list = #""fields":{"title":{"type":"STRING_LIST","value":[\#(values)]}}"#
-      turn.call(events([event(turn, 0, list)]))
-    },
-    HostileCaller("public records of the largest size") { turn in
-      let text = String(repeating: "x", count: 900_000)
-      let field = #""fields":{"title":{"value":"\#(text)"}}"#
-      turn.call(events((0..<4).map { event(turn, $0, field, isPublic: true) }))
-    },
-    HostileCaller("public records without end") { turn in
-      turn.call(events((0..<1_000).map { event(turn, $0, nil, isPublic: true) }))
-    },
-    HostileCaller("zones without end") { turn in
-      turn.call(events((0..<1_000).map { event(turn, $0, nil, zone: "Z\(turn.number)-\($0)") }))
-    },
-    HostileCaller("grants without end") { turn in
-      let grants = (0..<1_000).map { index in
-        #"{"specversion":"1.0","id":"g\#(turn.thread)-\#(turn.number)-\#(index)","#
-          + #""source":"/mallory","type":"zonerelay.share.granted","data":{"#
-          + #""database":"private","zoneID":{"zoneName":"Shared","ownerRecordName":"#
-          + #""\#(hostileUser)"},"participant":"_p\#(turn.number)-\#(index)"}}"#
-      }
-      turn.call(events(grants))
-    },
+    HostileCaller(
+      "events that are none", threads: 2,
+      sending: events(1_000) { ("record.updated", #"{"database":"none\#($0)"}"#) }),
     HostileCaller("slow events") { turn in
       turn.drip(
         """
         POST /events/1/\(Daemon.scope) HTTP/1.1\r\nhost: relay\r\n\
         authorization: Bearer \(producerKey)\r\ncontent-length: 4194304\r\n\
         content-type: application/cloudevents-batch+json\r\n\r\n[
-        """, connections: 100)
+        """, connections: 300)
     },
   ]
 
-  private static func event(
-    _ turn: HostileTurn, _ index: Int, _ fields: String?, isPublic: Bool = false,
-    zone: String = "Large"
-  ) -> String {
-    let place =
-      isPublic
-      ? #""database":"public""#
-      : #""database":"private","zoneID":{"zoneName":"\#(zone)","#
-        + #""ownerRecordName":"\#(hostileUser)"}"#
-    return #"{"specversion":"1.0","id":"\#(turn.name)-\#(turn.thread)-\#(turn.number)-\#(index)","#
-      + #""source":"/mallory","type":"zonerelay.record.updated","data":{\#(place),"#
-      + #""record":{"recordName":"r\#(turn.number % 50)-\#(index)","recordType":"Article""#
-      + (fields.map { ",\($0)" } ?? "") + "}}}"
+  private static let publicDatabase = #""database":"public""#
+
+  private static func zone(_ name: String) -> String {
+    #""database":"private","zoneID":{"zoneName":"\#(name)","ownerRecordName":"\#(hostileUser)"}"#
   }
 
-  private static func events(_ events: [String]) -> [UInt8] {
-    Array(
-      buffer: RequestText.post(
+  private static let recordOfManyFields: StampedRequest = {
+    let fields = list(0..<40_000) { #""f\#($0)":{"value":"\#($0 % 10)"}"# }
+    return events(4) { record($0, in: publicDatabase, #","fields":{\#(fields)}"#) }
+  }()
+
+  private static let recordWithLongList: StampedRequest = {
+    let values = list(0..<99_000) { #""\#($0)""# }
+    let field = #","fields":{"title":{"type":"STRING_LIST","value":[\#(values)]}}"#
+    return events(4) { record($0, in: publicDatabase, field) }
+  }()
+
+  private static let largestRecords: StampedRequest = {
+    let text = String(repeating: "x", count: 1_040_000)
+    let field = #","fields":{"title":{"value":"\#(text)"}}"#
+    return events(4) { record($0, in: publicDatabase, field) }
+  }()
+
+  private static func numbersWithHoles(_ number: Int) -> [UInt8] {
+    events(1_000) { index in
+      let (type, data) = record(index, in: zone("Holes\(number % 100)"))
+      return (type, data.dropLast() + #","sequence":\#((number * 1_000 + index) * 2)}"#)
+    }.bytes(number)
+  }
+
+  /// - Parameter fields: with a comma before it.
+  private static func record(
+    _ index: Int, in place: String, _ fields: String = ""
+  ) -> (type: String, data: String) {
+    (
+      "record.updated",
+      #"{\#(place),"record":{"recordName":"r\#(index)","recordType":"Article"\#(fields)}}"#
+    )
+  }
+
+  private static func events(
+    _ count: Int, _ event: (Int) -> (type: String, data: String)
+  ) -> StampedRequest {
+    let all = list(0..<count) { index in
+      let (type, data) = event(index)
+      return #"{"specversion":"1.0","id":"\#(StampedRequest.mark)-\#(index)","#
+        + #""source":"/mallory","type":"zonerelay.\#(type)","data":\#(data)}"#
+    }
+    return StampedRequest(
+      RequestText.post(
         "/events/1/\(Daemon.scope)", token: producerKey,
-        type: "application/cloudevents-batch+json", body: "[\(events.joined(separator: ","))]".utf8
-      ))
+        type: "application/cloudevents-batch+json", body: "[\(all)]".utf8))
   }
 }

@@ -1,64 +1,94 @@
+import Crypto
+import Foundation
 import NIOCore
 
-/// Callers without any credential.
+/// Callers without any credential. They know the id of a key that signs, but not the key.
 extension HostileCaller {
+  static let signer = (keyID: "signer", key: P256.Signing.PrivateKey())
+  /// One public address may have as many connections as all of these kinds together hold open.
+  static let strangersConnections = 4_096
+
   static let strangers: [HostileCaller] = [
+    // The signature can be verified only when the body is there.
     HostileCaller("slow signed bodies") { turn in
-      // The signature can be verified only when the body is there.
-      turn.drip(
-        """
-        POST /events/1/\(Daemon.scope) HTTP/1.1\r\nhost: relay\r\n\
-        content-type: application/cloudevents-batch+json\r\n\
-        x-apple-cloudkit-request-keyid: stranger\r\n\
-        x-apple-cloudkit-request-iso8601date: 2026-11-21T03:00:00Z\r\n\
-        x-apple-cloudkit-request-signaturev1: AAAA\r\ncontent-length: 4194304\r\n\r\n[
-        """, connections: 100)
+      turn.drip(signedHead(length: 4_194_304) + "[", connections: 300)
+    },
+    HostileCaller("large bodies that are not signed by who says so", threads: 4) { turn in
+      let body = String(repeating: "[", count: 4_000_000)
+      turn.call(Array((signedHead(length: body.utf8.count) + body).utf8))
     },
     HostileCaller("slow heads") { turn in
       turn.drip(
-        "POST /device/1/\(Daemon.scope)/tokens/create HTTP/1.1\r\nx-slow:", connections: 200)
+        "POST /device/1/\(Daemon.scope)/tokens/create HTTP/1.1\r\nx-slow:", connections: 1_000)
     },
-    HostileCaller("bad user tokens", threads: 2) { turn in
+    HostileCaller("connections that say nothing") { turn in
+      let all = (0..<2_000).compactMap { _ in turn.connection() }
+      turn.answers.count(.sent, all.count, of: turn.name)
+      for _ in 0..<4 where !turn.isOver() { Thread.sleep(forTimeInterval: 1) }
+    },
+    HostileCaller("connections that come and go") { turn in
+      for _ in 0..<100 where !turn.isOver() {
+        guard let connection = turn.connection() else { return }
+        _ = connection.send("G")
+        turn.answers.count(.sent, of: turn.name)
+      }
+    },
+    HostileCaller("bad user tokens", threads: 4) { turn in
       let path = "/device/1/\(Daemon.scope)/notifications/changes"
       guard let connection = turn.connection() else { return }
+      let claims = String(repeating: "e30", count: 2_000)
       for number in 0..<100 where !turn.isOver() {
-        let token = "eyJhbGciOiJIUzI1NiJ9.e30.\(turn.number)x\(number)"
-        let request = RequestText.post(path, token: token, body: "{}".utf8)
-        guard connection.send(Array(buffer: request)), let answer = connection.answer() else {
-          return
-        }
-        turn.answers.count(answer, of: turn.name)
+        let token = "eyJhbGciOiJIUzI1NiJ9.\(claims).\(turn.number)x\(number)"
+        let request = Array(
+          RequestText.post(path, token: token, body: "{}".utf8).readableBytesView)
+        guard turn.call(request, on: connection) else { return }
       }
     },
-    HostileCaller("bad producer keys with large bodies") { turn in
+    HostileCaller("bad producer keys with large bodies", threads: 2) { turn in
       turn.call(
         Array(
-          buffer: RequestText.post(
+          RequestText.post(
             "/events/1/\(Daemon.scope)", token: "no key of a producer, but long enough for one",
             type: "application/cloudevents-batch+json",
-            body: [UInt8](repeating: UInt8(ascii: "["), count: 4_000_000))))
+            body: [UInt8](repeating: UInt8(ascii: "["), count: 4_000_000)
+          ).readableBytesView))
     },
     HostileCaller("no HTTP") { turn in
-      guard let connection = turn.connection() else { return }
-      _ = connection.send([UInt8](repeating: UInt8(truncatingIfNeeded: turn.number), count: 70_000))
-      if let answer = connection.answer() { turn.answers.count(answer, of: turn.name) }
+      turn.call([UInt8](repeating: UInt8(truncatingIfNeeded: turn.number), count: 70_000))
     },
-    HostileCaller("unread answers") { turn in
+    HostileCaller("answers that are not read", threads: 2) { turn in
       guard let connection = turn.connection() else { return }
-      let request = "GET /health/ready HTTP/1.1\r\nhost: relay\r\n\r\n"
+      let requests = String(
+        repeating: "GET /health/ready HTTP/1.1\r\nhost: relay\r\n\r\n", count: 100)
       for _ in 0..<200 where !turn.isOver() {
-        guard connection.send(String(repeating: request, count: 100)) else { return }
+        guard connection.send(requests) else { return }
+        turn.answers.count(.sent, 100, of: turn.name)
       }
     },
-    HostileCaller("courier tokens that never were") { turn in
+    HostileCaller("courier addresses that never were", threads: 2) { turn in
       turn.call(
         Array(
           "GET /courier/1/\(String(repeating: "A", count: turn.number % 4_000)) HTTP/1.1\r\n".utf8)
           + Array("host: relay\r\n\r\n".utf8))
     },
   ]
-}
 
-extension [UInt8] {
-  init(buffer: ByteBuffer) { self = Array(buffer.readableBytesView) }
+  /// A claim that looks right until its body has come.
+  private static func signedHead(length: Int) -> String {
+    let date = Date.now.formatted(.iso8601)
+    return """
+      POST /events/1/\(Daemon.scope) HTTP/1.1\r\nhost: relay\r\n\
+      content-type: application/cloudevents-batch+json\r\n\
+      x-apple-cloudkit-request-keyid: \(signer.keyID)\r\n\
+      x-apple-cloudkit-request-iso8601date: \(date)\r\n\
+      x-apple-cloudkit-request-signaturev1: \(signature)\r\ncontent-length: \(length)\r\n\r\n
+      """
+  }
+
+  /// Of another text, by another key. Random, as whoever forges one has it.
+  private static let signature: String = {
+    let key = P256.Signing.PrivateKey()
+    guard let signature = try? key.signature(for: Data("another text".utf8)) else { return "" }
+    return signature.derRepresentation.base64EncodedString()
+  }()
 }

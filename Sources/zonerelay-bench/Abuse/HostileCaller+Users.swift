@@ -1,86 +1,134 @@
+import Foundation
 import NIOCore
 
-/// Callers with the valid token of one user.
+/// Callers with the valid token of one user, whose zones and notifications ``AbuseScene`` has
+/// filled.
 extension HostileCaller {
   static let hostileUser = "_mallory"
 
   static let users: [HostileCaller] = [
-    HostileCaller("largest subscriptions") { turn in
-      turn.call(subscriptions(from: turn.number))
-    },
-    HostileCaller("read marks of unknown notifications", threads: 2) { turn in
-      let ids = (0..<200).map { #""\#(uuid(turn.number &* 1_000 + $0))""# }
-      turn.call(
-        device("notifications/markRead", #"{"notificationIDs":[\#(ids.joined(separator: ","))]}"#))
-    },
-    HostileCaller("devices without end") { turn in
-      turn.call(device("tokens/create", #"{"apnsEnvironment":"development"}"#))
-      let token = "dead" + uuid(turn.number).filter { $0 != "-" }
-      turn.call(
-        device(
-          "tokens/register",
-          #"{"apnsEnvironment":"development","apnsToken":"\#(token)ab"}"#))
-    },
-    HostileCaller("pages with broken tokens", threads: 2) { turn in
-      let zones = (0..<200).map {
-        #"{"zoneID":{"zoneName":"Z\#($0)"},"syncToken":"broken\#(turn.number)"}"#
-      }
-      turn.call(database("changes/zone", #"{"zones":[\#(zones.joined(separator: ","))]}"#))
-    },
-    HostileCaller("pages that are not read") { turn in
+    // 19 of them fill the user's bytes; the others are refused, and the 19 are replaced for ever.
+    HostileCaller("largest subscriptions", threads: 2, sending: largestSubscriptions),
+    HostileCaller("most subscriptions", sending: mostSubscriptions),
+    HostileCaller(
+      "read marks of unknown notifications", threads: 2,
+      sending: device(
+        "notifications/markRead",
+        #"{"notificationIDs":[\#(list(0..<200) { #""\#(uuid($0))""# })]}"#)),
+    HostileCaller(
+      "courier devices without end",
+      sending: device("tokens/create", #"{"apnsEnvironment":"development"}"#)),
+    HostileCaller(
+      "push tokens without end", threads: 2,
+      sending: device(
+        "tokens/register",
+        #"{"apnsEnvironment":"development","apnsToken":"\#(pushToken)"}"#)),
+    HostileCaller(
+      "pages with broken tokens", threads: 2,
+      sending: zonePages(#","syncToken":"broken\#(StampedRequest.mark)""#)),
+    HostileCaller("the largest pages", threads: 8, sending: largestPages),
+    HostileCaller(
+      "all notifications again and again", threads: 4,
+      sending: allNotifications),
+    HostileCaller("lookups", threads: 2, sending: lookups),
+    HostileCaller("pages that are not read", threads: 2) { turn in
       guard let connection = turn.connection() else { return }
-      let request = device("notifications/changes", "{}")
+      let request = allNotifications.bytes(turn.number)
       for _ in 0..<2_000 where !turn.isOver() {
         guard connection.send(request) else { return }
+        turn.answers.count(.sent, of: turn.name)
       }
+    },
+    HostileCaller("the largest pages, not read") { turn in
+      let request = largestPages.bytes(turn.number)
+      let all = (0..<300).compactMap { _ in turn.connection() }.filter { $0.send(request) }
+      turn.answers.count(.sent, all.count, of: turn.name)
+      for _ in 0..<4 where !turn.isOver() { Thread.sleep(forTimeInterval: 1) }
     },
     HostileCaller("slow bodies") { turn in
       let head = """
         POST /device/1/\(Daemon.scope)/notifications/changes HTTP/1.1\r\nhost: relay\r\n\
         authorization: Bearer \(Daemon.userToken(hostileUser))\r\ncontent-length: 4194304\r\n\r\n{
         """
-      turn.drip(head, connections: 100)
+      turn.drip(head, connections: 300)
     },
-    HostileCaller("deep JSON") { turn in
-      let depth = String(repeating: "[", count: 2_000_000)
-      turn.call(device("notifications/changes", #"{"syncToken":\#(depth)"#))
-    },
+    HostileCaller(
+      "deep JSON", threads: 2,
+      sending: device(
+        "notifications/changes", #"{"syncToken":\#(String(repeating: "[", count: 4_000_000))"#)),
+    HostileCaller(
+      "wide JSON", threads: 4,
+      sending: device("notifications/changes", #"{"a":[\#(list(0..<1_040_000) { _ in "100" })]}"#)),
   ]
 
-  private static func subscriptions(from number: Int) -> [UInt8] {
+  private static let largestSubscriptions: StampedRequest = {
+    let values = list(1..<128) { #""\#($0)""# }
     let filter =
       #"{"comparator":"IN","fieldName":"title","fieldValue":{"type":"STRING_LIST","value":["#
-      + (0..<128).map { #""\#($0)\#(String(repeating: "x", count: 20))""# }
-      .joined(separator: ",") + "]}}"
-    let operations = (0..<40).map { index in
-      #"{"operationType":"create","subscription":{"subscriptionID":"s\#(number)-\#(index)","#
-        + #""subscriptionType":"query","query":{"recordType":"Article","filterBy":["#
-        + Array(repeating: filter, count: 10).joined(separator: ",")
-        + #"]},"notificationInfo":{"shouldSendContentAvailable":true}}}"#
+      + #""\#(StampedRequest.mark)",\#(values)]}}"#
+    let filters = list(0..<20) { _ in filter }
+    return subscriptions(40) { index in
+      #"{"subscriptionID":"s\#(index)","subscriptionType":"query","#
+        + #""query":{"recordType":"Article","filterBy":[\#(filters)]},"#
+        + #""notificationInfo":{"shouldSendContentAvailable":true}}"#
     }
-    return Array(
-      buffer: RequestText.post(
-        "/database/1/\(Daemon.scope)/public/subscriptions/modify",
-        token: Daemon.userToken(hostileUser),
-        body: #"{"operations":[\#(operations.joined(separator: ","))]}"#.utf8))
+  }()
+
+  private static let mostSubscriptions: StampedRequest = subscriptions(200) { index in
+    #"{"subscriptionID":"m\#(index)","subscriptionType":"query","#
+      + #""query":{"recordType":"Article","filterBy":[{"comparator":"NOT_EQUALS","#
+      + #""fieldName":"title","fieldValue":{"type":"STRING","value":"\#(StampedRequest.mark)"}}]},"#
+      + #""notificationInfo":{"shouldSendContentAvailable":true}}"#
   }
 
-  private static func device(_ door: String, _ body: String) -> [UInt8] {
-    Array(
-      buffer: RequestText.post(
+  private static func subscriptions(_ count: Int, _ text: (Int) -> String) -> StampedRequest {
+    let operations = list(0..<count) {
+      #"{"operationType":"create","subscription":\#(text($0))}"#
+    }
+    return database("subscriptions/modify", #"{"operations":[\#(operations)]}"#, "public")
+  }
+
+  private static let pushToken = "dead" + String(repeating: StampedRequest.mark, count: 5)
+
+  private static let lookups: StampedRequest = {
+    let ids = list(0..<200) { #"{"subscriptionID":"\#($0)\#(StampedRequest.mark)"}"# }
+    return database("subscriptions/lookup", #"{"subscriptions":[\#(ids)]}"#, "public")
+  }()
+
+  private static let allNotifications = device("notifications/changes", "{}")
+  private static let largestPages = zonePages("")
+
+  /// - Parameter token: a member of each zone's item.
+  private static func zonePages(_ token: String) -> StampedRequest {
+    let zones = list(0..<AbuseScene.hostileZones) {
+      #"{"zoneID":{"zoneName":"Z\#($0)"}\#(token)}"#
+    }
+    return database("changes/zone", #"{"zones":[\#(zones)]}"#, "private")
+  }
+
+  private static func device(_ door: String, _ body: String) -> StampedRequest {
+    StampedRequest(
+      RequestText.post(
         "/device/1/\(Daemon.scope)/\(door)", token: Daemon.userToken(hostileUser), body: body.utf8))
   }
 
-  private static func database(_ door: String, _ body: String) -> [UInt8] {
-    Array(
-      buffer: RequestText.post(
-        "/database/1/\(Daemon.scope)/private/\(door)", token: Daemon.userToken(hostileUser),
+  private static func database(
+    _ door: String, _ body: String, _ database: String
+  ) -> StampedRequest {
+    StampedRequest(
+      RequestText.post(
+        "/database/1/\(Daemon.scope)/\(database)/\(door)", token: Daemon.userToken(hostileUser),
         body: body.utf8))
   }
 
+  /// Another one in each turn.
   private static func uuid(_ number: Int) -> String {
-    let digits = String(UInt64(bitPattern: Int64(number)), radix: 16)
-    let tail = String(repeating: "0", count: max(0, 12 - digits.count)) + digits.suffix(12)
-    return "00000000-0000-4000-8000-\(tail)"
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: 8 - digits.count) + digits + "-0000-4000-8000-"
+      + StampedRequest.mark
+  }
+
+  static func list(_ numbers: Range<Int>, _ text: (Int) -> String) -> String {
+    numbers.map(text).joined(separator: ",")
   }
 }

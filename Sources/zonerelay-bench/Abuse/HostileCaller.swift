@@ -13,99 +13,118 @@ struct HostileCaller: Sendable {
     self.threads = threads
     self.turn = turn
   }
+
+  /// Sends one request after another, each on a connection of its own.
+  init(_ name: String, threads: Int = 1, sending request: StampedRequest) {
+    self.init(name, threads: threads) { $0.call(request.bytes($0.number)) }
+  }
 }
 
-/// What one turn knows: where the daemon listens, how often this thread had a turn, and where
-/// answers are counted.
+/// What one turn knows: where the daemon listens, a number that no other turn of the run has, and
+/// where answers are counted.
 struct HostileTurn {
   var port: Int
-  var thread: Int
   var number: Int
   var answers: HostileAnswers
   var name: String
   /// The phase is over: a turn that waits goes home.
   var isOver: @Sendable () -> Bool
 
-  func connection() -> HostileConnection? { HostileConnection(port: port) }
+  func connection() -> HostileConnection? {
+    let connection = HostileConnection(port: port)
+    answers.count(connection == nil ? .unconnected : .connected, of: name)
+    // Refused at once, it is not asked for in an endless hurry.
+    if connection == nil { Thread.sleep(forTimeInterval: 0.01) }
+    return connection
+  }
 
   /// Sends a whole request on a connection of its own, and counts the answer.
   func call(_ request: [UInt8]) {
-    guard let connection = connection(), connection.send(request) else { return }
-    if let answer = connection.answer() { answers.count(answer, of: name) }
+    guard let connection = connection() else { return }
+    _ = call(request, on: connection)
   }
 
-  /// Opens connections that each begin with `head` and then write a byte a second.
+  /// - Returns: false if there was no answer.
+  func call(_ request: [UInt8], on connection: HostileConnection) -> Bool {
+    answers.count(.sent, of: name)
+    // A daemon that closes early has answered first.
+    _ = connection.send(request)
+    guard let answer = connection.answer() else {
+      answers.count(.unanswered, of: name)
+      return false
+    }
+    answers.count(answer, of: name)
+    return true
+  }
+
+  /// Opens connections that each begin with `head` and then write a byte a second. What was
+  /// answered until then is counted.
   func drip(_ head: String, connections count: Int, seconds: Int = 4) {
     let all = (0..<count).compactMap { _ in connection() }.filter { $0.send(head) }
+    for _ in all { answers.count(.sent, of: name) }
     for _ in 0..<seconds where !isOver() {
       for connection in all { _ = connection.send([UInt8(ascii: " ")]) }
       Thread.sleep(forTimeInterval: 1)
     }
+    for connection in all {
+      if let answer = connection.answer(within: 0) {
+        answers.count(answer, of: name)
+      } else {
+        answers.count(.unanswered, of: name)
+      }
+    }
   }
 }
 
-/// What hostile callers were answered, by the kind of abuse.
+/// What hostile callers did and were answered, by the kind of abuse.
 final class HostileAnswers: Sendable {
-  private let counts = Mutex<[String: [String: Int]]>([:])
+  enum Event: String {
+    case connected = "connections"
+    case unconnected = "not connected"
+    case sent
+    case unanswered
+  }
+
+  struct Counts: Sendable {
+    var events: [String: Int] = [:]
+    var statuses: [String: Int] = [:]
+  }
+
+  private let counts = Mutex<[String: Counts]>([:])
+
+  func count(_ event: Event, _ number: Int = 1, of name: String) {
+    counts.withLock { $0[name, default: Counts()].events[event.rawValue, default: 0] += number }
+  }
 
   func count(_ answer: HostileAnswer, of name: String) {
     let isBare = answer.status == 503 && !answer.hasRetryAfter
     let key = isBare ? "503 without Retry-After" : "\(answer.status)"
-    counts.withLock { $0[name, default: [:]][key, default: 0] += 1 }
+    counts.withLock { $0[name, default: Counts()].statuses[key, default: 0] += 1 }
   }
 
-  var all: [String: [String: Int]] { counts.withLock { $0 } }
+  var all: [String: Counts] { counts.withLock { $0 } }
 
   /// Answers that no caller may get, whatever it sends.
   var forbidden: [String] {
     all.flatMap { name, counts in
-      counts.filter { $0.key.hasPrefix("5") && $0.key != "503" && $0.key != "501" }
+      counts.statuses.filter { $0.key.hasPrefix("5") && $0.key != "503" && $0.key != "501" }
         .map { "\(name): \($0.value) answers \($0.key)" }
     }.sorted()
   }
-}
 
-/// The threads of some hostile callers, from `start` until `end`.
-final class HostileCrowd {
-  private let flag = StopFlag()
-  private let group = DispatchGroup()
-  let answers = HostileAnswers()
-
-  func start(_ callers: [HostileCaller], port: Int) {
-    let flag = flag
-    let group = group
-    let answers = answers
-    for caller in callers {
-      for thread in 0..<caller.threads {
-        group.enter()
-        Thread.detachNewThread {
-          defer { group.leave() }
-          var number = 0
-          while !flag.isSet {
-            caller.turn(
-              HostileTurn(
-                port: port, thread: thread, number: number, answers: answers, name: caller.name,
-                isOver: { flag.isSet }))
-            number += 1
-          }
-        }
-      }
-    }
+  /// Kinds that did nothing: a phase in which they are silent shows nothing.
+  func silent(of callers: [HostileCaller]) -> [String] {
+    let all = all
+    return callers.map(\.name).filter { all[$0]?.events[Event.sent.rawValue] ?? 0 == 0 }
   }
 
-  /// Returns when all threads have ended, a few seconds later at most.
-  func end() async {
-    flag.set()
-    let group = group
-    await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
-      group.notify(queue: .global()) { done.resume() }
+  /// A line for each kind: what was sent, and what was answered how often.
+  var lines: [String] {
+    all.sorted { $0.key < $1.key }.map { name, counts in
+      let sent = counts.events.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+      let answered = counts.statuses.sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key)" }
+      return "\(name): \(sent.joined(separator: ", ")); answered "
+        + (answered.isEmpty ? "none" : answered.joined(separator: ", "))
     }
   }
-}
-
-/// Tells threads that their time is over.
-final class StopFlag: Sendable {
-  private let isOver = Atomic(false)
-  func set() { isOver.store(true, ordering: .relaxed) }
-  var isSet: Bool { isOver.load(ordering: .relaxed) }
 }

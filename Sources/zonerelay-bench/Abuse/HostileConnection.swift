@@ -50,7 +50,13 @@ final class HostileConnection {
   func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
   /// The next answer, read whole; nil if there is none.
-  func answer() -> HostileAnswer? {
+  ///
+  /// - Parameter seconds: how long it is waited for; 0: it is there or not.
+  func answer(within seconds: Int = HostileConnection.patience) -> HostileAnswer? {
+    // A time of zero would mean for ever.
+    var patience = timeval(tv_sec: seconds, tv_usec: seconds == 0 ? 1_000 : 0)
+    setsockopt(
+      descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     while true {
       if let end = Self.end(of: unread) {
         let answer = HostileAnswer(head: String(decoding: unread[..<end], as: UTF8.self))

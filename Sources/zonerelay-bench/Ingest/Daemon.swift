@@ -22,9 +22,11 @@ struct Daemon {
   /// - Parameters:
   ///   - apns: lines of configuration for a route, indented as they belong.
   ///   - others: bearer keys of further producers, by name.
+  ///   - signer: the id and the public half, PEM, of a key with which one more producer signs.
   ///   - store: a directory with a store in it; nil: an empty one is made.
   static func start(
-    _ bench: Workbench, apns: String = "", others: [String: String] = [:], store: URL? = nil,
+    _ bench: Workbench, apns: String = "", others: [String: String] = [:],
+    signer: (keyID: String, pem: String)? = nil, store: URL? = nil,
     patience: Duration = .seconds(30)
   ) async throws -> Daemon {
     let program = bench.options.daemonPath
@@ -41,9 +43,13 @@ struct Daemon {
     }
     let port = try Loopback.freePort()
     let control = place.appendingPathComponent("control.sock").path
-    let producers = try others.sorted { $0.key < $1.key }.map {
+    var producers = try others.sorted { $0.key < $1.key }.map {
       "          - { name: \($0.key), bearer: \(try secret("\($0.key).key", $0.value)) }\n"
     }.joined()
+    if let signer {
+      producers += "          - { name: signer, keyID: \(signer.keyID), "
+      producers += "publicKey: \(try secret("signer.pem", signer.pem)) }\n"
+    }
     let text = """
       server:
         listen: \(Loopback.address):\(port)

@@ -1,0 +1,45 @@
+/// What well-behaved users may feel at most, and what the daemon may take.
+struct AbuseBounds {
+  /// Of p99, to that of the quiet phase; a p99 up to `calmMilliseconds` is never too slow.
+  var slowdown = 10.0
+  var calmMilliseconds = 0.0
+  var milliseconds = 500.0
+  var mebibytes = 1_024.0
+  /// Of the time after a kill, to that of a quiet daemon.
+  var restart = 2.0
+  var calmRestartSeconds = 0.0
+  var spareFiles = 16
+
+  /// For a debug build on a machine that does other things as well: times are wide, and all else is
+  /// as it is.
+  static var wide: AbuseBounds {
+    var bounds = AbuseBounds()
+    bounds.calmMilliseconds = 3_000
+    bounds.milliseconds = 15_000
+    bounds.calmRestartSeconds = 15
+    return bounds
+  }
+
+  func broken(by phase: AbusePhase, beside quiet: AbusePhase) -> [String] {
+    var broken = phase.refusals.prefix(5).map { "\(phase.name): a good user got \($0)" }
+    broken += phase.answers.forbidden.map { "\(phase.name): \($0)" }
+    broken += phase.silent.map { "\(phase.name): \($0) sent nothing: nothing is shown" }
+    let (p99, calm) = (phase.latencies.percentile(0.99), quiet.latencies.percentile(0.99))
+    if p99 > max(slowdown * calm, calmMilliseconds) {
+      broken.append("\(phase.name): p99 of good users \(p99) ms, quiet \(calm) ms")
+    }
+    let most = phase.latencies.percentile(1)
+    if most > milliseconds { broken.append("\(phase.name): a good user waited \(most) ms") }
+    if phase.memory > mebibytes { broken.append("\(phase.name): \(phase.memory) MiB") }
+    if phase.settled == nil { broken.append("\(phase.name): the store still grows after 15 min") }
+    if phase.filesLeft > spareFiles {
+      broken.append("\(phase.name): \(phase.filesLeft) files more are open than before")
+    }
+    return broken
+  }
+
+  func broken(by restarts: AbuseRestarts) -> [String] {
+    restarts.abused > max(restart * restarts.calm, calmRestartSeconds)
+      ? ["killed under abuse: ready after \(restarts.abused) s, quiet \(restarts.calm) s"] : []
+  }
+}

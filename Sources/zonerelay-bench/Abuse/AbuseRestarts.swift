@@ -1,0 +1,21 @@
+import Foundation
+
+/// How soon a killed daemon was ready again, in seconds.
+struct AbuseRestarts {
+  var quiet: [Double] = []
+  var abused = 0.0
+
+  /// The median of the quiet ones.
+  var calm: Double { Spread(quiet).median }
+
+  var summary: String {
+    String(format: "ready after a kill: %.2f s under abuse, %.2f s quiet", abused, calm)
+  }
+
+  var figures: [Figure] {
+    [
+      Figure("abuse", "ready after a kill, quiet", unit: "s", ours: quiet),
+      Figure("abuse", "ready after a kill under abuse", unit: "s", ours: [abused]),
+    ]
+  }
+}

@@ -1,0 +1,34 @@
+import NIOCore
+import NIOPosix
+
+/// A well-behaved user whose device connects anew for each request, four times a second: connecting
+/// counts in the time of its answers.
+struct ConnectingUser {
+  private(set) var latencies = Latencies()
+  private(set) var refusals: [String] = []
+  private static let pace = Duration.milliseconds(250)
+
+  mutating func run(_ daemon: Daemon, group: MultiThreadedEventLoopGroup, for length: Duration)
+    async
+  {
+    let request = RequestText.post(
+      "/device/1/\(Daemon.scope)/notifications/changes",
+      token: Daemon.userToken(GoodUser.name(0)), body: "{}".utf8)
+    let start = ContinuousClock.now
+    var due = start
+    while due < start + length {
+      // Cancelled is the end of it.
+      guard (try? await ContinuousClock().sleep(until: due)) != nil else { return }
+      do {
+        let answer = try await Exchange.call(request, to: .port(daemon.port), group: group)
+        latencies.add(nanoseconds: Int64((ContinuousClock.now - due).inSeconds * 1e9))
+        if answer.status != 200 {
+          refusals.append("connecting: \(answer.status) \(answer.text.prefix(300))")
+        }
+      } catch {
+        refusals.append("connecting: \(error)")
+      }
+      due = max(due + Self.pace, .now)
+    }
+  }
+}
