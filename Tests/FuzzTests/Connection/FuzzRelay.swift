@@ -12,7 +12,9 @@ final class FuzzRelay: Relaying, FeedReader {
   private let spoilt = Mutex<[Fact]>([])
   var isSpoilt: Bool { spoilt.withLock { !$0.isEmpty } }
 
-  func submit(_ facts: [Fact]) async throws(Unavailable) -> [Answer] {
+  func submit(
+    _ facts: [Fact], by submitter: Submitter
+  ) async throws(Unavailable) -> [Answer] {
     let entries = facts.enumerated().map { index, fact in
       JournalEntry(
         partition: fact.homes.first ?? PartitionID(0), ordinal: Ordinal(UInt64(index) + 1),

@@ -172,7 +172,7 @@ import Testing
     #expect(limits.changesPerProducer == 7)
     for (readers, share) in [(1, 16), (271, 16), (272, 17), (4_096, 256)] {
       limits.waitingReaders = readers
-      #expect(limits.requestsPerUser == share)
+      #expect(limits.requestsPerCaller == share)
     }
   }
 
