@@ -18,16 +18,17 @@ enum Name {
     return text
   }
 
-  /// How CloudKit's clients write the user who asks.
+  /// The name that CloudKit's clients send for the user who is authenticated.
   static let currentUser = "__defaultOwner__"
 
-  /// A user's record name where no user asks, so that none can be left to be understood.
+  /// A user's record name in a producer's request. No user is authenticated there, so
+  /// `__defaultOwner__` stands for no user and is refused.
   static func user(_ value: JSONCursor, _ limits: HTTPLimits) throws(JSONProblem) -> UserID {
     let text = try read(value, limits)
     guard text != currentUser else {
       throw value.problem(
-        "must be a user's record name: \(currentUser) means the user who asks, and a producer is "
-          + "none")
+        "must be a user's record name: \(currentUser) stands for the authenticated user, and a "
+          + "producer's request has none")
     }
     return UserID(text)
   }

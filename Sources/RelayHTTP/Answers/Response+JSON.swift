@@ -5,7 +5,8 @@ import RelayEngine
 import RelayWire
 
 extension Response {
-  /// Every answer is personal and of the moment: nobody keeps it.
+  /// The headers tell caches not to store the answer: it is for one caller, and may be out of date
+  /// at once.
   init(_ json: JSONWriter, status: HTTPResponse.Status = .ok) {
     self.init(
       status: status, headers: Self.jsonHeaders,
