@@ -13,8 +13,8 @@ struct BackupCommand: RelayCommand {
       root or as the user that the daemon runs as; files that root copies are given to that user. \
       The directory must be empty, or not there yet; after a failure it holds no relay.db.
 
-      The files in keys/ can make change tokens: keep the copy private. It holds none of the \
-      configuration's own files, so back those up as well.
+      A reader of keys/ can make change tokens: keep the copy private. The copy does not hold the \
+      configuration and the files that it names, so back those up as well.
 
       To restore: stop the daemon, copy everything back into store.directory, start it, and run \
       zonerelay expire-tokens.
