@@ -127,7 +127,8 @@ extension Partition {
       topic: slot.address.topic)
   }
 
-  /// A device was served a page, or presented a token (L15: only this moves what it knows).
+  /// A device was served a page, or presented a token. Only this moves what it knows: a push may be
+  /// lost on its way.
   package mutating func served(
     _ reached: Acknowledged, by key: DeviceKey, at now: Instant? = nil
   ) {

@@ -7,7 +7,7 @@ import Testing
   static var kills: Int { Int(ProcessInfo.processInfo.environment["ZONERELAY_KILLS"] ?? "") ?? 4 }
 
   /// Every change answered 202 is in the feeds after the restart, and a phone with something
-  /// pending is woken (P1, P5, L21). What was not answered is sent again under the same ids and
+  /// pending is woken (P1, P5). What was not answered is sent again under the same ids and
   /// taken exactly once.
   @Test func everyAnsweredChangeSurvivesKills() async throws {
     let workplace = try Workplace()

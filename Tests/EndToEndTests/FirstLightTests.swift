@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  /// `aps` and `ck` as the reference says, headers as Apple wants them for a silent push.
+  /// `aps` and `ck` as CloudKit sends them, headers as Apple requires them for a silent push.
   private func check(_ push: JSON, user: String) {
     #expect(push["status"].int == 200)
     let payload = push["payload"]

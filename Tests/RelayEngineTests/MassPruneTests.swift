@@ -3,7 +3,8 @@ import Testing
 
 @testable import RelayEngine
 
-/// L11 through the whole engine: what status says, and who is given up.
+/// A provider that suddenly calls many devices dead, through the whole engine: what status says,
+/// and which devices are retired.
 @Suite struct MassPruneTests {
   private let gone = Verdict.gone(at: nil, .init("Unregistered"))
 

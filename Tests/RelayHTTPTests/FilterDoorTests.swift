@@ -53,7 +53,7 @@ import Testing
     #expect(try await rig.database("subscriptions/list").text == answer.text)
   }
 
-  @Test func `every comparator of the reference is known`() {
+  @Test func `every comparator of CloudKit's Web Services is known`() {
     #expect(Set(Self.kept.map(\.0)) == Set(QueryRule.Comparator.allCases.map(\.name)))
     #expect(QueryRule.Comparator.allCases.count == 21)
   }

@@ -54,7 +54,7 @@ import Testing
       doors: rig.doors, settings: settings, clock: TestClock(), logger: logger, onListening: tell)
   }
 
-  /// L18.
+  /// An answer is for one caller, so no cache may store it.
   @Test func `a request over TCP is answered with a date and kept from caches`() async throws {
     let rig = await Rig()
     let text = try await serving {

@@ -3,7 +3,7 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// Section 4 of the reference, catching up, row by row.
+/// How CloudKit's clients catch up, one way a test.
 @Suite struct ReferenceCatchUpTests {
   @Test func `notification-changes fetch: no token is everything kept, then what is new`()
     async throws

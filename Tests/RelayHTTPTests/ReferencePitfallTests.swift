@@ -3,8 +3,8 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// Section 1 of the reference, "ten things that are easy to get wrong", row by row. Rows 1 to 4 are
-/// about payloads: RelayPushTests and RelayCoreTests.
+/// Ten things about CloudKit that are easy to get wrong, by number. The first four are about
+/// payloads: `ReferencePayloadTests` and RelayPushTests have them.
 @Suite struct ReferencePitfallTests {
   @Test func `5 one change that matches N subscriptions makes N notifications of one nid`()
     async throws

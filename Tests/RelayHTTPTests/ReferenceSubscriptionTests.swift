@@ -2,8 +2,8 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// Section 3 of the reference, row by row. Comparators and notification info have tests of their
-/// own.
+/// CloudKit's rules of subscriptions, one a test. Comparators and notification info have tests of
+/// their own.
 @Suite struct ReferenceSubscriptionTests {
   private static let sync = "AppDefaultZone does not support sync semantics"
   private static let query = #""subscriptionType":"query","query":{"recordType":"Article"}"#

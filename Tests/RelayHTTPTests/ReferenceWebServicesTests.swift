@@ -3,8 +3,8 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// Section 5 of the reference, Web Services, row by row. Comparators, field types and notification
-/// info have tests of their own.
+/// CloudKit's Web Services, one rule a test. Comparators, field types and notification info have
+/// tests of their own.
 @Suite struct ReferenceWebServicesTests {
   struct Endpoint: CustomTestStringConvertible, Sendable {
     var name: String

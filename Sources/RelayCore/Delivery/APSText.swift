@@ -1,5 +1,5 @@
 /// Apple's own part of a payload. Silent: `content-available` and nothing else. A body alone is a
-/// bare string, anything richer a dictionary (cloudkit-wire, section 2).
+/// bare string, anything richer a dictionary, as in CloudKit's own pushes.
 enum APSText {
   static func encode(
     _ info: NotificationInfo?, badge: Int?, _ cut: PayloadCut

@@ -32,9 +32,10 @@ extension NotificationInfo {
       || !alert.subtitleArguments.isEmpty
   }
 
-  /// With the record's values in place of the localisation arguments, which are names of its fields
-  /// (cloudkit-wire, section 3). A field that is missing is an empty argument, for the text of the
-  /// app counts on their places; so is what does not fit beside the values of the desired keys.
+  /// With the record's values in place of the localisation arguments. As in CloudKit, an argument
+  /// is the name of a field of the record. A field that is missing is an empty argument, because
+  /// the app's text refers to arguments by their places. A value that does not fit beside the
+  /// values of the desired keys is an empty argument, too.
   func withArguments(of record: RecordChange?, limits: Limits) -> Look {
     var look = Look(info: self)
     let kept = record.map { self.values(of: $0, limits: limits).bytes } ?? 0

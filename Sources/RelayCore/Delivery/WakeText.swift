@@ -1,5 +1,5 @@
 /// What one wake says, before it is cut to size: `aps` and `ck` for the notification it shows,
-/// `zr` for everything pending (L12: a provider keeps only the newest push).
+/// `zr` for everything pending, because a provider keeps only the newest push.
 package struct WakeText: Hashable, Sendable {
   package var scope: Scope
   package var user: UserID

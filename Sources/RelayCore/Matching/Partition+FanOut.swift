@@ -1,8 +1,8 @@
 import OrderedCollections
 
-/// A change that concerns more users than are stepped at once goes on in slices, each a fact of
-/// its own, so that recovery resumes by replay (relay.md section 7) and so that whoever journals
-/// them sets the pace: sixty-four partitions hear of a wide change in one moment.
+/// A change that concerns more users than one step may visit goes on in slices. Each slice is a
+/// fact of its own. So recovery goes on with the change by replaying the journal. The engine, which
+/// journals the slices, sets the pace: all partitions may hear of a wide change at the same time.
 extension Partition {
   mutating func fanOut(
     _ change: Change, zonePosition: Position, _ step: Step, _ effects: inout [Effect]
@@ -10,7 +10,7 @@ extension Partition {
     let out = FanOut(
       origin: step.ordinal, change: change, zonePosition: zonePosition, cursor: .zero,
       since: step.at)
-    // Revoked entitlements hold at once, for all (P9): the slices of earlier changes find nobody.
+    // Revoked entitlements hold at once, for all (P9): slices of earlier changes find no member.
     if change.endsZone { return endMemberships(of: change, zonePosition, step, &effects) }
     // Changes of one subject keep their order: later ones queue behind the one that runs.
     if fanOuts.values.contains(where: { $0.subject == out.subject }) {

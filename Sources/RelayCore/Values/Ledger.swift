@@ -1,4 +1,4 @@
-/// An account of every delivery since start (P12, L23). A delivery is one notification × one
+/// An account of every delivery since start (P12). A delivery is one notification × one
 /// device registered at the match.
 package struct Ledger: Hashable, Sendable {
   package var matched: Int64 = 0

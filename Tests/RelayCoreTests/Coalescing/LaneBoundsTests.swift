@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-/// P5, P6, L7: what is pending is bounded, and nothing of it is forgotten.
+/// P5, P6: what is pending is bounded, and nothing of it is forgotten.
 @Suite struct LaneBoundsTests {
   private func full() -> LaneRig {
     var rig = LaneRig()
@@ -40,7 +40,7 @@ import Testing
     #expect(!rig.lane.pending.subjects.contains { $0.notice.zone == LaneRig.zones[0] })
   }
 
-  /// L8: a provider that asks for patience gets it, on the ladder too.
+  /// A provider that asks for patience gets it, on the ladder too.
   @Test func aRewakeThatIsPostponedRestsLikeAnyOther() {
     var rig = LaneRig()
     rig.fetched()

@@ -50,7 +50,7 @@ import Testing
     #expect(rig.ledger.woken == 1 && rig.ledger.isBalanced && rig.ledger.pending == 0)
   }
 
-  /// L13, and the last gap repeats.
+  /// A push may be lost on its way. The last gap repeats.
   @Test func aDeviceThatAcknowledgesIsWatchedAndWokenAgainAtGrowingGaps() {
     var rig = LaneRig()
     rig.fetched()

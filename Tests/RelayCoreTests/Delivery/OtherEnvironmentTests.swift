@@ -64,7 +64,7 @@ import Testing
     #expect(rig.partition.ledger.retired == 1 && rig.partition.ledger.isBalanced)
   }
 
-  /// L11: a whole app whose builds come from elsewhere is no reason to stop pruning.
+  /// A whole app whose builds come from elsewhere is no reason to stop pruning.
   @Test func thoseFoundElsewhereDoNotTripTheBreaker() {
     var pruning = Pruning()
     for serial in 1...200 {

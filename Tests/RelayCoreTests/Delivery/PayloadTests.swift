@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-/// Golden payloads: the rows of cloudkit-wire section 2, byte for byte.
+/// Golden payloads in the form of CloudKit's own pushes, byte for byte.
 @Suite struct PayloadTests {
   private let nid = Identifier(text: "943172cd-0000-4000-8000-000000000001")!
   private let user = UserID("_ca83")

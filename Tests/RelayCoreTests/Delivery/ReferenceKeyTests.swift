@@ -1,8 +1,9 @@
 import RelayCore
 import Testing
 
-/// Section 2 of the reference: the table of `ck` keys, the rules of `aps`, and what is dropped
-/// first when a payload would be too large; with section 3's rows on firing and priority.
+/// Payloads as CloudKit makes them: the `ck` keys, the rules of `aps`, and what is dropped first
+/// when a payload would be too large; then which changes fire a subscription, and the push's
+/// priority.
 @Suite struct ReferenceKeyTests {
   private let user = UserID("_5f0c1e2d3a4b5c6d7e8f90a1b2c3d4e5")
 
@@ -203,7 +204,7 @@ import Testing
     #expect(seen == Set(0...9))
   }
 
-  // MARK: Section 3
+  // MARK: Firing and priority
 
   @Test(arguments: 0..<8, [RecordChange.Verb.created, .updated, .deleted])
   func `firing options are bits: creation 1, update 2, deletion 4`(

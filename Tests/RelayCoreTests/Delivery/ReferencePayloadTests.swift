@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-/// Section 2 of the reference, the captured payloads, row by row; and section 1's rows on payloads.
+/// Payloads that CloudKit was seen to send, one test each, and what is easy to get wrong in them.
 /// Each from the change to the push; what the encoder makes of single values is in `PayloadTests`.
 @Suite struct ReferencePayloadTests {
   private let article = Subscription.Rule.query(QueryRule(recordType: "Article"))
@@ -114,7 +114,7 @@ import Testing
     #expect(payload["ck"]?["ckuserid"] == .string(Sample.owner.name))
   }
 
-  // MARK: Section 1
+  // MARK: Easy to get wrong
 
   @Test(arguments: [(Database.private, 1), (.public, 2), (.shared, 3)])
   func `1 dbs on the wire is not the API enum`(database: Database, dbs: Int) {

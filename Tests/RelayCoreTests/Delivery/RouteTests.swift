@@ -185,7 +185,8 @@ import Testing
 
   private let silence = Verdict.later(after: nil, .attempt, .init("timeout"))
 
-  /// L8: nobody is worn out by an outage. Twenty devices in a row are one; one device is none.
+  /// An outage costs no device its attempts. Twenty devices in a row without an answer are an
+  /// outage; one device is none.
   @Test func `many devices in a row without an answer stop the route`() {
     var route = route(100)
     for _ in 0..<50 {

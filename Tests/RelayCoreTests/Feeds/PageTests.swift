@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-/// The edges of history: P2, P10, L16.
+/// The edges of history (P2, P10).
 @Suite struct PageTests {
   private let eras = Eras([Era(id: 7, first: Ordinal(1)), Era(id: 9, first: Ordinal(100))])
 

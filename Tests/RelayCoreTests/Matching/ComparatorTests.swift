@@ -1,7 +1,7 @@
 @testable import RelayCore
 import Testing
 
-/// One row of the reference: a comparator over a type (cloudkit-wire.md section 5).
+/// One case of the filters of CloudKit's Web Services: a comparator over a type.
 struct ComparatorRow: CustomTestStringConvertible {
   typealias Value = FieldValue
 

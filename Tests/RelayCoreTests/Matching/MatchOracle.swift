@@ -96,7 +96,7 @@ enum MatchOracle {
         return nil
       }
       return name.hasSuffix("ALL") ? !there.contains(false) : there.contains(true)
-    default: fatalError("no comparator of the reference: \(name)")
+    default: fatalError("CloudKit has no comparator \(name)")
     }
   }
 

@@ -269,7 +269,7 @@ import Testing
     #expect(rig.wake().map(\.address) == [Sample.address(77)])
   }
 
-  /// L6: a lane that stood in line at one route is not sent by it after its device moved.
+  /// A lane that stood in line at one route is not sent by it after its device moved.
   @Test func aDeviceThatMovedIsWokenByItsNewRoute() {
     var rig = PartitionRig()
     rig.register(1)

@@ -1,7 +1,7 @@
 import RelayWire
 import Testing
 
-/// What the reference's tests ask over and over.
+/// Requests that many of the `Reference…Tests` send.
 extension Rig {
   /// `"zoneID": {…}` of one of `_abc`'s zones.
   static func zone(_ name: String = "ReadingList", owner: String = "_abc") -> String {

@@ -15,7 +15,7 @@ import Testing
     return values
   }
 
-  /// L12: headers follow from the intent, so push type and priority cannot disagree.
+  /// Headers follow from the intent, so push type and priority cannot disagree.
   @Test func `a background push has type background and priority 5`() {
     let push = Push.sample(intent: .background, collapse: "wake")
     #expect(

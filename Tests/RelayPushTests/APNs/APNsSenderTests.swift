@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  /// L1 and L14: after a GOAWAY the unprocessed go out again under their own id. A connection that
+  /// After a GOAWAY the unprocessed go out again under their own id. A connection that
   /// ends before its answers are read leaves attempts unknown; those are tried again as a lane
   /// would. In the end each id is on record, and none is lost.
   @Test func `no push is lost by goaways`() async throws {

@@ -6,7 +6,7 @@ import Testing
 @Suite struct TokenRotaTests {
   private func minute(_ count: Int64) -> Instant { .zero + .minutes(count) }
 
-  /// L9: the age counts from the first use, not from the making of the credential.
+  /// The age counts from the first use, not from the making of the credential.
   @Test func `a token is signed when first used and renewed after 50 minutes`() {
     var rota = TokenRota()
     #expect(rota.use(at: minute(100)) == .sign(1))

@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  /// L4: obeyed live, also when it shrinks.
+  /// The limit changes while requests are under way.
   @Test func `the provider's limit is obeyed when it shrinks`() async throws {
     var script = ScriptedPeer.Script()
     script.limit = 8
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  /// L1: streams above a GOAWAY's last id are sent again elsewhere.
+  /// The provider has not processed the streams above a GOAWAY's last id.
   @Test func `what a goaway left unprocessed is sent again on another connection`() async throws {
     var script = ScriptedPeer.Script()
     var limits = EngineWorld.limits
@@ -138,7 +138,7 @@ import Testing
     }
   }
 
-  /// L2: every request has a deadline.
+  /// Every request has a deadline.
   @Test func `a request that nobody answers times out and frees its stream`() async throws {
     var script = ScriptedPeer.Script()
     script.limit = 1
@@ -181,7 +181,7 @@ import Testing
     }
   }
 
-  /// L2: a connection that answers nobody is closed and replaced.
+  /// Otherwise every push on that connection fails by its deadline.
   @Test func `a stalled connection is pinged, closed and replaced`() async throws {
     var script = ScriptedPeer.Script()
     script.onRequest = { asked in
@@ -218,7 +218,7 @@ import Testing
     }
   }
 
-  /// L3: the connection is known to live before the first push after a silence.
+  /// So the first push after a long silence does not find a dead connection.
   @Test func `an idle connection is pinged`() async throws {
     var limits = EngineWorld.limits
     limits.idlePing = Span(milliseconds: 20)
@@ -262,7 +262,7 @@ import Testing
     }
   }
 
-  /// L4: reconnecting never grows a queue.
+  /// A provider that cannot be reached makes no queue grow without bound.
   @Test func `without a connection only so many wait, until their deadline`() async throws {
     let certificate = try Certificate()
     let gone = try await ScriptedPeer(.init(), certificate: certificate)

@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 import Testing
 
-/// Reading feeds by pages (P2, P3, P10, L16, L17).
+/// Reading feeds by pages (P2, P3, P10).
 @Suite struct PageConformance {
   @Test(arguments: StoreKind.allCases)
   func `a subject has one entry, at its last change`(kind: StoreKind) async throws {
