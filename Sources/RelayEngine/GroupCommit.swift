@@ -92,7 +92,7 @@ struct GroupCommit: Sendable {
     reserved += need
   }
 
-  /// What waits now comes before all that is added later, whoever adds it.
+  /// What waits now comes before all that is added later, by any submitter.
   mutating func putFirst() { first += waiting.removeAll() }
 
   /// A cut was taken: see `isSparing`.

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// `expire-tokens` on the built daemon: for whom it is asked and for nobody else, and the
-/// digest that a database's reader goes on from, in pages.
+/// `expire-tokens` on the built daemon: it expires the tokens of the named users and of no others,
+/// and a database's reader gets a digest in pages, and goes on from there.
 @Suite(.serialized) struct ForcedExpiryTests {
   private static let scope = "\(Workplace.container)/development"
 
@@ -48,7 +48,7 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  @Test func itExpiresForWhomItIsAsked() async throws {
+  @Test func itExpiresTheTokensOfTheNamedUsersOnly() async throws {
     try await serving { daemon, workplace in
       let readers = ["_abc", "_def"].map { Reader(daemon: daemon, user: $0) }
       var producer = Producer(daemon.web, key: workplace.producerKey)
@@ -61,7 +61,7 @@ import Testing
         let database = try await reader.database([:]).json["syncToken"].string ?? ""
         tokens.append((database, try await reader.zone("One", nil)["syncToken"].string ?? ""))
       }
-      // Whom each asks to expire, and which of the two are.
+      // The options of a run, and which of the two readers' tokens it expires.
       let cases: [([String], [Bool])] = [
         (["--container", "iCloud.com.other"], [false, false]),
         (["--environment", "production"], [false, false]),

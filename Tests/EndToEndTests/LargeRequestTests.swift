@@ -12,7 +12,7 @@ import Testing
   /// Three hundred subscribers who ask for the large value of five public records: each change goes
   /// to every partition. No caller is refused for good, memory stays bounded, a kill and a start in
   /// the middle work, and everything reaches every subscriber.
-  @Test func largePublicChangesForManySubscribersStopNobody() async throws {
+  @Test func largePublicChangesForManySubscribersStopNoCaller() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
     let standin = try await Standin.start(in: workplace)

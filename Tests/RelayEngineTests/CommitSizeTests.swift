@@ -72,7 +72,7 @@ import Testing
 
   /// Three hundred subscribers of public records and five large changes: every message is larger
   /// than a commit can be with all of them in it. Everything is told, and a restart works too.
-  @Test func largePublicChangesForManySubscribersStopNobody() async throws {
+  @Test func largePublicChangesForManySubscribersStopNoCaller() async throws {
     let world = World()
     world.store.refuse(Self.takes(400_000))
     try await world.run { (engine: Engine) async throws -> Void in

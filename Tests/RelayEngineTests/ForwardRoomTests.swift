@@ -67,7 +67,7 @@ import Testing
         #expect(try await engine.submit([Self.change(number)]) == [.accepted])
       }
       await #expect(throws: bound.refusal) { try await engine.submit([Self.change(4)]) }
-      // What no other user hears of is taken all the same.
+      // A change that concerns no other user needs no such room, and is accepted.
       let zone = ZoneID(name: "Notes", owner: UserID("_a"))
       #expect(try await engine.submit([World.change(9, zone)]) == [.accepted])
     }

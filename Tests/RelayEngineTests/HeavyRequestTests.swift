@@ -5,8 +5,8 @@ import Testing
 
 @testable import RelayEngine
 
-/// One request of many changes that one user's many subscriptions look at: others go on meanwhile,
-/// and no one sees a part of it.
+/// One request of many changes that one user's many subscriptions look at: other users' requests go
+/// on meanwhile, and no reader sees a part of it.
 @Suite(.timeLimit(.minutes(4))) struct HeavyRequestTests {
   private static let changes = 400
   private static let subscriptions = 1_000

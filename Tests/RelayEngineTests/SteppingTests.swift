@@ -97,7 +97,7 @@ import Testing
     #expect(stepping.cut() == 0)
   }
 
-  /// While the store takes no fold, nobody waits for a cut.
+  /// While the store refuses folds, no partition waits for a cut.
   @Test func afterAFoldThatFailedStepsGoOn() {
     var stepping = Stepping()
     stepping.add([unit(1, 1...2), unit(1, 3...3)])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayEngine
 
-/// One who submits very much keeps no other waiting for longer than a turn.
+/// A caller that submits very much keeps no other caller waiting for longer than a turn.
 @Suite struct TurnsTests {
   private let now = Instant(milliseconds: 1_000)
 
@@ -12,7 +12,7 @@ import Testing
       partition: PartitionID(number), fact: .expireTokens(TokenExpiry()), origin: .none)
   }
 
-  /// A thousand facts went first, whoever waited behind them.
+  /// All thousand facts of the first caller went before the other caller's fact.
   @Test func `a caller's one fact is in the next commit, however many another one sent before`() {
     var commit = GroupCommit(
       last: [Ordinal](repeating: .zero, count: PartitionID.count),
@@ -43,8 +43,8 @@ import Testing
     #expect(turns.removeAll() == ["small", "other", "large", "last"])
   }
 
-  /// A large cut grew on, and whoever waited for its fold waited for seconds.
-  @Test func `who has had a turn waits for the next cut when there is much in it already`() {
+  /// A large cut went on growing, and the readers that waited for its fold waited for seconds.
+  @Test func `a caller that has had a turn waits for the next cut if that is large already`() {
     var commit = GroupCommit(last: [Ordinal](repeating: .zero, count: PartitionID.count))
     for _ in 0..<1_000 { commit.add([fact(1)], of: .caller(1)) }
     #expect(commit.next(at: now)?.count == 1_000)

@@ -63,7 +63,8 @@ package struct Address: Hashable, Sendable {
   package var place: Address { Address(transport: transport, topic: topic, token: token) }
 }
 
-/// A road to a provider, a bulkhead of its own: what befalls one delays no other.
+/// Names a route to a provider. Each route has its own queue and its own circuit, so a fault of one
+/// route does not delay another.
 package struct RouteKey: Hashable, Comparable, Sendable {
   package var scope: Scope
   package var transport: Transport

@@ -33,7 +33,7 @@ final class Fairness: Sendable {
   /// A request begins, unless too many of the same caller's are under way.
   ///
   /// - Returns: its place. It is free again when the last reference to it is gone: let the answer's
-  ///   body hold one, because an answer that nobody reads takes memory as well.
+  ///   body hold one, because an answer that is not read takes memory as well.
   func begin(for caller: CallerID) throws(WireError) -> RequestPlace {
     guard requests.withLock({ $0.take(for: caller, share: limits.requestsPerCaller) }) == .taken
     else {

@@ -85,7 +85,7 @@ extension HostileCaller {
       """
   }
 
-  /// Of another text, by another key. Random, as whoever forges one has it.
+  /// A signature of another text by another key. The key is random, as a forger's key is.
   private static let signature: String = {
     let key = P256.Signing.PrivateKey()
     guard let signature = try? key.signature(for: Data("another text".utf8)) else { return "" }

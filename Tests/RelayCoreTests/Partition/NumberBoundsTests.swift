@@ -11,7 +11,7 @@ import Testing
     rig.numbered(1_002)
     #expect(rig.fold().feed(zone)?.gap == nil)
     rig.numbered(1_004)
-    #expect(rig.fold().feed(zone)?.gap == true, "one too many: nobody waits for it")
+    #expect(rig.fold().feed(zone)?.gap == true, "one too many: the relay does not wait for it")
     for number in 2...1_001 as ClosedRange<Int64> { rig.numbered(number) }
     #expect(rig.partition.zonesWithGap == 1)
     rig.numbered(1_003)

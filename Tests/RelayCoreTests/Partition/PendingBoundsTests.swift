@@ -1,7 +1,8 @@
 import RelayCore
 import Testing
 
-/// P11: what a device is told of is bounded, and a push says where it leaves something out.
+/// P11: a device has a bounded number of pending zones and alerts. A push that leaves some of them
+/// out says so.
 @Suite struct PendingBoundsTests {
   /// Limit: limits.zonesPending
   @Test(arguments: [(zones: 2, isMore: false), (3, false), (4, true)])

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RelayHTTP
 
-/// Bodies that are begun and never ended keep room from nobody but those who send them.
+/// Bodies that are begun and never ended take room from their own senders only.
 @Suite struct BodyShareTests {
   private static let length = 20_000
 
@@ -180,7 +180,7 @@ import Testing
     let bodies = rig.doors.bodies
     let said = try await rig.served { port, _ in
       // Over loopback a hundred times as many may fail.
-      let refused = try (0..<101).map { _ in try Self.askList(port, "nobody") }
+      let refused = try (0..<101).map { _ in try Self.askList(port, "no-token") }
       let told = try Self.begin(port, Self.events, proof).receive(until: "}")
       return [refused.last ?? "", told]
     }

@@ -29,7 +29,7 @@ import Testing
     let writing = Task { [body = response.body] in
       try await body.write(SlowReader(isRead: isRead))
     }
-    #expect(fairness.requestsUnderWay == 1, "nobody has read it yet")
+    #expect(fairness.requestsUnderWay == 1, "the answer is not read yet")
     reads.finish()
     try await writing.value
   }
