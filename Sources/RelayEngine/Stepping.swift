@@ -21,25 +21,38 @@ struct Stepping: Sendable {
     var frees: ForwardNeed?
   }
 
+  /// One partition's part.
   private struct Line: Sendable {
-    var waiting: Deque<GroupCommit.Durable> = []
+    private(set) var waiting: Deque<GroupCommit.Durable> = []
     /// Of the first of them so many are stepped.
-    var stepped = 0
+    private(set) var stepped = 0
+    /// Facts that are stepped, and in no cut yet.
+    var uncut = 0
     /// It was left out of a cut.
     var isOwedCut = false
 
     var isTorn: Bool { stepped > 0 }
     /// It may go on now.
     var isReady: Bool { !waiting.isEmpty && (isTorn || !isOwedCut) }
+
+    mutating func add(_ unit: GroupCommit.Durable) { waiting.append(unit) }
+
+    mutating func stepFirst() {
+      uncut += 1
+      stepped += 1
+      guard stepped == waiting.first?.facts.count else { return }
+      waiting.removeFirst()
+      stepped = 0
+    }
   }
 
-  private var lines: [PartitionID: Line] = [:]
-  /// Partitions that may go on, in the order of their turns.
-  private var turns: Deque<PartitionID> = []
+  /// By the number of the partition. They are changed in place: a copy of one would copy all that
+  /// waits in it at its next change.
+  private var lines = [Line](repeating: Line(), count: PartitionID.count)
+  /// Numbers of the partitions that may go on, in the order of their turns.
+  private var turns: Deque<Int> = []
   /// Facts that are not stepped yet.
   private(set) var count = 0
-  /// Of each partition those stepped since it was last in a cut.
-  private var uncut = [Int](repeating: 0, count: PartitionID.count)
   private var workLeft = 0
   private var visitLeft = workPerVisit
 
@@ -49,19 +62,21 @@ struct Stepping: Sendable {
   var isReady: Bool { !turns.isEmpty }
 
   /// Something waits for the next cut.
-  var isAwaitingCut: Bool { lines.values.contains { !$0.waiting.isEmpty && !$0.isReady } }
+  var isAwaitingCut: Bool { !isEmpty && lines.contains { !$0.waiting.isEmpty && !$0.isReady } }
 
   /// Partitions that no cut may hold now.
-  var torn: Set<PartitionID> { Set(lines.filter(\.value.isTorn).keys) }
+  var torn: Set<PartitionID> {
+    // While no fact waits, none is stepped in part.
+    guard !isEmpty else { return [] }
+    return Set(lines.indices.lazy.filter { lines[$0].isTorn }.map { PartitionID($0) })
+  }
 
   /// - Parameter durable: in the order of the journal.
   mutating func add(_ durable: [GroupCommit.Durable]) {
     for unit in durable {
       guard let partition = unit.facts.first?.entry.partition else { continue }
-      let wasReady = lines[partition]?.isReady ?? false
-      lines[partition, default: Line()].waiting.append(unit)
       count += unit.facts.count
-      if !wasReady, lines[partition]?.isReady == true { turns.append(partition) }
+      change(Int(partition.number)) { $0.add(unit) }
     }
   }
 
@@ -69,31 +84,26 @@ struct Stepping: Sendable {
 
   /// The fact to step now, told `stepped` before the next is asked for; nil: the turn is over.
   func next() -> Next? {
-    guard workLeft > 0, let partition = turns.first, let line = lines[partition],
-      let unit = line.waiting.first
-    else { return nil }
-    let isLast = line.stepped + 1 == unit.facts.count
-    return Next(placed: unit.facts[line.stepped], frees: isLast ? unit.need : nil)
+    guard workLeft > 0, let number = turns.first, let unit = lines[number].waiting.first else {
+      return nil
+    }
+    let stepped = lines[number].stepped
+    let isLast = stepped + 1 == unit.facts.count
+    return Next(placed: unit.facts[stepped], frees: isLast ? unit.need : nil)
   }
 
   /// - Parameter work: what stepping it cost.
   mutating func stepped(work: Int) {
-    guard let partition = turns.first, var line = lines[partition] else { return }
+    guard let number = turns.first else { return }
     workLeft -= work
     visitLeft -= work
     count -= 1
-    uncut[Int(partition.number)] += 1
-    line.stepped += 1
-    if line.stepped == line.waiting.first?.facts.count {
-      line.waiting.removeFirst()
-      line.stepped = 0
-    }
-    let isReady = line.isReady
-    lines[partition] = line.waiting.isEmpty && !line.isOwedCut ? nil : line
+    lines[number].stepFirst()
+    let isReady = lines[number].isReady
     guard visitLeft <= 0 || !isReady else { return }
     visitLeft = Self.workPerVisit
     turns.removeFirst()
-    if isReady { turns.append(partition) }
+    if isReady { turns.append(number) }
   }
 
   /// A cut without what is `torn` was taken.
@@ -101,24 +111,23 @@ struct Stepping: Sendable {
   /// - Returns: durable facts that it does not hold.
   mutating func cut() -> Int {
     var left = count
-    for partition in PartitionID.all {
-      let isTorn = lines[partition]?.isTorn ?? false
-      if isTorn { left += uncut[Int(partition.number)] } else { uncut[Int(partition.number)] = 0 }
-      setOwed(isTorn, partition)
+    for number in lines.indices {
+      let isTorn = lines[number].isTorn
+      if isTorn { left += lines[number].uncut } else { lines[number].uncut = 0 }
+      change(number) { $0.isOwedCut = isTorn }
     }
     return left
   }
 
   /// No cut can be made durable now: what waits for one goes on.
   mutating func foldFailed() {
-    for partition in PartitionID.all { setOwed(false, partition) }
+    for number in lines.indices { change(number) { $0.isOwedCut = false } }
   }
 
-  private mutating func setOwed(_ isOwed: Bool, _ partition: PartitionID) {
-    guard var line = lines[partition] else { return }
-    let wasReady = line.isReady
-    line.isOwedCut = isOwed
-    lines[partition] = line.waiting.isEmpty && !isOwed ? nil : line
-    if !wasReady, line.isReady { turns.append(partition) }
+  /// A change that may make the partition ready: then it gets a turn.
+  private mutating func change(_ number: Int, _ change: (inout Line) -> Void) {
+    let wasReady = lines[number].isReady
+    change(&lines[number])
+    if !wasReady, lines[number].isReady { turns.append(number) }
   }
 }

@@ -97,6 +97,22 @@ import Testing
     #expect(stepping.cut() == 0)
   }
 
+  /// When a request was stepped, all that waited behind it in its partition were copied.
+  @Test func aRequestCostsNoMoreHoweverManyWaitBehindIt() {
+    func time(partitions: Int) -> Duration {
+      let times = (0..<3).map { _ in
+        var stepping = Stepping()
+        stepping.add((0..<20_000).map { unit($0 % partitions, 1...1) })
+        return ContinuousClock().measure {
+          while stepping.isReady { _ = turn(&stepping) { _ in 1 } }
+        }
+      }
+      return times.min() ?? .zero
+    }
+    let (one, all) = (time(partitions: 1), time(partitions: PartitionID.count))
+    #expect(one < all * 4, "\(one) in one partition, \(all) in all of them")
+  }
+
   /// While the store refuses folds, no partition waits for a cut.
   @Test func afterAFoldThatFailedStepsGoOn() {
     var stepping = Stepping()
