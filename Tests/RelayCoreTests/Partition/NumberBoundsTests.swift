@@ -79,10 +79,8 @@ import Testing
   func aNumberIsWaitedForItsTime(spare: Int64, isGap: Bool) {
     var limits = Limits()
     limits.missingFor = .hours(2)
-    var rig = PartitionRig(limits: limits)
-    rig.numbered(1)
-    rig.numbered(3)
-    rig.now = rig.now + .hours(2) + Span(milliseconds: spare)
+    var rig = PartitionRig(
+      missingTwoFor: .hours(2) + Span(milliseconds: spare), limits: limits)
     #expect(rig.numbered(2) == .accepted)
     let numbers = rig.fold().numbers.first?.numbers
     #expect(numbers?.gap == (isGap ? .permanent : ZoneNumbers.Gap.none))

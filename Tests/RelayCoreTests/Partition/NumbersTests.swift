@@ -8,10 +8,8 @@ import Testing
   func aNumberMissingForSoLongIsAGap(spare: Int64, isGap: Bool) {
     var limits = Limits()
     limits.gapAfter = .minutes(2)
-    var rig = PartitionRig(limits: limits)
-    rig.numbered(1)
-    rig.numbered(3)
-    rig.now = rig.now + .minutes(2) + Span(milliseconds: spare)
+    var rig = PartitionRig(
+      missingTwoFor: .minutes(2) + Span(milliseconds: spare), limits: limits)
     #expect(rig.partition.isTickDue(at: rig.now) == isGap)
     rig.step(.tick)
     #expect(rig.fold().feed(.zone(Sample.zone))?.gap == (isGap ? true : nil))
@@ -244,6 +242,14 @@ extension Partition {
 }
 
 extension PartitionRig {
+  /// Numbers 1 and 3 of `Sample.zone` came, and since then so much time has passed.
+  init(missingTwoFor time: Span, limits: Limits) {
+    self.init(limits: limits)
+    numbered(1)
+    numbered(3)
+    now = now + time
+  }
+
   /// A change that its producer numbered.
   @discardableResult
   mutating func numbered(
