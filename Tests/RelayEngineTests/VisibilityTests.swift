@@ -9,7 +9,16 @@ import Testing
   private let other = ReadPlace.subscriptions(
     Scope(container: "c", environment: .development), UserID("_b"))
 
-  /// What the journal's tail has changed is not known yet: everybody is sent away (P4).
+  /// `place` has changes, and they stand in a cut that is not folded yet.
+  private func cut(readersMax: Int) -> Visibility {
+    let visibility = Visibility(readersMax: readersMax)
+    visibility.begin()
+    visibility.dirtied([place])
+    visibility.cut()
+    return visibility
+  }
+
+  /// What the journal's tail has changed is not known yet: every reader is refused (P4).
   @Test func nothingIsVisibleBeforeRecoveryIsOver() async {
     let visibility = Visibility(readersMax: 1)
     #expect(await visibility.wait(for: [place], until: .never, onWait: {}) == .recovering)
@@ -66,14 +75,11 @@ import Testing
     }
   }
 
-  /// The deadline comes before the fold: the reader is told, and nobody else.
+  /// The deadline comes before the fold: that reader is told, and no other one.
   ///
   /// Limit: limits.answerWithin
   @Test func aReaderIsToldWhenItsDeadlineComes() async {
-    let visibility = Visibility(readersMax: 4)
-    visibility.begin()
-    visibility.dirtied([place])
-    visibility.cut()
+    let visibility = cut(readersMax: 4)
     visibility.dirtied([other])
     let (place, other) = (place, other)
     await withTaskGroup(of: (ReadPlace, Visibility.Seen).self) { group in
@@ -97,10 +103,7 @@ import Testing
 
   /// While folds are refused, what is folded is served, and the rest is refused at once (P11).
   @Test func aRefusedFoldAnswersItsReadersAtOnce() async {
-    let visibility = Visibility(readersMax: 4)
-    visibility.begin()
-    visibility.dirtied([place])
-    visibility.cut()
+    let visibility = cut(readersMax: 4)
     let place = place
     await withTaskGroup(of: Visibility.Seen.self) { group in
       group.addTask { await visibility.wait(for: [place], until: .never, onWait: {}) }
@@ -114,8 +117,8 @@ import Testing
     #expect(await visibility.wait(for: [place], until: .never, onWait: {}) == .visible)
   }
 
-  /// At the end nobody waits for ever, and no one begins to.
-  @Test func closingAnswersEverybody() async {
+  /// When the daemon stops, no reader waits for ever, and no reader begins to wait.
+  @Test func closingAnswersEveryReader() async {
     let visibility = Visibility(readersMax: 4)
     visibility.begin()
     visibility.dirtied([place])
@@ -128,10 +131,7 @@ import Testing
   /// Limit: limits.waitingReaders
   @Test(arguments: [(readers: 2, waiting: 2), (3, 3), (4, 3)])
   func waitingReadersAreBounded(readers: Int, waiting: Int) async {
-    let visibility = Visibility(readersMax: 3)
-    visibility.begin()
-    visibility.dirtied([place])
-    visibility.cut()
+    let visibility = cut(readersMax: 3)
     let place = place
     await withTaskGroup(of: Visibility.Seen.self) { group in
       for reader in 1...readers {
@@ -150,10 +150,7 @@ import Testing
 
   /// The bound was looked at before the reader was counted: readers that came together passed it.
   @Test func aReaderIsCountedBeforeItsFoldIsAskedFor() async {
-    let visibility = Visibility(readersMax: 1)
-    visibility.begin()
-    visibility.dirtied([place])
-    visibility.cut()
+    let visibility = cut(readersMax: 1)
     let place = place
     let seen = await visibility.wait(for: [place], until: .never) {
       #expect(visibility.readers == 1)
