@@ -30,7 +30,31 @@ import Testing
       zone = try page.json.required("zones").elements()[0].required("syncToken").string()
       notifications = try await rig.device("notifications/changes").string("syncToken") ?? ""
     }
+  }
 
+  private static var pagesOfTwo: HTTPLimits {
+    var limits = HTTPLimits()
+    limits.pageEntries = 2
+    return limits
+  }
+
+  private static func zoneNames(_ answer: Rig.Answer) throws -> [String] {
+    try answer.json.required("zones").elements().map {
+      try $0.required("zoneID").required("zoneName").string()
+    }
+  }
+
+  /// The first page of a database's digest, which is not the last.
+  private struct Digest {
+    var cursor: String
+    var sync: String
+
+    init(_ rig: Rig, _ tokens: Tokens) async throws {
+      let page = try await rig.database(
+        "changes/database", #"{"syncToken":"\#(tokens.database)"}"#)
+      cursor = try #require(try page.string("digestToken"))
+      sync = try #require(try page.string("syncToken"))
+    }
   }
 
   @Test func `a zone's expiry is its own, and it is read anew from the start`() async throws {
@@ -50,9 +74,7 @@ import Testing
   }
 
   @Test func `a database's expiry comes with a digest in pages`() async throws {
-    var limits = HTTPLimits()
-    limits.pageEntries = 2
-    let (rig, tokens) = try await expired(zones: 5, limits: limits)
+    let (rig, tokens) = try await expired(zones: 5, limits: Self.pagesOfTwo)
     var body = #"{"syncToken":"\#(tokens.database)"}"#
     var names: [String] = []
     var sync: Set<String> = []
@@ -61,9 +83,7 @@ import Testing
       #expect(answer.status == 410)
       #expect(try answer.string("serverErrorCode") == "CHANGE_TOKEN_EXPIRED")
       sync.insert(try answer.string("syncToken") ?? "")
-      names += try answer.json.required("zones").elements().map {
-        try $0.required("zoneID").required("zoneName").string()
-      }
+      names += try Self.zoneNames(answer)
       #expect(try answer.json.required("moreComing").boolean() == (page < 2))
       guard let digest = try answer.string("digestToken") else { break }
       body = #"{"digestToken":"\#(digest)"}"#
@@ -81,13 +101,9 @@ import Testing
   @Test func `a digest's cursor that is none of this feed is told from one that is garbled`()
     async throws
   {
-    var limits = HTTPLimits()
-    limits.pageEntries = 2
-    let (rig, tokens) = try await expired(zones: 5, limits: limits)
-    let first = try await rig.database(
-      "changes/database", #"{"syncToken":"\#(tokens.database)"}"#)
-    let digest = try #require(try first.string("digestToken"))
-    let sync = try #require(try first.string("syncToken"))
+    let (rig, tokens) = try await expired(zones: 5, limits: Self.pagesOfTwo)
+    let first = try await Digest(rig, tokens)
+    let (digest, sync) = (first.cursor, first.sync)
     let last = digest.last == "A" ? "B" : "A"
     let foreign = "Unknown sync continuation type"
     let garbled = "Invalid continuation format"
@@ -109,21 +125,14 @@ import Testing
 
   /// Its key is gone, and it says no more than that there was a digest: that begins anew.
   @Test func `a digest's cursor of a key that is gone begins the digest anew`() async throws {
-    var limits = HTTPLimits()
-    limits.pageEntries = 2
-    let (rig, tokens) = try await expired(zones: 5, limits: limits)
-    let first = try await rig.database(
-      "changes/database", #"{"syncToken":"\#(tokens.database)"}"#)
-    let digest = try #require(try first.string("digestToken"))
+    let (rig, tokens) = try await expired(zones: 5, limits: Self.pagesOfTwo)
+    let digest = try await Digest(rig, tokens).cursor
     let later = await Rig(
-      limits: limits, keys: TestKeys(signing: 8, known: [8]), relay: rig.relay)
+      limits: Self.pagesOfTwo, keys: TestKeys(signing: 8, known: [8]), relay: rig.relay)
     let answer = try await later.database(
       "changes/database", #"{"digestToken":"\#(digest)"}"#)
     #expect(answer.status == 410)
-    let names = try answer.json.required("zones").elements().map {
-      try $0.required("zoneID").required("zoneName").string()
-    }
-    #expect(names == ["Z0", "Z1"])
+    #expect(try Self.zoneNames(answer) == ["Z0", "Z1"])
   }
 
   @Test func `a digest's zone token equals what a reader at rest already holds`() async throws {
