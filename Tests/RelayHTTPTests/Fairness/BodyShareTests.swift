@@ -1,7 +1,3 @@
-import Crypto
-import Foundation
-import RelayCore
-import RelayWire
 import Synchronization
 import Testing
 
@@ -21,64 +17,34 @@ import Testing
   }
 
   private static func rig(_ limits: HTTPLimits) async throws -> Rig {
-    let key = try ProducerKey(pem: P256.Signing.PrivateKey().publicKey.pemRepresentation)
-    return await Rig(
-      limits: limits,
-      access: ScopeAccess(
-        users: .init(sharedSecret: Rig.secret),
-        producers: [
-          ScopeAccess.Producer(name: "records-1", bearer: Rig.producerKey),
-          ScopeAccess.Producer(name: "records-2", proof: .signature(keyID: "key-1", key)),
-        ]))
-  }
-
-  private static func head(_ path: String, _ length: Int, _ proof: String) -> String {
-    "POST \(path) HTTP/1.1\r\nHost: x\r\n\(proof)\r\nContent-Length: \(length)\r\n"
-      + "Content-Type: application/cloudevents+json\r\n\r\n"
-  }
-
-  private static let events = "/events/1/\(Rig.container)/development"
-  private static let list = "/device/1/\(Rig.container)/development/tokens/list"
-
-  /// Well-formed, and of another key.
-  private static func stranger() throws -> String {
-    let signature = try P256.Signing.PrivateKey().signature(for: Data("x".utf8))
-    return "X-Apple-CloudKit-Request-KeyID: key-1\r\n"
-      + "X-Apple-CloudKit-Request-ISO8601Date: 2026-11-21T03:00:00Z\r\n"
-      + "X-Apple-CloudKit-Request-SignatureV1: "
-      + Base64.text(Array(signature.derRepresentation))
+    try await Rig(limits: limits, signers: ["key-1"])
   }
 
   /// A body that is begun and not ended.
   private static func begin(
     _ port: Int, _ path: String, _ proof: String, length: Int = length
   ) throws -> Socket {
-    let socket = try #require(Socket(port: port))
-    socket.send(head(path, length, proof) + String(repeating: " ", count: length - 1))
-    return socket
+    try Socket.post(
+      port, path, proof, String(repeating: " ", count: length - 1), length: length)
   }
 
   private static func askList(_ port: Int, _ token: String) throws -> String {
-    let socket = try #require(Socket(port: port))
-    socket.send(head(list, 2, "Authorization: Bearer \(token)") + "{}")
-    return socket.receive(until: "}")
+    try Socket.post(port, Rig.listPath, Rig.bearer(token), "{}").receive(until: "}")
   }
 
   /// All bodies were refused for 75 s when a stranger who knew a key id began five of them.
   @Test func `a stranger's bodies keep no room from callers that are known`() async throws {
     let token = try await Rig.token(for: "_abc")
-    let proof = try Self.stranger()
+    let proof = try Rig.forgedSignature(keyID: "key-1")
     let rig = try await Self.rig(Self.limits(inFlight: Self.length))
     let bodies = rig.doors.bodies
     let said = try await rig.served { port, _ in
-      let slow = try Self.begin(port, Self.events, proof)
+      let slow = try Self.begin(port, Rig.eventsPath, proof)
       Socket.wait { bodies.bytes == Self.length - 1 }
-      let told = try Self.begin(port, Self.events, proof).receive(until: "}")
-      let body = Event().text
-      let socket = try #require(Socket(port: port))
-      socket.send(
-        Self.head(Self.events, body.utf8.count, "Authorization: Bearer \(Rig.producerKey)") + body)
-      let event = socket.receive(until: "}")
+      let told = try Self.begin(port, Rig.eventsPath, proof).receive(until: "}")
+      let event = try Socket.post(
+        port, Rig.eventsPath, Rig.bearer(Rig.producerKey), Event().text
+      ).receive(until: "}")
       let isRead = !slow.hears(withinMilliseconds: 0)
       return [told, event, try Self.askList(port, token), isRead ? "read still" : ""]
     }
@@ -92,9 +58,9 @@ import Testing
   @Test func `an unverified body has less time than others`() async throws {
     var limits = Self.limits(inFlight: 320_000)
     limits.unverifiedBodySeconds = 1
-    let proof = try Self.stranger()
+    let proof = try Rig.forgedSignature(keyID: "key-1")
     let told = try await Self.rig(limits).served { port, _ in
-      try Self.begin(port, Self.events, proof).receive(until: "}")
+      try Self.begin(port, Rig.eventsPath, proof).receive(until: "}")
     }
     #expect(told.hasPrefix("HTTP/1.1 408 ") && told.contains("within 1 s"), "\(told)")
   }
@@ -102,13 +68,13 @@ import Testing
   /// The producer with a good key has its share, an eighth of the whole, and no more.
   @Test func `one producer's slow bodies keep no room from a user`() async throws {
     let token = try await Rig.token(for: "_abc")
-    let key = "Authorization: Bearer \(Rig.producerKey)"
+    let key = Rig.bearer(Rig.producerKey)
     let rig = try await Self.rig(Self.limits(inFlight: 8 * Self.length))
     let bodies = rig.doors.bodies
     let said = try await rig.served { port, _ in
-      let slow = try Self.begin(port, Self.events, key)
+      let slow = try Self.begin(port, Rig.eventsPath, key)
       Socket.wait { bodies.bytes == Self.length - 1 }
-      let told = try Self.begin(port, Self.events, key).receive(until: "}")
+      let told = try Self.begin(port, Rig.eventsPath, key).receive(until: "}")
       let isRead = !slow.hears(withinMilliseconds: 0)
       return [told, try Self.askList(port, token), isRead ? "read still" : ""]
     }
@@ -127,7 +93,7 @@ import Testing
     let fairness = rig.doors.fairness
     let said = try await rig.served { port, _ in
       let slow = try (0..<limits.requestsPerCaller).map { _ in
-        try Self.begin(port, Self.list, "Authorization: Bearer \(tokens[0])", length: 2)
+        try Self.begin(port, Rig.listPath, Rig.bearer(tokens[0]), length: 2)
       }
       Socket.wait { fairness.requestsUnderWay == slow.count }
       let told = try Self.askList(port, tokens[0])
@@ -144,7 +110,7 @@ import Testing
     let rig = try await Self.rig(Self.limits(inFlight: 8 * Self.length))
     let bodies = rig.doors.bodies
     let said = try await rig.served { port, _ in
-      let slow = try Self.begin(port, Self.list, "Authorization: Bearer \(tokens[0])")
+      let slow = try Self.begin(port, Rig.listPath, Rig.bearer(tokens[0]))
       Socket.wait { bodies.bytes == Self.length - 1 }
       let told = try Self.askList(port, tokens[0])
       let isRead = !slow.hears(withinMilliseconds: 0)
@@ -175,13 +141,13 @@ import Testing
   @Test func `no signed body is read where too many authentications failed`() async throws {
     var limits = Self.limits(inFlight: 320_000)
     limits.failedAuthenticationsPerMinute = 1
-    let proof = try Self.stranger()
+    let proof = try Rig.forgedSignature(keyID: "key-1")
     let rig = try await Self.rig(limits)
     let bodies = rig.doors.bodies
     let said = try await rig.served { port, _ in
       // Over loopback a hundred times as many may fail.
       let refused = try (0..<101).map { _ in try Self.askList(port, "no-token") }
-      let told = try Self.begin(port, Self.events, proof).receive(until: "}")
+      let told = try Self.begin(port, Rig.eventsPath, proof).receive(until: "}")
       return [refused.last ?? "", told]
     }
     #expect(said[0].hasPrefix("HTTP/1.1 429 "), "\(said[0])")

@@ -1,5 +1,3 @@
-import Crypto
-import Foundation
 import NIOCore
 import RelayCore
 import RelayWire
@@ -26,42 +24,12 @@ import Testing
   }
 
   private static let bytes = 2_000
-  private static let events = "/events/1/\(Rig.container)/development"
-  private static let list = "/device/1/\(Rig.container)/development/tokens/list"
 
   private static func rig(_ sender: Sender) async throws -> Rig {
     var limits = Rig.atOnce
     limits.bodyBytes = bytes
     limits.bodyBytesInFlight = sender.inFlight
-    let key = try ProducerKey(pem: P256.Signing.PrivateKey().publicKey.pemRepresentation)
-    return await Rig(
-      limits: limits,
-      access: ScopeAccess(
-        users: .init(sharedSecret: Rig.secret),
-        producers: [
-          ScopeAccess.Producer(name: "records-1", bearer: Rig.producerKey),
-          ScopeAccess.Producer(name: "records-2", proof: .signature(keyID: "key-1", key)),
-          ScopeAccess.Producer(name: "records-3", proof: .signature(keyID: "key-2", key)),
-        ]))
-  }
-
-  private static func signature(_ keyID: String) throws -> String {
-    let signature = try P256.Signing.PrivateKey().signature(for: Data("x".utf8))
-    return "X-Apple-CloudKit-Request-KeyID: \(keyID)\r\n"
-      + "X-Apple-CloudKit-Request-ISO8601Date: 2026-11-21T03:00:00Z\r\n"
-      + "X-Apple-CloudKit-Request-SignatureV1: "
-      + Base64.text(Array(signature.derRepresentation))
-  }
-
-  /// - Parameter came: bytes of the body that are sent.
-  private static func send(
-    _ port: Int, _ path: String, _ proof: String, _ body: String, length: Int
-  ) throws -> Socket {
-    let socket = try #require(Socket(port: port))
-    socket.send(
-      "POST \(path) HTTP/1.1\r\nHost: x\r\n\(proof)\r\nContent-Length: \(length)\r\n"
-        + "Content-Type: application/cloudevents+json\r\n\r\n\(body)")
-    return socket
+    return try await Rig(limits: limits, signers: ["key-1", "key-2"])
   }
 
   /// A body of which 800 bytes have come is read still, and another of so many bytes comes.
@@ -76,24 +44,24 @@ import Testing
     sender: Sender, second: (bytes: Int, isRefused: Bool)
   ) async throws {
     let token = try await Rig.token(for: "_abc")
-    let bearer = "Authorization: Bearer "
+    let signature = Rig.forgedSignature(keyID:)
     let (first, next): (String, String) =
       switch sender {
-      case .producer: (bearer + Rig.producerKey, bearer + Rig.producerKey)
-      case .user: (bearer + token, bearer + token)
-      case .claim: (try Self.signature("key-1"), try Self.signature("key-1"))
-      case .claims: (try Self.signature("key-1"), try Self.signature("key-2"))
+      case .producer: (Rig.bearer(Rig.producerKey), Rig.bearer(Rig.producerKey))
+      case .user: (Rig.bearer(token), Rig.bearer(token))
+      case .claim: (try signature("key-1"), try signature("key-1"))
+      case .claims: (try signature("key-1"), try signature("key-2"))
       }
-    let path = sender == .user ? Self.list : Self.events
+    let path = sender == .user ? Rig.listPath : Rig.eventsPath
     let text = sender == .user ? "{}" : Event().text
     let body = text + String(repeating: " ", count: second.bytes - text.utf8.count)
     let rig = try await Self.rig(sender)
     let bodies = rig.doors.bodies
     let answer = try await rig.served { port, _ in
-      let slow = try Self.send(
+      let slow = try Socket.post(
         port, path, first, String(repeating: " ", count: 800), length: 801)
       Socket.wait { bodies.bytes == 800 }
-      let answer = try Self.send(port, path, next, body, length: second.bytes).receive(until: "}")
+      let answer = try Socket.post(port, path, next, body).receive(until: "}")
       #expect(!slow.hears(withinMilliseconds: 0), "the first body is read still")
       return answer
     }

@@ -1,0 +1,55 @@
+import Crypto
+import Foundation
+import RelayCore
+import RelayWire
+import Testing
+
+@testable import RelayHTTP
+
+/// Bodies that a test sends byte by byte, and what proves who sends them.
+extension Rig {
+  static let eventsPath = "/events/1/\(container)/development"
+  static let listPath = "/device/1/\(container)/development/tokens/list"
+
+  /// The doors, open to a producer with `producerKey` and to one that signs for each key id.
+  init(limits: HTTPLimits, signers keyIDs: [String]) async throws {
+    let key = try ProducerKey(pem: P256.Signing.PrivateKey().publicKey.pemRepresentation)
+    let signers = keyIDs.enumerated().map { index, keyID in
+      ScopeAccess.Producer(name: "records-\(index + 2)", proof: .signature(keyID: keyID, key))
+    }
+    await self.init(
+      limits: limits,
+      access: ScopeAccess(
+        users: .init(sharedSecret: Self.secret),
+        producers: [ScopeAccess.Producer(name: "records-1", bearer: Self.producerKey)] + signers))
+  }
+
+  static func bearer(_ token: String) -> String { "Authorization: Bearer \(token)" }
+
+  /// A signature of a known key id, well-formed, by another key.
+  static func forgedSignature(keyID: String) throws -> String {
+    let signature = try P256.Signing.PrivateKey().signature(for: Data("x".utf8))
+    return "X-Apple-CloudKit-Request-KeyID: \(keyID)\r\n"
+      + "X-Apple-CloudKit-Request-ISO8601Date: 2026-11-21T03:00:00Z\r\n"
+      + "X-Apple-CloudKit-Request-SignatureV1: "
+      + Base64.text(Array(signature.derRepresentation))
+  }
+}
+
+extension Socket {
+  /// Begins a request, and sends so much of its body.
+  ///
+  /// - Parameters:
+  ///   - proof: a line of the head, or several.
+  ///   - length: what the head says; nil: as long as `body`.
+  static func post(
+    _ port: Int, _ path: String, _ proof: String, _ body: String, length: Int? = nil
+  ) throws -> Socket {
+    let socket = try #require(Socket(port: port))
+    socket.send(
+      "POST \(path) HTTP/1.1\r\nHost: x\r\n\(proof)\r\n"
+        + "Content-Length: \(length ?? body.utf8.count)\r\n"
+        + "Content-Type: application/cloudevents+json\r\n\r\n\(body)")
+    return socket
+  }
+}
