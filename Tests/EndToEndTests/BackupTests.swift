@@ -25,11 +25,8 @@ import Testing
 
   /// Everything that was answered before the backup began is in it, and nothing is torn.
   @Test func aBackupUnderLoadHoldsWhatWasAcceptedBefore() async throws {
-    let workplace = try Workplace()
+    let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
-    let standin = try await Standin.start(in: workplace)
-    defer { standin.stop() }
-    try workplace.configure()
     var daemon = try await RunningDaemon.start(in: workplace)
     var producer = Producer(daemon.web, key: workplace.producerKey)
     var answered: Set<String> = []
@@ -80,11 +77,8 @@ import Testing
 
   /// A daemon that does not run has a backup, too; a directory in use is not touched.
   @Test func aBackupAtRestIsMadeOnce() async throws {
-    let workplace = try Workplace()
+    let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
-    let standin = try await Standin.start(in: workplace)
-    defer { standin.stop() }
-    try workplace.configure()
     let early = await (try Self.backup(workplace, to: "early")).wait()
     #expect(early.status == 1)
     #expect(early.errors.contains("there is no store in"))
@@ -107,11 +101,8 @@ import Testing
 
   /// Half a restore: a start refuses it, and `check` says so before.
   @Test func halfARestoreIsRefused() async throws {
-    let workplace = try Workplace()
+    let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
-    let standin = try await Standin.start(in: workplace)
-    defer { standin.stop() }
-    try workplace.configure()
     let daemon = try await RunningDaemon.start(in: workplace)
     #expect(await (try Self.backup(workplace, to: "backup")).wait().status == 0)
     var producer = Producer(daemon.web, key: workplace.producerKey)

@@ -5,11 +5,8 @@ import Testing
 /// A phone that is connected is told over the courier, and pushed only if it stays silent.
 @Suite(.serialized) struct CourierTests {
   @Test func aConnectedPhoneIsToldFirstAndPushedOnlyIfItIsSilent() async throws {
-    let workplace = try Workplace()
+    let (workplace, standin) = try await Workplace.withStandin(extra: "wake: { courierGrace: 2s }")
     defer { workplace.remove() }
-    let standin = try await Standin.start(in: workplace)
-    defer { standin.stop() }
-    try workplace.configure(extra: "wake: { courierGrace: 2s }")
     let daemon = try await RunningDaemon.start(in: workplace)
     var phone = Phone(
       daemon.web, user: "_abc", in: workplace, pushToken: String(repeating: "c0", count: 32))

@@ -63,11 +63,8 @@ import Testing
 
   /// A phone that fetches nothing after the crash is woken by what was pending before it.
   @Test func whatPendedBeforeTheKillWakesAfterIt() async throws {
-    let workplace = try Workplace()
+    let (workplace, standin) = try await Workplace.withStandin(window: "2s")
     defer { workplace.remove() }
-    let standin = try await Standin.start(in: workplace)
-    defer { standin.stop() }
-    try workplace.configure(window: "2s")
     var daemon = try await RunningDaemon.start(in: workplace)
     let phone = Phone(
       daemon.web, user: "_abc", in: workplace, pushToken: String(repeating: "cd", count: 32))

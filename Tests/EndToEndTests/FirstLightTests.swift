@@ -8,11 +8,8 @@ import Testing
   /// 1,000 changes in 5 zones within the window: at most 2 pushes a phone, every zone named, and
   /// catch-up gives exactly the net state, with small pages as with large ones (P2, P5–P8).
   @Test func aBurstBecomesOneWakeAndCatchUpIsWhole() async throws {
-    let workplace = try Workplace()
+    let (workplace, standin) = try await Workplace.withStandin()
     defer { workplace.remove() }
-    let standin = try await Standin.start(in: workplace)
-    defer { standin.stop() }
-    try workplace.configure()
     let daemon = try await RunningDaemon.start(in: workplace)
     let user = "_abc"
     var phones = ["aa01", "aa02", "aa03"].map {

@@ -38,11 +38,8 @@ import Testing
   private func serving(
     _ body: (RunningDaemon, Workplace) async throws -> Void
   ) async throws {
-    let workplace = try Workplace()
+    let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
-    let standin = try await Standin.start(in: workplace)
-    defer { standin.stop() }
-    try workplace.configure()
     let daemon = try await RunningDaemon.start(in: workplace)
     try await body(daemon, workplace)
     #expect(await daemon.stop().status == 0)

@@ -22,11 +22,8 @@ import Testing
   }
 
   @Test func aMissingNumberIsAGapUntilItComes() async throws {
-    let workplace = try Workplace()
+    let (workplace, _) = try await Workplace.withStandin(extra: "limits: { gapAfter: 1s }")
     defer { workplace.remove() }
-    let standin = try await Standin.start(in: workplace)
-    defer { standin.stop() }
-    try workplace.configure(extra: "limits: { gapAfter: 1s }")
     var daemon = try await RunningDaemon.start(in: workplace)
     var phone = Phone(
       daemon.web, user: "_abc", in: workplace, pushToken: String(repeating: "ab", count: 32))

@@ -13,11 +13,8 @@ import Testing
   /// to every partition. No caller is refused for good, memory stays bounded, a kill and a start in
   /// the middle work, and everything reaches every subscriber.
   @Test func largePublicChangesForManySubscribersStopNoCaller() async throws {
-    let workplace = try Workplace()
+    let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
-    let standin = try await Standin.start(in: workplace)
-    defer { standin.stop() }
-    try workplace.configure()
     var daemon = try await RunningDaemon.start(in: workplace)
     try await Self.subscribeAll(to: daemon)
     let larger = try await Self.post([Self.article("larger", bytes: 4 << 20)], to: daemon)
@@ -48,11 +45,9 @@ import Testing
   /// a kill all of them are there, or none. Two kills come as soon as the journal is written, one
   /// comes at any moment.
   @Test func aKillNeverLeavesAPartOfARequest() async throws {
-    let workplace = try Workplace()
+    let (workplace, _) = try await Workplace.withStandin(
+      extra: "limits: { eventsPerRequest: 10000, requestBodyBytes: 8MiB }")
     defer { workplace.remove() }
-    let standin = try await Standin.start(in: workplace)
-    defer { standin.stop() }
-    try workplace.configure(extra: "limits: { eventsPerRequest: 10000, requestBodyBytes: 8MiB }")
     let count = 9_000
     var daemon = try await RunningDaemon.start(in: workplace)
     for round in 1...3 {

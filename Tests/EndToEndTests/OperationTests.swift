@@ -5,11 +5,8 @@ import Testing
 @Suite(.serialized) struct OperationTests {
   /// A second daemon on the same store says so and touches nothing.
   @Test func aSecondDaemonIsRefused() async throws {
-    let workplace = try Workplace()
+    let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
-    let standin = try await Standin.start(in: workplace)
-    defer { standin.stop() }
-    try workplace.configure()
     let daemon = try await RunningDaemon.start(in: workplace)
     let second = try await Program.run(["serve", "--config", workplace.configPath], in: workplace)
     #expect(second.status == 1)
@@ -20,11 +17,8 @@ import Testing
 
   /// `status` of nothing exits 3; `check` of nonsense exits 78 and names the key.
   @Test func exitsMeanWhatTheContractSays() async throws {
-    let workplace = try Workplace()
+    let (workplace, _) = try await Workplace.withStandin(extra: "sever: {}")
     defer { workplace.remove() }
-    let standin = try await Standin.start(in: workplace)
-    defer { standin.stop() }
-    try workplace.configure(extra: "sever: {}")
     let status = try await Program.run(
       ["status", "--control", workplace.controlSocket], in: workplace)
     #expect(status.status == 3)
@@ -37,11 +31,8 @@ import Testing
 
   /// A load balancer sends a daemon that drains nothing more.
   @Test func aDrainedDaemonIsNotReady() async throws {
-    let workplace = try Workplace()
+    let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
-    let standin = try await Standin.start(in: workplace)
-    defer { standin.stop() }
-    try workplace.configure()
     let daemon = try await RunningDaemon.start(in: workplace)
     let drained = try await Program.run(
       ["drain", "--control", workplace.controlSocket], in: workplace)
@@ -54,11 +45,8 @@ import Testing
 
   /// A damaged store is named and left alone.
   @Test func aDamagedStoreIsRefused() async throws {
-    let workplace = try Workplace()
+    let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
-    let standin = try await Standin.start(in: workplace)
-    defer { standin.stop() }
-    try workplace.configure()
     try Data("this is no database, whatever its name says".utf8)
       .write(to: workplace.file("store/relay.db"))
     let ended = try await Program.run(["serve", "--config", workplace.configPath], in: workplace)
@@ -68,11 +56,8 @@ import Testing
 
   /// A store copied back from yesterday: tokens of the lost history expire, and clients arrive.
   @Test func aRestoredCopyExpiresWhatItLost() async throws {
-    let workplace = try Workplace()
+    let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
-    let standin = try await Standin.start(in: workplace)
-    defer { standin.stop() }
-    try workplace.configure()
     var daemon = try await RunningDaemon.start(in: workplace)
     var phone = Phone(
       daemon.web, user: "_abc", in: workplace, pushToken: String(repeating: "ef", count: 32))

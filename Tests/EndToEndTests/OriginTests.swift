@@ -20,11 +20,8 @@ import Testing
   }
 
   @Test func listedPagesMayAskUntilAReloadTakesTheirOriginAway() async throws {
-    let workplace = try Workplace()
+    let (workplace, _) = try await Workplace.withStandin(environment: "origins: [\"\(Self.app)\"]")
     defer { workplace.remove() }
-    let standin = try await Standin.start(in: workplace)
-    defer { standin.stop() }
-    try workplace.configure(environment: "origins: [\"\(Self.app)\"]")
     let daemon = try await RunningDaemon.start(in: workplace)
     let token = UserToken.make(user: "_abc", secret: workplace.userSecret)
     let preflight = try await Self.ask(daemon, "OPTIONS", from: Self.app)

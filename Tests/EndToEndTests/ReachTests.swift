@@ -11,11 +11,8 @@ import Testing
 
   /// A public change fires the queries whose filters pass, as an alert with everything `ck` needs.
   @Test func aPublicChangeAlertsWhoeverAskedForIt() async throws {
-    let workplace = try Workplace()
+    let (workplace, standin) = try await Workplace.withStandin(window: "0ms")
     defer { workplace.remove() }
-    let standin = try await Standin.start(in: workplace)
-    defer { standin.stop() }
-    try workplace.configure(window: "0ms")
     let daemon = try await RunningDaemon.start(in: workplace)
     let fan = Phone(
       daemon.web, user: "_fan", in: workplace, pushToken: String(repeating: "fa", count: 32))
@@ -75,11 +72,8 @@ import Testing
   /// A participant is told of a shared zone from the grant on, reads it whole, and loses it with
   /// the revocation (P9).
   @Test func aSharedZoneIsSeenFromGrantToRevocation() async throws {
-    let workplace = try Workplace()
+    let (workplace, standin) = try await Workplace.withStandin(window: "0ms")
     defer { workplace.remove() }
-    let standin = try await Standin.start(in: workplace)
-    defer { standin.stop() }
-    try workplace.configure(window: "0ms")
     let daemon = try await RunningDaemon.start(in: workplace)
     let guest = Phone(
       daemon.web, user: "_guest", in: workplace, pushToken: String(repeating: "9e", count: 32))

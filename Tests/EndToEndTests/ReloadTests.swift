@@ -48,11 +48,8 @@ import Testing
   /// Containers come and go, producers change, a bad file changes nothing; meanwhile everybody who
   /// asks on a kept connection is answered.
   @Test func aReloadUnderLoadDropsNobody() async throws {
-    let workplace = try Workplace()
+    let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
-    let standin = try await Standin.start(in: workplace)
-    defer { standin.stop() }
-    try workplace.configure()
     let daemon = try await RunningDaemon.start(in: workplace)
     let (web, key) = (daemon.web, workplace.producerKey)
     let good = try Self.config(workplace)
@@ -119,11 +116,8 @@ import Testing
 
   /// systemd is told of each reload and of its end, also of one that failed.
   @Test func systemdHearsOfIt() async throws {
-    let workplace = try Workplace()
+    let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
-    let standin = try await Standin.start(in: workplace)
-    defer { standin.stop() }
-    try workplace.configure()
     let mailbox = try Mailbox(workplace.file("notify").path)
     let program = try Program(
       [
@@ -144,11 +138,9 @@ import Testing
 
   /// Budgets count at once, and a lane that rested under the old one is woken.
   @Test func aLargerBudgetWakesWhoWaits() async throws {
-    let workplace = try Workplace()
+    let (workplace, standin) = try await Workplace.withStandin(
+      window: "0s", extra: "budget: { background: { max: 1, per: 1h } }")
     defer { workplace.remove() }
-    let standin = try await Standin.start(in: workplace)
-    defer { standin.stop() }
-    try workplace.configure(window: "0s", extra: "budget: { background: { max: 1, per: 1h } }")
     let daemon = try await RunningDaemon.start(in: workplace)
     let token = String(repeating: "ab", count: 32)
     let phone = Phone(daemon.web, user: "_abc", in: workplace, pushToken: token)

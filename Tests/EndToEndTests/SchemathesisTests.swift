@@ -18,11 +18,8 @@ import Testing
       print("skipped: schemathesis: it is not installed; `make schemathesis` needs PyPI")
       return
     }
-    let workplace = try Workplace()
+    let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
-    let standin = try await Standin.start(in: workplace)
-    defer { standin.stop() }
-    try workplace.configure()
     let daemon = try await RunningDaemon.start(in: workplace)
     try await Self.fill(daemon)
     try Self.configure(in: workplace)

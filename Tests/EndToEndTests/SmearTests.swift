@@ -10,11 +10,8 @@ import Testing
 
   /// The pushes' arrival is a straight line, and who is woken earlier is told what to wait for.
   @Test func aPublicChangeWakesItsSubscribersAtTheRateAndOthersSayWhatToWaitFor() async throws {
-    let workplace = try Workplace()
+    let (workplace, standin) = try await Workplace.withStandin(extra: Self.smearing)
     defer { workplace.remove() }
-    let standin = try await Standin.start(in: workplace)
-    defer { standin.stop() }
-    try workplace.configure(extra: Self.smearing)
     try await Self.settle(in: workplace)
     let daemon = try await RunningDaemon.start(in: workplace)
 
@@ -45,11 +42,8 @@ import Testing
   }
 
   @Test func aKillInTheMiddleWakesThoseWhoWaitedAtTheRate() async throws {
-    let workplace = try Workplace()
+    let (workplace, standin) = try await Workplace.withStandin(extra: Self.smearing)
     defer { workplace.remove() }
-    let standin = try await Standin.start(in: workplace)
-    defer { standin.stop() }
-    try workplace.configure(extra: Self.smearing)
     try await Self.settle(in: workplace)
     var daemon = try await RunningDaemon.start(in: workplace)
     #expect(try await Readership.publish("A1", to: daemon).status == 202)

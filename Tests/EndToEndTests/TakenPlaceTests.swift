@@ -17,11 +17,8 @@ import Testing
 
   /// What was acknowledged outlives the start that failed.
   @Test func theAPIsPort() async throws {
-    let workplace = try Workplace()
+    let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
-    let standin = try await Standin.start(in: workplace)
-    defer { standin.stop() }
-    try workplace.configure()
     var daemon = try await RunningDaemon.start(in: workplace)
     var producer = Producer(daemon.web, key: workplace.producerKey)
     let event = producer.event("created", record: "A", zone: "Z", user: "_abc")
@@ -54,11 +51,8 @@ import Testing
   }
 
   @Test func theControlSocketsPath() async throws {
-    let workplace = try Workplace()
+    let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
-    let standin = try await Standin.start(in: workplace)
-    defer { standin.stop() }
-    try workplace.configure()
     try Data("a file".utf8).write(to: workplace.file("control.sock"))
     try await Self.expectRefusal(workplace.controlSocket, in: workplace)
   }

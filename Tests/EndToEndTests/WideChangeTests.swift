@@ -11,11 +11,8 @@ import Testing
 
   /// P1: answered at once, told in slices; a kill among them loses none and doubles none.
   @Test func aKillAmongTheSlicesOfAPublicChangeLosesNoSubscriber() async throws {
-    let workplace = try Workplace()
+    let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
-    let standin = try await Standin.start(in: workplace)
-    defer { standin.stop() }
-    try workplace.configure()
     try await Readership(count: Self.subscribers).settle(in: workplace.file("store"))
 
     var daemon = try await RunningDaemon.start(in: workplace)
