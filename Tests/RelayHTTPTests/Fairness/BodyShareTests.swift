@@ -84,8 +84,6 @@ import Testing
   }
 
   /// So one user cannot be all readers that may wait.
-  ///
-  /// Fixed limit: waitingReaders of a user
   @Test func `one user has a share of the requests under way`() async throws {
     let tokens = [try await Rig.token(for: "_abc"), try await Rig.token(for: "_other")]
     let limits = Self.limits(inFlight: 320_000)

@@ -129,6 +129,28 @@ import Testing
     _ = try fairness.take(Self.facts, for: .user(Rig.scope, UserID("_b")))
   }
 
+  /// Fixed limit: waitingReaders of a user, or of a producer
+  @Test(
+    arguments: [
+      CallerID.user(Rig.scope, UserID("_a")), .producer(Rig.scope, "records-1"),
+    ], [(underWay: 15, isRefused: false), (16, false), (17, true)])
+  func `a caller has a share of the requests under way`(
+    caller: CallerID, last: (underWay: Int, isRefused: Bool)
+  ) throws {
+    var limits = HTTPLimits()
+    limits.waitingReaders = 256
+    let fairness = Fairness(limits)
+    var places = try (1..<last.underWay).map { _ in try fairness.begin(for: caller) }
+    if last.isRefused {
+      let refusal = #expect(throws: WireError.self) { try fairness.begin(for: caller) }
+      #expect(refusal?.code == .throttled && refusal?.retryAfterSeconds == 1)
+    } else {
+      places.append(try fairness.begin(for: caller))
+    }
+    places.append(try fairness.begin(for: .user(Rig.scope, UserID("_b"))))
+    #expect(fairness.requestsUnderWay == places.count)
+  }
+
   /// A share is never less than one request may need.
   @Test func `a small bound leaves each caller room for one request`() {
     var limits = HTTPLimits()
