@@ -19,7 +19,7 @@ package struct Forwarding: Sendable {
     }
   }
 
-  /// What may go now.
+  /// What may go now, the rows of one message side by side.
   ///
   /// - Parameter fanOuts: how many more a partition may have.
   package mutating func take(room fanOuts: (PartitionID) -> Int) -> [OutboxRow] {
@@ -40,7 +40,7 @@ package struct Forwarding: Sendable {
       }
       if waiting[target]?.isEmpty == true { waiting[target] = nil }
     }
-    return rows
+    return rows.sorted { ($0.source, $0.key.serial) < ($1.source, $1.key.serial) }
   }
 
   /// The target has stepped it.

@@ -30,14 +30,22 @@ extension EngineLoop {
     guard !forwarding.isEmpty else { return }
     var room: [PartitionID: Int] = [:]
     for id in PartitionID.all { room[id] = relay.fanOutRoom(in: id) }
+    var targets: [GroupCommit.Waiting] = []
+    var last: Forwarded.Message?
     for row in forwarding.take(room: { room[$0] ?? 0 }) {
+      if row.message != last {
+        commit.add(message: targets)
+        targets = []
+      }
+      last = row.message
       let forwarded = Forwarded(
         source: row.source, serial: row.key.serial, message: row.message)
-      commit.add(
+      targets.append(
         GroupCommit.Waiting(
           partition: row.key.target, fact: .forwarded(forwarded),
           origin: .forward(row.key, from: row.source)))
     }
+    commit.add(message: targets)
   }
 
   mutating func commitFailed(_ error: StoreError, at now: Instant) throws {

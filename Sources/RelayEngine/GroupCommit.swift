@@ -41,7 +41,8 @@ struct GroupCommit: Sendable {
     var bytes = 2 << 20
   }
 
-  /// Facts that are committed together: one request's for one partition, or one of our own.
+  /// Facts that are committed together: one request's for one partition, one of our own, or one
+  /// message to several partitions.
   private struct Unit: Sendable {
     let facts: [Waiting]
     let bytes: Int
@@ -52,6 +53,27 @@ struct GroupCommit: Sendable {
       self.facts = facts
       self.need = need
       bytes = facts.reduce(0) { $0 + $1.fact.footprint }
+    }
+
+    /// The journal holds the message once.
+    init(message facts: [Waiting]) {
+      self.facts = facts
+      need = .none
+      let first = facts.first?.fact.footprint ?? 0
+      bytes = first + max(0, facts.count - 1) * Fact.tick.footprint
+    }
+
+    /// Each partition's, in the order of the facts.
+    func durable(_ placed: ArraySlice<Placed>) -> [Durable] {
+      var parts: [Durable] = []
+      var rest = placed
+      while let partition = rest.first?.entry.partition {
+        let part = rest.prefix { $0.entry.partition == partition }
+        parts.append(Durable(facts: Array(part)))
+        rest.removeFirst(part.count)
+      }
+      if !parts.isEmpty { parts[parts.count - 1].need = need }
+      return parts
     }
   }
 
@@ -86,10 +108,19 @@ struct GroupCommit: Sendable {
   ///   - need: what is kept free for what they lead to, until they are stepped.
   mutating func add(_ facts: [Waiting], of submitter: Submitter, need: ForwardNeed = .none) {
     guard !facts.isEmpty else { return }
-    let unit = Unit(facts, need: need)
-    let size = Turns<Unit>.Size(facts: facts.count, bytes: unit.bytes)
+    add(Unit(facts, need: need), of: submitter)
+  }
+
+  /// One message on its way to its targets: these share its bytes in the journal.
+  mutating func add(message facts: [Waiting]) {
+    guard !facts.isEmpty else { return }
+    add(Unit(message: facts), of: .relay)
+  }
+
+  private mutating func add(_ unit: Unit, of submitter: Submitter) {
+    let size = Turns<Unit>.Size(facts: unit.facts.count, bytes: unit.bytes)
     waiting.append(unit, size, of: submitter)
-    reserved += need
+    reserved += unit.need
   }
 
   /// What waits now comes before all that is added later, by any submitter.
@@ -139,7 +170,7 @@ struct GroupCommit: Sendable {
     var first = 0
     for unit in underWay {
       let end = first + unit.facts.count
-      durable.append(Durable(facts: Array(placed[first..<end]), need: unit.need))
+      durable += unit.durable(placed[first..<end])
       first = end
     }
     (underWay, placed) = ([], [])
@@ -193,6 +224,10 @@ struct GroupCommit: Sendable {
       return .divided
     }
     guard let unit = underWay.first, let item = unit.facts.first else { return .divided }
+    if item.ticket == nil, unit.facts.count > 1 {
+      first.prepend(contentsOf: unit.facts.map { Unit([$0]) })
+      return .divided
+    }
     reserved -= unit.need
     return item.ticket.map { .request($0) } ?? .own(item)
   }

@@ -57,8 +57,9 @@ extension SQLiteStore {
     for row in cut.members { try tables.save(row) }
     try tables.save(cut.remembered)
     try tables.forget(through: cut.forgotten)
-    for row in cut.outbox { try tables.save(row) }
-    for key in cut.delivered { try tables.remove(key) }
+    let outbox = OutboxTable(database: database, source: cut.id)
+    try outbox.append(cut.outbox)
+    try outbox.remove(cut.delivered)
     for item in cut.heard { try tables.save(item) }
     for row in cut.numbers { try tables.save(row) }
     if let isProven = cut.isRestoreProven { try tables.proveRestore(isProven) }
@@ -68,19 +69,10 @@ extension SQLiteStore {
     for row in cut.interests { try tables.save(row) }
     for badge in cut.badges { try tables.save(badge) }
     try FeedbackTable(database: database).append(cut.feedback, at: at, limits: limits)
-    return try fold(cut, devices: DeviceWriter(database: database, partition: cut.id), tables)
-  }
-
-  private static func fold(
-    _ cut: PartitionCut, devices: DeviceWriter, _ tables: TableWriter
-  ) throws -> [OutboxRow] {
-    var made: [OutboxRow] = []
     for key in cut.devicesRemoved { try tables.remove(key) }
-    for row in cut.devices {
-      guard let message = try devices.save(row) else { continue }
-      try tables.save(message)
-      made.append(message)
-    }
-    return made
+    let devices = DeviceWriter(database: database, partition: cut.id)
+    let displaced = try cut.devices.compactMap { try devices.save($0) }
+    try outbox.append(displaced)
+    return displaced
   }
 }

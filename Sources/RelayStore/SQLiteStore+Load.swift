@@ -36,7 +36,7 @@ struct TableReader {
     tables.remembered = try rows("SELECT items FROM remembered WHERE partition = ? ORDER BY last")
       .flatMap { try RememberedList(blob: [UInt8]($0[0] as Data)).items }
       .filter { $0.ordinal > forgotten }
-    tables.outbox = try outbox()
+    tables.outbox = try OutboxTable(database: database, source: partition).all()
     tables.heard = try rows("SELECT source, serial FROM heard WHERE partition = ? ORDER BY source")
       .map { Heard(source: try PartitionID(column: $0[0]), serial: Position(column: $0[1])) }
     tables.fanOuts = try fanOuts()
@@ -68,18 +68,6 @@ struct TableReader {
     try rows("SELECT key, serial FROM members WHERE partition = ? ORDER BY serial").map { row in
       var reader = StoreKeyReader(row[0] as Data)
       return MemberRow(key: try reader.grant(), serial: Position(column: row[1]))
-    }
-  }
-
-  private func outbox() throws -> [OutboxRow] {
-    try rows(
-      "SELECT target, serial, message FROM outbox WHERE source = ? ORDER BY serial, target"
-    ).map { row in
-      OutboxRow(
-        source: partition,
-        key: OutboxRow.Key(
-          target: try PartitionID(column: row[0]), serial: Position(column: row[1])),
-        message: try Forwarded.Message(blob: [UInt8](row[2] as Data)))
     }
   }
 

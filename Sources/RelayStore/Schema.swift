@@ -202,13 +202,23 @@ enum Schema {
       items BLOB NOT NULL,
       UNIQUE (partition, last)
     ) STRICT;
+    -- A message to other partitions; `targets` has a bit for each. The first one's serial is
+    -- `serial`, and those of the others follow it.
     CREATE TABLE outbox (
       source INTEGER NOT NULL,
       serial INTEGER NOT NULL,
-      target INTEGER NOT NULL,
+      targets INTEGER NOT NULL,
       message BLOB NOT NULL,
-      UNIQUE (source, serial, target)
+      UNIQUE (source, serial, targets)
     ) STRICT;
+    -- Where some targets have it: those that wait. The message may be large, and stays as it is.
+    CREATE TABLE outbox_waiting (
+      source INTEGER NOT NULL,
+      serial INTEGER NOT NULL,
+      targets INTEGER NOT NULL,
+      waiting INTEGER NOT NULL,
+      PRIMARY KEY (source, serial, targets)
+    ) STRICT, WITHOUT ROWID;
     CREATE TABLE heard (
       partition INTEGER NOT NULL,
       source INTEGER NOT NULL,

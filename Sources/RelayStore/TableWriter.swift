@@ -73,21 +73,6 @@ struct TableWriter {
       "DELETE FROM remembered WHERE partition = ? AND last <= ?", [number, ordinal.column])
   }
 
-  func save(_ row: OutboxRow) throws {
-    try run(
-      "INSERT OR IGNORE INTO outbox (source, serial, target, message) VALUES (?, ?, ?, ?)",
-      [
-        Int(row.source.number), row.key.serial.column, Int(row.key.target.number),
-        Data(row.message.blob),
-      ])
-  }
-
-  func remove(_ key: OutboxRow.Key) throws {
-    try run(
-      "DELETE FROM outbox WHERE source = ? AND serial = ? AND target = ?",
-      [number, key.serial.column, Int(key.target.number)])
-  }
-
   func save(_ heard: Heard) throws {
     try run(
       """

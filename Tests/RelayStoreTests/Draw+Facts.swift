@@ -51,6 +51,18 @@ extension Draw {
     }
   }
 
+  mutating func message(ofBytes count: Int) -> Forwarded.Message {
+    var interest = interest()
+    interest.fields = .named([String(repeating: "x", count: count)])
+    return .interests([interest])
+  }
+
+  mutating func forwarded(_ message: Forwarded.Message, to target: PartitionID) -> JournalEntry {
+    JournalEntry(
+      partition: target, ordinal: ordinal(), at: instant(),
+      fact: .forwarded(Forwarded(source: partition(), serial: position(), message: message)))
+  }
+
   mutating func interest() -> Interest {
     let names = list(3) { $0.text() }
     return Interest(

@@ -2,8 +2,13 @@ package import RelayCore
 
 /// One group commit as the journal keeps it. Each entry is framed by its length, so that one
 /// partition's entries are read without decoding those of the others.
+///
+/// A message to many partitions is written once: the entries that follow it and carry the same one
+/// only say so. A public record of 1 MiB would else be written 64 times.
 package enum JournalRow {
   package static let version: UInt8 = 1
+  /// Begins an entry that carries the message of the entry before; no fact begins with it.
+  private static let repeated: UInt8 = 255
 
   /// Where one entry of a row belongs.
   package struct Mark: Hashable, Sendable {
@@ -20,11 +25,24 @@ package enum JournalRow {
     var writer = ByteWriter(capacity: 16 + entries.count * 256)
     writer.byte(version)
     writer.count(entries.count)
+    var last: Forwarded.Message?
     for entry in entries {
       writer.value(entry.partition)
       writer.value(entry.ordinal)
       writer.value(entry.at)
-      writer.frame { $0.value(entry.fact) }
+      guard case .forwarded(let forwarded) = entry.fact else {
+        last = nil
+        writer.frame { $0.value(entry.fact) }
+        continue
+      }
+      let isRepeated = forwarded.message == last
+      last = forwarded.message
+      writer.frame { writer in
+        guard isRepeated else { return writer.value(entry.fact) }
+        writer.byte(repeated)
+        writer.value(forwarded.source)
+        writer.value(forwarded.serial)
+      }
     }
     return writer.bytes
   }
@@ -34,15 +52,47 @@ package enum JournalRow {
     in blob: [UInt8], where isWanted: (Mark) -> Bool
   ) throws(CodingFailure) -> [JournalEntry] {
     var entries: [JournalEntry] = []
+    var last = LastMessage()
     try read(blob) { mark, at, length, reader throws(CodingFailure) in
+      var ahead = reader
+      let isRepeated = length > 0 ? try ahead.byte("JournalRow") == repeated : false
+      if !isRepeated { last = LastMessage(at: reader) }
       guard isWanted(mark) else { return try reader.skip(length, "JournalRow") }
       let end = reader.offset + length
-      let fact = try Fact(from: &reader)
+      let fact: Fact
+      if isRepeated {
+        reader = ahead
+        fact = .forwarded(
+          Forwarded(
+            source: try reader.value(), serial: try reader.value(),
+            message: try last.message(at: reader)))
+      } else {
+        fact = try Fact(from: &reader)
+        if case .forwarded(let forwarded) = fact { last.known = forwarded.message }
+      }
       guard reader.offset == end else { throw reader.failure(.trailing, "JournalRow") }
       entries.append(
         JournalEntry(partition: mark.partition, ordinal: mark.ordinal, at: at, fact: fact))
     }
     return entries
+  }
+
+  /// The message of the last entry that is written whole, decoded when it is asked for: it may be
+  /// another partition's.
+  private struct LastMessage {
+    var place: ByteReader?
+    var known: Forwarded.Message?
+
+    init(at place: ByteReader? = nil) { self.place = place }
+
+    mutating func message(at reader: ByteReader) throws(CodingFailure) -> Forwarded.Message {
+      if let known { return known }
+      guard var place, case .forwarded(let forwarded) = try Fact(from: &place) else {
+        throw reader.failure(.number(UInt64(JournalRow.repeated)), "JournalRow")
+      }
+      known = forwarded.message
+      return forwarded.message
+    }
   }
 
   /// Where the entries of a row belong, without decoding them.

@@ -148,25 +148,6 @@ import Testing
     #expect(try await again.read(again.feed).hasGap == false)
   }
 
-  @Test(arguments: StoreKind.allCases)
-  func `forwarded messages stay until delivered, and what was heard only rises`(
-    kind: StoreKind
-  ) async throws {
-    var bench = try await Bench.fresh(kind)
-    _ = bench.next()
-    let rows = [
-      bench.message(to: PartitionID(3), serial: 1), bench.message(to: PartitionID(9), serial: 1),
-    ]
-    try await bench.fold { $0.outbox = rows }
-    try await bench.fold { $0.outbox = rows }
-    try await bench.fold { $0.heard = [Heard(source: PartitionID(5), serial: Position(bits: 90))] }
-    try await bench.fold { $0.heard = [Heard(source: PartitionID(5), serial: Position(bits: 40))] }
-    try await bench.fold { $0.delivered = [rows[0].key] }
-    let tables = try await bench.store.load(bench.lease(of: bench.home))
-    #expect(tables.outbox == [rows[1]])
-    #expect(tables.heard == [Heard(source: PartitionID(5), serial: Position(bits: 90))])
-  }
-
   /// Limit: limits.notificationsPerUser
   @Test(arguments: StoreKind.allCases, [(count: 4, kept: 4), (5, 5), (6, 5)])
   func `a user's feed keeps so many notifications, and says what went`(

@@ -43,6 +43,27 @@ import Testing
         == entries.map { JournalRow.Mark(partition: $0.partition, ordinal: $0.ordinal) })
   }
 
+  /// A message of 100 KB for all partitions takes its bytes once, and each partition finds it.
+  @Test func `a message to many partitions is in a journal row once`() throws {
+    var draw = Draw(seed: 1)
+    let (large, small) = (draw.message(ofBytes: 100_000), draw.message(ofBytes: 10))
+    var entries = PartitionID.all.map { target in
+      draw.forwarded(target.number == 63 ? small : large, to: target)
+    }
+    entries.insert(
+      JournalEntry(
+        partition: PartitionID(5), ordinal: Ordinal(1), at: draw.instant(),
+        fact: .tick), at: 40)
+    let blob = JournalRow.blob(of: entries)
+    #expect(blob.count < 210_000, "the tick divides them: it is written once more behind it")
+    #expect(try JournalRow.entries(in: blob) { _ in true } == entries)
+    for target in PartitionID.all {
+      #expect(
+        try JournalRow.entries(in: blob) { $0.partition == target }
+          == entries.filter { $0.partition == target })
+    }
+  }
+
   /// Bounds in bytes hold for what is written: a fact's footprint is never below it.
   @Test(arguments: 0..<200)
   func `a fact never takes more in the journal than its footprint`(seed: UInt64) {
@@ -67,6 +88,7 @@ import Testing
     refuse(draw.message().blob) { _ = try Forwarded.Message(blob: $0) }
     refuse(draw.fanOut().blob) { _ = try FanOut(blob: $0) }
     refuse(row(&draw)) { _ = try JournalRow.entries(in: $0) { _ in true } }
+    refuse(rowOfOneMessage(&draw)) { _ = try JournalRow.entries(in: $0) { _ in true } }
     refuse(draw.numbers().blob) { _ = try ZoneNumbers(blob: $0) }
     refuse(draw.feedback().blob) { _ = try Feedback(blob: $0) }
   }
@@ -76,7 +98,8 @@ import Testing
   func `flipped bits never crash a reader`(seed: UInt64) {
     var draw = Draw(seed: seed)
     var rejected = 0
-    for blob in [draw.lane().blob, draw.message().blob, draw.fanOut().blob, row(&draw)] {
+    let rows = [row(&draw), rowOfOneMessage(&draw)]
+    for blob in [draw.lane().blob, draw.message().blob, draw.fanOut().blob] + rows {
       for index in blob.indices {
         var bytes = blob
         bytes[index] ^= 1 << UInt8(draw.number(0..<8))
@@ -178,6 +201,11 @@ import Testing
         fact: draw.fact())
     }
     return JournalRow.blob(of: entries)
+  }
+
+  private func rowOfOneMessage(_ draw: inout Draw) -> [UInt8] {
+    let message = draw.message()
+    return JournalRow.blob(of: [3, 9].map { draw.forwarded(message, to: PartitionID($0)) })
   }
 
   private func survives<Value: ByteCoded & Equatable>(_ value: Value) throws {

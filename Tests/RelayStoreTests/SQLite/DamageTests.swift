@@ -19,7 +19,7 @@ import Testing
     "UPDATE eras SET first = -1 WHERE partition = 3",
     "INSERT INTO heard VALUES (3, 256, 1)",
     "INSERT INTO heard VALUES (3, -1, 1)",
-    "INSERT INTO outbox VALUES (3, 1, 64, x'0103')",
+    "INSERT INTO outbox VALUES (3, 1, 0, x'0103')",
     "INSERT INTO interests VALUES (3, x'63000002', 1, x'54', 300, x'0101')",
     "INSERT INTO sqlite_sequence VALUES ('feedback', -1)",
     "INSERT INTO feedback_scopes VALUES (x'63000002', 0, 0, -1)",
