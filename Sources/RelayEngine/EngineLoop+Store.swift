@@ -4,13 +4,19 @@ import RelayCore
 extension EngineLoop {
   /// Hands the next group to the journal, if none is under way.
   mutating func startCommit(at now: Instant) {
-    guard let entries = commit.next(at: now, isSparing: isCutLarge) else { return }
+    guard let entries = commit.next(at: now, room: roomInCut) else { return }
     commits.start(entries)
   }
 
-  /// Folding what waits for the next cut takes about a tenth of a second, and a reader, an answer
-  /// or a slice waits for it.
-  private var isCutLarge: Bool { isFoldAwaited && relay.uncutEntries >= Slices.entriesMax }
+  /// Entries that wait for the next cut while a reader waits for it; with more, those who have had
+  /// a turn since the last cut wait for it. A fold of them takes some forty milliseconds, and a
+  /// reader may wait for two. A request's facts are never divided: it may bring a thousand more.
+  private static let entriesMax = 1_000
+
+  /// Facts that may be journalled before the next cut, each of them counted as one entry.
+  private var roomInCut: Int {
+    isFoldAwaited ? Self.entriesMax - relay.uncutEntries - stepping.count : .max
+  }
 
   /// A reader, an answer or a slice waits for a fold.
   var isFoldAwaited: Bool {

@@ -126,20 +126,21 @@ struct GroupCommit: Sendable {
   /// What waits now comes before all that is added later, by any submitter.
   mutating func putFirst() { first += waiting.removeAll() }
 
-  /// A cut was taken: see `isSparing`.
+  /// A cut was taken: each may have a turn again, see `next`.
   mutating func cut() { waiting.cut() }
 
   /// The next commit, if none is under way and something waits.
   ///
-  /// - Parameter isSparing: much waits for the next cut already. Those who have had a turn since
-  ///   the last one wait for it, so that it stays small for those who wait for its fold.
-  mutating func next(at now: Instant, isSparing: Bool = false) -> [JournalEntry]? {
+  /// - Parameter room: facts that there is room for before the next cut. Beyond them those who have
+  ///   had a turn since the last cut wait for it, so that it stays small for those who wait for its
+  ///   fold.
+  mutating func next(at now: Instant, room: Int = .max) -> [JournalEntry]? {
     guard underWay.isEmpty, !first.isEmpty || !waiting.isEmpty else { return nil }
     if let retryAt, now < retryAt { return nil }
     retryAt = nil
     var left = current
     var next = last
-    while let unit = first.first ?? waiting.next(isSparing: isSparing) {
+    while let unit = first.first ?? waiting.next(isSparing: placed.count >= room) {
       let fits = unit.facts.count <= left.facts && unit.bytes <= left.bytes
       guard fits || underWay.isEmpty else { break }
       if first.isEmpty { waiting.removeNext() } else { first.removeFirst() }

@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// Reading a large body takes a thread for tens of milliseconds, and there are only as many threads
-/// as cores. Half of them read large bodies, the others stay free for what is short; callers whose
-/// large bodies wait take turns.
+/// Reading a large body takes a thread for tens of milliseconds, and requests share as many threads
+/// as there are cores. Large bodies have threads of their own, half as many, so that the others stay
+/// free for what is short; callers whose large bodies wait take turns.
 final class ReadingTurns: Sendable {
   private struct State {
     var running = 0
@@ -14,6 +14,7 @@ final class ReadingTurns: Sendable {
 
   private let atOnce: Int
   private let largeBytes: Int
+  private let threads: ReadingThreads
   private let state = Mutex(State())
 
   /// - Parameters:
@@ -25,6 +26,7 @@ final class ReadingTurns: Sendable {
   ) {
     self.atOnce = atOnce
     self.largeBytes = largeBytes
+    threads = ReadingThreads(count: atOnce)
   }
 
   /// Large bodies that wait for their turn: as many as bodies in flight at most.
@@ -37,7 +39,7 @@ final class ReadingTurns: Sendable {
     guard bytes >= largeBytes else { return try work() }
     await enter(caller)
     defer { leave() }
-    return try work()
+    return try await withTaskExecutorPreference(threads) { try work() }
   }
 
   private func enter(_ caller: CallerID) async {

@@ -59,6 +59,18 @@ import Testing
     #expect(turns.waiting == 0)
   }
 
+  @Test func `a large body is read on a thread of lower priority, a small one at once`() async throws
+  {
+    func niceness() -> Int32 { getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) }
+    let turns = ReadingTurns(atOnce: 2, largeBytes: 100)
+    let own = niceness()
+    let small = try await turns.read(99, of: Self.user("_a")) { niceness() }
+    let large = try await turns.read(100, of: Self.user("_a")) { niceness() }
+    #expect(small == own)
+    #expect(large == min(19, own + ReadingThreads.niceness))
+    #expect(niceness() == own, "what follows is done where it was before")
+  }
+
   @Test func `a body that cannot be read gives its turn to the next`() async throws {
     struct Wrong: Error {}
     let turns = ReadingTurns(atOnce: 1, largeBytes: 100)
