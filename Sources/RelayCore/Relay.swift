@@ -55,6 +55,11 @@ package struct Relay: ~Copyable {
     return count
   }
 
+  /// Partitions that bring at least so many entries into feeds with the next cut.
+  package func partitions(withUncut entries: Int) -> Set<PartitionID> {
+    Set(partitions.indices.filter { partitions[$0].uncut >= entries }.map { PartitionID($0) })
+  }
+
   func isAwaitingFold(_ id: PartitionID) -> Bool {
     !partitions[Int(id.number)].awaitingFold.isEmpty
   }

@@ -24,6 +24,15 @@ extension EngineLoop {
       || stepping.isAwaitingCut
   }
 
+  /// Partitions that are not in the cut that is taken now.
+  mutating func leftOut() -> Set<PartitionID> {
+    let torn = stepping.torn
+    guard isFoldAwaited, !isStopping else { return torn }
+    let large = relay.partitions(withUncut: CutTurns.entries).subtracting(torn)
+    return torn.union(
+      cutTurns.next(large: large) { relay.isDirty(besides: torn.union($0)) })
+  }
+
   /// The next slice of a wide change, if folds have kept up. None begins when the daemon stops: the
   /// next life goes on with it.
   mutating func startSlice() {

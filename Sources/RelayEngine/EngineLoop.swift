@@ -9,6 +9,7 @@ struct EngineLoop: ~Copyable {
   var commit: GroupCommit
   var stepping = Stepping()
   var schedule = FoldSchedule()
+  var cutTurns = CutTurns()
   var settling = Settling()
   var forwarding = Forwarding()
   var slices = Slices()
@@ -170,12 +171,12 @@ struct EngineLoop: ~Copyable {
         return .never
       }
       hasTrimmed = false
-      let torn = stepping.torn
-      let cut = relay.cut(at: now, without: torn)
+      let left = leftOut()
+      let cut = relay.cut(at: now, without: left)
       self.cut = cut
-      tally.inCut = tally.unfolded - stepping.cut()
-      visibility.cut(without: torn)
-      settling.cut(without: torn)
+      tally.inCut = tally.unfolded - stepping.cut(without: left)
+      visibility.cut(without: left)
+      settling.cut(without: left)
       commit.cut()
       folds.start(.fold(cut))
       return .never

@@ -106,17 +106,18 @@ struct Stepping: Sendable {
     if isReady { turns.append(number) }
   }
 
-  /// A cut without what is `torn` was taken.
+  /// A cut was taken.
   ///
+  /// - Parameter left: partitions that it does not hold, among them all that are `torn`.
   /// - Returns: durable facts that it does not hold.
-  mutating func cut() -> Int {
-    var left = count
+  mutating func cut(without left: Set<PartitionID>) -> Int {
+    var facts = count
     for number in lines.indices {
-      let isTorn = lines[number].isTorn
-      if isTorn { left += lines[number].uncut } else { lines[number].uncut = 0 }
-      change(number) { $0.isOwedCut = isTorn }
+      let isLeft = left.contains(PartitionID(number))
+      if isLeft { facts += lines[number].uncut } else { lines[number].uncut = 0 }
+      change(number) { $0.isOwedCut = isLeft }
     }
-    return left
+    return facts
   }
 
   /// No cut can be made durable now: what waits for one goes on.

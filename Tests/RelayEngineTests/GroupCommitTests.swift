@@ -57,6 +57,48 @@ import Testing
     #expect(commit.next(at: now + .seconds(1))?.map(\.ordinal) == [Ordinal(1)])
   }
 
+  /// The journal holds a message once, however many targets it has: so it counts, and its targets
+  /// stay together. Each of them is stepped by itself.
+  @Test func aMessageToManyTargetsCountsOnce() {
+    let text = String(repeating: "x", count: 1_000_000)
+    var commit = GroupCommit(
+      last: [Ordinal](repeating: .zero, count: PartitionID.count),
+      bounds: GroupCommit.Bounds(facts: 1_000, bytes: 1_100_000))
+    commit.add(message: message(text))
+    #expect(commit.next(at: now)?.count == PartitionID.count)
+    let durable = commit.committed()
+    #expect(durable.map { $0.facts.map(\.entry.partition) } == PartitionID.all.map { [$0] })
+    #expect(commit.isIdle)
+  }
+
+  /// A store that does not take all targets of a message together takes them one after the other.
+  @Test func aMessageThatIsRefusedForItsSizeIsDividedByTargets() {
+    var commit = GroupCommit(last: [Ordinal](repeating: .zero, count: PartitionID.count))
+    commit.add(message: message("x"))
+    #expect(commit.next(at: now)?.count == PartitionID.count)
+    guard case .divided = commit.refusedForSize() else {
+      Issue.record("its targets are not divided")
+      return
+    }
+    var found: [PartitionID] = []
+    while let entries = commit.next(at: now) {
+      found += entries.map(\.partition)
+      _ = commit.committed()
+    }
+    #expect(found == PartitionID.all)
+  }
+
+  private func message(_ text: String) -> [GroupCommit.Waiting] {
+    let key = Interest.Key(
+      scope: World.scope, database: .public, recordType: "Note")
+    let message = Forwarded.Message.interests([Interest(key: key, fields: .named([text]))])
+    return PartitionID.all.map { target in
+      let forwarded = Forwarded(
+        source: PartitionID(3), serial: Position(bits: UInt64(target.number)), message: message)
+      return GroupCommit.Waiting(partition: target, fact: .forwarded(forwarded), origin: .none)
+    }
+  }
+
   /// A group is bounded; the rest is the next one.
   @Test func aGroupIsBounded() {
     var commit = commit(bytes: .max, facts: 10)

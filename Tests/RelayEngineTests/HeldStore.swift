@@ -4,12 +4,14 @@ import Synchronization
 
 @testable import RelayEngine
 
-/// A store whose calls of one kind can be made to wait, and which counts readings of its journal.
+/// A store whose calls of one kind can be made to wait, and which counts readings of its
+/// journal and notes what folds bring.
 final class HeldStore: Store {
   private struct State {
     var held: MemoryStore.Call?
     var waiters: [CheckedContinuation<Void, Never>] = []
     var journalReads = 0
+    var cuts: [Set<PartitionID>] = []
   }
 
   private let store: MemoryStore
@@ -20,6 +22,9 @@ final class HeldStore: Store {
   func hold(_ call: MemoryStore.Call) { state.withLock { $0.held = call } }
   var held: Int { state.withLock { $0.waiters.count } }
   var journalReads: Int { state.withLock { $0.journalReads } }
+
+  /// Of each fold the partitions that bring entries into feeds.
+  var cuts: [Set<PartitionID>] { state.withLock { $0.cuts } }
 
   func release() {
     let waiters = state.withLock { state in
@@ -48,6 +53,8 @@ final class HeldStore: Store {
 
   func fold(_ cut: Cut, leases: [Lease]) async throws(StoreError) -> [OutboxRow] {
     await pass(.fold)
+    let partitions = cut.partitions.filter { !$0.feeds.isEmpty }.map(\.id)
+    state.withLock { $0.cuts.append(Set(partitions)) }
     return try await store.fold(cut, leases: leases)
   }
 

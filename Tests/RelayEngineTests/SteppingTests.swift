@@ -88,13 +88,26 @@ import Testing
     #expect(turn(&stepping) { _ in half }.count == 5)
     #expect(stepping.torn == [PartitionID(1)])
     // Ten are not stepped at all, five not yet, and five that are stand in no cut.
-    #expect(stepping.cut() == 20)
+    #expect(stepping.cut(without: stepping.torn) == 20)
     #expect(turn(&stepping) { _ in half }.count == 5)
     #expect(stepping.torn.isEmpty && !stepping.isReady && stepping.isAwaitingCut)
     #expect(turn(&stepping) { _ in 1 }.isEmpty)
-    #expect(stepping.cut() == 10)
+    #expect(stepping.cut(without: stepping.torn) == 10)
     #expect(turn(&stepping) { _ in 1 }.map(\.ordinal) == Array(11...20))
-    #expect(stepping.cut() == 0)
+    #expect(stepping.cut(without: stepping.torn) == 0)
+  }
+
+  /// A partition may be left out of a cut although none of its requests is stepped in part.
+  @Test func aPartitionThatIsLeftOutOfACutBeginsNoOtherRequest() {
+    var stepping = Stepping()
+    stepping.add([unit(1, 1...10), unit(2, 1...1)])
+    #expect(turn(&stepping) { _ in 1 }.count == 11)
+    #expect(stepping.cut(without: [PartitionID(1)]) == 10)
+    stepping.add([unit(1, 11...11), unit(2, 2...2)])
+    #expect(turn(&stepping) { _ in 1 }.map(\.partition) == [2])
+    #expect(stepping.isAwaitingCut)
+    #expect(stepping.cut(without: []) == 1)
+    #expect(turn(&stepping) { _ in 1 }.map(\.ordinal) == [11])
   }
 
   /// When a request was stepped, all that waited behind it in its partition were copied.
@@ -119,7 +132,7 @@ import Testing
     stepping.add([unit(1, 1...2), unit(1, 3...3)])
     stepping.beginTurn()
     stepping.stepped(work: 1)
-    _ = stepping.cut()
+    _ = stepping.cut(without: [PartitionID(1)])
     stepping.stepped(work: 1)
     #expect(!stepping.isReady)
     stepping.foldFailed()

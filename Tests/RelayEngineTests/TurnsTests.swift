@@ -50,12 +50,26 @@ import Testing
     #expect(commit.next(at: now)?.count == 1_000)
     _ = commit.committed()
     for _ in 0..<1_000 { commit.add([fact(1)], of: .caller(1)) }
-    #expect(commit.next(at: now, isSparing: true) == nil)
+    #expect(commit.next(at: now, room: 0) == nil)
     commit.add([fact(2)], of: .caller(2))
-    #expect(commit.next(at: now, isSparing: true)?.map(\.partition.number) == [2])
+    #expect(commit.next(at: now, room: 0)?.map(\.partition.number) == [2])
     _ = commit.committed()
     commit.cut()
-    #expect(commit.next(at: now, isSparing: true)?.isEmpty == false)
+    #expect(commit.next(at: now, room: 0)?.isEmpty == false)
+  }
+
+  /// Two requests of a thousand zones went into one commit before either was stepped, and so into
+  /// one cut.
+  @Test func `a commit counts what it holds against the room in the cut`() {
+    var commit = GroupCommit(last: [Ordinal](repeating: .zero, count: PartitionID.count))
+    let request = [GroupCommit.Waiting](repeating: fact(1), count: 900)
+    for _ in 0..<2 { commit.add(request, of: .caller(1)) }
+    commit.add([fact(2)], of: .caller(2))
+    #expect(commit.next(at: now, room: 901)?.count == 901, "the other caller has its turn")
+    _ = commit.committed()
+    #expect(commit.next(at: now, room: 0) == nil)
+    commit.cut()
+    #expect(commit.next(at: now, room: 901)?.count == 900)
   }
 
   /// What an earlier life had on its way comes before any new change, however much it is.

@@ -59,8 +59,7 @@ import Testing
     #expect(turns.waiting == 0)
   }
 
-  @Test func `a large body is read on a thread of lower priority, a small one at once`() async throws
-  {
+  @Test func `a large body is read on a thread of lower priority`() async throws {
     func niceness() -> Int32 { getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) }
     let turns = ReadingTurns(atOnce: 2, largeBytes: 100)
     let own = niceness()
