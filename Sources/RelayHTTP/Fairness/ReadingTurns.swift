@@ -2,8 +2,8 @@ import Foundation
 import Synchronization
 
 /// Reading a large body takes a thread for tens of milliseconds, and requests share as many threads
-/// as there are cores. Large bodies have threads of their own, half as many, so that the others stay
-/// free for what is short; callers whose large bodies wait take turns.
+/// as there are cores. Large bodies have threads of their own, half as many, so that the others
+/// stay free for what is short; callers whose large bodies wait take turns.
 final class ReadingTurns: Sendable {
   private struct State {
     var running = 0
