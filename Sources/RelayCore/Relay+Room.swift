@@ -110,6 +110,12 @@ extension Relay {
       case .granted, .revoked: (type, isOfShare) = (nil, true)
       }
     }
+
+    static func == (left: AudienceKey, right: AudienceKey) -> Bool {
+      left.scope == right.scope && left.database == right.database && left.zone == right.zone
+        && Spelling.areSame(left.type, right.type) && left.endsZone == right.endsZone
+        && left.isOfShare == right.isOfShare
+    }
   }
 
   /// Those of one request's changes.

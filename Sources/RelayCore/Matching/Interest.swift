@@ -13,6 +13,11 @@ package struct Interest: Hashable, Sendable {
       self.recordType = recordType
     }
 
+    package static func == (left: Key, right: Key) -> Bool {
+      left.scope == right.scope && left.database == right.database
+        && Spelling.areSame(left.recordType, right.recordType)
+    }
+
     package static func < (left: Key, right: Key) -> Bool {
       if left.scope != right.scope { return left.scope < right.scope }
       if left.database != right.database { return left.database < right.database }

@@ -12,9 +12,11 @@ import Testing
     return limits
   }
 
-  private func change(_ number: UInt64, bytes: Int = 1) -> Change {
+  private func change(
+    _ number: UInt64, bytes: Int = 1, type: String = "Article"
+  ) -> Change {
     let record = RecordChange(
-      verb: .created, name: "A\(number)", type: "Article",
+      verb: .created, name: "A\(number)", type: type,
       fields: [Field(name: "text", value: .string(String(repeating: "x", count: bytes)))])
     return Change(
       scope: Sample.scope, database: .public, zone: .publicDefault, event: .record(record),
@@ -116,6 +118,20 @@ import Testing
     }
     #expect(rig.relay.room(for: facts, besides: .none) == .full(.fanOuts))
     #expect(looks == 1)
+  }
+
+  /// Two spellings of `é` are two record types; one has a subscriber. The interest in one would
+  /// else have ended with the last subscriber to the other.
+  @Test func `types that Unicode takes for one have audiences of their own`() {
+    var rig = rig(inHome: false, limits)
+    rig.step(
+      save(users(1, inHomeOf: ZoneID.publicDefault.owner, false)[0], "\u{e9}"), in: rig.target)
+    rig.fold()
+    rig.deliver()
+    for types in [["\u{e9}", "e\u{301}"], ["e\u{301}", "\u{e9}"]] {
+      let need = rig.relay.need(of: types.map { .change(change(9, type: $0)) })
+      #expect(need.messages == 1)
+    }
   }
 
   /// One look at all of them says what the two halves of it say.
