@@ -9,16 +9,17 @@ struct CutTurns: Sendable {
 
   private var leftOut: Set<PartitionID> = []
 
-  /// What this cut leaves out: nothing that the last one left out.
+  /// What this cut leaves out: what is torn, and of the large ones none that the last cut left out.
   ///
   /// - Parameters:
   ///   - large: partitions with `entries` at least.
-  ///   - isOthersDirty: whether a cut without these partitions has anything to write.
+  ///   - torn: partitions that no cut may hold now.
+  ///   - isDirty: whether a cut without these partitions has anything to write.
   mutating func next(
-    large: Set<PartitionID>, isOthersDirty: (Set<PartitionID>) -> Bool
+    large: Set<PartitionID>, torn: Set<PartitionID>, isDirty: (Set<PartitionID>) -> Bool
   ) -> Set<PartitionID> {
-    let candidates = large.subtracting(leftOut)
-    leftOut = candidates.isEmpty || !isOthersDirty(candidates) ? [] : candidates
+    let without = torn.union(large.subtracting(leftOut))
+    leftOut = isDirty(without) ? without : torn
     return leftOut
   }
 }

@@ -13,9 +13,11 @@ extension EngineLoop {
   /// reader may wait for two. A request's facts are never divided: it may bring a thousand more.
   private static let entriesMax = 1_000
 
-  /// Facts that may be journalled before the next cut, each of them counted as one entry.
+  /// Facts that may be journalled before the next cut, each of them counted as one entry. While the
+  /// store refuses folds, no cut is near, and what needs the journal alone goes on.
   private var roomInCut: Int {
-    isFoldAwaited ? Self.entriesMax - relay.uncutEntries - stepping.count : .max
+    isFoldAwaited && tally.storeTrouble == nil
+      ? Self.entriesMax - relay.uncutEntries - stepping.count : .max
   }
 
   /// A reader, an answer or a slice waits for a fold.
@@ -26,11 +28,9 @@ extension EngineLoop {
 
   /// Partitions that are not in the cut that is taken now.
   mutating func leftOut() -> Set<PartitionID> {
-    let torn = stepping.torn
-    guard isFoldAwaited, !isStopping else { return torn }
-    let large = relay.partitions(withUncut: CutTurns.entries).subtracting(torn)
-    return torn.union(
-      cutTurns.next(large: large) { relay.isDirty(besides: torn.union($0)) })
+    let isChoosing = isFoldAwaited && !isStopping
+    let large = isChoosing ? relay.partitions(withUncut: CutTurns.entries) : []
+    return cutTurns.next(large: large, torn: stepping.torn) { relay.isDirty(besides: $0) }
   }
 
   /// The next slice of a wide change, if folds have kept up. None begins when the daemon stops: the

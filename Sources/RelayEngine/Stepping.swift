@@ -125,10 +125,15 @@ struct Stepping: Sendable {
     for number in lines.indices { change(number) { $0.isOwedCut = false } }
   }
 
-  /// A change that may make the partition ready: then it gets a turn.
+  /// A change that may make the partition ready, and then gives it a turn; or not ready any more.
   private mutating func change(_ number: Int, _ change: (inout Line) -> Void) {
     let wasReady = lines[number].isReady
     change(&lines[number])
-    if !wasReady, lines[number].isReady { turns.append(number) }
+    let isReady = lines[number].isReady
+    if !wasReady, isReady { turns.append(number) }
+    if wasReady, !isReady {
+      if turns.first == number { visitLeft = Self.workPerVisit }
+      turns.removeAll { $0 == number }
+    }
   }
 }

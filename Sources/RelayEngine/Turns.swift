@@ -11,6 +11,9 @@ struct Turns<Item: Sendable>: Sendable {
     static var none: Size { Size(facts: 0, bytes: 0) }
 
     func fits(in room: Size) -> Bool { facts <= room.facts && bytes <= room.bytes }
+
+    /// Whether nothing is left of a turn of this size.
+    func isWhole(_ turn: Size) -> Bool { facts >= turn.facts || bytes >= turn.bytes }
   }
 
   private let turn: Size
@@ -43,7 +46,7 @@ struct Turns<Item: Sendable>: Sendable {
   mutating func next(isSparing: Bool = false) -> Item? {
     for _ in order.indices {
       guard let submitter = order.first else { return nil }
-      if !isSparing || taken[submitter, default: .none].fits(in: turn) {
+      if !isSparing || !taken[submitter, default: .none].isWhole(turn) {
         return lanes[submitter]?.first?.item
       }
       pass()

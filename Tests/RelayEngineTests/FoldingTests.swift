@@ -30,6 +30,25 @@ import Testing
     #expect(settings.hasRoom(tail: 0, entries: 500_000 - below) == isTaken)
   }
 
+  /// A registration waits for a fold, and folds are refused: changes need only the journal.
+  @Test func changesAreTakenWhileFoldsAreRefused() async throws {
+    let (clock, store) = (ShiftedClock(), MemoryStore())
+    let world = World(store, clock: clock)
+    let zone = zone
+    try await world.run { (engine: Engine) async throws -> Void in
+      store.inject(Array(repeating: .refused(StoreError(.full, "no room")), count: 50), into: .fold)
+      await #expect(throws: Unavailable.self) {
+        try await engine.submit([World.registration("_b", 1, token: 0xb1)])
+      }
+      for part in UInt64(0)..<5 {
+        let changes = (0..<400).map { index in
+          World.change(part * 400 + UInt64(index), zone, record: "r\(part)-\(index)")
+        }
+        #expect(try await engine.submit(changes) == Array(repeating: .accepted, count: 400))
+      }
+    }
+  }
+
   /// The bound holds at once, not only when the next fold has ended.
   @Test func theTailIsBoundedWhileNoFoldEnds() async throws {
     let world = World { $0.journalTailMax = 4 }

@@ -110,6 +110,25 @@ import Testing
     #expect(turn(&stepping) { _ in 1 }.map(\.ordinal) == [11])
   }
 
+  /// A partition that is left out of a cut between two of its requests has its turn no more: it
+  /// went on, and a second turn without facts stopped all partitions.
+  @Test(arguments: [true, false])
+  func aPartitionThatIsLeftOutLosesItsTurn(isFoldRefused: Bool) {
+    var stepping = Stepping()
+    stepping.add([unit(1, 1...1), unit(1, 2...2), unit(2, 1...1)])
+    stepping.beginTurn()
+    stepping.stepped(work: Stepping.workPerTurn)
+    #expect(stepping.cut(without: [PartitionID(1)]) == 3)
+    var copy = stepping
+    #expect(turn(&copy) { _ in 1 }.map(\.partition) == [2])
+    #expect(!copy.isReady)
+    if isFoldRefused { stepping.foldFailed() } else { #expect(stepping.cut(without: []) == 2) }
+    #expect(turn(&stepping) { _ in 1 }.map(\.partition).sorted() == [1, 2])
+    #expect(stepping.isEmpty && !stepping.isReady)
+    stepping.add([unit(3, 1...1)])
+    #expect(turn(&stepping) { _ in 1 }.map(\.partition) == [3])
+  }
+
   /// When a request was stepped, all that waited behind it in its partition were copied.
   @Test func aRequestCostsNoMoreHoweverManyWaitBehindIt() {
     func time(partitions: Int) -> Duration {
