@@ -83,14 +83,16 @@ package final class Engine: Relaying, Sendable {
       let commits = StoreWorker<[JournalEntry], Void>()
       let folds = StoreWorker<FoldJob, FoldResult>()
       let (store, leases, inbox) = (store, recovered.leases, inbox)
-      group.addTask {
+      // A loop that has much to do gives its thread to no other task: these run elsewhere.
+      let others = globalConcurrentExecutor
+      group.addTask(executorPreference: others) {
         await commits.run { entries throws(StoreError) in
           try await store.append(entries, leases: leases)
         } done: {
           inbox.post(.committed($0))
         }
       }
-      group.addTask {
+      group.addTask(executorPreference: others) {
         await folds.run { job throws(StoreError) in
           try await job.run(on: store, leases)
         } done: {
@@ -99,7 +101,7 @@ package final class Engine: Relaying, Sendable {
       }
       let crew = SenderCrew()
       for (route, sender) in outside.senders { crew.start(sender, on: route) }
-      group.addTask { await crew.run() }
+      group.addTask(executorPreference: others) { await crew.run() }
       var loop = EngineLoop(
         recovered: recovered, settings: settings, outside: outside, crew: crew, inbox: inbox,
         visibility: visibility, commits: commits, folds: folds, store: store, logger: logger)

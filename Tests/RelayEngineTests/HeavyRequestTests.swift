@@ -50,7 +50,9 @@ import Testing
     }
   }
 
-  @Test func othersAreAnsweredWhileItIsStepped() async throws {
+  /// The daemon's loop has a thread of its own: commits and folds must not wait for it there.
+  @Test(arguments: [nil, LoopThread()])
+  func othersAreAnsweredWhileItIsStepped(thread: LoopThread?) async throws {
     let homes = [Self.heavy, Self.other].map {
       PartitionID.home(of: UserID($0), in: World.scope)
     }
@@ -64,7 +66,7 @@ import Testing
     }
     let feed = FeedKey(scope: World.scope, kind: .zone(Self.zone(Self.heavy)))
     let store = world.store
-    try await world.run { (engine: Engine) async throws -> Void in
+    try await world.run(on: thread) { (engine: Engine) async throws -> Void in
       try await Self.save(engine)
       let isAnswered = Flag()
       try await withThrowingTaskGroup(of: Void.self) { group in

@@ -39,10 +39,15 @@ struct World {
   }
 
   /// Runs the engine beside `body`, and stops it afterwards.
-  func run(_ body: @escaping @Sendable (Engine) async throws -> Void) async throws {
+  ///
+  /// - Parameter thread: where its loop runs; nil: where all tasks do.
+  func run(
+    on thread: (any TaskExecutor)? = nil,
+    _ body: @escaping @Sendable (Engine) async throws -> Void
+  ) async throws {
     let engine = engine
     try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await engine.run() }
+      group.addTask(executorPreference: thread) { try await engine.run() }
       try await Self.untilOpen(engine)
       try await body(engine)
       engine.stop()

@@ -1,0 +1,11 @@
+import Dispatch
+
+/// One thread, as the daemon gives it to the engine's loop.
+final class LoopThread: TaskExecutor {
+  private let queue = DispatchQueue(label: "zonerelay.test.loop")
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+}
