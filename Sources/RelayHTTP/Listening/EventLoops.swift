@@ -8,6 +8,11 @@ enum EventLoops {
     Array(MultiThreadedEventLoopGroup.singleton.makeIterator())
   }
 
+  /// Accepts for the loops that serve, and does nothing else: beside thousands of connections whose
+  /// requests are read, the kernel's queue of new ones ran over, and a caller then tried again a
+  /// second later.
+  static let accepting = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+
   /// For a door that few use: it accepts and serves on one.
   static var last: any EventLoop { all.last ?? MultiThreadedEventLoopGroup.singleton.any() }
 

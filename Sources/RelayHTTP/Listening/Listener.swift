@@ -27,12 +27,14 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
   private let clock: any ClockReader
   private let limits: HTTPLimits
   private let group: any EventLoopGroup
+  private let accepting: any EventLoopGroup
   private let logger: Logger
   private let connections: Connections
   private let onListening: @Sendable (SocketAddress?) -> Void
 
   /// - Parameters:
-  ///   - group: the event loops that accept and serve, connections by turns; nil: all there are.
+  ///   - group: the event loops that accept and serve, connections by turns; nil: all there are
+  ///     serve, and one of its own accepts.
   ///   - connections: those open now, for whoever gauges them.
   ///   - onListening: called once the kernel queues connections, with the bound address.
   package init(
@@ -47,6 +49,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
     self.clock = clock
     self.limits = limits
     self.group = group ?? MultiThreadedEventLoopGroup.singleton
+    accepting = group ?? EventLoops.accepting
     self.logger = logger
     self.onListening = onListening
     self.connections =
@@ -90,8 +93,10 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
 
   /// - Returns: what listens: a channel for each socket that was handed over, else one.
   private func bind(_ ask: @escaping @Sendable (Asked) -> Void) async throws -> [any Channel] {
-    func bootstrap(_ group: any EventLoopGroup) -> ServerBootstrap {
-      ServerBootstrap(group: group)
+    func bootstrap(
+      _ accepting: any EventLoopGroup, _ group: any EventLoopGroup
+    ) -> ServerBootstrap {
+      ServerBootstrap(group: accepting, childGroup: group)
         // One address may open as many connections at once. A caller that finds no place in the
         // kernel's queue tries again a second later.
         .serverChannelOption(.backlog, value: 4_096)
@@ -113,14 +118,16 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
     do {
       switch socket {
       case .address(.tcp(let host, let port)):
-        servers.append(try await bootstrap(group).bind(host: host, port: port).get())
+        servers.append(try await bootstrap(accepting, group).bind(host: host, port: port).get())
       case .address(.inherited(let fds)):
         for (index, fd) in fds.enumerated() {
-          let group = EventLoops.group(for: fd, at: index, of: fds.count) ?? group
-          servers.append(try await bootstrap(group).withBoundSocket(fd).get())
+          let own = EventLoops.group(for: fd, at: index, of: fds.count)
+          let bootstrap = bootstrap(own ?? accepting, own ?? group)
+          servers.append(try await bootstrap.withBoundSocket(fd).get())
         }
       case .control(let path):
-        servers.append(try await bootstrap(group).withBoundSocket(ControlSocket.bind(path)).get())
+        let bootstrap = bootstrap(group, group)
+        servers.append(try await bootstrap.withBoundSocket(ControlSocket.bind(path)).get())
       }
       return servers
     } catch {

@@ -2,6 +2,9 @@ import Foundation
 
 /// What one phase came to.
 struct AbusePhase {
+  /// An answer that comes later is counted by what was asked.
+  static let slowMilliseconds: Int64 = 500
+
   let name: String
   let answers: HostileAnswers
   /// Kinds of abuse that did nothing.
@@ -9,6 +12,7 @@ struct AbusePhase {
   var latencies = Latencies()
   /// Answers to well-behaved users that are none of 2xx, and connections that they lost.
   var refusals: [String] = []
+  var slow: [String: Int] = [:]
   /// MiB, at most.
   var memory = 0.0
   /// Seconds until nothing grew any more; nil: it still does.
@@ -25,20 +29,28 @@ struct AbusePhase {
     for user in users {
       latencies.add(user.latencies)
       refusals += user.refusals
+      slow.merge(user.slow, uniquingKeysWith: +)
     }
     latencies.add(connecting.latencies)
     refusals += connecting.refusals
+    if connecting.slow > 0 { slow["connecting", default: 0] += connecting.slow }
   }
 
   var summary: String {
     String(
       format:
-        "%@: %d requests of good users, p50 %.1f, p99 %.1f, most %.1f ms, %d refused; "
+        "%@: %d requests of good users, p50 %.1f, p99 %.1f, most %.1f ms, %@%d refused; "
         + "%.0f MiB; settled after %@ s; store %.1f MB; %d files more",
       name, latencies.count, latencies.percentile(0.5), latencies.percentile(0.99),
-      latencies.percentile(1), refusals.count, memory,
+      latencies.percentile(1), slowest, refusals.count, memory,
       settled.map { String(format: "%.0f", $0) } ?? "more than 900", Double(bytes) / 1e6, filesLeft)
       + answers.lines.map { "\n    \($0)" }.joined()
+  }
+
+  private var slowest: String {
+    guard !slow.isEmpty else { return "" }
+    let parts = slow.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+    return "above \(Self.slowMilliseconds) ms: \(parts.joined(separator: ", ")); "
   }
 
   var figures: [Figure] {

@@ -6,6 +6,7 @@ import NIOPosix
 struct ConnectingUser {
   private(set) var latencies = Latencies()
   private(set) var refusals: [String] = []
+  private(set) var slow = 0
   private static let pace = Duration.milliseconds(250)
 
   mutating func run(_ daemon: Daemon, group: MultiThreadedEventLoopGroup, for length: Duration)
@@ -21,7 +22,9 @@ struct ConnectingUser {
       guard (try? await ContinuousClock().sleep(until: due)) != nil else { return }
       do {
         let answer = try await Exchange.call(request, to: .port(daemon.port), group: group)
-        latencies.add(nanoseconds: Int64((ContinuousClock.now - due).inSeconds * 1e9))
+        let took = ContinuousClock.now - due
+        latencies.add(nanoseconds: Int64(took.inSeconds * 1e9))
+        if took > .milliseconds(AbusePhase.slowMilliseconds) { slow += 1 }
         if answer.status != 200 {
           refusals.append("connecting: \(answer.status) \(answer.text.prefix(300))")
         }

@@ -22,6 +22,8 @@ final class GoodUser: Caller, @unchecked Sendable {
   private(set) var latencies = Latencies()
   /// Answers that a well-behaved user must not get.
   private(set) var refusals: [String] = []
+  /// Answers that came later than `AbusePhase.slowMilliseconds`, by what was asked.
+  private(set) var slow: [String: Int] = [:]
 
   init(_ number: Int, run: String, length: TimeAmount) {
     user = Self.name(number)
@@ -54,6 +56,7 @@ final class GoodUser: Caller, @unchecked Sendable {
 
   private func settle(_ answer: Answer) {
     latencies.add(nanoseconds: answer.took.nanoseconds)
+    if answer.took > .milliseconds(AbusePhase.slowMilliseconds) { slow["\(step)", default: 0] += 1 }
     let isGood =
       switch step {
       case .event: answer.status == 202
