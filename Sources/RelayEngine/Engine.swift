@@ -57,13 +57,20 @@ package final class Engine: Relaying, Sendable {
   /// Recovers, serves, and returns after `stop`. Cancelled, it ends at once; what it answered is
   /// durable.
   ///
+  /// - Parameters:
+  ///   - commits: where commits are handed to the store; nil: on the threads that all tasks share.
+  ///   - folds: where folds are. Neither may be the loop's: it gives its thread to no other task
+  ///     while it has much to do.
   /// - Throws: `StoreError`; `.unknown` means that nobody knows whether the last commit holds: end
   ///   the process, and recovery decides.
-  package func run() async throws {
+  package func run(
+    commits: (any TaskExecutor)? = nil, folds: (any TaskExecutor)? = nil
+  ) async throws {
     // However it ends, and if recovery fails: nobody waits for ever.
     defer { close() }
     try await withTaskCancellationHandler {
-      try await work()
+      try await work(
+        commits: commits ?? globalConcurrentExecutor, folds: folds ?? globalConcurrentExecutor)
     } onCancel: {
       close()
     }
@@ -74,7 +81,9 @@ package final class Engine: Relaying, Sendable {
     visibility.close()
   }
 
-  private func work() async throws {
+  private func work(
+    commits commitThread: any TaskExecutor, folds foldThread: any TaskExecutor
+  ) async throws {
     let eras = Dictionary(
       uniqueKeysWithValues: PartitionID.all.map { ($0, outside.random()) })
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -83,16 +92,14 @@ package final class Engine: Relaying, Sendable {
       let commits = StoreWorker<[JournalEntry], Void>()
       let folds = StoreWorker<FoldJob, FoldResult>()
       let (store, leases, inbox) = (store, recovered.leases, inbox)
-      // A loop that has much to do gives its thread to no other task: these run elsewhere.
-      let others = globalConcurrentExecutor
-      group.addTask(executorPreference: others) {
+      group.addTask(executorPreference: commitThread) {
         await commits.run { entries throws(StoreError) in
           try await store.append(entries, leases: leases)
         } done: {
           inbox.post(.committed($0))
         }
       }
-      group.addTask(executorPreference: others) {
+      group.addTask(executorPreference: foldThread) {
         await folds.run { job throws(StoreError) in
           try await job.run(on: store, leases)
         } done: {
@@ -101,7 +108,7 @@ package final class Engine: Relaying, Sendable {
       }
       let crew = SenderCrew()
       for (route, sender) in outside.senders { crew.start(sender, on: route) }
-      group.addTask(executorPreference: others) { await crew.run() }
+      group.addTask(executorPreference: globalConcurrentExecutor) { await crew.run() }
       var loop = EngineLoop(
         recovered: recovered, settings: settings, outside: outside, crew: crew, inbox: inbox,
         visibility: visibility, commits: commits, folds: folds, store: store, logger: logger)

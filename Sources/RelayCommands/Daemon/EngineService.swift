@@ -7,7 +7,9 @@ struct EngineService: Service {
 
   func run() async throws {
     try await withGracefulShutdownHandler {
-      try await withTaskExecutorPreference(LoopThread()) { try await engine.run() }
+      try await withTaskExecutorPreference(EngineThread("loop")) {
+        try await engine.run(commits: EngineThread("commits"), folds: EngineThread("folds"))
+      }
     } onGracefulShutdown: {
       engine.stop()
     }

@@ -4,11 +4,11 @@ import Glibc
 import Synchronization
 
 /// Threads of lower priority, on which large bodies are read: while all cores are busy, the loop,
-/// its store and short requests go first, and a body is read three times more slowly than it could
+/// its store and short requests go first, and a body is read ten times more slowly than it could
 /// be. They end with the last reference.
 final class ReadingThreads: TaskExecutor {
-  /// More than what the daemon has: a third of the time of its other threads.
-  static let niceness: Int32 = 5
+  /// More than what the daemon has: a tenth of the time of its other threads.
+  static let niceness: Int32 = 10
 
   private let queue = JobQueue()
   private let count: Int
