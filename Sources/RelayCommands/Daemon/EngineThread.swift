@@ -1,13 +1,13 @@
 import Dispatch
 
-/// A thread for one part of the engine alone: its loop, its commits or its folds. On the threads
-/// that all requests share, these would wait behind what is read there, and short requests behind
-/// a long step of the loop.
+/// One job at a time, on a thread for one part of the engine alone: its loop, its commits or its
+/// folds. On the threads that all requests share, these would wait behind what is read there, and
+/// short requests behind a long step of the loop.
 final class EngineThread: TaskExecutor {
   private let queue: DispatchQueue
 
   init(_ part: String) {
-    queue = DispatchQueue(label: "zonerelay.\(part)", qos: .userInitiated)
+    queue = DispatchQueue(label: "zonerelay.\(part)")
   }
 
   func enqueue(_ job: consuming ExecutorJob) {
