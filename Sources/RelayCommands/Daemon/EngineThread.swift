@@ -4,10 +4,11 @@ import Dispatch
 /// folds. On the threads that all requests share, these would wait behind what is read there, and
 /// short requests behind a long step of the loop.
 final class EngineThread: TaskExecutor {
+  /// Its priority is higher than that of requests where the system allows it, which is for root.
   private let queue: DispatchQueue
 
   init(_ part: String) {
-    queue = DispatchQueue(label: "zonerelay.\(part)")
+    queue = DispatchQueue(label: "zonerelay.\(part)", qos: .userInitiated)
   }
 
   func enqueue(_ job: consuming ExecutorJob) {
