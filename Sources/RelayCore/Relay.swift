@@ -206,12 +206,12 @@ package struct Relay: ~Copyable {
 
   /// Everything not yet in a cut, copied at one moment. One cut is under way at a time.
   ///
-  /// - Parameter torn: partitions that are left out, because a request's facts for them are stepped
-  ///   in part only: what they change becomes visible together.
-  package mutating func cut(at now: Instant, without torn: Set<PartitionID> = []) -> Cut {
+  /// - Parameter left: partitions that are left out: because a request's facts for them are stepped
+  ///   in part only, and what they change becomes visible together; or because they are large.
+  package mutating func cut(at now: Instant, without left: Set<PartitionID> = []) -> Cut {
     var cuts: [PartitionCut] = []
     for index in partitions.indices
-    where partitions[index].isDirty && !torn.contains(partitions[index].id) {
+    where partitions[index].isDirty && !left.contains(partitions[index].id) {
       cuts.append(partitions[index].cut())
     }
     return Cut(at: now, partitions: cuts)

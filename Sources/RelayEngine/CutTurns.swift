@@ -9,7 +9,8 @@ struct CutTurns: Sendable {
 
   private var leftOut: Set<PartitionID> = []
 
-  /// What this cut leaves out: what is torn, and of the large ones none that the last cut left out.
+  /// What this cut leaves out: what is torn, and the large ones that the last cut did not leave
+  /// out; these not if the cut would be empty without them.
   ///
   /// - Parameters:
   ///   - large: partitions with `entries` at least.

@@ -59,8 +59,8 @@ package final class Engine: Relaying, Sendable {
   ///
   /// - Parameters:
   ///   - commits: where commits are handed to the store; nil: on the threads that all tasks share.
-  ///   - folds: where folds are. Neither may be the loop's: it gives its thread to no other task
-  ///     while it has much to do.
+  ///   - folds: where folds are handed to it. Neither may be the loop's thread: the loop gives it
+  ///     to no other task while it has much to do.
   /// - Throws: `StoreError`; `.unknown` means that nobody knows whether the last commit holds: end
   ///   the process, and recovery decides.
   package func run(

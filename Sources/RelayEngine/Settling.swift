@@ -47,10 +47,10 @@ struct Settling: Sendable {
         moment: moment))
   }
 
-  /// - Parameter torn: partitions that are not in the cut.
-  mutating func cut(without torn: Set<PartitionID> = []) {
-    inCut = open.filter { !torn.contains($0.partition) }
-    open.removeAll { !torn.contains($0.partition) }
+  /// - Parameter others: partitions that are not in the cut.
+  mutating func cut(without others: Set<PartitionID> = []) {
+    inCut = open.filter { !others.contains($0.partition) }
+    open.removeAll { !others.contains($0.partition) }
   }
 
   /// Rows that an earlier life left undelivered.

@@ -125,7 +125,7 @@ struct Stepping: Sendable {
     for number in lines.indices { change(number) { $0.isOwedCut = false } }
   }
 
-  /// A change that may make the partition ready, and then gives it a turn; or not ready any more.
+  /// Changes a line, and gives or takes its turn as it becomes ready or no longer is.
   private mutating func change(_ number: Int, _ change: (inout Line) -> Void) {
     let wasReady = lines[number].isReady
     change(&lines[number])

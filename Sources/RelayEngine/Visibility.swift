@@ -98,11 +98,11 @@ package final class Visibility: Sendable {
 
   /// A cut was taken: what is dirty is in it.
   ///
-  /// - Parameter torn: partitions that are not in it; who reads something of theirs waits on.
-  package func cut(without torn: Set<PartitionID> = []) {
+  /// - Parameter others: partitions that are not in it; who reads something of theirs waits on.
+  package func cut(without others: Set<PartitionID> = []) {
     state.withLock { state in
-      guard !torn.isEmpty else { return state.cut() }
-      let left = state.open.filter { torn.contains($0.partition) }
+      guard !others.isEmpty else { return state.cut() }
+      let left = state.open.filter { others.contains($0.partition) }
       let late = state.waitingForNext.filter { $0.places.contains(where: left.contains) }
       state.open.subtract(left)
       state.waitingForNext.removeAll { $0.places.contains(where: left.contains) }

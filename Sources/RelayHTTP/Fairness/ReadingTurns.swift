@@ -34,12 +34,12 @@ final class ReadingTurns: Sendable {
 
   /// Does the work, at once if the body is small, else when it is its caller's turn.
   func read<Value>(
-    _ bytes: Int, of caller: CallerID, _ work: () throws -> Value
+    _ bytes: Int, of caller: CallerID, _ work: @escaping () throws -> Value
   ) async throws -> Value {
     guard bytes >= largeBytes else { return try work() }
     await enter(caller)
     defer { leave() }
-    return try await withTaskExecutorPreference(threads) { try work() }
+    return try await threads.run(work)
   }
 
   private func enter(_ caller: CallerID) async {

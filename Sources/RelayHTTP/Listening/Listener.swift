@@ -34,7 +34,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
 
   /// - Parameters:
   ///   - group: the event loops that accept and serve, connections by turns; nil: all there are
-  ///     serve, and one of its own accepts.
+  ///     serve, and a further one accepts for them.
   ///   - connections: those open now, for whoever gauges them.
   ///   - onListening: called once the kernel queues connections, with the bound address.
   package init(
@@ -102,6 +102,11 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
         .serverChannelOption(.backlog, value: 4_096)
         .serverChannelOption(.maxMessagesPerRead, value: 64)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        .serverChannelInitializer { server in
+          server.eventLoop.makeCompletedFuture {
+            try server.pipeline.syncOperations.addHandler(AcceptGate())
+          }
+        }
         .childChannelOption(.allowRemoteHalfClosure, value: true)
         // One connection's requests are parsed as they come, a thousand pipelined ones in a read of
         // 64 KiB: then it is another connection's turn.

@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import RelayCore
 import Synchronization
@@ -68,6 +69,27 @@ import Testing
     #expect(small == own)
     #expect(large == min(19, own + ReadingThreads.niceness))
     #expect(niceness() == own, "what follows is done where it was before")
+  }
+
+  /// Notes the priority of the threads that wake tasks: one that they start inherits it.
+  private final class WakingThreads: TaskExecutor {
+    let niceness = Mutex<[Int32]>([])
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      niceness.withLock { $0.append(getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)) }
+      let job = UnownedJob(job)
+      DispatchQueue.global().async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+  }
+
+  @Test func `a thread of lower priority wakes no task`() async throws {
+    let own = getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)
+    let (turns, waking) = (ReadingTurns(atOnce: 1, largeBytes: 100), WakingThreads())
+    try await withTaskExecutorPreference(waking) {
+      for _ in 0..<3 { try await turns.read(100, of: Self.user("_a")) {} }
+    }
+    #expect(waking.niceness.withLock { $0 }.allSatisfy { $0 == own })
+    #expect(waking.niceness.withLock { $0.count } > 3)
   }
 
   @Test func `a body that cannot be read gives its turn to the next`() async throws {

@@ -1,0 +1,41 @@
+import NIOCore
+import NIOEmbedded
+import Testing
+
+@testable import RelayHTTP
+
+/// Connections are accepted no faster than the loops that serve them take them over.
+@Suite struct AcceptGateTests {
+  /// Counts how often the server is asked for more connections.
+  private final class Reads: ChannelOutboundHandler {
+    typealias OutboundIn = Never
+    var count = 0
+
+    func read(context: ChannelHandlerContext) {
+      count += 1
+      context.read()
+    }
+  }
+
+  @Test(arguments: [
+    (AcceptGate.waitingMax - 1, true), (AcceptGate.waitingMax, false),
+    (AcceptGate.waitingMax + 1, false),
+  ])
+  func `with so many connections that wait no other is accepted`(waiting: Int, isMore: Bool) throws
+  {
+    let reads = Reads()
+    let server = EmbeddedChannel(handlers: [reads, AcceptGate()])
+    try server.connect(to: SocketAddress(unixDomainSocketPath: "/none")).wait()
+    // Its loop does not run until it is told to.
+    let serving = EmbeddedChannel()
+    reads.count = 0
+    for _ in 0..<waiting { try server.writeInbound(serving as any Channel) }
+    server.pipeline.read()
+    #expect(reads.count == (isMore ? 1 : 0))
+    serving.embeddedEventLoop.run()
+    server.embeddedEventLoop.run()
+    #expect(reads.count == 1)
+    server.pipeline.read()
+    #expect(reads.count == 2)
+  }
+}
