@@ -91,7 +91,7 @@ let rooms: [Target] = [
     ]),
   .room(
     "RelayHTTP", ["RelayEngine", "RelayCore", "RelayWire"],
-    products: nio + [
+    products: nio + collections + [
       .product(name: "Hummingbird", package: "hummingbird"),
       .product(name: "NIOHTTP1", package: "swift-nio"),
       .product(name: "HTTPTypes", package: "swift-http-types"), tls, jwt, crypto, logging,

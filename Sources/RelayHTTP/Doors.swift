@@ -1,5 +1,6 @@
 package import RelayCore
 package import RelayEngine
+import Foundation
 import Hummingbird
 import Logging
 import NIOCore
@@ -17,7 +18,12 @@ package struct Doors: Sendable {
   let bodies: BodyGate
   let fairness: Fairness
   let turns = ReadingTurns()
+  /// Looks into the store: one user's many pages would take its readers, and all threads.
+  let looks = CallerTurns(places: Self.storeLooks)
   let courier: Courier
+
+  /// At one moment: two a core, because some wait for the disk.
+  private static let storeLooks = 2 * max(2, ProcessInfo.processInfo.activeProcessorCount)
 
   package init(
     relay: any Relaying, reader: any FeedReader, keys: any TokenKeys & IdentityKeys,

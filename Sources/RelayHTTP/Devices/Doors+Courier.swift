@@ -56,7 +56,8 @@ extension Doors {
     let place = try fairness.begin(for: .user(device.scope, device.user))
     defer { withExtendedLifetime(place) {} }
     try await visible(.devices(device.scope, device.user))
-    let rows = try await read { () async throws(StoreError) in
+    let rows = try await read(for: .user(device.scope, device.user)) {
+      () async throws(StoreError) in
       try await reader.devices(client: device.client)
     }
     guard rows.contains(where: { $0.key == device }) else {

@@ -104,10 +104,12 @@ extension Doors {
     if let cursor {
       token = cursor.token
     } else {
-      let head = try await read { () async throws(StoreError) in try await reader.head(of: feed) }
+      let head = try await read(for: caller.id) { () async throws(StoreError) in
+        try await reader.head(of: feed)
+      }
       token = seal(head, feed, caller)
     }
-    let zones = try await read { () async throws(StoreError) in
+    let zones = try await read(for: caller.id) { () async throws(StoreError) in
       try await reader.zones(
         of: caller.user, database, in: caller.scope, after: cursor?.after,
         limit: limits.pageEntries + 1)

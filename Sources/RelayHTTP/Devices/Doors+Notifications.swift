@@ -28,7 +28,9 @@ extension Doors {
   }
 
   private func notificationsExpired(_ feed: FeedKey, _ caller: Caller) async throws -> Response {
-    let head = try await read { () async throws(StoreError) in try await reader.head(of: feed) }
+    let head = try await read(for: caller.id) { () async throws(StoreError) in
+      try await reader.head(of: feed)
+    }
     let error = WireError(
       .changeTokenExpired,
       "the token's history is gone: look at the databases, then go on from syncToken")

@@ -15,11 +15,12 @@ extension Doors {
     }
   }
 
+  /// One look into the store, when it is the caller's turn.
   func read<Value>(
-    _ reading: () async throws(StoreError) -> Value
+    for caller: CallerID, _ reading: () async throws(StoreError) -> Value
   ) async throws(WireError) -> Value {
     do throws(StoreError) {
-      return try await reading()
+      return try await looks.work(for: caller, reading)
     } catch {
       throw WireError(error)
     }
@@ -82,7 +83,9 @@ extension Doors {
     case .expired: return .expired(.trimmed)
     }
     let query = PageQuery(feed: feed, reader: caller.user, after: after, limit: limit)
-    return try await read { () async throws(StoreError) in try await reader.page(query) }
+    return try await read(for: caller.id) { () async throws(StoreError) in
+      try await reader.page(query)
+    }
   }
 
   /// A validly signed token named a life this store never had: the relay must know, whatever the

@@ -37,7 +37,7 @@ extension Doors {
   ) async throws -> Response {
     let (after, limit) = (list.after ?? .zero, list.limit)
     try await visible(.subscriptions(caller.scope, caller.user))
-    let found = try await read { () async throws(StoreError) in
+    let found = try await read(for: caller.id) { () async throws(StoreError) in
       try await reader.subscriptions(
         of: caller.user, database, in: caller.scope, after: after, limit: limit + 1)
     }
@@ -69,7 +69,7 @@ extension Doors {
     // An item without an id is answered with its error below.
     let ids = asked.compactMap { try? $0.get() }
     try await visible(.subscriptions(caller.scope, caller.user))
-    let found = try await read { () async throws(StoreError) in
+    let found = try await read(for: caller.id) { () async throws(StoreError) in
       try await reader.subscriptions(named: ids, of: caller.user, database, in: caller.scope)
     }
     let known = Dictionary(found.map { ($0.id, $0) }) { first, _ in first }

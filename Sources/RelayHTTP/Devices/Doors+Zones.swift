@@ -17,7 +17,7 @@ extension Doors {
     var zones: [ZoneDigest] = []
     if database != .public {
       try await visible(.feed(FeedKey(scope: caller.scope, kind: .database(caller.user, database))))
-      zones = try await read { () async throws(StoreError) in
+      zones = try await read(for: caller.id) { () async throws(StoreError) in
         try await reader.zones(
           of: caller.user, database, in: caller.scope, after: after, limit: limit + 1)
       }
@@ -103,7 +103,7 @@ extension Doors {
     }
     let feed = FeedKey(scope: caller.scope, kind: .zone(zone))
     let query = PageQuery(feed: feed, reader: caller.user, after: nil, limit: 1)
-    return try await read { () async throws(StoreError) -> Place?? in
+    return try await read(for: caller.id) { () async throws(StoreError) -> Place?? in
       guard case .page = try await reader.page(query) else { return .none }
       return .some(try await reader.head(of: feed))
     }.orThrow(.zoneNotFound)

@@ -11,7 +11,7 @@ extension Doors {
     _ request: Request, _ gate: ScopeGate, on channel: any Channel
   ) async throws -> Response {
     var arrival = try await arrival(of: request, gate, on: channel)
-    let refused = try await withoutRoom(arrival.facts)
+    let refused = try await withoutRoom(arrival.facts, of: arrival.caller)
     arrival.reject(refused, known: try await known(among: refused.keys.sorted(), arrival.facts))
     relay.refused(changes: arrival.result.rejectedCount)
     let answers = try await submit(arrival.facts, for: arrival.caller)

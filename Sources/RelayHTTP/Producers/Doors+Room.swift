@@ -4,7 +4,9 @@ import RelayEngine
 extension Doors {
   /// Changes that would bring a zone or a database beyond its limit, by index. Only what is near
   /// its limit is looked at, and then after all that was answered before is visible in it.
-  func withoutRoom(_ facts: [Fact]) async throws(WireError) -> [Int: Refusal] {
+  func withoutRoom(
+    _ facts: [Fact], of caller: CallerID
+  ) async throws(WireError) -> [Int: Refusal] {
     var asked: [FeedKey: Set<Subject>] = [:]
     for case .change(let change) in facts {
       for place in change.places + change.removed where reader.isNearlyFull(place.feed) {
@@ -15,7 +17,7 @@ extension Doors {
     var rooms: [FeedKey: Holdings] = [:]
     for (feed, subjects) in asked {
       try await visible(.feed(feed))
-      rooms[feed] = try await read { () async throws(StoreError) in
+      rooms[feed] = try await read(for: caller) { () async throws(StoreError) in
         try await reader.holdings(of: feed, among: subjects)
       }
     }

@@ -14,6 +14,8 @@ final class TestRelay: Relaying, FeedReader {
     var readiness = Readiness.ready
     /// Called at each read.
     var onRead: @Sendable () -> Void = {}
+    /// Waited for before a page is read, with whose it is.
+    var onPage: @Sendable (UserID) async -> Void = { _ in }
     /// Waited for before facts are taken.
     var onSubmit: @Sendable () async -> Void = {}
   }
@@ -107,7 +109,8 @@ final class TestRelay: Relaying, FeedReader {
   }
 
   func page(_ query: PageQuery) async throws(StoreError) -> PageAnswer {
-    try read { $0.stored.page(query) }
+    await conduct.withLock { $0.onPage }(query.reader)
+    return try read { $0.stored.page(query) }
   }
 
   func zones(

@@ -1,0 +1,96 @@
+import RelayCore
+import Synchronization
+import Testing
+
+@testable import RelayHTTP
+
+/// Work for which no place is free waits: callers take turns, however much of one waits.
+@Suite struct CallerTurnsTests {
+  /// Work that is held until it is let go, and the order in which it began.
+  private final class HeldWork: Sendable {
+    private struct State {
+      var begun: [String] = []
+      var held: [CheckedContinuation<Void, Never>] = []
+      var isLetGo = false
+    }
+
+    private let state = Mutex(State())
+
+    var begun: [String] { state.withLock { $0.begun } }
+
+    func run(_ user: String) async {
+      await withCheckedContinuation { continuation in
+        let isLetGo = state.withLock { state in
+          state.begun.append(user)
+          if !state.isLetGo { state.held.append(continuation) }
+          return state.isLetGo
+        }
+        if isLetGo { continuation.resume() }
+      }
+    }
+
+    func letGo() {
+      let held = state.withLock { state in
+        state.isLetGo = true
+        defer { state.held = [] }
+        return state.held
+      }
+      for continuation in held { continuation.resume() }
+    }
+  }
+
+  @Test(arguments: [1, 3])
+  func `so many work at once, and the next caller waits for one of another`(places: Int) async {
+    let (turns, work) = (CallerTurns(places: places), HeldWork())
+    await withTaskGroup(of: Void.self) { group in
+      func add(_ user: String, waiting: Int) async {
+        group.addTask {
+          await turns.work(for: .user(Rig.scope, UserID(user))) { await work.run(user) }
+        }
+        while work.begun.count < places || turns.waiting < waiting { await Task.yield() }
+      }
+      for _ in 0..<places - 1 {
+        group.addTask { await turns.work(for: .operators) { await work.run("_busy") } }
+      }
+      for waiting in 0..<8 { await add("_busy", waiting: waiting) }
+      await add("_other", waiting: 8)
+      #expect(work.begun.count == places)
+      work.letGo()
+    }
+    let place = work.begun.firstIndex(of: "_other") ?? .max
+    #expect(place <= places + 1, "one of the busy user's was before it")
+    #expect(work.begun.count == places - 1 + 9)
+    #expect(turns.waiting == 0)
+  }
+
+  @Test func `work that fails hands its place on`() async throws {
+    struct Wrong: Error {}
+    let turns = CallerTurns(places: 1)
+    await #expect(throws: Wrong.self) {
+      try await turns.work(for: .operators) { () async throws(Wrong) in throw Wrong() }
+    }
+    #expect(await turns.work(for: .operators) { true })
+  }
+
+  /// 300 pages of one user, each of 200 zones, were read before one page of another: seconds.
+  @Test func `one user's many pages wait, and not another user's page`() async throws {
+    let (rig, work) = (await Rig(), HeldWork())
+    try await rig.create(["r"], zone: "Z")
+    rig.relay.behave { $0.onPage = { await work.run($0.name) } }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      func ask(_ user: String) {
+        group.addTask { _ = try await rig.device("notifications/changes", as: user) }
+      }
+      for _ in 0..<30 { ask("_busy") }
+      while work.begun.count + rig.doors.looks.waiting < 30 { await Task.yield() }
+      let atOnce = work.begun.count
+      #expect(atOnce < 30, "the busy user's own pages wait")
+      ask("_other")
+      while rig.doors.looks.waiting < 31 - atOnce { await Task.yield() }
+      work.letGo()
+      try await group.waitForAll()
+      let place = work.begun.firstIndex(of: "_other") ?? .max
+      #expect(place <= atOnce + 1)
+    }
+  }
+}
