@@ -9,7 +9,7 @@ final class Alarm: @unchecked Sendable {
   private let timer: any DispatchSourceTimer
 
   init(_ ring: @escaping @Sendable () -> Void) {
-    let queue = DispatchQueue(label: "zonerelay.alarm", qos: .userInitiated)
+    let queue = DispatchQueue(label: "zonerelay.alarm")
     timer = DispatchSource.makeTimerSource(queue: queue)
     timer.setEventHandler(handler: ring)
     timer.activate()

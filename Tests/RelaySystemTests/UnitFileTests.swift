@@ -51,6 +51,8 @@ struct UnitFileTests {
       "RuntimeDirectory=zonerelay", "Restart=on-failure",
       // 60,000 connections, 50,000 couriers among them, and files beside.
       "LimitNOFILE=65536",
+      // The engine's threads.
+      "LimitNICE=-5", "SystemCallFilter=setpriority",
     ] {
       #expect(service.contains(line))
     }

@@ -7,8 +7,8 @@ struct EngineService: Service {
 
   func run() async throws {
     try await withGracefulShutdownHandler {
-      try await withTaskExecutorPreference(EngineThread("loop")) {
-        try await engine.run(commits: EngineThread("commits"), folds: EngineThread("folds"))
+      try await withTaskExecutorPreference(EngineThread()) {
+        try await engine.run(commits: EngineThread(), folds: EngineThread())
       }
     } onGracefulShutdown: {
       engine.stop()
