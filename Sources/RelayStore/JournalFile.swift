@@ -23,6 +23,8 @@ final class JournalFile: Sendable {
       var configuration = Configuration()
       configuration.journalMode = .wal
       configuration.label = "zonerelay.journal"
+      // Else its threads ask for a priority that only root has, and say so when it is refused.
+      configuration.qos = .default
       configuration.busyMode = .timeout(Double(settings.lockTimeout.milliseconds) / 1_000)
       queue = try DatabaseQueue(path: file.path, configuration: configuration)
       store = try queue.writeWithoutTransaction { database in
@@ -51,13 +53,13 @@ final class JournalFile: Sendable {
     }
   }
 
-  /// Makes entries durable as one row.
+  /// Makes entries durable as one row, on the thread that asks.
   ///
   /// - Parameter isCurrent: asked once the connection is ours: a lease may have ended meanwhile.
   func append(
-    _ entries: [JournalEntry], if isCurrent: @escaping @Sendable () -> StoreError?
-  ) async -> Result<Void, StoreError> {
-    await onQueue { database in
+    _ entries: [JournalEntry], if isCurrent: () -> StoreError?
+  ) -> Result<Void, StoreError> {
+    queue.writeWithoutTransaction { database in
       if let refusal = isCurrent() { return .failure(refusal) }
       let (seq, deletable) = self.tail.withLock {
         ($0.next, $0.deletable(limit: self.settings.journalRowsDeletedMax))

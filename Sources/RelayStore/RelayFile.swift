@@ -19,6 +19,8 @@ final class RelayFile: Sendable {
     do {
       var configuration = Configuration()
       configuration.label = "zonerelay.relay"
+      // Else its threads ask for a priority that only root has, and say so when it is refused.
+      configuration.qos = .default
       configuration.maximumReaderCount = settings.readersMax
       configuration.busyMode = .timeout(Double(settings.lockTimeout.milliseconds) / 1_000)
       pool = try DatabasePool(path: file.path, configuration: configuration)
@@ -31,6 +33,21 @@ final class RelayFile: Sendable {
       throw .unreadable(error, file: file.path)
     }
   }
+
+  /// One write transaction, on the thread that asks, which waits for others that write: for a
+  /// thread that does nothing else. Each change of threads would cost a wait for a core.
+  func writeHere<Value>(
+    _ body: (GRDB.Database) throws -> Value
+  ) -> Result<Value, StoreError> {
+    let result = pool.writeWithoutTransaction {
+      Transaction.run(on: $0, file: path, body)
+    }
+    // After the answer, because it waits for readers.
+    if isLogLong { pool.asyncWriteWithoutTransaction { self.cutLog($0) } }
+    return result
+  }
+
+  private var isLogLong: Bool { StoreFile.size(path + "-wal") > settings.logBytesMax }
 
   /// One write transaction, on the writer's own thread.
   func write<Value: Sendable>(
@@ -52,14 +69,14 @@ final class RelayFile: Sendable {
   /// must not keep folds waiting: the wait is short, and its repetitions are rare. When that reader
   /// has gone, one of the next writes cuts the log.
   private func cutLog(_ database: GRDB.Database) {
-    guard StoreFile.size(path + "-wal") > settings.logBytesMax else { return }
+    guard isLogLong else { return }
     let now = ContinuousClock.now
     guard nextCut.withLock({ now >= $0 ?? now }) else { return }
     // What fails now, because a reader stays or the disk is full, is tried again later.
     try? database.execute(sql: "PRAGMA busy_timeout = \(settings.logCutWait.milliseconds)")
     try? database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
     try? database.execute(sql: "PRAGMA busy_timeout = \(settings.lockTimeout.milliseconds)")
-    let isCut = StoreFile.size(path + "-wal") <= settings.logBytesMax
+    let isCut = !isLogLong
     let next = ContinuousClock.now + .milliseconds(settings.logCutPause.milliseconds)
     nextCut.withLock { $0 = isCut ? nil : next }
   }

@@ -10,7 +10,7 @@ extension SQLiteStore {
     let partitions = Set(cut.isLast ? leases.map(\.partition) : cut.partitions.map(\.id))
     let limits = settings.limits
     let journalled = journal.last
-    let result = await relay.write { database in
+    let result = relay.writeHere { database in
       if let refusal = self.refusal(to: partitions, leases) { throw refusal }
       var made: [OutboxRow] = []
       var nearlyFull: [Data: Bool] = [:]

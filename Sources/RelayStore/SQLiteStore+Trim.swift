@@ -8,7 +8,7 @@ extension SQLiteStore {
     tombstones: Instant, notifications: Instant, feedback: Instant, limit: Int, leases: [Lease]
   ) async throws(StoreError) -> Int {
     let partitions = Set(leases.map(\.partition))
-    let result = await relay.write { database in
+    let result = relay.writeHere { database in
       if let refusal = self.refusal(to: partitions, leases) { throw refusal }
       let trim = Trim(database: database, partitions: partitions)
       var removed = try trim.cleared(limit: limit)

@@ -60,7 +60,7 @@ package final class SQLiteStore: Store {
   ) async throws(StoreError) {
     guard !entries.isEmpty else { return }
     let partitions = Set(entries.map(\.partition))
-    let result = await journal.append(entries) { self.refusal(to: partitions, leases) }
+    let result = journal.append(entries) { self.refusal(to: partitions, leases) }
     try settle(result).get()
   }
 
