@@ -22,6 +22,14 @@ struct Partitions: ~Copyable, @unchecked Sendable {
 
   var indices: Range<Int> { 0..<count }
 
+  /// Asks a partition something where it lies. It is the question's for so long; it changes nothing.
+  func ask<Answer>(_ index: Int, _ question: (inout Partition) -> Answer) -> Answer {
+    precondition(indices.contains(index), "no such partition")
+    return question(&first[index])
+  }
+
+  /// To change a partition, or to read a part of it. To call a method on it that reads, use `ask`:
+  /// the compiler copies it before such a call.
   subscript(index: Int) -> Partition {
     unsafeAddress {
       precondition(indices.contains(index), "no such partition")

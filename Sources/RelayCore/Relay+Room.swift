@@ -66,7 +66,8 @@ extension Relay {
     need.messages += audience.messages
     need.bytes += audience.valued * bytes
     need.bytes += (audience.messages - audience.valued) * min(bytes, Self.namesOnly)
-    for target in audience.wide where partitions[Int(target.number)].mayFanOut(change) {
+    for target in audience.wide
+    where partitions.ask(Int(target.number), { $0.mayFanOut(change) }) {
       need.fanOuts[target, default: 0] += 1
     }
   }
@@ -74,15 +75,16 @@ extension Relay {
   private func audience(of change: Change) -> Audience {
     let home = Int(change.home.number)
     var audience = Audience()
-    for target in partitions[home].targets(of: change) {
+    for target in partitions.ask(home, { $0.targets(of: change) }) {
       audience.messages += 1
-      if !partitions[home].fields(of: change, for: target).isNone { audience.valued += 1 }
-      if partitions[Int(target.number)].isWide(change) { audience.wide.append(target) }
+      let fields = partitions.ask(home) { $0.fields(of: change, for: target) }
+      if !fields.isNone { audience.valued += 1 }
+      if partitions.ask(Int(target.number), { $0.isWide(change) }) { audience.wide.append(target) }
     }
     return audience
   }
 
-  /// Who hears of a change, as far as that does not depend on a record's values.
+  /// The partitions whose users may hear of a change. The values of a record are not looked at.
   private struct Audience {
     var messages = 0
     /// Of them, those that carry values.

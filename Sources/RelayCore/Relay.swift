@@ -117,7 +117,7 @@ package struct Relay: ~Copyable {
   private mutating func sent(_ row: OutboxRow) {
     var isFanOut = false
     if case .change(let change, _) = row.message {
-      isFanOut = partitions[Int(row.key.target.number)].mayFanOut(change)
+      isFanOut = partitions.ask(Int(row.key.target.number)) { $0.mayFanOut(change) }
     }
     outbox.add(row, isFanOut: isFanOut)
   }

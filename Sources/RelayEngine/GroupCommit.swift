@@ -35,9 +35,9 @@ struct GroupCommit: Sendable {
   }
 
   /// What one commit holds at most, unless a single unit is larger. The next commit waits until it
-  /// is written: about a twentieth of a second.
+  /// is written: some hundredths of a second.
   struct Bounds: Hashable, Sendable {
-    var facts = 2_048
+    var facts = 1_024
     var bytes = 2 << 20
   }
 

@@ -75,7 +75,6 @@ extension Partition {
   }
 
   /// Whether a change may concern more users here than are told at once.
-  @inline(__always)
   func mayFanOut(_ change: Change) -> Bool {
     guard isWide(change) else { return false }
     guard change.database == .public, case .record(let record) = change.event else { return true }
@@ -84,9 +83,6 @@ extension Partition {
   }
 
   /// The same, as far as it does not depend on a record's values.
-  ///
-  /// Inlined, because a call from outside copies the whole partition.
-  @inline(__always)
   func isWide(_ change: Change) -> Bool {
     switch (change.database, change.event) {
     case (.public, .record(let record)):
