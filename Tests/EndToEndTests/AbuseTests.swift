@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 /// Hostile callers beside well-behaved users, in short: `make abuse` does the same for ten minutes
@@ -11,17 +10,8 @@ import Testing
   @Test func `hostile callers cost well-behaved users nothing but time`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
-    let bench = Program.binary.deletingLastPathComponent()
-      .appendingPathComponent("zonerelay-bench")
-    let ended = try await Program(
-      [
-        "abuse", "--quick", "--wide", "--seconds", "5", "--json", "--scratch",
-        workplace.directory.path,
-      ],
-      in: workplace, name: "bench", program: bench
-    ).wait(seconds: 300)
-    #expect(ended.status == 0, "\(ended.errors)")
-    let figures = JSON(data: Data(ended.output.utf8))["figures"].array
+    let figures = try await Program.bench(
+      "abuse", "--quick", "--wide", "--seconds", "5", in: workplace, seconds: 300)
     #expect(figures.count == 22)
   }
 }

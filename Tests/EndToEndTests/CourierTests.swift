@@ -54,17 +54,8 @@ import Testing
   @Test func twoThousandPollsAreHeldAndReached() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
-    let bench = Program.binary.deletingLastPathComponent()
-      .appendingPathComponent("zonerelay-bench")
-    let ended = try await Program(
-      [
-        "courier", "--polls", "2000", "--pairs", "2", "--json", "--scratch",
-        workplace.directory.path,
-      ],
-      in: workplace, name: "bench", program: bench
-    ).wait()
-    #expect(ended.status == 0, "\(ended.errors)")
-    let figures = JSON(data: Data(ended.output.utf8))["figures"].array
+    let figures = try await Program.bench(
+      "courier", "--polls", "2000", "--pairs", "2", in: workplace)
     func median(_ name: String) -> Double {
       figures.first { $0["name"].string == name }?["ours"]["median"].double ?? .infinity
     }
