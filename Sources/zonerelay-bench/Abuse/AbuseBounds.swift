@@ -14,7 +14,7 @@ struct AbuseBounds {
   /// as it is.
   static var wide: AbuseBounds {
     var bounds = AbuseBounds()
-    bounds.calmMilliseconds = 6_000
+    bounds.calmMilliseconds = 3_000
     bounds.milliseconds = 15_000
     bounds.calmRestartSeconds = 15
     return bounds

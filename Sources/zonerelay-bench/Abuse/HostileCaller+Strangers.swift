@@ -88,6 +88,8 @@ extension HostileCaller {
   /// A signature of another text by another key. The key is random, as a forger's key is.
   private static let signature: String = {
     let key = P256.Signing.PrivateKey()
+    // A key that is at hand signs any text. Without a signature the claim would be refused earlier,
+    // and the phase with it: its bodies must wait.
     guard let signature = try? key.signature(for: Data("another text".utf8)) else { return "" }
     return signature.derRepresentation.base64EncodedString()
   }()
