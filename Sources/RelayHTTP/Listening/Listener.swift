@@ -59,26 +59,27 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
 
   /// Serves until the service group stops, then finishes the requests that run.
   package func run() async throws {
-    let tasks = RequestTasks()
-    let servers = try await bind { asked in
-      if tasks.start({ await answer(asked) }) { return }
-      asked.connection.channel.close(promise: nil)
+    let (asked, asks) = AsyncStream.makeStream(of: Asked.self)
+    let servers = try await bind { request in
+      if case .enqueued = asks.yield(request) { return }
+      request.connection.channel.close(promise: nil)
     }
     defer { if case .control(let path) = socket { ControlSocket.remove(path) } }
     onListening(servers.first?.localAddress)
     await withTaskCancellationHandler {
       await withGracefulShutdownHandler {
-        await tasks.finished()
+        await withDiscardingTaskGroup { group in
+          for await request in asked { group.addTask { await answer(request) } }
+        }
       } onGracefulShutdown: {
         close(servers)
-        connections.endAll { tasks.finish() }
+        connections.endAll { asks.finish() }
         group.any().scheduleTask(in: .seconds(Int64(limits.drainSeconds))) {
           connections.closeAll()
         }
       }
     } onCancel: {
       close(servers)
-      tasks.cancel()
       connections.closeAll()
     }
     // Whoever comes next may take the address: nobody is let in by us after this. A listener that
