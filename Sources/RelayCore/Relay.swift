@@ -283,7 +283,10 @@ package struct Relay: ~Copyable {
       hadTurn = true
       let index = Int(lane.partition.number)
       let begun = partitions[index].begin(lane, at: now, wallAhead: wallAhead)
-      guard let attempt = begun else { continue }
+      guard let attempt = begun else {
+        routes[key]?.declined(lane)
+        continue
+      }
       routes[key]?.began(attempt.id, of: lane)
       effects.append(.push(attempt))
     }

@@ -102,6 +102,11 @@ package struct Route: Sendable {
     }
   }
 
+  /// The lane had its turn and nothing to tell any more.
+  package mutating func declined(_ lane: ReadyLane) {
+    if let next = shares.declined(lane) { line.append(next) }
+  }
+
   struct Ended {
     /// What to settle now; nil: it is held, and `pruning.judged` says it later.
     var settled: Verdict?

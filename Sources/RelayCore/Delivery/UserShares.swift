@@ -14,8 +14,20 @@ struct UserShares: Sendable {
 
   private struct Share: Sendable {
     var underWay = 0
-    /// Their turn came while the user had its share; in order.
+    /// Their turn came while the user had its share; in order, each device once: another one that
+    /// gets a device's number stands there too.
     var parked: Deque<ReadyLane> = []
+    var devices: Set<Int> = []
+
+    mutating func park(_ lane: ReadyLane) {
+      if devices.insert(lane.device).inserted { parked.append(lane) }
+    }
+
+    mutating func next() -> ReadyLane? {
+      guard let lane = parked.popFirst() else { return nil }
+      devices.remove(lane.device)
+      return lane
+    }
   }
 
   private var shares: [Owner: Share] = [:]
@@ -30,7 +42,7 @@ struct UserShares: Sendable {
     guard let most else { return true }
     let owner = Owner(partition: lane.partition, user: lane.user)
     guard let share = shares[owner], share.underWay >= most else { return true }
-    shares[owner]?.parked.append(lane)
+    shares[owner]?.park(lane)
     return false
   }
 
@@ -45,7 +57,20 @@ struct UserShares: Sendable {
   mutating func ended(_ attempt: PushAttempt.ID) -> ReadyLane? {
     guard let owner = owners.removeValue(forKey: attempt) else { return nil }
     shares[owner]?.underWay -= 1
-    let next = shares[owner]?.parked.popFirst()
+    return next(of: owner)
+  }
+
+  /// The lane had nothing to tell: its place is free for the next one.
+  ///
+  /// - Returns: the lane that may stand in line again.
+  mutating func declined(_ lane: ReadyLane) -> ReadyLane? {
+    let owner = Owner(partition: lane.partition, user: lane.user)
+    guard let most, let share = shares[owner], share.underWay < most else { return nil }
+    return next(of: owner)
+  }
+
+  private mutating func next(of owner: Owner) -> ReadyLane? {
+    let next = shares[owner]?.next()
     if let share = shares[owner], share.underWay == 0, share.parked.isEmpty { shares[owner] = nil }
     return next
   }

@@ -325,4 +325,32 @@ import Testing
     }
     #expect(route.inFlight == 0 && route.waiting == 0)
   }
+
+  /// What a user's lanes waited to tell may be over when their turn comes: those behind them waited
+  /// for an attempt that never began. And a device's number that was given out anew stood there
+  /// once for each.
+  @Test func lanesThatHaveNothingToTellLetTheNextOnesGo() {
+    var route = Route(inFlightMax: 6, probe: .seconds(30), outageDevices: nil, inFlightPerUser: 2)
+    func lane(_ device: Int) -> ReadyLane {
+      ReadyLane(partition: PartitionID(1), device: device, route: key, isAlert: false, user: 1)
+    }
+    for device in 1...2 {
+      route.offer(lane(device))
+      if let lane = route.next(at: .s(0)) { route.began(id(device), of: lane) }
+    }
+    for _ in 0..<3 {
+      for device in 3...9 { route.offer(lane(device)) }
+      #expect(route.next(at: .s(0)) == nil, "the user has its share")
+    }
+    for device in 1...2 {
+      _ = route.ended(.delivered, of: id(device), about: about(device), at: .s(1))
+    }
+    var turns: [Int] = []
+    while let lane = route.next(at: .s(1)) {
+      turns.append(lane.device)
+      route.declined(lane)
+    }
+    #expect(turns == Array(3...9))
+    #expect(route.inFlight == 0 && route.waiting == 0)
+  }
 }
