@@ -16,6 +16,10 @@ package enum Spelling {
     }
   }
 
+  package static func areSame(_ left: [String?], _ right: [String?]) -> Bool {
+    left.count == right.count && zip(left, right).allSatisfy { areSame($0, $1) }
+  }
+
   /// The order of Unicode code points, which is that of the bytes in UTF-8: a total order of
   /// spellings.
   package static func precedes(_ left: String, _ right: String) -> Bool {

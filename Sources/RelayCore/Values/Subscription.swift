@@ -87,6 +87,14 @@ package struct NotificationInfo: Hashable, Sendable {
 
   package init() {}
 
+  package static func == (left: NotificationInfo, right: NotificationInfo) -> Bool {
+    left.alert == right.alert && left.badges == right.badges
+      && left.isContentAvailable == right.isContentAvailable && left.isMutable == right.isMutable
+      && Spelling.areSame(
+        [left.sound, left.category, left.collapseKey] + left.desiredKeys,
+        [right.sound, right.category, right.collapseKey] + right.desiredKeys)
+  }
+
   /// Any of alert, badge, sound: shown to a person, high priority.
   package var isVisible: Bool { !alert.isEmpty || sound != nil || badges }
 
@@ -107,6 +115,17 @@ package struct NotificationInfo: Hashable, Sendable {
     package var launchImage: String?
 
     package init() {}
+
+    package static func == (left: AlertText, right: AlertText) -> Bool {
+      Spelling.areSame(left.texts, right.texts)
+        && Spelling.areSame(left.bodyArguments, right.bodyArguments)
+        && Spelling.areSame(left.titleArguments, right.titleArguments)
+        && Spelling.areSame(left.subtitleArguments, right.subtitleArguments)
+    }
+
+    private var texts: [String?] {
+      [body, bodyKey, title, titleKey, subtitle, subtitleKey, actionKey, launchImage]
+    }
 
     package var isEmpty: Bool {
       body == nil && bodyKey == nil && title == nil && titleKey == nil && subtitle == nil
