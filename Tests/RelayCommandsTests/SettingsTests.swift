@@ -171,9 +171,14 @@ import Testing
       "ZONERELAY_SERVICE_HOST": "10.0.0.1", "ZONERELAY_SERVICE_PORT_API": "8460",
       "ZONERELAY_PORT": "tcp://10.0.0.1:8460", "ZONERELAY_PORT_8460_TCP_ADDR": "10.0.0.1",
       "ZONERELAY_API_SERVICE_HOST": "10.0.0.2", "ZONERELAY_ONLY": "not ours to judge",
+      "ZONERELAY_API_PORT_8460_TCP": "tcp://10.0.0.2:8460",
+      // The likeliest slip, which was taken for a service's.
+      "ZONERELAY_SERVER_PORT": "9000",
     ]
     let problems = world.read(SettingsWorld.yaml(), environment: environment).problems
-    #expect(problems.map(\.key) == ["ZONERELAY_FOO_BAR", "ZONERELAY_SERVR_LISTEN"])
+    #expect(
+      problems.map(\.key)
+        == ["ZONERELAY_FOO_BAR", "ZONERELAY_SERVER_PORT", "ZONERELAY_SERVR_LISTEN"])
     #expect(problems.last?.remedy == "did you mean ZONERELAY_SERVER_LISTEN?")
     #expect(problems.first?.remedy.hasPrefix("unset it") == true)
   }

@@ -42,7 +42,7 @@ package struct Overrides: Sendable {
   var variables: [String] {
     environment.keys.filter { name in
       name.hasPrefix("ZONERELAY_") && name.split(separator: "_").count > 2
-        && !Self.serviceMarks.contains { "\(name)_".contains($0) }
+        && !Self.isOfService(name)
         && !flags.keys.contains { Self.variable($0) == name }
     }.sorted()
   }
@@ -51,6 +51,10 @@ package struct Overrides: Sendable {
     "ZONERELAY_" + key.replacing(".", with: "_").uppercased()
   }
 
-  /// No key has these words.
-  private static let serviceMarks = ["_SERVICE_HOST_", "_SERVICE_PORT_", "_PORT_"]
+  /// Whether Kubernetes tells this of a service: of one called zonerelay, or of one whose name
+  /// begins so. No key has these words.
+  private static func isOfService(_ name: String) -> Bool {
+    name.contains(/_SERVICE_HOST$|_SERVICE_PORT($|_)|_PORT_[0-9]+_(TCP|UDP|SCTP)($|_)/)
+      || name.contains(/^ZONERELAY_PORT($|_)/)
+  }
 }
