@@ -52,7 +52,7 @@ struct UnitFileTests {
       // 60,000 connections, 50,000 couriers among them, and files beside.
       "LimitNOFILE=65536",
       // The engine's threads.
-      "LimitNICE=-5", "SystemCallFilter=setpriority",
+      "LimitNICE=-10", "SystemCallFilter=setpriority",
     ] {
       #expect(service.contains(line))
     }

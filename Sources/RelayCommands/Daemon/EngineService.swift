@@ -6,9 +6,10 @@ struct EngineService: Service {
   let engine: Engine
 
   func run() async throws {
+    let (loop, commits, folds) = (EngineThread(), EngineThread(), EngineThread())
     try await withGracefulShutdownHandler {
-      try await withTaskExecutorPreference(EngineThread()) {
-        try await engine.run(commits: EngineThread(), folds: EngineThread())
+      try await withTaskExecutorPreference(loop) {
+        try await engine.run(commits: commits, folds: folds)
       }
     } onGracefulShutdown: {
       engine.stop()

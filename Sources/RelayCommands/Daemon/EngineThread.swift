@@ -6,16 +6,18 @@ import NIOPosix
 /// short requests behind a long step of the loop. The thread ends with the last reference.
 ///
 /// All requests wait for the engine, so it goes before the threads that serve while all cores are
-/// busy, if the system allows it: to root, and where `LimitNICE=` does (the unit's).
+/// busy, where the system allows it: root may, others need `LimitNICE=`, as in the unit.
 final class EngineThread: TaskExecutor {
-  /// Less than what the daemon has: three times the share of a core.
-  static let niceness: Int32 = -5
+  /// Where the daemon itself has 0: nine times the share of a core that a serving thread has.
+  static let niceness: Int32 = -10
 
   private let thread = NIOThreadPool(numberOfThreads: 1)
 
   init() {
     thread.start()
-    thread.submit { _ in Self.goFirst() }
+    thread.submit { state in
+      if case .active = state { Self.goFirst() }
+    }
   }
 
   deinit { thread.shutdownGracefully { _ in } }
@@ -25,9 +27,9 @@ final class EngineThread: TaskExecutor {
     thread.submit { _ in job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 
-  /// Of the calling thread alone: a thread that Dispatch starts from it sets its own priority.
+  /// Of the calling thread alone: a thread that Dispatch starts from it sets its own priority. What
+  /// it inherited from another engine thread counts no further.
   private static func goFirst() {
-    let thisThread = __priority_which_t(PRIO_PROCESS.rawValue)
-    setpriority(thisThread, 0, max(-20, getpriority(thisThread, 0) + niceness))
+    setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness)
   }
 }

@@ -205,14 +205,16 @@ holds "it runs as its own user" [ "$(within ps -o user= -p "$pid")" = zonerelay 
 filtered() { grep -q '^Seccomp:[[:space:]]*2' "/proc/$(host_pid)/status"; }
 host_pid() { pgrep --ns "$first" --nslist pid -f '/usr/bin/zonerelay serve' | head -n 1; }
 holds "its system calls are filtered" filtered
-limit=$(sed -n 's/^Max nice priority *//p' "/proc/$(host_pid)/limits" | cut -d' ' -f1)
 go_first() { # the engine's: its loop, commits and folds
-  [ "$(sed 's/.*) //' "/proc/$(host_pid)"/task/*/stat | cut -d' ' -f17 | grep -cx -- -5)" = 3 ]
+  [ "$(sed 's/.*) //' "/proc/$(host_pid)"/task/*/stat | cut -d' ' -f17 | grep -cx -- -10)" = 3 ]
 }
-if [ "$limit" = 25 ]; then
+known='^$'
+if within prlimit --nice=30:30 true 2>/dev/null; then
   holds "three threads go before the others" patient go_first
 else
   echo "skipped: three threads go before the others: this machine lets no limit be raised"
+  # Dispatch says that it was refused a priority.
+  known='Failed to set thread priority'
 fi
 in_journal() { [ -n "$(within journalctl -q -n 1 -u $service _PID="$pid" -o cat)" ]; }
 holds "its log is in the journal" patient in_journal
@@ -226,8 +228,6 @@ holds "the watchdog is beaten for longer than its interval" patient beats
 holds "by the same process" is $service MainPID "$pid"
 
 # What the sandbox refuses shows as failures of a library, or as denied calls.
-# Where no limit may be raised, Dispatch says that a priority was refused.
-[ "$limit" = 25 ] && known='^$' || known='Failed to set thread priority'
 at_peace() {
   ! within journalctl -q -u $service -o cat | grep -v "$known" |
     grep -iwE 'failed|not permitted|denied'
