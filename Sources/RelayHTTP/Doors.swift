@@ -1,6 +1,5 @@
 package import RelayCore
 package import RelayEngine
-import Foundation
 import Hummingbird
 import Logging
 import NIOCore
@@ -19,11 +18,8 @@ package struct Doors: Sendable {
   let fairness: Fairness
   let turns = ReadingTurns()
   /// Looks into the store: one user's many pages would take its readers, and all threads.
-  let looks = CallerTurns(places: Self.storeLooks)
+  let looks: CallerTurns
   let courier: Courier
-
-  /// At one moment: two a core, because some wait for the disk.
-  private static let storeLooks = 2 * max(2, ProcessInfo.processInfo.activeProcessorCount)
 
   package init(
     relay: any Relaying, reader: any FeedReader, keys: any TokenKeys & IdentityKeys,
@@ -38,6 +34,7 @@ package struct Doors: Sendable {
     publicURL = settings.publicURL
     bodies = BodyGate(settings.limits)
     fairness = Fairness(settings.limits)
+    looks = CallerTurns(places: settings.limits.storeLooks)
     self.courier = courier
   }
 }

@@ -17,6 +17,7 @@ import Testing
     }
   }
 
+  /// Fixed limit: connections accepted that are not served yet
   @Test(arguments: [
     (AcceptGate.waitingMax - 1, true), (AcceptGate.waitingMax, false),
     (AcceptGate.waitingMax + 1, false),

@@ -1,13 +1,13 @@
 import DequeModule
 import Synchronization
 
-/// Places for work that all callers share. Those for whose work no place is free take turns: the
-/// next caller waits for one piece of work of each other one at most, however many of theirs wait.
+/// Places for work that all callers share. Callers whose work waits for a place take turns: each
+/// waits for at most one piece of work of each other caller, beside what runs already.
 final class CallerTurns: Sendable {
   private struct State {
     var running = 0
     var waiting: [CallerID: Deque<CheckedContinuation<Void, Never>>] = [:]
-    /// Those who wait; the first one's turn it is.
+    /// Those who wait; the first is next.
     var order: Deque<CallerID> = []
   }
 

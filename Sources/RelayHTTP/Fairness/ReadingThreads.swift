@@ -5,8 +5,9 @@ import NIOPosix
 /// Threads of lower priority, on which large bodies are read: while all cores are busy, the loop,
 /// its store and short requests go first. They end with the last reference.
 ///
-/// A thread inherits the priority of the one that starts it, and a daemon may not raise it again.
-/// Whatever wakes a task may start a thread: so these never do, and let an event loop wake it.
+/// A thread inherits the priority of the one that starts it, and only root or `LimitNICE=` may
+/// raise it again. Whatever wakes a task may start a thread: so these never do, and let an event
+/// loop wake it.
 final class ReadingThreads: Sendable {
   /// More than what the daemon has: a tenth of the time of its other threads while these are busy.
   static let niceness: Int32 = 10
@@ -39,17 +40,23 @@ final class ReadingThreads: Sendable {
   private static let thisThread = __priority_which_t(PRIO_PROCESS.rawValue)
 }
 
+/// Keeps what the work holds no longer than until it is done, and the outcome until it is taken:
+/// the thread of lower priority may keep this object for longer.
+///
 /// `@unchecked Sendable`: one thread has it at a time, since the caller waits until it is done.
 private final class HandedWork<Value>: @unchecked Sendable {
-  private let work: () throws -> Value
+  private var work: (() throws -> Value)?
   private var outcome: Result<Value, any Error>?
 
   init(_ work: @escaping () throws -> Value) { self.work = work }
 
-  func run() { outcome = Result { try work() } }
+  func run() {
+    outcome = work.map { work in Result { try work() } }
+    work = nil
+  }
 
   func result() throws -> Value {
-    guard let outcome else { preconditionFailure("the work was not done") }
+    guard let outcome = outcome.take() else { preconditionFailure("the work was not done") }
     return try outcome.get()
   }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Bounds of the doors, units in the names. Each is documented and has a refusal and a test (P11).
 package struct HTTPLimits: Hashable, Sendable {
   package var eventsPerRequest = 1_000
@@ -35,6 +37,9 @@ package struct HTTPLimits: Hashable, Sendable {
   package var inboxBytes = 64 * 1_024 * 1_024
   /// Readers that may wait for a fold, of which a user has a share.
   package var waitingReaders = 4_096
+  /// Looks into the store at one moment: two a core, because some wait for the disk. Not more than
+  /// the store reads at once: what waits there takes no turns.
+  package var storeLooks = 2 * max(2, ProcessInfo.processInfo.activeProcessorCount)
   /// Items that a user may write in a minute, and at once.
   package var writesPerMinute = 12_000
   /// Of one public address; of any other a hundred times as many.
