@@ -176,8 +176,9 @@ lay-out:
 	  systemd/zonerelay.service systemd/zonerelay.socket
 	install -D -m 0644 systemd/zonerelay.sysusers \
 	  "$(DESTDIR)$(PREFIX)/lib/sysusers.d/zonerelay.conf"
-	install -D -m 0644 -t "$(DOC)" \
-	  docs/*.md docs/openapi.yaml README.md CHANGELOG.md config/zonerelay.yaml
+	install -D -m 0644 -t "$(DOC)" README.md CHANGELOG.md
+	install -D -m 0644 -t "$(DOC)/docs" docs/*.md docs/openapi.yaml
+	install -D -m 0644 -t "$(DOC)/config" config/zonerelay.yaml
 	install -D -m 0644 LICENSE "$(DOC)/copyright"
 	install -d "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" \
 	  "$(DESTDIR)$(PREFIX)/share/zsh/vendor-completions" \

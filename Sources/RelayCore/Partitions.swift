@@ -22,7 +22,8 @@ struct Partitions: ~Copyable, @unchecked Sendable {
 
   var indices: Range<Int> { 0..<count }
 
-  /// Asks a partition something where it lies. It is the question's for so long; it changes nothing.
+  /// Asks a partition something without copying it. The closure has the partition to itself
+  /// meanwhile, and must not change it.
   func ask<Answer>(_ index: Int, _ question: (inout Partition) -> Answer) -> Answer {
     precondition(indices.contains(index), "no such partition")
     return question(&first[index])

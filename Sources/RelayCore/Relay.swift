@@ -206,12 +206,13 @@ package struct Relay: ~Copyable {
 
   /// Everything not yet in a cut, copied at one moment. One cut is under way at a time.
   ///
-  /// - Parameter left: partitions that are left out: because a request's facts for them are stepped
-  ///   in part only, and what they change becomes visible together; or because they are large.
-  package mutating func cut(at now: Instant, without left: Set<PartitionID> = []) -> Cut {
+  /// - Parameter leftOut: partitions that are not in it: because a request's facts for them are
+  ///   stepped in part only, and what they change becomes visible together; or because they are
+  ///   large.
+  package mutating func cut(at now: Instant, without leftOut: Set<PartitionID> = []) -> Cut {
     var cuts: [PartitionCut] = []
     for index in partitions.indices
-    where partitions[index].isDirty && !left.contains(partitions[index].id) {
+    where partitions[index].isDirty && !leftOut.contains(partitions[index].id) {
       cuts.append(partitions[index].cut())
     }
     return Cut(at: now, partitions: cuts)

@@ -9,8 +9,8 @@ struct CutTurns: Sendable {
 
   private var leftOut: Set<PartitionID> = []
 
-  /// What this cut leaves out: what is torn, and the large ones that the last cut did not leave
-  /// out; these not if the cut would be empty without them.
+  /// Leaves out torn partitions, and large ones that were in the last cut, unless nothing else
+  /// would be left.
   ///
   /// - Parameters:
   ///   - large: partitions with `entries` at least.

@@ -58,7 +58,8 @@ package final class Engine: Relaying, Sendable {
   /// durable.
   ///
   /// - Parameters:
-  ///   - commits: where commits are handed to the store; nil: on the threads that all tasks share.
+  ///   - commits: where commits are handed to the store, which may block a thread; nil: on the
+  ///     threads that all tasks share.
   ///   - folds: where folds are handed to it. Neither may be the loop's thread: the loop gives it
   ///     to no other task while it has much to do.
   /// - Throws: `StoreError`; `.unknown` means that nobody knows whether the last commit holds: end

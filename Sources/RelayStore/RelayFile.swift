@@ -34,8 +34,8 @@ final class RelayFile: Sendable {
     }
   }
 
-  /// One write transaction, on the thread that asks, which waits for others that write: for a
-  /// thread that does nothing else. Each change of threads would cost a wait for a core.
+  /// One write transaction on the calling thread, which it blocks while others write: only for
+  /// threads that do nothing else. To change threads would mean to wait for a core twice.
   func writeHere<Value>(
     _ body: (GRDB.Database) throws -> Value
   ) -> Result<Value, StoreError> {
@@ -43,8 +43,13 @@ final class RelayFile: Sendable {
       Transaction.run(on: $0, file: path, body)
     }
     // After the answer, because it waits for readers.
-    if isLogLong { pool.asyncWriteWithoutTransaction { self.cutLog($0) } }
+    if isCutDue { pool.asyncWriteWithoutTransaction { self.cutLog($0) } }
     return result
+  }
+
+  /// The log has grown too long, and no reader has just kept it from being cut.
+  private var isCutDue: Bool {
+    isLogLong && nextCut.withLock { next in next.map { ContinuousClock.now >= $0 } ?? true }
   }
 
   private var isLogLong: Bool { StoreFile.size(path + "-wal") > settings.logBytesMax }
@@ -69,9 +74,7 @@ final class RelayFile: Sendable {
   /// must not keep folds waiting: the wait is short, and its repetitions are rare. When that reader
   /// has gone, one of the next writes cuts the log.
   private func cutLog(_ database: GRDB.Database) {
-    guard isLogLong else { return }
-    let now = ContinuousClock.now
-    guard nextCut.withLock({ now >= $0 ?? now }) else { return }
+    guard isCutDue else { return }
     // What fails now, because a reader stays or the disk is full, is tried again later.
     try? database.execute(sql: "PRAGMA busy_timeout = \(settings.logCutWait.milliseconds)")
     try? database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")

@@ -8,7 +8,8 @@ import Synchronization
 ///
 /// `journal.db` takes the group commits and `relay.db` the folds, so that folding never stalls
 /// accepting. Both are durable when a call returns (`synchronous=FULL`, read back at the start).
-/// SQLite works on threads of its own: no call blocks the caller's executor.
+/// Reads are done on threads of SQLite's. `append`, `fold` and `trim` block the thread that calls:
+/// give them threads of their own.
 package final class SQLiteStore: Store {
   package let settings: StoreSettings
   let relay: RelayFile

@@ -88,8 +88,8 @@ extension HostileCaller {
   /// A signature of another text by another key. The key is random, as a forger's key is.
   private static let signature: String = {
     let key = P256.Signing.PrivateKey()
-    // A key that is at hand signs any text. Without a signature the claim would be refused earlier,
-    // and the phase with it: its bodies must wait.
+    // Any key will do: the signature must have the right form, so that the body is read before it
+    // is refused. Without one the phase would count refusals, and its bounds would fail.
     guard let signature = try? key.signature(for: Data("another text".utf8)) else { return "" }
     return signature.derRepresentation.base64EncodedString()
   }()
