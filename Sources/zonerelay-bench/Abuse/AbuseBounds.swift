@@ -8,7 +8,7 @@ struct AbuseBounds {
   /// Of the time after a kill, to that of a quiet daemon.
   var restart = 2.0
   var calmRestartSeconds = 0.0
-  var spareFiles = 16
+  static let spareFiles = 16
 
   /// For a debug build on a machine that does other things as well: times are wide, and all else is
   /// as it is.
@@ -32,7 +32,7 @@ struct AbuseBounds {
     if most > milliseconds { broken.append("\(phase.name): a good user waited \(most) ms") }
     if phase.memory > mebibytes { broken.append("\(phase.name): \(phase.memory) MiB") }
     if phase.settled == nil { broken.append("\(phase.name): the store still grows after 15 min") }
-    if phase.filesLeft > spareFiles {
+    if phase.filesLeft > Self.spareFiles {
       broken.append("\(phase.name): \(phase.filesLeft) files more are open than before")
     }
     return broken
