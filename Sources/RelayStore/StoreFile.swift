@@ -29,7 +29,6 @@ struct StoreFile {
     }
     do {
       var configuration = Configuration()
-      configuration.qos = .default
       configuration.busyMode = .timeout(Double(settings.lockTimeout.milliseconds) / 1_000)
       let queue = try DatabaseQueue(path: path, configuration: configuration)
       try queue.inDatabase { try check($0, size: size, settings) }

@@ -28,7 +28,6 @@ struct StoreReading {
         "\(path) cannot be read: \(StoreLock.reason); be root or the user that the daemon runs as")
     }
     var configuration = Configuration()
-    configuration.qos = .default
     configuration.readonly = true
     configuration.busyMode = .timeout(5)
     let isAtRest = !FileManager.default.fileExists(atPath: path + "-wal")

@@ -64,8 +64,9 @@ struct UserShares: Sendable {
   ///
   /// - Returns: the lane that may stand in line again.
   mutating func declined(_ lane: ReadyLane) -> ReadyLane? {
+    guard let most else { return nil }
     let owner = Owner(partition: lane.partition, user: lane.user)
-    guard let most, let share = shares[owner], share.underWay < most else { return nil }
+    guard let share = shares[owner], share.underWay < most else { return nil }
     return next(of: owner)
   }
 
