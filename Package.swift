@@ -81,7 +81,8 @@ let rooms: [Target] = [
     "RelayStore", ["RelayEngine", "RelayMemory", "RelayCore"],
     products: [
       .product(name: "GRDB", package: "GRDB.swift"),
-      .product(name: "GRDBSQLite", package: "GRDB.swift"), logging,
+      .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      .product(name: "NIOPosix", package: "swift-nio"), logging,
     ]),
   .room(
     "RelayPush", ["RelayEngine", "RelayCore", "CNghttp2", "CCurl"],

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import NIOPosix
 import RelayCore
 import RelayEngine
 import Synchronization
@@ -9,6 +10,9 @@ final class RelayFile: Sendable {
   let path: String
   private let pool: DatabasePool
   private let settings: StoreSettings
+  /// A thread a reader. Dispatch would hand each read from one of dozens of threads to another,
+  /// and they would take the cores from those that serve.
+  private let readers: NIOThreadPool
   /// Before this moment an overgrown log is left alone. Touched on the writer only.
   private let nextCut = Mutex<ContinuousClock.Instant?>(nil)
 
@@ -16,6 +20,7 @@ final class RelayFile: Sendable {
   init(_ file: StoreFile, _ settings: StoreSettings, store: Data) throws(StoreError) {
     path = file.path
     self.settings = settings
+    readers = NIOThreadPool(numberOfThreads: settings.readersMax)
     do {
       var configuration = Configuration()
       configuration.label = "zonerelay.relay"
@@ -32,7 +37,10 @@ final class RelayFile: Sendable {
     } catch {
       throw .unreadable(error, file: file.path)
     }
+    readers.start()
   }
+
+  deinit { readers.shutdownGracefully { _ in } }
 
   /// One write transaction on the calling thread, which it blocks while others write: only for
   /// threads that do nothing else. To change threads would mean to wait for a core twice.
@@ -84,16 +92,16 @@ final class RelayFile: Sendable {
     nextCut.withLock { $0 = isCut ? nil : next }
   }
 
-  /// One snapshot, on a reader's own thread.
+  /// One snapshot, on a thread of the file's own.
   func read<Value: Sendable>(
     _ body: @escaping @Sendable (GRDB.Database) throws -> Value
   ) async throws(StoreError) -> Value {
     let path = path
     return try await withCheckedContinuation { continuation in
-      pool.asyncRead { database in
+      readers.submit { _ in
         let result: Result<Value, StoreError>
         do {
-          result = .success(try body(database.get()))
+          result = .success(try self.pool.read(body))
         } catch {
           result = .failure(.unreadable(error, file: path))
         }
