@@ -2,11 +2,25 @@ import DequeModule
 
 /// Messages between partitions, on their way from a durable outbox into their targets' journals: in
 /// order of each source, and no more at once than the target has room for fan-outs. A message that
-/// waits for room holds up those behind it of its source, and no others.
+/// waits for room holds up those behind it of its source, and no others; one that concerns few
+/// users there needs none, however many fan-outs run.
 package struct Forwarding: Sendable {
-  private var waiting: [PartitionID: [PartitionID: Deque<OutboxRow>]] = [:]
-  /// By target: messages handed out and not yet stepped that may become fan-outs.
-  private var underWay: [PartitionID: Int] = [:]
+  private struct Queue {
+    var rows: Deque<OutboxRow> = []
+    /// The first was found to concern many, and waits for room. It is asked once: to ask costs a
+    /// look at the target's subscriptions.
+    var isFirstWide = false
+  }
+
+  /// A message's place in the outbox of its source.
+  private struct Place: Hashable {
+    var source: PartitionID
+    var serial: Position
+  }
+
+  private var waiting: [PartitionID: [PartitionID: Queue]] = [:]
+  /// By target: messages handed out and not yet stepped that took room.
+  private var underWay: [PartitionID: Set<Place>] = [:]
 
   package init() {}
 
@@ -15,29 +29,41 @@ package struct Forwarding: Sendable {
   /// - Parameter rows: of one fold, or of the tables at the start.
   package mutating func add(_ rows: [OutboxRow]) {
     for row in Self.inOrder(rows) {
-      waiting[row.key.target, default: [:]][row.source, default: []].append(row)
+      waiting[row.key.target, default: [:]][row.source, default: Queue()].rows.append(row)
     }
   }
 
   /// What may go now, the rows of one message side by side.
-  ///
-  /// - Parameter fanOuts: how many more a partition may have.
-  package mutating func take(room fanOuts: (PartitionID) -> Int) -> [OutboxRow] {
+  package mutating func take(for relay: borrowing Relay) -> [OutboxRow] {
+    take(room: { relay.fanOutRoom(in: $0) }, isWide: { relay.mayFanOut($0) })
+  }
+
+  /// - Parameters:
+  ///   - fanOuts: how many more a partition may have.
+  ///   - isWide: whether a message concerns more users of its target than are told at once.
+  mutating func take(
+    room fanOuts: (PartitionID) -> Int, isWide: (OutboxRow) -> Bool
+  ) -> [OutboxRow] {
     var rows: [OutboxRow] = []
     for target in waiting.keys.sorted() {
-      var room = fanOuts(target) - (underWay[target] ?? 0)
+      var room = fanOuts(target) - (underWay[target]?.count ?? 0)
       for source in (waiting[target] ?? [:]).keys.sorted() {
         guard var queue = waiting[target]?.removeValue(forKey: source) else { continue }
-        while let row = queue.first {
+        while let row = queue.rows.first {
           if row.message.isFanOut {
-            guard room > 0 else { break }
-            room -= 1
-            underWay[target, default: 0] += 1
+            if room > 0 {
+              room -= 1
+              underWay[target, default: []].insert(Place(source: source, serial: row.key.serial))
+            } else {
+              queue.isFirstWide = queue.isFirstWide || isWide(row)
+              if queue.isFirstWide { break }
+            }
           }
+          queue.isFirstWide = false
           rows.append(row)
-          queue.removeFirst()
+          queue.rows.removeFirst()
         }
-        if !queue.isEmpty { waiting[target]?[source] = queue }
+        if !queue.rows.isEmpty { waiting[target]?[source] = queue }
       }
       if waiting[target]?.isEmpty == true { waiting[target] = nil }
     }
@@ -55,9 +81,9 @@ package struct Forwarding: Sendable {
   }
 
   /// The target has stepped it.
-  package mutating func delivered(_ message: Forwarded.Message, to target: PartitionID) {
-    guard message.isFanOut, let count = underWay[target] else { return }
-    underWay[target] = count > 1 ? count - 1 : nil
+  package mutating func delivered(_ key: OutboxRow.Key, from source: PartitionID) {
+    underWay[key.target]?.remove(Place(source: source, serial: key.serial))
+    if underWay[key.target]?.isEmpty == true { underWay[key.target] = nil }
   }
 }
 

@@ -177,8 +177,14 @@ extension Relay {
   }
 
   /// How many more changes a partition may tell to its users in slices.
-  package func fanOutRoom(in id: PartitionID) -> Int {
+  func fanOutRoom(in id: PartitionID) -> Int {
     max(0, limits.fanOuts - partitions[Int(id.number)].fanOuts.count)
+  }
+
+  /// Whether a message concerns more users of its target than are told at once.
+  func mayFanOut(_ row: OutboxRow) -> Bool {
+    guard row.message.isFanOut, case .change(let change, _) = row.message else { return false }
+    return partitions.ask(Int(row.key.target.number)) { $0.mayFanOut(change) }
   }
 
   private var fanOutBytes: Int {

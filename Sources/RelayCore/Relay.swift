@@ -115,11 +115,7 @@ package struct Relay: ~Copyable {
   }
 
   private mutating func sent(_ row: OutboxRow) {
-    var isFanOut = false
-    if case .change(let change, _) = row.message {
-      isFanOut = partitions.ask(Int(row.key.target.number)) { $0.mayFanOut(change) }
-    }
-    outbox.add(row, isFanOut: isFanOut)
+    outbox.add(row, isFanOut: mayFanOut(row))
   }
 
   /// The journal's tail has been stepped: from now on lanes wake.

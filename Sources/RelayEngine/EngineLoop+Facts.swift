@@ -62,9 +62,7 @@ extension EngineLoop {
     if case .slice = entry.fact { slices.stepped() }
     if case .forward(let key, let source) = item.origin {
       relay.delivered(key, from: source)
-      if case .forwarded(let forwarded) = entry.fact {
-        forwarding.delivered(forwarded.message, to: entry.partition)
-      }
+      forwarding.delivered(key, from: source)
       for due in settling.delivered(key, from: source) { answer(due) }
     }
     return work

@@ -43,11 +43,9 @@ extension EngineLoop {
   /// Messages of other partitions go into their targets' journals.
   mutating func deliverForwards() {
     guard !forwarding.isEmpty else { return }
-    var room: [PartitionID: Int] = [:]
-    for id in PartitionID.all { room[id] = relay.fanOutRoom(in: id) }
     var targets: [GroupCommit.Waiting] = []
     var last: Forwarded.Message?
-    for row in forwarding.take(room: { room[$0] ?? 0 }) {
+    for row in forwarding.take(for: relay) {
       if row.message != last {
         commit.add(message: targets)
         targets = []

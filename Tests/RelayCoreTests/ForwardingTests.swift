@@ -18,14 +18,18 @@ import Testing
 
   private func numbers(_ rows: [OutboxRow]) -> [UInt64] { rows.map(\.key.serial.ordinal.number) }
 
+  private func take(_ forwarding: inout Forwarding, room: Int) -> [UInt64] {
+    numbers(forwarding.take(room: { _ in room }, isWide: { _ in true }))
+  }
+
   /// A whole batch is handed out as far as there is room, also while what went is under way.
   @Test func noMoreFanOutsGoThanTheTargetHasRoomFor() {
     var forwarding = Forwarding()
     forwarding.add((1...5).map { row(1, $0, .record(.created)) })
-    #expect(numbers(forwarding.take { _ in 2 }) == [1, 2])
-    #expect(forwarding.take { _ in 2 }.isEmpty)
-    forwarding.delivered(row(1, 1, .record(.created)).message, to: target)
-    #expect(numbers(forwarding.take { _ in 2 }) == [3])
+    #expect(take(&forwarding, room: 2) == [1, 2])
+    #expect(take(&forwarding, room: 2).isEmpty)
+    forwarding.delivered(row(1, 1, .record(.created)).key, from: PartitionID(1))
+    #expect(take(&forwarding, room: 2) == [3])
     #expect(!forwarding.isEmpty)
   }
 
@@ -36,8 +40,44 @@ import Testing
       row(1, 1, .record(.created)), row(1, 2, .revoked(UserID("_p"))),
       row(2, 3, .revoked(UserID("_p"))), row(3, 4, .zone(.deleted)),
     ])
-    #expect(numbers(forwarding.take { _ in 0 }) == [3, 4])
-    #expect(numbers(forwarding.take { _ in 1 }) == [1, 2])
+    #expect(take(&forwarding, room: 0) == [3, 4])
+    #expect(take(&forwarding, room: 1) == [1, 2])
     #expect(forwarding.isEmpty)
+  }
+
+  /// A shared zone's change for two users is not kept waiting by a public one for a million.
+  @Test func whatConcernsFewNeedsNoRoom() {
+    var forwarding = Forwarding()
+    forwarding.add([
+      row(1, 1, .record(.created)), row(1, 2, .record(.created)), row(2, 3, .record(.created)),
+    ])
+    var asked: [UInt64] = []
+    func taken() -> [UInt64] {
+      numbers(
+        forwarding.take(
+          room: { _ in 0 },
+          isWide: { row in
+            asked.append(row.key.serial.ordinal.number)
+            return row.source == PartitionID(1)
+          }))
+    }
+    #expect(taken() == [3])
+    // One that waits is not asked for again.
+    #expect(taken().isEmpty)
+    #expect(asked == [1, 3])
+    #expect(take(&forwarding, room: 2) == [1, 2])
+  }
+
+  /// One that needed no room gives none back.
+  @Test func whatTookNoRoomGivesNoneBack() {
+    var forwarding = Forwarding()
+    forwarding.add([row(1, 1, .record(.created)), row(2, 2, .record(.created))])
+    let few = forwarding.take(room: { _ in 1 }, isWide: { _ in false })
+    #expect(numbers(few) == [1, 2])
+    forwarding.add([row(3, 3, .record(.created))])
+    forwarding.delivered(few[1].key, from: few[1].source)
+    #expect(take(&forwarding, room: 1).isEmpty)
+    forwarding.delivered(few[0].key, from: few[0].source)
+    #expect(take(&forwarding, room: 1) == [3])
   }
 }

@@ -239,7 +239,7 @@ final class SeasonWorld {
         stepped(item.row)
         try perform(effects)
         if case .forward(let key, let source) = item.origin {
-          _ = daemon.delivered(key, from: source, item.row.fact)
+          _ = daemon.delivered(key, from: source)
         }
       }
       daemon.deliverForwards()

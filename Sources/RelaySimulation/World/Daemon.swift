@@ -95,9 +95,7 @@ final class Daemon {
 
   /// Durable messages, on their way into their targets' journals.
   func deliverForwards() {
-    var room: [PartitionID: Int] = [:]
-    for id in PartitionID.all { room[id] = relay.fanOutRoom(in: id) }
-    for row in forwarding.take(room: { room[$0] ?? 0 }) {
+    for row in forwarding.take(for: relay) {
       let forwarded = Forwarded(
         source: row.source, serial: row.key.serial, message: row.message)
       own.append(
@@ -179,11 +177,9 @@ final class Daemon {
   }
 
   /// A row's target has stepped it.
-  func delivered(_ key: OutboxRow.Key, from source: PartitionID, _ fact: Fact) -> [Due] {
+  func delivered(_ key: OutboxRow.Key, from source: PartitionID) -> [Due] {
     relay.delivered(key, from: source)
-    if case .forwarded(let forwarded) = fact {
-      forwarding.delivered(forwarded.message, to: key.target)
-    }
+    forwarding.delivered(key, from: source)
     let place = Place(partition: source, ordinal: key.serial.ordinal)
     guard var entry = forwards[place] else { return [] }
     entry.left -= 1

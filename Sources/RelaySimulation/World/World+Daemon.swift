@@ -102,7 +102,7 @@ extension World {
       watch.stepped(item.row, effects)
       try perform(effects, origin: item.origin)
       if case .forward(let key, let source) = item.origin {
-        for due in daemon.delivered(key, from: source, item.row.fact) { reply(due) }
+        for due in daemon.delivered(key, from: source) { reply(due) }
       }
     }
   }

@@ -59,15 +59,13 @@ import Testing
 
     /// Brings messages to their targets, as far as these have room.
     mutating func deliver() {
-      var room: [PartitionID: Int] = [:]
-      for id in PartitionID.all { room[id] = relay.fanOutRoom(in: id) }
-      for row in forwarding.take(room: { room[$0] ?? 0 }) {
+      for row in forwarding.take(for: relay) {
         step(
           .forwarded(
             Forwarded(source: row.source, serial: row.key.serial, message: row.message)),
           in: row.key.target)
         relay.delivered(row.key, from: row.source)
-        forwarding.delivered(row.message, to: row.key.target)
+        forwarding.delivered(row.key, from: row.source)
       }
     }
   }
