@@ -1,7 +1,8 @@
 import Foundation
-import RelayHTTP
 import RelayWire
 import Testing
+
+@testable import RelayHTTP
 
 /// HTTP itself: what is no good request is answered as any bad request is, and what was good before
 /// it is answered first.
@@ -132,6 +133,27 @@ import Testing
       "header fields are too many or too long")
     try expect(
       try await answer(to: "GET / HTTP/2.0\r\nHost: x\r\n\r\n"), 505, "speak HTTP/1.1")
+  }
+
+  /// Fixed limit: head of a request
+  @Test(arguments: [1, 25]) func `a head is bounded, in one field or in many`(
+    fields: Int
+  ) async throws {
+    func head(_ bytes: Int) -> String {
+      let others = "/HostxConnectionclose".utf8.count + fields * "X-Long".utf8.count
+      let rest = bytes - others
+      let values = (0..<fields).map { index in
+        let length = index == 0 ? rest - (fields - 1) * (rest / fields) : rest / fields
+        return "X-Long: \(String(repeating: "x", count: length))\r\n"
+      }
+      return "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\(values.joined())\r\n"
+    }
+    for bytes in [RequestDecoder.headBytes - 1, RequestDecoder.headBytes] {
+      #expect(try await answer(to: head(bytes)).hasPrefix("HTTP/1.1 404 "))
+    }
+    try expect(
+      try await answer(to: head(RequestDecoder.headBytes + 1)), 431,
+      "header fields are too many or too long")
   }
 
   @Test(arguments: ["\r\nConnection: keep-alive", ""])
