@@ -22,7 +22,7 @@ enum Daemon {
     // First of all: it changes the environment, while no other thread reads it.
     let sockets = try ListenSockets.inherited()
     let (logger, dial) = Logs.start(settings.log)
-    raiseFileLimit(settings, logger)
+    raiseLimits(settings, logger)
     let clock = SystemClock()
     let store = try SQLiteStore(settings.storeSlice)
     let keys = try KeyRing(
@@ -92,7 +92,8 @@ enum Daemon {
       gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
   }
 
-  private static func raiseFileLimit(_ settings: Settings, _ logger: Logger) {
+  private static func raiseLimits(_ settings: Settings, _ logger: Logger) {
+    Priority.serving.give(to: .singleton)
     let files = FileLimit.raise()
     guard let misfit = settings.misfit(files: files) else { return }
     logger.warning(

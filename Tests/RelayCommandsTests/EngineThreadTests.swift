@@ -1,4 +1,6 @@
 import Glibc
+import NIOCore
+import NIOPosix
 import Synchronization
 import Testing
 
@@ -15,13 +17,13 @@ import Testing
   private static var mayGoFirst: Bool {
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(limitOfNiceness), &limit)
-    return geteuid() == 0 || 20 - Int32(min(40, limit.rlim_cur)) <= EngineThread.niceness
+    return geteuid() == 0 || 20 - Int32(min(40, limit.rlim_cur)) <= Priority.engine.rawValue
   }
 
   @Test func `an engine thread goes first if it may`() async {
     let own = Self.niceness
     let engine = await withTaskExecutorPreference(EngineThread()) { Self.niceness }
-    #expect(engine == (Self.mayGoFirst ? EngineThread.niceness : own))
+    #expect(engine == (Self.mayGoFirst ? Priority.engine.rawValue : own))
   }
 
   /// It inherits the priority of the thread that starts it, and was given as much again.
@@ -32,6 +34,17 @@ import Testing
     }
     #expect(first == second)
     #expect(Self.niceness == own, "the thread that waited keeps its own")
+  }
+
+  @Test func `event loops go before other threads if they may`() async throws {
+    let own = Self.niceness
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+    Priority.serving.give(to: group)
+    for loop in group.makeIterator() {
+      let found = try await loop.submit { Self.niceness }.get()
+      #expect(found == (Self.mayGoFirst ? Priority.serving.rawValue : own))
+    }
+    try await group.shutdownGracefully()
   }
 
   @Test func `jobs are done in order on one thread`() async {
