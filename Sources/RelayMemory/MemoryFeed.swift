@@ -4,6 +4,8 @@ package import RelayCore
 package struct MemoryFeed: Sendable {
   package var state = FeedState()
   package var rows: [Subject: MemoryRow] = [:]
+  /// Something was cleared, and no trim has found that all of it is removed.
+  var isClearing = false
   /// Subjects of unread notifications, by the id that a read mark names.
   private var unread: [Identifier: Set<Subject>] = [:]
 

@@ -28,7 +28,10 @@ extension MemoryWorld {
 
   private mutating func apply(_ cut: FeedCut, at: Instant) {
     var feed = self.feed(cut.feed)
-    feed.state.cleared = max(feed.state.cleared, cut.cleared ?? .zero)
+    if let cleared = cut.cleared, cleared > feed.state.cleared {
+      feed.state.cleared = cleared
+      feed.isClearing = true
+    }
     feed.state.floor = max(feed.state.floor, cut.floor ?? .zero, feed.state.cleared)
     feed.state.hasGap = cut.gap ?? feed.state.hasGap
     for item in cut.deltas where item.delta.last.position > feed.state.cleared {

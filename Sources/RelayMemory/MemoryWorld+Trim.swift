@@ -3,7 +3,8 @@ package import RelayCore
 extension MemoryWorld {
   /// Removes what is old, and raises floors to what was removed.
   ///
-  /// - Returns: how many rows were removed, `limit` at most.
+  /// - Returns: how many rows were removed, and one for each cleared feed that had none; `limit` at
+  ///   most.
   package mutating func trim(
     tombstones: Instant, notifications: Instant, limit: Int, of partitions: Set<PartitionID>
   ) -> Int {
@@ -30,11 +31,14 @@ extension MemoryWorld {
 }
 
 extension MemoryFeed {
+  /// - Returns: what it cost of `limit`: the rows removed; one if there were none.
   fileprivate mutating func removeCleared(limit: Int) -> Int {
+    guard isClearing, limit > 0 else { return 0 }
     let hidden = rows.filter { $0.value.entry.life.position <= state.cleared }
       .sorted { $0.value.entry.life.position < $1.value.entry.life.position }
     for (subject, _) in hidden.prefix(limit) { remove(subject) }
-    return min(hidden.count, limit)
+    isClearing = hidden.count >= limit
+    return min(max(1, hidden.count), limit)
   }
 }
 

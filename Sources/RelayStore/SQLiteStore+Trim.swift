@@ -11,12 +11,12 @@ extension SQLiteStore {
     let result = relay.writeHere { database in
       if let refusal = self.refusal(to: partitions, leases) { throw refusal }
       let trim = Trim(database: database, partitions: partitions)
-      var removed = try trim.cleared(limit: limit)
-      removed += try trim.aged(.tombstone, before: tombstones, limit: limit - removed)
-      removed += try trim.aged(.notification, before: notifications, limit: limit - removed)
-      removed += try FeedbackTable(database: database).trim(
-        before: feedback, limit: limit - removed)
-      return removed
+      var spent = try trim.cleared(limit: limit)
+      spent += try trim.aged(.tombstone, before: tombstones, limit: limit - spent)
+      spent += try trim.aged(.notification, before: notifications, limit: limit - spent)
+      spent += try FeedbackTable(database: database).trim(
+        before: feedback, limit: limit - spent)
+      return spent
     }
     return try settle(result).get()
   }
@@ -27,36 +27,50 @@ struct Trim {
   let database: GRDB.Database
   let partitions: Set<PartitionID>
 
-  private var numbers: String { partitions.map { "\($0.number)" }.joined(separator: ",") }
+  /// Sorted, so that a text is the same each time, and its statement is kept.
+  private var numbers: String {
+    partitions.map(\.number).sorted().map { "\($0)" }.joined(separator: ",")
+  }
+
+  /// Feeds that a slice may have to clear. CROSS JOIN keeps SQLite from walking all feeds.
+  var clearing: String {
+    """
+    SELECT feeds.id, feeds.cleared
+    FROM clearing CROSS JOIN feeds ON feeds.id = clearing.feed
+    WHERE feeds.partition IN (\(numbers)) ORDER BY clearing.feed LIMIT ?
+    """
+  }
 
   /// Removes rows at or below their feed's `cleared`. They are invisible already: no floor moves.
+  ///
+  /// - Returns: how many were removed, and one for each feed that had none: to look costs too.
   func cleared(limit: Int) throws -> Int {
-    var removed = 0
-    for row in try Row.fetchAll(
-      database,
-      sql: """
-        SELECT feeds.id, feeds.cleared
-        FROM clearing JOIN feeds ON feeds.id = clearing.feed
-        WHERE feeds.partition IN (\(numbers)) ORDER BY feeds.id
-        """)
-    {
+    var spent = 0
+    let feeds = try Row.fetchAll(
+      try database.cachedStatement(sql: clearing), arguments: [limit])
+    for row in feeds where spent < limit {
       let feed: Int64 = row[0]
-      let left = limit - removed
-      let subjects = try Data.fetchAll(
-        database,
+      let left = limit - spent
+      let subjects = try hidden(of: feed, through: row[1], limit: left)
+      for subject in subjects { try FeedWriter.remove(subject, of: feed, in: database) }
+      if !subjects.isEmpty { try settle(feed, removed: subjects.count, floor: .zero) }
+      spent += max(1, subjects.count)
+      guard subjects.count < left else { break }
+      try database.cachedStatement(sql: "DELETE FROM clearing WHERE feed = ?")
+        .execute(arguments: [feed])
+    }
+    return spent
+  }
+
+  private func hidden(of feed: Int64, through cleared: Int64, limit: Int) throws -> [Data] {
+    try Data.fetchAll(
+      try database.cachedStatement(
         sql: """
           SELECT subject FROM entries WHERE feed = ?1 AND gone = 0 AND position <= ?2
           UNION ALL
           SELECT subject FROM entries WHERE feed = ?1 AND gone = 1 AND position <= ?2
           LIMIT ?3
-          """, arguments: [feed, row[1] as Int64, left])
-      for subject in subjects { try FeedWriter.remove(subject, of: feed, in: database) }
-      try settle(feed, removed: subjects.count, floor: .zero)
-      removed += subjects.count
-      guard subjects.count < left else { break }
-      try database.execute(sql: "DELETE FROM clearing WHERE feed = ?", arguments: [feed])
-    }
-    return removed
+          """), arguments: [feed, cleared, limit])
   }
 
   /// Removes what was kept before an instant, oldest first, and raises each feed's floor to it: a

@@ -21,6 +21,30 @@ import Testing
     }
   }
 
+  /// Zones that never were are deleted: each trim looks at so many of them, between two folds.
+  @Test func emptyFeedsToClearAreTrimmedInSlicesWithoutAWait() async throws {
+    let (zone, memory) = (zone, MemoryStore())
+    let home = PartitionID.home(of: zone.owner, in: World.scope)
+    let (leases, end) = (try await memory.claim(eras: [home: 7]), Ordinal(1))
+    var part = PartitionCut(id: home, cursor: end)
+    part.feeds = (0..<2_500).map { number in
+      let ended = ZoneID(name: "Z\(number)", owner: zone.owner)
+      return FeedCut(
+        feed: FeedKey(scope: World.scope, kind: .zone(ended)), cleared: Position(end),
+        floor: Position(end))
+    }
+    _ = try await memory.fold(Cut(at: .zero, partitions: [part]), leases: leases)
+    let store = HeldStore(memory)
+    let world = World(memory, front: store) { $0.trimEvery = .minutes(10) }
+    try await world.run { (engine: Engine) async throws -> Void in
+      for number in UInt64(1)...8 {
+        #expect(try await engine.submit([World.change(number, zone)]) == [.accepted])
+        try await engine.visible(.feed(FeedKey(scope: World.scope, kind: .zone(zone))))
+      }
+      #expect(store.trims == [1_000, 1_000, 500])
+    }
+  }
+
   /// Fixed limit: facts journalled and not folded
   /// Fixed limit: entries of feeds that wait for a fold
   @Test(arguments: [(below: 2, isTaken: true), (1, true), (0, false)])

@@ -5,13 +5,14 @@ import Synchronization
 @testable import RelayEngine
 
 /// A store whose calls of one kind can be made to wait, and which counts readings of its
-/// journal and notes what folds bring.
+/// journal and notes what folds bring and trims remove.
 final class HeldStore: Store {
   private struct State {
     var held: MemoryStore.Call?
     var waiters: [CheckedContinuation<Void, Never>] = []
     var journalReads = 0
     var cuts: [Set<PartitionID>] = []
+    var trims: [Int] = []
   }
 
   private let store: MemoryStore
@@ -25,6 +26,9 @@ final class HeldStore: Store {
 
   /// Of each fold the partitions that bring entries into feeds.
   var cuts: [Set<PartitionID>] { state.withLock { $0.cuts } }
+
+  /// What each trim returned.
+  var trims: [Int] { state.withLock { $0.trims } }
 
   func release() {
     let waiters = state.withLock { state in
@@ -74,9 +78,11 @@ final class HeldStore: Store {
   func trim(
     tombstones: Instant, notifications: Instant, feedback: Instant, limit: Int, leases: [Lease]
   ) async throws(StoreError) -> Int {
-    try await store.trim(
+    let count = try await store.trim(
       tombstones: tombstones, notifications: notifications, feedback: feedback, limit: limit,
       leases: leases)
+    state.withLock { $0.trims.append(count) }
+    return count
   }
   func vitals() async throws(StoreError) -> StoreVitals { try await store.vitals() }
   func close() async { await store.close() }

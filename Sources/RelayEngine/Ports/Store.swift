@@ -48,7 +48,8 @@ package protocol Store: FeedReader, FeedbackShelf {
   /// Removes tombstones, notifications and feedback older than the instants given, at most `limit`
   /// rows, and raises floors to what was removed, in one transaction.
   ///
-  /// - Returns: how many rows went; call again while it equals `limit`.
+  /// - Returns: how many rows went, and one for each cleared feed that had none to go, which counts
+  ///   towards `limit` too; call again while it equals `limit`.
   func trim(
     tombstones: Instant, notifications: Instant, feedback: Instant, limit: Int, leases: [Lease]
   ) async throws(StoreError) -> Int

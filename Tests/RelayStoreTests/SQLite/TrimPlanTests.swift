@@ -1,0 +1,21 @@
+import GRDB
+import RelayCore
+import Testing
+
+@testable import RelayStore
+
+/// What a trim reads of a store in which there is nothing to remove.
+@Suite struct TrimPlanTests {
+  @Test func `feeds are found through those to clear, and not walked`() async throws {
+    let home = try SQLiteHome()
+    let store = try home.store()
+    let plan = try store.relay.inspect { database in
+      let trim = Trim(database: database, partitions: Set(PartitionID.all))
+      return try Row.fetchAll(
+        database, sql: "EXPLAIN QUERY PLAN " + trim.clearing, arguments: [1_000]
+      ).map { $0["detail"] as String }
+    }
+    #expect(plan == ["SCAN clearing", "SEARCH feeds USING INTEGER PRIMARY KEY (rowid=?)"])
+    await store.close()
+  }
+}
