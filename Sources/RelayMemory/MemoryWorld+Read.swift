@@ -27,7 +27,7 @@ extension MemoryWorld {
     let feed = self.feed(query.feed)
     let answer = Page.read(
       feed.rows.values.map(\.entry), of: feed.state, eras: eras(of: query.feed),
-      after: query.after, limit: query.limit, floor: floor)
+      after: query.after, limit: query.limit, looks: query.looks, floor: floor)
     guard case .page(var page) = answer, case .database = query.feed.kind else { return answer }
     page.zoneHeads = page.entries.map { entry in
       guard case .zone(let zone) = entry.subject else { return Place(era: 0, position: .zero) }

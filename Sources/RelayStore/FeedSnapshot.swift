@@ -21,8 +21,9 @@ struct FeedSnapshot {
     switch Page.start(of: state, eras: eras, after: query.after, floor: floor) {
     case .failure(let expiry): return .expired(expiry.why)
     case .success(let start):
-      let ahead = try feed.map { try entries(of: $0, after: start, limit: query.limit) } ?? []
-      var page = Page.page(of: ahead, feed: state, eras: eras, start: start, limit: query.limit)
+      let ahead = try feed.map { try entries(of: $0, after: start, query) } ?? []
+      var page = Page.page(
+        of: ahead, feed: state, eras: eras, start: start, limit: query.limit, looks: query.looks)
       page.zoneHeads = try zoneHeads(of: page.entries, in: query.feed)
       return .page(page)
     }
@@ -102,18 +103,22 @@ extension FeedSnapshot {
 }
 
 extension FeedSnapshot {
-  /// Visible entries after `start` in order of position, one more than `limit` if there are.
+  /// Entries after `start` in order of position: those that a page looks at, and one more if there
+  /// is one.
   ///
   /// Present and gone ones stand in two runs of one index. What a scan must not see of the gone is
   /// skipped by position, not one by one, so that a first page costs the same however many
   /// deletions came before it.
-  private func entries(of feed: FeedRow, after start: Place, limit: Int) throws -> [Entry] {
+  private func entries(
+    of feed: FeedRow, after start: Place, _ query: PageQuery
+  ) throws -> [Entry] {
     let after = max(start.position, feed.state.cleared)
     var present = try Run(of: feed, gone: false, after: after, in: database)
     var gone = try Run(
       of: feed, gone: true, after: max(after, start.goneHidden), in: database)
     var entries: [Entry] = []
-    while entries.count <= limit {
+    var visible = 0
+    while visible <= query.limit, entries.count <= query.looks {
       let entry: Entry
       if let next = present.position, next < gone.position ?? Position(bits: .max) {
         entry = try present.take()
@@ -122,9 +127,8 @@ extension FeedSnapshot {
       } else {
         break
       }
-      if !entry.life.isHidden(from: start) {
-        entries.append(entry)
-      }
+      entries.append(entry)
+      if !entry.life.isHidden(from: start) { visible += 1 }
     }
     return entries
   }

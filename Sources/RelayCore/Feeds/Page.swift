@@ -1,5 +1,6 @@
 /// One page of a feed, in order of position.
 package struct Page: Hashable, Sendable {
+  /// May be none while there is more: all that was looked at is hidden from the reader.
   package var entries: [Entry]
   /// The place to go on from. Of a complete page: the feed's head.
   package var next: Place
@@ -49,13 +50,21 @@ package struct PageQuery: Hashable, Sendable {
   /// Nil: from the start.
   package var after: Place?
   package var limit: Int
+  /// So many entries are looked at for one page, shown or hidden. A reader who was away while very
+  /// much came and went must not hold up the others: the next page goes on where this one ends.
+  package var looks: Int
 
-  package init(feed: FeedKey, reader: UserID, after: Place?, limit: Int) {
+  package init(
+    feed: FeedKey, reader: UserID, after: Place?, limit: Int, looks: Int = PageQuery.looksMax
+  ) {
     self.feed = feed
     self.reader = reader
     self.after = after
     self.limit = limit
+    self.looks = looks
   }
+
+  package static let looksMax = 2_000
 }
 
 /// A feed as a store holds it, beside its entries.
@@ -89,16 +98,20 @@ extension Page {
   /// - Parameter floor: the reader's own floor if higher than the feed's (a regrant raises it).
   package static func read(
     _ entries: [Entry], of feed: FeedState, eras: Eras, after place: Place?, limit: Int,
-    floor: Position = .zero
+    looks: Int = PageQuery.looksMax, floor: Position = .zero
   ) -> PageAnswer {
     switch start(of: feed, eras: eras, after: place, floor: floor) {
     case .failure(let expiry): return .expired(expiry.why)
     case .success(let start):
+      let after = max(start.position, feed.cleared)
       let ahead =
         entries
-        .filter { $0.life.position > max(start.position, feed.cleared) }
+        .filter {
+          $0.life.position > ($0.life.isPresent ? after : max(after, start.goneHidden))
+        }
         .sorted { $0.life.position < $1.life.position }
-      return .page(page(of: ahead, feed: feed, eras: eras, start: start, limit: limit))
+      return .page(
+        page(of: ahead, feed: feed, eras: eras, start: start, limit: limit, looks: looks))
     }
   }
 
@@ -126,21 +139,22 @@ extension Page {
 
   package struct Expired: Error, Hashable { package var why: Expiry }
 
-  /// Cuts a page out of `ahead`: visible entries after `start`, in order of position. It may be
-  /// given more than a page's worth, or `limit` + 1 visible ones and what is hidden between.
+  /// Cuts a page out of `ahead`: entries after `start`, in order of position, without the gone ones
+  /// up to its `goneHidden`. It may be given more than a page's worth; `looks` + 1 are enough, or
+  /// `limit` + 1 visible ones and what is hidden between.
   package static func page(
-    of ahead: [Entry], feed: FeedState, eras: Eras, start: Place, limit: Int
+    of ahead: [Entry], feed: FeedState, eras: Eras, start: Place, limit: Int, looks: Int
   ) -> Page {
     var shown: [Entry] = []
     var last = start.position
     var hasMore = false
-    for entry in ahead {
-      if entry.life.isHidden(from: start) { continue }
-      if shown.count == limit {
+    for (index, entry) in ahead.enumerated() {
+      let isHidden = entry.life.isHidden(from: start)
+      if index == looks || (shown.count == limit && !isHidden) {
         hasMore = true
         break
       }
-      shown.append(entry)
+      if !isHidden { shown.append(entry) }
       last = entry.life.position
     }
     let end = hasMore ? last : max(feed.top, start.position, start.scanHead ?? .zero)

@@ -46,11 +46,12 @@ import Testing
     }
 
     /// - Returns: true if there is more.
-    mutating func fetch(_ eras: Eras, limit: Int) -> Bool {
+    mutating func fetch(_ eras: Eras, limit: Int, looks: Int = PageQuery.looksMax) -> Bool {
       let state = FeedState(head: head)
       guard
         case .page(let page) = Page.read(
-          Array(entries.values), of: state, eras: eras, after: place, limit: limit)
+          Array(entries.values), of: state, eras: eras, after: place, limit: limit,
+          looks: looks)
       else {
         Issue.record("a followed token expired: \(String(describing: place))")
         return false
@@ -95,12 +96,13 @@ import Testing
     for round in 0..<1_500 {
       var world = World()
       let limit = 1 + draw.below(3)
+      let looks = draw.chance(50) ? 1 + draw.below(4) : PageQuery.looksMax
       for ordinal in 1...UInt64(6 + draw.below(40)) {
         world.apply(draw.below(15), ordinal, by: draw.pick(FeedHistory.devices))
-        if draw.chance(30) { _ = world.fetch(eras, limit: limit) }
+        if draw.chance(30) { _ = world.fetch(eras, limit: limit, looks: looks) }
         if draw.chance(3) { world.forget() }
       }
-      while world.fetch(eras, limit: limit) {}
+      while world.fetch(eras, limit: limit, looks: looks) {}
       if world.held != world.model {
         Issue.record("round \(round): \(world.held) is not \(world.model)")
         return

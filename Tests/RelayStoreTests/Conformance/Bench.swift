@@ -105,9 +105,11 @@ struct Bench {
   }
 
   func page(
-    _ feed: FeedKey, after: Place? = nil, limit: Int = 200, by reader: UserID = Bench.owner
+    _ feed: FeedKey, after: Place? = nil, limit: Int = 200, by reader: UserID = Bench.owner,
+    looks: Int = PageQuery.looksMax
   ) async throws -> PageAnswer {
-    try await store.page(PageQuery(feed: feed, reader: reader, after: after, limit: limit))
+    try await store.page(
+      PageQuery(feed: feed, reader: reader, after: after, limit: limit, looks: looks))
   }
 
   /// A page that must be one.

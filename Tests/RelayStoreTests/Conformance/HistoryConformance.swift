@@ -33,7 +33,7 @@ import Testing
         for _ in 0..<3 {
           let query = PageQuery(
             feed: feed, reader: draw.pick(History.readers), after: draw.pick(known),
-            limit: draw.number(1..<9))
+            limit: draw.number(1..<9), looks: draw.pick([1, 2, 5, PageQuery.looksMax]))
           let answers = try await sides.asyncMap { try await $0.store.page(query) }
           #expect(answers[0] == answers[1], "seed \(seed), round \(round), \(query)")
           if case .page(let page) = answers[0] { tokens[feed, default: [nil]].append(page.next) }
@@ -55,7 +55,9 @@ import Testing
   ) async throws {
     var bench = try await Bench.fresh(kind)
     var draw = Draw(seed: seed)
-    var clients = (1...4).map { History.Client(limit: $0 * 2 - 1) }
+    var clients = (1...4).flatMap { number in
+      [number, PageQuery.looksMax].map { History.Client(limit: number * 2 - 1, looks: $0) }
+    }
     for _ in 0..<60 {
       let cut = History.cut(&draw, &bench)
       _ = try await bench.store.fold(cut, leases: bench.leases)
@@ -148,14 +150,16 @@ enum History {
   /// One that keeps what it was shown and follows its tokens.
   struct Client {
     let limit: Int
+    var looks = PageQuery.looksMax
     var known: Set<Subject> = []
     var place: Place?
 
     /// - Returns: true if there is more to fetch.
     @discardableResult
     mutating func step(_ bench: Bench, _ feed: FeedKey) async throws -> Bool {
-      switch try await bench.page(feed, after: place, limit: limit) {
+      switch try await bench.page(feed, after: place, limit: limit, looks: looks) {
       case .page(let page):
+        if page.hasMore { #expect(page.next.position > place?.position ?? .zero) }
         for entry in page.entries {
           if entry.life.isPresent {
             known.insert(entry.subject)

@@ -154,4 +154,47 @@ import Testing
     #expect(rest.entries.map(\.subject) == [.record("r2"), .record("r3"), .record("r0")])
     #expect(rest.entries.last?.life.isPresent == false)
   }
+
+  /// Who was away while very much came and went is shown none of it, and holds up no other reader.
+  @Test(arguments: StoreKind.allCases)
+  func `a page ends after so many hidden entries, and the next goes on`(
+    kind: StoreKind
+  ) async throws {
+    var bench = try await Bench.fresh(kind)
+    try await bench.makeZone()
+    _ = try await bench.record("before", .created)
+    let away = try await bench.read(bench.feed).next
+    let names = (0..<2_100).map { "r\($0)" }
+    try await bench.records(names, .created)
+    let gone = try await bench.records(names, .deleted)
+    let last = try await bench.record("after", .created)
+    let first = try await bench.read(bench.feed, after: away)
+    #expect(first.entries.isEmpty && first.hasMore)
+    #expect(first.next.position == gone[PageQuery.looksMax - 1])
+    let all = try await bench.follow(bench.feed, from: away, limit: 200)
+    #expect(all.entries.map(\.subject) == [.record("after")])
+    #expect(all.end.position == last && all.pages == 2)
+    #expect(all.end == (try await bench.store.head(of: bench.feed)))
+    // A scan from the beginning skips them unread.
+    let anew = try await bench.follow(bench.feed, limit: 200)
+    #expect(anew.entries.map(\.subject) == [.record("before"), .record("after")])
+    #expect(anew.end == all.end && anew.pages == 1)
+  }
+}
+
+extension Bench {
+  /// Folds one touch of each record, all in one cut.
+  @discardableResult
+  fileprivate mutating func records(
+    _ names: [String], _ verb: Touch.Verb
+  ) async throws -> [Position] {
+    let positions = names.map { _ in Position(next()) }
+    let deltas = zip(names, positions).map { name, position in
+      SubjectDelta(
+        subject: .record(name), delta: Delta(touch(.record(name), verb, position)))
+    }
+    let feed = feed
+    try await fold { $0.feeds = [FeedCut(feed: feed, deltas: deltas)] }
+    return positions
+  }
 }
