@@ -93,15 +93,20 @@ final class RelayFile: Sendable {
   }
 
   /// One snapshot, on a thread of the file's own.
+  ///
+  /// - Throws: `closed(file:)` once the file closes, for reads that wait too.
   func read<Value: Sendable>(
     _ body: @escaping @Sendable (GRDB.Database) throws -> Value
   ) async throws(StoreError) -> Value {
     let path = path
     return try await withCheckedContinuation { continuation in
-      readers.submit { _ in
+      readers.submit { state in
         let result: Result<Value, StoreError>
         do {
-          result = .success(try self.pool.read(body))
+          switch state {
+          case .active: result = .success(try self.pool.read(body))
+          case .cancelled: result = .failure(.closed(file: path))
+          }
         } catch {
           result = .failure(.unreadable(error, file: path))
         }
@@ -119,7 +124,11 @@ final class RelayFile: Sendable {
     }
   }
 
-  func close() {
+  /// Returns when the reads that run have ended.
+  func close() async {
+    // The threads first: a read that comes to the pool while it closes may be given a reader that
+    // is closed already, and trap.
+    try? await readers.shutdownGracefully()
     // What cannot be closed now is closed with the process; nothing durable hangs on it.
     try? pool.close()
   }

@@ -8,8 +8,8 @@ import Synchronization
 ///
 /// `journal.db` takes the group commits and `relay.db` the folds, so that folding never stalls
 /// accepting. Both are durable when a call returns (`synchronous=FULL`, read back at the start).
-/// Reads are done on threads of SQLite's. `append`, `fold` and `trim` block the thread that calls:
-/// give them threads of their own.
+/// Reads run on threads of `RelayFile`'s own, one a reader. `append`, `fold` and `trim` block the
+/// thread that calls: give them threads of their own.
 package final class SQLiteStore: Store {
   package let settings: StoreSettings
   let relay: RelayFile
@@ -91,7 +91,7 @@ package final class SQLiteStore: Store {
     }
     guard isFirst else { return }
     await journal.close()
-    relay.close()
+    await relay.close()
     lock.release()
   }
 

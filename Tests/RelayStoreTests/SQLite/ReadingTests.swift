@@ -1,0 +1,82 @@
+import Foundation
+import RelayEngine
+import Testing
+
+@testable import RelayStore
+
+/// Reads of a SQLite store run on a few threads, which end with it.
+@Suite(.timeLimit(.minutes(1))) struct ReadingTests {
+  /// Reads that stay until they are let go.
+  private final class Gate: Sendable {
+    private let begun: AsyncStream<Int>
+    private let begin: AsyncStream<Int>.Continuation
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    init() { (begun, begin) = AsyncStream.makeStream() }
+
+    func hold(_ relay: RelayFile, _ number: Int) async throws(StoreError) {
+      try await relay.read { _ in
+        self.begin.yield(number)
+        self.semaphore.wait()
+      }
+    }
+
+    /// The next reads that have begun, as many.
+    func begun(_ count: Int) async -> Set<Int> {
+      var numbers: Set<Int> = []
+      for await number in begun {
+        numbers.insert(number)
+        if numbers.count == count { break }
+      }
+      return numbers
+    }
+
+    func letGo() { semaphore.signal() }
+  }
+
+  @Test func `a store that closes refuses reads that wait, and ends after the one that runs`()
+    async throws
+  {
+    let home = try SQLiteHome { $0.readersMax = 1 }
+    let store = try home.store()
+    let (relay, gate) = (store.relay, Gate())
+    async let held: Void = gate.hold(relay, 0)
+    #expect(await gate.begun(1) == [0])
+    async let waiting = Self.refusal(of: relay)
+    async let closing: Void = store.close()
+    // Told while the first still reads.
+    #expect(await waiting == .closed(file: relay.path))
+    gate.letGo()
+    try await held
+    await closing
+    #expect(await Self.refusal(of: relay) == .closed(file: relay.path))
+  }
+
+  @Test func `as many read at once as there are readers, and the next when one ends`()
+    async throws
+  {
+    let home = try SQLiteHome { $0.readersMax = 2 }
+    let store = try home.store()
+    let (relay, gate) = (store.relay, Gate())
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<3 { group.addTask { try await gate.hold(relay, number) } }
+      let first = await gate.begun(2)
+      gate.letGo()
+      let third = await gate.begun(1)
+      #expect(first.union(third) == [0, 1, 2])
+      gate.letGo()
+      gate.letGo()
+      try await group.waitForAll()
+    }
+    await store.close()
+  }
+
+  private static func refusal(of relay: RelayFile) async -> StoreError? {
+    do throws(StoreError) {
+      try await relay.read { _ in }
+      return nil
+    } catch {
+      return error
+    }
+  }
+}
