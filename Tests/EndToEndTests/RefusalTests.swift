@@ -44,7 +44,7 @@ import Testing
     let isTold = try await Pause.until(seconds: 20) {
       status = try await world.daemon.control("/status")
       return status["reasons"].array.contains {
-        $0.string?.contains("has every push refused, 3 in a row: TopicDisallowed") == true
+        $0.string?.contains("has every push refused, to 3 users or more: TopicDisallowed") == true
       }
     }
     #expect(isTold && status["healthy"].bool == false, "\(status)")

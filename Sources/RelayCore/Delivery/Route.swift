@@ -20,8 +20,6 @@ package struct Route: Sendable {
   package private(set) var sent: Int64 = 0
   package private(set) var delivered: Int64 = 0
   package private(set) var lastError: String?
-  /// Pushes that were refused for good since the last that was taken: our mistake.
-  package private(set) var refusals = 0
   package internal(set) var pruning: Pruning
   private let inFlightMax: Int
   /// How much may be under way now: little after a stop, a quarter less when the provider asks for
@@ -34,6 +32,8 @@ package struct Route: Sendable {
   private var probing: PushAttempt.ID?
   private var line = Line()
   private var shares: UserShares
+  /// Whose pushes were refused for good since the last that was taken: at most `refusalsTold`.
+  private var refused: Set<UserID> = []
 
   private struct Failing: Hashable {
     var partition: PartitionID
@@ -42,7 +42,8 @@ package struct Route: Sendable {
 
   /// Fewer could be a few devices that are slow by themselves.
   package static let outageDevicesDefault = 20
-  /// So many refusals without one push taken are no matter of a single device or payload.
+  /// So many users' pushes refused without one taken are no matter of a single device, or of a user
+  /// who registers what refuses: they are our mistake.
   package static let refusalsTold = 3
   /// A provider that is back is not met by everybody at once: that may be what it broke under.
   package static let roomAfterStop = 50
@@ -73,6 +74,10 @@ package struct Route: Sendable {
   package var isStopped: Bool { circuit != .closed }
 
   package var waiting: Int { line.count }
+
+  /// Users whose pushes were refused for good since the last that was taken; no more are counted
+  /// than are told of.
+  package var refusals: Int { refused.count }
 
   /// A lane may be woken. It waits here as state, once, not as a message.
   package mutating func offer(_ lane: ReadyLane) { line.append(lane) }
@@ -118,14 +123,16 @@ package struct Route: Sendable {
     _ verdict: Verdict, of attempt: PushAttempt.ID, about subject: Pruning.Subject,
     at now: Instant
   ) -> Ended {
-    note(verdict, of: attempt, at: now)
+    note(verdict, of: attempt, from: subject.user, at: now)
     let before = pruning.stop
     let settled = pruning.heard(verdict, of: attempt, about: subject, at: now)
     let after = pruning.stop
     return Ended(settled: settled, pruning: before == after ? nil : .some(after))
   }
 
-  private mutating func note(_ verdict: Verdict, of attempt: PushAttempt.ID, at now: Instant) {
+  private mutating func note(
+    _ verdict: Verdict, of attempt: PushAttempt.ID, from user: UserID, at now: Instant
+  ) {
     inFlight -= 1
     if let lane = shares.ended(attempt) { line.append(lane) }
     // What began before the stop says nothing of the present: only the probe does.
@@ -146,13 +153,13 @@ package struct Route: Sendable {
       if isProbe { circuit = .open(until: now) }
     case .delivered, .deliveredElsewhere:
       delivered += 1
-      refusals = 0
+      refused = []
       answered(isProbe)
       if circuit == .closed { lastError = nil }
     case .later(_, .device, let reason), .gone(_, let reason), .rejected(let reason),
       .tooLarge(let reason):
       answered(isProbe)
-      if case .rejected = verdict { refusals += 1 }
+      if case .rejected = verdict, refusals < Self.refusalsTold { refused.insert(user) }
       if circuit == .closed { lastError = reason.text }
     }
   }
@@ -185,7 +192,7 @@ package struct Route: Sendable {
 
   /// Its provider is another one: a stopped route is probed at once, and a quarantine ends.
   package mutating func renew(at now: Instant) {
-    refusals = 0
+    refused = []
     pruning.renew(at: now)
     if case .open(let until) = circuit { circuit = .open(until: min(until, now)) }
   }

@@ -141,7 +141,7 @@ import Testing
   }
 
   /// A wrong topic: every push was refused for good, and the route looked healthy.
-  @Test func `refusals in a row are counted until a push is taken`() {
+  @Test func `users whose pushes are refused are counted until one is taken`() {
     var route = route()
     for attempt in 1...3 {
       route.began(id(attempt))
@@ -152,6 +152,20 @@ import Testing
     route.began(id(4))
     _ = route.ended(.delivered, of: id(4), about: about(4), at: .s(1))
     #expect(route.refusals == 0)
+  }
+
+  /// A user may register endpoints of the user's own that refuse whatever they get.
+  @Test func `refusals of one or two users are no matter of the route`() {
+    var route = route()
+    func refuse(_ attempt: Int, of user: Int) {
+      route.began(id(attempt))
+      _ = route.ended(
+        .rejected(.init("status 400")), of: id(attempt), about: about(user), at: .s(0))
+    }
+    for attempt in 1...50 { refuse(attempt, of: 1 + attempt % 2) }
+    #expect(route.refusals < Route.refusalsTold)
+    for user in 3...9 { refuse(50 + user, of: user) }
+    #expect(route.refusals == Route.refusalsTold, "no more users are kept than are told of")
   }
 
   /// A reload brought another credential.
