@@ -7,7 +7,8 @@ package struct ReadyLane: Hashable, Sendable {
   package var device: Int
   package var route: RouteKey
   package var isAlert: Bool
-  /// Whose device it is, by the partition's number for the user.
+  /// Whose device it is, by the partition's number for the user; 0 over the courier, where users
+  /// have no shares.
   package var user = 0
   /// Its last attempt failed: it has been served, and stands apart from fresh work.
   package var isRetry = false

@@ -5,8 +5,9 @@ import DequeModule
 /// Lanes whose last attempt failed stand apart, by the time they are due again: however many a
 /// fault has left behind, three of four turns are for fresh work, and the fourth is theirs.
 ///
-/// A place is a device's slot, and stands here once, whoever has the slot when its turn comes: so
-/// devices that move or go while a route is stopped do not make the line longer.
+/// A place is a device's slot while one user has it, and stands here once: so a user's devices that
+/// move or go while a route is stopped do not make the line longer. The next user who gets the slot
+/// has a place of its own, and waits for no share but its own.
 struct Line: Hashable, Sendable {
   private var alerts = Turns()
   private var background = Turns()
@@ -15,8 +16,11 @@ struct Line: Hashable, Sendable {
   private struct Place: Hashable, Sendable {
     var partition: PartitionID
     var device: Int
+    var user: Int
 
-    init(_ lane: ReadyLane) { (partition, device) = (lane.partition, lane.device) }
+    init(_ lane: ReadyLane) {
+      (partition, device, user) = (lane.partition, lane.device, lane.user)
+    }
   }
 
   var count: Int { standing.count }

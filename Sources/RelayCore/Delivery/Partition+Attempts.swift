@@ -13,6 +13,8 @@ extension Partition {
     guard devices.contains(ready.device) else { return nil }
     let device = ready.device
     let overCourier = ready.isOverCourier
+    // Another user may have the number by now, and stands in line for itself.
+    guard overCourier || devices[device].user == ready.user else { return nil }
     if overCourier {
       devices[device].isAtCourier = false
     } else if devices[device].line == ready.route {

@@ -37,6 +37,28 @@ import Testing
     #expect(attempt?.route.topic == "new")
   }
 
+  /// The place of one who signed out was taken for the next one's, with the shares mixed up.
+  @Test func aPlaceIsNotTakenByTheNextOwnerOfTheNumber() throws {
+    let next = users(1, inHomeOf: Sample.owner, true)[0]
+    var rig = PartitionRig()
+    rig.register(1, address: address("a", 1))
+    rig.save("all", everything)
+    rig.change(.record(.created))
+    let stale = try #require(lines(&rig).first)
+    let gone = Unregistration.Device.client(Sample.client(1))
+    rig.step(.unregister(Unregistration(scope: Sample.scope, user: Sample.owner, device: gone)))
+    rig.register(2, of: next, address: address("a", 2))
+    rig.save("all", everything, of: next)
+    rig.change(.record(.created), in: ZoneID(name: "History", owner: next))
+    let fresh = try #require(lines(&rig).first)
+    #expect(fresh.device == stale.device && fresh.user != stale.user)
+    let passed = rig.partition.begin(stale, at: rig.now)
+    #expect(passed == nil)
+    #expect(lines(&rig) == [], "it still stands where it stood")
+    let attempt = rig.partition.begin(fresh, at: rig.now)
+    #expect(attempt?.device.user == next)
+  }
+
   /// P11: devices come and go, and move to and fro, while their route is stopped.
   @Test func aStoppedRoutesLineIsNoLongerThanItsDevices() {
     var rig = PartitionRig()

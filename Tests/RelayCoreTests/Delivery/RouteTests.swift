@@ -340,6 +340,32 @@ import Testing
     #expect(route.inFlight == 0 && route.waiting == 0)
   }
 
+  /// A device's number is given out anew, and the owner before may wait for its share for long.
+  @Test func aDevicesOwnerDoesNotWaitForTheShareOfTheOneBefore() {
+    var route = Route(inFlightMax: 3, probe: .seconds(30), outageDevices: nil, inFlightPerUser: 2)
+    func lane(_ device: Int, of user: Int) -> ReadyLane {
+      ReadyLane(
+        partition: PartitionID(1), device: device, route: key, isAlert: false, user: user)
+    }
+    func begin(_ lane: ReadyLane) {
+      #expect(route.next(at: .s(0)) == lane)
+      route.began(id(lane.device), of: lane)
+    }
+    let others = [lane(1, of: 1), lane(2, of: 1), lane(4, of: 3)]
+    for lane in others { route.offer(lane) }
+    for lane in others { begin(lane) }
+    for user in 1...2 { route.offer(lane(3, of: user)) }
+    #expect(route.next(at: .s(0)) == nil, "the route has no room")
+    _ = route.ended(.delivered, of: id(4), about: about(4), at: .s(1))
+    begin(lane(3, of: 2))
+    // And the owner before still has the turn that it waited for.
+    route.offer(lane(3, of: 2))
+    _ = route.ended(.delivered, of: id(1), about: about(1), at: .s(1))
+    begin(lane(3, of: 2))
+    _ = route.ended(.delivered, of: id(2), about: about(1), at: .s(1))
+    #expect(route.next(at: .s(1)) == lane(3, of: 1))
+  }
+
   /// What a user's lanes waited to tell may be over when their turn comes: those behind them waited
   /// for an attempt that never began. And a device's number that was given out anew stood there
   /// once for each.
