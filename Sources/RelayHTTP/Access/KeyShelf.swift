@@ -66,13 +66,13 @@ package final class KeyShelf: Service {
   package func keep(_ addresses: Set<KeySetAddress>) {
     let gone = sets.withLock { sets in
       let gone = sets.values.filter { !addresses.contains($0.address) }
-      for keys in gone { sets[keys.address] = nil }
+      for keys in gone {
+        sets[keys.address] = nil
+        troubles.settle(Self.trouble(keys.address))
+      }
       return gone
     }
-    for keys in gone {
-      keys.close()
-      troubles.settle(Self.trouble(keys.address))
-    }
+    for keys in gone { keys.close() }
   }
 
   /// How often it looks for sets that are due.
@@ -107,10 +107,24 @@ package final class KeyShelf: Service {
       let answer = try await source.fetch(address)
       let set = try Self.read(answer.bytes)
       let isNews = await keys.arrived(set, maxAge: answer.maxAge)
-      troubles.settle(Self.trouble(address))
+      guard note(nil, of: keys) else { return }
       if isNews { tell(set, of: address) }
     } catch {
-      tell(error.reason, of: address, age: keys.failed())
+      tell(error.reason, of: keys, age: keys.failed())
+    }
+  }
+
+  /// Under the lock under which `keep` drops sets: what comes of a set that a reload has dropped
+  /// since the fetch began says nothing of those that there are.
+  ///
+  /// - Parameter trouble: nil: it is well.
+  /// - Returns: false if it was dropped.
+  private func note(_ trouble: String?, of keys: RemoteKeys) -> Bool {
+    sets.withLock { sets in
+      guard sets[keys.address] == keys else { return false }
+      let name = Self.trouble(keys.address)
+      if let trouble { troubles.tell(name, trouble) } else { troubles.settle(name) }
+      return true
     }
   }
 
@@ -134,16 +148,17 @@ package final class KeyShelf: Service {
     logger.warning("some of the users' keys are unusable", metadata: metadata)
   }
 
-  private func tell(_ reason: String, of address: KeySetAddress, age: Span?) {
+  private func tell(_ reason: String, of keys: RemoteKeys, age: Span?) {
+    let url = keys.address.url
     let rest =
       age.map { "those fetched \($0.milliseconds / 1_000) s ago stay in use" }
       ?? "until then no user of these environments gets in"
     let text =
-      "the keys of users at \(address.url) cannot be fetched: \(reason); \(rest); check the URL "
+      "the keys of users at \(url) cannot be fetched: \(reason); \(rest); check the URL "
       + "and the server behind it"
+    guard note(text, of: keys) else { return }
     logger.warning(
-      "users' keys could not be fetched", metadata: ["url": "\(address.url)", "error": "\(reason)"])
-    troubles.tell(Self.trouble(address), text)
+      "users' keys could not be fetched", metadata: ["url": "\(url)", "error": "\(reason)"])
   }
 
   private static func trouble(_ address: KeySetAddress) -> String {

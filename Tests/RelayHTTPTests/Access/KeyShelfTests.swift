@@ -2,10 +2,11 @@ import HTTPTypes
 import Logging
 import RelayCore
 import RelayEngine
-import RelayHTTP
 import RelayWire
 import Synchronization
 import Testing
+
+@testable import RelayHTTP
 
 /// Users' keys behind a URL: rotated, unreachable, unknown.
 @Suite struct KeyShelfTests {
@@ -15,7 +16,11 @@ import Testing
   /// A server of accounts that answers as it is told, and counts who asked.
   private final class Accounts: KeySetSource {
     private let state = Mutex(
-      (answer: Result<FetchedKeySet, KeySetFailure>.failure(.init("nobody is there")), count: 0))
+      (
+        answer: Result<FetchedKeySet, KeySetFailure>.failure(.init("nobody is there")), count: 0,
+        isSlow: false
+      ))
+    private let (end, ended) = AsyncStream<Void>.makeStream()
 
     func answer(_ answer: Result<FetchedKeySet, KeySetFailure>) {
       state.withLock { $0.answer = answer }
@@ -25,13 +30,19 @@ import Testing
       answer(.success(FetchedKeySet(bytes: AccountKey.set(keys), maxAge: .minutes(10))))
     }
 
+    /// Who asks from now on gets what is the answer now, but not before `answerTheSlow`.
+    func beSlow(_ isSlow: Bool) { state.withLock { $0.isSlow = isSlow } }
+
+    func answerTheSlow() { ended.finish() }
+
     var count: Int { state.withLock { $0.count } }
 
     func fetch(_ address: KeySetAddress) async throws(KeySetFailure) -> FetchedKeySet {
-      let answer = state.withLock { state in
+      let (answer, isSlow) = state.withLock { state in
         state.count += 1
-        return state.answer
+        return (state.answer, state.isSlow)
       }
+      if isSlow { for await _ in end {} }
       return try answer.get()
     }
   }
@@ -191,6 +202,26 @@ import Testing
       #expect(world.troubles.reasons == [])
       #expect(world.shelf.keys(at: Self.address) != kept)
     }
+  }
+
+  /// The operator corrects the URL while it hangs: what comes of that fetch concerns no set.
+  @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+  func `a set that a reload has dropped is not complained of later`(isBack: Bool) async throws {
+    let world = World()
+    world.accounts.beSlow(true)
+    let shown = try AccountKey.curve.shown(id: "a")
+    try await world.run { (world: World, rig: Rig) async throws -> Void in
+      try await Self.until { world.accounts.count == 1 }
+      world.shelf.keep([])
+      world.accounts.beSlow(false)
+      if isBack {
+        world.accounts.publish([shown])
+        _ = await world.shelf.keys(at: Self.address).current()
+      }
+      world.accounts.answerTheSlow()
+    }
+    // By now every fetch is over.
+    #expect(world.troubles.reasons == [])
   }
 
   @Test func `status and metrics show what is wrong around the engine`() async throws {
