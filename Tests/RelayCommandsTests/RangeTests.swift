@@ -1,5 +1,6 @@
 import Foundation
 import RelayCore
+import RelayPush
 import Testing
 
 @testable import RelayCommands
@@ -126,6 +127,13 @@ import Testing
       let own = found.first { $0.key == row.key }
       #expect(own != nil && own?.remedy.isEmpty == false, "\(row.key): \(value) gave \(found)")
     }
+  }
+
+  /// What a sender has no place for comes back unsent, and twenty of those stop the route.
+  @Test func `senders have places for all that may be under way to a route`() throws {
+    let row = try #require(Self.rows.first { $0.key == "limits.inFlightPerRoute" })
+    let most = try #require(Int(row.high.replacingOccurrences(of: ",", with: "")))
+    #expect(most == EngineLimits().waitingMax && most == WebLimits().waitingMax)
   }
 
   /// The gaps between wakes are a list: their number has a range, and each of them has one.

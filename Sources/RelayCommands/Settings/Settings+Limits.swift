@@ -97,8 +97,9 @@ extension Settings {
       "rememberedIDs", .count(1...1_000_000_000), default: limits.rememberedIDs)
     limits.rememberedFor = section.value(
       "rememberedFor", .span(.seconds(1)...(.days(30))), default: limits.rememberedFor)
+    // As many as a sender lets wait: what it has no place for comes back unsent.
     limits.inFlightPerRoute = section.value(
-      "inFlightPerRoute", .count(1...100_000), default: limits.inFlightPerRoute)
+      "inFlightPerRoute", .count(1...4_096), default: limits.inFlightPerRoute)
     limits.courierConnections = section.value(
       "courierConnections", .count(1...1_000_000), default: limits.courierConnections)
     limits.feedbackItems = section.value(
