@@ -73,9 +73,9 @@ extension EngineLoop {
     for route in vitals.routes where route.refusals >= Route.refusalsTold {
       vitals.reasons.append(
         "route \(route.key.transport.name) \(route.key.topic) of \(route.key.scope.container) "
-          + "\(route.key.scope.environment.name) has every push refused, to "
-          + "\(route.refusals) users or more: \(route.lastError ?? "unknown"); check that its "
-          + "topic and key are the app's")
+          + "\(route.key.scope.environment.name) has every push refused, "
+          + "\(route.refusals) or more since the last that was taken: "
+          + "\(route.lastError ?? "unknown"); check that its topic and key are the app's")
     }
     for route in vitals.routes {
       guard let stop = route.pruningStop else { continue }

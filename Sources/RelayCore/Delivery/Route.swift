@@ -34,6 +34,8 @@ package struct Route: Sendable {
   private var shares: UserShares
   /// Whose pushes were refused for good since the last that was taken: at most `refusalsTold`.
   private var refused: Set<UserID> = []
+  /// Pushes refused for good while none was ever taken.
+  private var refusedAtFirst = 0
 
   private struct Failing: Hashable {
     var partition: PartitionID
@@ -42,8 +44,8 @@ package struct Route: Sendable {
 
   /// Fewer could be a few devices that are slow by themselves.
   package static let outageDevicesDefault = 20
-  /// So many users' pushes refused without one taken are no matter of a single device, or of a user
-  /// who registers what refuses: they are our mistake.
+  /// So many refusals without one push taken are no matter of a single device or payload: they are
+  /// our mistake.
   package static let refusalsTold = 3
   /// A provider that is back is not met by everybody at once: that may be what it broke under.
   package static let roomAfterStop = 50
@@ -75,9 +77,10 @@ package struct Route: Sendable {
 
   package var waiting: Int { line.count }
 
-  /// Users whose pushes were refused for good since the last that was taken; no more are counted
-  /// than are told of.
-  package var refusals: Int { refused.count }
+  /// Refusals for good since the last push that was taken; each user's count once, and no more are
+  /// counted than are told of: a user may register what refuses whatever it gets. Until the first
+  /// push is taken all count: the one device of a new app may be all there is.
+  package var refusals: Int { delivered == 0 ? refusedAtFirst : refused.count }
 
   /// A lane may be woken. It waits here as state, once, not as a message.
   package mutating func offer(_ lane: ReadyLane) { line.append(lane) }
@@ -159,7 +162,10 @@ package struct Route: Sendable {
     case .later(_, .device, let reason), .gone(_, let reason), .rejected(let reason),
       .tooLarge(let reason):
       answered(isProbe)
-      if case .rejected = verdict, refusals < Self.refusalsTold { refused.insert(user) }
+      if case .rejected = verdict, refusals < Self.refusalsTold {
+        refused.insert(user)
+        if delivered == 0 { refusedAtFirst += 1 }
+      }
       if circuit == .closed { lastError = reason.text }
     }
   }
@@ -190,11 +196,16 @@ package struct Route: Sendable {
     pruning.adopt(rule)
   }
 
-  /// Its provider is another one: a stopped route is probed at once, and a quarantine ends.
+  /// Its provider is another one: a stopped route is probed at once, and a quarantine ends. A probe
+  /// that is under way asked the one before, and says nothing of this one.
   package mutating func renew(at now: Instant) {
-    refused = []
+    (refused, refusedAtFirst, failing) = ([], 0, [])
     pruning.renew(at: now)
-    if case .open(let until) = circuit { circuit = .open(until: min(until, now)) }
+    switch circuit {
+    case .closed: break
+    case .open(let until): circuit = .open(until: min(until, now))
+    case .probing: (circuit, probing) = (.open(until: now), nil)
+    }
   }
 
   /// When an open route may be probed, if somebody waits for it.

@@ -68,7 +68,7 @@ package struct Vitals: Hashable, Sendable {
     package var lastError: String?
     /// Why no address of it is given up at the moment, though its provider calls many dead.
     package var pruningStop: String?
-    /// Users whose pushes were refused for good since the last that was taken, as far as counted.
+    /// Refusals for good since the last push that was taken, as `Route.refusals` counts them.
     package var refusals = 0
     package var sender = SenderVitals()
 

@@ -140,34 +140,6 @@ import Testing
     #expect(route.lastError == nil && route.inFlight == 0)
   }
 
-  /// A wrong topic: every push was refused for good, and the route looked healthy.
-  @Test func `users whose pushes are refused are counted until one is taken`() {
-    var route = route()
-    for attempt in 1...3 {
-      route.began(id(attempt))
-      _ = route.ended(
-        .rejected(.init("TopicDisallowed")), of: id(attempt), about: about(attempt), at: .s(0))
-    }
-    #expect(route.refusals == Route.refusalsTold && route.circuit == .closed)
-    route.began(id(4))
-    _ = route.ended(.delivered, of: id(4), about: about(4), at: .s(1))
-    #expect(route.refusals == 0)
-  }
-
-  /// A user may register endpoints of the user's own that refuse whatever they get.
-  @Test func `refusals of one or two users are no matter of the route`() {
-    var route = route()
-    func refuse(_ attempt: Int, of user: Int) {
-      route.began(id(attempt))
-      _ = route.ended(
-        .rejected(.init("status 400")), of: id(attempt), about: about(user), at: .s(0))
-    }
-    for attempt in 1...50 { refuse(attempt, of: 1 + attempt % 2) }
-    #expect(route.refusals < Route.refusalsTold)
-    for user in 3...9 { refuse(50 + user, of: user) }
-    #expect(route.refusals == Route.refusalsTold, "no more users are kept than are told of")
-  }
-
   /// A reload brought another credential.
   @Test func `renewed, a stopped route is probed at once`() {
     var route = route()
@@ -181,9 +153,26 @@ import Testing
     #expect(take(&route, .s(2)) == 1)
     route.began(id(1))
     #expect(route.circuit == .probing)
-    route.renew(at: .s(3))
-    #expect(route.circuit == .probing, "what is under way tells soon enough")
     _ = route.ended(.delivered, of: id(1), about: about(1), at: .s(3))
+    #expect(route.circuit == .closed)
+  }
+
+  /// The probe of the old provider was mute for ten seconds, and stopped the new one.
+  @Test func `renewed, a route forgets the probe that is under way`() {
+    var route = route()
+    for device in 0..<3 { route.offer(lane(device)) }
+    _ = take(&route, .s(0))
+    route.began(id(1))
+    _ = route.ended(outage, of: id(1), about: about(1), at: .s(1))
+    _ = take(&route, .s(41))
+    route.began(id(2))
+    #expect(route.circuit == .probing)
+    route.renew(at: .s(42))
+    #expect(take(&route, .s(42)) != nil)
+    route.began(id(3))
+    _ = route.ended(silence, of: id(2), about: about(2), at: .s(43))
+    #expect(route.circuit == .probing)
+    _ = route.ended(.delivered, of: id(3), about: about(3), at: .s(43))
     #expect(route.circuit == .closed)
   }
 

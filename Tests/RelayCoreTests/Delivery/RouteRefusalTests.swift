@@ -1,0 +1,62 @@
+@testable import RelayCore
+import Testing
+
+/// Pushes refused for good: when they are told to operators, and when they are one user's matter.
+@Suite struct RouteRefusalTests {
+  private func route() -> Route {
+    Route(inFlightMax: 2, probe: .seconds(30))
+  }
+
+  private func id(_ device: Int) -> PushAttempt.ID {
+    PushAttempt.ID(partition: PartitionID(1), device: device, serial: UInt64(device))
+  }
+
+  private func about(_ user: Int) -> Pruning.Subject {
+    Pruning.Subject(
+      user: UserID("_\(user)"), client: ClientID(Identifier(high: 0, low: UInt64(user))),
+      hasTaken: true)
+  }
+
+  /// A wrong topic: every push was refused for good, and the route looked healthy.
+  @Test func `users whose pushes are refused are counted until one is taken`() {
+    var route = route()
+    for attempt in 1...3 {
+      route.began(id(attempt))
+      _ = route.ended(
+        .rejected(.init("TopicDisallowed")), of: id(attempt), about: about(attempt), at: .s(0))
+    }
+    #expect(route.refusals == Route.refusalsTold && route.circuit == .closed)
+    route.began(id(4))
+    _ = route.ended(.delivered, of: id(4), about: about(4), at: .s(1))
+    #expect(route.refusals == 0)
+  }
+
+  /// A user may register endpoints of the user's own that refuse whatever they get.
+  @Test func `refusals of one or two users are no matter of the route`() {
+    var route = route()
+    func refuse(_ attempt: Int, of user: Int) {
+      route.began(id(attempt))
+      _ = route.ended(
+        .rejected(.init("status 400")), of: id(attempt), about: about(user), at: .s(0))
+    }
+    route.began(id(99))
+    _ = route.ended(.delivered, of: id(99), about: about(1), at: .s(0))
+    for attempt in 1...50 { refuse(attempt, of: 1 + attempt % 2) }
+    #expect(route.refusals < Route.refusalsTold)
+    for user in 3...9 { refuse(50 + user, of: user) }
+    #expect(route.refusals == Route.refusalsTold, "no more users are kept than are told of")
+  }
+
+  /// A wrong topic on the first day: there is one device.
+  @Test func `until a push is taken, one user's refusals count`() {
+    var route = route()
+    for attempt in 1...4 {
+      route.began(id(attempt))
+      _ = route.ended(
+        .rejected(.init("TopicDisallowed")), of: id(attempt), about: about(1), at: .s(0))
+    }
+    #expect(route.refusals == Route.refusalsTold)
+    route.renew(at: .s(1))
+    #expect(route.refusals == 0)
+  }
+}
