@@ -13,6 +13,7 @@ package struct Relay: ~Copyable {
   private var withdrawn: Set<RouteKey> = []
   /// Wakes wait for the end of recovery.
   private var isReplaying = true
+  private var isDraining = false
   /// How far the wall clock is ahead of the instants given here: what a push says of time is told
   /// by the wall clock.
   package var wallAhead = Span.zero
@@ -130,6 +131,9 @@ package struct Relay: ~Copyable {
     return unfinished
   }
 
+  /// The daemon stops: no push begins any more. What is pending wakes its device in the next life.
+  package mutating func drain() { isDraining = true }
+
   package mutating func acknowledged(
     _ reached: Acknowledged, by device: DeviceKey, at now: Instant? = nil
   ) {
@@ -223,7 +227,7 @@ package struct Relay: ~Copyable {
 
   /// Asks lanes and routes what may go out now. Call after each batch of inputs and at `nextTimer`.
   package mutating func wake(at now: Instant, into effects: inout [Effect]) {
-    guard !isReplaying else { return }
+    guard !isReplaying, !isDraining else { return }
     judge(at: now, &effects)
     for index in partitions.indices { partitions[index].retireLapsed(at: now, &effects) }
     var left = Self.askedAnewAtOnce
@@ -247,6 +251,7 @@ package struct Relay: ~Copyable {
 
   /// When `wake` should be called again, though nothing else happens.
   package var nextTimer: Instant? {
+    guard !isDraining else { return nil }
     var earliest = Instant.never
     for index in partitions.indices {
       earliest = min(earliest, partitions[index].nextTimer ?? .never)

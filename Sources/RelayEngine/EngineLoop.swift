@@ -142,6 +142,7 @@ struct EngineLoop: ~Copyable {
     case .stop:
       isStopping = true
       stopBy = now + settings.drainGrace
+      relay.drain()
       outside.supervisor.stopping()
     }
   }

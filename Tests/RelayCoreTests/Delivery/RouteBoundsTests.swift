@@ -97,4 +97,17 @@ import Testing
     var rig = rig(devices, over: .webpush)
     #expect(begun(&rig) == [underWay, devices - underWay])
   }
+
+  /// A stop during a backlog began pushes until its time was over, and dropped their verdicts.
+  @Test func whatWaitsWhenTheDaemonStopsWaitsForTheNextLife() {
+    var rig = rig(5, over: .apns)
+    var first = rig.pushes()
+    rig.now = rig.now + .seconds(3)
+    first += rig.pushes()
+    #expect(first.count == 3)
+    rig.relay.drain()
+    for attempt in first { rig.ended(attempt) }
+    #expect(rig.pushes().isEmpty)
+    #expect(rig.relay.nextTimer == nil)
+  }
 }
