@@ -63,7 +63,7 @@ let core: [Target] = [
   .room("RelayMemory", ["RelayCore"]),
   .room("RelaySimulation", ["RelayMemory", "RelayCore"], products: collections),
   .command("zonerelay-simulate", ["RelaySimulation"]),
-  .tests("RelayCoreTests", ["RelayCore"]),
+  .tests("RelayCoreTests", ["RelayMemory", "RelayCore"]),
   .tests("RelaySimulationTests", ["RelaySimulation", "RelayCore"]),
 ]
 

@@ -9,10 +9,12 @@ extension Partition {
   package mutating func cut() -> PartitionCut {
     var cut = PartitionCut(id: id, cursor: stepped)
     cut.feeds = buffers.map { feed, buffer in
-      FeedCut(
+      var buffer = buffer
+      if feed.isBounded { buffer.trim(to: limits.notificationsPerUser) }
+      return FeedCut(
         feed: feed, cleared: buffer.cleared, floor: buffer.floor, gap: buffer.gap,
         deltas: buffer.deltas.map { SubjectDelta(subject: $0.key, delta: $0.value) },
-        marks: buffer.marks.merged)
+        marks: buffer.marks.merged, trimmed: buffer.trimmed)
     }
     cut.subscriptions = rows.subscriptions.values.compactMap(\.self)
     cut.subscriptionsRemoved = rows.subscriptions.filter { $0.value == nil }.map(\.key)

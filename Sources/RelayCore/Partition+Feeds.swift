@@ -5,12 +5,13 @@ extension Partition {
   mutating func touch(
     _ feed: FeedKey, _ subject: Subject, _ touch: Touch, _ effects: inout [Effect]
   ) {
+    let bound = feed.isBounded ? limits.notificationsPerUser : nil
     // In place and with one look for the feed: a burst comes through here once a change.
-    let (isFirst, isNew) = buffers.updateValue(forKey: feed, default: FeedBuffer()) { buffer in
-      (buffer.isUntouched, buffer.add(touch, to: subject))
+    let (isFirst, added) = buffers.updateValue(forKey: feed, default: FeedBuffer()) { buffer in
+      (buffer.isUntouched, buffer.add(touch, to: subject, bound: bound))
     }
     if isFirst { effects.append(.dirtied(.feed(feed))) }
-    if isNew { uncut += 1 }
+    uncut += added
   }
 
   mutating func add(_ marks: ReadMarks, to feed: FeedKey, _ effects: inout [Effect]) {

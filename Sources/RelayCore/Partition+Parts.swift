@@ -1,28 +1,5 @@
 import OrderedCollections
 
-/// What has happened in one feed since the last cut.
-struct FeedBuffer: Sendable {
-  var cleared: Position?
-  var floor: Position?
-  var gap: Bool?
-  var deltas: OrderedDictionary<Subject, Delta> = [:]
-  var marks = WaitingMarks()
-
-  var isUntouched: Bool {
-    cleared == nil && floor == nil && gap == nil && deltas.isEmpty && marks.isEmpty
-  }
-
-  /// - Returns: true if nothing had befallen the subject since the last cut.
-  mutating func add(_ touch: Touch, to subject: Subject) -> Bool {
-    guard let index = deltas.index(forKey: subject) else {
-      deltas[subject] = Delta(touch)
-      return true
-    }
-    deltas.values[index].add(touch)
-    return false
-  }
-}
-
 /// Whom a zone is shared with. Of those whose grant ended only the place of the last end is kept,
 /// for the floor of a regrant.
 struct ZoneGrants: Sendable {

@@ -46,6 +46,7 @@ extension MemoryWorld {
     for marks in cut.marks { feed.mark(marks, at: at) }
     if cut.feed.isBounded {
       feed.bound(to: limits.notificationsPerUser)
+      feed.state.floor = max(feed.state.floor, cut.trimmed ?? .zero)
     } else {
       feed.boundTombstones(
         to: limits.subjectsMax(in: cut.feed),

@@ -33,6 +33,7 @@ struct FeedWriter {
     } else {
       let excess = feed.count - Int64(limits.notificationsPerUser)
       try removeOldest(excess, of: &feed, presentUpTo: Position(bits: UInt64(Int64.max)))
+      feed.state.floor = max(feed.state.floor, cut.trimmed ?? .zero)
     }
     if feed != before { try feed.save(in: database) }
     let (was, isNow) = (

@@ -14,6 +14,16 @@ struct WaitingMarks: Sendable {
     count += marks.notifications.count
   }
 
+  /// Of a notification's entry as the fold will leave it: a mark moves it to its own place, and
+  /// there it stands in the order of the changes.
+  func age(of delta: Delta) -> (place: Position, changed: Position) {
+    let changed = delta.last.position
+    guard !isEmpty, case .notification(let detail) = delta.last.detail,
+      let mark = latest[detail.notification]
+    else { return (changed, changed) }
+    return (max(mark, changed), changed)
+  }
+
   /// Each id once, in the request that named it last. The last one marks whatever an earlier one
   /// would have marked: a mark reaches every change before it.
   var merged: [ReadMarks] {

@@ -105,10 +105,14 @@ package struct FeedCut: Hashable, Sendable {
   package var deltas: [SubjectDelta]
   /// Folded after the deltas, in their order; notifications feeds only.
   package var marks: [ReadMarks]
+  /// The newest place of deltas that are left out, because so many newer ones follow that the fold
+  /// would have removed their entries. The floor is raised to it after all else, as by removing
+  /// them; notifications feeds only.
+  package var trimmed: Position?
 
   package init(
     feed: FeedKey, cleared: Position? = nil, floor: Position? = nil, gap: Bool? = nil,
-    deltas: [SubjectDelta] = [], marks: [ReadMarks] = []
+    deltas: [SubjectDelta] = [], marks: [ReadMarks] = [], trimmed: Position? = nil
   ) {
     self.feed = feed
     self.cleared = cleared
@@ -116,6 +120,7 @@ package struct FeedCut: Hashable, Sendable {
     self.gap = gap
     self.deltas = deltas
     self.marks = marks
+    self.trimmed = trimmed
   }
 }
 
