@@ -60,6 +60,18 @@ struct ChangeReading {
     guard isSane, let kind, let place = found.place, let list = list(found.value, at: place),
       let own = list.kind, own.goes(with: kind)
     else { return nil }
+    return look(into: list, body)
+  }
+
+  /// Looks into a field of the record, if it is a list.
+  mutating func look(intoListAt place: Int, _ body: (ListReading) -> Void) {
+    guard let record, let list = list(record.fields[place].value, at: place) else { return }
+    look(into: list, body)
+  }
+
+  private mutating func look<Answer>(
+    into list: ListReading, _ body: (ListReading) -> Answer
+  ) -> Answer {
     let before = (work: list.work, read: list.read)
     defer {
       work += list.work - before.work

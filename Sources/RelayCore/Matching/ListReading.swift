@@ -7,6 +7,7 @@ final class ListReading {
   let members: [FieldValue]
   private let zone: ZoneID
   private var known: Set<FieldValue>?
+  private var knownAnchors: Set<FieldValue>?
   private var texts: [String]?
   /// Members looked at by filters.
   private(set) var work = 0
@@ -37,6 +38,22 @@ final class ListReading {
     }
     work += 1
     return known?.contains(value.resolved(in: zone)) ?? false
+  }
+
+  /// Whether subscriptions that an index has under this value may ask for a member.
+  func hasMember(indexedAs anchor: FieldValue) -> Bool {
+    // Only these are indexed as something else than they are.
+    guard kind == .only(.reference) || kind == .only(.list) else { return contains(anchor) }
+    let known = knownAnchors ?? Set(anchors())
+    knownAnchors = known
+    work += 1
+    return known.contains(anchor)
+  }
+
+  /// Members as an index has them; looked through anew each time.
+  func anchors() -> some Sequence<FieldValue> {
+    read += members.count
+    return members.lazy.map(\.anchor)
   }
 
   /// Whether some text begins so; the list is one of texts, or empty.

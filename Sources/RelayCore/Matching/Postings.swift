@@ -25,37 +25,52 @@ struct Postings: Sendable {
 
   /// The lists that hold every subscription which this record may fire. One may be in several of
   /// them; their order does not matter, as they are merged by serial.
-  func lists(for record: RecordChange) -> [SerialList] {
+  func lists(for reading: inout ChangeReading) -> [SerialList] {
     var found = rest.isEmpty ? [] : [rest]
-    guard !anchored.isEmpty else { return found }
+    guard !anchored.isEmpty, let record = reading.record else { return found }
     if anchored.count < record.fields.count {
       for place in anchored.keys {
-        if let value = record.value(of: place.field) { find(place, value, &found) }
+        if let field = record.fields.place(of: place.field) { find(place, field, &reading, &found) }
       }
     } else {
-      for field in record.fields { find(field.name, field.value, &found) }
+      for field in record.fields.indices {
+        let name = record.fields[field].name
+        find(Anchor.Place(field: name, isMember: false), field, &reading, &found)
+        find(Anchor.Place(field: name, isMember: true), field, &reading, &found)
+      }
     }
-    find(SystemField.recordName.rawValue, .string(record.name), &found)
-    if let tag = record.tag { find(SystemField.changeTag.rawValue, .string(tag), &found) }
+    find(SystemField.recordName, record.name, &found)
+    if let tag = record.tag { find(SystemField.changeTag, tag, &found) }
     return found
   }
 
-  private func find(_ field: String, _ value: FieldValue, _ found: inout [SerialList]) {
-    find(Anchor.Place(field: field, isMember: false), value, &found)
-    find(Anchor.Place(field: field, isMember: true), value, &found)
+  private func find(_ field: SystemField, _ name: String, _ found: inout [SerialList]) {
+    let place = Anchor.Place(field: field.rawValue, isMember: false)
+    if let list = anchored[place]?[.string(name)] { found.append(list) }
   }
 
-  private func find(_ place: Anchor.Place, _ value: FieldValue, _ found: inout [SerialList]) {
-    guard let lists = anchored[place] else { return }
+  /// - Parameter field: its place in the record.
+  private func find(
+    _ place: Anchor.Place, _ field: Int, _ reading: inout ChangeReading,
+    _ found: inout [SerialList]
+  ) {
+    guard let lists = anchored[place], let record = reading.record else { return }
     guard place.isMember else {
-      if let list = lists[value.anchor] { found.append(list) }
+      if let list = lists[record.fields[field].value.anchor] { found.append(list) }
       return
     }
-    // Only what is found is remembered: a list may be long, and have a member many times.
-    var seen: Set<FieldValue> = []
-    for member in value.members ?? [] {
-      let anchor = member.anchor
-      if let list = lists[anchor], seen.insert(anchor).inserted { found.append(list) }
+    reading.look(intoListAt: field) { list in
+      // A list that goes with nothing fires none of them.
+      guard list.kind != nil else { return }
+      guard lists.count >= list.members.count else {
+        for (anchor, held) in lists where list.hasMember(indexedAs: anchor) { found.append(held) }
+        return
+      }
+      // Only what is found is remembered: a list may have a member many times.
+      var seen: Set<FieldValue> = []
+      for anchor in list.anchors() {
+        if let held = lists[anchor], seen.insert(anchor).inserted { found.append(held) }
+      }
     }
   }
 }
@@ -121,7 +136,7 @@ struct Anchor {
 
 extension FieldValue {
   /// Equal for all that filters may take for equal: a reference's zone may be left out.
-  fileprivate var anchor: FieldValue {
+  var anchor: FieldValue {
     switch self {
     case .reference(let name, _): .reference(recordName: name, zone: nil)
     case .list(let members): .list(members.map(\.anchor))

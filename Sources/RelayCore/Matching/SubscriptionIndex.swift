@@ -163,8 +163,9 @@ package struct SubscriptionIndex: Sendable {
     guard let record = reading.record,
       let postings = postings[PublicKey(scope: reading.change.scope, recordType: record.type)]
     else { return page }
-    var merge = SerialMerge(postings.lists(for: record), after: cursor)
-    let workMax = (limit + 1) * Self.workPerHit
+    var merge = SerialMerge(postings.lists(for: &reading), after: cursor)
+    // Besides what finding the lists took, which is bounded by the record and the index.
+    let workMax = reading.work + (limit + 1) * Self.workPerHit
     var last = cursor
     var looks = 0
     while let item = merge.next(), item.serial.ordinal < ordinal {
@@ -192,7 +193,8 @@ package struct SubscriptionIndex: Sendable {
       let postings = postings[PublicKey(scope: change.scope, recordType: record.type)]
     else { return false }
     var left = count
-    for list in postings.lists(for: record) {
+    var reading = ChangeReading(change)
+    for list in postings.lists(for: &reading) {
       left -= list.count(upTo: left)
       if left < 0 { return true }
     }
@@ -201,9 +203,10 @@ package struct SubscriptionIndex: Sendable {
 
   /// The place of one that the change may fire, whichever `draw` means.
   func publicPlace(_ change: Change, _ draw: UInt64) -> Position {
-    guard case .record(let record) = change.event,
+    var reading = ChangeReading(change)
+    guard let record = reading.record,
       let postings = postings[PublicKey(scope: change.scope, recordType: record.type)],
-      let longest = postings.lists(for: record).max(by: SerialList.isShorter)
+      let longest = postings.lists(for: &reading).max(by: SerialList.isShorter)
     else { return .zero }
     return longest.serial(draw)
   }

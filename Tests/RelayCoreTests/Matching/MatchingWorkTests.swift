@@ -163,6 +163,28 @@ import Testing
     #expect(seconds(8_000) < 80 * seconds(500))
   }
 
+  /// A subscription asks for one member; the list is not looked through anew at each look, and what
+  /// it cost is told.
+  @Test func aLongListIsReadOnceForFewPostings() {
+    let length = 50_000
+    let index = index(.public, subscriptions: 1, filtersEach: 1) { _ in
+      QueryRule.Filter(field: "list", comparator: .listContains, value: text(-1))
+    }
+    for value in [FieldValue.list((0..<length).map(text)), .list((0..<length).map(reference))] {
+      var reading = reading([Field(name: "list", value: value)], .public)
+      for _ in 0..<20 {
+        let page = index.publicMatches(
+          &reading, after: .zero, before: Ordinal(1 << 40), limit: 10)
+        #expect(page.hits.isEmpty && page.next == nil)
+      }
+      #expect((length...3 * length).contains(reading.read) && reading.work <= 20)
+    }
+  }
+
+  private func reference(_ number: Int) -> FieldValue {
+    .reference(recordName: "v\(number)", zone: nil)
+  }
+
   /// The system field is no field of the record, and is found in the index all the same.
   @Test func aPublicFilterOnTheChangeTagIsLookedUp() {
     let tag = SystemField.changeTag.rawValue
