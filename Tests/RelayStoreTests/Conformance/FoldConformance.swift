@@ -193,6 +193,29 @@ import Testing
         .entries.count == 5, "the deletion is news to this one")
   }
 
+  /// What a cut leaves out has gone as if it had been removed.
+  @Test(arguments: StoreKind.allCases)
+  func `tokens from before what a cut leaves out have expired`(kind: StoreKind) async throws {
+    var bench = try await Bench.fresh(kind)
+    let subjects = ["s", "t"].map {
+      Subject.notification(SubscriptionID($0), zone: bench.zone(), record: nil)
+    }
+    let first = try await bench.touch(bench.notices, subjects[0], .created)
+    let before = try await bench.read(bench.notices).next
+    let left = Position(bench.next())
+    let last = Position(bench.next())
+    let delta = SubjectDelta(
+      subject: subjects[1], delta: Delta(bench.touch(subjects[1], .created, last)))
+    try await bench.fold {
+      $0.feeds = [FeedCut(feed: bench.notices, deltas: [delta], trimmed: left)]
+    }
+    #expect(try await bench.page(bench.notices, after: before) == .expired(.trimmed))
+    let page = try await bench.read(bench.notices)
+    #expect(page.entries.map(\.life.position) == [first, last])
+    #expect(page.entries.map(\.life.born) == [first, last], "the floor rises last")
+    #expect(try await bench.read(bench.notices, after: page.next).entries.isEmpty)
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `a forced expiry raises the floors it means and no others`(kind: StoreKind) async throws {
     var bench = try await Bench.fresh(kind)
