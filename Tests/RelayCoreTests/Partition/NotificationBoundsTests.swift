@@ -122,7 +122,8 @@ extension PartitionRig {
 }
 
 extension MemoryWorld {
-  /// What a reader is shown. Those that one request marked stand at its ordinal, and count on there.
+  /// What a reader is shown. Those that one request marked stand at its ordinal, one after
+  /// another.
   fileprivate func shown(after token: Place?) -> [String] {
     let feed = FeedKey(scope: Sample.scope, kind: .notifications(Sample.owner))
     let query = PageQuery(feed: feed, reader: Sample.owner, after: token, limit: 1_000)
