@@ -14,7 +14,8 @@ extension Relay {
   }
 
   /// Asks partitions to forget their oldest ids, oldest first over all of them, once there are too
-  /// many; and ids that are too old where no change comes to push them out.
+  /// many; and ids that are too old where no change comes to push them out. A busy hour's go in
+  /// several rounds: none keeps the loop for long.
   mutating func forgetIDs(at now: Instant, into effects: inout [Effect]) {
     var count = 0
     for index in partitions.indices {
@@ -36,12 +37,13 @@ extension Relay {
         oldest.insert(Candidate(at: first.at, partition: index))
       }
     }
-    while let candidate = oldest.popMin() {
+    var left = IdMemory.forgottenAtOnce
+    while left > 0, let candidate = oldest.popMin() {
       let index = candidate.partition
       guard let item = partitions[index].memory[next[index]],
         excess > 0 || item.at + limits.rememberedFor <= now
       else { continue }
-      excess -= 1
+      (excess, left) = (excess - 1, left - 1)
       last[index] = item.ordinal
       next[index] += 1
       if let following = partitions[index].memory[next[index]] {

@@ -3,6 +3,9 @@ import DequeModule
 /// Drops repeats at the door: 64-bit keyed hashes of (producer, source, id), in journal order. Each
 /// partition has one; how much they hold together is bounded by `Relay.forgetIDs`.
 package struct IdMemory: Sendable {
+  /// So many go in one step at most: a quiet day may leave millions that are too old.
+  static let forgottenAtOnce = 4_096
+
   private var known: Set<UInt64> = []
   private var order: Deque<Remembered> = []
 
@@ -23,23 +26,27 @@ package struct IdMemory: Sendable {
     return true
   }
 
-  /// Forgets what is too old.
+  /// Forgets what is too old, or the oldest of it.
   ///
   /// - Returns: the last fact all of whose ids are forgotten, if any went.
   package mutating func forget(at now: Instant, limits: Limits) -> Ordinal? {
-    forget { $0.at + limits.rememberedFor <= now }
+    forget(atMost: Self.forgottenAtOnce) { $0.at + limits.rememberedFor <= now }
   }
 
   /// Forgets the ids of facts up to this one. A repeat changes nothing.
   ///
   /// - Returns: as above.
   package mutating func forget(through ordinal: Ordinal) -> Ordinal? {
-    forget { $0.ordinal <= ordinal }
+    forget(atMost: .max) { $0.ordinal <= ordinal }
   }
 
-  private mutating func forget(while isOver: (Remembered) -> Bool) -> Ordinal? {
+  private mutating func forget(
+    atMost count: Int, while isOver: (Remembered) -> Bool
+  ) -> Ordinal? {
     var last: Ordinal?
-    while let first = order.first, isOver(first) {
+    var left = count
+    while left > 0, let first = order.first, isOver(first) {
+      left -= 1
       order.removeFirst()
       known.remove(first.fingerprint)
       last = first.ordinal

@@ -74,6 +74,30 @@ import Testing
     #expect(world.journal.count == 21)
   }
 
+  /// After a quiet day the first change popped all that had become too old, in one step.
+  @Test func whatIsTooOldGoesInBoundedSteps() {
+    var memory = IdMemory()
+    for id in 1...10_000 as ClosedRange<UInt64> { _ = memory.remember(item(id, 0, id)) }
+    var left: [Int] = []
+    for _ in 0..<4 {
+      _ = memory.forget(at: .s(2 * 86_400), limits: Limits())
+      left.append(memory.count)
+    }
+    #expect(left == [5_904, 1_808, 0, 0])
+  }
+
+  @Test func aRoundOfForgettingIsBounded() {
+    var world = MemoryOfAll(ids: 10_000)
+    for id in 1...5_000 as ClosedRange<UInt64> { world.change(id, of: world.hot) }
+    world.now = world.now + .hours(25)
+    var left: [Int] = []
+    for _ in 0..<3 {
+      world.wake()
+      left.append(world.relay.census(at: world.now).remembered)
+    }
+    #expect(left == [904, 0, 0])
+  }
+
   /// Repeats come near the edge of the memory: each is judged in a replay as it was at first,
   /// wherever the replay begins, so that nothing taken is dropped and nothing dropped is taken.
   @Test(arguments: 1...8 as ClosedRange<UInt64>)
