@@ -127,7 +127,7 @@ final class RelayFile: Sendable {
   /// Returns when the reads that run have ended.
   func close() async {
     // The threads first: a read that comes to the pool while it closes may be given a reader that
-    // is closed already, and trap.
+    // is closed already, and trap. It fails only where it was called before: no read runs then.
     try? await readers.shutdownGracefully()
     // What cannot be closed now is closed with the process; nothing durable hangs on it.
     try? pool.close()

@@ -2,21 +2,7 @@
 import Testing
 
 /// Pushes refused for good: when they are told to operators, and when they are one user's matter.
-@Suite struct RouteRefusalTests {
-  private func route() -> Route {
-    Route(inFlightMax: 2, probe: .seconds(30))
-  }
-
-  private func id(_ device: Int) -> PushAttempt.ID {
-    PushAttempt.ID(partition: PartitionID(1), device: device, serial: UInt64(device))
-  }
-
-  private func about(_ user: Int) -> Pruning.Subject {
-    Pruning.Subject(
-      user: UserID("_\(user)"), client: ClientID(Identifier(high: 0, low: UInt64(user))),
-      hasTaken: true)
-  }
-
+@Suite struct RouteRefusalTests: RouteSuite {
   /// A wrong topic: every push was refused for good, and the route looked healthy.
   @Test func `users whose pushes are refused are counted until one is taken`() {
     var route = route()

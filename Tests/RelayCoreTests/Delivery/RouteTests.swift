@@ -2,7 +2,7 @@
 import Testing
 
 /// A road to a provider: circuit, probe, room, and who goes first.
-@Suite struct RouteTests {
+@Suite struct RouteTests: RouteSuite {
   private let key = RouteKey(scope: Sample.scope, transport: .apns, topic: Sample.topic)
   private let outage = Verdict.later(after: nil, .route, .init("InvalidProviderToken"))
 
@@ -11,21 +11,7 @@ import Testing
       partition: PartitionID(1), device: device, route: key, isAlert: isAlert, isRetry: isRetry)
   }
 
-  private func id(_ device: Int) -> PushAttempt.ID {
-    PushAttempt.ID(partition: PartitionID(1), device: device, serial: UInt64(device))
-  }
-
-  private func about(_ device: Int) -> Pruning.Subject {
-    Pruning.Subject(
-      user: UserID("_\(device)"), client: ClientID(Identifier(high: 0, low: UInt64(device))),
-      hasTaken: true)
-  }
-
   private func take(_ route: inout Route, _ now: Instant) -> Int? { route.next(at: now)?.device }
-
-  private func route(_ room: Int = 2) -> Route {
-    Route(inFlightMax: room, probe: .seconds(30))
-  }
 
   @Test func alertsGoFirstAndEachLineKeepsItsOrder() {
     var route = route()

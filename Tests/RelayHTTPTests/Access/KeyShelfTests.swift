@@ -17,7 +17,7 @@ import Testing
   private final class Accounts: KeySetSource {
     private let state = Mutex(
       (
-        answer: Result<FetchedKeySet, KeySetFailure>.failure(.init("nobody is there")), count: 0,
+        answer: Result<FetchedKeySet, KeySetFailure>.failure(.init("connection refused")), count: 0,
         isSlow: false
       ))
     private let (end, ended) = AsyncStream<Void>.makeStream()
@@ -127,7 +127,7 @@ import Testing
       #expect(try answer.json.required("retryAfter").integer() == 5)
       try await Self.until { !world.troubles.reasons.isEmpty }
       let reason = try #require(world.troubles.reasons.first)
-      #expect(reason.contains(Self.address.url) && reason.contains("nobody is there"))
+      #expect(reason.contains(Self.address.url) && reason.contains("connection refused"))
       world.accounts.publish([shown])
       try await world.pass(.seconds(5))
       try await Self.until { try await Self.status(rig, token) == 200 }

@@ -133,13 +133,9 @@ import Testing
     _ = try await bench.record("r3", .created)
     let before = try await bench.read(bench.feed)
     #expect(before.entries.count == 1)
-    var slices: [Int] = []
-    repeat {
-      slices.append(
-        try await bench.store.trim(
-          tombstones: .zero, notifications: .zero, feedback: .zero, limit: 4, leases: bench.leases))
+    let slices = try await bench.trimAll(inSlicesOf: 4) { [bench] () async throws in
       #expect(try await bench.read(bench.feed) == before)
-    } while slices.last == 4
+    }
     #expect(slices == [4, 4, 1])
     #expect(try await bench.read(bench.feed, after: before.next).entries.isEmpty)
   }
@@ -152,8 +148,7 @@ import Testing
     for index in 0..<3 { _ = try await bench.record("r\(index)", .created) }
     try await bench.end(bench.zone(), .deleted)
     for index in 0..<10 { try await bench.end(bench.zone("Z\(index)"), .deleted) }
-    var slices: [Int] = []
-    repeat { slices.append(try await bench.trim(.zero, limit: 4)) } while slices.last == 4
+    let slices = try await bench.trimAll(inSlicesOf: 4)
     #expect(slices == [4, 4, 4, 1])
     #expect(try await bench.trim(.zero, limit: 4) == 0)
   }
@@ -183,6 +178,16 @@ import Testing
 }
 
 extension Bench {
+  /// How many rows each slice removed, until one was not full.
+  func trimAll(inSlicesOf limit: Int, after: () async throws -> Void = {}) async throws -> [Int] {
+    var slices: [Int] = []
+    repeat {
+      slices.append(try await trim(.zero, limit: limit))
+      try await after()
+    } while slices.last == limit
+    return slices
+  }
+
   func trim(_ tombstones: Instant, limit: Int) async throws -> Int {
     try await store.trim(
       tombstones: tombstones, notifications: .zero, feedback: .zero, limit: limit, leases: leases)
