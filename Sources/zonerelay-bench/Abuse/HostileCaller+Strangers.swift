@@ -21,6 +21,13 @@ extension HostileCaller {
       turn.drip(
         "POST /device/1/\(Daemon.scope)/tokens/create HTTP/1.1\r\nx-slow:", connections: 1_000)
     },
+    // Each just below what a head may have, and never ended.
+    HostileCaller("large heads that do not end") { turn in
+      let filler = String(repeating: "x", count: 60_000)
+      turn.drip(
+        "POST /device/1/\(Daemon.scope)/tokens/create HTTP/1.1\r\nx-slow:\(filler)",
+        connections: 1_000)
+    },
     HostileCaller("connections that say nothing") { turn in
       let all = (0..<2_000).compactMap { _ in turn.connection() }
       turn.answers.count(.sent, all.count, of: turn.name)
