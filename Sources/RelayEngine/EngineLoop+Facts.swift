@@ -49,6 +49,7 @@ extension EngineLoop {
       stepping.stepped(work: step(next.placed, at: now))
       if let need = next.frees { commit.stepped(need) }
     }
+    if !settings.hasRoomInCut(entries: relay.uncutEntries) { stepping.waitForCut() }
     updateAdmission()
   }
 

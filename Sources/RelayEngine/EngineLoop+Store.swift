@@ -149,7 +149,7 @@ extension EngineLoop {
     }
     logger.error("fold refused", metadata: ["error": "\(error)"])
     tally.storeTrouble = error.message
-    stepping.foldFailed()
+    if settings.hasRoomInCut(entries: relay.uncutEntries) { stepping.foldFailed() }
     if cut != nil {
       visibility.refused(error.refusal)
       desk.giveUp(settling.waiting, Unavailable(error.refusal, retryAfterSeconds: 5))

@@ -14,8 +14,8 @@ package struct EngineSettings: Sendable {
   package var answerWithin = Span.seconds(20)
   /// Facts journalled and not folded; beyond, new ones are refused until folds catch up.
   package var journalTailMax = 1_000_000
-  /// Feed entries that wait for a cut; beyond, new facts are refused until folds catch up. One fact
-  /// may make many: a public change one for each of its subscribers.
+  /// Feed entries that wait for a cut; beyond, new facts are refused, and durable ones wait, until
+  /// folds catch up. One fact may make many: a public change one for each of its subscribers.
   package var entriesUncutMax = 500_000
   package var tombstonesKept = Span.days(30)
   package var notificationsKept = Span.days(30)
@@ -33,6 +33,9 @@ package struct EngineSettings: Sendable {
   ///   - tail: facts journalled and not folded.
   ///   - entries: of feeds, that wait for a cut.
   func hasRoom(tail: Int, entries: Int) -> Bool {
-    tail < journalTailMax && entries < entriesUncutMax
+    tail < journalTailMax && hasRoomInCut(entries: entries)
   }
+
+  /// Whether durable facts are stepped before the next cut is taken.
+  func hasRoomInCut(entries: Int) -> Bool { entries < entriesUncutMax }
 }

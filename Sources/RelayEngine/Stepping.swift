@@ -28,7 +28,7 @@ struct Stepping: Sendable {
     private(set) var stepped = 0
     /// Facts that are stepped, and in no cut yet.
     var uncut = 0
-    /// It was left out of a cut.
+    /// It was left out of a cut, or no more fits into the next.
     var isOwedCut = false
 
     var isTorn: Bool { stepped > 0 }
@@ -118,6 +118,12 @@ struct Stepping: Sendable {
       change(number) { $0.isOwedCut = isLeft }
     }
     return facts
+  }
+
+  /// As much waits for the next cut as one may hold: requests that are stepped in part go on to
+  /// their ends, and no other begins before it is taken.
+  mutating func waitForCut() {
+    for number in lines.indices { change(number) { $0.isOwedCut = true } }
   }
 
   /// No cut can be made durable now: what waits for one goes on.

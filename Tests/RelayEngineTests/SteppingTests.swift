@@ -97,6 +97,26 @@ import Testing
     #expect(stepping.cut(without: stepping.torn) == 0)
   }
 
+  /// A thousand facts that are durable may make a million entries, which one cut would hold.
+  @Test func whileACutIsFullOnlyWhatIsSteppedInPartGoesOn() {
+    var stepping = Stepping()
+    stepping.add([unit(1, 1...10), unit(1, 11...20), unit(2, 1...1)])
+    let half = Stepping.workPerVisit / 5 + 1
+    stepping.beginTurn()
+    while let next = stepping.next(), next.placed.entry.ordinal.number <= 5 {
+      stepping.stepped(work: half)
+    }
+    #expect(!stepping.torn.isEmpty)
+    stepping.waitForCut()
+    let torn = stepping.torn
+    #expect(turn(&stepping) { _ in 1 }.allSatisfy { torn.contains(PartitionID(Int($0.partition))) })
+    #expect(stepping.torn.isEmpty && !stepping.isReady && stepping.isAwaitingCut)
+    #expect(stepping.count >= 10)
+    _ = stepping.cut(without: [])
+    #expect(turn(&stepping) { _ in 1 }.count >= 10)
+    #expect(stepping.isEmpty && !stepping.isAwaitingCut)
+  }
+
   /// A partition may be left out of a cut although none of its requests is stepped in part.
   @Test func aPartitionThatIsLeftOutOfACutBeginsNoOtherRequest() {
     var stepping = Stepping()
