@@ -1,13 +1,12 @@
-import DequeModule
-
 /// Drops repeats at the door: 64-bit keyed hashes of (producer, source, id), in journal order. Each
 /// partition has one; how much they hold together is bounded by `Relay.forgetIDs`.
 package struct IdMemory: Sendable {
   /// So many go in one step at most: a quiet day may leave millions that are too old.
   static let forgottenAtOnce = 4_096
 
-  private var known: Set<UInt64> = []
-  private var order: Deque<Remembered> = []
+  /// By the last byte. One set of millions stops the loop for half a second while it grows.
+  private var known = [Set<UInt64>](repeating: [], count: 256)
+  private var order = RememberedQueue()
 
   package init() {}
 
@@ -17,11 +16,16 @@ package struct IdMemory: Sendable {
   /// - Parameter index: 0 is the oldest.
   subscript(index: Int) -> Remembered? { index < order.count ? order[index] : nil }
 
-  func contains(_ fingerprint: UInt64) -> Bool { known.contains(fingerprint) }
+  func contains(_ fingerprint: UInt64) -> Bool {
+    known[Self.shelf(fingerprint)].contains(fingerprint)
+  }
+
+  private static func shelf(_ fingerprint: UInt64) -> Int { Int(fingerprint & 0xFF) }
 
   /// - Returns: false if it is remembered already.
   package mutating func remember(_ item: Remembered) -> Bool {
-    guard known.insert(item.fingerprint).inserted else { return false }
+    let shelf = Self.shelf(item.fingerprint)
+    guard known[shelf].insert(item.fingerprint).inserted else { return false }
     order.append(item)
     return true
   }
@@ -48,7 +52,7 @@ package struct IdMemory: Sendable {
     while left > 0, let first = order.first, isOver(first) {
       left -= 1
       order.removeFirst()
-      known.remove(first.fingerprint)
+      known[Self.shelf(first.fingerprint)].remove(first.fingerprint)
       last = first.ordinal
     }
     return last
