@@ -29,7 +29,8 @@ package enum Verdict: Hashable, Sendable {
     case route
     /// The push certainly never left us: as `attempt`, and it costs no budget.
     case unsent
-    /// The engine took the push back before it left, and makes another. It costs no budget.
+    /// The engine took the push back before it left, or its sender stopped: another is made at
+    /// once. It costs no budget.
     case recalled
   }
 

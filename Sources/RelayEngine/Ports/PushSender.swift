@@ -6,9 +6,10 @@ package import RelayCore
 /// task, at most `Limits.inFlightPerRoute` at once; it answers each push exactly once and always,
 /// within the attempt's timeout: an attempt whose outcome nobody knows is
 /// `.later(after: nil, .attempt, …)`, because the same `id` makes a resend harmless; one that
-/// certainly never left is `.later(after: nil, .unsent, …)`. Pushes that
-/// the provider certainly did not process (a GOAWAY's unprocessed streams, a connection that never
-/// opened) are sent again inside, under the same `id`, until the deadline.
+/// certainly never left is `.later(after: nil, .unsent, …)`, or `.recalled` where the reason is
+/// that the sender stops: another takes its place. Pushes that the provider certainly did not
+/// process (a GOAWAY's unprocessed streams, a connection that never opened) are sent again inside,
+/// under the same `id`, until the deadline.
 package protocol PushSender: Sendable {
   /// Hands one push to the provider. Never throws: every failure is a verdict.
   ///

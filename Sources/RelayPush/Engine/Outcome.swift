@@ -51,12 +51,21 @@ package struct TransportFailure: Error, Hashable, Sendable {
   }
 
   /// The provider certainly has not got it.
-  var isUnsent: Bool { code == .unreachable || code == .full }
+  var isUnsent: Bool {
+    switch code {
+    case .unreachable, .full, .takenBack, .stopped: true
+    case .timeout, .reset, .lost, .cutOff: false
+    }
+  }
 
   /// To be tried again; an unknown outcome is no reason not to.
   var verdict: Verdict {
     let blame: Verdict.Blame =
-      code == .takenBack ? .recalled : isUnsent ? .unsent : .attempt
+      switch code {
+      case .takenBack, .stopped: .recalled
+      case .unreachable, .full: .unsent
+      case .timeout, .reset, .lost, .cutOff: .attempt
+      }
     return .later(after: nil, blame, Verdict.Reason(message))
   }
 
@@ -73,7 +82,9 @@ package struct TransportFailure: Error, Hashable, Sendable {
     case full
     /// Never sent, or not processed: what it tells ended meanwhile.
     case takenBack
-    /// Never sent, or cut off after the grace: the engine is stopping.
+    /// Never sent, or not processed: the engine is stopping.
     case stopped
+    /// Sent, and cut off after the grace: the engine is stopping.
+    case cutOff
   }
 }

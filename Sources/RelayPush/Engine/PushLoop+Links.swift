@@ -23,7 +23,7 @@ extension PushLoop {
         case .drained, .stopped: break
         }
         connection.close()
-        lose(connection, reason == .stopped ? .stopped : .lost, reason.rawValue)
+        lose(connection, reason == .stopped ? .cutOff : .lost, reason.rawValue)
         scheduleTurn()
       }
     }

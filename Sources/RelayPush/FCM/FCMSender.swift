@@ -59,7 +59,7 @@ package final class FCMSender: PushSender {
       switch result {
       case .success(let token): send(attempt, token)
       case .failure(let failure):
-        settle(attempt, .later(after: nil, .route, .init(failure.message)))
+        settle(attempt, FCMVerdicts.verdict(withoutToken: failure))
       }
     }
   }

@@ -62,6 +62,17 @@ package enum FCMVerdicts {
     }
   }
 
+  /// There was no access token for the push, so it has not left. Google gave none, or its sender
+  /// stops, which says nothing of the account.
+  static func verdict(withoutToken failure: WebFailure) -> Verdict {
+    let reason = Verdict.Reason(failure.message)
+    return switch failure.code {
+    case .stopped, .cutOff: .later(after: nil, .recalled, reason)
+    case .timeout, .address, .unreachable, .lost, .takenBack, .invalid, .full:
+      .later(after: nil, .route, reason)
+    }
+  }
+
   /// An answer, read.
   struct Answer {
     var status: Int

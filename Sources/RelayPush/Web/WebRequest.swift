@@ -77,8 +77,10 @@ package struct WebFailure: Error, Hashable, Sendable {
     case invalid
     /// Never sent: too many wait already.
     case full
-    /// The engine is stopping.
+    /// Never sent: the engine is stopping.
     case stopped
+    /// Sent, and cut off after the grace: the engine is stopping; may have been processed.
+    case cutOff
   }
 }
 

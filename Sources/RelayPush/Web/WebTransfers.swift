@@ -78,8 +78,10 @@ final class WebTransfers {
   /// Ends what is left.
   func stop() {
     while let (_, transfer) = transfers.next() {
+      let hasSent = transfer.handle?.hasSent ?? false
       if let handle = transfer.handle { release(handle, of: transfer, as: .other) }
-      end(transfer, .failed(WebFailure(.stopped, "the web engine has stopped")))
+      let code: WebFailure.Code = hasSent ? .cutOff : .stopped
+      end(transfer, .failed(WebFailure(code, "the web engine has stopped")))
     }
   }
 

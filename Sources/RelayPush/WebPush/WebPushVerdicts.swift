@@ -46,8 +46,8 @@ package enum WebPushVerdicts {
     case .address, .invalid: .rejected(reason)
     case .timeout, .lost: .later(after: nil, .device, reason)
     case .unreachable, .full: .later(after: nil, .unsent, reason)
-    case .takenBack: .later(after: nil, .recalled, reason)
-    case .stopped: .later(after: nil, .attempt, reason)
+    case .takenBack, .stopped: .later(after: nil, .recalled, reason)
+    case .cutOff: .later(after: nil, .attempt, reason)
     }
   }
 

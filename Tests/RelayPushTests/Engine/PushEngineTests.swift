@@ -337,7 +337,7 @@ import Testing
       }
     }
     // Never answered, so the grace ran out.
-    #expect(await outcome.all().first?.failure?.code == .stopped)
+    #expect(await outcome.all().first?.failure?.code == .cutOff)
   }
 
   @Test func `after the end every request is answered at once`() async throws {
@@ -346,7 +346,9 @@ import Testing
       EngineSettings(host: "127.0.0.1", port: 1, trustRoots: certificate.certificate),
       shape: EngineWorld.shape, group: MultiThreadedEventLoopGroup.singleton, logger: .quiet)
     try await EngineWorld.running(engine) {}
-    #expect(await engine.send(EngineWorld.request()).failure?.code == .stopped)
+    let failure = await engine.send(EngineWorld.request()).failure
+    #expect(failure?.code == .stopped)
+    #expect(failure?.verdict == .later(after: nil, .recalled, .init(failure?.message ?? "")))
   }
 
   @Test func `settings that cannot work are refused with their remedy`() throws {

@@ -141,7 +141,7 @@ import Testing
   @Test func `pushes after the end are answered`() async throws {
     let world = try await Self.ended()
     let verdict = await world.send(world.push("one"))
-    #expect(verdict == .later(after: nil, .attempt, .init("the web engine is stopping")))
+    #expect(verdict == .later(after: nil, .recalled, .init("the web engine is stopping")))
   }
 
   private static func ended() async throws -> WebPushWorld {

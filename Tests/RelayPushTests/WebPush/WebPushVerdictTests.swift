@@ -44,7 +44,7 @@ import Testing
   /// What never left costs the device no budget; an unknown outcome does.
   @Test(arguments: [
     (WebFailure.Code.unreachable, Verdict.Blame.unsent), (.full, .unsent), (.timeout, .device),
-    (.lost, .device),
+    (.lost, .device), (.stopped, .recalled), (.cutOff, .attempt),
   ])
   func `only what never left is unsent`(code: WebFailure.Code, blame: Verdict.Blame) {
     #expect(
@@ -54,6 +54,7 @@ import Testing
   /// One stranger's endpoint must not stop the others' route.
   @Test(arguments: [
     WebFailure.Code.timeout, .address, .unreachable, .lost, .invalid, .full, .stopped,
+    .cutOff,
   ])
   func `no failure and no answer stops the route`(code: WebFailure.Code) {
     var verdicts = [WebPushVerdicts.verdict(WebFailure(code, "x"))]

@@ -13,9 +13,10 @@ struct FCMWorld: Sendable {
   let sender: FCMSender
   let clock: TestClock
 
+  /// - Parameter port: access tokens are asked for there; nil: at the look-alike.
   static func run(
     project: String? = nil, account: ServiceAccount? = nil, clock: TestClock = TestClock(),
-    attemptTimeout: Span = .seconds(10),
+    attemptTimeout: Span = .seconds(10), tokensAt port: Int? = nil,
     _ body: @Sendable @escaping (FCMWorld) async throws -> Void
   ) async throws {
     let directory = FileManager.default.temporaryDirectory
@@ -29,7 +30,7 @@ struct FCMWorld: Sendable {
       group.addTask { try await standin.run() }
       var limits = EngineWorld.limits
       limits.attemptTimeout = attemptTimeout
-      let known = try Self.account(in: directory)
+      let known = try Self.account(in: directory, tokensAt: port)
       let settings = try FCMSettings(
         host: "127.0.0.1", port: standin.port, project: project, account: account ?? known,
         trustRoots: "\(directory)/ca.pem", limits: limits)
@@ -44,9 +45,15 @@ struct FCMWorld: Sendable {
     }
   }
 
-  static func account(in directory: String) throws -> ServiceAccount {
+  static func account(
+    in directory: String, tokensAt port: Int? = nil
+  ) throws -> ServiceAccount {
     let path = URL(fileURLWithPath: "\(directory)/service-account.json")
-    return try ServiceAccount(json: [UInt8](Data(contentsOf: path)))
+    let file = try Data(contentsOf: path)
+    guard let port else { return try ServiceAccount(json: [UInt8](file)) }
+    var fields = try JSONDecoder().decode([String: String].self, from: file)
+    fields["token_uri"] = "https://127.0.0.1:\(port)/token"
+    return try ServiceAccount(json: [UInt8](JSONEncoder().encode(fields)))
   }
 
   func push(_ token: String, intent: Push.Intent = .background, lives: Span = .hours(1)) -> Push {

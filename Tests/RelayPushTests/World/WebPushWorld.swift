@@ -37,20 +37,26 @@ struct WebPushWorld: Sendable {
         allowPrivateAddresses: allowPrivateAddresses, trustRoots: "\(directory)/ca.pem",
         attemptTimeout: attemptTimeout)
       let sender = WebPushSender(settings, limits: limits, now: { clock.now })
-      group.addTask { await sender.run() }
-      try await body(
-        WebPushWorld(directory: directory, port: standin.port, sender: sender, clock: clock))
+      let world = WebPushWorld(
+        directory: directory, port: standin.port, sender: sender, clock: clock)
+      // The sender ends first: what it cuts off is its own doing.
+      try await withThrowingTaskGroup(of: Void.self) { sending in
+        sending.addTask { await sender.run() }
+        try await body(world)
+        sending.cancelAll()
+        try await sending.waitForAll()
+      }
       group.cancelAll()
       try await group.waitForAll()
     }
   }
 
   func push(
-    _ name: String, host: String = "127.0.0.1", intent: Push.Intent = .background,
+    _ name: String, host: String = "127.0.0.1", port: Int? = nil, intent: Push.Intent = .background,
     payload: String = #"{"aps":{"content-available":1}}"#, lives: Span = .hours(1)
   ) -> Push {
     let subscription = WebSubscription(
-      endpoint: "https://\(host):\(port)/push/\(name)",
+      endpoint: "https://\(host):\(port ?? self.port)/push/\(name)",
       publicKey: Array(browser.publicKey.x963Representation), secret: secret)
     return Push(
       id: Identifier(high: 1, low: 2),

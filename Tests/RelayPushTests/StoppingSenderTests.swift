@@ -1,0 +1,107 @@
+import Crypto
+import Foundation
+import NIOCore
+import NIOPosix
+import RelayCore
+import RelayEngine
+import RelayStandin
+import Synchronization
+import Testing
+
+@testable import RelayPush
+
+/// A sender stops because a reload has put another in its place. What never left costs its device
+/// nothing and goes to the other one at once; what may have left counts as an attempt.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct StoppingSenderTests {
+  private static func blame(_ verdict: Verdict) -> Verdict.Blame? {
+    guard case .later(nil, let blame, _) = verdict else { return nil }
+    return blame
+  }
+
+  private static func until(_ isSo: () throws -> Bool) async throws {
+    while try !isSo() {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+  }
+
+  /// A server that takes connections and never says a word.
+  private static func withSilence(
+    _ body: @Sendable @escaping (_ port: Int) async throws -> Void
+  ) async throws {
+    let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .bind(host: "127.0.0.1", port: 0).get()
+    try await body(channel.localAddress?.port ?? 0)
+    try await channel.close()
+  }
+
+  @Test func `a push to Apple that waits for a stream never left`() async throws {
+    let certificate = try Certificate()
+    var script = ScriptedPeer.Script()
+    script.limit = 1
+    script.onRequest = { $0.count == 1 ? [.answer($0.stream, 200)] : [] }
+    let peer = try await ScriptedPeer(script, certificate: certificate)
+    let key = try APNsSettings.Key(
+      pem: P256.Signing.PrivateKey().pemRepresentation, keyID: "ABCDE12345", teamID: "TEAM123456")
+    var limits = EngineWorld.limits
+    limits.connections = 1
+    let settings = try APNsSettings(
+      .init(host: "127.0.0.1", port: peer.port), topic: "com.example.notes",
+      credential: .key(key), trustRoots: certificate.certificate, limits: limits)
+    let clock = TestClock()
+    let sender = try await APNsSender(
+      settings, credential: APNsCredential(key), group: MultiThreadedEventLoopGroup.singleton,
+      logger: .quiet, now: { clock.now })
+    let verdicts = Gathered<Verdict>(count: 2)
+    try await StandinWorld.running(sender) {
+      // The connection stands, and has room for one from now on.
+      #expect(await sender.send(.sample(number: 1)) == .delivered)
+      sender.send(.sample(number: 2)) { verdicts.put(0, $0) }
+      try await Self.until { peer.record.requests == 2 }
+      sender.send(.sample(number: 3)) { verdicts.put(1, $0) }
+      try await Self.until { sender.status.engine.waiting == 1 }
+    }
+    #expect(await verdicts.all().map(Self.blame) == [.attempt, .recalled])
+    #expect(peer.record.requests == 2)
+    try await peer.close()
+  }
+
+  @Test func `a push to FCM that waits for an access token never left`() async throws {
+    let verdicts = Gathered<Verdict>(count: 2)
+    try await Self.withSilence { port in
+      try await FCMWorld.run(tokensAt: port) { world in
+        // The first asks for the token, the second waits for it.
+        for number in 0..<2 {
+          world.sender.send(world.push("d\(number)")) { verdicts.put(number, $0) }
+        }
+      }
+    }
+    #expect(await verdicts.all().map(Self.blame) == [.recalled, .recalled])
+  }
+
+  @Test func `a push to a browser that waits for its connection never left`() async throws {
+    let verdicts = Gathered<Verdict>(count: 2)
+    var limits = WebLimits()
+    limits.stopGrace = .zero
+    try await Self.withSilence { [limits] port in
+      try await WebPushWorld.run(limits: limits) { world in
+        world.sender.send(world.push("mute")) { verdicts.put(0, $0) }
+        try await Self.until { try world.lines().count == 1 }
+        world.sender.send(world.push("one", port: port)) { verdicts.put(1, $0) }
+      }
+    }
+    #expect(await verdicts.all().map(Self.blame) == [.attempt, .recalled])
+  }
+
+  @Test(arguments: [
+    (WebFailure.Code.stopped, Verdict.Blame.recalled), (.cutOff, .recalled), (.lost, .route),
+    (.timeout, .route), (.unreachable, .route), (.invalid, .route),
+  ])
+  func `a sender that stops does not blame its account`(
+    code: WebFailure.Code, blame: Verdict.Blame
+  ) {
+    #expect(
+      FCMVerdicts.verdict(withoutToken: WebFailure(code, "x"))
+        == .later(after: nil, blame, .init("x")))
+  }
+}
