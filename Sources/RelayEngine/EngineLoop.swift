@@ -143,7 +143,7 @@ struct EngineLoop: ~Copyable {
       isStopping = true
       stopBy = now + settings.drainGrace
       relay.drain()
-      outside.supervisor.stopping()
+      outside.supervisor.stopping(grace: settings.drainGrace)
     }
   }
 

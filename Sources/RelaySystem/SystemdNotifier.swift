@@ -57,8 +57,15 @@ package final class SystemdNotifier: Supervisor {
     send("RELOADING=1\nMONOTONIC_USEC=\(microseconds)")
   }
 
-  /// The daemon is on its way out.
-  package func stopping() { send("STOPPING=1") }
+  /// The daemon is on its way out. The time that its unit grants for it may be shorter than the
+  /// grace: systemd waits for the longer of the two.
+  package func stopping(grace: Span) {
+    let microseconds = (grace + Self.closing).milliseconds * 1_000
+    send("STOPPING=1\nEXTEND_TIMEOUT_USEC=\(microseconds)")
+  }
+
+  /// What comes after the grace: folds under way, the last cut, and the store's end.
+  private static let closing = Span.seconds(30)
 
   private func send(_ state: String) {
     guard isHeard else { return }

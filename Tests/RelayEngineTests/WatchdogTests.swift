@@ -36,6 +36,13 @@ import Testing
     }
   }
 
+  @Test func `a stop says how long it may wait for verdicts`() async throws {
+    let supervisor = CountingSupervisor()
+    let world = World(supervisor: supervisor) { $0.drainGrace = .minutes(5) }
+    try await world.run { _ in #expect(supervisor.grace == nil) }
+    #expect(supervisor.grace == .minutes(5))
+  }
+
   /// What holds the loop here is a sender that breaks its promise not to block. Time is told by the
   /// beats of another loop of the same process.
   @Test func `a loop that is stuck does not beat, though the process lives`() async throws {
@@ -62,6 +69,7 @@ import Testing
 private final class CountingSupervisor: Supervisor {
   private struct State {
     var count = 0
+    var grace: Span?
     var waiters: [(count: Int, CheckedContinuation<Void, Never>)] = []
   }
 
@@ -71,6 +79,8 @@ private final class CountingSupervisor: Supervisor {
   init(every span: Span = .seconds(1)) { beatEvery = span }
 
   var count: Int { state.withLock { $0.count } }
+  /// How long a stop may wait for verdicts, as was told with it.
+  var grace: Span? { state.withLock { $0.grace } }
 
   func beat() {
     let due = state.withLock { state in
@@ -96,7 +106,7 @@ private final class CountingSupervisor: Supervisor {
 
   func ready() {}
   func status(_ line: String) {}
-  func stopping() {}
+  func stopping(grace: Span) { state.withLock { $0.grace = grace } }
 }
 
 /// A sender whose first push does not return until it is released.

@@ -197,7 +197,7 @@ struct SilentSupervisor: Supervisor {
   func ready() {}
   func status(_ line: String) {}
   func beat() {}
-  func stopping() {}
+  func stopping(grace: Span) {}
 }
 
 final class Flag: Sendable {

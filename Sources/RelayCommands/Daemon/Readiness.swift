@@ -49,8 +49,8 @@ final class Readiness: Supervisor {
   func beat() { notifier.beat() }
   var beatEvery: Span { notifier.beatEvery }
 
-  func stopping() {
-    notifier.stopping()
+  func stopping(grace: Span) {
+    notifier.stopping(grace: grace)
     notifier.status("stopping: finishing what is in flight")
   }
 }

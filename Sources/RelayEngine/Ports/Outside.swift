@@ -32,7 +32,10 @@ package protocol Supervisor: Sendable {
   /// The decision loop turned: beaten at least every `beatEvery`, also while it works long.
   func beat()
   var beatEvery: Span { get }
-  func stopping()
+  /// The daemon is on its way out.
+  ///
+  /// - Parameter grace: so long it may wait for verdicts of pushes in flight; then it closes.
+  func stopping(grace: Span)
 }
 
 extension Supervisor {

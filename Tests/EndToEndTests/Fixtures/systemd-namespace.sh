@@ -437,6 +437,20 @@ holds "the store is kept" within test -d /var/lib/zonerelay
 holds "the socket still listens" is $socket ActiveState active
 code=$(http http://127.0.0.1:8460/health/live)
 holds "and starts it again (HTTP $code)" [ "$code" = 200 ]
+
+# A stop that waits for a verdict takes longer than its unit grants.
+silent=6d757465$(printf 'ef%.0s' $(seq 28))
+patient serves && [ "$(register notes "$silent")" = 200 ] || report
+change notes M || report
+is_asked() { within grep -q "/3/device/$silent" /etc/zonerelay/apns/pushes.jsonl; }
+holds "Apple keeps silent about a push" patient is_asked
+within sh -c "printf '[Service]\nTimeoutStopSec=1s\n' >$units/zonerelay.service.d/stop.conf"
+within systemctl daemon-reload
+before=$(date +%s)
+holds "it stops" stops
+holds "after longer than its unit grants" [ $(($(date +%s) - before)) -ge 2 ]
+holds "and is not killed for it" is $service Result success
+
 within systemctl stop $service $socket
 unheard() { [ "$(http http://127.0.0.1:8460/health/live)" = 000 ]; }
 holds "after its socket stopped nobody listens" unheard
