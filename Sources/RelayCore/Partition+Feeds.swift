@@ -30,7 +30,8 @@ extension Partition {
   ) {
     guard feed.partition == id else { return }
     dirty(feed, &effects)
-    buffers[feed, default: FeedBuffer()].floor = position
+    let before = buffers[feed]?.floor ?? .zero
+    buffers[feed, default: FeedBuffer()].floor = max(before, position)
   }
 
   /// Whether pages say that changes are missing.

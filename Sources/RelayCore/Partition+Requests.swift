@@ -203,7 +203,9 @@ extension Partition {
   /// Forced expiry of the tokens of users who live here.
   mutating func expire(_ expiry: TokenExpiry, _ step: Step) {
     rows.expiries.append(FeedExpiry(of: expiry, floor: step.position))
-    if expiry == TokenExpiry() { proveRestore(false) }
+    guard expiry == TokenExpiry() else { return }
+    expired = step.position
+    proveRestore(false)
   }
 
   mutating func proveRestore(_ isProven: Bool) {

@@ -26,6 +26,7 @@ extension Partition {
     lastToSelf = tables.outbox.filter { $0.key.target == id }.map(\.key.serial).max() ?? .zero
     for row in tables.numbers { load(row) }
     isRestoreProven = tables.isRestoreProven
+    expired = tables.expired
     for row in tables.interests {
       interests[row.interest.key, default: [:]][row.source] = row.interest.fields
     }

@@ -77,6 +77,8 @@ package struct Partition: Sendable {
   /// A signed token named a life this store never had: it was restored from a copy, and no forced
   /// expiry has made good for it yet.
   package internal(set) var isRestoreProven = false
+  /// Where all tokens were last expired by force: a restore before it is made good for.
+  var expired = Position.zero
 
   struct ZoneKey: Hashable {
     var scope: Scope
@@ -163,9 +165,9 @@ package struct Partition: Sendable {
       return markRead(request, step, &effects)
     case .setBadge(let request): return setBadge(request)
     case .expireTokens(let expiry): expire(expiry, step)
-    case .lostHistory(let feed):
-      raiseFloor(of: feed, to: step.position, &effects)
-      proveRestore(true)
+    case .lostHistory(let feed, let since):
+      raiseFloor(of: feed, to: since, &effects)
+      if since > expired { proveRestore(true) }
     case .tick: tick(step, &effects)
     case .forget(let ordinal): forget(through: ordinal)
     }

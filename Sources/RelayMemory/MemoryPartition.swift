@@ -22,6 +22,7 @@ package struct MemoryPartition: Sendable {
   /// For feeds that hold nothing yet.
   var expiries: [FeedExpiry] = []
   package var isRestoreProven = false
+  package var expired = Position.zero
   /// The life under way has written its last cut; so had the one before it.
   var isStopped = false
   var wasStopped = false
@@ -66,6 +67,7 @@ extension MemoryPartition {
     }
     for item in cut.heard { heard[item.source] = max(heard[item.source] ?? .zero, item.serial) }
     isRestoreProven = cut.isRestoreProven ?? isRestoreProven
+    for expiry in cut.expiries where expiry.of == TokenExpiry() { expired = expiry.floor }
     for out in cut.fanOuts { fanOuts[out.origin] = out }
     for move in cut.fanOutsMoved {
       fanOuts[move.origin]?.cursor = move.cursor

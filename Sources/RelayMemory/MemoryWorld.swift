@@ -61,6 +61,7 @@ package struct MemoryWorld: Sendable {
     tables.fanOuts = home.fanOuts.values.sorted { $0.origin < $1.origin }
     tables.wasStopped = home.wasStopped
     tables.isRestoreProven = home.isRestoreProven
+    tables.expired = home.expired
     tables.interests = home.interests.sorted { $0.key < $1.key }.flatMap { key, sources in
       sources.sorted { $0.key < $1.key }.map {
         InterestRow(source: $0.key, interest: Interest(key: key, fields: $0.value))

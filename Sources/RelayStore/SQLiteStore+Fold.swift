@@ -48,7 +48,10 @@ extension SQLiteStore {
     for feed in cut.feeds {
       if let isNearlyFull = try feeds.apply(feed) { nearlyFull[feed.feed.column] = isNearlyFull }
     }
-    for expiry in cut.expiries { try feeds.expire(expiry, in: cut.id) }
+    for expiry in cut.expiries {
+      try feeds.expire(expiry, in: cut.id)
+      try tables.save(expiry)
+    }
     for key in cut.subscriptionsRemoved { try tables.remove(key) }
     for row in cut.subscriptions { try tables.save(row) }
     for row in cut.grants { try tables.save(row) }

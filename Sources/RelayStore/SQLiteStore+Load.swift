@@ -17,12 +17,13 @@ struct TableReader {
 
   func all() throws -> PartitionTables {
     let places = try rows(
-      "SELECT cursor, forgotten, restored, stopped, epoch FROM partitions WHERE id = ?"
+      "SELECT cursor, forgotten, restored, stopped, epoch, expired FROM partitions WHERE id = ?"
     ).first
     var tables = PartitionTables(
       id: partition, cursor: try places.map { try Ordinal(checked: $0[0]) } ?? .zero)
     let forgotten = try places.map { try Ordinal(checked: $0[1]) } ?? .zero
     tables.isRestoreProven = places.map { $0[2] as Bool } ?? false
+    tables.expired = places.map { Position(column: $0[5]) } ?? .zero
     // This life's epoch is the one after.
     if let places { tables.wasStopped = places[3] != 0 && (places[3] as Int64) &+ 1 == places[4] }
     tables.subscriptions = try rows(

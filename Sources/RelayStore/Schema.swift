@@ -45,6 +45,8 @@ enum Schema {
       forgotten INTEGER NOT NULL,
       -- 1: a token proved that this store was restored from a copy.
       restored INTEGER NOT NULL,
+      -- Where all tokens were last expired by force: no restore before it is proven any more.
+      expired INTEGER NOT NULL,
       -- The epoch that ended with its last cut: a clean stop. 0: none has.
       stopped INTEGER NOT NULL
     ) STRICT;

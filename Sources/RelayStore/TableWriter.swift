@@ -143,6 +143,12 @@ struct TableWriter {
     try run("UPDATE partitions SET restored = ? WHERE id = ?", [isProven ? 1 : 0, number])
   }
 
+  /// Where all tokens were expired: a restore before it is made good for.
+  func save(_ expiry: FeedExpiry) throws {
+    guard expiry.of == TokenExpiry() else { return }
+    try run("UPDATE partitions SET expired = ? WHERE id = ?", [expiry.floor.column, number])
+  }
+
   /// - Returns: false if a later cut has been folded already, so that this one says nothing new.
   func advance(to cursor: Ordinal) throws -> Bool {
     try run(

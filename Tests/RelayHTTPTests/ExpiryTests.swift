@@ -176,12 +176,51 @@ import Testing
     #expect(try answer.each("zones", "serverErrorCode") == ["CHANGE_TOKEN_EXPIRED"])
     let lost = rig.relay.seen.facts.filter { if case .lostHistory = $0 { true } else { false } }
     let zone = ZoneID(name: "Z0", owner: UserID("_abc"))
-    #expect(lost == [.lostHistory(FeedKey(scope: Rig.scope, kind: .zone(zone)))])
+    let feed = FeedKey(scope: Rig.scope, kind: .zone(zone))
+    #expect(lost == [.lostHistory(feed, since: Position(Ordinal(1)))])
     let database = try await rig.database(
       "changes/database", #"{"syncToken":"\#(tokens.database)"}"#)
     #expect(database.status == 410)
     #expect(try database.json.required("zones").elements().count == 1)
     #expect(rig.relay.seen.readings.isEmpty)
+  }
+
+  /// They would expire each other by turns, for as long as such tokens come.
+  @Test func `a token of a lost life leaves those that were given since`() async throws {
+    let rig = await Rig()
+    try await rig.create(["A"], zone: "Z0")
+    let tokens = try await Tokens(rig)
+    rig.relay.restoreFromCopy()
+    func ask(_ token: String) async throws -> [String?] {
+      let item = #"\#(Self.zone),"syncToken":"\#(token)"}"#
+      return try await rig.database("changes/zone", #"{"zones":[\#(item)]}"#)
+        .each("zones", "serverErrorCode")
+    }
+    #expect(try await ask(tokens.zone) == ["CHANGE_TOKEN_EXPIRED"])
+    let anew = try await Tokens(rig)
+    #expect(try await ask(tokens.zone) == ["CHANGE_TOKEN_EXPIRED"])
+    #expect(try await ask(anew.zone) == [nil])
+    _ = try await rig.send(.post, "/expire-tokens", control: true)
+    #expect(try await ask(anew.zone) == ["CHANGE_TOKEN_EXPIRED"])
+  }
+
+  /// It is a fact that a reader has written: it counts as what else the reader writes.
+  @Test func `a lost life counts against its reader's writes`() async throws {
+    var limits = HTTPLimits()
+    limits.writesPerMinute = 1
+    let rig = await Rig(limits: limits)
+    try await rig.create(["A"], zone: "Z0")
+    let tokens = try await Tokens(rig)
+    rig.relay.restoreFromCopy()
+    for _ in 0..<3 {
+      let database = try await rig.database(
+        "changes/database", #"{"syncToken":"\#(tokens.database)"}"#)
+      #expect(database.status == 410)
+    }
+    let lost = zip(rig.relay.seen.facts, rig.relay.seen.submitters)
+      .filter { if case .lostHistory = $0.0 { true } else { false } }
+    #expect(lost.count == 1)
+    #expect(lost.allSatisfy { $0.1 != .relay })
   }
 
   @Test func `a token sealed with a key that is gone has expired`() async throws {

@@ -33,7 +33,7 @@ extension Draw {
       .setBadge(
         BadgeRequest(
           scope: scope(), user: user(), topic: maybe { $0.text() }, badge: number(0..<1_000)))
-    case 10: .lostHistory(feed())
+    case 10: .lostHistory(feed(), since: position())
     case 11: .forget(through: ordinal())
     default: .tick
     }

@@ -149,6 +149,10 @@ extension Draw {
     }
     cut.isRestoreProven = maybe { $0.flag() }
     tables.isRestoreProven = cut.isRestoreProven ?? tables.isRestoreProven
+    if flag() {
+      cut.expiries = [FeedExpiry(of: TokenExpiry(), floor: Position(ordinal))]
+      tables.expired = Position(ordinal)
+    }
   }
 
   /// One begins, one goes on and one ends.

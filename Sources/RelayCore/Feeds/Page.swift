@@ -38,8 +38,15 @@ package enum PageAnswer: Hashable, Sendable {
 package enum Expiry: Hashable, Sendable {
   /// Trimmed below the floor, or forced.
   case trimmed
-  /// A life this store never had, or a place past its life's end: a restore from a copy.
-  case lostHistory
+  /// A life this store never had, or a place past its life's end: a restore from a copy. The
+  /// history that took the lost one's place begins at `since`.
+  case lostHistory(since: Position)
+
+  /// What the relay must know of it.
+  package func fact(of feed: FeedKey) -> Fact? {
+    guard case .lostHistory(let since) = self else { return nil }
+    return .lostHistory(feed, since: since)
+  }
 }
 
 /// What a reader asks of a feed.
@@ -126,7 +133,7 @@ extension Page {
       return .success(Place(era: 0, position: .zero, scanHead: top))
     }
     guard eras.contain(place), place.newest <= top else {
-      return .failure(Expired(why: .lostHistory))
+      return .failure(Expired(why: .lostHistory(since: eras.beginning(insteadOf: place))))
     }
     let reached = max(place.position, place.goneHidden)
     guard reached >= max(floor, feed.floor) else { return .failure(Expired(why: .trimmed)) }

@@ -31,6 +31,19 @@ package struct Eras: Hashable, Sendable {
     return end.map { place.newest.ordinal < $0 } ?? true
   }
 
+  /// Where the history begins that took the place of a lost one, in which `place` was read. Every
+  /// place that the copy knew lies below it.
+  ///
+  /// A life that the copy knew was its last one, and a restore began the next. A life that it did
+  /// not know began after the copy, so its places lie above the restore: the life that covers them
+  /// began with the restore, or later.
+  package func beginning(insteadOf place: Place) -> Position {
+    guard let index = all.firstIndex(where: { $0.id == place.era }) else {
+      return of(place.newest.ordinal).map { Position($0.first) } ?? .zero
+    }
+    return Position(all[min(index + 1, all.count - 1)].first)
+  }
+
   package func knows(_ id: UInt64) -> Bool { all.contains { $0.id == id } }
 }
 

@@ -8,7 +8,7 @@ extension Fact {
     case .modify(let request): [.home(of: request.user, in: request.scope)]
     case .markRead(let request): [.home(of: request.user, in: request.scope)]
     case .setBadge(let request): [.home(of: request.user, in: request.scope)]
-    case .lostHistory(let feed): [feed.partition]
+    case .lostHistory(let feed, _): [feed.partition]
     case .expireTokens(let expiry): expiry.homes
     case .slice, .forwarded, .tick, .forget: []
     }

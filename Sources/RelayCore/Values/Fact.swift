@@ -15,8 +15,9 @@ package enum Fact: Hashable, Sendable {
   case markRead(ReadRequest)
   case setBadge(BadgeRequest)
   case expireTokens(TokenExpiry)
-  /// A signed token named a life this store never had: the feed's floor rises to here.
-  case lostHistory(FeedKey)
+  /// A signed token named a life this store never had: the feed's floor rises to where the life
+  /// began that took its place.
+  case lostHistory(FeedKey, since: Position)
   /// Time has come for something that feeds show: numbers that are missing for too long.
   case tick
   /// The ids of changes up to here are remembered no more: there are too many, or too old ones.

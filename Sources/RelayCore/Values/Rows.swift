@@ -271,6 +271,8 @@ package struct PartitionTables: Hashable, Sendable {
   package var interests: [InterestRow] = []
   package var badges: [BadgeRow] = []
   package var isRestoreProven = false
+  /// Where all tokens were last expired by force.
+  package var expired = Position.zero
   /// The life before ended with its last cut: nothing was done after it was written.
   package var wasStopped = false
 

@@ -24,9 +24,10 @@ extension Fact: ByteCoded {
     case .expireTokens(let expiry):
       writer.byte(7)
       writer.value(expiry)
-    case .lostHistory(let feed):
+    case .lostHistory(let feed, let since):
       writer.byte(8)
       writer.value(feed)
+      writer.value(since)
     case .markRead(let request):
       writer.byte(9)
       writer.value(request)
@@ -51,7 +52,7 @@ extension Fact: ByteCoded {
     case 5: self = .slice(try reader.value())
     case 6: self = .forwarded(try reader.value())
     case 7: self = .expireTokens(try reader.value())
-    case 8: self = .lostHistory(try reader.value())
+    case 8: self = .lostHistory(try reader.value(), since: try reader.value())
     case 9: self = .markRead(try reader.value())
     case 10: self = .setBadge(try reader.value())
     case 12: self = .tick

@@ -13,7 +13,7 @@ extension Doors {
     switch try await page(feed, from: start, limit: limit, caller) {
     case .absent: throw WireError.zoneNotFound
     case .expired(let why):
-      if why == .lostHistory { await report(lost: [feed]) }
+      if let fact = why.fact(of: feed) { await report(lost: [fact], by: caller) }
       return try await notificationsExpired(feed, caller)
     case .page(let page):
       var readings: [Reading] = []

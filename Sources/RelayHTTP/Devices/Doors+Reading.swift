@@ -89,10 +89,13 @@ extension Doors {
   }
 
   /// A validly signed token named a life this store never had: the relay must know, whatever the
-  /// answer. Should it be busy, the next such token tells it.
-  func report(lost feeds: [FeedKey]) async {
-    guard !feeds.isEmpty else { return }
-    _ = try? await relay.submit(feeds.map { .lostHistory($0) })
+  /// answer. Its holder writes that, and may write no more than others do. Should the relay be
+  /// busy, the next such token tells it.
+  func report(lost facts: [Fact], by caller: Caller) async {
+    let now = clock.boot()
+    guard !facts.isEmpty, (try? fairness.write(by: caller.id, at: now)) != nil else { return }
+    fairness.wrote(items: facts.count, by: caller.id, at: now)
+    _ = try? await submit(facts, for: caller.id)
   }
 }
 

@@ -39,7 +39,7 @@ extension Doors {
     }
     json.endArray()
     json.endObject()
-    await report(lost: collected.lost)
+    await report(lost: collected.lost, by: caller)
     return Response(json, served: collected.readings, to: relay)
   }
 
@@ -58,7 +58,7 @@ extension Doors {
       json.endObject()
       return Response(json, served: collected.readings, to: relay)
     } catch {
-      await report(lost: collected.lost)
+      await report(lost: collected.lost, by: caller)
       throw error
     }
   }
@@ -66,7 +66,7 @@ extension Doors {
   /// What reading several zones brings to light beside their pages.
   private struct ZonePages {
     var readings: [Reading] = []
-    var lost: [FeedKey] = []
+    var lost: [Fact] = []
     var entries = 0
   }
 
@@ -85,7 +85,7 @@ extension Doors {
     switch try await visiblePage(feed, from: start, limit: limit, caller) {
     case .absent: throw WireError.zoneNotFound
     case .expired(let why):
-      if why == .lostHistory { collected.lost.append(feed) }
+      if let fact = why.fact(of: feed) { collected.lost.append(fact) }
       throw WireError(
         .changeTokenExpired, "the token's history is gone; fetch the zone from the beginning")
     case .page(let page):

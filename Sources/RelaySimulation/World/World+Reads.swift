@@ -64,11 +64,9 @@ extension World {
     tell?("  after \(reader.query.after.line): \(answer.line)")
     try check(answer, for: reader)
     tally.count(answer)
-    if case .expired(.lostHistory) = answer, let place = reader.query.after,
-      !store.eras(of: feed).knows(place.era)
-    {
+    if case .expired(let why) = answer, let fact = why.fact(of: feed) {
       daemon?.own.append(
-        Daemon.Waiting(partition: feed.partition, fact: .lostHistory(feed), origin: .none))
+        Daemon.Waiting(partition: feed.partition, fact: fact, origin: .none))
     }
     guard clients[reader.client].user == reader.query.reader,
       let follow = clients[reader.client].follows[feed], follow.token == reader.token

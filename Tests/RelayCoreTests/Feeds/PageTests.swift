@@ -24,6 +24,10 @@ import Testing
       after: place, limit: limit, floor: Sample.position(floor))
   }
 
+  private func lost(_ since: UInt64) -> PageAnswer {
+    .expired(.lostHistory(since: Sample.position(since)))
+  }
+
   private let feed = FeedState(head: Sample.position(40), floor: Sample.position(10))
 
   @Test func aTokenBelowTheFloorHasExpiredAndOneAtTheFloorHasNot() {
@@ -74,20 +78,47 @@ import Testing
   }
 
   @Test func aTokenAheadOfTheFeedIsLostHistoryAndNotAnError() {
-    #expect(read(feed, place(41)) == .expired(.lostHistory))
+    #expect(read(feed, place(41)) == lost(100))
   }
 
   @Test func aTokenOfAnUnknownLifeIsLostHistory() {
-    #expect(read(feed, place(20, era: 8)) == .expired(.lostHistory))
+    #expect(read(feed, place(20, era: 8)) == lost(1))
   }
 
   @Test func aPlacePastItsLifesEndIsLostHistory() {
     let later = FeedState(head: Sample.position(120))
-    #expect(read(later, place(100, era: 7)) == .expired(.lostHistory))
-    #expect(read(later, place(99, era: 7, scanHead: 100)) == .expired(.lostHistory))
+    #expect(read(later, place(100, era: 7)) == lost(100))
+    #expect(read(later, place(99, era: 7, scanHead: 100)) == lost(100))
     guard case .page = read(later, place(99, era: 7)), case .page = read(later, place(110, era: 9))
     else {
       Issue.record("places within their lives read")
+      return
+    }
+  }
+
+  /// The copy was taken at 99, in life 7, and restored as life 9; a restart began life 11. Whatever
+  /// a token of a lost life says, what was given before the copy expires, and nothing since.
+  @Test func theLifeThatBeganWithARestoreBeginsAboveAllThatTheCopyKnew() {
+    let eras = Eras([(7, 1), (9, 100), (11, 130)].map { Era(id: $0, first: Ordinal($1)) })
+    let feed = FeedState(head: Sample.position(140))
+    func since(_ place: Place) -> PageAnswer {
+      Page.read([], of: feed, eras: eras, after: place, limit: 2)
+    }
+    // The life of the copy went on; or it had ended, and the lost life is known to none.
+    for place in [place(100), place(135), place(99, scanHead: 150)] {
+      #expect(since(place) == lost(100))
+    }
+    for ordinal in [100, 129] as [UInt64] { #expect(since(place(ordinal, era: 8)) == lost(100)) }
+    // It may have begun after the restart as well: a second restore.
+    for ordinal in [130, 150] as [UInt64] { #expect(since(place(ordinal, era: 8)) == lost(130)) }
+    let raised = FeedState(head: Sample.position(140), floor: Sample.position(100))
+    let copied = Place(era: 7, position: Position(bits: Sample.position(100).bits - 1))
+    let answer = Page.read([], of: raised, eras: eras, after: copied, limit: 2)
+    #expect(answer == .expired(.trimmed))
+    guard
+      case .page = Page.read([], of: raised, eras: eras, after: place(100, era: 9), limit: 2)
+    else {
+      Issue.record("a token of the life that the restore began reads on")
       return
     }
   }
@@ -113,7 +144,7 @@ import Testing
     }
     #expect(first.next.seen == feed.head)
     let restored = FeedState(head: Sample.position(30), floor: Sample.position(10))
-    #expect(read(restored, first.next) == .expired(.lostHistory))
+    #expect(read(restored, first.next) == lost(100))
     let forked = Eras([Era(id: 7, first: Ordinal(1)), Era(id: 9, first: Ordinal(35))])
     #expect(!forked.contain(first.next))
   }

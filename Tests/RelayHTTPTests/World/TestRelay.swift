@@ -22,6 +22,8 @@ final class TestRelay: Relaying, FeedReader {
 
   struct Seen {
     var facts: [Fact] = []
+    /// Of each of them, on whose behalf it was submitted.
+    var submitters: [Submitter] = []
     var readings: [Reading] = []
     var wakes: [UInt32] = []
     var acknowledging: [DeviceKey] = []
@@ -54,7 +56,10 @@ final class TestRelay: Relaying, FeedReader {
   ) async throws(Unavailable) -> [Answer] {
     if let refusal = conduct.withLock({ $0.refusal }) { throw refusal }
     await conduct.withLock { $0.onSubmit }()
-    log.withLock { $0.facts += facts }
+    log.withLock {
+      $0.facts += facts
+      $0.submitters += facts.map { _ in submitter }
+    }
     return world.withLock { world in facts.map { world.take($0) } }
   }
 

@@ -79,7 +79,7 @@ import Testing
         var writer = bench
         for _ in 0..<150 {
           let entries = (0..<3).map { _ in
-            writer.entry(.lostHistory(writer.feed), in: home)
+            writer.entry(.lostHistory(writer.feed, since: .zero), in: home)
           }
           try await writer.store.append(entries, leases: writer.leases)
         }
@@ -106,7 +106,7 @@ import Testing
     #expect(newer.map(\.epoch) == [bench.lease(of: bench.home).epoch + 1])
     #expect(newer.map(\.era.first) == [position.ordinal.next])
 
-    let entry = bench.entry(.lostHistory(bench.feed), in: bench.home)
+    let entry = bench.entry(.lostHistory(bench.feed, since: .zero), in: bench.home)
     await refused { try await bench.store.append([entry], leases: bench.leases) }
     let cut = bench.cut { $0.heard = [Heard(source: PartitionID(1), serial: Position(bits: 5))] }
     await refused { _ = try await bench.store.fold(cut, leases: bench.leases) }
@@ -125,7 +125,7 @@ import Testing
   @Test(arguments: StoreKind.allCases)
   func `entries of a partition without a lease are refused`(kind: StoreKind) async throws {
     var bench = try await Bench.fresh(kind)
-    let entry = bench.entry(.lostHistory(bench.feed), in: bench.home)
+    let entry = bench.entry(.lostHistory(bench.feed, since: .zero), in: bench.home)
     await refused { try await bench.store.append([entry], leases: []) }
   }
 
@@ -136,7 +136,7 @@ import Testing
     let home = try kind.home()
     var bench = try await Bench(home)
     for _ in 0..<5 {
-      let entry = bench.entry(.lostHistory(bench.feed), in: bench.home)
+      let entry = bench.entry(.lostHistory(bench.feed, since: .zero), in: bench.home)
       try await bench.store.append([entry], leases: bench.leases)
     }
     var again = try await bench.store.claim(eras: [bench.home: 7])

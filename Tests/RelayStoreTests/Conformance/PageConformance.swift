@@ -60,8 +60,9 @@ import Testing
     guard case .page(let page) = try await ask(floor) else { throw Bench.NoPage(answer: .absent) }
     #expect(page.entries.count == 2)
     #expect(try await bench.read(bench.feed, after: head).entries.isEmpty)
-    #expect(try await ask(Position(bits: head.position.bits + 1)) == .expired(.lostHistory))
-    #expect(try await ask(head.position, era: 4_711) == .expired(.lostHistory))
+    let lost = Expiry.lostHistory(since: Position(bench.lease(of: bench.home).era.first))
+    #expect(try await ask(Position(bits: head.position.bits + 1)) == .expired(lost))
+    #expect(try await ask(head.position, era: 4_711) == .expired(lost))
   }
 
   @Test(arguments: StoreKind.allCases)
@@ -79,7 +80,7 @@ import Testing
     #expect(page.next == Place(era: again.lease(of: again.home).era.id, position: later))
     #expect(
       try await again.page(again.feed, after: Place(era: old.era, position: later))
-        == .expired(.lostHistory))
+        == .expired(.lostHistory(since: Position(again.lease(of: again.home).era.first))))
     await again.store.close()
   }
 

@@ -19,7 +19,9 @@ import Testing
     var entries = 0
     for group in 1...12 {
       let count = group % 4 + 1
-      let facts = (0..<count).map { _ in bench.entry(.lostHistory(bench.feed), in: bench.home) }
+      let facts = (0..<count).map { _ in
+        bench.entry(.lostHistory(bench.feed, since: .zero), in: bench.home)
+      }
       try await bench.store.append(facts, leases: bench.leases)
       entries += count
       acknowledged.append((try home.size("journal.db-wal"), entries))
@@ -96,8 +98,8 @@ import Testing
       try store.journal.inspect { try Int.fetchOne($0, sql: "SELECT count(*) FROM journal") } ?? -1
     }
     let entries = [
-      bench.entry(.lostHistory(bench.feed), in: bench.home),
-      bench.entry(.lostHistory(bench.feed), in: other),
+      bench.entry(.lostHistory(bench.feed, since: .zero), in: bench.home),
+      bench.entry(.lostHistory(bench.feed, since: .zero), in: other),
     ]
     try await store.append(entries, leases: bench.leases)
     try await bench.fold { _ in }
@@ -128,9 +130,12 @@ import Testing
     await bench.store.close()
 
     var restored = try await Bench(yesterday, era: 500)
-    #expect(try await restored.page(restored.feed, after: late) == .expired(.lostHistory))
+    let since = Position(restored.lease(of: restored.home).era.first)
+    #expect(
+      try await restored.page(restored.feed, after: late) == .expired(.lostHistory(since: since)))
     _ = try await restored.record("c", .created)
-    #expect(try await restored.page(restored.feed, after: late) == .expired(.lostHistory))
+    #expect(
+      try await restored.page(restored.feed, after: late) == .expired(.lostHistory(since: since)))
     let page = try await restored.read(restored.feed, after: early)
     #expect(page.entries.map(\.subject) == [.record("c")])
     await restored.store.close()

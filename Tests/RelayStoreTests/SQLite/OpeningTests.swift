@@ -76,7 +76,7 @@ import Testing
     let home = try SQLiteHome()
     var bench = try await Bench(home)
     for index in 0..<60 {
-      let entry = bench.entry(.lostHistory(bench.feed), in: bench.home)
+      let entry = bench.entry(.lostHistory(bench.feed, since: .zero), in: bench.home)
       try await bench.store.append([entry], leases: bench.leases)
       if index < 30 { try await bench.makeZone("zone\(index)") }
     }

@@ -1,0 +1,66 @@
+import Testing
+
+@testable import RelayCore
+
+/// A store that was copied back from an earlier day, and tokens of the life it does not know (P10).
+@Suite struct RestoreTests {
+  private let feed = FeedKey(scope: Sample.scope, kind: .zone(Sample.zone))
+
+  private func lost(since ordinal: UInt64) -> Fact {
+    .lostHistory(feed, since: Sample.position(ordinal))
+  }
+
+  /// Otherwise each such token would expire all who have begun anew because of the one before.
+  @Test func theFloorRisesToWhereTheLostHistoryEndedAndNoHigher() {
+    var rig = PartitionRig()
+    for name in ["a", "b", "c"] { rig.change(.record(.created, name)) }
+    rig.step(lost(since: 2))
+    #expect(rig.fold().feed(feed.kind)?.floor == Sample.position(2))
+    rig.step(lost(since: 2))
+    #expect(rig.fold().feed(feed.kind)?.floor == Sample.position(2))
+  }
+
+  @Test func ofSeveralFloorsInOneCutTheHighestHolds() {
+    var rig = PartitionRig()
+    for name in ["a", "b", "c"] { rig.change(.record(.created, name)) }
+    for since in [3, 2] as [UInt64] { rig.step(lost(since: since)) }
+    #expect(rig.fold().feed(feed.kind)?.floor == Sample.position(3))
+  }
+
+  @Test func aRestoreIsProvenUntilAllTokensAreExpiredAndNotAgain() {
+    var rig = PartitionRig()
+    rig.change(.record(.created))
+    rig.step(lost(since: 1))
+    #expect(rig.partition.isRestoreProven)
+    #expect(rig.fold().isRestoreProven == true)
+    rig.step(.expireTokens(TokenExpiry(user: Sample.owner)))
+    #expect(rig.partition.isRestoreProven, "those of one user are not all")
+    rig.step(.expireTokens(TokenExpiry()))
+    #expect(!rig.partition.isRestoreProven)
+    #expect(rig.fold().isRestoreProven == false)
+    rig.step(lost(since: 1))
+    #expect(!rig.partition.isRestoreProven)
+    #expect(rig.fold().isRestoreProven == nil)
+  }
+
+  @Test func aRestoreAfterTheExpiryIsProvenAnew() {
+    var rig = PartitionRig()
+    rig.step(.expireTokens(TokenExpiry()))
+    rig.step(lost(since: rig.ordinal))
+    #expect(!rig.partition.isRestoreProven, "it was expired with the first fact after the restore")
+    rig.step(lost(since: rig.ordinal))
+    #expect(rig.partition.isRestoreProven)
+  }
+
+  @Test func theNextLifeKnowsThatARestoreWasMadeGoodFor() {
+    let id = feed.partition
+    var tables = PartitionTables(id: id, cursor: Ordinal(9))
+    tables.expired = Sample.position(5)
+    var partition = Partition(tables, limits: Limits(), policy: WakePolicy())
+    var effects: [Effect] = []
+    partition.step(lost(since: 5), ordinal: Ordinal(10), at: Sample.start, into: &effects)
+    #expect(!partition.isRestoreProven)
+    partition.step(lost(since: 6), ordinal: Ordinal(11), at: Sample.start, into: &effects)
+    #expect(partition.isRestoreProven)
+  }
+}
