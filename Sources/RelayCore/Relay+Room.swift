@@ -62,10 +62,11 @@ extension Relay {
     let audience = audiences[key] ?? self.audience(of: change)
     audiences[key] = audience
     guard audience.messages > 0 else { return }
-    let bytes = change.footprint
     need.messages += audience.messages
-    need.bytes += audience.valued * bytes
-    need.bytes += (audience.messages - audience.valued) * min(bytes, Self.namesOnly)
+    var choice = FieldChoice(change)
+    for (fields, count) in audience.fields {
+      need.bytes += count * choice.change(with: fields).footprint
+    }
     for target in audience.wide
     where partitions.ask(Int(target.number), { $0.mayFanOut(change) }) {
       need.fanOuts[target, default: 0] += 1
@@ -77,8 +78,7 @@ extension Relay {
     var audience = Audience()
     for target in partitions.ask(home, { $0.targets(of: change) }) {
       audience.messages += 1
-      let fields = partitions.ask(home) { $0.fields(of: change, for: target) }
-      if !fields.isNone { audience.valued += 1 }
+      audience.fields[partitions.ask(home) { $0.fields(of: change, for: target) }, default: 0] += 1
       if partitions.ask(Int(target.number), { $0.isWide(change) }) { audience.wide.append(target) }
     }
     return audience
@@ -87,8 +87,8 @@ extension Relay {
   /// The partitions whose users may hear of a change. The values of a record are not looked at.
   private struct Audience {
     var messages = 0
-    /// Of them, those that carry values.
-    var valued = 0
+    /// How many of them carry which values.
+    var fields: [Interest.Fields: Int] = [:]
     /// Where more users may hear of it than are told at once.
     var wide: [PartitionID] = []
   }
@@ -147,9 +147,6 @@ extension Relay {
     return .free(need)
   }
 
-  /// A message without values, about.
-  private static let namesOnly = 2_048
-
   /// Why what needs so much is not to be taken now; nil: there is room.
   ///
   /// Larger than the bound alone, it is taken when nothing else is there: a limit never means that
@@ -192,8 +189,4 @@ extension Relay {
     for index in partitions.indices { bytes += partitions[index].fanOutBytes }
     return bytes
   }
-}
-
-extension Interest.Fields {
-  fileprivate var isNone: Bool { self == .ended || self == .named([]) }
 }

@@ -215,6 +215,27 @@ import Testing
     #expect(rig.relay.refusal(of: next, besides: .none) == (isRefused ? .forwards : nil))
   }
 
+  /// A large record whose subscribers read one short field: its message is short, and counts so.
+  /// The whole record was counted for each partition, and one producer's second was refused.
+  @Test func aMessageCountsWithTheValuesItCarries() {
+    var limits = limits
+    limits.fanOuts = 100
+    var rig = rig(inHome: false, limits)
+    func large(_ number: UInt64) -> Change {
+      var change = change(number)
+      guard case .record(var record) = change.event else { return change }
+      record.fields.append(
+        Field(name: "rest", value: .string(String(repeating: "x", count: 90_000))))
+      change.event = .record(record)
+      return change
+    }
+    let need = rig.relay.need(of: [.change(large(1))])
+    #expect(need.messages == 1 && need.bytes < 2_000)
+    #expect(need.bytes == rig.relay.need(of: [.change(change(1))]).bytes)
+    rig.step(.change(large(1)), in: home)
+    #expect(rig.relay.outbox.need.bytes == need.bytes)
+  }
+
   /// What is on its way to other users is bounded by messages and by bytes, fan-outs included.
   @Test func whatIsOnItsWayIsBounded() {
     var limits = limits
