@@ -47,10 +47,10 @@ extension NotificationInfo {
     let (texts, keys) = (
       [alert.title, alert.subtitle, alert.body], [alert.titleKey, alert.subtitleKey, alert.bodyKey]
     )
-    if texts.contains(where: { $0 != nil }) { parts.append(.texts) }
-    if keys.contains(where: { $0 != nil }) { parts.append(.keys) }
+    if texts.contains(where: { $0?.isEmpty == false }) { parts.append(.texts) }
+    if keys.contains(where: { $0?.isEmpty == false }) { parts.append(.keys) }
     if badge != nil { parts.append(.badge) }
-    if sound != nil { parts.append(.sound) }
+    if sound?.isEmpty == false { parts.append(.sound) }
     return parts
   }
 }

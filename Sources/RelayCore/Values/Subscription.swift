@@ -96,7 +96,7 @@ package struct NotificationInfo: Hashable, Sendable {
   }
 
   /// Any of alert, badge, sound: shown to a person, high priority.
-  package var isVisible: Bool { !alert.isEmpty || sound != nil || badges }
+  package var isVisible: Bool { !alert.isEmpty || sound?.isEmpty == false || badges }
 
   /// Its pushes run the app: those that show nothing do nothing else.
   package var runsApp: Bool { !isVisible || isContentAvailable }
@@ -127,9 +127,9 @@ package struct NotificationInfo: Hashable, Sendable {
       [body, bodyKey, title, titleKey, subtitle, subtitleKey, actionKey, launchImage]
     }
 
+    /// Nothing of it is seen: a text may be there and empty.
     package var isEmpty: Bool {
-      body == nil && bodyKey == nil && title == nil && titleKey == nil && subtitle == nil
-        && subtitleKey == nil
+      [body, bodyKey, title, titleKey, subtitle, subtitleKey].allSatisfy { $0?.isEmpty ?? true }
     }
   }
 }

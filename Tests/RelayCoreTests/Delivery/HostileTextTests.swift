@@ -105,6 +105,21 @@ import Testing
     }
   }
 
+  /// An empty text is no alert: it went out with high priority, and nothing was seen.
+  @Test func emptyTextsAreABackgroundWake() {
+    for part in 0..<4 {
+      var info = NotificationInfo()
+      if part == 0 { info.alert.body = "" }
+      if part == 1 { (info.alert.title, info.alert.subtitleKey) = ("", "") }
+      if part == 2 { info.sound = "" }
+      if part == 3 { (info.alert.body, info.sound) = ("", "") }
+      #expect(!info.isVisible && info.runsApp)
+      #expect(!PayloadEncoder.encode(text(info), bytesMax: 4_096).isVisible)
+      info.alert.title = "seen"
+      #expect(info.isVisible && PayloadEncoder.encode(text(info), bytesMax: 4_096).isVisible)
+    }
+  }
+
   /// Keys of the app's own texts cannot be shortened.
   @Test func anAlertWhoseOnlyTextCannotFitIsNotVisible() {
     var info = NotificationInfo()
