@@ -43,7 +43,7 @@ package struct Relay: ~Copyable {
   /// Whether a cut without these partitions has anything to write.
   package func isDirty(besides without: Set<PartitionID>) -> Bool {
     for index in partitions.indices
-    where partitions[index].isDirty && !without.contains(partitions[index].id) {
+    where partitions.ask(index, { $0.isDirty }) && !without.contains(partitions[index].id) {
       return true
     }
     return false
@@ -212,7 +212,7 @@ package struct Relay: ~Copyable {
   package mutating func cut(at now: Instant, without leftOut: Set<PartitionID> = []) -> Cut {
     var cuts: [PartitionCut] = []
     for index in partitions.indices
-    where partitions[index].isDirty && !leftOut.contains(partitions[index].id) {
+    where partitions.ask(index, { $0.isDirty }) && !leftOut.contains(partitions[index].id) {
       cuts.append(partitions[index].cut())
     }
     return Cut(at: now, partitions: cuts)
