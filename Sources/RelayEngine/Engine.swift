@@ -167,9 +167,9 @@ package final class Engine: Relaying, Sendable {
     return known
   }
 
-  package func visible(_ places: [ReadPlace]) async throws(Unavailable) {
+  package func visible(_ places: [ReadPlace], until: Instant) async throws(Unavailable) {
     let inbox = inbox
-    let until = outside.clock.boot() + settings.answerWithin
+    let until = min(until, outside.clock.boot() + settings.answerWithin)
     let seen = await visibility.wait(for: places, until: until) { inbox.post(.readerWaits) }
     switch seen {
     case .visible: return

@@ -17,7 +17,7 @@ package final class Visibility: Sendable {
     var open: Set<ReadPlace> = []
     /// Dirtied before the cut under way.
     var inCut: Set<ReadPlace> = []
-    /// In order of arrival, and so of their deadlines.
+    /// In order of their deadlines, which is nearly that of arrival.
     var waitingForCut: [Waiter] = []
     var waitingForNext: [Waiter] = []
     var isRecovering = true
@@ -82,9 +82,9 @@ package final class Visibility: Sendable {
         // Counted and added at one moment: readers that come together do not pass the bound.
         guard $0.readers < readersMax else { return .full }
         if places.contains(where: $0.open.contains) {
-          $0.waitingForNext.append(waiter)
+          Self.add(waiter, to: &$0.waitingForNext)
         } else {
-          $0.waitingForCut.append(waiter)
+          Self.add(waiter, to: &$0.waitingForCut)
         }
         return nil
       }
@@ -137,6 +137,12 @@ package final class Visibility: Sendable {
       Self.overdue(&state.waitingForCut, at: now) + Self.overdue(&state.waitingForNext, at: now)
     }
     for waiter in waiters { waiter.continuation.resume(returning: .late) }
+  }
+
+  /// A request may wait a second time, and no longer than it would have waited at first.
+  private static func add(_ waiter: Waiter, to waiters: inout [Waiter]) {
+    let before = waiters.lastIndex { $0.until <= waiter.until }
+    waiters.insert(waiter, at: before.map { $0 + 1 } ?? 0)
   }
 
   private static func overdue(_ waiters: inout [Waiter], at now: Instant) -> [Waiter] {

@@ -130,8 +130,8 @@ package struct APIResponder: HTTPResponder {
     guard body.isObject else { throw WireError(.badRequest, "the body must be a JSON object") }
     try body.refuseOtherSpellings(of: KnownMembers.request)
     let client = try NamedClient.read(query: request.uri.query, body)
-    return try await answer(body, Caller(scope: gate.scope, user: user, client: client))
-      .holding(place)
+    let caller = Caller(scope: gate.scope, user: user, client: client, until: doors.patience)
+    return try await answer(body, caller).holding(place)
   }
 
   private static let nothingHere = WireError(

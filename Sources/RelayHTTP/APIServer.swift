@@ -7,6 +7,8 @@ import ServiceLifecycle
 package struct APIServer: Service {
   private let listener: Listener<APIResponder>
   private let courier: Courier
+  private let looks: CallerTurns
+  private let clock: any ClockReader
   private let drainSeconds: Int
   /// Nil: plain HTTP.
   package let certificate: ShownCertificate?
@@ -18,6 +20,8 @@ package struct APIServer: Service {
     onListening: @escaping @Sendable (SocketAddress?) -> Void = { _ in }
   ) throws {
     courier = doors.courier
+    looks = doors.looks
+    self.clock = clock
     drainSeconds = settings.limits.drainSeconds
     certificate = try settings.tls.map { ShownCertificate(try ShownCertificate.Pair($0)) }
     listener = Listener(
@@ -27,9 +31,10 @@ package struct APIServer: Service {
   }
 
   package func run() async throws {
-    let (courier, drainSeconds) = (courier, drainSeconds)
+    let (courier, drainSeconds, looks, clock) = (courier, drainSeconds, looks, clock)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await courier.run() }
+      group.addTask { await looks.run(clock) }
       group.addTask {
         // Cancelled: the listener has ended, and its connections with it.
         guard (try? await gracefulShutdown()) != nil else { return }

@@ -34,7 +34,8 @@ package struct Doors: Sendable {
     publicURL = settings.publicURL
     bodies = BodyGate(settings.limits)
     fairness = Fairness(settings.limits)
-    looks = CallerTurns(places: settings.limits.storeLooks)
+    looks = CallerTurns(
+      places: settings.limits.storeLooks, share: settings.limits.storeLooksPerCaller)
     self.courier = courier
   }
 }
@@ -44,6 +45,8 @@ struct Caller: Sendable {
   var scope: Scope
   var user: UserID
   var client: ClientID?
+  /// How long it waits for what it reads, on the boot clock.
+  var until: Instant
 
   /// Whose shares this request takes.
   var id: CallerID { .user(scope, user) }

@@ -80,15 +80,14 @@ import Testing
         for number in UInt64(1)...3 {
           #expect(
             try await engine.submit([World.change(number, Self.zone(Self.other))]) == [.accepted])
-          try await engine.visible([
-            .feed(FeedKey(scope: World.scope, kind: .zone(Self.zone(Self.other))))
-          ])
+          try await engine.visible(
+            .feed(FeedKey(scope: World.scope, kind: .zone(Self.zone(Self.other)))))
           #expect(!isAnswered.isSet)
           #expect(store.world.feeds[feed]?.rows.isEmpty != false)
         }
         try await group.waitForAll()
       }
-      try await engine.visible([.feed(feed)])
+      try await engine.visible(.feed(feed))
       #expect(store.world.feeds[feed]?.rows.count == Self.changes)
       #expect(await engine.vitals().store.journalTail == 0)
     }

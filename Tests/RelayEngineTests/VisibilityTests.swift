@@ -101,6 +101,26 @@ import Testing
     }
   }
 
+  /// A request that waits a second time has an earlier deadline than some who came before.
+  @Test func anEarlierDeadlineIsToldFirstWhoeverCameFirst() async {
+    let visibility = cut(readersMax: 4)
+    let place = place
+    await withTaskGroup(of: Int64.self) { group in
+      for (readers, until) in [(1, Int64(20)), (2, 10), (3, 30)] {
+        group.addTask {
+          let until = Instant(milliseconds: until)
+          let seen = await visibility.wait(for: [place], until: until, onWait: {})
+          return seen == .late ? until.milliseconds : 0
+        }
+        while visibility.readers < readers { await Task.yield() }
+      }
+      visibility.expire(at: Instant(milliseconds: 10))
+      #expect(visibility.readers == 2)
+      for now in [Int64(20), 30] { visibility.expire(at: Instant(milliseconds: now)) }
+      #expect(await group.reduce(into: Set()) { $0.insert($1) } == [10, 20, 30])
+    }
+  }
+
   /// While folds are refused, what is folded is served, and the rest is refused at once (P11).
   @Test func aRefusedFoldAnswersItsReadersAtOnce() async {
     let visibility = cut(readersMax: 4)

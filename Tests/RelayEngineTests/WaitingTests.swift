@@ -89,6 +89,25 @@ import Testing
     #expect(world.store.world.devices { _ in true }.count == 1, "it was taken all the same")
   }
 
+  /// It has waited before, and asks for what is left of its time.
+  @Test func `a reader that may wait less is sent away earlier`() async throws {
+    let (clock, store) = (ShiftedClock(), MemoryStore())
+    let front = HeldStore(store)
+    let world = World(store, clock: clock, front: front) { $0.answerWithin = .minutes(5) }
+    let (zone, feed) = (zone, feed)
+    try await world.run { (engine: Engine) async throws -> Void in
+      front.hold(.fold)
+      #expect(try await engine.submit([World.change(1, zone)]) == [.accepted])
+      let until = clock.boot() + .seconds(10)
+      async let read = Self.refusal { try await engine.visible([feed], until: until) }
+      while engine.waiting < 1 || front.held < 1 { await Task.yield() }
+      clock.pass(.seconds(11))
+      #expect(await read == Self.slow)
+      front.release()
+      try await engine.visible(feed)
+    }
+  }
+
   @Test func `a commit that takes too long sends its senders away in time`() async throws {
     let (clock, store) = (ShiftedClock(), MemoryStore())
     let front = HeldStore(store)

@@ -45,6 +45,7 @@ extension Settings {
     bounds.inboxChanges = doors.inboxChanges
     bounds.inboxBytes = doors.inboxBytes
     bounds.waitingReaders = doors.waitingReaders
+    bounds.answerWithin = doors.answerWithin
     bounds.storeLooks = min(bounds.storeLooks, storeSlice.readersMax)
     bounds.writesPerMinute = doors.writesPerMinute
     bounds.failedAuthenticationsPerMinute = doors.failedAuthenticationsPerMinute

@@ -24,9 +24,10 @@ package protocol Relaying: Sendable {
   /// Returns when every fact answered before this call is visible in all of `places` (P4). Returns
   /// at once, without entering the loop, if nothing unfolded concerns them.
   ///
+  /// - Parameter until: on the boot clock; none waits longer than the relay has a request wait.
   /// - Throws: `Unavailable` when too many readers wait, during recovery, when the store refuses to
   ///   fold, and when a fold takes too long.
-  func visible(_ places: [ReadPlace]) async throws(Unavailable)
+  func visible(_ places: [ReadPlace], until: Instant) async throws(Unavailable)
 
   /// A device has been fully served a page, or presented a token. Takes no ordinal and is not
   /// waited for; losing it costs at most a repeated wake.
@@ -66,7 +67,10 @@ extension Relaying {
     try await submit(facts, by: .relay)
   }
 
-  package func visible(_ place: ReadPlace) async throws(Unavailable) { try await visible([place]) }
+  /// Waits as long as the relay has a request wait.
+  package func visible(_ place: ReadPlace) async throws(Unavailable) {
+    try await visible([place], until: .never)
+  }
 }
 
 /// A page that a device was served, or a token it presented: what it knows now.

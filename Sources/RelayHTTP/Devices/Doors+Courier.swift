@@ -55,8 +55,9 @@ extension Doors {
   private func checkRegistered(_ device: DeviceKey) async throws(WireError) {
     let place = try fairness.begin(for: .user(device.scope, device.user))
     defer { withExtendedLifetime(place) {} }
-    try await visible(.devices(device.scope, device.user))
-    let rows = try await read(for: .user(device.scope, device.user)) {
+    let until = patience
+    try await visible(.devices(device.scope, device.user), until: until)
+    let rows = try await read(for: .user(device.scope, device.user), until: until) {
       () async throws(StoreError) in
       try await reader.devices(client: device.client)
     }

@@ -98,18 +98,19 @@ extension Doors {
     _ feed: FeedKey, _ database: Database, _ caller: Caller, _ names: DatabaseChangesNames,
     from cursor: DigestCursor?
   ) async throws -> Response {
-    try await visible(.feed(feed))
+    try await visible(.feed(feed), until: caller.until)
     // The head first: a zone that comes later is listed twice rather than never.
     let token: String
     if let cursor {
       token = cursor.token
     } else {
-      let head = try await read(for: caller.id) { () async throws(StoreError) in
+      let head = try await read(for: caller.id, until: caller.until) {
+        () async throws(StoreError) in
         try await reader.head(of: feed)
       }
       token = seal(head, feed, caller)
     }
-    let zones = try await read(for: caller.id) { () async throws(StoreError) in
+    let zones = try await read(for: caller.id, until: caller.until) { () async throws(StoreError) in
       try await reader.zones(
         of: caller.user, database, in: caller.scope, after: cursor?.after,
         limit: limits.pageEntries + 1)

@@ -28,7 +28,7 @@ extension Doors {
   }
 
   private func notificationsExpired(_ feed: FeedKey, _ caller: Caller) async throws -> Response {
-    let head = try await read(for: caller.id) { () async throws(StoreError) in
+    let head = try await read(for: caller.id, until: caller.until) { () async throws(StoreError) in
       try await reader.head(of: feed)
     }
     let error = WireError(

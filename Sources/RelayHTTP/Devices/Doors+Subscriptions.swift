@@ -36,8 +36,8 @@ extension Doors {
     _ list: ListRequest, _ database: Database, _ caller: Caller
   ) async throws -> Response {
     let (after, limit) = (list.after ?? .zero, list.limit)
-    try await visible(.subscriptions(caller.scope, caller.user))
-    let found = try await read(for: caller.id) { () async throws(StoreError) in
+    try await visible(.subscriptions(caller.scope, caller.user), until: caller.until)
+    let found = try await read(for: caller.id, until: caller.until) { () async throws(StoreError) in
       try await reader.subscriptions(
         of: caller.user, database, in: caller.scope, after: after, limit: limit + 1)
     }
@@ -68,8 +68,8 @@ extension Doors {
     }
     // An item without an id is answered with its error below.
     let ids = asked.compactMap { try? $0.get() }
-    try await visible(.subscriptions(caller.scope, caller.user))
-    let found = try await read(for: caller.id) { () async throws(StoreError) in
+    try await visible(.subscriptions(caller.scope, caller.user), until: caller.until)
+    let found = try await read(for: caller.id, until: caller.until) { () async throws(StoreError) in
       try await reader.subscriptions(named: ids, of: caller.user, database, in: caller.scope)
     }
     let known = Dictionary(found.map { ($0.id, $0) }) { first, _ in first }

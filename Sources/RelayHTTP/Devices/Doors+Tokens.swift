@@ -35,8 +35,8 @@ extension Doors {
 
   /// The asking user's device that has been given this courier token.
   private func holder(of address: Address, _ caller: Caller) async throws -> ClientID? {
-    try await visible(.devices(caller.scope, caller.user))
-    let rows = try await read(for: caller.id) { () async throws(StoreError) in
+    try await visible(.devices(caller.scope, caller.user), until: caller.until)
+    let rows = try await read(for: caller.id, until: caller.until) { () async throws(StoreError) in
       try await reader.devices(of: caller.user, in: caller.scope, limit: limits.devicesListed)
     }
     return rows.first { $0.address.place == address }?.key.client
@@ -83,8 +83,8 @@ extension Doors {
 
   /// `tokens/list`: the asking user's devices.
   func devices(_ caller: Caller) async throws -> Response {
-    try await visible(.devices(caller.scope, caller.user))
-    let rows = try await read(for: caller.id) { () async throws(StoreError) in
+    try await visible(.devices(caller.scope, caller.user), until: caller.until)
+    let rows = try await read(for: caller.id, until: caller.until) { () async throws(StoreError) in
       try await reader.devices(of: caller.user, in: caller.scope, limit: limits.devicesListed)
     }
     var json = JSONWriter()

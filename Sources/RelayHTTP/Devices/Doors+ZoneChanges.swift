@@ -14,7 +14,8 @@ extension Doors {
     // An item that cannot be read has its error below.
     try await visible(
       asked.compactMap { try? ZoneRequest($0, database, caller, limits).zone }
-        .map { .feed(FeedKey(scope: caller.scope, kind: .zone($0))) })
+        .map { .feed(FeedKey(scope: caller.scope, kind: .zone($0))) },
+      until: caller.until)
     var collected = ZonePages()
     var json = JSONWriter(capacity: 4_096)
     json.beginObject()
@@ -48,7 +49,8 @@ extension Doors {
     _ body: JSONCursor, _ database: Database, _ caller: Caller
   ) async throws -> Response {
     let request = try ZoneRequest(body, database, caller, limits)
-    try await visible(.feed(FeedKey(scope: caller.scope, kind: .zone(request.zone))))
+    try await visible(
+      .feed(FeedKey(scope: caller.scope, kind: .zone(request.zone))), until: caller.until)
     var collected = ZonePages()
     do {
       let page = try await page(of: request, database, caller, &collected)

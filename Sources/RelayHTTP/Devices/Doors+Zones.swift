@@ -16,8 +16,10 @@ extension Doors {
     let after = try marker.map { text throws(WireError) in try ZoneMarker(text: text).zone }
     var zones: [ZoneDigest] = []
     if database != .public {
-      try await visible(.feed(FeedKey(scope: caller.scope, kind: .database(caller.user, database))))
-      zones = try await read(for: caller.id) { () async throws(StoreError) in
+      try await visible(
+        .feed(FeedKey(scope: caller.scope, kind: .database(caller.user, database))),
+        until: caller.until)
+      zones = try await read(for: caller.id, until: caller.until) { () async throws(StoreError) in
         try await reader.zones(
           of: caller.user, database, in: caller.scope, after: after, limit: limit + 1)
       }
@@ -47,7 +49,8 @@ extension Doors {
     // An item that cannot be read has its error below.
     try await visible(
       asked.compactMap { try? self.zone(named: $0, database, caller) }
-        .map { .feed(FeedKey(scope: caller.scope, kind: .zone($0))) })
+        .map { .feed(FeedKey(scope: caller.scope, kind: .zone($0))) },
+      until: caller.until)
     var json = JSONWriter()
     json.beginObject()
     json.key("zones")
@@ -103,7 +106,8 @@ extension Doors {
     }
     let feed = FeedKey(scope: caller.scope, kind: .zone(zone))
     let query = PageQuery(feed: feed, reader: caller.user, after: nil, limit: 1)
-    return try await read(for: caller.id) { () async throws(StoreError) -> Place?? in
+    return try await read(for: caller.id, until: caller.until) {
+      () async throws(StoreError) -> Place?? in
       guard case .page = try await reader.page(query) else { return .none }
       return .some(try await reader.head(of: feed))
     }.orThrow(.zoneNotFound)

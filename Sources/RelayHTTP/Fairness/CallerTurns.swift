@@ -1,67 +1,145 @@
 import DequeModule
+import RelayCore
+import RelayEngine
 import Synchronization
 
 /// Places for work that all callers share. Callers whose work waits for a place take turns: each
-/// waits for at most one piece of work of each other caller, beside what runs already.
+/// waits for at most one piece of work of each other caller, beside what runs already. No caller
+/// has more places than its share, however many are free.
 final class CallerTurns: Sendable {
-  private struct State {
-    var running = 0
-    var waiting: [CallerID: Deque<CheckedContinuation<Void, Never>>] = [:]
-    /// Those who wait; the first is next.
-    var order: Deque<CallerID> = []
+  fileprivate struct Waiter {
+    var serial: UInt64
+    /// On the boot clock.
+    var until: Instant
+    /// Told whether it has a place.
+    var continuation: CheckedContinuation<Bool, Never>
   }
 
-  private let places: Int
-  private let state = Mutex(State())
+  fileprivate struct State {
+    var running: Shares<CallerID>
+    var waiting: [CallerID: Deque<Waiter>] = [:]
+    /// Those who wait and have less than their share; the first is next. While there are any, no
+    /// place is free.
+    var order: Deque<CallerID> = []
+    var last: UInt64 = 0
+  }
 
-  init(places: Int) { self.places = places }
+  private let share: Int
+  private let state: Mutex<State>
+
+  /// - Parameter share: places that one caller may have; nil: all of them.
+  init(places: Int, share: Int? = nil) {
+    self.share = share ?? places
+    state = Mutex(State(running: Shares(most: places)))
+  }
 
   /// Pieces of work that wait: as many as requests under way at most.
   var waiting: Int { state.withLock { $0.waiting.values.reduce(0) { $0 + $1.count } } }
 
   /// Does the work when it is the caller's turn: at once while a place is free.
+  ///
+  /// - Parameter until: on the boot clock; `expire` looks at it.
+  /// - Returns: nil if its turn had not come by then, or who waits was cancelled.
   func work<Value, Failure: Error>(
-    for caller: CallerID, _ work: () async throws(Failure) -> Value
-  ) async throws(Failure) -> Value {
-    await enter(caller)
-    defer { leave() }
+    for caller: CallerID, until: Instant = .never, _ work: () async throws(Failure) -> Value
+  ) async throws(Failure) -> Value? {
+    guard await enter(caller, until) else { return nil }
+    defer { leave(caller) }
     return try await work()
   }
 
-  private func enter(_ caller: CallerID) async {
-    guard !state.withLock({ takeFree(in: &$0) }) else { return }
-    await withCheckedContinuation { continuation in
-      let isFree = state.withLock { state in
-        guard !takeFree(in: &state) else { return true }
-        if state.waiting[caller] == nil { state.order.append(caller) }
-        state.waiting[caller, default: []].append(continuation)
-        return false
-      }
-      if isFree { continuation.resume() }
-    }
+  /// Tells those whose time is over that they have no place.
+  func expire(at now: Instant) {
+    let late = state.withLock { $0.take { $0.until <= now } }
+    for waiter in late { waiter.continuation.resume(returning: false) }
   }
 
-  private func takeFree(in state: inout State) -> Bool {
-    guard state.running < places else { return false }
-    state.running += 1
-    return true
+  /// - Returns: whether it has a place.
+  private func enter(_ caller: CallerID, _ until: Instant) async -> Bool {
+    let serial = state.withLock { state -> UInt64? in
+      guard state.running.take(for: caller, share: share) != .taken else { return nil }
+      state.last += 1
+      return state.last
+    }
+    guard let serial else { return true }
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let waiter = Waiter(serial: serial, until: until, continuation: continuation)
+        let now = state.withLock { state -> Bool? in
+          // Looked at under the lock: who is cancelled after this is found in the line.
+          if Task.isCancelled { return false }
+          return state.wait(waiter, of: caller, share: share) ? nil : true
+        }
+        if let now { continuation.resume(returning: now) }
+      }
+    } onCancel: {
+      let gone = state.withLock { $0.take(from: [caller]) { $0.serial == serial } }
+      for waiter in gone { waiter.continuation.resume(returning: false) }
+    }
   }
 
   /// Hands the place on.
-  private func leave() {
-    let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
-      guard let caller = state.order.popFirst() else {
-        state.running -= 1
-        return nil
-      }
-      let next = state.waiting[caller]?.popFirst()
-      if state.waiting[caller]?.isEmpty == true {
-        state.waiting[caller] = nil
-      } else {
+  private func leave(_ caller: CallerID) {
+    let next = state.withLock { state -> Waiter? in
+      if state.running.taken(by: caller) == share, state.waiting[caller] != nil {
         state.order.append(caller)
       }
-      return next
+      state.running.giveBack(of: caller)
+      return state.next(share: share)
     }
-    next?.resume()
+    next?.continuation.resume(returning: true)
+  }
+}
+
+extension CallerTurns.State {
+  /// - Returns: false if there is a place by now, and it has it.
+  fileprivate mutating func wait(
+    _ waiter: CallerTurns.Waiter, of caller: CallerID, share: Int
+  ) -> Bool {
+    let answer = running.take(for: caller, share: share)
+    guard answer != .taken else { return false }
+    if waiting[caller] == nil, answer == .full { order.append(caller) }
+    waiting[caller, default: []].append(waiter)
+    return true
+  }
+
+  /// Who has a place now.
+  fileprivate mutating func next(share: Int) -> CallerTurns.Waiter? {
+    guard let caller = order.popFirst(), let next = waiting[caller]?.popFirst() else { return nil }
+    if waiting[caller]?.isEmpty == true { waiting[caller] = nil }
+    let answer = running.take(for: caller, share: share)
+    precondition(answer == .taken, "who stands in the order has less than its share")
+    if waiting[caller] != nil, running.taken(by: caller) < share { order.append(caller) }
+    return next
+  }
+
+  /// Takes out of the line who need wait no more.
+  ///
+  /// - Parameter callers: whose work is looked at; nil: that of all.
+  fileprivate mutating func take(
+    from callers: [CallerID]? = nil, where isGone: (CallerTurns.Waiter) -> Bool
+  ) -> [CallerTurns.Waiter] {
+    var gone: [CallerTurns.Waiter] = []
+    for caller in callers ?? Array(waiting.keys) {
+      guard let line = waiting[caller] else { continue }
+      let out = line.filter(isGone)
+      guard !out.isEmpty else { continue }
+      gone += out
+      let rest = line.filter { !isGone($0) }
+      waiting[caller] = rest.isEmpty ? nil : rest
+      if rest.isEmpty { order.removeAll { $0 == caller } }
+    }
+    return gone
+  }
+}
+
+extension CallerTurns {
+  /// How often it looks for those whose time is over.
+  private static let tick = Duration.milliseconds(500)
+
+  /// Until cancelled.
+  func run(_ clock: any ClockReader) async {
+    // Cancelled is the end of it.
+    while (try? await Task.sleep(for: Self.tick)) != nil { expire(at: clock.boot()) }
   }
 }

@@ -28,8 +28,10 @@ final class ReadingTurns: Sendable {
     _ bytes: Int, of caller: CallerID, _ work: @escaping () throws -> Value
   ) async throws -> Value {
     guard bytes >= largeBytes else { return try work() }
-    return try await turns.work(for: caller) { () async throws(any Error) in
+    let value = try await turns.work(for: caller) { () async throws(any Error) in
       try await threads.run(work)
     }
+    guard let value else { throw CancellationError() }
+    return value
   }
 }

@@ -22,6 +22,8 @@ struct Shares<Key: Hashable & Sendable>: Sendable {
     return .taken
   }
 
+  func taken(by key: Key) -> Int { ofEach[key] ?? 0 }
+
   mutating func giveBack(_ amount: Int = 1, of key: Key) {
     guard amount > 0 else { return }
     all -= amount

@@ -15,9 +15,10 @@ extension Doors {
     }
     guard !asked.isEmpty else { return [:] }
     var rooms: [FeedKey: Holdings] = [:]
+    let until = patience
     for (feed, subjects) in asked {
-      try await visible(.feed(feed))
-      rooms[feed] = try await read(for: caller) { () async throws(StoreError) in
+      try await visible(.feed(feed), until: until)
+      rooms[feed] = try await read(for: caller, until: until) { () async throws(StoreError) in
         try await reader.holdings(of: feed, among: subjects)
       }
     }

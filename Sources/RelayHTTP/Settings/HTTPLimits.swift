@@ -1,4 +1,5 @@
 import Foundation
+package import RelayCore
 
 /// Bounds of the doors, units in the names. Each is documented and has a refusal and a test (P11).
 package struct HTTPLimits: Hashable, Sendable {
@@ -40,6 +41,8 @@ package struct HTTPLimits: Hashable, Sendable {
   /// Looks into the store at one moment: two a core, because some wait for the disk. Not more than
   /// the store reads at once: what waits there takes no turns.
   package var storeLooks = 2 * max(2, ProcessInfo.processInfo.activeProcessorCount)
+  /// How long a request waits for folds and for its turns at the store, together.
+  package var answerWithin = Span.seconds(20)
   /// Items that a user may write in a minute, and at once.
   package var writesPerMinute = 12_000
   /// Of one public address; of any other a hundred times as many.
@@ -78,6 +81,8 @@ package struct HTTPLimits: Hashable, Sendable {
   /// Requests of one user or producer under way, until their answers have left: more readers cannot
   /// wait for it, and no more of its answers wait to be read. No honest client has so many.
   var requestsPerCaller: Int { max(16, waitingReaders / 16) }
+  /// Of one caller: while it has many pages read, others find a place at once.
+  var storeLooksPerCaller: Int { max(1, storeLooks / 2) }
   /// Changes of one producer that are taken and not answered.
   var changesPerProducer: Int { max(eventsPerRequest, inboxChanges / 2) }
   /// And what they may take in memory.

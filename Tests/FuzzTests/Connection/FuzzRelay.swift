@@ -41,7 +41,7 @@ final class FuzzRelay: Relaying, FeedReader {
   }
 
   func known(_ changes: [Change]) async throws(Unavailable) -> [Bool] { changes.map { _ in false } }
-  func visible(_ places: [ReadPlace]) async throws(Unavailable) {}
+  func visible(_ places: [ReadPlace], until: Instant) async throws(Unavailable) {}
   func served(_ reading: Reading) {}
   func acknowledged(wake: UInt32, by device: DeviceKey) {}
   func connected(_ device: DeviceKey, connection: UInt64, after: UInt32?) -> Bool { true }

@@ -36,7 +36,7 @@ struct Rig {
 
   init(
     limits: HTTPLimits = Rig.atOnce, core: Limits = Limits(), access: ScopeAccess? = nil,
-    others: [Scope] = [], keys: TestKeys = TestKeys(), clock: TestClock = TestClock(),
+    others: [Scope] = [], keys: TestKeys = TestKeys(), clock: any ClockReader = TestClock(),
     relay: TestRelay? = nil
   ) async {
     let access =

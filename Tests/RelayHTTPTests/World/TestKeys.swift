@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import Synchronization
 
 /// Keys of a small world: plain hashing, good enough to tell what is ours from what is not.
 struct TestKeys: TokenKeys, IdentityKeys {
@@ -43,6 +44,14 @@ struct TestKeys: TokenKeys, IdentityKeys {
     }
     return result
   }
+}
+
+/// A clock that a test moves while it is read.
+final class PassingClock: ClockReader {
+  private let now = Mutex(TestClock().now)
+  func wall() -> Instant { now.withLock { $0 } }
+  func boot() -> Instant { wall() }
+  func pass(_ span: Span) { now.withLock { $0 = $0 + span } }
 }
 
 /// A clock that stands still until it is moved.

@@ -30,6 +30,8 @@ final class TestRelay: Relaying, FeedReader {
     /// Connections at the courier: opened, with the last wake each named; and ended.
     var connected: [(device: DeviceKey, connection: UInt64, after: UInt32?)] = []
     var left: [(connection: UInt64, isExpectedBack: Bool)] = []
+    /// How long readers would wait for folds.
+    var waitedUntil: [Instant] = []
     var isDraining = false
     /// How often its readiness was asked for, and all its state.
     var looks = 0
@@ -68,8 +70,9 @@ final class TestRelay: Relaying, FeedReader {
     return world.withLock { world in changes.map { world.knows($0) } }
   }
 
-  func visible(_ places: [ReadPlace]) async throws(Unavailable) {
+  func visible(_ places: [ReadPlace], until: Instant) async throws(Unavailable) {
     if let refusal = conduct.withLock({ $0.readRefusal }) { throw refusal }
+    log.withLock { $0.waitedUntil.append(until) }
     world.withLock { $0.fold() }
   }
 
