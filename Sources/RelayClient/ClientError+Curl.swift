@@ -4,7 +4,7 @@ import Foundation
 extension ClientError {
   /// What a failed transfer means for its caller.
   init(_ result: CURLcode, systemError: Int32, text: String, request: HTTPRequest, bytesMax: Int) {
-    let target = request.unixSocket.map { "the socket \($0)" } ?? request.url
+    let target = request.unixSocket.map { "the socket \($0)" } ?? request.place
     let reason = text.isEmpty ? String(cString: curl_easy_strerror(result)) : text
     switch result {
     case CURLE_COULDNT_CONNECT:
@@ -29,7 +29,7 @@ extension ClientError {
         remedy: "send the request again, with the same ids if it changes anything")
     case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL:
       self.init(
-        code: .badRequest, message: "\(request.url) is no address to send to: \(reason)",
+        code: .badRequest, message: "\(request.place) is no address to send to: \(reason)",
         remedy: "give an http or https URL")
     case CURLE_WRITE_ERROR:
       self.init(

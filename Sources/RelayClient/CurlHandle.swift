@@ -142,7 +142,7 @@ final class CurlHandle: @unchecked Sendable {
     let lines = [request.method, request.url] + request.headers.flatMap { [$0.name, $0.value] }
     if lines.contains(where: { $0.utf8.contains { $0 == 0 || $0 == 10 || $0 == 13 } }) {
       return ClientError(
-        code: .badRequest, message: "a line break stands in the request to \(request.url)",
+        code: .badRequest, message: "a line break stands in the request to \(request.place)",
         remedy: "take it out of the method, the address and the headers")
     }
     if let socket = request.unixSocket, !(1...socketPathBytesMax).contains(socket.utf8.count) {

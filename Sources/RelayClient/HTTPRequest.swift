@@ -1,3 +1,5 @@
+import RelayWire
+
 /// A request to send with ``HTTPClient``.
 package struct HTTPRequest: Sendable {
   package var method: String
@@ -25,4 +27,7 @@ package struct HTTPRequest: Sendable {
     self.unixSocket = unixSocket
     self.trustRoots = trustRoots
   }
+
+  /// What errors say of the URL.
+  var place: String { WebOrigin.text(of: url) }
 }

@@ -140,6 +140,28 @@ import Testing
     #expect(await failure(client, smuggled)?.code == .badRequest)
   }
 
+  /// They stand in logs and in `status`: the path may be as secret as the query.
+  @Test func `failures name scheme, host and port, and nothing else of an address`() async throws {
+    func texts(_ url: String, timeout: Duration = .seconds(5)) async -> String {
+      await failure(HTTPClient(), HTTPRequest("GET", url, timeout: timeout))?.description ?? ""
+    }
+    var port = ""
+    try await EchoServer.overTCP { server in
+      port = server.url
+      let late = await texts("\(server.url)/never#hidden", timeout: .milliseconds(200))
+      #expect(late.hasPrefix("no answer from \(server.url) within ") && !late.contains("never"))
+      let lost = await texts("\(server.url)/hangup#hidden")
+      #expect(lost.contains("connection to \(server.url) ended") && !lost.contains("hidden"))
+    }
+    let secret = port.replacing("http://", with: "http://hidden:hidden@") + "/hidden?hidden#hidden"
+    #expect(await texts(secret).hasPrefix("nobody listens on \(port);"))
+    #expect(await texts("FTP://Host:21/hidden").hasPrefix("ftp://host:21 is no address"))
+    for bad in ["http://h\r\nX: hidden/", "http://ho st/hidden?hidden"] {
+      let text = await texts(bad)
+      #expect(!text.isEmpty && !text.contains("hidden"), "\(bad): \(text)")
+    }
+  }
+
   @Test func `an answer without end is refused`() async throws {
     try await EchoServer.overTCP { server in
       let client = HTTPClient(answerBytesMax: 100)

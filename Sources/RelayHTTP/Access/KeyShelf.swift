@@ -141,7 +141,7 @@ package final class KeyShelf: Service {
   }
 
   private func tell(_ set: KeySet, of address: KeySetAddress) {
-    var metadata: Logger.Metadata = ["url": "\(address.url)", "keys": "\(set.keys.count)"]
+    var metadata: Logger.Metadata = ["url": "\(address.place)", "keys": "\(set.keys.count)"]
     logger.info("users' keys fetched", metadata: metadata)
     guard !set.problems.isEmpty else { return }
     metadata["problems"] = "\(set.problems.joined(separator: "; "))"
@@ -149,7 +149,7 @@ package final class KeyShelf: Service {
   }
 
   private func tell(_ reason: String, of keys: RemoteKeys, age: Span?) {
-    let url = keys.address.url
+    let url = keys.address.place
     let rest =
       age.map { "those fetched \($0.milliseconds / 1_000) s ago stay in use" }
       ?? "until then no user of these environments gets in"

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayWire
 import Synchronization
 
 /// Where a key set is fetched from.
@@ -12,6 +13,9 @@ package struct KeySetAddress: Hashable, Sendable {
     self.url = url
     self.trustRoots = trustRoots
   }
+
+  /// What logs and `status` say of the URL.
+  var place: String { WebOrigin.text(of: url) }
 }
 
 /// The keys behind one URL: the newest that could be fetched, and who waits for newer ones.
