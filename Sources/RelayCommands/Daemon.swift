@@ -64,9 +64,9 @@ enum Daemon {
       onListening: { _ in readiness.partReady() })
     let reload = Reload(
       started: settings, providers: providers, engine: engine, shelf: shelf,
-      webhooks: feedback.webhooks, book: book, dial: dial, clock: clock, troubles: troubles,
-      certificate: api.certificate, readiness: readiness, rereading: rereading, logger: logger,
-      onListening: { readiness.partReady() })
+      webhooks: feedback.webhooks, book: book, courier: courier, dial: dial, clock: clock,
+      troubles: troubles, certificate: api.certificate, readiness: readiness, rereading: rereading,
+      logger: logger, onListening: { readiness.partReady() })
     let group = ServiceGroup(
       configuration: lifecycle(
         of: [EngineService(engine: engine), feedback.webhooks, shelf, reload, control, api],

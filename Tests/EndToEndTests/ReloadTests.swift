@@ -1,4 +1,5 @@
 import Foundation
+import RelayClient
 import Testing
 
 /// SIGHUP on the built daemon.
@@ -112,6 +113,42 @@ import Testing
       })
     #expect(try await report(web, other, "production", key: key) == 404)
     #expect(try await reasons(daemon) == [])
+  }
+
+  /// Its stream would else go on until its address lapses, twelve hours later.
+  @Test func aReloadEndsTheStreamsOfAnEnvironmentThatHasGone() async throws {
+    let (workplace, _) = try await Workplace.withStandin()
+    defer { workplace.remove() }
+    let daemon = try await RunningDaemon.start(in: workplace)
+    let (web, good) = (daemon.web, try Self.config(workplace))
+    try Self.write(good + Self.more(workplace), workplace)
+    Self.reload(daemon)
+    let isThere = try await Pause.until {
+      try await Self.report(web, Self.other, "production", key: workplace.producerKey) == 202
+    }
+    #expect(isThere)
+    let created = try await web.post(
+      "/device/1/\(Self.other)/production/tokens/create", ["apnsEnvironment": "production"],
+      token: UserToken.make(user: "_abc", secret: workplace.userSecret, audience: Self.other))
+    let url = try #require(created.json["webcourierURL"].string)
+    let path = String(url.dropFirst(web.base.count))
+    let accept = [(name: "Accept", value: "text/event-stream")]
+    async let stream = web.client.send(
+      HTTPRequest("GET", web.base + path, headers: accept, timeout: .seconds(30)))
+    let control = ControlClient(socket: workplace.controlSocket)
+    func connections(_ count: Int) async throws -> Bool {
+      try await Pause.until {
+        String(decoding: try await control.get("/metrics").body, as: UTF8.self)
+          .contains("zonerelay_courier_connections \(count)\n")
+      }
+    }
+    #expect(try await connections(1))
+    try Self.write(good, workplace)
+    Self.reload(daemon)
+    #expect(try await connections(0))
+    #expect(try await stream.status == 200, "it has ended as it would at a stop")
+    #expect(try await web.send("GET", path, []).status == 410)
+    #expect(await daemon.stop().status == 0)
   }
 
   /// systemd is told of each reload and of its end, also of one that failed.

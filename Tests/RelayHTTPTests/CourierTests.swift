@@ -291,6 +291,49 @@ import Testing
     }
   }
 
+  /// A reload took its environment out of the configuration.
+  @Test func `polls and streams of an environment that is gone end`() async throws {
+    try await serving { rig, path, port in
+      for accept in ["*/*", "text/event-stream"] {
+        let before = rig.relay.seen.left.count
+        async let text = stranger {
+          let socket = try #require(Socket(port: port))
+          socket.send(
+            "GET \(path) HTTP/1.1\r\nHost: x\r\nAccept: \(accept)\r\nConnection: close\r\n\r\n")
+          return socket.receive()
+        }
+        await until { rig.courier.count == 1 }
+        rig.courier.keep { $0 == Rig.scope }
+        #expect(rig.courier.count == 1, "its environment is still there")
+        rig.courier.keep { $0 != Rig.scope }
+        let answer = try await text
+        #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"))
+        #expect(answer.hasSuffix(accept == "*/*" ? "\r\n\r\n" : "0\r\n\r\n"))
+        #expect(rig.courier.count == 0)
+        #expect(rig.relay.seen.left.dropFirst(before).map(\.isExpectedBack) == [false])
+      }
+      await rig.book.replace(with: [:])
+      #expect(try await rig.send(.get, path).status == 410)
+    }
+  }
+
+  /// It was checked before the reload, and opened after.
+  @Test func `a line that opens while its environment goes ends as well`() async throws {
+    try await serving { rig, path, port in
+      let book = rig.book
+      rig.relay.behave { $0.onDevice = { await book.replace(with: [:]) } }
+      let text = try await stranger {
+        let socket = try #require(Socket(port: port))
+        socket.send(
+          "GET \(path) HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n"
+            + "Connection: close\r\n\r\n")
+        return socket.receive()
+      }
+      #expect(text.hasSuffix("0\r\n\r\n"))
+      #expect(rig.courier.count == 0)
+    }
+  }
+
   @Test func `a device may have nothing but the courier`() async throws {
     let rig = await Rig()
     let created = try await rig.device("tokens/create", #"{"apnsEnvironment":"development"}"#)

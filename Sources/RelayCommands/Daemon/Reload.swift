@@ -18,6 +18,7 @@ struct Reload: Service {
   let shelf: KeyShelf
   let webhooks: Webhooks
   let book: ScopeBook
+  let courier: Courier
   let dial: LogDial
   let clock: any ClockReader
   let troubles: Troubles
@@ -74,7 +75,9 @@ struct Reload: Service {
     await engine.adopt(
       Adoption(
         settings: settings.engineSlice, started: turnover.started, ended: turnover.ended))
-    await book.replace(with: settings.access(keys: shelf))
+    let access = settings.access(keys: shelf)
+    await book.replace(with: access)
+    courier.keep { access[$0] != nil }
     shelf.keep(settings.keySetAddresses)
     webhooks.adopt(settings.webhooks)
     if let pair { certificate?.replace(with: pair) }

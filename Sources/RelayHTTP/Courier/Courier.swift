@@ -134,6 +134,23 @@ package final class Courier: CourierLines, Sendable {
     line?.end(at: date)
   }
 
+  /// After a reload: lines of environments that are no more end as idle ones do, and their devices
+  /// are not expected back.
+  package func keep(where isKept: (Scope) -> Bool) {
+    let gone = state.withLock { state in
+      // A poll that has its answer ends by itself.
+      let serials = state.lines.filter {
+        ($0.value.isStream || $0.value.letter == nil) && !isKept($0.value.device.scope)
+      }.keys.sorted()
+      return serials.compactMap { serial in state.remove(serial).map { (serial, $0) } }
+    }
+    for (serial, line) in gone {
+      line.relay.left(line.device, connection: serial, isExpectedBack: false)
+      line.letter?.answered(Self.nobody)
+      line.end(at: date)
+    }
+  }
+
   /// Turns the wheel every second until cancelled.
   func run() async {
     while !Task.isCancelled {

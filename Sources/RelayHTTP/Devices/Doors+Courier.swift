@@ -47,6 +47,10 @@ extension Doors {
     if isHeld == false, !courier.isDraining {
       throw WireError(.tryAgainLater, "too many couriers are connected", retryAfterSeconds: 5)
     }
+    // A reload may have come since the address was read, and looked at the lines before this one.
+    if access.gate(to: device.scope) == nil {
+      courier.keep { access.gate(to: $0) != nil }
+    }
     // Who holds it answers it. This is for who has left, and for who comes while the daemon stops:
     // the connection ends, and the next poll finds the next daemon.
     return Self.nothing

@@ -16,6 +16,8 @@ final class TestRelay: Relaying, FeedReader {
     var onRead: @Sendable () -> Void = {}
     /// Waited for before a page is read, with whose it is.
     var onPage: @Sendable (UserID) async -> Void = { _ in }
+    /// Waited for before a device is looked up.
+    var onDevice: @Sendable () async -> Void = {}
     /// Waited for before facts are taken.
     var onSubmit: @Sendable () async -> Void = {}
   }
@@ -170,6 +172,7 @@ final class TestRelay: Relaying, FeedReader {
   }
 
   func devices(client: ClientID) async throws(StoreError) -> [DeviceRow] {
-    try read { $0.stored.devices { $0.client == client } }
+    await conduct.withLock { $0.onDevice }()
+    return try read { $0.stored.devices { $0.client == client } }
   }
 }
