@@ -1,9 +1,9 @@
 import DequeModule
 
 /// Messages between partitions, on their way from a durable outbox into their targets' journals: in
-/// order of each source, and no more at once than the target has room for fan-outs. A message that
-/// waits for room holds up those behind it of its source, and no others; one that concerns few
-/// users there needs none, however many fan-outs run.
+/// order of each source's tracks, and no more at once than the target has room for fan-outs. A
+/// message that waits for room holds up those behind it on its track, and no others; tracks take
+/// turns; one that concerns few users there needs none, however many fan-outs run.
 package struct Forwarding: Sendable {
   private struct Queue {
     var rows: Deque<OutboxRow> = []
@@ -18,7 +18,9 @@ package struct Forwarding: Sendable {
     var serial: Position
   }
 
-  private var waiting: [PartitionID: [PartitionID: Queue]] = [:]
+  private var waiting: [PartitionID: [Hearing: Queue]] = [:]
+  /// By target: the track that took room last. The next ones have their turns before it.
+  private var lastTurn: [PartitionID: Hearing] = [:]
   /// By target: messages handed out and not yet stepped that took room.
   private var underWay: [PartitionID: Set<Place>] = [:]
 
@@ -29,7 +31,8 @@ package struct Forwarding: Sendable {
   /// - Parameter rows: of one fold, or of the tables at the start.
   package mutating func add(_ rows: [OutboxRow]) {
     for row in Self.inOrder(rows) {
-      waiting[row.key.target, default: [:]][row.source, default: Queue()].rows.append(row)
+      let hearing = Hearing(source: row.source, track: Track(of: row.key.serial))
+      waiting[row.key.target, default: [:]][hearing, default: Queue()].rows.append(row)
     }
   }
 
@@ -47,13 +50,19 @@ package struct Forwarding: Sendable {
     var rows: [OutboxRow] = []
     for target in waiting.keys.sorted() {
       var room = fanOuts(target) - (underWay[target]?.count ?? 0)
-      for source in (waiting[target] ?? [:]).keys.sorted() {
-        guard var queue = waiting[target]?.removeValue(forKey: source) else { continue }
+      var turns = turns(of: target)
+      while let hearing = turns.popFirst() {
+        guard var queue = waiting[target]?.removeValue(forKey: hearing) else { continue }
+        var hasTakenRoom = false
         while let row = queue.rows.first {
           if row.message.isFanOut {
+            if hasTakenRoom { break }
             if room > 0 {
               room -= 1
-              underWay[target, default: []].insert(Place(source: source, serial: row.key.serial))
+              hasTakenRoom = true
+              lastTurn[target] = hearing
+              underWay[target, default: []].insert(
+                Place(source: hearing.source, serial: row.key.serial))
             } else {
               queue.isFirstWide = queue.isFirstWide || isWide(row)
               if queue.isFirstWide { break }
@@ -63,11 +72,22 @@ package struct Forwarding: Sendable {
           rows.append(row)
           queue.rows.removeFirst()
         }
-        if !queue.rows.isEmpty { waiting[target]?[source] = queue }
+        guard !queue.rows.isEmpty else { continue }
+        waiting[target]?[hearing] = queue
+        if hasTakenRoom { turns.append(hearing) }
       }
-      if waiting[target]?.isEmpty == true { waiting[target] = nil }
+      if waiting[target]?.isEmpty == true { (waiting[target], lastTurn[target]) = (nil, nil) }
     }
     return Self.inOrder(rows)
+  }
+
+  /// Each takes room for one message, and stands behind the others again.
+  private func turns(of target: PartitionID) -> Deque<Hearing> {
+    let all = (waiting[target] ?? [:]).keys.sorted()
+    guard let last = lastTurn[target], let next = all.firstIndex(where: { $0 > last }) else {
+      return Deque(all)
+    }
+    return Deque(all[next...] + all[..<next])
   }
 
   /// In order of source and serial. A fold's rows are most often so already, and may be 60,000: to

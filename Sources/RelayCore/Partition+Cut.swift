@@ -31,7 +31,7 @@ extension Partition {
     cut.forgotten = rows.forgotten
     cut.outbox = rows.outbox
     cut.delivered = rows.delivered
-    cut.heard = rows.heard.sorted().map { Heard(source: $0, serial: heard[$0] ?? .zero) }
+    cut.heard = rows.heard.sorted().map { Heard(source: $0.source, serial: heard[$0] ?? .zero) }
     cut.numbers = rows.numbers.map {
       NumbersRow(scope: $0.scope, zone: $0.zone, numbers: numbers[$0] ?? ZoneNumbers())
     }

@@ -18,37 +18,44 @@ extension Partition {
     _ message: Forwarded.Message, to target: PartitionID, _ step: Step, _ effects: inout [Effect]
   ) {
     if target == id {
-      guard mustWait(message) else { return act(on: message, from: id, step, &effects) }
-      post(message, to: id, step)
-      lastToSelf = rows.outbox.last?.key.serial ?? lastToSelf
+      let track = Track(of: message)
+      guard mustWait(message, on: track) else { return act(on: message, from: id, step, &effects) }
+      lastToSelf[track] = post(message, to: id, step)
       return
     }
     post(message, to: target, step)
   }
 
   /// Whether a message to this partition itself goes through the outbox: while fan-outs are full,
-  /// and behind others that do.
-  private func mustWait(_ message: Forwarded.Message) -> Bool {
-    if lastToSelf > heard[id] ?? .zero { return true }
+  /// and behind others of its track that do.
+  private func mustWait(_ message: Forwarded.Message, on track: Track) -> Bool {
+    if let last = lastToSelf[track], last > heard[Hearing(source: id, track: track)] ?? .zero {
+      return true
+    }
     guard case .change(let change, _) = message else { return false }
     return fanOuts.count >= limits.fanOuts && message.isFanOut && mayFanOut(change)
   }
 
+  @discardableResult
   private mutating func post(
     _ message: Forwarded.Message, to target: PartitionID, _ step: Step
-  ) {
+  ) -> Position {
     let index = rows.outbox.last.map { last in
-      last.key.serial.ordinal == step.ordinal ? Int(last.key.serial.bits & 0xffff) + 1 : 0
+      last.key.serial.ordinal == step.ordinal ? last.key.serial.indexOnTrack + 1 : 0
     }
-    let key = OutboxRow.Key(target: target, serial: Position(step.ordinal, index: index ?? 0))
-    rows.outbox.append(OutboxRow(source: id, key: key, message: message))
+    let serial = Track(of: message).serial(step.ordinal, index: index ?? 0)
+    rows.outbox.append(
+      OutboxRow(
+        source: id, key: OutboxRow.Key(target: target, serial: serial), message: message))
+    return serial
   }
 
   /// A message of another partition; one heard before is dropped.
   mutating func hear(_ forwarded: Forwarded, _ step: Step, _ effects: inout [Effect]) {
-    if let last = heard[forwarded.source], forwarded.serial <= last { return }
-    heard[forwarded.source] = forwarded.serial
-    rows.heard.append(forwarded.source)
+    let hearing = Hearing(source: forwarded.source, track: Track(of: forwarded.serial))
+    if let last = heard[hearing], forwarded.serial <= last { return }
+    heard[hearing] = forwarded.serial
+    rows.heard.append(hearing)
     var step = step
     step.cause = FactPlace(partition: forwarded.source, ordinal: forwarded.serial.ordinal)
     act(on: forwarded.message, from: forwarded.source, step, &effects)

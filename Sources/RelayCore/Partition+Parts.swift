@@ -44,7 +44,7 @@ struct RowChanges: Sendable {
   var forgotten: Ordinal = .zero
   var outbox: [OutboxRow] = []
   var delivered: [OutboxRow.Key] = []
-  var heard: OrderedSet<PartitionID> = []
+  var heard: OrderedSet<Hearing> = []
   var numbers: OrderedSet<Partition.ZoneKey> = []
   var fanOuts: OrderedDictionary<Ordinal, FanOutChange> = [:]
   var interests: OrderedDictionary<InterestPlace, Interest.Fields> = [:]

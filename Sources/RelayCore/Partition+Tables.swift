@@ -18,12 +18,15 @@ extension Partition {
     for item in tables.remembered.sorted(by: { $0.ordinal < $1.ordinal }) {
       _ = memory.remember(item)
     }
-    for item in tables.heard { heard[item.source] = item.serial }
+    for item in tables.heard { heard[item.hearing] = item.serial }
     for out in tables.fanOuts.sorted(by: { $0.origin < $1.origin }) {
       fanOuts[out.origin] = out
       fanOutBytes += out.change.footprint
     }
-    lastToSelf = tables.outbox.filter { $0.key.target == id }.map(\.key.serial).max() ?? .zero
+    for row in tables.outbox where row.key.target == id {
+      let track = Track(of: row.key.serial)
+      lastToSelf[track] = max(lastToSelf[track] ?? .zero, row.key.serial)
+    }
     for row in tables.numbers { load(row) }
     isRestoreProven = tables.isRestoreProven
     expired = tables.expired

@@ -46,7 +46,7 @@ package struct Partition: Sendable {
   var interestsChanged: OrderedSet<Interest.Key> = []
   /// By user: how many notifications each app's icon shows, by topic. Zero is not kept.
   var badges: [Int: OrderedDictionary<String, Int>] = [:]
-  var heard: [PartitionID: Position] = [:]
+  var heard: [Hearing: Position] = [:]
   /// What producers' numbers tell of each zone that has any.
   var numbers: [ZoneKey: ZoneNumbers] = [:]
   /// Of them those that wait for a tick.
@@ -57,7 +57,7 @@ package struct Partition: Sendable {
   /// What the changes in them take.
   package internal(set) var fanOutBytes = 0
   /// The last message to this partition itself that had to wait in the outbox.
-  var lastToSelf = Position.zero
+  var lastToSelf: [Track: Position] = [:]
   /// Lines of hot zones.
   var smears: [ZoneKey: Smear] = [:]
   /// Times that a line reached the longest time, since start.

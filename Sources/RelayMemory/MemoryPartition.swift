@@ -14,7 +14,7 @@ package struct MemoryPartition: Sendable {
   package var members: [MemberRow.Key: MemberRow] = [:]
   package var remembered: [Remembered] = []
   package var outbox: [OutboxRow.Key: OutboxRow] = [:]
-  package var heard: [PartitionID: Position] = [:]
+  package var heard: [Hearing: Position] = [:]
   package var numbers: [FeedKey: NumbersRow] = [:]
   package var fanOuts: [Ordinal: FanOut] = [:]
   package var interests: [Interest.Key: [PartitionID: Interest.Fields]] = [:]
@@ -65,7 +65,7 @@ extension MemoryPartition {
       let key = FeedKey(scope: row.scope, kind: .zone(row.zone))
       numbers[key] = row.numbers.isEmpty ? nil : row
     }
-    for item in cut.heard { heard[item.source] = max(heard[item.source] ?? .zero, item.serial) }
+    for item in cut.heard { heard[item.hearing] = max(heard[item.hearing] ?? .zero, item.serial) }
     isRestoreProven = cut.isRestoreProven ?? isRestoreProven
     for expiry in cut.expiries where expiry.of == TokenExpiry() { expired = expiry.floor }
     for out in cut.fanOuts { fanOuts[out.origin] = out }

@@ -55,7 +55,7 @@ package struct MemoryWorld: Sendable {
       ($0.key.serial, $0.key.target) < ($1.key.serial, $1.key.target)
     }
     tables.heard = home.heard.sorted { $0.key < $1.key }.map {
-      Heard(source: $0.key, serial: $0.value)
+      Heard(source: $0.key.source, serial: $0.value)
     }
     tables.numbers = home.numbers.values.sorted { ($0.scope, $0.zone) < ($1.scope, $1.zone) }
     tables.fanOuts = home.fanOuts.values.sorted { $0.origin < $1.origin }

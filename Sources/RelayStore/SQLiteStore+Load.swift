@@ -38,8 +38,9 @@ struct TableReader {
       .flatMap { try RememberedList(blob: [UInt8]($0[0] as Data)).items }
       .filter { $0.ordinal > forgotten }
     tables.outbox = try OutboxTable(database: database, source: partition).all()
-    tables.heard = try rows("SELECT source, serial FROM heard WHERE partition = ? ORDER BY source")
-      .map { Heard(source: try PartitionID(column: $0[0]), serial: Position(column: $0[1])) }
+    tables.heard = try rows(
+      "SELECT source, serial FROM heard WHERE partition = ? ORDER BY source, track"
+    ).map { Heard(source: try PartitionID(column: $0[0]), serial: Position(column: $0[1])) }
     tables.fanOuts = try fanOuts()
     tables.numbers = try numbers()
     tables.interests = try interests()

@@ -221,11 +221,13 @@ enum Schema {
       waiting INTEGER NOT NULL,
       PRIMARY KEY (source, serial, targets)
     ) STRICT, WITHOUT ROWID;
+    -- The last message heard of a source on each of its tracks, which the serial says.
     CREATE TABLE heard (
       partition INTEGER NOT NULL,
       source INTEGER NOT NULL,
+      track INTEGER NOT NULL,
       serial INTEGER NOT NULL,
-      PRIMARY KEY (partition, source)
+      PRIMARY KEY (partition, source, track)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE fan_outs (
       partition INTEGER NOT NULL,

@@ -76,9 +76,12 @@ struct TableWriter {
   func save(_ heard: Heard) throws {
     try run(
       """
-      INSERT INTO heard (partition, source, serial) VALUES (?, ?, ?)
-      ON CONFLICT (partition, source) DO UPDATE SET serial = max(serial, excluded.serial)
-      """, [number, Int(heard.source.number), heard.serial.column])
+      INSERT INTO heard (partition, source, track, serial) VALUES (?, ?, ?, ?)
+      ON CONFLICT (partition, source, track) DO UPDATE SET serial = max(serial, excluded.serial)
+      """,
+      [
+        number, Int(heard.source.number), Int(heard.hearing.track.number), heard.serial.column,
+      ])
   }
 
   func save(_ row: NumbersRow) throws {

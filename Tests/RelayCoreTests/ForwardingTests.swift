@@ -68,6 +68,54 @@ import Testing
     #expect(take(&forwarding, room: 2) == [1, 2])
   }
 
+  /// A row on its message's own track.
+  private func tracked(_ source: Int, _ serial: UInt64, _ event: Change.Event, _ zone: String)
+    -> OutboxRow
+  {
+    var row = row(source, serial, event)
+    guard case .change(var change, let place) = row.message else { return row }
+    change.zone = ZoneID(name: zone, owner: Sample.owner)
+    row.message = .change(change, at: place)
+    row.key.serial = Track(of: row.message).serial(Ordinal(serial), index: 0)
+    return row
+  }
+
+  /// A thousand changes of one zone with ten thousand participants wait for room. Changes and
+  /// revocations of the owner's other zones waited behind them for minutes.
+  @Test func aHotZoneHoldsUpItsOwnMessagesOnly() {
+    var forwarding = Forwarding()
+    forwarding.add([
+      tracked(1, 1, .record(.created), "hot"), tracked(1, 2, .record(.created), "hot"),
+      tracked(1, 3, .revoked(UserID("_p")), "hot"), tracked(1, 4, .record(.created), "few"),
+      tracked(1, 5, .revoked(UserID("_p")), "few"),
+    ])
+    func isHot(_ row: OutboxRow) -> Bool {
+      guard case .change(let change, _) = row.message else { return false }
+      return change.zone.name == "hot"
+    }
+    #expect(numbers(forwarding.take(room: { _ in 0 }, isWide: isHot)) == [4, 5])
+    #expect(numbers(forwarding.take(room: { _ in 1 }, isWide: isHot)) == [1])
+    forwarding.delivered(tracked(1, 1, .record(.created), "hot").key, from: PartitionID(1))
+    #expect(numbers(forwarding.take(room: { _ in 1 }, isWide: isHot)) == [2, 3])
+    #expect(forwarding.isEmpty)
+  }
+
+  /// Room went to the lowest source as long as that had messages.
+  @Test func hotZonesTakeTurnsAtTheRoom() {
+    var forwarding = Forwarding()
+    forwarding.add((1...4).map { tracked(1, $0, .record(.created), "hot") })
+    forwarding.add((11...12).map { tracked(2, $0, .record(.created), "hot") })
+    forwarding.add((21...22).map { tracked(1, $0, .record(.created), "warm") })
+    var order: [UInt64] = []
+    while !forwarding.isEmpty {
+      let rows = forwarding.take(room: { _ in 1 }, isWide: { _ in true })
+      order += numbers(rows)
+      for row in rows { forwarding.delivered(row.key, from: row.source) }
+    }
+    #expect(Set(order.prefix(3)) == [1, 11, 21] && Set(order.prefix(6)) == [1, 2, 11, 12, 21, 22])
+    #expect(order.suffix(2) == [3, 4])
+  }
+
   /// One that needed no room gives none back.
   @Test func whatTookNoRoomGivesNoneBack() {
     var forwarding = Forwarding()

@@ -121,12 +121,14 @@ extension Draw {
           message: message()))
     }
     tables.outbox += cut.outbox
-    cut.heard = [Heard(source: self.partition(), serial: Position(ordinal))]
+    cut.heard = [
+      Heard(source: self.partition(), serial: Position(ordinal, index: number(0..<65_536)))
+    ]
     for item in cut.heard {
-      tables.heard.removeAll { $0.source == item.source }
+      tables.heard.removeAll { $0.hearing == item.hearing }
       tables.heard.append(item)
     }
-    tables.heard.sort { $0.source < $1.source }
+    tables.heard.sort { $0.hearing < $1.hearing }
     let zone = ZoneID(name: "\(ordinal.number % 3)", owner: user())
     cut.numbers = [NumbersRow(scope: scope(), zone: zone, numbers: numbers())]
     if let known = tables.numbers.first {

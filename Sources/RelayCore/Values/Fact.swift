@@ -120,7 +120,7 @@ package struct Slice: Hashable, Sendable {
 }
 
 /// What one partition tells another. Repeats are dropped by the target, which keeps the highest
-/// `serial` it heard of each source.
+/// `serial` it heard of each source on each track.
 package struct Forwarded: Hashable, Sendable {
   package var source: PartitionID
   package var serial: Position

@@ -167,9 +167,22 @@ package struct OutboxRow: Hashable, Sendable {
   }
 }
 
+/// Of whom a partition hears, in order.
+package struct Hearing: Hashable, Comparable, Sendable {
+  package var source: PartitionID
+  package var track: Track
+
+  package static func < (left: Hearing, right: Hearing) -> Bool {
+    (left.source, left.track) < (right.source, right.track)
+  }
+}
+
+/// The last message that a partition heard of another on a track, which the serial says.
 package struct Heard: Hashable, Sendable {
   package var source: PartitionID
   package var serial: Position
+
+  package var hearing: Hearing { Hearing(source: source, track: Track(of: serial)) }
 
   package init(source: PartitionID, serial: Position) {
     self.source = source

@@ -184,6 +184,32 @@ import Testing
     #expect(rig.fold().heard.map(\.serial) == [Sample.position(3)])
   }
 
+  /// Messages about different zones may pass each other, and repeats of both are dropped.
+  @Test func aForwardThatWasPassedIsNoRepeat() {
+    var rig = PartitionRig(guest)
+    rig.register(1, of: guest)
+    rig.save("all", everything, .shared, of: guest)
+    let messages = (1...20).map { number in
+      let zone = ZoneID(name: "Z\(number)", owner: Sample.owner)
+      return Forwarded.Message.change(
+        rig.make(.granted(guest), in: zone), at: Sample.position(1))
+    }
+    let byTrack = Dictionary(messages.map { (Track(of: $0), $0) }) { first, _ in first }
+    #expect(byTrack.count > 5 && byTrack[.common] == nil)
+    // The later a message was sent, the sooner it comes.
+    for (place, item) in byTrack.enumerated() {
+      let serial = item.key.serial(Ordinal(UInt64(100 - place)), index: 0)
+      for _ in 0..<2 {
+        rig.step(
+          .forwarded(Forwarded(source: PartitionID(5), serial: serial, message: item.value)))
+      }
+    }
+    #expect(rig.partition.ledger.matched == byTrack.count)
+    let cut = rig.fold()
+    #expect(cut.feed(.database(guest, .shared))?.deltas.count == byTrack.count)
+    #expect(cut.heard.count == byTrack.count)
+  }
+
   /// The owner needs no grant: one would give an owner two entries at one place.
   @Test func aGrantToTheOwnerChangesNothing() {
     var rig = PartitionRig()

@@ -1,0 +1,57 @@
+/// Messages of one partition to another that keep their order among themselves: those about one
+/// shared zone, or about public records of one type. A hot zone's messages wait for room on their
+/// track, and those on other tracks pass them.
+///
+/// A message's serial says its track, so that the target can drop repeats of each by the highest
+/// serial that it heard.
+package struct Track: Hashable, Comparable, Sendable {
+  package let number: UInt8
+
+  private static let indexBits = 11
+  /// The first is for what concerns no zone and no type.
+  static let count = 1 << (16 - indexBits)
+  static let common = Track(number: 0)
+
+  private init(number: UInt8) { self.number = number }
+
+  package init(of serial: Position) {
+    number = UInt8(truncatingIfNeeded: (serial.bits & 0xffff) >> UInt64(Self.indexBits))
+  }
+
+  /// Stays the same for ever: messages of an earlier life of the daemon may still be on it.
+  init(of message: Forwarded.Message) {
+    guard case .change(let change, _) = message else {
+      self = .common
+      return
+    }
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    func mix(_ text: String) {
+      for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+    }
+    mix(change.scope.container)
+    if change.database == .public {
+      guard case .record(let record) = change.event else {
+        self = .common
+        return
+      }
+      mix(record.type)
+    } else {
+      mix(change.zone.owner.name)
+      mix(change.zone.name)
+    }
+    number = UInt8(1 + (hash ^ hash >> 32) % UInt64(Self.count - 1))
+  }
+
+  /// - Parameter index: of the message among those that its partition sends in one step.
+  func serial(_ ordinal: Ordinal, index: Int) -> Position {
+    precondition(index < 1 << Self.indexBits, "a step sends more than 2,048 messages")
+    return Position(ordinal, index: Int(number) << Self.indexBits | index)
+  }
+
+  package static func < (left: Track, right: Track) -> Bool { left.number < right.number }
+}
+
+extension Position {
+  /// Of a message's serial: its number among those of its step.
+  var indexOnTrack: Int { Int(bits & 0x7ff) }
+}
