@@ -284,6 +284,9 @@ import Testing
     #expect(answer.status == 413)
     #expect(try answer.string("serverErrorCode") == "QUOTA_EXCEEDED")
     #expect(rig.relay.seen.facts.isEmpty)
+    let batch = try await rig.produce("[\(event("1", bytes: 701))]")
+    #expect(batch.status == 400, "rejected, as in any batch, and nothing else came")
+    #expect(try batch.each("rejected", "code") == ["QUOTA_EXCEEDED"])
     #expect(try await rig.produce(event("1", bytes: 700) + "\n", type: type).status == 202)
   }
 
