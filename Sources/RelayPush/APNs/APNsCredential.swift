@@ -55,13 +55,14 @@ package final class APNsCredential: Sendable {
 
   private struct State {
     var rota = TokenRota()
+    /// The tokens, by serial.
     var texts: [Int: String] = [:]
   }
 
   private let keptPath: String?
 
   /// - Parameters:
-  ///   - directory: where the token in use is kept across restarts; must exist. Nil: nowhere.
+  ///   - directory: where tokens are kept across restarts; must exist. Nil: nowhere.
   ///   - onKeepFailure: told when the token could not be kept. Pushes go on; a restart within 20
   ///     minutes will find Apple refusing the next token for a while.
   package init(
@@ -81,10 +82,10 @@ package final class APNsCredential: Sendable {
         .providerKey, "the APNs key \(key.keyID) cannot sign: \(error)",
         remedy: "use the AuthKey_\(key.keyID).p8 file unchanged, as downloaded from Apple")
     }
-    guard let kept = keptPath.flatMap(KeptToken.read), isOurs(kept.text) else { return }
+    let kept = (keptPath.map(KeptToken.read) ?? []).filter { isOurs($0.text) }
     state.withLock { state in
-      state.rota = TokenRota(keptSince: kept.firstUse)
-      state.texts = [1: "bearer " + kept.text]
+      state.rota = TokenRota(keptSince: kept.map(\.firstUse))
+      for (token, kept) in zip(state.rota.tokens, kept) { state.texts[token.serial] = kept.text }
     }
   }
 
@@ -97,10 +98,13 @@ package final class APNsCredential: Sendable {
     return (try? algorithm.verify(signature, signs: signed)) ?? false
   }
 
-  private func keep(_ token: String, at now: Instant) {
+  private func keep(_ state: State) {
     guard let keptPath else { return }
+    let tokens = state.rota.tokens.compactMap { token in
+      state.texts[token.serial].map { KeptToken(firstUse: token.firstUse, text: $0) }
+    }
     do {
-      try KeptToken(firstUse: now, text: token).write(keptPath)
+      try KeptToken.write(tokens, to: keptPath)
     } catch {
       onKeepFailure(error)
     }
@@ -111,17 +115,19 @@ package final class APNsCredential: Sendable {
     try state.withLock { state in
       switch state.rota.use(at: now) {
       case .keep(let serial):
-        return Bearer(serial: serial, text: state.texts[serial] ?? "")
+        return bearer(serial, state)
       case .sign(let serial):
-        let token = try sign(at: now)
-        let text = "bearer " + token
+        state.texts[serial] = try sign(at: now)
         state.rota.signed(serial, at: now)
-        keep(token, at: now)
-        state.texts[serial] = text
         state.texts = state.texts.filter { state.rota.remembers($0.key) }
-        return Bearer(serial: serial, text: text)
+        keep(state)
+        return bearer(serial, state)
       }
     }
+  }
+
+  private func bearer(_ serial: Int, _ state: State) -> Bearer {
+    Bearer(serial: serial, text: "bearer " + (state.texts[serial] ?? ""))
   }
 
   /// Apple says that this token has expired.

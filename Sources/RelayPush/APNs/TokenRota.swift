@@ -5,15 +5,21 @@ package import RelayCore
 /// for neither, so it is made when it is first used.
 package struct TokenRota: Sendable {
   private var current: Token?
-  /// The one before `current`, or, after Apple refused it as too soon, the one after.
+  /// The one before `current`, or, after Apple refused it as too soon, the one after. One that the
+  /// clock makes no sense of is not forgotten for that: the clock may be set right.
   private var other: Token?
   private var lastSerial = 0
 
-  private struct Token: Equatable {
-    var serial: Int
-    var firstUse: Instant
+  package struct Token: Hashable, Sendable {
+    package var serial: Int
+    package var firstUse: Instant
 
     func isAhead(of now: Instant) -> Bool { firstUse > now + TokenRota.clockStepMax }
+
+    /// It need not be renewed.
+    func isFresh(at now: Instant) -> Bool {
+      !isAhead(of: now) && now - firstUse < TokenRota.refreshAfter
+    }
   }
 
   /// Apple's limit is 60 minutes; clocks differ.
@@ -39,34 +45,43 @@ package struct TokenRota: Sendable {
 
   package init() {}
 
-  /// Goes on with a token of an earlier life of the daemon, unless the first `use` finds it to be
-  /// of a clock that was ahead. It has serial 1.
-  package init(keptSince firstUse: Instant) {
-    current = Token(serial: 1, firstUse: firstUse)
-    lastSerial = 1
+  /// Goes on with the last two tokens of earlier lives of the daemon, unless the first `use` finds
+  /// them to be of a clock that was wrong.
+  ///
+  /// - Parameter firstUses: the newest last. Their serials count from 1.
+  package init(keptSince firstUses: [Instant]) {
+    let tokens = firstUses.enumerated().map { Token(serial: $0 + 1, firstUse: $1) }
+    (current, other) = (tokens.last, tokens.dropLast().last)
+    lastSerial = tokens.count
   }
 
+  /// What a later life goes on with: the newest last.
+  package var tokens: [Token] { [other, current].compactMap { $0 } }
+
   package mutating func use(at now: Instant) -> UseAction {
-    guard let token = current else { return .sign(lastSerial + 1) }
-    if token.isAhead(of: now) {
-      // The one before may be from when the clock was right: so Apple sees no update too many.
-      (current, other) = (other, nil)
-      return use(at: now)
+    if let token = current {
+      if token.isFresh(at: now) { return .keep(token.serial) }
+      if let next = other, next.serial > token.serial, next.isFresh(at: now),
+        !token.isAhead(of: now)
+      {
+        // The refused newer one waits until this one is too old.
+        if now - token.firstUse < Self.lifetime { return .keep(token.serial) }
+        (current, other) = (next, nil)
+        return .keep(next.serial)
+      }
     }
-    let age = now - token.firstUse
-    if age < Self.refreshAfter { return .keep(token.serial) }
-    if let next = other, next.serial > token.serial {
-      // The refused newer one waits until this one is too old.
-      if age < Self.lifetime { return .keep(token.serial) }
-      (current, other) = (next, nil)
-      return use(at: now)
+    // The clock was wrong under `current`, and is right again, or the other way round. The one
+    // before is gone back to, so that Apple sees no update too many.
+    if let before = other, before.isFresh(at: now) {
+      (current, other) = (before, current)
+      return .keep(before.serial)
     }
     return .sign(lastSerial + 1)
   }
 
   package mutating func signed(_ serial: Int, at now: Instant) {
     lastSerial = serial
-    (current, other) = (Token(serial: serial, firstUse: now), current)
+    (current, other) = (Token(serial: serial, firstUse: now), current ?? other)
   }
 
   package func remembers(_ serial: Int) -> Bool {
@@ -76,14 +91,14 @@ package struct TokenRota: Sendable {
   /// Apple says it has expired.
   package mutating func expired(_ serial: Int, at now: Instant) -> ExpiredAction {
     guard let token = current, token.serial == serial else { return .again }
-    if let next = other, next.serial > serial {
+    if let next = other, next.serial > serial, next.isFresh(at: now) {
       (current, other) = (next, nil)
       return .again
     }
     // A token that is young and yet expired means that a clock is wrong: a new one would only be
     // refused as too soon. Unless the clock has been set right since: then it must be tried.
     guard token.isAhead(of: now) || now - token.firstUse >= Self.updateGap else { return .giveUp }
-    (current, other) = (nil, nil)
+    current = nil
     return .again
   }
 

@@ -17,9 +17,12 @@ extension FuzzedParser {
       try Defect.unless(
         again == entries, "a journal row that was read is another when written again")
     },
-    FuzzedParser("kept-token", texts: ["1795000000000\na.b.c\n", "-9223372036854775808\na\n"]) {
-      guard let kept = KeptToken(contents: String(decoding: $0, as: UTF8.self)) else { return }
-      var rota = TokenRota(keptSince: kept.firstUse)
+    FuzzedParser(
+      "kept-token",
+      texts: ["1795000000000\na.b.c\n", "-9223372036854775808\na\n", "1\na\n1795000000000\nb\n"]
+    ) {
+      let kept = KeptToken.all(in: String(decoding: $0, as: UTF8.self))
+      var rota = TokenRota(keptSince: kept.map(\.firstUse))
       _ = rota.use(at: now)
     },
     blob("lane-record", LaneRecord.self), blob("detail", Detail.self),

@@ -51,6 +51,29 @@ import Testing
     }
   }
 
+  /// A start with a wrong clock writes its own token beside the good one, so that Apple sees no
+  /// update too soon after the correction: neither ahead, nor behind as without a battery.
+  @Test(arguments: [Span.days(20 * 365), .days(-20 * 365)])
+  func aWrongClockLeavesTheTokenOfBefore(_ off: Span) async throws {
+    let pem = P256.Signing.PrivateKey().pemRepresentation
+    try await withDirectory { directory in
+      let good = try await APNsCredential(try key(pem), keptIn: directory).bearer(at: now)
+      let wrong = try await APNsCredential(try key(pem), keptIn: directory)
+      let odd = try wrong.bearer(at: now + off)
+      #expect(odd.text != good.text)
+      // Apple says that it has expired, until there is another one.
+      #expect(wrong.expired(odd, at: now + off + .minutes(21)) == .again)
+      #expect(try wrong.bearer(at: now + off + .minutes(21)).text != odd.text)
+      #expect(try wrong.bearer(at: now + .minutes(29)).text == good.text)
+      let right = try await APNsCredential(try key(pem), keptIn: directory)
+      #expect(try right.bearer(at: now + .minutes(30)).text == good.text)
+      let renewed = try right.bearer(at: now + .minutes(50))
+      #expect(renewed.text != good.text)
+      let next = try await APNsCredential(try key(pem), keptIn: directory)
+      #expect(try next.bearer(at: now + .minutes(60)).text == renewed.text)
+    }
+  }
+
   /// What another key signed, or what is no token at all, is not used.
   @Test(arguments: ["garbage", "1\nx.y.z\n", ""])
   func aForeignOrDamagedFileIsIgnored(_ contents: String) async throws {
