@@ -60,30 +60,44 @@ struct Said: Sendable {
   }
 
   /// Help is written in paragraphs, and wrapped once: at the terminal's width. Lines that begin
-  /// with a blank, such as examples, stand as they are.
+  /// with a blank, such as examples, stand as they are, also where a terminal is as narrow as most.
   @Test(arguments: [
-    [], ["serve"], ["check"], ["status"], ["device", "list"], ["device", "show"], ["drain"],
-    ["expire-tokens"], ["demo"], ["apns-standin"], ["fcm-standin"], ["webpush-standin"],
-    ["webpush", "keys"], ["backup"], ["version"], ["feedback"],
+    [], ["serve"], ["check"], ["status"], ["device"], ["device", "list"], ["device", "show"],
+    ["device", "forget"], ["drain"], ["expire-tokens"], ["demo"], ["apns-standin"],
+    ["fcm-standin"], ["webpush-standin"], ["webpush"], ["webpush", "keys"], ["backup"],
+    ["version"], ["feedback"],
   ]) func helpWrapsOnce(_ path: [String]) async {
-    func overview(_ columns: Int) async -> [String] {
-      let words = Mutex("")
-      let console = Console(
-        answer: { text in words.withLock { $0 += text } }, talk: { _ in }, columns: columns)
-      #expect(await CommandLineTool.run(path + ["--help"], console: console) == .done)
-      let text = words.withLock { $0 }
-      return text.components(separatedBy: "\nUSAGE:")[0].components(separatedBy: "\n")
-    }
     for columns in [60, 100] {
-      for line in await overview(columns) where !line.hasPrefix("  ") {
+      let (overview, usage) = await Self.helpLines(path, columns)
+      for line in usage + overview.filter({ !$0.hasPrefix("  ") }) {
         #expect(line.count <= columns, "\(line)")
       }
     }
-    let lines = await overview(4_000)
+    let (lines, whole) = await Self.helpLines(path, 4_000)
     for (line, next) in zip(lines, lines.dropFirst()) where !line.isEmpty && !next.isEmpty {
       let isListed = next.hasPrefix(" ") || line.hasPrefix(" ")
       #expect(isListed || line.hasSuffix(":"), "a paragraph is cut after: \(line)")
     }
+    let (narrow, usage) = await Self.helpLines(path, 80)
+    for line in narrow + usage { #expect(line.count <= 80, "\(line)") }
+    let listed = lines.filter { $0.hasPrefix("  ") }
+    #expect(narrow.filter { $0.hasPrefix("  ") } == listed)
+    #expect(whole.count == 1)
+    let words = usage.map { $0.trimmingCharacters(in: .whitespaces) }
+    #expect(words.joined(separator: " ") == whole[0], "wrapped, and nothing else")
+  }
+
+  /// What help says before its usage, and the usage.
+  private static func helpLines(
+    _ path: [String], _ columns: Int
+  ) async -> (overview: [String], usage: [String]) {
+    let words = Mutex("")
+    let console = Console(
+      answer: { text in words.withLock { $0 += text } }, talk: { _ in }, columns: columns)
+    #expect(await CommandLineTool.run(path + ["--help"], console: console) == .done)
+    let parts = words.withLock { $0 }.components(separatedBy: "\nUSAGE:")
+    let usage = "USAGE:" + (parts.last ?? "").components(separatedBy: "\n\n")[0]
+    return (parts[0].components(separatedBy: "\n"), usage.components(separatedBy: "\n"))
   }
 
   /// Who mistypes a command is told which one was probably meant.

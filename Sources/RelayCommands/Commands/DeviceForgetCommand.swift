@@ -8,7 +8,7 @@ struct DeviceForgetCommand: RelayCommand {
     commandName: "forget",
     abstract: "Unregisters one installation, as its app would when its user signs out.",
     discussion: """
-      What pends for it is withdrawn, and it makes room for another device of its user. The app
+      What pends for it is withdrawn, and it makes room for another device of its user. The app \
       is not told: at its next start it registers again.
 
       Example:

@@ -11,7 +11,8 @@ struct ExpireTokensCommand: RelayCommand {
 
       Examples:
         zonerelay expire-tokens
-        zonerelay expire-tokens --container iCloud.com.example.notes --environment development
+        zonerelay expire-tokens --container iCloud.com.example.notes \\
+          --environment development
         zonerelay expire-tokens --container iCloud.com.example.notes \\
           --environment production --user _abc
       """)

@@ -44,7 +44,8 @@ package enum CommandLineTool {
   ) -> ExitStatus {
     switch RootCommand.exitCode(for: error) {
     case .success:
-      console.answer(line: RootCommand.fullMessage(for: error, columns: console.columns))
+      let help = RootCommand.fullMessage(for: error, columns: console.columns)
+      console.answer(line: UsageLine.wrapped(in: help, to: console.columns))
       return .done
     case .validationFailure:
       if let unknown = RootCommand.unknownCommand(in: arguments) {

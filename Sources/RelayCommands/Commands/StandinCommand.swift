@@ -22,14 +22,15 @@ struct StandinCommand: RelayCommand {
       With --control it does wrong on request, while it runs: PUT /faults on that socket replaces \
       what it does wrong by the lines of the body, DELETE ends it, GET shows it. The lines:
         answer WORD [retry-after=N] [age=DURATION] [topic=TOPIC] [tokens=PREFIX]
-                        a status (400 403 410 413 429 500 503) or a reason of Apple's; age is how
-                        old a 410's timestamp is
+                        a status (400 403 410 413 429 500 503) or a reason
+                        of Apple's; age is how old a 410's timestamp is
         slow DURATION   every answer waits
         silence         requests are taken, nothing is answered, pings neither
         reset [every=N], hangup [every=N]
                         the stream, or the connection, is reset
         goaway [every=N]
-                        each Nth request meets a GOAWAY; without N, open connections say it now
+                        each Nth request meets a GOAWAY; without N, open
+                        connections say it now
         streams N       the limit of streams, of open connections too
         handshake DURATION
                         TLS of new connections waits
@@ -38,7 +39,8 @@ struct StandinCommand: RelayCommand {
 
       Examples:
         zonerelay apns-standin --listen 127.0.0.1:8443 --directory standin
-        curl --unix-socket faults.sock -X PUT -d "answer 503 retry-after=2" http://standin/faults
+        curl --unix-socket faults.sock -X PUT \\
+          -d "answer 503 retry-after=2" http://standin/faults
       """)
 
   @Option(

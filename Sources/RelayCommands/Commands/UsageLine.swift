@@ -1,0 +1,38 @@
+/// The line of a help text that says how a command is called. The argument parser wraps everything
+/// else, and leaves this one as long as it is.
+enum UsageLine {
+  private static let head = "USAGE: "
+
+  /// The help with its usage wrapped between options, below one another.
+  static func wrapped(in help: String, to columns: Int) -> String {
+    help.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      line.hasPrefix(head) && line.count > columns
+        ? wrap(parts(of: line.dropFirst(head.count)), to: columns) : String(line)
+    }.joined(separator: "\n")
+  }
+
+  /// What is not divided: the command's words, an option with its value, what is in brackets.
+  private static func parts(of usage: Substring) -> [String] {
+    var parts: [String] = []
+    for word in usage.split(separator: " ") {
+      let isOpen = parts.last.map { last in
+        last.count(where: { $0 == "[" }) > last.count(where: { $0 == "]" })
+          || (last.hasPrefix("--") && word.hasPrefix("<"))
+      }
+      if isOpen == true { parts[parts.count - 1] += " " + word } else { parts.append(String(word)) }
+    }
+    return parts
+  }
+
+  private static func wrap(_ parts: [String], to columns: Int) -> String {
+    var lines: [String] = []
+    for part in parts {
+      if let last = lines.last, head.count + last.count + 1 + part.count <= columns {
+        lines[lines.count - 1] += " " + part
+      } else {
+        lines.append(part)
+      }
+    }
+    return head + lines.joined(separator: "\n" + String(repeating: " ", count: head.count))
+  }
+}
