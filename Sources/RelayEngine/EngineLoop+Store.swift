@@ -64,7 +64,7 @@ extension EngineLoop {
   mutating func commitFailed(_ error: StoreError, at now: Instant) throws {
     if error.isPassing {
       logger.error("journal refused", metadata: ["error": "\(error)"])
-      tally.storeTrouble = error.message
+      tally.refused(error, at: now)
       return try end(commit.refused(retryAt: now + FoldSchedule.retry), because: error)
     }
     guard error.code == .tooLarge else {
@@ -105,7 +105,7 @@ extension EngineLoop {
     timeKept = cut.at
     tally.unfolded -= tally.inCut
     tally.inCut = 0
-    tally.storeTrouble = nil
+    tally.storeWorks()
     tally.lastFold = now
     tally.folds += 1
     for feed in cut.partitions.lazy.flatMap(\.feeds) { tally.feedRows += Int64(feed.deltas.count) }
@@ -148,7 +148,7 @@ extension EngineLoop {
       throw error
     }
     logger.error("fold refused", metadata: ["error": "\(error)"])
-    tally.storeTrouble = error.message
+    tally.refused(error, at: now)
     if settings.hasRoomInCut(entries: relay.uncutEntries) { stepping.foldFailed() }
     if cut != nil {
       visibility.refused(error.refusal)

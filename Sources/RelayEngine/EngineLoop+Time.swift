@@ -32,6 +32,13 @@ extension EngineLoop {
   /// Something is to be folded: changes, or the time itself.
   func isFoldDue(at now: Instant) -> Bool {
     relay.isDirty(besides: stepping.torn) || now >= timeKept + Self.timeKeptEvery
+      || isStoreToBeTried(at: now)
+  }
+
+  /// The store refused, and nothing that waits will try it again: the time is folded to learn
+  /// whether there is room again.
+  private func isStoreToBeTried(at now: Instant) -> Bool {
+    tally.storeTrouble != nil && commit.isIdle && now >= tally.refusedAt + FoldSchedule.retry
   }
 
   /// Why people should look at the machine's clock.

@@ -13,8 +13,16 @@ struct Tally: Sendable {
   /// When people were last told that a smear is faster than its rate.
   var hurried: Instant?
   /// The store's last refusal, until it works again.
-  var storeTrouble: String?
+  private(set) var storeTrouble: String?
+  /// When it was.
+  private(set) var refusedAt = Instant.zero
   var feedback: [Scope: Vitals.Feedback] = [:]
+
+  mutating func refused(_ error: StoreError, at now: Instant) {
+    (storeTrouble, refusedAt) = (error.message, now)
+  }
+
+  mutating func storeWorks() { storeTrouble = nil }
 
   mutating func count(_ item: Feedback) {
     let scope = item.device.scope

@@ -113,7 +113,7 @@ struct EngineLoop: ~Copyable {
   ) throws {
     switch event {
     case .committed(.success):
-      if cut == nil { tally.storeTrouble = nil }
+      if cut == nil { tally.storeWorks() }
       let durable = commit.committed()
       tally.unfolded += durable.reduce(0) { $0 + $1.facts.count }
       stepping.add(durable)

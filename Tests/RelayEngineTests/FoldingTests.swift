@@ -96,4 +96,31 @@ import Testing
       #expect(try await engine.submit([World.change(99, zone)]) == [.accepted])
     }
   }
+
+  /// The journal refused a request, and nothing else comes: the store is tried all the same, once a
+  /// second, until it takes something.
+  @Test(arguments: [0, 2]) func aQuietRelayLearnsThatThereIsRoomAgain(_ refusals: Int) async throws
+  {
+    let clock = ShiftedClock()
+    let world = World(clock: clock)
+    let zone = zone
+    try await world.run { (engine: Engine) async throws -> Void in
+      let full = StoreError(.full, "no room")
+      var store = await engine.vitals().store
+      while store.folds == 0 || store.journalTail > 0 { store = await engine.vitals().store }
+      world.store.inject([.refused(full)], into: .append)
+      world.store.inject(Array(repeating: .refused(full), count: refusals), into: .fold)
+      await #expect(throws: Unavailable(.storeFull, retryAfterSeconds: 5)) {
+        try await engine.submit([World.change(1, zone)])
+      }
+      #expect(await engine.vitals().reasons == ["the store refuses writes: no room"])
+      for _ in 0...refusals {
+        clock.pass(.seconds(1))
+        for _ in 0..<100 { _ = await engine.vitals() }
+      }
+      while await !engine.vitals().reasons.isEmpty { await Task.yield() }
+      for _ in 0..<100 { _ = await engine.vitals() }
+      #expect(await engine.vitals().store.folds == store.folds + 1)
+    }
+  }
 }
