@@ -262,4 +262,35 @@ struct Said: Sendable {
     let gone = await Said.by("status", "--config", world.path("gone.yaml"))
     #expect(gone.status == .badConfiguration)
   }
+
+  /// `-c` belongs to the whole program: it may stand before the command.
+  @Test(arguments: [
+    ["-c", "F", "status"], ["--config", "F", "status"], ["--config=F", "status"],
+    ["-c", "F", "device", "list"], ["-c", "gone", "--config=F", "device", "list", "--json"],
+  ]) func theConfigurationMayComeFirst(_ arguments: [String]) async throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    try world.write("control: { socket: \(world.path("s.sock")) }", to: "F")
+    let file = world.path("F")
+    let words = Mutex("")
+    let console = Console(answer: { _ in }, talk: { text in words.withLock { $0 += text } })
+    let named = arguments.map { $0.replacingOccurrences(of: "F", with: file) }
+    #expect(await CommandLineTool.run(named, console: console) == .notRunning)
+    #expect(words.withLock { $0 }.contains(world.path("s.sock")))
+  }
+
+  /// What is wrong is told of the command, as if the configuration stood behind it.
+  @Test(arguments: [
+    (["-c", "F"], "no command is given"), (["-c"], "-c"),
+    (["-c", "F", "stauts"], "'stauts' is no command of zonerelay"),
+    (["--config=F", "device", "lst"], "'lst' is no command of zonerelay device"),
+    (["-c", "F", "version"], "unknown option '-c'"),
+  ]) func aConfigurationThatComesFirstHidesNoMistake(
+    _ arguments: [String], _ error: String
+  ) async {
+    let words = Mutex("")
+    let console = Console(answer: { _ in }, talk: { text in words.withLock { $0 += text } })
+    #expect(await CommandLineTool.run(arguments, console: console) == .usage)
+    #expect(words.withLock { $0 }.contains(error), "\(words.withLock { $0 })")
+  }
 }

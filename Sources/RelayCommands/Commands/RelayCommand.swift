@@ -22,6 +22,7 @@ package enum CommandLineTool {
   ///
   /// - Parameter arguments: without the program's own name.
   package static func run(_ arguments: [String], console: Console) async -> ExitStatus {
+    let arguments = RootCommand.withConfigurationBehind(arguments)
     do {
       var command = try RootCommand.parseAsRoot(arguments)
       if let command = command as? any RelayCommand { return try await command.perform(console) }

@@ -37,6 +37,25 @@ struct RootCommand: RelayCommand {
   /// The program and as many words of `arguments` as name a command.
   static func path(in arguments: [String]) -> [String] { walk(arguments).path }
 
+  /// `-c FILE status` is `status -c FILE`: the commands have the option, the program has not.
+  static func withConfigurationBehind(_ arguments: [String]) -> [String] {
+    var count = 0
+    while count < arguments.count {
+      if ["-c", "--config"].contains(arguments[count]), count + 1 < arguments.count {
+        count += 2
+      } else if arguments[count].hasPrefix("--config=") {
+        count += 1
+      } else {
+        break
+      }
+    }
+    let rest = Array(arguments[count...])
+    // Before the first option: of two files the one behind the command is the last, and counts.
+    let words = rest.firstIndex { $0.hasPrefix("-") } ?? rest.endIndex
+    guard words > 0 else { return rest }
+    return Array(rest[..<words] + arguments[..<count] + rest[words...])
+  }
+
   /// What is said of a word that stands where a command is wanted, and is none; nil if there is no
   /// such word.
   static func unknownCommand(in arguments: [String]) -> Failure? {
