@@ -104,10 +104,15 @@ extension Doors {
   /// answer. Its holder writes that, and may write no more than others do. Should the relay be
   /// busy, the next such token tells it.
   func report(lost facts: [Fact], by caller: Caller) async {
+    guard !facts.isEmpty else { return }
     let now = clock.boot()
-    guard !facts.isEmpty, (try? fairness.write(by: caller.id, at: now)) != nil else { return }
-    fairness.wrote(items: facts.count, by: caller.id, at: now)
-    _ = try? await submit(facts, for: caller.id)
+    do {
+      try fairness.write(by: caller.id, at: now)
+      fairness.wrote(items: facts.count, by: caller.id, at: now)
+      _ = try await submit(facts, for: caller.id)
+    } catch {
+      // The reader has its answer. What was to be told is told with the next such token.
+    }
   }
 }
 
