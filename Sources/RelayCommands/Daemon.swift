@@ -1,3 +1,4 @@
+import Foundation
 import Logging
 import NIOPosix
 import RelayCore
@@ -24,14 +25,13 @@ enum Daemon {
     let (logger, dial) = Logs.start(settings.log)
     raiseLimits(settings, logger)
     let clock = SystemClock()
-    let store = try SQLiteStore(settings.storeSlice)
-    let keys = try KeyRing(
-      storeDirectory: settings.store.directory, listed: settings.server.tokenKeys.map(\.path))
+    let (store, keys, isKeyLost) = try open(settings)
     var providers = Providers(
       group: MultiThreadedEventLoopGroup.singleton, clock: clock, logger: logger)
     let senders = try await providers.adopt(settings).started
     let troubles = Troubles()
     troubles.tell(certificatesOf: settings, at: clock.wall(), logger)
+    if isKeyLost { troubles.tell(lostKeyOf: settings.store.directory, logger) }
     let shelf = KeyShelf(
       source: AccountServer(), clock: clock, troubles: troubles, logger: logger)
     let notifier = SystemdNotifier()
@@ -75,6 +75,17 @@ enum Daemon {
     try await group.run()
     await store.close()
     logger.info("stopped")
+  }
+
+  private static func open(
+    _ settings: Settings
+  ) throws -> (store: SQLiteStore, keys: KeyRing, isKeyLost: Bool) {
+    let directory = settings.store.directory
+    let isNew = !FileManager.default.fileExists(atPath: "\(directory)/relay.db")
+    let store = try SQLiteStore(settings.storeSlice)
+    let keys = try KeyRing(
+      storeDirectory: directory, listed: settings.server.tokenKeys.map(\.path))
+    return (store, keys, keys.hasMadeOwn && !isNew)
   }
 
   /// A part that fails, as a listener whose port is taken, stops the others as SIGTERM does.

@@ -11,6 +11,8 @@ package import RelayEngine
 /// the store's own, `keys/1.key`, made at first start and part of every backup.
 package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
   package let signing: UInt32
+  /// The store had no key of its own, and this one was made.
+  package let hasMadeOwn: Bool
   private let keys: [UInt32: SymmetricKey]
   /// Its key is set up once: two of these are made for every event.
   private let identity: HMAC<SHA256>
@@ -20,7 +22,8 @@ package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
   /// - Parameter listed: paths of key files, the signing one first.
   /// - Throws: `KeyFailure` for the first file that is not a key.
   package init(storeDirectory: String, listed: [String] = []) throws(KeyFailure) {
-    let own = try Self.own(in: storeDirectory)
+    let own: [UInt8]
+    (own, hasMadeOwn) = try Self.own(in: storeDirectory)
     var keys: [UInt32: SymmetricKey] = [:]
     var signing: UInt32?
     for path in listed {
@@ -46,16 +49,18 @@ package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
     SHA256.hash(data: key).prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
   }
 
-  /// The store's own key; made if the store has none yet.
-  private static func own(in storeDirectory: String) throws(KeyFailure) -> [UInt8] {
+  /// The store's own key, and whether it was made because the store had none.
+  private static func own(
+    in storeDirectory: String
+  ) throws(KeyFailure) -> (bytes: [UInt8], isNew: Bool) {
     let directory = storeDirectory + "/keys"
     let file = KeyFile(path: directory + "/1.key")
-    if access(file.path, F_OK) == 0 { return try file.read() }
+    if access(file.path, F_OK) == 0 { return (try file.read(), false) }
     guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw file.unwritable() }
     var draw = SystemRandomNumberGenerator()
     let bytes = (0..<KeyFile.keyBytes).map { _ in UInt8.random(in: .min ... .max, using: &draw) }
     try file.write(bytes)
-    return bytes
+    return (bytes, true)
   }
 }
 

@@ -54,6 +54,21 @@ import Testing
     #expect(ended.errors.contains("relay.db"))
   }
 
+  /// A backup that was put back without its keys: all clients begin anew, and nothing said why.
+  @Test func aLostKeyIsTold() async throws {
+    let (workplace, _) = try await Workplace.withStandin()
+    defer { workplace.remove() }
+    var lost: [Bool] = []
+    for start in 0..<3 {
+      if start == 1 { try FileManager.default.removeItem(at: workplace.file("store/keys")) }
+      let daemon = try await RunningDaemon.start(in: workplace)
+      let reasons = try await daemon.status()["reasons"].array.compactMap(\.string)
+      lost.append(reasons.contains { $0.contains("keys/1.key was missing") })
+      #expect(await daemon.stop().status == 0)
+    }
+    #expect(lost == [false, true, false])
+  }
+
   /// A store copied back from yesterday: tokens of the lost history expire, and clients arrive.
   @Test func aRestoredCopyExpiresWhatItLost() async throws {
     let (workplace, _) = try await Workplace.withStandin()
