@@ -109,7 +109,7 @@ package struct APIResponder: HTTPResponder {
   }
 
   /// Who asks, then what: a stranger's body is not read, and the bodies that are read count until
-  /// they are answered.
+  /// they are answered, the answers until they have left.
   private func open(
     _ request: Request, _ gate: ScopeGate, on channel: any Channel, writes: Bool,
     _ answer: (JSONCursor, Caller) async throws -> Response
@@ -118,6 +118,7 @@ package struct APIResponder: HTTPResponder {
     let id = CallerID.user(gate.scope, user)
     if writes { try doors.fairness.write(by: id, at: doors.clock.boot()) }
     let place = try doors.fairness.begin(for: id)
+    let answers = try doors.answers.room(for: id)
     let room = doors.bodies.room(for: id)
     defer { room.leave() }
     let bytes =
@@ -130,8 +131,11 @@ package struct APIResponder: HTTPResponder {
     guard body.isObject else { throw WireError(.badRequest, "the body must be a JSON object") }
     try body.refuseOtherSpellings(of: KnownMembers.request)
     let client = try NamedClient.read(query: request.uri.query, body)
-    let caller = Caller(scope: gate.scope, user: user, client: client, until: doors.patience)
-    return try await answer(body, caller).holding(place)
+    let caller = Caller(
+      scope: gate.scope, user: user, client: client, until: doors.patience, answer: answers)
+    let response = try await answer(body, caller)
+    try answers.grow(to: response.body.contentLength ?? 0, isDone: writes)
+    return response.holding(place, answers)
   }
 
   private static let nothingHere = WireError(

@@ -15,6 +15,7 @@ package struct Doors: Sendable {
   let limits: HTTPLimits
   let publicURL: String
   let bodies: BodyGate
+  let answers: AnswerGate
   let fairness: Fairness
   let turns = ReadingTurns()
   /// Looks into the store: one user's many pages would take its readers, and all threads.
@@ -33,6 +34,7 @@ package struct Doors: Sendable {
     limits = settings.limits
     publicURL = settings.publicURL
     bodies = BodyGate(settings.limits)
+    answers = AnswerGate(settings.limits)
     fairness = Fairness(settings.limits)
     looks = CallerTurns(
       places: settings.limits.storeLooks, share: settings.limits.storeLooksPerCaller)
@@ -47,6 +49,8 @@ struct Caller: Sendable {
   var client: ClientID?
   /// How long it waits for what it reads, on the boot clock.
   var until: Instant
+  /// What its answer takes.
+  var answer: AnswerRoom
 
   /// Whose shares this request takes.
   var id: CallerID { .user(scope, user) }

@@ -31,7 +31,8 @@ extension Doors {
   }
 
   /// `subscriptions/list`: a page of them in the order saved, from where the marker of the page
-  /// before says. A subscription saved meanwhile comes at the end, one changed stays in its place.
+  /// before says, no larger than an answer may be. A subscription saved meanwhile comes at the end,
+  /// one changed stays in its place.
   func listSubscriptions(
     _ list: ListRequest, _ database: Database, _ caller: Caller
   ) async throws -> Response {
@@ -41,17 +42,24 @@ extension Doors {
       try await reader.subscriptions(
         of: caller.user, database, in: caller.scope, after: after, limit: limit + 1)
     }
-    let rows = found.prefix(limit)
-    var json = JSONWriter(capacity: 64 + rows.count * 256)
+    var rest = found[...]
+    var last: Position?
+    var json = JSONWriter(capacity: 64 + min(limit, found.count) * 256)
     json.beginObject()
     json.key("subscriptions")
     json.beginArray()
-    for row in rows { SubscriptionText.write(row.subscription, into: &json) }
+    // What they weigh as JSON counts: a control character takes six bytes there.
+    while found.count - rest.count < limit, json.bytes.count < limits.subscriptionAnswerBytes,
+      let row = rest.popFirst()
+    {
+      SubscriptionText.write(row.subscription, into: &json)
+      last = row.serial
+    }
     json.endArray()
     // As CloudKit's queries have it, what is complete says nothing more.
-    if found.count > limit, let last = rows.last {
+    if !rest.isEmpty, let last {
       json.boolean("moreComing", true)
-      json.string("continuationMarker", ListRequest.marker(after: last.serial))
+      json.string("continuationMarker", ListRequest.marker(after: last))
     }
     json.endObject()
     return Response(json)
@@ -80,7 +88,10 @@ extension Doors {
     for item in asked {
       switch item {
       case .success(let id):
-        if let subscription = known[id] {
+        if json.bytes.count >= limits.subscriptionAnswerBytes {
+          // One subscription may be asked for two hundred times.
+          RefusedItem(id: id.name, error: Self.answerIsFull).write(into: &json)
+        } else if let subscription = known[id] {
           SubscriptionText.write(subscription, into: &json)
         } else {
           RefusedItem(id: id.name, error: WireError(.unknownSubscription)).write(into: &json)
@@ -93,6 +104,9 @@ extension Doors {
     json.endObject()
     return Response(json)
   }
+
+  private static let answerIsFull = WireError(
+    .quotaExceeded, "the answer is as large as it may be; look this one up in another request")
 
   /// - Parameter id: the item's id as soon as it is known, for its error.
   private static func operation(

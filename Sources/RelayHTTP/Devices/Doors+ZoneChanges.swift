@@ -37,6 +37,8 @@ extension Doors {
         write(WireError(problem), of: item, zone, into: &json)
       }
       json.endObject()
+      // It is kept while the next page waits for its turn.
+      try caller.answer.grow(to: json.bytes.count)
     }
     json.endArray()
     json.endObject()

@@ -77,6 +77,7 @@ extension Doors {
         error = trouble
       }
       write(zone, head: head, error: error, caller, into: &json)
+      try caller.answer.grow(to: json.bytes.count)
     }
     json.endArray()
     json.endObject()

@@ -10,13 +10,14 @@ final class RequestPlace: Sendable {
 }
 
 extension Response {
-  /// The same answer. It holds the place until it has left for the network, or never will.
-  func holding(_ place: RequestPlace) -> Response {
+  /// The same answer. It holds the place, and the room of its bytes, until it has left for the
+  /// network, or never will.
+  func holding(_ place: RequestPlace, _ room: AnswerRoom? = nil) -> Response {
     var held = self
     let body = body
     held.body = ResponseBody(contentLength: body.contentLength) { writer in
       try await body.write(writer)
-      withExtendedLifetime(place) {}
+      withExtendedLifetime((place, room)) {}
     }
     return held
   }

@@ -115,6 +115,9 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
           .recvAllocator,
           value: AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 2_048, maximum: 16_384)
         )
+        // Else the kernel keeps megabytes for each connection that reads nothing, which count
+        // nowhere.
+        .childChannelOption(.socketOption(.so_sndbuf), value: limits.sendBufferBytes)
         .childChannelInitializer { channel in
           channel.eventLoop.makeCompletedFuture { try setUp(channel, tls?.context, ask) }
         }

@@ -22,7 +22,9 @@ extension Doors {
       case .accepted, .registered, .subscriptions, .done: arrival.result.accepted += 1
       }
     }
-    return arrival.result.response.holding(arrival.place)
+    let response = arrival.result.response
+    try arrival.room.grow(to: response.body.contentLength ?? 0, isDone: true)
+    return response.holding(arrival.place, arrival.room)
   }
 
   /// A request's changes, and those of its events that are none. The body and what was read of it
@@ -42,11 +44,12 @@ extension Doors {
       try self.producer(claim, sending: bytes, from: remote)
     }
     let caller = CallerID.producer(gate.scope, producer)
-    let place = try fairness.begin(for: caller)
+    let begun = Arrival(
+      caller: caller, place: try fairness.begin(for: caller),
+      room: try answers.room(for: caller))
     try room.pass(to: caller)
     return try await turns.read(bytes.count, of: caller) {
-      try read(
-        bytes, format, request.headers, gate, Arrival(caller: caller, place: place), producer)
+      try read(bytes, format, request.headers, gate, begun, producer)
     }
   }
 
@@ -150,6 +153,8 @@ extension Doors {
 private struct Arrival {
   var caller: CallerID
   let place: RequestPlace
+  /// Of its answer.
+  let room: AnswerRoom
   var facts: [Fact] = []
   /// Of each fact its event's place and id.
   var items: [(index: Int, id: String?)] = []

@@ -11,6 +11,13 @@ package struct HTTPLimits: Hashable, Sendable {
   package var bodyBytesInFlight = 256 * 1_024 * 1_024
   /// Operations, zones or lookups of one request.
   package var operationsPerRequest = 200
+  /// Answers that are written or wait for their readers, all together.
+  package var answerBytesInFlight = 256 * 1_024 * 1_024
+  package var answerBytesPerCaller = 8 * 1_024 * 1_024
+  /// An answer with so many bytes takes no further subscription.
+  package var subscriptionAnswerBytes = 1_024 * 1_024
+  /// What the kernel is asked to keep of one connection's answers; it keeps twice as much at most.
+  package var sendBufferBytes = 128 * 1_024
   package var pageEntries = 200
   /// Of all pages that one request asks for. Each has one at least, so that it advances.
   package var entriesPerRequest = 1_000

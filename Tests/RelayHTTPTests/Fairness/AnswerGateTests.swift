@@ -1,0 +1,104 @@
+import HTTPTypes
+import RelayCore
+import RelayEngine
+import Testing
+
+@testable import RelayHTTP
+
+/// Answers take memory until their readers have read them: so many bytes of one caller's, and of
+/// all. 256 answers of six megabytes each were one caller's, and more than the daemon may have.
+@Suite struct AnswerGateTests {
+  private static let (caller, other) = (
+    CallerID.user(Rig.scope, UserID("_abc")), CallerID.user(Rig.scope, UserID("_other"))
+  )
+
+  private static func gate(perCaller: Int = 1_000, inAll: Int = 100_000) -> AnswerGate {
+    var limits = HTTPLimits()
+    (limits.answerBytesPerCaller, limits.answerBytesInFlight) = (perCaller, inAll)
+    return AnswerGate(limits)
+  }
+
+  /// Fixed limit: bytes of one caller's answers under way
+  /// Fixed limit: answers of one user, or of one producer, that are not read
+  @Test(arguments: [(second: 599, isRefused: false), (600, false), (601, true)])
+  func `a caller's answers have so many bytes`(second: Int, isRefused: Bool) throws {
+    let gate = Self.gate()
+    let first = try gate.room(for: Self.caller)
+    try first.grow(to: 400)
+    let next = try gate.room(for: Self.caller)
+    if isRefused {
+      let refusal = #expect(throws: WireError.self) { try next.grow(to: second) }
+      #expect(refusal?.code == .throttled && refusal?.retryAfterSeconds == 1)
+      #expect(gate.bytes == 400, "who is refused takes nothing")
+    } else {
+      try next.grow(to: second)
+      #expect(gate.bytes == 400 + second)
+    }
+    try gate.room(for: Self.other).grow(to: 1_000)
+    withExtendedLifetime((first, next)) {}
+    #expect(HTTPLimits().answerBytesPerCaller == 8 << 20)
+  }
+
+  /// Fixed limit: bytes of answers under way
+  @Test(arguments: [(second: 599, isRefused: false), (600, false), (601, true)])
+  func `all answers have so many bytes`(second: Int, isRefused: Bool) throws {
+    let gate = Self.gate(inAll: 1_000)
+    let first = try gate.room(for: Self.caller)
+    try first.grow(to: 400)
+    let next = try gate.room(for: Self.other)
+    if isRefused {
+      let refusal = #expect(throws: WireError.self) { try next.grow(to: second) }
+      #expect(refusal?.code == .tryAgainLater && refusal?.retryAfterSeconds == 1)
+    } else {
+      try next.grow(to: second)
+    }
+    #expect(gate.bytes == 400 + (isRefused ? 0 : second))
+    withExtendedLifetime((first, next)) {}
+    #expect(HTTPLimits().answerBytesInFlight == 256 << 20)
+  }
+
+  /// Else 32 callers that read nothing would be enough.
+  @Test(arguments: [(bytes: 199, isRefused: false), (200, false), (201, true)])
+  func `half of the room is for callers that have no other answer`(
+    bytes: Int, isRefused: Bool
+  ) throws {
+    let gate = Self.gate(inAll: 1_000)
+    let rooms = try (0..<2).map { _ in try gate.room(for: Self.caller) }
+    try rooms[0].grow(to: 300)
+    if isRefused {
+      let refusal = #expect(throws: WireError.self) { try rooms[1].grow(to: bytes) }
+      #expect(refusal?.code == .tryAgainLater && refusal?.retryAfterSeconds == 1)
+    } else {
+      try rooms[1].grow(to: bytes)
+    }
+    let other = try gate.room(for: Self.other)
+    try other.grow(to: 500)
+    #expect(gate.bytes == 800 + (isRefused ? 0 : bytes))
+    withExtendedLifetime((rooms, other)) {}
+  }
+
+  /// It could never be given otherwise.
+  @Test func `an answer beside which there is none is let through`() throws {
+    let gate = Self.gate(inAll: 2_000)
+    var large: AnswerRoom? = try gate.room(for: Self.caller)
+    for bytes in [900, 1_500, 5_000] { try large?.grow(to: bytes) }
+    #expect(gate.bytes == 5_000)
+    let own = #expect(throws: WireError.self) { try gate.room(for: Self.caller) }
+    #expect(own?.code == .throttled, "before anything is done for it")
+    let others = #expect(throws: WireError.self) { try gate.room(for: Self.other) }
+    #expect(others?.code == .tryAgainLater)
+    large = nil
+    #expect(gate.bytes == 0)
+    try gate.room(for: Self.caller).grow(to: 5_000)
+  }
+
+  /// Who wrote must be told so.
+  @Test func `what is done already is told, and counts`() throws {
+    let gate = Self.gate()
+    let rooms = try (0..<2).map { _ in try gate.room(for: Self.caller) }
+    try rooms[0].grow(to: 900)
+    try rooms[1].grow(to: 900, isDone: true)
+    #expect(gate.bytes == 1_800)
+    #expect(throws: WireError.self) { try gate.room(for: Self.caller) }
+  }
+}
