@@ -14,6 +14,8 @@ final class ReadingThreads: Sendable {
 
   private let threads: NIOThreadPool
   private let lowered: Int32
+  /// Wake the tasks. Named here, so that none of these threads is the one that starts them.
+  private let loops = MultiThreadedEventLoopGroup.singleton
 
   init(count: Int) {
     threads = NIOThreadPool(numberOfThreads: count)
@@ -25,12 +27,12 @@ final class ReadingThreads: Sendable {
 
   func run<Value>(_ work: @escaping () throws -> Value) async throws -> Value {
     let handed = HandedWork(work)
-    let lowered = lowered
+    let (lowered, loops) = (lowered, loops)
     await withCheckedContinuation { done in
       threads.submit { _ in
         setpriority(Self.thisThread, 0, lowered)
         handed.run()
-        MultiThreadedEventLoopGroup.singleton.any().execute { done.resume() }
+        loops.any().execute { done.resume() }
       }
     }
     return try handed.result()

@@ -88,7 +88,8 @@ import Testing
     try await withTaskExecutorPreference(waking) {
       for _ in 0..<3 { try await turns.read(100, of: Self.user("_a")) {} }
     }
-    #expect(waking.niceness.withLock { $0 }.allSatisfy { $0 == own })
+    let seen = waking.niceness.withLock { $0 }
+    #expect(seen.allSatisfy { $0 == own }, "own \(own), seen \(seen)")
     #expect(waking.niceness.withLock { $0.count } > 3)
   }
 
