@@ -174,14 +174,17 @@ import Testing
     let token = try key.token(#","kid":"a""#)
     try await world.run { (world: World, rig: Rig) async throws -> Void in
       #expect(try await Self.status(rig, token) == 200)
-      for bad in [
-        Result<FetchedKeySet, KeySetFailure>.failure(.init("status 500")),
-        .success(FetchedKeySet(bytes: Array("<html>".utf8))),
-        .success(FetchedKeySet(bytes: AccountKey.set([]))),
-      ] {
-        world.accounts.answer(bad)
+      let bad: [(answer: Result<FetchedKeySet, KeySetFailure>, why: String)] = [
+        (.failure(.init("status 500")), "status 500"),
+        (.success(FetchedKeySet(bytes: Array("<html>".utf8))), "the answer"),
+        (.success(FetchedKeySet(bytes: AccountKey.set([]))), "it lists no key"),
+      ]
+      for (answer, why) in bad {
+        world.accounts.answer(answer)
         try await world.pass(.minutes(10))
-        try await Self.until { world.troubles.reasons.first?.contains("stay in use") == true }
+        // With its own words: those of the fetch before would say nothing of this one's end.
+        try await Self.until { world.troubles.reasons.first?.contains(why) == true }
+        #expect(world.troubles.reasons.first?.contains("stay in use") == true)
         #expect(try await Self.status(rig, token) == 200)
       }
       world.accounts.publish([shown])
