@@ -13,9 +13,7 @@ extension MemoryWorld {
   private mutating func fold(_ cut: PartitionCut, at: Instant) -> [OutboxRow] {
     let index = Int(cut.id.number)
     guard cut.cursor >= partitions[index].cursor else { return [] }
-    for isZone in [true, false] {
-      for feed in cut.feeds where feed.feed.isZone == isZone { apply(feed, at: at) }
-    }
+    for feed in cut.feeds { apply(feed, at: at) }
     for expiry in cut.expiries { expire(expiry, in: cut.id) }
     partitions[index].apply(cut)
     feedback.append(cut.feedback, at: at, limit: limits.feedbackItems)
@@ -29,9 +27,6 @@ extension MemoryWorld {
   }
 
   private mutating func apply(_ cut: FeedCut, at: Instant) {
-    if feeds[cut.feed] == nil, let zone = cut.endedZone, !isPresent(zone, in: cut.feed.scope) {
-      return
-    }
     var feed = self.feed(cut.feed)
     if let cleared = cut.cleared, cleared > feed.state.cleared {
       feed.state.cleared = cleared

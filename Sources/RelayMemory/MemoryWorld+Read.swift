@@ -36,13 +36,6 @@ extension MemoryWorld {
     return .page(page)
   }
 
-  /// Whether the zone lives: its owner's private database lists it.
-  func isPresent(_ zone: ZoneID, in scope: Scope) -> Bool {
-    visible(in: FeedKey(scope: scope, kind: .database(zone.owner, .private))).contains {
-      $0.subject == .zone(zone) && $0.life.isPresent
-    }
-  }
-
   /// The reader's own floor; nil if the feed is none of the reader's business.
   private func floor(of reader: UserID, in key: FeedKey) -> Position? {
     switch key.kind {
@@ -50,7 +43,11 @@ extension MemoryWorld {
     case .database(let user, let database):
       return user == reader && database != .public ? .zero : nil
     case .zone(let zone):
-      guard isPresent(zone, in: key.scope) else { return nil }
+      let own = FeedKey(scope: key.scope, kind: .database(zone.owner, .private))
+      let lives = visible(in: own).contains {
+        $0.subject == .zone(zone) && $0.life.isPresent
+      }
+      guard lives else { return nil }
       if zone.owner == reader { return .zero }
       let home = partitions[Int(PartitionID.home(of: zone.owner, in: key.scope).number)]
       let member = MemberRow.Key(scope: key.scope, zone: zone, participant: reader)

@@ -30,18 +30,6 @@ struct FeedRow: Equatable {
     FeedState(floor: try ExpiryTable(database: database).floor(of: key))
   }
 
-  /// Whether the zone lives: its owner's private database lists it.
-  static func isPresent(
-    _ zone: ZoneID, in scope: Scope, _ database: GRDB.Database
-  ) throws -> Bool {
-    let own = FeedKey(scope: scope, kind: .database(zone.owner, .private))
-    guard let feed = try find(own, in: database) else { return false }
-    let statement = try database.cachedStatement(
-      sql: "SELECT position FROM entries WHERE feed = ? AND subject = ? AND gone = 0")
-    let row = try Row.fetchOne(statement, arguments: [feed.id, StoreKey(zone).data])
-    return row.map { Position(column: $0[0]) > feed.state.cleared } ?? false
-  }
-
   static func make(_ key: FeedKey, in database: GRDB.Database) throws -> FeedRow {
     let state = try unwritten(key, in: database)
     let statement = try database.cachedStatement(

@@ -81,7 +81,7 @@ extension FeedSnapshot {
     case .database(let user, let database):
       return user == reader && database != .public ? .from(.zero) : .none
     case .zone(let zone):
-      guard try FeedRow.isPresent(zone, in: key.scope, database) else { return .none }
+      guard try isPresent(zone, in: key.scope) else { return .none }
       if zone.owner == reader { return .from(.zero) }
       let grant = try Row.fetchOne(
         try database.cachedStatement(sql: "SELECT floor FROM grants WHERE key = ?"),
@@ -89,6 +89,16 @@ extension FeedSnapshot {
       guard let grant else { return .none }
       return .from(Position(column: grant[0]))
     }
+  }
+
+  /// Whether the zone lives: its owner's private database lists it.
+  private func isPresent(_ zone: ZoneID, in scope: Scope) throws -> Bool {
+    let own = FeedKey(scope: scope, kind: .database(zone.owner, .private))
+    guard let feed = try FeedRow.find(own, in: database) else { return false }
+    let statement = try database.cachedStatement(
+      sql: "SELECT position FROM entries WHERE feed = ? AND subject = ? AND gone = 0")
+    let row = try Row.fetchOne(statement, arguments: [feed.id, StoreKey(zone).data])
+    return row.map { Position(column: $0[0]) > feed.state.cleared } ?? false
   }
 }
 

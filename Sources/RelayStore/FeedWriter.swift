@@ -19,13 +19,7 @@ struct FeedWriter {
 
   /// - Returns: whether the feed is nearly full, if that is news.
   func apply(_ cut: FeedCut) throws -> Bool? {
-    let known = try FeedRow.find(cut.feed, in: database)
-    if known == nil, let zone = cut.endedZone,
-      try !FeedRow.isPresent(zone, in: cut.feed.scope, database)
-    {
-      return nil
-    }
-    var feed = try known ?? FeedRow.make(cut.feed, in: database)
+    var feed = try FeedRow.find(cut.feed, in: database) ?? FeedRow.make(cut.feed, in: database)
     let before = feed
     try raise(&feed, cleared: cut.cleared ?? .zero, floor: cut.floor ?? .zero)
     feed.state.hasGap = cut.gap ?? feed.state.hasGap

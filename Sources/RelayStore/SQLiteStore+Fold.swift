@@ -45,10 +45,8 @@ extension SQLiteStore {
     let tables = TableWriter(database: database, partition: cut.id)
     guard try tables.advance(to: cut.cursor) else { return [] }
     let feeds = try FeedWriter(database: database, at: at, limits: limits)
-    for isZone in [true, false] {
-      for feed in cut.feeds where feed.feed.isZone == isZone {
-        if let isNearlyFull = try feeds.apply(feed) { nearlyFull[feed.feed.column] = isNearlyFull }
-      }
+    for feed in cut.feeds {
+      if let isNearlyFull = try feeds.apply(feed) { nearlyFull[feed.feed.column] = isNearlyFull }
     }
     for expiry in cut.expiries {
       try feeds.expire(expiry, in: cut.id)

@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  /// Zones that lived empty are deleted: each trim looks at so many of them, between two folds.
+  /// Zones that never were are deleted: each trim looks at so many of them, between two folds.
   @Test func emptyFeedsToClearAreTrimmedInSlicesWithoutAWait() async throws {
     let (zone, memory) = (zone, MemoryStore())
     let home = PartitionID.home(of: zone.owner, in: World.scope)
@@ -30,8 +30,8 @@ import Testing
     part.feeds = (0..<2_500).map { number in
       let ended = ZoneID(name: "Z\(number)", owner: zone.owner)
       return FeedCut(
-        // Without a floor: with one it is the end of a zone that never was, and leaves no feed.
-        feed: FeedKey(scope: World.scope, kind: .zone(ended)), cleared: Position(end))
+        feed: FeedKey(scope: World.scope, kind: .zone(ended)), cleared: Position(end),
+        floor: Position(end))
     }
     _ = try await memory.fold(Cut(at: .zero, partitions: [part]), leases: leases)
     let store = HeldStore(memory)

@@ -50,10 +50,6 @@ package struct FeedKey: Hashable, Comparable, Sendable {
     if case .notifications = kind { true } else { false }
   }
 
-  package var isZone: Bool {
-    if case .zone = kind { true } else { false }
-  }
-
   package static func < (left: FeedKey, right: FeedKey) -> Bool { left.text < right.text }
 }
 

@@ -122,20 +122,6 @@ package struct FeedCut: Hashable, Sendable {
     self.marks = marks
     self.trimmed = trimmed
   }
-
-  /// The zone whose life has ended, if that is all there is to say of its feed.
-  ///
-  /// Where there is no such feed, and the zone's owner did not have the zone before this cut, none
-  /// is made for it: only who reads a zone that is there gets a token, and the end of a life leaves
-  /// a feed behind. So no token can be held that has to expire. Else ends of zones that never were
-  /// would make feeds without bound. Stores fold feeds of zones before those of databases, to find
-  /// what the owner had.
-  package var endedZone: ZoneID? {
-    guard case .zone(let zone) = feed.kind, let cleared, floor == cleared, gap != true,
-      deltas.isEmpty
-    else { return nil }
-    return zone
-  }
 }
 
 package struct SubjectDelta: Hashable, Sendable {

@@ -48,32 +48,6 @@ import Testing
     #expect(page.entries.map(\.life.position) == [back])
   }
 
-  /// A producer may name what it likes. No token can be held of what was never there.
-  @Test(arguments: StoreKind.allCases)
-  func `the end of a zone that never was leaves no feed behind`(kind: StoreKind) async throws {
-    var bench = try await Bench.fresh(kind)
-    for verb in [Touch.Verb.deleted, .purged, .reset, .deleted] {
-      try await bench.end(bench.zone(), verb)
-      #expect(try await bench.store.head(of: bench.feed).position == .zero)
-    }
-    try await bench.makeZone()
-    #expect(try await bench.read(bench.feed).next.position == .zero)
-    let record = try await bench.record("a", .created)
-    #expect(try await bench.read(bench.feed).entries.map(\.life.position) == [record])
-  }
-
-  /// Its readers hold tokens, though nothing was ever written into its feed.
-  @Test(arguments: StoreKind.allCases)
-  func `the end of an empty zone expires its tokens`(kind: StoreKind) async throws {
-    var bench = try await Bench.fresh(kind)
-    try await bench.makeZone()
-    let token = try await bench.read(bench.feed).next
-    try await bench.end(bench.zone(), .deleted)
-    try await bench.end(bench.zone(), .purged)
-    try await bench.makeZone()
-    #expect(try await bench.page(bench.feed, after: token) == .expired(.trimmed))
-  }
-
   @Test(arguments: StoreKind.allCases)
   func `a participant reads from the grant to the revocation`(kind: StoreKind) async throws {
     var bench = try await Bench.fresh(kind)

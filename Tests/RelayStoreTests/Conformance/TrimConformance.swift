@@ -140,17 +140,14 @@ import Testing
     #expect(try await bench.read(bench.feed, after: before.next).entries.isEmpty)
   }
 
-  /// Zones may come and go without a record: their feeds are empty, and there may be very many.
+  /// Zones that never were can be deleted: their feeds are empty, and there may be very many.
   @Test(arguments: StoreKind.allCases)
   func `a cleared feed that holds nothing costs its slice a row`(kind: StoreKind) async throws {
     var bench = try await Bench.fresh(kind)
     try await bench.makeZone()
     for index in 0..<3 { _ = try await bench.record("r\(index)", .created) }
     try await bench.end(bench.zone(), .deleted)
-    for index in 0..<10 {
-      try await bench.makeZone("Z\(index)")
-      try await bench.end(bench.zone("Z\(index)"), .deleted)
-    }
+    for index in 0..<10 { try await bench.end(bench.zone("Z\(index)"), .deleted) }
     let slices = try await bench.trimAll(inSlicesOf: 4)
     #expect(slices == [4, 4, 4, 1])
     #expect(try await bench.trim(.zero, limit: 4) == 0)
