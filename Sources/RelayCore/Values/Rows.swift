@@ -172,6 +172,10 @@ package struct Hearing: Hashable, Comparable, Sendable {
   package var source: PartitionID
   package var track: Track
 
+  package init(source: PartitionID, track: Track) {
+    (self.source, self.track) = (source, track)
+  }
+
   package static func < (left: Hearing, right: Hearing) -> Bool {
     (left.source, left.track) < (right.source, right.track)
   }

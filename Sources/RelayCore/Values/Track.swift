@@ -1,6 +1,6 @@
 /// Messages of one partition to another that keep their order among themselves: those about one
-/// shared zone, or about public records of one type. A hot zone's messages wait for room on their
-/// track, and those on other tracks pass them.
+/// shared zone, or about public records. A hot zone's messages wait for room on their track, and
+/// those on other tracks pass them.
 ///
 /// A message's serial says its track, so that the target can drop repeats of each by the highest
 /// serial that it heard.
@@ -8,7 +8,7 @@ package struct Track: Hashable, Comparable, Sendable {
   package let number: UInt8
 
   private static let indexBits = 11
-  /// The first is for what concerns no zone and no type.
+  /// The first is for what concerns no zone.
   static let count = 1 << (16 - indexBits)
   static let common = Track(number: 0)
 
@@ -29,16 +29,9 @@ package struct Track: Hashable, Comparable, Sendable {
       for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
     }
     mix(change.scope.container)
-    if change.database == .public {
-      guard case .record(let record) = change.event else {
-        self = .common
-        return
-      }
-      mix(record.type)
-    } else {
-      mix(change.zone.owner.name)
-      mix(change.zone.name)
-    }
+    // All public records are in one zone: a name may be given anew, to a record of another type.
+    mix(change.zone.owner.name)
+    mix(change.zone.name)
     number = UInt8(1 + (hash ^ hash >> 32) % UInt64(Self.count - 1))
   }
 

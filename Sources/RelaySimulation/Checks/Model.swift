@@ -51,7 +51,7 @@ struct Model {
   private(set) var numbers: [ZoneID: Numbers] = [:]
   /// Changes that came late and had nothing to say any more.
   private(set) var settled = 0
-  private var heard: [PartitionID: [PartitionID: Position]] = [:]
+  private var heard: [PartitionID: [Hearing: Position]] = [:]
 
   init(scope: Scope, limits: Limits) {
     self.scope = scope
@@ -64,9 +64,10 @@ struct Model {
     case .change(let change): take(change, row, isFanningOut)
     case .modify(let request): modify(request, row, isFanningOut)
     case .forwarded(let forwarded):
-      let last = heard[row.partition]?[forwarded.source]
+      let hearing = Hearing(source: forwarded.source, track: Track(of: forwarded.serial))
+      let last = heard[row.partition]?[hearing]
       if let last, forwarded.serial <= last { return }
-      heard[row.partition, default: [:]][forwarded.source] = forwarded.serial
+      heard[row.partition, default: [:]][hearing] = forwarded.serial
       if case .change(let change, _) = forwarded.message { hear(change, row, isFanningOut) }
     case .markRead(let request): markRead(request)
     case .register, .unregister, .slice, .expireTokens, .lostHistory, .setBadge, .tick, .forget:
