@@ -59,7 +59,7 @@ extension ClientError {
         remedy: "run as the user of the daemon, or as root")
     case ECONNREFUSED:
       self.init(
-        code: .refused, message: "nobody listens on \(target)",
+        code: .refused, message: "no program listens on \(target)",
         remedy: "start the server, or name the address that it uses")
     default:
       self.init(

@@ -77,7 +77,8 @@ package struct Partition: Sendable {
   /// A signed token named a life this store never had: it was restored from a copy, and no forced
   /// expiry has made good for it yet.
   package internal(set) var isRestoreProven = false
-  /// Where all tokens were last expired by force: a restore before it is made good for.
+  /// Where an operator last expired all tokens. Clients have begun anew since, so a restore before
+  /// this place is no news.
   var expired = Position.zero
 
   struct ZoneKey: Hashable {

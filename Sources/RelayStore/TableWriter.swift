@@ -146,7 +146,7 @@ struct TableWriter {
     try run("UPDATE partitions SET restored = ? WHERE id = ?", [isProven ? 1 : 0, number])
   }
 
-  /// Where all tokens were expired: a restore before it is made good for.
+  /// Keeps where an operator expired all tokens: a restore before this place is no news.
   func save(_ expiry: FeedExpiry) throws {
     guard expiry.of == TokenExpiry() else { return }
     try run("UPDATE partitions SET expired = ? WHERE id = ?", [expiry.floor.column, number])

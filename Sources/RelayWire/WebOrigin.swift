@@ -1,5 +1,5 @@
 /// What of an address may stand in logs, reports and errors. Its user, path and query may be
-/// secrets: whoever knows a Web Push endpoint or a webhook's URL may send there.
+/// secrets: with a Web Push endpoint or a webhook's URL, any program may send there.
 package enum WebOrigin {
   /// Scheme, host and port. Of what is no such address nothing is told.
   package static func text(of address: String) -> String {

@@ -133,7 +133,7 @@ import Testing
     try await EchoServer.overTCP { port = $0.url }
     let refused = await failure(client, HTTPRequest("GET", port))
     #expect(refused?.code == .refused)
-    #expect(refused?.message == "nobody listens on \(port)")
+    #expect(refused?.message == "no program listens on \(port)")
     let bad = await failure(client, HTTPRequest("GET", "ftp://127.0.0.1/"))
     #expect(bad?.code == .badRequest)
     let smuggled = HTTPRequest("GET", port, headers: [("X", "1\r\nY: 2")])
@@ -154,7 +154,7 @@ import Testing
       #expect(lost.contains("connection to \(server.url) ended") && !lost.contains("hidden"))
     }
     let secret = port.replacing("http://", with: "http://hidden:hidden@") + "/hidden?hidden#hidden"
-    #expect(await texts(secret).hasPrefix("nobody listens on \(port);"))
+    #expect(await texts(secret).hasPrefix("no program listens on \(port);"))
     #expect(await texts("FTP://Host:21/hidden").hasPrefix("ftp://host:21 is no address"))
     for bad in ["http://h\r\nX: hidden/", "http://ho st/hidden?hidden"] {
       let text = await texts(bad)

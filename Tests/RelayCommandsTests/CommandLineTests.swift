@@ -279,7 +279,7 @@ struct Said: Sendable {
     #expect(words.withLock { $0 }.contains(world.path("s.sock")))
   }
 
-  /// What is wrong is told of the command, as if the configuration stood behind it.
+  /// The error about a wrong command is the same whether `-c FILE` stands before or after it.
   @Test(arguments: [
     (["-c", "F"], "no command is given"), (["-c"], "-c"),
     (["-c", "F", "stauts"], "'stauts' is no command of zonerelay"),

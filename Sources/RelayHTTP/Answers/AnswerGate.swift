@@ -17,7 +17,7 @@ final class AnswerGate: Sendable {
   ///
   /// - Throws: `WireError` if there is none left.
   func room(for caller: CallerID) throws(WireError) -> AnswerRoom {
-    // One byte beside what is there: whoever is refused costs nothing.
+    // Asked for one byte, which is not taken: a request that is refused here takes no room.
     let (own, all) = state.withLock { ($0.taken(by: caller), $0.all) }
     try check(own: own, more: 1, all: all, beside: 0)
     return AnswerRoom(self, for: caller)

@@ -77,7 +77,7 @@ package final class Courier: CourierLines, Sendable {
       state.due(serial, in: limits.courierReadSeconds)
       return (line, serial)
     }
-    guard let line else { return letter.answered(Self.nobody) }
+    guard let line else { return letter.answered(Self.unheard) }
     if !line.isStream { line.relay.left(device, connection: serial, isExpectedBack: true) }
     line.give(letter, at: date) { [weak self] isWritten in
       if isWritten { self?.written(serial) } else { self?.broke(serial) }
@@ -94,7 +94,7 @@ package final class Courier: CourierLines, Sendable {
     }
   }
 
-  private static let nobody = Verdict.later(
+  private static let unheard = Verdict.later(
     after: nil, .attempt, Verdict.Reason("nobody is connected to the courier"))
 
   /// The answer has left for the network.
@@ -122,7 +122,7 @@ package final class Courier: CourierLines, Sendable {
     }
     guard let line else { return }
     if wasCurrent { line.relay.left(line.device, connection: serial, isExpectedBack: false) }
-    line.letter?.answered(Self.nobody)
+    line.letter?.answered(Self.unheard)
     line.end(at: date)
   }
 
@@ -130,7 +130,7 @@ package final class Courier: CourierLines, Sendable {
     let line = state.withLock { state in
       state.current[device].flatMap { state.remove($0) }
     }
-    line?.letter?.answered(Self.nobody)
+    line?.letter?.answered(Self.unheard)
     line?.end(at: date)
   }
 
@@ -146,7 +146,7 @@ package final class Courier: CourierLines, Sendable {
     }
     for (serial, line) in gone {
       line.relay.left(line.device, connection: serial, isExpectedBack: false)
-      line.letter?.answered(Self.nobody)
+      line.letter?.answered(Self.unheard)
       line.end(at: date)
     }
   }

@@ -139,7 +139,7 @@ extension CallerTurns {
 
   /// Until cancelled.
   func run(_ clock: any ClockReader) async {
-    // Cancelled is the end of it.
+    // The sleep fails only where the task is cancelled: the listener has ended then.
     while (try? await Task.sleep(for: Self.tick)) != nil { expire(at: clock.boot()) }
   }
 }

@@ -18,24 +18,32 @@ import Testing
     return AnswerGate(limits)
   }
 
+  /// One answer of `caller`, and a second, of `next`, which is let through or refused with `code`:
+  /// a refused answer takes no room.
+  private static func answers(
+    _ bytes: Int, then second: Int, of next: CallerID, at gate: AnswerGate, _ code: WireError.Code?
+  ) throws -> [AnswerRoom] {
+    let rooms = [try gate.room(for: caller), try gate.room(for: next)]
+    try rooms[0].grow(to: bytes)
+    if let code {
+      let refusal = #expect(throws: WireError.self) { try rooms[1].grow(to: second) }
+      #expect(refusal?.code == code && refusal?.retryAfterSeconds == 1)
+    } else {
+      try rooms[1].grow(to: second)
+    }
+    #expect(gate.bytes == bytes + (code == nil ? second : 0))
+    return rooms
+  }
+
   /// Fixed limit: bytes of one caller's answers under way
   /// Fixed limit: answers of one user, or of one producer, that are not read
   @Test(arguments: [(second: 599, isRefused: false), (600, false), (601, true)])
   func `a caller's answers have so many bytes`(second: Int, isRefused: Bool) throws {
     let gate = Self.gate()
-    let first = try gate.room(for: Self.caller)
-    try first.grow(to: 400)
-    let next = try gate.room(for: Self.caller)
-    if isRefused {
-      let refusal = #expect(throws: WireError.self) { try next.grow(to: second) }
-      #expect(refusal?.code == .throttled && refusal?.retryAfterSeconds == 1)
-      #expect(gate.bytes == 400, "who is refused takes nothing")
-    } else {
-      try next.grow(to: second)
-      #expect(gate.bytes == 400 + second)
-    }
+    let rooms = try Self.answers(
+      400, then: second, of: Self.caller, at: gate, isRefused ? .throttled : nil)
     try gate.room(for: Self.other).grow(to: 1_000)
-    withExtendedLifetime((first, next)) {}
+    withExtendedLifetime(rooms) {}
     #expect(HTTPLimits().answerBytesPerCaller == 8 << 20)
   }
 
@@ -43,17 +51,9 @@ import Testing
   @Test(arguments: [(second: 599, isRefused: false), (600, false), (601, true)])
   func `all answers have so many bytes`(second: Int, isRefused: Bool) throws {
     let gate = Self.gate(inAll: 1_000)
-    let first = try gate.room(for: Self.caller)
-    try first.grow(to: 400)
-    let next = try gate.room(for: Self.other)
-    if isRefused {
-      let refusal = #expect(throws: WireError.self) { try next.grow(to: second) }
-      #expect(refusal?.code == .tryAgainLater && refusal?.retryAfterSeconds == 1)
-    } else {
-      try next.grow(to: second)
-    }
-    #expect(gate.bytes == 400 + (isRefused ? 0 : second))
-    withExtendedLifetime((first, next)) {}
+    let rooms = try Self.answers(
+      400, then: second, of: Self.other, at: gate, isRefused ? .tryAgainLater : nil)
+    withExtendedLifetime(rooms) {}
     #expect(HTTPLimits().answerBytesInFlight == 256 << 20)
   }
 
@@ -63,14 +63,8 @@ import Testing
     bytes: Int, isRefused: Bool
   ) throws {
     let gate = Self.gate(inAll: 1_000)
-    let rooms = try (0..<2).map { _ in try gate.room(for: Self.caller) }
-    try rooms[0].grow(to: 300)
-    if isRefused {
-      let refusal = #expect(throws: WireError.self) { try rooms[1].grow(to: bytes) }
-      #expect(refusal?.code == .tryAgainLater && refusal?.retryAfterSeconds == 1)
-    } else {
-      try rooms[1].grow(to: bytes)
-    }
+    let rooms = try Self.answers(
+      300, then: bytes, of: Self.caller, at: gate, isRefused ? .tryAgainLater : nil)
     let other = try gate.room(for: Self.other)
     try other.grow(to: 500)
     #expect(gate.bytes == 800 + (isRefused ? 0 : bytes))

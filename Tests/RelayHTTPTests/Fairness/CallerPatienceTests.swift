@@ -7,33 +7,6 @@ import Testing
 
 /// Who waits for a place does so for as long as its request may, has its share, and can give up.
 @Suite(.timeLimit(.minutes(1))) struct CallerPatienceTests {
-  /// Work that is held until it is let go, all of it at once.
-  private final class Gate: Sendable {
-    private let state = Mutex((held: [CheckedContinuation<Void, Never>](), isOpen: false, begun: 0))
-
-    var begun: Int { state.withLock { $0.begun } }
-
-    func pass() async {
-      await withCheckedContinuation { continuation in
-        let isOpen = state.withLock { state in
-          state.begun += 1
-          if !state.isOpen { state.held.append(continuation) }
-          return state.isOpen
-        }
-        if isOpen { continuation.resume() }
-      }
-    }
-
-    func open() {
-      let held = state.withLock { state in
-        state.isOpen = true
-        defer { state.held = [] }
-        return state.held
-      }
-      for continuation in held { continuation.resume() }
-    }
-  }
-
   private static func caller(_ name: String) -> CallerID { .user(Rig.scope, UserID(name)) }
 
   /// Fixed limit: looks into the store of one caller at one moment
@@ -41,21 +14,21 @@ import Testing
   func `a caller has its share of the places, and the others are free`(
     pieces: Int, atOnce: Int
   ) async {
-    let (turns, gate) = (CallerTurns(places: 4, share: 2), Gate())
+    let (turns, work) = (CallerTurns(places: 4, share: 2), HeldWork())
     await withTaskGroup(of: Bool?.self) { group in
       for _ in 0..<pieces {
         group.addTask {
           await turns.work(for: Self.caller("_busy")) {
-            await gate.pass()
+            await work.run()
             return true
           }
         }
       }
-      while gate.begun + turns.waiting < pieces { await Task.yield() }
-      #expect(gate.begun == atOnce && turns.waiting == pieces - atOnce)
+      while work.begun.count + turns.waiting < pieces { await Task.yield() }
+      #expect(work.begun.count == atOnce && turns.waiting == pieces - atOnce)
       #expect(await turns.work(for: Self.caller("_other")) { true } == true)
       #expect(turns.waiting == pieces - atOnce, "its own work waits for its own places")
-      gate.open()
+      work.letGo()
       for await isDone in group { #expect(isDone == true) }
     }
     #expect(turns.waiting == 0)
@@ -71,18 +44,18 @@ import Testing
   }
 
   @Test func `whose time is over has no place, and who comes after it has one in turn`() async {
-    let (turns, gate) = (CallerTurns(places: 1), Gate())
+    let (turns, work) = (CallerTurns(places: 1), HeldWork())
     await withTaskGroup(of: String.self) { group in
       func add(_ name: String, until: Int64, waiting: Int) async {
         group.addTask {
           let until = Instant(milliseconds: until)
           let isDone = await turns.work(for: Self.caller(name), until: until) {
-            await gate.pass()
+            await work.run()
             return true
           }
           return isDone == true ? "\(name) done" : "\(name) late"
         }
-        while gate.begun < 1 || turns.waiting < waiting { await Task.yield() }
+        while work.begun.count < 1 || turns.waiting < waiting { await Task.yield() }
       }
       await add("_a", until: 1, waiting: 0)
       await add("_b", until: 20, waiting: 1)
@@ -96,7 +69,7 @@ import Testing
       turns.expire(at: Instant(milliseconds: 20))
       #expect(turns.waiting == 1)
       #expect(await group.next() == "_b late")
-      gate.open()
+      work.letGo()
       let rest = await group.reduce(into: Set()) { $0.insert($1) }
       #expect(rest == ["_a done", "_c done"], "what runs is not given up")
     }
@@ -104,10 +77,10 @@ import Testing
   }
 
   @Test func `who is cancelled leaves the line, and takes no place`() async {
-    let (turns, gate) = (CallerTurns(places: 1), Gate())
+    let (turns, work) = (CallerTurns(places: 1), HeldWork())
     await withTaskGroup(of: Void.self) { group in
-      group.addTask { _ = await turns.work(for: Self.caller("_a")) { await gate.pass() } }
-      while gate.begun < 1 { await Task.yield() }
+      group.addTask { _ = await turns.work(for: Self.caller("_a")) { await work.run() } }
+      while work.begun.count < 1 { await Task.yield() }
       await withTaskGroup(of: Bool?.self) { gone in
         for _ in 0..<2 { gone.addTask { await turns.work(for: Self.caller("_b")) { true } } }
         while turns.waiting < 2 { await Task.yield() }
@@ -115,7 +88,7 @@ import Testing
         for await isDone in gone { #expect(isDone == nil) }
       }
       #expect(turns.waiting == 0)
-      gate.open()
+      work.letGo()
     }
     #expect(await turns.work(for: Self.caller("_b")) { true } == true)
   }
@@ -127,11 +100,11 @@ import Testing
   ) async throws {
     var limits = Rig.atOnce
     limits.storeLooks = 1
-    let (rig, gate) = (await Rig(limits: limits), Gate())
-    rig.relay.behave { $0.onPage = { _ in await gate.pass() } }
+    let (rig, work) = (await Rig(limits: limits), HeldWork())
+    rig.relay.behave { $0.onPage = { _ in await work.run() } }
     try await withThrowingTaskGroup(of: Rig.Answer.self) { group in
       group.addTask { try await rig.device("notifications/changes", as: "_busy") }
-      while gate.begun < 1 { await Task.yield() }
+      while work.begun.count < 1 { await Task.yield() }
       group.addTask { try await rig.device("notifications/changes", as: "_other") }
       while rig.doors.looks.waiting < 1 { await Task.yield() }
       rig.doors.looks.expire(at: TestClock().now + .seconds(seconds))
@@ -141,7 +114,7 @@ import Testing
         #expect(late.status == status && late.headers[.retryAfter] == "5")
         #expect(late.text.contains("TRY_AGAIN_LATER") && late.text.contains("takes too long"))
       }
-      gate.open()
+      work.letGo()
       for try await answer in group { #expect(answer.status == 200) }
     }
   }

@@ -6,50 +6,6 @@ import Testing
 
 /// Work for which no place is free waits: callers take turns, however much of one waits.
 @Suite struct CallerTurnsTests {
-  /// Work that is held until it is let go, and the order in which it began.
-  private final class HeldWork: Sendable {
-    private struct State {
-      var begun: [String] = []
-      var held: [CheckedContinuation<Void, Never>] = []
-      var isLetGo = false
-    }
-
-    private let state = Mutex(State())
-
-    var begun: [String] { state.withLock { $0.begun } }
-
-    func run(_ user: String) async {
-      await withCheckedContinuation { continuation in
-        let isLetGo = state.withLock { state in
-          state.begun.append(user)
-          if !state.isLetGo { state.held.append(continuation) }
-          return state.isLetGo
-        }
-        if isLetGo { continuation.resume() }
-      }
-    }
-
-    /// Lets one end, and waits for the next to begin, until so many have begun; then all.
-    func letGoInTurn(_ all: Int) async {
-      while true {
-        let begun = begun.count
-        guard begun < all else { return letGo() }
-        state.withLock { $0.held.removeFirst() }.resume()
-        while self.begun.count == begun { await Task.yield() }
-      }
-    }
-
-    /// All that is held, and all that comes.
-    func letGo() {
-      let held = state.withLock { state in
-        state.isLetGo = true
-        defer { state.held = [] }
-        return state.held
-      }
-      for continuation in held { continuation.resume() }
-    }
-  }
-
   /// Fixed limit: looks into the store at one moment
   @Test(arguments: [1, 3, 4])
   func `so many work at once, and the next caller waits for one of another`(places: Int) async {

@@ -82,12 +82,18 @@ import Testing
     }
   }
 
-  @Test func `a clock that was ahead for a moment leads back to the token before`() {
+  /// Signs a token in a minute, and another in a second, where the clock is wrong by hours.
+  private func rota(signing first: Int64, then second: Int64) -> TokenRota {
     var rota = TokenRota()
-    _ = rota.use(at: minute(0))
-    rota.signed(1, at: minute(0))
-    #expect(rota.use(at: minute(300)) == .sign(2))
-    rota.signed(2, at: minute(300))
+    for (token, at) in [(1, first), (2, second)] {
+      #expect(rota.use(at: minute(at)) == .sign(token))
+      rota.signed(token, at: minute(at))
+    }
+    return rota
+  }
+
+  @Test func `a clock that was ahead for a moment leads back to the token before`() {
+    var rota = rota(signing: 0, then: 300)
     #expect(rota.use(at: minute(2)) == .keep(1))
     #expect(rota.use(at: minute(50)) == .sign(3))
     rota.signed(3, at: minute(50))
@@ -95,11 +101,7 @@ import Testing
   }
 
   @Test func `a clock that was behind for a moment leads back to the token before`() {
-    var rota = TokenRota()
-    _ = rota.use(at: minute(600))
-    rota.signed(1, at: minute(600))
-    #expect(rota.use(at: minute(0)) == .sign(2))
-    rota.signed(2, at: minute(0))
+    var rota = rota(signing: 600, then: 0)
     #expect(rota.use(at: minute(1)) == .keep(2))
     #expect(rota.use(at: minute(602)) == .keep(1))
     #expect(rota.expired(1, at: minute(603)) == .giveUp, "the other one is no help")
