@@ -125,7 +125,9 @@ let rooms: [Target] = [
   .command(
     "zonerelay-bench",
     ["RelayCore", "RelayEngine", "RelayPush", "RelayStore", "RelayWire"],
-    products: nio + [arguments, logging, crypto]),
+    products: nio + [
+      arguments, logging, crypto, .product(name: "GRDBSQLite", package: "GRDB.swift"),
+    ]),
 ]
 
 let roomTests: [Target] = [

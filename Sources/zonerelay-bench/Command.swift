@@ -13,8 +13,9 @@ struct Bench: AsyncParsableCommand {
       fails for being slow; it fails, with exit code 1, when something is lost.
       """,
     subcommands: [
-      PushCommand.self, IngestCommand.self, BurstCommand.self, MatchCommand.self,
-      FanOutCommand.self, CourierCommand.self, AbuseCommand.self, AllCommand.self,
+      PushCommand.self, IngestCommand.self, PathCommand.self, CatchUpCommand.self,
+      DevicesCommand.self, BurstCommand.self, MatchCommand.self, FanOutCommand.self,
+      CourierCommand.self, AbuseCommand.self, AllCommand.self,
     ])
 }
 
@@ -36,6 +37,36 @@ struct IngestCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await Session.run(options) { try await IngestBench($0).run() }
+  }
+}
+
+struct PathCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "path", abstract: "S6, S10: from an event to the push that it leads to.")
+  @OptionGroup var options: Options
+
+  func run() async throws {
+    try await Session.run(options) { try await PathBench($0).run() }
+  }
+}
+
+struct CatchUpCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "catchup", abstract: "S7: a page of changes, beside SQLite alone; an empty poll.")
+  @OptionGroup var options: Options
+
+  func run() async throws {
+    try await Session.run(options) { try await CatchUpBench($0).run() }
+  }
+}
+
+struct DevicesCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "devices", abstract: "S8: memory of a device with three subscriptions.")
+  @OptionGroup var options: Options
+
+  func run() async throws {
+    try await Session.run(options) { try await DevicesBench($0).run() }
   }
 }
 
@@ -85,12 +116,14 @@ struct FanOutCommand: AsyncParsableCommand {
 
 struct AllCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "all", abstract: "push, ingest, burst and match, one after another.")
+    commandName: "all",
+    abstract: "All that one round of a release needs: push to match, one after another.")
   @OptionGroup var options: Options
 
   func run() async throws {
     try await Session.run(options) {
-      try await PushBench($0).run() + IngestBench($0).run() + BurstBench($0).run()
+      try await PushBench($0).run() + IngestBench($0).run() + PathBench($0).run()
+        + CatchUpBench($0).run() + DevicesBench($0).run() + BurstBench($0).run()
         + MatchBench($0).run()
     }
   }

@@ -43,9 +43,13 @@ struct Standin {
     throw Trouble("pushes still come 40 s after the burst: \(known) so far")
   }
 
-  private var count: Int {
+  /// The file in which it records pushes.
+  var pushes: String { file("pushes.jsonl") }
+
+  /// How many pushes it took so far.
+  var count: Int {
     // Nothing was pushed yet.
-    guard let data = try? Data(contentsOf: directory.appendingPathComponent("pushes.jsonl")) else {
+    guard let data = try? Data(contentsOf: URL(fileURLWithPath: pushes)) else {
       return 0
     }
     return data.count { $0 == UInt8(ascii: "\n") }

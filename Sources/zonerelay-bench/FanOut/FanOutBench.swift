@@ -70,10 +70,10 @@ struct FanOutBench {
     let begin = ContinuousClock.now
     async let others: Void = exchange.run(within: .seconds(900))
     result.accepted = try await post("record-1", daemon)
-    try await wait(for: daemon) { $0.fanouts.running == 0 }
+    try await daemon.wait(within: Self.patience) { $0.fanouts.running == 0 }
     whistle.blow()
     try await others
-    try await wait(for: daemon) { $0.store.journalTail == 0 }
+    try await daemon.settle(within: Self.patience)
     result.done = (ContinuousClock.now - begin).inSeconds
     result.cpu = (try daemon.child.cpu() - cpu).each(of: subscribers)
     for bystander in bystanders {
@@ -100,22 +100,10 @@ struct FanOutBench {
     let next = try await start(on: directory, &result.restart)
     let begin = ContinuousClock.now
     let running = try await next.status().fanouts.running
-    try await wait(for: next) { $0.fanouts.running == 0 && $0.store.journalTail == 0 }
+    try await next.settle(within: Self.patience)
     result.finished = (ContinuousClock.now - begin).inSeconds
     Talk.line("fan-out: \(running) partitions had more to tell after the kill")
     try await next.stop()
-  }
-
-  /// Until it is so several times in a row: between two partitions' hands a message is in no
-  /// count for a moment. The census proves it in the end.
-  private func wait(for daemon: Daemon, until isDone: (StatusReport) -> Bool) async throws {
-    let deadline = ContinuousClock.now + Self.patience
-    var times = 0
-    while times < 3 {
-      guard .now < deadline else { throw Trouble("the fan-out does not end") }
-      try await ContinuousClock().sleep(for: .milliseconds(100))
-      times = isDone(try await daemon.status()) ? times + 1 : 0
-    }
   }
 
   private func post(_ record: String, _ daemon: Daemon) async throws -> Double {

@@ -23,10 +23,11 @@ struct Daemon {
   ///   - apns: lines of configuration for a route, indented as they belong.
   ///   - others: bearer keys of further producers, by name.
   ///   - signer: the id and the public half, PEM, of a key with which one more producer signs.
+  ///   - settings: further lines of configuration.
   ///   - store: a directory with a store in it; nil: an empty one is made.
   static func start(
     _ bench: Workbench, apns: String = "", others: [String: String] = [:],
-    signer: (keyID: String, pem: String)? = nil, store: URL? = nil,
+    signer: (keyID: String, pem: String)? = nil, settings: String = "", store: URL? = nil,
     patience: Duration = .seconds(30)
   ) async throws -> Daemon {
     let program = bench.options.daemonPath
@@ -69,7 +70,8 @@ struct Daemon {
 
       """
     let file = place.appendingPathComponent("zonerelay.yaml")
-    try (text + producers + apns + "\n").write(to: file, atomically: true, encoding: .utf8)
+    try (text + producers + apns + "\n" + settings + "\n").write(
+      to: file, atomically: true, encoding: .utf8)
     let child = try bench.start(program, ["serve", "--config", file.path], name: "serve")
     let daemon = Daemon(child: child, port: port, bench: bench, control: control)
     try Loopback.waitForListener(on: port, by: child, name: "zonerelay", patience: patience)
@@ -94,6 +96,25 @@ struct Daemon {
     let ended = try await child.stop()
     guard ended.status == 0 else {
       throw Trouble("the daemon ended with \(ended.status): \(child.said.suffix(2_000))")
+    }
+  }
+
+  /// Waits until all that it has accepted is folded.
+  func settle(within patience: Duration = .seconds(60)) async throws {
+    try await wait(within: patience) { $0.store.journalTail == 0 && $0.fanouts.running == 0 }
+  }
+
+  /// Waits until it is so three times in a row: between two partitions a message is in no count
+  /// for a moment.
+  func wait(within patience: Duration, until isDone: (StatusReport) -> Bool) async throws {
+    let deadline = ContinuousClock.now + patience
+    var times = 0
+    while times < 3 {
+      guard .now < deadline else {
+        throw Trouble("the daemon does not come to rest within \(patience.components.seconds) s")
+      }
+      try await ContinuousClock().sleep(for: .milliseconds(100))
+      times = isDone(try await status()) ? times + 1 : 0
     }
   }
 

@@ -1,0 +1,103 @@
+import Foundation
+import NIOCore
+
+/// S7: what a client's catch-up costs the daemon: a page of 200 changes of a zone, warm, beside a
+/// read of the same rows by SQLite alone; and a poll that finds nothing new.
+struct CatchUpBench {
+  private let bench: Workbench
+  private let walks: Int
+  private let polls: Int
+  private static let records = 10_000
+  private static let page = 200
+  private static let readers = 4
+  static let user = "_reader"
+
+  init(_ bench: Workbench) {
+    self.bench = bench
+    // Each walk of a reader is 50 pages.
+    walks = bench.options.amount(10)
+    polls = bench.options.amount(5_000)
+  }
+
+  private struct Result {
+    var page = 0.0
+    var raw = 0.0
+    var poll = 0.0
+  }
+
+  private var pages: Int { Self.readers * walks * (Self.records / Self.page) }
+
+  func run() async throws -> [Figure] {
+    let store = try bench.emptyDirectory("catchup")
+    let daemon = try await Daemon.start(bench, store: store)
+    try await seed(daemon)
+    let reading = try RawPages(
+      store.appendingPathComponent("relay.db").path, rows: Self.records, page: Self.page)
+    // Both sides read everything once before the clock starts.
+    _ = try await read(daemon, walks: 1)
+    _ = try reading.read(pages: Self.records / Self.page)
+    var results: [Result] = []
+    for round in 1...bench.options.pairCount {
+      var result = Result()
+      // In turn, so that neither always comes after the other.
+      if round.isMultiple(of: 2) { result.raw = try reading.read(pages: pages) }
+      let (cost, tokens) = try await read(daemon, walks: walks)
+      result.page = cost
+      if !round.isMultiple(of: 2) { result.raw = try reading.read(pages: pages) }
+      result.poll = try await poll(daemon, tokens)
+      results.append(result)
+      Talk.line(
+        "S7 \(round): \(Int(result.page)) µs a page, SQLite alone \(Int(result.raw)), "
+          + "\(Int(result.poll)) µs a poll")
+    }
+    try await daemon.stop()
+    return figures(results)
+  }
+
+  private func seed(_ daemon: Daemon) async throws {
+    var writer = EventWriter(run: "seed")
+    for first in stride(from: 0, to: Self.records, by: 1_000) {
+      let subjects = (first..<first + 1_000).map {
+        EventWriter.Subject(user: Self.user, zone: PageReader.zone, record: "record-\($0)")
+      }
+      let answer = try await Exchange.call(
+        writer.batch(subjects), to: .port(daemon.port), group: bench.group)
+      try answer.expectAccepted(subjects.count)
+    }
+    try await daemon.settle()
+  }
+
+  /// Walks the zone from its start to its end.
+  ///
+  /// - Returns: the daemon's CPU a page, and each reader's last token.
+  private func read(_ daemon: Daemon, walks: Int) async throws -> (Double, [String]) {
+    let readers = (0..<Self.readers).map { _ in
+      PageReader(walks: walks, pages: Self.records / Self.page, limit: Self.page)
+    }
+    let cost = try await cost(daemon, readers)
+    return (cost.each(of: Self.readers * walks * (Self.records / Self.page)), readers.map(\.token))
+  }
+
+  private func poll(_ daemon: Daemon, _ tokens: [String]) async throws -> Double {
+    let pollers = tokens.map { EmptyPoller($0, polls: polls, limit: Self.page) }
+    return try await cost(daemon, pollers).each(of: polls * tokens.count)
+  }
+
+  private func cost(_ daemon: Daemon, _ callers: [any Caller]) async throws -> CPUTime {
+    let exchange = try await Exchange(callers, to: .port(daemon.port), group: bench.group)
+    let before = try daemon.child.cpu()
+    try await exchange.run(within: .seconds(120))
+    return try daemon.child.cpu() - before
+  }
+
+  private func figures(_ results: [Result]) -> [Figure] {
+    [
+      Figure(
+        "S7", "CPU a page of \(Self.page) changes", unit: "µs", ours: results.map(\.page),
+        reference: "SQLite alone", results.map(\.raw), floor: 3, aim: 1.5),
+      Figure(
+        "S7", "CPU a poll that finds nothing", unit: "µs", ours: results.map(\.poll), floor: 100,
+        aim: 50),
+    ]
+  }
+}

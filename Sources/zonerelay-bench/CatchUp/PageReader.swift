@@ -1,0 +1,71 @@
+import NIOCore
+
+/// A client that reads a zone from its start to its end, again and again.
+///
+/// `@unchecked Sendable`: used on the bench's one event loop only, but for reading the token
+/// afterwards.
+final class PageReader: Caller, @unchecked Sendable {
+  static let zone = "Notes"
+  private let signature = Daemon.userToken(CatchUpBench.user)
+  private var walks: Int
+  private let pages: Int
+  private let limit: Int
+  private var read = 0
+  /// Where the last walk ended.
+  private(set) var token = ""
+
+  init(walks: Int, pages: Int, limit: Int) {
+    (self.walks, self.pages, self.limit) = (walks, pages, limit)
+  }
+
+  func next(after answer: Answer?) throws -> Turn {
+    if let answer {
+      let isLast = answer.text.contains(#""moreComing":false"#)
+      read += 1
+      guard answer.status == 200, isLast == (read == pages),
+        let next = answer.string(after: #""syncToken":""#)
+      else {
+        throw Trouble("page \(read) was answered with \(answer.status): \(answer.text.suffix(500))")
+      }
+      token = next
+      if isLast {
+        (read, walks) = (0, walks - 1)
+        if walks == 0 { return .done }
+      }
+    }
+    return .send(Self.request(after: read == 0 ? nil : token, limit: limit, signature: signature))
+  }
+
+  static func request(after token: String?, limit: Int, signature: String) -> ByteBuffer {
+    let known = token.map { #","syncToken":"\#($0)""# } ?? ""
+    return RequestText.post(
+      "/database/1/\(Daemon.scope)/private/changes/zone", token: signature,
+      body: (#"{"zones":[{"zoneID":{"zoneName":""# + zone + #"","ownerRecordName":""#
+        + CatchUpBench.user + #""},"resultsLimit":\#(limit)"# + known + "}]}").utf8)
+  }
+}
+
+/// A client that has everything and asks whether there is more.
+///
+/// `@unchecked Sendable`: used on the bench's one event loop only.
+final class EmptyPoller: Caller, @unchecked Sendable {
+  private let request: ByteBuffer
+  private var polls: Int
+
+  init(_ token: String, polls: Int, limit: Int) {
+    request = PageReader.request(
+      after: token, limit: limit, signature: Daemon.userToken(CatchUpBench.user))
+    self.polls = polls
+  }
+
+  func next(after answer: Answer?) throws -> Turn {
+    if let answer {
+      guard answer.status == 200, answer.text.contains(#""records":[]"#) else {
+        throw Trouble("a poll was answered with \(answer.status): \(answer.text.prefix(500))")
+      }
+    }
+    guard polls > 0 else { return .done }
+    polls -= 1
+    return .send(request)
+  }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import NIOCore
+import NIOPosix
+
+/// Reads how the stand-in's record of pushes grows: each line that is added is a push that has
+/// reached the provider and is not answered yet.
+final class PushTail: Sendable {
+  private let file: Int32
+  private let changes: Int32
+
+  /// - Parameter path: the record; it is there once the stand-in listens.
+  init(_ path: String) throws {
+    file = open(path, O_RDONLY | O_CLOEXEC)
+    changes = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
+    guard file >= 0, changes >= 0,
+      inotify_add_watch(changes, path, UInt32(IN_MODIFY)) >= 0
+    else { throw Trouble("cannot follow \(path): \(String(cString: strerror(errno)))") }
+  }
+
+  deinit {
+    close(file)
+    close(changes)
+  }
+
+  /// Waits for so many further pushes, on a thread of its own.
+  ///
+  /// - Returns: when each was seen, in order.
+  func next(_ count: Int, within limit: Duration) async throws -> [NIODeadline] {
+    try await NIOThreadPool.singleton.runIfActive { [self] in
+      let deadline = ContinuousClock.now + limit
+      var seen: [NIODeadline] = []
+      while seen.count < count {
+        let added = try added()
+        if added > 0 {
+          seen += [NIODeadline](repeating: .now(), count: added)
+        } else {
+          guard .now < deadline else {
+            throw Trouble("\(seen.count) of \(count) pushes came within \(limit)")
+          }
+          wait()
+        }
+      }
+      return seen
+    }
+  }
+
+  /// Lines that are whole and were not counted yet.
+  private func added() throws -> Int {
+    var bytes = [UInt8](repeating: 0, count: 1 << 16)
+    var lines = 0
+    while true {
+      let got = read(file, &bytes, bytes.count)
+      guard got >= 0 else { throw Trouble("pushes cannot be read: \(errno)") }
+      if got == 0 { return lines }
+      lines += bytes[..<got].count { $0 == UInt8(ascii: "\n") }
+    }
+  }
+
+  /// Until the file has changed, or 100 ms have passed.
+  private func wait() {
+    var ready = pollfd(fd: changes, events: Int16(POLLIN), revents: 0)
+    guard poll(&ready, 1, 100) > 0 else { return }
+    var events = [UInt8](repeating: 0, count: 4_096)
+    // What changed is read from the file itself.
+    _ = read(changes, &events, events.count)
+  }
+}

@@ -1,0 +1,82 @@
+import NIOCore
+
+/// Sets up users, one after another on one connection: each has requests that must all succeed.
+///
+/// `@unchecked Sendable`: used on the bench's one event loop only.
+final class Enrolment: Caller, @unchecked Sendable {
+  /// The requests of one user, who signs them with a token.
+  typealias Requests = @Sendable (_ user: Int, _ token: String) -> [ByteBuffer]
+
+  /// At once: enough to share the folds that registrations wait for.
+  private static let connections = 256
+
+  private var users: [Int]
+  private let requests: Requests
+  private var waiting: [ByteBuffer] = []
+
+  private init(_ users: [Int], _ requests: @escaping Requests) {
+    (self.users, self.requests) = (users, requests)
+  }
+
+  /// Returns when all requests of all users have succeeded.
+  static func run(
+    _ users: Range<Int>, on daemon: Daemon, _ bench: Workbench, _ requests: @escaping Requests
+  ) async throws {
+    let callers = (0..<min(connections, users.count)).map { first in
+      Enrolment(users.indices.filter { $0 % connections == first }.map { users[$0] }, requests)
+    }
+    let exchange = try await Exchange(callers, to: .port(daemon.port), group: bench.group)
+    try await exchange.run(within: .minutes(10))
+  }
+
+  static func name(_ user: Int) -> String { "_user\(user)" }
+
+  func next(after answer: Answer?) throws -> Turn {
+    if let answer {
+      guard answer.status == 200, !answer.text.contains("serverErrorCode") else {
+        throw Trouble("a user was refused, \(answer.status): \(answer.text.prefix(500))")
+      }
+    }
+    if waiting.isEmpty, let user = users.popLast() {
+      waiting = requests(user, Daemon.userToken(Self.name(user))).reversed()
+    }
+    return waiting.popLast().map { .send($0) } ?? .done
+  }
+}
+
+extension Enrolment {
+  /// A phone of the user's, with a token at APNs.
+  static func device(_ user: Int, token: String) -> ByteBuffer {
+    let digits = String(user, radix: 16)
+    let padded = String(repeating: "0", count: 12 - digits.count) + digits
+    return RequestText.post(
+      "/device/1/\(Daemon.scope)/tokens/register", token: token,
+      body: (#"{"apnsEnvironment":"development","apnsToken":""#
+        + String(repeating: "0", count: 64 - digits.count) + digits
+        + #"","clientId":"6f1c2a34-0000-4000-8000-\#(padded)"}"#).utf8)
+  }
+
+  /// A subscription to the user's `private` or `shared` database.
+  static func subscription(to database: String, token: String) -> ByteBuffer {
+    subscription(
+      in: database, #""subscriptionID":"\#(database)","subscriptionType":"database""#,
+      token: token)
+  }
+
+  /// A subscription to one record type of the public database.
+  static func subscription(toPublic recordType: String, token: String) -> ByteBuffer {
+    subscription(
+      in: "public",
+      #""subscriptionID":"\#(recordType)","subscriptionType":"query","#
+        + #""query":{"recordType":"\#(recordType)"}"#, token: token)
+  }
+
+  private static func subscription(
+    in database: String, _ members: String, token: String
+  ) -> ByteBuffer {
+    RequestText.post(
+      "/database/1/\(Daemon.scope)/\(database)/subscriptions/modify", token: token,
+      body: (#"{"operations":[{"operationType":"create","subscription":{\#(members),"#
+        + #""notificationInfo":{"shouldSendContentAvailable":true}}}]}"#).utf8)
+  }
+}
