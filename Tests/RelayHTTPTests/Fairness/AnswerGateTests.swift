@@ -1,6 +1,7 @@
 import HTTPTypes
 import RelayCore
 import RelayEngine
+import RelayWire
 import Testing
 
 @testable import RelayHTTP
@@ -21,7 +22,7 @@ import Testing
   /// One answer of `caller`, and a second, of `next`, which is let through or refused with `code`:
   /// a refused answer takes no room.
   private static func answers(
-    _ bytes: Int, then second: Int, of next: CallerID, at gate: AnswerGate, _ code: WireError.Code?
+    _ bytes: Int, then second: Int, of next: CallerID, at gate: AnswerGate, _ code: ServerErrorCode?
   ) throws -> [AnswerRoom] {
     let rooms = [try gate.room(for: caller), try gate.room(for: next)]
     try rooms[0].grow(to: bytes)
