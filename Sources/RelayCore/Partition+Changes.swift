@@ -121,10 +121,13 @@ extension Change {
   package var zoneFeed: FeedKey { FeedKey(scope: scope, kind: .zone(zone)) }
   var ownerFeed: FeedKey { FeedKey(scope: scope, kind: .database(zone.owner, .private)) }
 
-  func touch(_ verb: Touch.Verb, _ position: Position, _ detail: Detail) -> Touch {
+  /// - Parameter owner: of the feed; nil: the zone's.
+  func touch(
+    _ verb: Touch.Verb, _ position: Position, _ detail: Detail, in owner: UserID? = nil
+  ) -> Touch {
     Touch(
-      verb: verb, position: position, device: author?.client, sequence: sequence, time: time,
-      detail: detail)
+      verb: verb, position: position, device: device(in: owner ?? zone.owner), sequence: sequence,
+      time: time, detail: detail)
   }
 
   /// - Parameter accepted: the time that is shown where the producer sent none.

@@ -64,7 +64,9 @@ extension Partition {
         change, held.subscription, database, isCut: look?.isCut ?? false, limits: limits)
       touch(
         feed, notice.subject,
-        change.touch(notice.verb(of: change), position, .notification(notice.detail)), &effects)
+        change.touch(
+          notice.verb(of: change), position, .notification(notice.detail), in: owner.user),
+        &effects)
       let match = Match(
         notice: notice, position: position, zonePosition: zonePosition,
         alert: held.subscription.alertKey(for: change, limits: limits),
@@ -78,8 +80,9 @@ extension Partition {
   }
 
   private mutating func offer(_ match: Match, to user: Int, _ change: Change, _ step: Step) {
+    let own = change.author?.user == users[user].user ? change.author?.client : nil
     for device in devices.all(of: user) {
-      if change.author?.client == devices[device].client {
+      if let own, own == devices[device].client {
         ledger.matched += 1
         ledger.own += 1
         continue

@@ -129,7 +129,8 @@ extension Partition {
   ) {
     let feed = FeedKey(scope: change.scope, kind: .database(users[user].user, .shared))
     touch(
-      feed, .zone(change.zone), change.touch(change.zoneVerb, step.position, .zone), &effects)
+      feed, .zone(change.zone),
+      change.touch(change.zoneVerb, step.position, .zone, in: users[user].user), &effects)
     let held = matches(change, in: .shared, of: user, before: step.ordinal)
     fire(held, of: user, change, .shared, zonePosition: zonePosition, step, &effects)
   }

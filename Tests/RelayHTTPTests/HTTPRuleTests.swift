@@ -156,6 +156,18 @@ import Testing
       "header fields are too many or too long")
   }
 
+  /// Fixed limit: value of a header field
+  @Test(arguments: [(threes: 341, twos: 0, status: 404), (0, 512, 404), (341, 1, 431)])
+  func `a header field has so many bytes beyond ASCII`(
+    threes: Int, twos: Int, status: Int
+  ) async throws {
+    let text = String(repeating: "€", count: threes) + String(repeating: "é", count: twos)
+    let answer = try await answer(
+      to: "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Long: \(text)\r\n\r\n")
+    #expect(answer.hasPrefix("HTTP/1.1 \(status) "))
+    #expect(answer.contains("X-Long has more than 1024 bytes beyond ASCII") == (status == 431))
+  }
+
   @Test(arguments: ["\r\nConnection: keep-alive", ""])
   func `an answer to HTTP 1_0 is not cut into chunks, and ends with its connection`(
     field: String

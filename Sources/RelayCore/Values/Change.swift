@@ -60,6 +60,11 @@ package struct Change: Hashable, Sendable {
     }
   }
 
+  /// The device that made it, as feeds of `owner` name it.
+  func device(in owner: UserID) -> ClientID? {
+    author.flatMap { author in author.client?.device(of: author.user, in: owner) }
+  }
+
   package var home: PartitionID { .home(of: zone, database, in: scope) }
 }
 
@@ -102,9 +107,8 @@ package struct RecordChange: Hashable, Sendable {
 
   /// When the producer says that it was modified; nil: it does not say.
   package var modified: Instant? {
-    // System fields stand behind the record's own.
-    let field = fields.last { $0.name == SystemField.modifiedTimestamp.rawValue }
-    guard case .timestamp(let instant)? = field?.value else { return nil }
+    let name = SystemField.modifiedTimestamp.rawValue
+    guard case .timestamp(let instant)? = value(of: name) else { return nil }
     return instant
   }
 }

@@ -29,11 +29,10 @@ extension QueryRule {
 }
 
 extension QueryRule.Comparator {
-  private static let byName = Dictionary(
-    uniqueKeysWithValues: allCases.map { ($0.name, $0) })
-
   package init?(name: String) {
-    guard let known = Self.byName[name] else { return nil }
+    guard let known = Self.allCases.first(where: { Spelling.areSame($0.name, name) }) else {
+      return nil
+    }
     self = known
   }
 

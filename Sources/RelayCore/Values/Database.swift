@@ -5,8 +5,8 @@ package enum Database: UInt8, Hashable, Comparable, Sendable, CaseIterable {
   case `public` = 2
   case shared = 3
 
-  package init?(name: some StringProtocol) {
-    switch name {
+  package init?(name: String) {
+    switch Spelled(name) {
     case "private": self = .private
     case "public": self = .public
     case "shared": self = .shared

@@ -12,6 +12,10 @@ package struct Field: Hashable, Sendable {
     self.value = value
   }
 
+  package static func == (left: Field, right: Field) -> Bool {
+    Spelling.areSame(left.name, right.name) && left.value == right.value
+  }
+
   /// In order of name, which lets a field be found without looking at all of them. Where a producer
   /// names a field twice, the first one counts.
   static func inOrder(_ fields: [Field]) -> [Field] {

@@ -72,7 +72,7 @@ package enum SystemField: String, Hashable, Sendable, CaseIterable {
   /// Reads a native name. A record's own fields never begin with an underscore.
   package init?(_ field: String) {
     guard field.utf8.first == UInt8(ascii: "_") else { return nil }
-    self.init(rawValue: field)
+    self.init(spelled: field)
   }
 
   /// As CloudKit Web Services calls it (`systemFieldName`).

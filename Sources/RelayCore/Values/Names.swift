@@ -29,6 +29,22 @@ package struct ClientID: Hashable, Comparable, Sendable {
   package static func < (left: ClientID, right: ClientID) -> Bool { left.bits < right.bits }
 }
 
+extension ClientID {
+  /// How feeds of `owner` name the device that this installation is for `user`. Two users of one
+  /// installation are two devices, and what one of them does is not the other's own: under any user
+  /// but the owner the name is mixed with the user's. Mixed twice, it is the installation's again.
+  package func device(of user: UserID, in owner: UserID) -> ClientID {
+    guard user != owner else { return self }
+    // FNV-1a, from two beginnings.
+    var (high, low) = (UInt64(0xcbf2_9ce4_8422_2325), UInt64(0x84222325_cbf29ce4))
+    for byte in user.name.utf8 {
+      high = (high ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+      low = (low ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+    }
+    return ClientID(Identifier(high: bits.high ^ high, low: bits.low ^ low))
+  }
+}
+
 /// A subscription's name, unique for its user.
 package struct SubscriptionID: Hashable, Comparable, Sendable {
   package var name: String

@@ -18,8 +18,8 @@ package enum Environment: UInt8, Hashable, Sendable, CaseIterable {
   case production = 1
   case development = 2
 
-  package init?(name: some StringProtocol) {
-    switch name {
+  package init?(name: String) {
+    switch Spelled(name) {
     case "production": self = .production
     case "development": self = .development
     default: return nil

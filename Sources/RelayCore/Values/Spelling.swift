@@ -67,3 +67,26 @@ package enum Spelling {
     }
   }
 }
+
+/// A text of a caller's, to be compared with words that the relay knows, as they are spelt:
+/// `switch Spelled(text) { case "create": … }`.
+package struct Spelled: Equatable, ExpressibleByStringLiteral {
+  private let text: String
+
+  package init(_ text: String) { self.text = text }
+  package init(stringLiteral text: String) { self.text = text }
+
+  package static func == (left: Spelled, right: Spelled) -> Bool {
+    Spelling.areSame(left.text, right.text)
+  }
+}
+
+extension CaseIterable where Self: RawRepresentable<String> {
+  /// The case that is spelt like this.
+  package init?(spelled text: String) {
+    guard let found = Self.allCases.first(where: { Spelling.areSame($0.rawValue, text) }) else {
+      return nil
+    }
+    self = found
+  }
+}

@@ -34,7 +34,7 @@ struct ScopeGate: Sendable {
   /// A web origin whose pages may ask here: the list's own text, so that fifty thousand courier
   /// lines share one. Nil: it is not listed.
   func listed(_ origin: String) -> String? {
-    origins.firstIndex(of: origin).map { origins[$0] }
+    origins.first { Spelling.areSame($0, origin) }
   }
 
   /// The user a device's request speaks for.
@@ -75,7 +75,7 @@ struct ScopeGate: Sendable {
           + "(X-Apple-CloudKit-Request-KeyID)")
     }
     for producer in producers {
-      if case .signature(signed.keyID, let key) = producer.proof {
+      if case .signature(let id, let key) = producer.proof, Spelling.areSame(id, signed.keyID) {
         return .signed(signed, key, producer.name)
       }
     }
@@ -98,7 +98,7 @@ struct ScopeGate: Sendable {
     guard let field = request.headers[.authorization], !field.isEmpty else { return nil }
     // RFC 9110, 11.4: one or more blanks stand between them.
     let parts = field.utf8.split(separator: UInt8(ascii: " "))
-    guard parts.count == 2, Substring(parts[0]).lowercased() == "bearer" else {
+    guard parts.count == 2, Spelled(Substring(parts[0]).lowercased()) == "bearer" else {
       throw WireError(.authenticationFailed, "Authorization must be of the form: Bearer TOKEN")
     }
     return String(Substring(parts[1]))

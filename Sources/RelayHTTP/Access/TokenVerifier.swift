@@ -1,4 +1,5 @@
 import JWTKit
+import RelayCore
 import RelayWire
 
 /// Which key verifies a user token. Chosen by the token's `alg` and `kid` together: a key is asked
@@ -42,15 +43,16 @@ struct TokenVerifier: Sendable {
   func choose(for header: TokenHeader) -> Choice {
     let known = isSecret ? ["HS256"] : KeySet.Algorithm.allCases.map(\.rawValue)
     // Ed25519 is the newer name of the same (RFC 9864).
-    let algorithm = header.algorithm == "Ed25519" ? "EdDSA" : header.algorithm
-    guard let algorithm, known.contains(algorithm), !header.isCritical else {
+    let named = header.algorithm.map { Spelled($0) == "Ed25519" ? "EdDSA" : $0 } ?? ""
+    let algorithm = known.first { Spelling.areSame($0, named) }
+    guard let algorithm, !header.isCritical else {
       let names = known.joined(separator: ", ")
       return .refused("the user token must be a JWT signed with \(names)")
     }
     let fitting = keys.filter { $0.algorithm == algorithm }
     if isSecret, let only = fitting.first { return .key(only.signers) }
     if let id = header.key {
-      return fitting.first { $0.id == id }.map { .key($0.signers) } ?? .unknownKey
+      return fitting.first { Spelling.areSame($0.id, id) }.map { .key($0.signers) } ?? .unknownKey
     }
     guard let only = fitting.first, fitting.count == 1 else {
       return .refused("the user token must name its key by kid")
@@ -68,8 +70,8 @@ struct TokenHeader: Sendable {
 
   /// Nil: no JWT.
   init?(of token: String) {
-    guard let header = token.split(separator: ".", omittingEmptySubsequences: false).first,
-      let bytes = Base64.bytes(header)
+    let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard let header = parts.first, let bytes = Base64.bytes(Substring(header))
     else { return nil }
     do throws(JSONProblem) {
       let root = try JSONTree(bytes).root.object()

@@ -26,6 +26,9 @@ final class UserTokens: Sendable {
     case remote(RemoteKeys)
   }
 
+  /// A longer token is refused before it is read. Libraries compare its texts as Swift does.
+  static let bytesMax = 8 << 10
+
   private let container: String
   private let issuer: String?
   private let keys: any TokenKeys
@@ -49,6 +52,9 @@ final class UserTokens: Sendable {
   }
 
   func user(of token: String, at now: Instant) async throws(WireError) -> UserID {
+    guard token.utf8.count <= Self.bytesMax else {
+      throw Self.refusal("the user token has more than \(Self.bytesMax) bytes")
+    }
     let digest = keys.digest(Array(token.utf8))
     var (verifier, snapshot) = try await verifier()
     let generation = snapshot?.generation ?? 0
@@ -109,10 +115,10 @@ final class UserTokens: Sendable {
     if let start = claims.nbf, now + Self.skew < Self.instant(start) {
       throw Self.refusal("the user token is not valid yet")
     }
-    guard claims.aud.names.contains(container) else {
+    guard claims.aud.names.contains(where: { Spelling.areSame($0, container) }) else {
       throw Self.refusal("the user token is not for container '\(container)'")
     }
-    if let issuer, claims.iss != issuer {
+    if let issuer, !Spelling.areSame(claims.iss, issuer) {
       throw Self.refusal("the user token is not of this environment's issuer")
     }
     guard Name.isValid(claims.sub, bytesMax: 255) else {

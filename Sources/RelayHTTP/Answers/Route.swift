@@ -11,7 +11,7 @@ enum Route: Hashable, Sendable {
   /// The courier's token.
   case courier(String)
 
-  enum DeviceDoor: String, Hashable, Sendable {
+  enum DeviceDoor: String, CaseIterable, Hashable, Sendable {
     case create = "tokens/create"
     case register = "tokens/register"
     case unregister = "tokens/unregister"
@@ -30,7 +30,7 @@ enum Route: Hashable, Sendable {
     }
   }
 
-  enum DatabaseDoor: String, Hashable, Sendable {
+  enum DatabaseDoor: String, CaseIterable, Hashable, Sendable {
     case subscriptionsModify = "subscriptions/modify"
     case subscriptionsList = "subscriptions/list"
     case subscriptionsLookup = "subscriptions/lookup"
@@ -55,21 +55,23 @@ enum Route: Hashable, Sendable {
       guard let text = PercentText.decoded(Substring(part)), !text.isEmpty else { return nil }
       parts.append(text)
     }
-    switch (parts.first, parts.count) {
-    case ("health", 2) where parts[1] == "live": self = .live
-    case ("health", 2) where parts[1] == "ready": self = .ready
-    case ("courier", 3) where parts[1] == "1": self = .courier(parts[2])
-    case ("events", 4) where parts[1] == "1":
+    guard parts.count > 1 else { return nil }
+    let isFirst = Spelled(parts[1]) == "1"
+    switch (Spelled(parts[0]), parts.count) {
+    case ("health", 2) where Spelled(parts[1]) == "live": self = .live
+    case ("health", 2) where Spelled(parts[1]) == "ready": self = .ready
+    case ("courier", 3) where isFirst: self = .courier(parts[2])
+    case ("events", 4) where isFirst:
       guard let scope = Self.scope(parts) else { return nil }
       self = .events(scope)
-    case ("device", 6) where parts[1] == "1":
+    case ("device", 6) where isFirst:
       guard let scope = Self.scope(parts),
-        let door = DeviceDoor(rawValue: "\(parts[4])/\(parts[5])")
+        let door = DeviceDoor(spelled: "\(parts[4])/\(parts[5])")
       else { return nil }
       self = .device(scope, door)
-    case ("database", 7) where parts[1] == "1":
+    case ("database", 7) where isFirst:
       guard let scope = Self.scope(parts), let database = Database(name: parts[4]),
-        let door = DatabaseDoor(rawValue: "\(parts[5])/\(parts[6])")
+        let door = DatabaseDoor(spelled: "\(parts[5])/\(parts[6])")
       else { return nil }
       self = .database(scope, database, door)
     default: return nil
@@ -77,7 +79,9 @@ enum Route: Hashable, Sendable {
   }
 
   private static func scope(_ parts: [String]) -> Scope? {
-    Environment(name: parts[3]).map { Scope(container: parts[2], environment: $0) }
+    // A longer name is no container's.
+    guard parts[2].utf8.count <= 255 else { return nil }
+    return Environment(name: parts[3]).map { Scope(container: parts[2], environment: $0) }
   }
 
   var scope: Scope? {
@@ -122,7 +126,9 @@ enum PercentText {
   static func parameter(_ name: String, of query: String?) -> String? {
     for pair in (query ?? "").split(separator: "&") {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard parts.count == 2, parts[0] == name, !parts[1].isEmpty else { continue }
+      guard parts.count == 2, Spelling.areSame(String(parts[0]), name), !parts[1].isEmpty else {
+        continue
+      }
       return decoded(parts[1])
     }
     return nil

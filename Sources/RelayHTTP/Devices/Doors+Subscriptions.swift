@@ -119,7 +119,7 @@ extension Doors {
     if let named { id = try Name.read(named, reader.limits) }
     try value.refuseOtherSpellings(of: KnownMembers.subscription)
     let type = try item.required("operationType")
-    switch try type.string() {
+    switch Spelled(try type.string()) {
     case "create", "update", "forceUpdate":
       let name = id ?? RandomID.text()
       return .save(try reader.subscription(value, id: SubscriptionID(name)))

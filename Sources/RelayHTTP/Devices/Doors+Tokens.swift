@@ -134,7 +134,7 @@ extension Doors {
 
   private func address(in body: JSONCursor, _ gate: ScopeGate) throws -> Address {
     if let transport = body.optional("transport") {
-      switch try transport.string() {
+      switch Spelled(try transport.string()) {
       case "apns": break
       case "fcm": return try firebaseAddress(in: body, gate)
       case "webpush": return try webAddress(in: body, gate)

@@ -122,10 +122,12 @@ extension Doors {
   ) {
     json.key("records")
     json.beginArray()
+    let owner = request.zone.owner
+    let device = caller.client?.device(of: caller.user, in: owner)
     for entry in request.isReversed ? page.entries.reversed() : page.entries {
       guard case .record(let name) = entry.subject,
         case .record(let type, let tag, let author) = entry.detail,
-        type.isEmpty || request.types?.contains(type) ?? true
+        type.isEmpty || request.types?.contains(.string(type)) ?? true
       else { continue }
       json.beginObject()
       json.string("recordName", name)
@@ -136,8 +138,9 @@ extension Doors {
         json.beginObject()
         json.integer("timestamp", entry.life.time.milliseconds)
         // Participants learn nothing of one another's devices, nor of the owner's.
-        if (author ?? request.zone.owner) == caller.user {
-          json.string("deviceID", ifAny: entry.life.device?.text)
+        if (author ?? owner) == caller.user {
+          json.string(
+            "deviceID", ifAny: entry.life.device?.device(of: caller.user, in: owner).text)
         }
         json.endObject()
       } else {
@@ -146,7 +149,7 @@ extension Doors {
         json.boolean("deleted", true)
         json.string("recordChangeTag", ifAny: tag)
       }
-      json.boolean("own", entry.life.isOwn(of: caller.client, since: page.since))
+      json.boolean("own", entry.life.isOwn(of: device, since: page.since))
       json.endObject()
     }
     json.endArray()

@@ -72,7 +72,8 @@ struct FilterReader {
       throw field.problem("must not stand beside systemFieldName: a filter is about one field")
     }
     let name = try named.string()
-    for system in SystemField.allCases where system.webName == name || system.rawValue == name {
+    for system in SystemField.allCases
+    where Spelling.areSame(system.webName, name) || Spelling.areSame(system.rawValue, name) {
       return system
     }
     let known = SystemField.allCases.map(\.webName).joined(separator: ", ")

@@ -14,7 +14,7 @@ struct SubscriptionReader {
     let info = try NotificationInfoReader(limits: limits).info(
       value.optional("notificationInfo"))
     let rule: Subscription.Rule
-    switch try type.string() {
+    switch Spelled(try type.string()) {
     case "query": rule = try query(value)
     case "zone":
       rule = try zone(value)
@@ -141,7 +141,7 @@ struct SubscriptionReader {
     guard let list = value.optional("firesOn") else { return .all }
     var firing: QueryRule.Firing = []
     for item in try list.elements() {
-      switch try item.string() {
+      switch Spelled(try item.string()) {
       case "create": firing.insert(.create)
       case "update": firing.insert(.update)
       case "delete": firing.insert(.delete)

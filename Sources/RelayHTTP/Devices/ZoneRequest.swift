@@ -7,7 +7,7 @@ struct ZoneRequest {
   let token: JSONCursor?
   let body: JSONCursor
   /// Records of other types are left out; nil: all are shown.
-  let types: Set<String>?
+  let types: Set<FieldValue>?
   /// Newest first inside a page. Pages and tokens advance all the same, so that a client which
   /// follows them misses nothing (P2).
   let isReversed: Bool
@@ -26,8 +26,8 @@ struct ZoneRequest {
       types = nil
       return
     }
-    var types: Set<String> = []
-    for type in try wanted.elements() { types.insert(try type.string()) }
+    var types: Set<FieldValue> = []
+    for type in try wanted.elements() { types.insert(.string(try type.string())) }
     self.types = types
   }
 

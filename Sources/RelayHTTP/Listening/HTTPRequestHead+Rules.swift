@@ -1,20 +1,42 @@
 import HTTPTypes
 import NIOHTTP1
+import RelayCore
 
 /// Rules of HTTP/1.1 that the parser does not watch over.
 extension HTTPRequestHead {
   /// Why a request is refused whatever it asks for; nil: nothing is wrong with its head.
-  var refusal: WireError? { hostRefusal ?? codingRefusal ?? lengthRefusal }
+  var refusal: WireError? { textRefusal ?? hostRefusal ?? codingRefusal ?? lengthRefusal }
+
+  /// In one field's value; in the target the parser takes none. A library may compare a text as
+  /// Swift does, which takes long for thousands of marks on one letter.
+  static let bytesBeyondASCII = 1_024
+
+  private var textRefusal: WireError? {
+    guard let field = headers.first(where: { Self.isLong($0.value) }) else { return nil }
+    return WireError(
+      .badRequest,
+      "\(field.name) has more than \(Self.bytesBeyondASCII) bytes beyond ASCII; escape them",
+      status: .requestHeaderFieldsTooLarge)
+  }
+
+  private static func isLong(_ text: String) -> Bool {
+    text.utf8.count > bytesBeyondASCII && text.utf8.count { $0 >= 0x80 } > bytesBeyondASCII
+  }
 
   /// RFC 9112, 6.1: where such a request ends is not known, and nothing behind it is read.
   var framingRefusal: WireError? {
     guard headers.contains(name: "transfer-encoding") else { return nil }
-    let codings = headers[canonicalForm: "transfer-encoding"]
-    guard codings.count != 1 || codings[0].lowercased() != "chunked" else { return nil }
+    let codings = headers["transfer-encoding"]
+    guard codings.count != 1 || !Self.isWord(codings[0], "chunked") else { return nil }
     return WireError(
       .badRequest,
       "Transfer-Encoding other than chunked is not supported; send chunked, or Content-Length",
       status: .notImplemented)
+  }
+
+  /// Whatever the case of its letters.
+  private static func isWord(_ value: String, _ word: String) -> Bool {
+    Spelling.areSame(String(withoutBlanks(value)).lowercased(), word)
   }
 
   private var lengthRefusal: WireError? {

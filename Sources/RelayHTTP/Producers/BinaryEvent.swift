@@ -64,7 +64,9 @@ struct BinaryEvent {
   /// The HTTP binding, 3.1.3.2: double quotes come off, then one round of percent-decoding. Nil if
   /// an escape is broken or the text is not UTF-8.
   private static func decoded(_ value: String) -> String? {
-    guard value.utf8.first == UInt8(ascii: "\""), value.utf8.count >= 2, value.last == "\"" else {
+    guard value.utf8.first == UInt8(ascii: "\""), value.utf8.count >= 2,
+      value.utf8.last == UInt8(ascii: "\"")
+    else {
       return PercentText.decoded(value[...])
     }
     var plain = ""

@@ -265,8 +265,10 @@ extension JSONProblem {
   /// The same, its path told from an event and not from the batch.
   fileprivate func relative(to event: JSONCursor) -> JSONProblem {
     let own = event.path
-    guard !own.isEmpty, path.hasPrefix(own) else { return self }
-    let rest = path.dropFirst(own.count)
-    return JSONProblem(path: String(rest.first == "." ? rest.dropFirst() : rest), what: what)
+    guard !own.isEmpty, Spelling.begins(path, with: own) else { return self }
+    let rest = Substring(path.utf8.dropFirst(own.utf8.count))
+    return JSONProblem(
+      path: String(rest.utf8.first == UInt8(ascii: ".") ? Substring(rest.utf8.dropFirst()) : rest),
+      what: what)
   }
 }

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import RelayCore
 import RelayWire
 
 /// How a request carries its events.
@@ -18,7 +19,7 @@ enum EventFormat {
   /// CloudEvents' rule: a content type of CloudEvents decides; with any other the `ce-` fields do.
   init(of request: Request) throws(WireError) {
     let type = MediaType(request.headers[.contentType] ?? "").name
-    switch type {
+    switch Spelled(type) {
     case "application/cloudevents+json": self = .one
     case "application/cloudevents-batch+json": self = .batch
     case "application/x-ndjson": self = .lines
@@ -62,6 +63,6 @@ struct MediaType {
 
   /// True for JSON and what is built on it.
   static func isJSON(_ name: String) -> Bool {
-    name == "application/json" || name.hasSuffix("+json")
+    Spelled(name) == "application/json" || name.utf8.suffix(5).elementsEqual("+json".utf8)
   }
 }

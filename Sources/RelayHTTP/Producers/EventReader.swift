@@ -39,11 +39,11 @@ package struct EventReader: Sendable {
   func head(of event: JSONCursor) throws(JSONProblem) -> Head {
     _ = try event.object()
     let version = try event.required("specversion")
-    guard try version.string() == "1.0" else { throw version.problem("must be \"1.0\"") }
+    guard Spelled(try version.string()) == "1.0" else { throw version.problem("must be \"1.0\"") }
     let id = try attribute(event.required("id"))
     let source = try attribute(event.required("source"))
     let type = try event.required("type")
-    guard let kind = Kind(rawValue: try type.string()) else {
+    guard let kind = Kind(spelled: try type.string()) else {
       throw type.problem(
         "is unknown; known are \(Kind.allCases.map(\.rawValue).joined(separator: ", "))")
     }

@@ -13,6 +13,10 @@ enum FieldReader {
       guard name.utf8.first != UInt8(ascii: "_") else {
         throw value.problem("must not begin with an underscore: no field of a record does")
       }
+      guard Name.isValid(name, bytesMax: limits.nameBytes) else {
+        throw object.problem(
+          "has a field whose name has not 1 to \(limits.nameBytes) bytes, or control characters")
+      }
       guard let value = try self.value(of: value) else { continue }
       left -= value.count
       guard left >= 0 else {
@@ -31,11 +35,11 @@ enum FieldReader {
     guard let value = field.optional("value") else { return nil }
     guard let type = field.optional("type") else { return try guess(value) }
     let name = try type.string()
-    if name == anyList { return .list(try mixedList(value)) }
-    if name.hasSuffix("_LIST"), let kind = Kind(rawValue: String(name.dropLast(5))) {
+    if Spelling.areSame(name, anyList) { return .list(try mixedList(value)) }
+    if let kind = Kind.allCases.first(where: { Spelling.areSame("\($0.rawValue)_LIST", name) }) {
       return .list(try list(value, of: kind))
     }
-    guard let kind = Kind(rawValue: name) else {
+    guard let kind = Kind(spelled: name) else {
       throw type.problem("'\(name)' is no field type")
     }
     return try single(value, of: kind)
@@ -44,7 +48,7 @@ enum FieldReader {
   /// Where only a list makes sense: a list whose type is given as that of its members is one too.
   static func list(of field: JSONCursor) throws(JSONProblem) -> FieldValue? {
     guard let value = try field.object().optional("value"), value.isArray,
-      let type = field.optional("type"), let kind = Kind(rawValue: try type.string())
+      let type = field.optional("type"), let kind = Kind(spelled: try type.string())
     else { return try self.value(of: field) }
     return .list(try list(value, of: kind))
   }
@@ -52,7 +56,7 @@ enum FieldReader {
   /// What some clients write for a list, whatever its members are.
   private static let anyList = "LIST"
 
-  private enum Kind: String {
+  private enum Kind: String, CaseIterable {
     case string = "STRING"
     case int64 = "INT64"
     case double = "DOUBLE"
@@ -98,7 +102,7 @@ enum FieldReader {
       try object.refuseOtherSpellings(of: KnownMembers.zoneID)
       // An owner left out is that of the record's own zone.
       var owner = try object.optional("ownerRecordName")?.string() ?? ""
-      if owner == Name.currentUser { owner = "" }
+      if Spelling.areSame(owner, Name.currentUser) { owner = "" }
       zone = ZoneID(name: try object.required("zoneName").string(), owner: UserID(owner))
     }
     return .reference(recordName: name, zone: zone)

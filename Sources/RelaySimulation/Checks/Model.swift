@@ -42,7 +42,7 @@ struct Model {
   private(set) var notifications: [UserID: [Subject: Logged]] = [:]
   /// The place in its zone's and its owner's feeds that each accepted change must show at.
   private(set) var shownAt: [UInt64: [(FeedKey, Position)]] = [:]
-  private(set) var authors: [Identifier: ClientID] = [:]
+  private(set) var authors: [Identifier: Change.Author] = [:]
   /// The change that entitled a user, or ended it: the last word on the share.
   private(set) var lastWord: [Watch.Share: UInt64] = [:]
   private(set) var withdrawn: [Withdrawn: Ordinal] = [:]
@@ -83,7 +83,7 @@ struct Model {
 
   private mutating func take(_ change: Change, _ row: JournalEntry, _ isFanningOut: Bool) {
     guard fingerprints.insert(change.fingerprint).inserted else { return }
-    authors[change.notification] = change.author?.client
+    authors[change.notification] = change.author
     guard numbers[change.zone, default: Numbers()].hear(change) else {
       settled += 1
       return

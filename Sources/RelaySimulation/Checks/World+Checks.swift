@@ -29,7 +29,7 @@ extension World {
     watch.began(attempt, at: now)
     if !isOverCourier { try checkBudget(key, attempt.intent) }
     if let nid = text.notification, let identifier = Identifier(text: nid),
-      model.authors[identifier] == key.client
+      model.authors[identifier] == Change.Author(user: key.user, client: key.client)
     {
       throw Broken(.noDeviceIsWokenByItself, "\(key.line) is woken by its own change \(nid)")
     }

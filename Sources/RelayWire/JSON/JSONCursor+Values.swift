@@ -61,7 +61,9 @@ extension JSONCursor {
 extension JSONTree {
   func isKey(at index: Int, _ key: StaticString) -> Bool {
     let node = nodes[index]
-    guard node.kind == .string else { return text(at: index) == "\(key)" }
+    guard node.kind == .string else {
+      return text(at: index).utf8.elementsEqual("\(key)".utf8)
+    }
     let length = key.utf8CodeUnitCount
     guard Int(node.extent) == length else { return false }
     return bytes.withUnsafeBufferPointer { text in

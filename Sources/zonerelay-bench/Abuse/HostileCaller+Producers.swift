@@ -36,6 +36,14 @@ extension HostileCaller {
       turn.call(numbersWithHoles(turn.number))
     },
     HostileCaller(
+      "texts that compare slowly", threads: 2,
+      sending: events(1) { _ in
+        record(0, in: zone("Slow"), #","fields":{"f":{"value":"\#(slowText(900_000))"}}"#)
+      }),
+    HostileCaller(
+      "keywords that compare slowly", threads: 2,
+      sending: events(1) { _ in ("record.updated", #"{"database":"\#(slowText(900_000))"}"#) }),
+    HostileCaller(
       "events that are none", threads: 2,
       sending: events(1_000) { ("record.updated", #"{"database":"none\#($0)"}"#) }),
     HostileCaller("slow events") { turn in

@@ -51,6 +51,23 @@ extension HostileCaller {
         guard turn.call(request, on: connection) else { return }
       }
     },
+    HostileCaller("header fields that compare slowly", threads: 2) { turn in
+      turn.call(
+        Array(
+          """
+          POST /events/1/\(Daemon.scope) HTTP/1.1\r\nhost: relay\r\ncontent-length: 0\r\n\
+          content-encoding: \(slowText(60_000))\r\n\r\n
+          """.utf8))
+    },
+    HostileCaller("user tokens that compare slowly", threads: 2) { turn in
+      let header = Data(#"{"alg":"\#(slowText(5_000))","typ":"JWT"}"#.utf8).base64EncodedString()
+      turn.call(
+        Array(
+          RequestText.post(
+            "/device/1/\(Daemon.scope)/notifications/changes", token: "\(header).e30.e30",
+            body: "{}".utf8
+          ).readableBytesView))
+    },
     HostileCaller("bad producer keys with large bodies", threads: 2) { turn in
       turn.call(
         Array(

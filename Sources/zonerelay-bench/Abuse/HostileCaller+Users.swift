@@ -45,6 +45,12 @@ extension HostileCaller {
       turn.answers.count(.sent, all.count, of: turn.name)
       for _ in 0..<4 where !turn.isOver() { Thread.sleep(forTimeInterval: 1) }
     },
+    HostileCaller(
+      "texts that compare slowly", threads: 2,
+      sending: database(
+        "subscriptions/modify",
+        #"{"operations":[{"operationType":"\#(slowText(1_000_000))","subscription":{}}]}"#,
+        "private")),
     HostileCaller("slow bodies") { turn in
       let head = """
         POST /device/1/\(Daemon.scope)/notifications/changes HTTP/1.1\r\nhost: relay\r\n\

@@ -14,6 +14,13 @@ struct HostileCaller: Sendable {
     self.turn = turn
   }
 
+  /// One letter with so many marks that to compare it by Unicode's rules takes very long.
+  ///
+  /// - Parameter bytes: about so long.
+  static func slowText(_ bytes: Int) -> String {
+    "a" + String(repeating: "\u{316}\u{301}", count: bytes / 4)
+  }
+
   /// Sends one request after another, each on a connection of its own.
   init(_ name: String, threads: Int = 1, sending request: StampedRequest) {
     self.init(name, threads: threads) { $0.call(request.bytes($0.number)) }

@@ -1,0 +1,39 @@
+import Testing
+
+@testable import RelayCore
+
+@Suite struct OwnChangeTests {
+  /// A device is an installation under one user: another user's change wakes it, though it names
+  /// the same installation.
+  @Test(arguments: [("_abc", Int64(1)), ("_def", Int64(0))])
+  func `a device is woken by what another user has done on its installation`(
+    author: String, own: Int64
+  ) {
+    var rig = PartitionRig()
+    rig.step(
+      .register(
+        Registration(
+          scope: Sample.scope, user: Sample.owner, client: Sample.client(1),
+          address: Sample.address(1))))
+    let subscription = Subscription(
+      id: SubscriptionID("d"), database: .private, rule: .database(recordType: nil),
+      info: NotificationInfo())
+    rig.step(
+      .modify(
+        SubscriptionsRequest(
+          scope: Sample.scope, user: Sample.owner, database: .private,
+          operations: [.save(subscription)])))
+    var change = rig.make(.record(RecordChange(verb: .created, name: "r", type: "T")))
+    change.author = Change.Author(user: UserID(author), client: Sample.client(1))
+    rig.step(.change(change))
+    #expect(rig.partition.ledger.matched == 1 && rig.partition.ledger.own == own)
+  }
+
+  @Test func `a device's name under another user is mixed, and mixed again it is its own`() {
+    let (client, user) = (Sample.client(7), UserID("_def"))
+    #expect(client.device(of: Sample.owner, in: Sample.owner) == client)
+    let mixed = client.device(of: user, in: Sample.owner)
+    #expect(mixed != client && mixed != client.device(of: UserID("_ghi"), in: Sample.owner))
+    #expect(mixed.device(of: user, in: Sample.owner) == client)
+  }
+}
