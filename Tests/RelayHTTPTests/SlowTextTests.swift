@@ -126,6 +126,15 @@ import Testing
       + #""record":{"recordName":"r","recordType":"T","fields":{\#(fields)}}}}"#
   }
 
+  /// Both are the caller's, and are compared with each other.
+  @Test func `a token under both of its names`() async throws {
+    let rig = await Rig()
+    try await expectAlike { text in
+      _ = try await rig.database(
+        "zones/changes", #"{"syncToken":"\#(text)","metaSyncToken":"\#(text)b"}"#)
+    }
+  }
+
   /// No credentials are needed for these. What is not ASCII is short in a header field; escaped, it
   /// may be as long as the head.
   @Test(arguments: [

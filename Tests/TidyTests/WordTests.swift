@@ -37,6 +37,20 @@ import Testing
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
   }
 
+  /// Swift compares texts by Unicode's rules, which takes minutes for a text that is made for it.
+  @Test func textsOfCallersAreComparedByteByByte() throws {
+    let compared =
+      #/(switch|==|!=|rawValue:|contains\(|insert\().*\.string\(\)|\.string\(\)\)? *[=!]=/#
+    let safe = ["Spelled(", "Spelling.", "(spelled:", "(name:", ".insert(.string("]
+    let files = try SourceTree.swift("Sources/RelayHTTP", "Sources/RelayWire")
+    let found = files.flatMap { file in
+      file.code.enumerated().filter { _, line in
+        line.contains(compared) && !safe.contains(where: line.contains)
+      }.map { "\(file.place($0.offset)): compare with Spelled or Spelling: \($0.element)" }
+    }
+    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+  }
+
   /// A failure that is dropped, and a promise that the compiler cannot check, have their reason
   /// beside them.
   @Test func whatHidesIsExplained() throws {

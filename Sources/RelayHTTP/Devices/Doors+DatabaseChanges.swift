@@ -20,7 +20,7 @@ enum DatabaseChangesNames {
   func refuseOther(in body: JSONCursor) throws(JSONProblem) {
     let other: StaticString = self == .new ? "metaSyncToken" : "syncToken"
     if let stray = body.optional(other), let own = body.optional(token),
-      try stray.string() == own.string()
+      try Spelling.areSame(stray.string(), own.string())
     {
       return
     }
