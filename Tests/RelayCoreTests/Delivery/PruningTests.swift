@@ -67,6 +67,31 @@ import Testing
     #expect(pruning.judged(at: .s(2)).count == 9 && pruning.stop == nil)
   }
 
+  /// A token called dead is not asked again: its word would count for ever.
+  @Test func deadTokensOfAHealthyAppAreForgottenAsOthersAnswer() {
+    var pruning = Pruning()
+    for round in 0..<40 {
+      let now = Instant.s(Double(round) * 60)
+      _ = hear(&pruning, 90, dead: 0, at: now)
+      let serial = UInt64(1_000 + round)
+      _ = pruning.heard(.gone(at: nil, word), of: attempt(serial), about: about(serial), at: now)
+      #expect(pruning.judged(at: now + .seconds(2)).map(\.verdict) == [.gone(at: nil, word)])
+    }
+    #expect(pruning.stop == nil)
+  }
+
+  /// A key that is wrong since this morning, after years of healthy answers.
+  @Test func manyHealthyAnswersOfBeforeDoNotOutweighTheNewest() {
+    var pruning = Pruning()
+    _ = hear(&pruning, 1_000, dead: 0, at: .s(0))
+    for serial in 2_000..<2_020 as Range<UInt64> {
+      #expect(pruning.stop == nil)
+      _ = pruning.heard(
+        .gone(at: nil, word), of: attempt(serial), about: about(serial), at: .s(60))
+    }
+    #expect(pruning.stop?.dead == 20 && pruning.stop?.users == 100)
+  }
+
   @Test func afterTheQuarantineItAsksAgainAndBelievesOnceTheyAreFew() {
     var pruning = Pruning()
     _ = hear(&pruning, 100, dead: 60, at: .s(0))

@@ -247,6 +247,30 @@ import Testing
     #expect(route.circuit == .closed && route.lastError == nil)
   }
 
+  /// Its answer is as old as what was stopped, or another provider's: it let all of them through.
+  @Test(arguments: [false, true])
+  func `a probe that another stop or a new provider overtook opens nothing`(isRenewed: Bool) {
+    var route = route(3)
+    for device in 1...2 {
+      route.offer(lane(device))
+      _ = take(&route, .s(0))
+      route.began(id(device))
+    }
+    _ = route.ended(outage, of: id(1), about: about(1), at: .s(0))
+    route.offer(lane(3))
+    _ = take(&route, .s(30))
+    route.began(id(3))
+    if isRenewed {
+      route.renew(at: .s(31))
+    } else {
+      _ = route.ended(outage, of: id(2), about: about(2), at: .s(31))
+    }
+    let circuit = Route.Circuit.open(until: isRenewed ? .s(31) : .s(61))
+    #expect(route.circuit == circuit)
+    _ = route.ended(.delivered, of: id(3), about: about(3), at: .s(32))
+    #expect(route.circuit == circuit)
+  }
+
   @Test func `a provider that is back is met by a few, then by more with each answer`() {
     var route = route(200)
     for device in 1...200 { route.offer(lane(device)) }
