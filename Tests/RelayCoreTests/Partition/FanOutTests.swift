@@ -107,6 +107,31 @@ import Testing
     #expect(rig.partition.ledger.matched == 5)
   }
 
+  /// P9: what happened in a zone before one took part in it is told to those who did.
+  @Test func aParticipantWhoJoinedAfterTheChangeIsNotReachedByItsLaterSlices() {
+    let guests = users(6, inHomeOf: Sample.owner, true)
+    let zone = ZoneID(name: "Shared", owner: users(1, inHomeOf: Sample.owner, false)[0])
+    var rig = PartitionRig(limits: limits())
+    func join(_ number: Int) {
+      rig.register(UInt64(number), of: guests[number - 1])
+      rig.save("all", .database(recordType: nil), .shared, of: guests[number - 1])
+      let grant = rig.make(.granted(guests[number - 1]), in: zone)
+      rig.hear(.change(grant, at: Sample.position(1)), UInt64(10 * number))
+    }
+    for number in 1...5 { join(number) }
+    rig.hear(.change(rig.make(.record(.created), in: zone), at: Sample.position(2)), 55)
+    var queue = journalled(rig.last)
+    join(6)
+    #expect(queue.count == 1 && rig.partition.ledger.matched == 6, "six grants")
+    while !queue.isEmpty {
+      rig.step(queue.removeFirst())
+      queue += journalled(rig.last)
+    }
+    #expect(rig.partition.ledger.matched == 11, "and five hear of the record")
+    let grant = rig.fold().feed(.database(guests[5], .shared))?.deltas.first?.delta.last
+    #expect(grant?.position == Sample.position(19))
+  }
+
   /// More than a thousand: a crash at every place of the fan-out, and replay goes on from there.
   @Test func aCrashInTheMiddleGoesOnWhereItWas() {
     for crash in 0...3 {

@@ -43,6 +43,22 @@ import Testing
     #expect(moments == [.settled, .settled, .caughtUp, .caughtUp])
   }
 
+  /// P9: its producer had no answer and sends it again, while the first is on its way.
+  @Test func aRepeatOfWhatEndsAnEntitlementIsAnsweredNoSoonerThanItHolds() {
+    var rig = PartitionRig()
+    var answers: [Answer] = []
+    var moments: [Answer.Moment] = []
+    for event in [Change.Event.granted(guest), .record(.created), .revoked(guest), .zone(.deleted)]
+    {
+      let change = rig.make(event)
+      rig.step(.change(change))
+      answers.append(rig.step(.change(change)))
+      if case .answer(_, _, _, let moment)? = rig.last.last { moments.append(moment) }
+    }
+    #expect(answers == [.duplicate, .duplicate, .duplicate, .duplicate])
+    #expect(moments == [.stepped, .stepped, .caughtUp, .caughtUp])
+  }
+
   /// Each user who was granted a zone and revoked stayed for ever, with a row.
   @Test func ofThoseWhoWereRevokedNothingIsKeptButWhereTheLastOneWas() {
     var rig = PartitionRig()
