@@ -74,6 +74,20 @@ import Testing
     #expect(world.journal.count == 21)
   }
 
+  /// P11: the rows of ids are told to go with the ids, whichever way these are forgotten.
+  @Test func whatIsForgottenLeavesTheTablesToo() {
+    var rig = PartitionRig()
+    for _ in 1...3 { rig.change(.record(.updated)) }
+    #expect(rig.fold().forgotten == .zero)
+    rig.step(.forget(through: Ordinal(2)))
+    #expect(rig.fold().forgotten == Ordinal(2))
+    rig.now = rig.now + .hours(24)
+    rig.change(.record(.updated))
+    let cut = rig.fold()
+    #expect(cut.forgotten == Ordinal(3) && cut.remembered.map(\.ordinal) == [Ordinal(5)])
+    #expect(rig.fold().forgotten == .zero, "said once")
+  }
+
   /// After a quiet day the first change popped all that had become too old, in one step.
   @Test func whatIsTooOldGoesInBoundedSteps() {
     var memory = IdMemory()

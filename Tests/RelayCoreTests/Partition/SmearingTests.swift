@@ -171,6 +171,28 @@ import Testing
     }
   }
 
+  /// P11: one for each zone that ever was hot would be kept for ever.
+  @Test func theLinesOfZonesThatWentQuietAreForgotten() {
+    var rig = PartitionRig(policy: Self.policy())
+    let owner = users(1, inHomeOf: Sample.owner, false)[0]
+    let zones = (1...5).map { ZoneID(name: "Team\($0)", owner: owner) }
+    func hear(_ event: Change.Event, _ zone: ZoneID) {
+      let serial = rig.ordinal + 1
+      rig.hear(.change(rig.make(event, in: zone), at: Sample.position(serial)), serial)
+    }
+    for (index, user) in users(3, inHomeOf: Sample.owner, true).enumerated() {
+      rig.register(UInt64(index + 1), of: user)
+      rig.save("db", .database(recordType: nil), .shared, of: user)
+      for zone in zones { hear(.granted(user), zone) }
+    }
+    _ = rig.wakes(for: 5)
+    for zone in zones {
+      hear(.record(.updated), zone)
+      #expect(rig.partition.smears.count == 1)
+      #expect(rig.wakes(for: 10).count == 3)
+    }
+  }
+
   @Test func aProducersCapacityCountsWhereItIsSmaller() {
     for (rate, capacity, seconds) in [(64, 32, 38.0), (64, 640, 19), (nil, 64, 19), (nil, 32, 38)] {
       var rig = Self.rig(20, policy: Self.policy(rate))
