@@ -10,6 +10,16 @@ struct LaneRig {
   var stepped = Ordinal.zero
   var folded = Ordinal.zero
   var attempts: [(at: Instant, isAlert: Bool)] = []
+  /// The fold under way, and the last one that is durable.
+  private(set) var underWay: Kept?
+  private(set) var kept = Kept(lane: LaneRecord(), stepped: .zero, attempts: 0)
+
+  struct Kept {
+    var lane: LaneRecord
+    var stepped: Ordinal
+    /// How many attempts began before it.
+    var attempts: Int
+  }
 
   static let zones = (0..<4).map { ZoneID(name: "Z\($0)", owner: Sample.owner) }
 
@@ -88,11 +98,25 @@ struct LaneRig {
     lane.matched(match, at: now, policy: policy, limits: limits, ledger: &ledger)
   }
 
-  /// A fold, durable at once.
-  mutating func fold() {
-    _ = lane.record()
-    folded = stepped
+  /// A fold copies what there is, one at a time. What comes after it is not in it.
+  mutating func cut() {
+    guard underWay == nil else { return }
+    underWay = Kept(lane: lane.record(), stepped: stepped, attempts: attempts.count)
+  }
+
+  /// The fold under way is durable.
+  mutating func keep() {
+    guard let cut = underWay else { return }
+    (kept, underWay) = (cut, nil)
+    folded = max(folded, cut.stepped)
     lane.folded()
+  }
+
+  /// Everything there is, durable at once.
+  mutating func fold() {
+    keep()
+    cut()
+    keep()
   }
 
   /// Waits for what the lane needs, folding as often as it asks, and begins the attempt.

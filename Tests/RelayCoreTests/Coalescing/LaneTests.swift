@@ -92,6 +92,20 @@ import Testing
     #expect(rig.wake()?.wake == 2)
   }
 
+  /// P5: a slow attempt, and a change with each second of it.
+  @Test func whatMatchesInFlightPutsItsWakeOffNoLongerThanTheWindowsMaximum() {
+    var rig = LaneRig()
+    rig.zone(0)
+    rig.wake()
+    let first = rig.now
+    for _ in 0..<6 {
+      rig.zone(0)
+      rig.advance(1)
+    }
+    rig.delivered()
+    #expect(rig.lane.state == .gathering(opened: first, due: first + rig.policy.windowMax))
+  }
+
   @Test func aPostponedWakeRestsAndKeepsItsNumberUntilItsDeadline() {
     var rig = LaneRig()
     rig.zone(0)
@@ -181,6 +195,35 @@ import Testing
     rig.folded = rig.stepped
     #expect(rig.need == .fold, "a crash costs at most one attempt over the budget (P7)")
     rig.fold()
+    #expect(rig.need == .attempt(isAlert: false))
+  }
+
+  /// P7: the fold that ends knows nothing of what began since its cut.
+  @Test func anAttemptThatBeganAfterTheCutIsNotDurableWithIt() {
+    var rig = LaneRig()
+    rig.zone(0)
+    rig.advance(0.5)
+    rig.fold()
+    rig.cut()
+    rig.wake()
+    rig.keep()
+    rig.postponed(0)
+    #expect(rig.need == .fold)
+    rig.cut()
+    #expect(rig.need == .fold, "recorded, and not durable")
+    rig.keep()
+    #expect(rig.need == .attempt(isAlert: false))
+  }
+
+  /// P6: a crash before the fold is durable would give the same numbers out again.
+  @Test func aWakeNumberIsReservedOnceTheFoldIsDurableAndNotByItsCut() {
+    var rig = LaneRig()
+    rig.zone(0)
+    rig.advance(0.5)
+    rig.folded = rig.stepped
+    rig.cut()
+    #expect(rig.need == .fold)
+    rig.keep()
     #expect(rig.need == .attempt(isAlert: false))
   }
 
