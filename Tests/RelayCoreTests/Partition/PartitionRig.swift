@@ -87,13 +87,22 @@ struct PartitionRig {
           scope: Sample.scope, user: user, database: database, operations: [.save(subscription)])))
   }
 
+  /// A fold copies everything there is. What comes after it is not in it.
+  @discardableResult
+  mutating func cut() -> PartitionCut {
+    let cut = partition.cut()
+    cuts.append(cut)
+    return cut
+  }
+
+  /// The last cut is durable.
+  mutating func keep() { lines += partition.folded(at: now) }
+
   /// Folds everything, durable at once. Returns what the cut brought.
   @discardableResult
   mutating func fold() -> PartitionCut {
-    let cut = partition.cut()
-    lines += partition.folded(at: now)
-    cuts.append(cut)
-    return cut
+    defer { keep() }
+    return cut()
   }
 
   /// Waits for windows and folds until lanes may be woken; begins their attempts.

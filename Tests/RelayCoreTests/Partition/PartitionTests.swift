@@ -103,6 +103,23 @@ import Testing
     #expect(rig.wake().count == 1)
   }
 
+  /// P4: the fold that ends knows nothing of what was stepped since its cut.
+  @Test func aWakeWaitsForTheFoldOfACutThatHasWhatItTells() {
+    var rig = PartitionRig()
+    rig.register(1)
+    rig.save("all", everything)
+    rig.cut()
+    rig.change(.record(.created))
+    rig.now = rig.now + .seconds(3)
+    rig.lines += rig.partition.ready(at: rig.now)
+    rig.keep()
+    #expect(rig.lines.isEmpty)
+    rig.cut()
+    #expect(rig.lines.isEmpty)
+    rig.keep()
+    #expect(rig.lines.count == 1)
+  }
+
   @Test func aRepeatedChangeIsADuplicateAlsoAfterARestart() {
     var rig = PartitionRig()
     #expect(rig.change(.record(.created), fingerprint: 7) == .accepted)
@@ -111,6 +128,20 @@ import Testing
     tables.remembered = rig.fold().remembered
     rig.partition = Partition(tables, limits: Limits(), policy: WakePolicy())
     #expect(rig.change(.record(.created), fingerprint: 7) == .duplicate)
+  }
+
+  /// P12: nothing of it matched in this life.
+  @Test func aRestartCountsWhatItFindsPendingAsRecovered() {
+    var rig = PartitionRig()
+    rig.register(1)
+    rig.save("all", everything)
+    rig.change(.record(.created))
+    var tables = PartitionTables(id: rig.partition.id, cursor: Ordinal(3))
+    tables.devices = rig.fold().devices
+    rig.partition = Partition(tables, limits: Limits(), policy: WakePolicy())
+    var found = Ledger()
+    (found.recovered, found.pending) = (1, 1)
+    #expect(rig.partition.ledger == found)
   }
 
   @Test func anUnsubscriptionWithdrawsWhatPends() {
