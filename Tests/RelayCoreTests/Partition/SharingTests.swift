@@ -268,6 +268,45 @@ import Testing
     #expect(rig.partition.users.find(Sample.owner, in: Sample.scope) == nil)
   }
 
+  /// P11: whatever was the last of it.
+  @Test func aUserWithOneThingIsForgottenWithIt() {
+    let once = Subscription.Rule.query(QueryRule(recordType: "Article", firesOnce: true))
+    func delete(_ rig: inout PartitionRig, _ user: UserID) {
+      rig.step(
+        .modify(
+          SubscriptionsRequest(
+            scope: Sample.scope, user: user, database: .private,
+            operations: [.delete(SubscriptionID("s"))])))
+    }
+    func isForgotten(_ user: UserID = guest, _ act: (inout PartitionRig) -> Void) -> Bool {
+      var rig = PartitionRig(user)
+      act(&rig)
+      return rig.partition.users.find(user, in: Sample.scope) == nil
+    }
+    #expect(isForgotten { delete(&$0, guest) }, "it asked in vain")
+    #expect(
+      isForgotten {
+        $0.save("s", everything, of: guest)
+        delete(&$0, guest)
+      }, "a subscription")
+    #expect(
+      isForgotten {
+        $0.hear(.change($0.make(.granted(guest)), at: Sample.position(1)), 1)
+        $0.hear(.change($0.make(.revoked(guest)), at: Sample.position(2)), 2)
+      }, "a share")
+    #expect(
+      isForgotten(Sample.owner) {
+        $0.save("s", once)
+        $0.change(.record(.created))
+      }, "a subscription that fires once")
+    #expect(
+      isForgotten {
+        $0.save("s", once, .public, of: guest)
+        let change = $0.make(.record(.created), in: .publicDefault, .public)
+        $0.hear(.change(change, at: Sample.position(1)), 1)
+      }, "the same, in the public database")
+  }
+
   /// P9: answered only when it holds for every participant, however many slices a change takes.
   @Test func aZonesEndReachesAllParticipantsAtOnceAndARegrantOutlivesIt() {
     var limits = Limits()
