@@ -7,7 +7,7 @@ import Testing
 @testable import RelayHTTP
 
 /// Texts that are made to be compared slowly: a letter with thousands of marks, in an order that
-/// Unicode's normalisation has to sort. Swift's `==` and hashes normalise, which takes four times as
+/// Unicode has to sort. Swift's `==` and hashes normalise, which takes four times as
 /// long for twice the text: 17 s for 240 KB. Every text of a caller is compared byte by byte, so
 /// that such a text costs what any text of its length costs.
 @Suite struct SlowTextTests {
