@@ -25,18 +25,17 @@ enum Daemon {
     let (logger, dial) = Logs.start(settings.log)
     raiseLimits(settings, logger)
     let clock = SystemClock()
-    let (store, keys, isKeyLost) = try open(settings)
+    let readiness = Readiness(
+      notifier: SystemdNotifier(), parts: 4, line: settings.readyLine, logger: logger)
+    let (store, keys) = try await open(settings, readiness, logger)
     var providers = Providers(
       group: MultiThreadedEventLoopGroup.singleton, clock: clock, logger: logger)
     let senders = try await providers.adopt(settings).started
     let troubles = Troubles()
     troubles.tell(certificatesOf: settings, at: clock.wall(), logger)
-    if isKeyLost { troubles.tell(lostKeyOf: settings.store.directory, logger) }
+    if keys.hasMadeOwn, !store.isNew { troubles.tell(lostKeyOf: settings.store.directory, logger) }
     let shelf = KeyShelf(
       source: AccountServer(), clock: clock, troubles: troubles, logger: logger)
-    let notifier = SystemdNotifier()
-    let readiness = Readiness(
-      notifier: notifier, parts: 4, line: settings.readyLine, logger: logger)
     let http = settings.httpSlice(listen: sockets["api"], keys: shelf)
     let courier = Courier(limits: http.limits, clock: clock)
     let feedback = FeedbackParts(
@@ -77,15 +76,26 @@ enum Daemon {
     logger.info("stopped")
   }
 
+  /// Opens the store, as soon as its disk has room for what SQLite keeps beside an open file. Until
+  /// then no door is open: without a store nothing could be answered behind it.
   private static func open(
-    _ settings: Settings
-  ) throws -> (store: SQLiteStore, keys: KeyRing, isKeyLost: Bool) {
-    let directory = settings.store.directory
-    let isNew = !FileManager.default.fileExists(atPath: "\(directory)/relay.db")
-    let store = try SQLiteStore(settings.storeSlice)
-    let keys = try KeyRing(
-      storeDirectory: directory, listed: settings.server.tokenKeys.map(\.path))
-    return (store, keys, keys.hasMadeOwn && !isNew)
+    _ settings: Settings, _ supervisor: any Supervisor, _ logger: Logger
+  ) async throws -> (SQLiteStore, KeyRing) {
+    var isTold = false
+    while true {
+      do {
+        let store = try SQLiteStore(settings.storeSlice)
+        let keys = try KeyRing(
+          storeDirectory: settings.store.directory, listed: settings.server.tokenKeys.map(\.path))
+        return (store, keys)
+      } catch let error as StoreError {
+        guard error.code == .full else { throw error }
+        if !isTold { logger.error("start waits", metadata: ["error": "\(error)"]) }
+        isTold = true
+        supervisor.waiting("the start waits for its store: \(error.message)")
+      }
+      try await Task.sleep(for: .seconds(1))
+    }
   }
 
   /// A part that fails, as a listener whose port is taken, stops the others as SIGTERM does.

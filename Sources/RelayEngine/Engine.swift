@@ -15,6 +15,7 @@ package final class Engine: Relaying, Sendable {
   private let visibility: Visibility
   private let logger: Logger
   private let refusedAtDoors = Atomic(0)
+  private let isStopping = Atomic(false)
 
   /// What the engine needs of the world beside a store.
   package struct Outside: Sendable {
@@ -87,9 +88,10 @@ package final class Engine: Relaying, Sendable {
   ) async throws {
     let eras = Dictionary(
       uniqueKeysWithValues: PartitionID.all.map { ($0, outside.random()) })
+    guard let leases = try await claim(eras) else { return }
     try await withThrowingTaskGroup(of: Void.self) { group in
       let recovered = try await Recovery(store: store, logger: logger).run(
-        eras: eras, settings: settings)
+        leases, settings: settings)
       let commits = StoreWorker<[JournalEntry], Void>()
       let folds = StoreWorker<FoldJob, FoldResult>()
       let (store, leases, inbox) = (store, recovered.leases, inbox)
@@ -125,8 +127,34 @@ package final class Engine: Relaying, Sendable {
     }
   }
 
+  /// Takes the partitions up, which writes: without room, again and again until there is some. To
+  /// end would make none, and whoever supervises soon gives a daemon up that does not start.
+  ///
+  /// - Returns: nil if it was told to stop meanwhile.
+  private func claim(_ eras: [PartitionID: UInt64]) async throws -> [Lease]? {
+    var told: StoreError?
+    while true {
+      do throws(StoreError) {
+        let leases = try await store.claim(eras: eras)
+        if told != nil { logger.notice("the store can be written again, recovery begins") }
+        inbox.wait(because: nil)
+        return leases
+      } catch {
+        guard error.isPassing else { throw error }
+        let line = "the start waits for its store: \(error.message)"
+        if told != error { logger.error("start waits", metadata: ["error": "\(error)"]) }
+        told = error
+        inbox.wait(because: line)
+        outside.supervisor.waiting(line)
+      }
+      try await Task.sleep(for: .milliseconds(FoldSchedule.retry.milliseconds))
+      if isStopping.load(ordering: .relaxed) { return nil }
+    }
+  }
+
   /// Ends `run` once nothing is under way.
   package func stop() {
+    isStopping.store(true, ordering: .relaxed)
     drain()
     inbox.post(.stop)
   }
@@ -215,7 +243,7 @@ package final class Engine: Relaying, Sendable {
   package func vitals() async -> Vitals {
     let inbox = inbox
     // The loop answers only once it has begun.
-    if inbox.isRecovering { return .recovering }
+    if inbox.isRecovering { return Vitals(notReady: inbox.readiness) }
     var vitals = await withCheckedContinuation {
       (waiter: CheckedContinuation<Vitals, Never>) in
       inbox.post(.vitals { waiter.resume(returning: $0) })

@@ -65,6 +65,8 @@ final class Inbox: Sendable {
     var waiter: CheckedContinuation<Void, Never>?
     var refusal: Unavailable.Cause? = .recovering
     var hasBegun = false
+    /// Why recovery cannot begin; nil: it has, or is about to.
+    var hindrance: String?
     var isClosed = false
   }
 
@@ -136,6 +138,11 @@ final class Inbox: Sendable {
     }
   }
 
+  /// Recovery cannot begin yet, or now it does.
+  ///
+  /// - Parameter reason: a sentence with its remedy; nil: nothing hinders it any more.
+  func wait(because reason: String?) { state.withLock { $0.hindrance = reason } }
+
   /// The loop has not begun: what is posted waits for it.
   var isRecovering: Bool { state.withLock { !$0.hasBegun && !$0.isClosed } }
 
@@ -150,7 +157,7 @@ final class Inbox: Sendable {
   var readiness: Readiness {
     state.withLock { state in
       if state.isClosed { return .stopping }
-      guard state.hasBegun else { return .recovering }
+      guard state.hasBegun else { return state.hindrance.map { .waiting($0) } ?? .recovering }
       return state.refusal == .draining ? .draining : .ready
     }
   }
@@ -214,12 +221,11 @@ extension Inbox.Event {
 }
 
 extension Vitals {
-  /// Before the loop has begun.
-  static var recovering: Vitals { Vitals(notReady: .recovering) }
-  /// After it.
+  /// After the loop has ended.
   static var ended: Vitals { Vitals(notReady: .stopping) }
 
-  private init(notReady readiness: Readiness) {
+  /// Before the loop has begun, and after it.
+  init(notReady readiness: Readiness) {
     self.init()
     reasons = readiness.reasons
   }

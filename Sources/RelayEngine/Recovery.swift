@@ -22,10 +22,8 @@ struct Recovery {
 
   private static let readAtOnce = 4_096
 
-  func run(
-    eras: [PartitionID: UInt64], settings: EngineSettings
-  ) async throws -> Recovered {
-    let leases = try await store.claim(eras: eras)
+  /// - Parameter leases: of the partitions that were taken up.
+  func run(_ leases: [Lease], settings: EngineSettings) async throws -> Recovered {
     var tables: [PartitionTables] = []
     for lease in leases { tables.append(try await store.load(lease)) }
     var relay = Relay(tables, limits: settings.limits, policy: settings.policy)

@@ -16,6 +16,8 @@ package final class SQLiteStore: Store {
   let journal: JournalFile
   private let lock: StoreLock
   let control: Mutex<Control>
+  /// No daemon has ever served from it, however much of it an earlier start had made.
+  package let isNew: Bool
 
   /// What this process knows of itself; the lock makes it the only one that writes.
   struct Control {
@@ -50,6 +52,7 @@ package final class SQLiteStore: Store {
     let relay = relay
     let places = try relay.inspect { try PartitionPlaces($0) }
     journal.folded(to: places.cursors)
+    isNew = places.eras.allSatisfy(\.all.isEmpty)
     let limits = settings.limits
     let nearlyFull = try relay.inspect { try Self.nearlyFull($0, limits) }
     control = Mutex(

@@ -17,6 +17,7 @@ extension StoreError {
         .full,
         "\(file) cannot be written (\(error.text)); nothing was: make room on its disk, "
           + "and it goes on by itself")
+    case .SQLITE_IOERR where error.hasNoRoomBeside: return .unreadable(error, file: file)
     case .SQLITE_BUSY, .SQLITE_LOCKED:
       return StoreError(
         .busy,
@@ -61,8 +62,17 @@ extension StoreError {
     }
     switch error.resultCode {
     case .SQLITE_CORRUPT, .SQLITE_NOTADB: return .damaged(file: file, error.text)
+    case .SQLITE_FULL: return .noRoom(file: file, error.text)
+    case .SQLITE_IOERR where error.hasNoRoomBeside: return .noRoom(file: file, error.text)
     default: return StoreError(.unreadable, "\(file) cannot be read: \(error.text)")
     }
+  }
+
+  private static func noRoom(file: String, _ reason: String) -> StoreError {
+    StoreError(
+      .full,
+      "\(file) cannot be opened without room for what is kept beside it (\(reason)); nothing was "
+        + "written: make room on its disk")
   }
 
   static func damaged(file: String, _ reason: String) -> StoreError {
@@ -78,6 +88,9 @@ extension StoreError {
 }
 
 extension DatabaseError {
+  /// A file in WAL mode needs an index of its log beside it, also to be read.
+  fileprivate var hasNoRoomBeside: Bool { extendedResultCode == .SQLITE_IOERR_SHMSIZE }
+
   /// Code and message, without statements and their arguments: those may hold push tokens.
   var text: String { "SQLite \(extendedResultCode.rawValue): \(message ?? "no message")" }
 }

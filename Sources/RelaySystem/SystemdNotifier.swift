@@ -26,6 +26,16 @@ package final class SystemdNotifier: Supervisor {
     beatEvery = min(.seconds(1), Span(milliseconds: beatGap ?? .max))
   }
 
+  /// The start waits for what may take long. systemd would end it when the unit's time for starting
+  /// is over: say this every few seconds, and it does not.
+  package func waiting(_ line: String) {
+    status(line)
+    send("EXTEND_TIMEOUT_USEC=\(Self.starting.milliseconds * 1_000)")
+  }
+
+  /// As long as the unit grants a start: what comes after the wait is a recovery like any other.
+  private static let starting = Span.seconds(300)
+
   /// Recovery, or a reload, is over: the daemon serves.
   package func ready() { send("READY=1") }
 

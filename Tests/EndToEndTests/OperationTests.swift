@@ -54,6 +54,20 @@ import Testing
     #expect(ended.errors.contains("relay.db"))
   }
 
+  /// A store that no daemon has ever served from is new, however much of it was made.
+  @Test func aFirstStartThatFailedIsNoLostKey() async throws {
+    let (workplace, _) = try await Workplace.withStandin()
+    defer { workplace.remove() }
+    try Data().write(to: workplace.file("store/keys"))
+    let failed = try await Program.run(["serve", "--config", workplace.configPath], in: workplace)
+    #expect(failed.status == 1 && failed.errors.contains("keys/1.key"), "\(failed.errors)")
+    try FileManager.default.removeItem(at: workplace.file("store/keys"))
+    let daemon = try await RunningDaemon.start(in: workplace)
+    let status = try await daemon.status()
+    #expect(status["healthy"].bool == true, "\(status["reasons"])")
+    #expect(await daemon.stop().status == 0)
+  }
+
   /// A backup that was put back without its keys: all clients begin anew, and nothing said why.
   @Test func aLostKeyIsTold() async throws {
     let (workplace, _) = try await Workplace.withStandin()

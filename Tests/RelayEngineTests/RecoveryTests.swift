@@ -71,6 +71,42 @@ import Testing
     }
   }
 
+  /// To give up would make no room, and whatever supervises would soon not start it again.
+  @Test func aStartOnAFullDiskWaitsForRoomAndSaysSo() async throws {
+    let world = World()
+    let full = StoreError(.full, "relay.db has no room")
+    world.store.inject([.refused(full)], into: .claim)
+    let engine = world.engine
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await engine.run() }
+      #expect(try await Self.reasons(of: engine).first?.contains("relay.db has no room") == true)
+      #expect(Unavailable(notReady: engine.readiness).cause == .recovering)
+      while await !engine.vitals().isReady, engine.readiness != .stopping { await Task.yield() }
+      #expect(await engine.vitals().healthy)
+      engine.stop()
+      try await group.waitForAll()
+    }
+  }
+
+  @Test func aStartThatWaitsForRoomIsStopped() async throws {
+    let world = World()
+    let full = StoreError(.full, "relay.db has no room")
+    world.store.inject(Array(repeating: .refused(full), count: 1_000), into: .claim)
+    let engine = world.engine
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await engine.run() }
+      #expect(try await Self.reasons(of: engine).first?.contains("relay.db has no room") == true)
+      engine.stop()
+      try await group.waitForAll()
+    }
+  }
+
+  /// Why it is not ready, once that is more than that it starts.
+  private static func reasons(of engine: Engine) async throws -> [String] {
+    while engine.readiness == .recovering { await Task.yield() }
+    return engine.readiness.reasons
+  }
+
   /// Another part failed: the loop ends without being told to stop.
   @Test func anEngineThatIsCancelledEnds() async throws {
     let world = World()

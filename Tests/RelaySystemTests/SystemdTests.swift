@@ -13,6 +13,7 @@ import Testing
       setenv("WATCHDOG_USEC", "40000000", 1)
       let notifier = SystemdNotifier()
       let supervisor: any Supervisor = notifier
+      supervisor.waiting("no room")
       supervisor.status("reading\nthe journal")
       supervisor.status("reading\nthe journal")
       supervisor.ready()
@@ -22,10 +23,12 @@ import Testing
       supervisor.ready()
       supervisor.stopping(grace: .seconds(302))
       var messages: [String] = []
-      for _ in 1...6 { messages.append(try inbox.next()) }
-      let reload = messages.remove(at: 3)
+      for _ in 1...8 { messages.append(try inbox.next()) }
+      let reload = messages.remove(at: 5)
       try #require(
         messages == [
+          // A start that waits is not ended, however often it is tried again.
+          "STATUS=no room", "EXTEND_TIMEOUT_USEC=300000000",
           "STATUS=reading the journal", "READY=1", "WATCHDOG=1", "READY=1",
           // However little the unit grants: verdicts, and half a minute to close.
           "STOPPING=1\nEXTEND_TIMEOUT_USEC=332000000",

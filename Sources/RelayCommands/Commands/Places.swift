@@ -25,13 +25,14 @@ extension Settings {
 
 extension SettingsReading {
   /// What would keep a daemon from its directories, found before it starts: a parent that is
-  /// missing, and a store whose files do not belong together.
+  /// missing, and a store whose files do not belong together. On a full disk they may not be
+  /// readable now, and the daemon waits for room.
   var placeProblems: [Problem] {
     let sockets = controlSocket.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path }
     var problems = [("store.directory", storeDirectory), ("control.socket", sockets)]
       .compactMap { key, directory in directory.flatMap { Self.missingParent(of: $0, key: key) } }
     if let storeDirectory, let refusal = SQLiteStore.pairRefusal(in: storeDirectory),
-      refusal.code != .unreadable
+      refusal.code != .unreadable, refusal.code != .full
     {
       problems.append(
         Problem(

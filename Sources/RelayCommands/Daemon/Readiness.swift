@@ -20,6 +20,7 @@ final class Readiness: Supervisor {
     self.logger = logger
   }
 
+  func waiting(_ line: String) { notifier.waiting(line) }
   func ready() { partReady() }
 
   func partReady() {

@@ -25,6 +25,10 @@ package protocol FeedbackBell: Sendable {
 
 /// Whoever supervises the daemon. The real one is systemd.
 package protocol Supervisor: Sendable {
+  /// The store has no room yet, and is tried again at least every few seconds, said each time.
+  ///
+  /// - Parameter line: for people.
+  func waiting(_ line: String)
   /// Recovery is over: the daemon serves.
   func ready()
   /// One line for people.
@@ -39,6 +43,8 @@ package protocol Supervisor: Sendable {
 }
 
 extension Supervisor {
+  /// For those that do not mind.
+  package func waiting(_ line: String) {}
   /// For those that do not mind.
   package var beatEvery: Span { .seconds(1) }
 }

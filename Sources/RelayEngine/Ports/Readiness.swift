@@ -12,6 +12,10 @@ package struct Readiness: Hashable, Sendable {
 
   package static let ready = Readiness(reason: nil)
   package static let recovering = Readiness(reason: "recovery is not over yet")
+  /// Recovery cannot begin yet.
+  ///
+  /// - Parameter reason: a sentence with its remedy.
+  package static func waiting(_ reason: String) -> Readiness { Readiness(reason: reason) }
   package static let draining = Readiness(
     reason: "it drains: changes and registrations are refused until it is restarted")
   /// The loop has ended, or could not begin.
@@ -21,6 +25,7 @@ package struct Readiness: Hashable, Sendable {
 extension Unavailable {
   /// Nothing is taken now.
   package init(notReady readiness: Readiness) {
-    self.init(readiness == .recovering ? .recovering : .draining, retryAfterSeconds: 5)
+    let isEnding = readiness == .draining || readiness == .stopping
+    self.init(isEnding ? .draining : .recovering, retryAfterSeconds: 5)
   }
 }

@@ -17,7 +17,7 @@ package final class MemoryStore: Store {
     var refusal: (@Sendable ([JournalEntry]) -> StoreError?)?
   }
 
-  package enum Call: Hashable, Sendable { case load, append, fold }
+  package enum Call: Hashable, Sendable { case claim, load, append, fold }
 
   /// What goes wrong with one call.
   package enum Fault: Hashable, Sendable {
@@ -44,8 +44,8 @@ package final class MemoryStore: Store {
   }
 
   package func claim(eras: [PartitionID: UInt64]) async throws(StoreError) -> [Lease] {
-    state.withLock { state in
-      eras.keys.sorted().map { state.world.lease($0, era: eras[$0] ?? 0) }
+    try write(.claim) { world throws(StoreError) in
+      eras.keys.sorted().map { world.lease($0, era: eras[$0] ?? 0) }
     }
   }
 

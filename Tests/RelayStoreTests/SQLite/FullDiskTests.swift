@@ -94,6 +94,37 @@ import Testing
     #expect(kept.map(\.ordinal) == found.map(\.ordinal))
   }
 
+  /// Without room not even what SQLite needs beside an open file can be made. Room alone helps.
+  @Test(.enabled(if: SmallDisk.path != nil || SmallDisk.canMount, "as above"))
+  func `a start on a real full disk says so, and the next one with room opens`() async throws {
+    guard let disk = SmallDisk.path else {
+      let (status, words) = try await SmallDisk.run(test: "a start on a real full disk")
+      #expect(status == 0, "\(words)")
+      #expect(words.contains("Test run with 1 test "), "\(words)")
+      return
+    }
+    let home = try SQLiteHome { $0.directory = disk + "/store" }
+    var bench = try await Bench(home)
+    for _ in 0..<4 { try await bench.append(bytes: 20_000) }
+    await bench.store.close()
+    try SmallDisk.fill(disk)
+    #expect(refusal { try home.store() }?.code == .full)
+    #expect(SQLiteStore.pairRefusal(in: home.settings.directory)?.code ?? .full == .full)
+    let made = try SQLiteHome { $0.directory = disk + "/made" }
+    for _ in 0..<2 { #expect(refusal { try made.store() }?.code == .full) }
+    try FileManager.default.removeItem(atPath: disk + "/ballast")
+    for home in [home, made] { await (try home.store()).close() }
+  }
+
+  private func refusal(_ body: () throws -> SQLiteStore) -> StoreError? {
+    do {
+      _ = try body()
+      return nil
+    } catch {
+      return error as? StoreError
+    }
+  }
+
   @Test func `only what certainly was not written is called full`() {
     func code(_ result: ResultCode) -> StoreError.Code {
       StoreError.commit(DatabaseError(resultCode: result), file: "journal.db").code
@@ -113,6 +144,13 @@ import Testing
     #expect(before(.SQLITE_TOOBIG) == .tooLarge)
     #expect(before(.SQLITE_CORRUPT) == .corrupt)
     #expect(before(.SQLITE_CONSTRAINT) == .corrupt)
+    func opening(_ result: ResultCode) -> StoreError.Code {
+      StoreError.unreadable(DatabaseError(resultCode: result), file: "journal.db").code
+    }
+    #expect(opening(.SQLITE_FULL) == .full)
+    #expect(opening(.SQLITE_IOERR_SHMSIZE) == .full)
+    #expect(before(.SQLITE_IOERR_SHMSIZE) == .full)
+    #expect(opening(.SQLITE_IOERR_SHMMAP) == .unreadable)
   }
 
   @Test func `after an unknown outcome nothing more is written`() async throws {

@@ -48,6 +48,14 @@ enum SmallDisk {
     return (process.terminationStatus, try String(contentsOf: words, encoding: .utf8))
   }
 
+  /// Writes a file `ballast` until there is no room for one more byte.
+  static func fill(_ disk: String) throws {
+    let ballast = open(disk + "/ballast", O_WRONLY | O_CREAT | O_APPEND, 0o600)
+    defer { close(ballast) }
+    let page = [UInt8](repeating: 7, count: 4_096)
+    while write(ballast, page, page.count) == page.count {}
+  }
+
   private static func child(mountedAt directory: String, _ command: [String]) -> Process {
     let child = Process()
     child.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
