@@ -47,14 +47,16 @@ enum Daemon {
         supervisor: readiness, random: { UInt64.random(in: 1...UInt64.max) }),
       settings: settings.engineSlice, logger: logger)
     let book = await ScopeBook(http.scopes, keys: keys, limits: http.limits)
+    let reads = StoreReads(clock: clock, logger: logger)
     let doors = Doors(
-      relay: engine, reader: store, keys: keys, clock: clock, access: book, courier: courier,
-      settings: http)
+      relay: engine, reader: store, reads: reads, keys: keys, clock: clock, access: book,
+      courier: courier, settings: http)
     let connections = Connections(
       countMax: http.limits.connections, perAddress: http.limits.connectionsPerAddress)
     let desk = ControlDesk(
-      relay: engine, reader: store, keys: keys, clock: clock, access: book, troubles: troubles,
-      process: { OwnProcess.vitals(with: connections) }, feedback: feedback.desk, settings: http)
+      relay: engine, reader: store, reads: reads, keys: keys, clock: clock, access: book,
+      troubles: troubles, process: { OwnProcess.vitals(with: connections) },
+      feedback: feedback.desk, settings: http)
     let control = ControlServer(
       desk: desk, settings: http, clock: clock, logger: logger,
       onListening: { _ in readiness.partReady() })

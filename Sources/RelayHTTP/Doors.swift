@@ -9,6 +9,7 @@ import RelayWire
 package struct Doors: Sendable {
   let relay: any Relaying
   let reader: any FeedReader
+  let reads: StoreReads
   let keys: any TokenKeys & IdentityKeys
   let clock: any ClockReader
   let access: ScopeBook
@@ -23,11 +24,13 @@ package struct Doors: Sendable {
   let courier: Courier
 
   package init(
-    relay: any Relaying, reader: any FeedReader, keys: any TokenKeys & IdentityKeys,
-    clock: any ClockReader, access: ScopeBook, courier: Courier, settings: HTTPSettings
+    relay: any Relaying, reader: any FeedReader, reads: StoreReads,
+    keys: any TokenKeys & IdentityKeys, clock: any ClockReader, access: ScopeBook,
+    courier: Courier, settings: HTTPSettings
   ) {
     self.relay = relay
     self.reader = reader
+    self.reads = reads
     self.keys = keys
     self.clock = clock
     self.access = access

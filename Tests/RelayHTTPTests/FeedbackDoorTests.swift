@@ -13,7 +13,7 @@ import Testing
     _ rig: Rig, _ asked: Asked = Asked(), webhooks: [Vitals.Webhook] = []
   ) async -> ControlDesk {
     ControlDesk(
-      relay: rig.relay, reader: rig.relay, keys: rig.keys, clock: TestClock(),
+      relay: rig.relay, reader: rig.relay, reads: rig.reads, keys: rig.keys, clock: TestClock(),
       access: await ScopeBook([:], keys: rig.keys, limits: HTTPLimits()),
       feedback: ControlDesk.Feedback(
         report: { query throws(StoreError) in

@@ -37,6 +37,8 @@ package struct Vitals: Hashable, Sendable {
     /// Folds that became durable since start, and the feed entries they wrote.
     package var folds: Int64 = 0
     package var feedRows: Int64 = 0
+    /// Reads that failed since start.
+    package var failedReads: Int64 = 0
     package init() {}
   }
 

@@ -30,8 +30,10 @@ extension Doors {
       // One request may look two hundred times: places that are free make it no later.
       if clock.boot() < until {
         value = try await looks.work(for: caller, until: until, reading)
+        if value != nil { reads.worked() }
       }
     } catch {
+      reads.failed(error)
       throw WireError(error)
     }
     guard let value else { throw WireError(Unavailable(.storeSlow, retryAfterSeconds: 5)) }

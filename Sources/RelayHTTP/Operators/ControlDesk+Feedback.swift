@@ -37,6 +37,7 @@ extension ControlDesk {
     do throws(StoreError) {
       (report, head) = try await feedback.report(query)
     } catch {
+      reads.failed(error)
       throw WireError(error)
     }
     guard query.after <= head else {

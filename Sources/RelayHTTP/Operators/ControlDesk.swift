@@ -7,6 +7,7 @@ import RelayWire
 package struct ControlDesk: Sendable {
   let relay: any Relaying
   let reader: any FeedReader
+  let reads: StoreReads
   let keys: any TokenKeys
   let clock: any ClockReader
   let access: ScopeBook
@@ -20,14 +21,15 @@ package struct ControlDesk: Sendable {
   ///   - process: what the daemon takes of its machine, read at each scrape.
   ///   - feedback: what is told to the apps' own servers.
   package init(
-    relay: any Relaying, reader: any FeedReader, keys: any TokenKeys, clock: any ClockReader,
-    access: ScopeBook, troubles: Troubles = Troubles(),
+    relay: any Relaying, reader: any FeedReader, reads: StoreReads, keys: any TokenKeys,
+    clock: any ClockReader, access: ScopeBook, troubles: Troubles = Troubles(),
     process: @escaping @Sendable () -> ProcessVitals = { ProcessVitals() },
     feedback: Feedback = .none,
     settings: HTTPSettings
   ) {
     self.relay = relay
     self.reader = reader
+    self.reads = reads
     self.keys = keys
     self.clock = clock
     self.access = access
@@ -45,7 +47,8 @@ package struct ControlDesk: Sendable {
   /// The engine's, and what is wrong around it.
   func vitals() async -> Vitals {
     var vitals = await relay.vitals()
-    vitals.reasons += troubles.reasons
+    vitals.reasons += reads.reasons + troubles.reasons
+    vitals.store.failedReads = reads.failures
     vitals.webhooks = feedback.webhooks()
     return vitals
   }
@@ -71,6 +74,7 @@ package struct ControlDesk: Sendable {
     do throws(StoreError) {
       return try await reader.devices(client: client)
     } catch {
+      reads.failed(error)
       throw WireError(error)
     }
   }
@@ -92,6 +96,7 @@ package struct ControlDesk: Sendable {
         devices: listed.map { DeviceReport($0, at: now, keys: keys) },
         moreComing: rows.count > listed.count ? true : nil)
     } catch {
+      reads.failed(error)
       throw WireError(error)
     }
   }

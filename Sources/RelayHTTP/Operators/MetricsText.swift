@@ -56,6 +56,9 @@ struct MetricsText {
       Double(vitals.store.journalTail))
     single(
       "store_fold_lag_seconds", .gauge, "Age of the oldest of them.", vitals.store.foldLag)
+    single(
+      "store_reads_failed_total", .counter, "Reads for devices and operators that failed.",
+      Double(vitals.store.failedReads))
     single("folds_total", .counter, "Folds that became durable.", Double(vitals.store.folds))
     single(
       "feed_rows_written_total", .counter, "Feed entries that folds wrote.",

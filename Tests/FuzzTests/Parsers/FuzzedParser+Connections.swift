@@ -1,4 +1,5 @@
 import Hummingbird
+import Logging
 @testable import RelayCore
 @testable import RelayHTTP
 
@@ -16,8 +17,8 @@ extension FuzzedParser {
         guard let book = book(settings, thread) else { return nil }
         let courier = Courier(limits: limits, clock: FuzzClock())
         let doors = Doors(
-          relay: relay, reader: relay, keys: FuzzKeys(), clock: FuzzClock(), access: book,
-          courier: courier, settings: settings)
+          relay: relay, reader: relay, reads: reads, keys: FuzzKeys(), clock: FuzzClock(),
+          access: book, courier: courier, settings: settings)
         return (APIResponder(doors: doors), courier)
       }
       try Defect.unless(
@@ -30,12 +31,17 @@ extension FuzzedParser {
       try hear(bytes, settings.limits) { thread -> (ControlResponder, Courier?)? in
         guard let book = book(settings, thread) else { return nil }
         let desk = ControlDesk(
-          relay: relay, reader: relay, keys: FuzzKeys(), clock: FuzzClock(), access: book,
-          settings: settings)
+          relay: relay, reader: relay, reads: reads, keys: FuzzKeys(), clock: FuzzClock(),
+          access: book, settings: settings)
         return (ControlResponder(desk: desk), nil)
       }
     },
   ]
+
+  private static var reads: StoreReads {
+    StoreReads(
+      clock: FuzzClock(), logger: Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() })
+  }
 
   private static func hear<Responder: HTTPResponder>(
     _ input: [UInt8], _ limits: HTTPLimits, _ open: (OneThread) -> (Responder, Courier?)?

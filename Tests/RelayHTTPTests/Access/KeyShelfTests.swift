@@ -233,7 +233,7 @@ import Testing
     let troubles = Troubles()
     let rig = await Rig(relay: relay)
     let desk = ControlDesk(
-      relay: relay, reader: relay, keys: rig.keys, clock: TestClock(),
+      relay: relay, reader: relay, reads: rig.reads, keys: rig.keys, clock: TestClock(),
       access: await ScopeBook([:], keys: rig.keys, limits: HTTPLimits()), troubles: troubles,
       settings: rig.settings)
     troubles.tell("b", "the second")

@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import JWTKit
+import Logging
 import RelayCore
 import RelayEngine
 import RelayHTTP
@@ -25,6 +26,7 @@ struct Rig {
   let doors: Doors
   let courier: Courier
   let desk: ControlDesk
+  let reads: StoreReads
   let keys: TestKeys
 
   /// Polls are not held.
@@ -54,11 +56,13 @@ struct Rig {
     self.keys = keys
     book = await ScopeBook(settings.scopes, keys: keys, limits: limits)
     courier = Courier(limits: limits, clock: TestClock())
+    reads = StoreReads(
+      clock: clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     doors = Doors(
-      relay: self.relay, reader: self.relay, keys: keys, clock: clock, access: book,
+      relay: self.relay, reader: self.relay, reads: reads, keys: keys, clock: clock, access: book,
       courier: courier, settings: settings)
     desk = ControlDesk(
-      relay: self.relay, reader: self.relay, keys: keys, clock: clock, access: book,
+      relay: self.relay, reader: self.relay, reads: reads, keys: keys, clock: clock, access: book,
       settings: settings)
     responder = APIResponder(doors: doors)
     control = ControlResponder(desk: desk)

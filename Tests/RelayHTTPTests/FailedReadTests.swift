@@ -1,0 +1,101 @@
+import HTTPTypes
+import Logging
+import RelayCore
+import RelayEngine
+import RelayWire
+import Synchronization
+import Testing
+
+@testable import RelayHTTP
+
+/// Devices cannot be answered, and whoever looks after the relay is told.
+@Suite struct FailedReadTests {
+  private static let reading = StoreError(.unreadable, "relay.db cannot be read")
+  private static let damage = StoreError(.corrupt, "relay.db is damaged")
+
+  @Test func `a read that fails makes status unhealthy until one succeeds`() async throws {
+    let rig = await Rig()
+    rig.relay.behave { $0.readFailure = Self.reading }
+    let refused = try await rig.database("changes/database")
+    #expect(refused.status == 503 && refused.headers[.retryAfter] == "5")
+    let reasons = try await Self.reasons(rig)
+    #expect(reasons.count == 1 && reasons[0].contains("relay.db cannot be read"), "\(reasons)")
+    let metrics = try await Rig.ask(rig.desk, "/metrics")
+    #expect(metrics.contains("zonerelay_healthy 0"))
+    #expect(metrics.contains("zonerelay_store_reads_failed_total 1"))
+    rig.relay.behave { $0.readFailure = nil }
+    #expect(try await rig.database("changes/database").status == 200)
+    #expect(try await Self.reasons(rig).isEmpty)
+    #expect(
+      try await Rig.ask(rig.desk, "/metrics").contains("zonerelay_store_reads_failed_total 1"))
+  }
+
+  /// Other pages of the file may be well.
+  @Test func `damage is told for as long as it was met a short while ago`() async throws {
+    let rig = await Rig()
+    rig.relay.behave { $0.readFailure = Self.damage }
+    #expect(try await rig.database("changes/database").status == 500)
+    rig.relay.behave { $0.readFailure = nil }
+    #expect(try await rig.database("changes/database").status == 200)
+    #expect(try await Self.reasons(rig).count == 1)
+  }
+
+  @Test func `what an operator reads counts as well`() async throws {
+    let rig = await Rig()
+    rig.relay.behave { $0.readFailure = Self.reading }
+    #expect(try await rig.send(.get, "/devices", control: true).status == 503)
+    #expect(try await Self.reasons(rig).count == 1)
+  }
+
+  @Test func `one line a minute and code is logged, and damage is forgotten in time`() {
+    let (log, clock) = (Log(), MovedClock())
+    let reads = StoreReads(clock: clock, logger: Logger(label: "test") { _ in log })
+    for _ in 0..<3 { reads.failed(Self.reading) }
+    reads.failed(Self.damage)
+    #expect(log.lines == ["0 since the last line", "0 since the last line"])
+    clock.pass(StoreReads.quiet)
+    for _ in 0..<2 { reads.failed(Self.reading) }
+    #expect(log.lines.dropFirst(2) == ["2 since the last line"])
+    #expect(reads.failures == 6 && reads.reasons.count == 2)
+    reads.worked()
+    #expect(reads.reasons == ["reads of the store fail: relay.db is damaged"])
+    clock.pass(StoreReads.told)
+    #expect(reads.reasons.isEmpty)
+  }
+
+  private static func reasons(_ rig: Rig) async throws -> [String] {
+    try await rig.send(.get, "/status", control: true).json.required("reasons").elements()
+      .map { try $0.string() }
+  }
+}
+
+private final class MovedClock: ClockReader {
+  private let now = Mutex(Instant(milliseconds: 1_000))
+  func pass(_ span: Span) { now.withLock { $0 = $0 + span } }
+  func wall() -> Instant { now.withLock { $0 } }
+  func boot() -> Instant { now.withLock { $0 } }
+}
+
+/// How many failures each line says went before it.
+private final class Log: LogHandler {
+  private let said = Mutex<[String]>([])
+  var lines: [String] { said.withLock { $0 } }
+
+  func log(event: LogEvent) {
+    said.withLock { $0.append(event.metadata?["more"]?.description ?? "") }
+  }
+
+  // One level, no metadata of its own.
+  var logLevel: Logger.Level {
+    get { .warning }
+    set {}
+  }
+  var metadata: Logger.Metadata {
+    get { [:] }
+    set {}
+  }
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { nil }
+    set {}
+  }
+}
