@@ -104,7 +104,9 @@ final class RelayFile: Sendable {
         let result: Result<Value, StoreError>
         do {
           switch state {
-          case .active: result = .success(try self.pool.read(body))
+          case .active:
+            // Around it all: the pool looks into the file before the body does.
+            result = .success(try DiskError.told { try self.pool.read(body) })
           case .cancelled: result = .failure(.closed(file: path))
           }
         } catch {

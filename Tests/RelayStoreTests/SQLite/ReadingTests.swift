@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import RelayEngine
 import Testing
 
@@ -50,6 +51,24 @@ import Testing
     try await held
     await closing
     #expect(await Self.refusal(of: relay) == .closed(file: relay.path))
+  }
+
+  /// SQLite calls both damage.
+  @Test func `a page that the disk does not give is told from a damaged one`() {
+    func code(_ number: Int32) -> StoreError.Code? {
+      do {
+        try DiskError.told {
+          errno = number
+          throw DatabaseError(resultCode: .SQLITE_CORRUPT)
+        }
+        return nil
+      } catch {
+        return StoreError.unreadable(error, file: "relay.db").code
+      }
+    }
+    #expect(code(EIO) == .unreadable)
+    errno = EIO
+    #expect(code(0) == .corrupt)
   }
 
   @Test func `as many read at once as there are readers, and the next when one ends`()
