@@ -51,8 +51,9 @@ package struct StoreBackup {
     do {
       try relay.queue.inDatabase { relay in
         try journal.queue.inDatabase { journal in
-          try takeSnapshots(relay, journal)
+          // Also after a snapshot of one of them that failed: no database may be left within one.
           defer { Self.release([relay, journal]) }
+          try takeSnapshots(relay, journal)
           try copy(relay, "relay.db")
           try copy(journal, "journal.db")
         }
@@ -72,14 +73,23 @@ package struct StoreBackup {
     for _ in 0..<Self.snapshotsMax {
       // A snapshot begins with the first reading in its transaction.
       try relay.beginTransaction(.deferred)
-      let relayPart = try StorePair.Relay(relay)
+      let relayPart = try read("relay.db") { try StorePair.Relay(relay) }
       try journal.beginTransaction(.deferred)
-      let journalPart = try StorePair.Journal(journal)
+      let journalPart = try read("journal.db") { try StorePair.Journal(journal) }
       refusal = StorePair(relay: relayPart, journal: journalPart).refusal(in: source)
       if refusal == nil { return }
       Self.release([relay, journal])
     }
     if let refusal { throw refusal }
+  }
+
+  /// Names the file that cannot be read.
+  private func read<Value>(_ name: String, _ body: () throws -> Value) throws(StoreError) -> Value {
+    do {
+      return try body()
+    } catch {
+      throw .unreadable(error, file: source + "/" + name)
+    }
   }
 
   /// Nothing was written in these transactions.

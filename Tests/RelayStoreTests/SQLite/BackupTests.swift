@@ -103,6 +103,20 @@ import Testing
     #expect(failure(from: home, to: try SQLiteHome())?.code == .corrupt)
   }
 
+  @Test func `a journal that cannot be read has no backup, and is named`() async throws {
+    let home = try SQLiteHome()
+    var bench = try await Bench(home)
+    for index in 0..<60 { try await bench.step(index) }
+    await bench.store.close()
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: home.path("journal.db")))
+    // All but what a file is opened by.
+    for index in 4_096..<bytes.count { bytes[index] = 0xff }
+    try bytes.write(to: URL(fileURLWithPath: home.path("journal.db")))
+    let refused = failure(from: home, to: try SQLiteHome())
+    #expect(refused?.code == .corrupt)
+    #expect(refused?.message.contains(home.path("journal.db") + " is damaged") == true)
+  }
+
   @Test func `a file in the way is not written over`() async throws {
     let (home, target) = (try SQLiteHome(), try SQLiteHome())
     await (try home.store()).close()
