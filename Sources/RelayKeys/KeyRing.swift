@@ -44,6 +44,11 @@ package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
     identity = HMAC<SHA256>(key: SymmetricKey(data: own))
   }
 
+  /// - Throws: what is wrong with a file that is no key.
+  package static func check(file path: String) throws(KeyFailure) {
+    _ = try KeyFile(path: path).read()
+  }
+
   /// A key's name in tokens: the first four bytes of its SHA-256.
   static func id(of key: [UInt8]) -> UInt32 {
     SHA256.hash(data: key).prefix(4).reduce(0) { $0 << 8 | UInt32($1) }

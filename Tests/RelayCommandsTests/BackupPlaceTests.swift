@@ -82,11 +82,29 @@ import Testing
     try files.createDirectory(atPath: world.path("keys"), withIntermediateDirectories: true)
     #expect(throws: Failure.self) { try keys.run() }
     try files.removeItem(atPath: world.path("copy"))
-    try world.write("a key", to: "keys/1.key")
+    try world.write(String(repeating: "ab", count: 32) + "\n", to: "keys/1.key")
     #expect(try keys.run() == 1)
     let copy = try files.attributesOfItem(atPath: world.path("copy/1.key"))
     #expect(copy[.posixPermissions] as? Int == 0o600)
     #expect(
       files.contentsEqual(atPath: world.path("keys/1.key"), andPath: world.path("copy/1.key")))
+  }
+
+  /// The store put back would not start with it.
+  @Test(arguments: [("", "0 characters"), ("a key", "5 characters")])
+  func aFileThatIsNoKeyHasNoBackup(text: String, found: String) throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    try FileManager.default.createDirectory(
+      atPath: world.path("keys"), withIntermediateDirectories: true)
+    try world.write(text, to: "keys/1.key")
+    let keys = KeyCopies(source: world.path("keys"), target: world.path("copy"))
+    #expect {
+      try keys.run()
+    } throws: { error in
+      let failure = Failure(error)
+      return failure.message.contains("\(world.path("keys/1.key")): \(found)")
+        && failure.hint?.contains("64 hexadecimal characters") == true
+    }
   }
 }

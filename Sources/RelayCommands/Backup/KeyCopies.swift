@@ -1,4 +1,5 @@
 import Foundation
+import RelayKeys
 
 /// Copies the store's key files: without them every change token of every client expires.
 struct KeyCopies {
@@ -8,7 +9,8 @@ struct KeyCopies {
   /// Copies each file, readable for its owner only, and reads it back.
   ///
   /// - Returns: how many there are, one at least.
-  /// - Throws: `Failure` naming the file.
+  /// - Throws: `Failure` or `KeyFailure` naming the file, also for one that is no key: the store
+  ///   put back would not start with it.
   func run() throws -> Int {
     let names: [String]
     do {
@@ -21,6 +23,7 @@ struct KeyCopies {
     guard mkdir(target, 0o700) == 0 else { throw failed("make \(target)") }
     var count = 0
     for name in names where name.hasSuffix(".key") {
+      try KeyRing.check(file: "\(source)/\(name)")
       try copy(name)
       count += 1
     }
