@@ -83,13 +83,18 @@ final class RelayFile: Sendable {
   /// has gone, one of the next writes cuts the log.
   private func cutLog(_ database: GRDB.Database) {
     guard isCutDue else { return }
-    // What fails now, because a reader stays or the disk is full, is tried again later.
-    try? database.execute(sql: "PRAGMA busy_timeout = \(settings.logCutWait.milliseconds)")
-    try? database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
-    try? database.execute(sql: "PRAGMA busy_timeout = \(settings.lockTimeout.milliseconds)")
+    emptyLog(database)
     let isCut = !isLogLong
     let next = ContinuousClock.now + .milliseconds(settings.logCutPause.milliseconds)
     nextCut.withLock { $0 = isCut ? nil : next }
+  }
+
+  private func emptyLog(_ database: GRDB.Database) {
+    // What fails now, because a reader stays or the disk is full, is tried again later, or at
+    // the next start: the log loses nothing.
+    try? database.execute(sql: "PRAGMA busy_timeout = \(settings.logCutWait.milliseconds)")
+    try? database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+    try? database.execute(sql: "PRAGMA busy_timeout = \(settings.lockTimeout.milliseconds)")
   }
 
   /// One snapshot, on a thread of the file's own.
@@ -131,6 +136,14 @@ final class RelayFile: Sendable {
     // The threads first: a read that comes to the pool while it closes may be given a reader that
     // is closed already, and trap. It fails only where it was called before: no read runs then.
     try? await readers.shutdownGracefully()
+    // A log that stays would be applied to another file put in this one's place: a `relay.db` that
+    // is restored alone would look like the newest. The last connection to close cannot empty it.
+    await withCheckedContinuation { (emptied: CheckedContinuation<Void, Never>) in
+      pool.asyncWriteWithoutTransaction { database in
+        self.emptyLog(database)
+        emptied.resume()
+      }
+    }
     // What cannot be closed now is closed with the process; nothing durable hangs on it.
     try? pool.close()
   }

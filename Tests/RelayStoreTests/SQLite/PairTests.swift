@@ -75,6 +75,27 @@ import Testing
     #expect(refused?.message.contains("is older than journal.db") == true)
   }
 
+  /// A log that the stop left behind would be applied to the file that is put beside it.
+  @Test func `older tables put over a store that was stopped are refused`() async throws {
+    let home = try SQLiteHome()
+    let bench = try await Bench(home)
+    await bench.store.close()
+    let old = try Data(contentsOf: URL(fileURLWithPath: home.path("relay.db")))
+    var again = try await Bench(home, era: 900)
+    for _ in 0..<3 {
+      try await again.append(bytes: 10)
+      try await again.fold { _ in }
+    }
+    _ = try await again.page(again.privates)
+    await again.store.close()
+    #expect(StoreFile.size(home.path("relay.db-wal")) == 0)
+    #expect(StoreFile.size(home.path("journal.db-wal")) == 0)
+    try old.write(to: URL(fileURLWithPath: home.path("relay.db")))
+    let refused = refusal { try home.store() }
+    #expect(refused?.code == .mixed)
+    #expect(refused?.message.contains("is older than journal.db") == true)
+  }
+
   @Test func `files of two stores are refused`() async throws {
     let (one, other) = (try SQLiteHome(), try SQLiteHome())
     for home in [one, other] { await (try home.store()).close() }
