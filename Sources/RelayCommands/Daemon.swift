@@ -16,17 +16,19 @@ import UnixSignals
 enum Daemon {
   /// Serves until SIGTERM or SIGINT, then drains.
   ///
+  /// - Parameter hangups: SIGHUP, trapped before `settings` were read.
   /// - Throws: `Failure` with its remedy, or what made it impossible to go on.
-  static func run(_ settings: Settings, rereading: @escaping @Sendable () throws -> Settings)
-    async throws
-  {
+  static func run(
+    _ settings: Settings, rereading: @escaping @Sendable () throws -> Settings,
+    hangups: UnixSignalsSequence
+  ) async throws {
     // First of all: it changes the environment, while no other thread reads it.
     let sockets = try ListenSockets.inherited()
     let (logger, dial) = Logs.start(settings.log)
     raiseLimits(settings, logger)
     let clock = SystemClock()
     let readiness = Readiness(
-      notifier: SystemdNotifier(), parts: 4, line: settings.readyLine, logger: logger)
+      notifier: SystemdNotifier(), parts: 3, line: settings.readyLine, logger: logger)
     let (store, keys) = try await open(settings, readiness, logger)
     var providers = Providers(
       group: MultiThreadedEventLoopGroup.singleton, clock: clock, logger: logger)
@@ -67,7 +69,7 @@ enum Daemon {
       started: settings, providers: providers, engine: engine, shelf: shelf,
       webhooks: feedback.webhooks, book: book, courier: courier, dial: dial, clock: clock,
       troubles: troubles, certificate: api.certificate, readiness: readiness, rereading: rereading,
-      logger: logger, onListening: { readiness.partReady() })
+      hangups: hangups, logger: logger)
     let group = ServiceGroup(
       configuration: lifecycle(
         of: [EngineService(engine: engine), feedback.webhooks, shelf, reload, control, api],

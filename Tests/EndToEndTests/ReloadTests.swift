@@ -11,18 +11,6 @@ import Testing
     "data":{"database":"private","zoneID":{"zoneName":"Z","ownerRecordName":"_abc"}}}]
     """#.utf8)
 
-  /// Another container, without a road to any provider.
-  private static func more(_ workplace: Workplace) -> String {
-    """
-
-      - id: \(other)
-        environments:
-          production:
-            users: { sharedSecret: \(workplace.file("user.secret").path) }
-            producers: [ { name: r, bearer: \(workplace.file("producer.key").path) } ]
-    """
-  }
-
   private static func config(_ workplace: Workplace) throws -> String {
     try String(contentsOfFile: workplace.configPath, encoding: .utf8)
   }
@@ -88,7 +76,7 @@ import Testing
     let (workplace, web) = (daemon.workplace, daemon.web)
     let key = workplace.producerKey
     #expect(try await report(web, other, "production", key: key) == 404)
-    try write(good + more(workplace), workplace)
+    try workplace.addContainer(other)
     reload(daemon)
     #expect(
       try await Pause.until { try await report(web, other, "production", key: key) == 202 })
@@ -115,13 +103,36 @@ import Testing
     #expect(try await reasons(daemon) == [])
   }
 
+  /// What an operator asks for while the daemon starts happens when it has started.
+  @Test func aReloadDuringTheStartIsRemembered() async throws {
+    let (workplace, _) = try await Workplace.withStandin()
+    defer { workplace.remove() }
+    let program = try Program(
+      ["serve", "--config", workplace.configPath], in: workplace, name: "serve")
+    // Made when the store is opened: the configuration has been read, and nothing listens yet.
+    let lock = workplace.file("store").appendingPathComponent("lock").path
+    while program.isRunning, !FileManager.default.fileExists(atPath: lock) { await Task.yield() }
+    try workplace.addContainer(Self.other)
+    program.signal(SIGHUP)
+    let web = Web(base: workplace.api)
+    let isTaken = await Pause.until {
+      // Not listening yet is what this waits for.
+      let status = try? await Self.report(
+        web, Self.other, "production", key: workplace.producerKey)
+      return status == 202 || !program.isRunning
+    }
+    #expect(isTaken && program.isRunning, "\(program.errors)")
+    program.signal(SIGTERM)
+    #expect(await program.wait().status == 0)
+  }
+
   /// Its stream would else go on until its address lapses, twelve hours later.
   @Test func aReloadEndsTheStreamsOfAnEnvironmentThatHasGone() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
     let daemon = try await RunningDaemon.start(in: workplace)
     let (web, good) = (daemon.web, try Self.config(workplace))
-    try Self.write(good + Self.more(workplace), workplace)
+    try workplace.addContainer(Self.other)
     Self.reload(daemon)
     let isThere = try await Pause.until {
       try await Self.report(web, Self.other, "production", key: workplace.producerKey) == 202

@@ -1,4 +1,5 @@
 import ArgumentParser
+import UnixSignals
 
 struct ServeCommand: RelayCommand {
   static let configuration = CommandConfiguration(
@@ -21,9 +22,12 @@ struct ServeCommand: RelayCommand {
 
   func perform(_ console: Console) async throws -> ExitStatus {
     let options = options
+    // First of all: untrapped it ends the process, which systemd takes for a clean stop. One that
+    // comes from here on leads to a reload after the start.
+    let hangups = await UnixSignalsSequence(trapping: .sighup)
     let settings = try options.settings()
     try settings.makePlaces()
-    try await Daemon.run(settings, rereading: { try options.settings() })
+    try await Daemon.run(settings, rereading: { try options.settings() }, hangups: hangups)
     return .done
   }
 }

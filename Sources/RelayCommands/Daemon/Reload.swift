@@ -26,15 +26,14 @@ struct Reload: Service {
   let certificate: ShownCertificate?
   let readiness: Readiness
   let rereading: @Sendable () throws -> Settings
+  /// SIGHUP, trapped before the settings were read for the first time: one that came during the
+  /// start is answered now.
+  let hangups: UnixSignalsSequence
   let logger: Logger
-  /// Called when SIGHUP no longer ends the process.
-  let onListening: @Sendable () -> Void
 
   func run() async throws {
     var providers = providers
-    let signals = await UnixSignalsSequence(trapping: .sighup)
-    onListening()
-    for await _ in signals.cancelOnGracefulShutdown() {
+    for await _ in hangups.cancelOnGracefulShutdown() {
       let isTold = readiness.reloading()
       await reload(&providers)
       if isTold { readiness.reloaded() }

@@ -69,6 +69,20 @@ struct Workplace {
     try text.write(toFile: configPath, atomically: true, encoding: .utf8)
   }
 
+  /// One more container, in production and without a road to any provider.
+  func addContainer(_ id: String) throws {
+    let text = try String(contentsOfFile: configPath, encoding: .utf8)
+    let more = """
+
+        - id: \(id)
+          environments:
+            production:
+              users: { sharedSecret: \(file("user.secret").path) }
+              producers: [ { name: r, bearer: \(file("producer.key").path) } ]
+      """
+    try (text + more).write(toFile: configPath, atomically: true, encoding: .utf8)
+  }
+
   /// Changes the configuration that was written: each text, which must stand there, by another.
   func reconfigure(_ changes: (old: String, new: String)...) throws {
     var text = try String(contentsOfFile: configPath, encoding: .utf8)
