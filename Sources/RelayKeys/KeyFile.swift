@@ -2,6 +2,7 @@ import Foundation
 import RelayCore
 
 /// A file that holds one key: 32 random bytes as 64 hexadecimal characters, a final newline or not.
+/// As in every file of a secret, the newline may be that of Windows.
 struct KeyFile {
   static let keyBytes = 32
 
@@ -32,7 +33,8 @@ struct KeyFile {
     guard let text = String(validating: data, as: UTF8.self) else {
       throw failure("\(data.count) bytes that are not text")
     }
-    return text.hasSuffix("\n") ? String(text.dropLast()) : text
+    // A carriage return and a newline are one character.
+    return ["\n", "\r\n", "\r"].contains(text.last) ? String(text.dropLast()) : text
   }
 
   private func failure(_ found: String) -> KeyFailure {

@@ -38,6 +38,17 @@ import Testing
         == "a413b03fa7c84c4459bcc4cc2e41b6b09a9572ffd962bf4a52c62a236eb7ed08")
   }
 
+  /// As an editor on Windows saves it.
+  @Test func `a key's line may end with a carriage return`() throws {
+    let digits = String(repeating: "ab", count: 32)
+    let plain = try KeyRing(
+      storeDirectory: folder.path, listed: [try folder.write("a.key", digits)])
+    for end in ["\r\n", "\n", "\r"] {
+      let listed = [try folder.write("b.key", digits + end)]
+      #expect(try KeyRing(storeDirectory: folder.path, listed: listed).signing == plain.signing)
+    }
+  }
+
   @Test func `identities outlive a rotation of the token keys`() throws {
     let listed = try folder.write("a.key", String(repeating: "12", count: 32))
     let rings = try [
