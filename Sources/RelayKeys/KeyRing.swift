@@ -58,14 +58,32 @@ package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
   private static func own(
     in storeDirectory: String
   ) throws(KeyFailure) -> (bytes: [UInt8], isNew: Bool) {
-    let directory = storeDirectory + "/keys"
+    if let own = try madeOwn(in: storeDirectory) { return (own, false) }
+    let directory = directory(in: storeDirectory)
     let file = KeyFile(path: directory + "/1.key")
-    if access(file.path, F_OK) == 0 { return (try file.read(), false) }
     guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw file.unwritable() }
     var draw = SystemRandomNumberGenerator()
     let bytes = (0..<KeyFile.keyBytes).map { _ in UInt8.random(in: .min ... .max, using: &draw) }
     try file.write(bytes)
     return (bytes, true)
+  }
+
+  /// Nil if there is none yet.
+  private static func madeOwn(in storeDirectory: String) throws(KeyFailure) -> [UInt8]? {
+    let file = KeyFile(path: directory(in: storeDirectory) + "/1.key")
+    return access(file.path, F_OK) == 0 ? try file.read() : nil
+  }
+
+  private static func directory(in storeDirectory: String) -> String { storeDirectory + "/keys" }
+
+  /// Why a daemon could not use the store's own key; nil if it can, or if it will make one.
+  package static func refusal(storeDirectory: String) -> KeyFailure? {
+    do throws(KeyFailure) {
+      _ = try madeOwn(in: storeDirectory)
+      return nil
+    } catch {
+      return error
+    }
   }
 }
 

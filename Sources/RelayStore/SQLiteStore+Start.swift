@@ -22,14 +22,30 @@ extension SQLiteStore {
     }
   }
 
-  /// Why the two files of a directory must not be used together; nil if they may, or if there are
-  /// none. Takes no lock and changes nothing, so it may look while a daemon runs.
-  package static func pairRefusal(in directory: String) -> StoreError? {
+  /// Why a daemon could not use what is in a directory; nil if it can as far as a look tells, or if
+  /// there is nothing yet. Takes no lock and changes nothing, so it may look while a daemon runs.
+  /// What only the daemon's user may read is passed over, and a full disk: the daemon waits for
+  /// room.
+  package static func refusal(in directory: String) -> StoreError? {
+    let names = ["lock", "journal.db", "relay.db"]
+    if let taken = names.map({ "\(directory)/\($0)" }).first(where: isDirectory) {
+      return StoreError(
+        .unreadable, "cannot open \(taken): Is a directory; it must be the daemon's own file")
+    }
     do throws(StoreError) {
+      for file in [StoreFile.journal(in: directory), .relay(in: directory)] {
+        try StoreReading(path: file.path, leavesNothing: true)?.read { try file.checkForm($0) }
+      }
       return try StorePair.read(in: directory, leavesNothing: true).refusal(in: directory)
     } catch {
-      return error
+      return error.code == .unreadable || error.code == .full ? nil : error
     }
+  }
+
+  private static func isDirectory(_ path: String) -> Bool {
+    var isDirectory: ObjCBool = false
+    return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
+      && isDirectory.boolValue
   }
 
   package func claim(

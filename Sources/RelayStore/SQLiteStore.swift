@@ -39,10 +39,8 @@ package final class SQLiteStore: Store {
     self.settings = settings
     try Self.checkDirectory(settings.directory)
     lock = try StoreLock(directory: settings.directory)
-    let journalFile = StoreFile(
-      directory: settings.directory, name: "journal.db", migrations: Schema.journal)
-    let relayFile = StoreFile(
-      directory: settings.directory, name: "relay.db", migrations: Schema.relay)
+    let journalFile = StoreFile.journal(in: settings.directory)
+    let relayFile = StoreFile.relay(in: settings.directory)
     try journalFile.check(settings)
     try relayFile.check(settings)
     let pair = try StorePair.read(in: settings.directory, leavesNothing: false)

@@ -20,6 +20,14 @@ struct StoreFile {
     self.migrations = migrations
   }
 
+  static func journal(in directory: String) -> StoreFile {
+    StoreFile(directory: directory, name: "journal.db", migrations: Schema.journal)
+  }
+
+  static func relay(in directory: String) -> StoreFile {
+    StoreFile(directory: directory, name: "relay.db", migrations: Schema.relay)
+  }
+
   /// Refuses what is not ours, damaged or newer, before anything in it is changed.
   func check(_ settings: StoreSettings) throws(StoreError) {
     let size = try create()
@@ -93,6 +101,14 @@ struct StoreFile {
   private func check(
     _ database: GRDB.Database, size: Int64, _ settings: StoreSettings
   ) throws {
+    try checkForm(database)
+    guard size <= settings.checkedBytesMax else { return }
+    let problem = try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? "no answer"
+    guard problem == "ok" else { throw StoreError.damaged(file: path, problem) }
+  }
+
+  /// Whose file it is, and of which version.
+  func checkForm(_ database: GRDB.Database) throws {
     let tables = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
     let application = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
     let found = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
@@ -108,9 +124,6 @@ struct StoreFile {
         "\(path) was written by a newer zonerelay (form \(found), this one knows \(version)); "
           + "install that version again, or restore a backup made before it")
     }
-    guard size <= settings.checkedBytesMax else { return }
-    let problem = try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? "no answer"
-    guard problem == "ok" else { throw StoreError.damaged(file: path, problem) }
   }
 }
 

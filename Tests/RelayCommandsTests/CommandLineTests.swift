@@ -177,7 +177,7 @@ struct Said: Sendable {
       to: "zonerelay.yaml")
     try FileManager.default.createDirectory(
       atPath: world.path("store/keys"), withIntermediateDirectories: true)
-    try world.write("a key", to: "store/keys/1.key")
+    try world.write(String(repeating: "0f", count: 32), to: "store/keys/1.key")
     func warnings() async -> [Substring] {
       await Said.by("check", "--config", world.path("zonerelay.yaml")).talk.split(separator: "\n")
         .filter { $0.contains("holds a secret") }

@@ -35,6 +35,12 @@ import Testing
       extra: "server: { tls: { certificate: certificate.pem } }", key: "server.tls.key",
       cause: "is missing"),
     Case(
+      extra: "server: { tls: { certificate: certificate.pem, key: other-key } }",
+      key: "server.tls", cause: "for TLS"),
+    Case(
+      extra: "server: { tls: { certificate: hollow.pem, key: notes-apns-key } }",
+      key: "server.tls", cause: "for TLS"),
+    Case(
       extra: "server: { listen: 'h:1' }\ncontrol: { metrics: 'h:1' }", key: "control.metrics",
       cause: "is the address of server.listen"),
     Case(

@@ -1,5 +1,8 @@
 import Foundation
+import NIOCore
 import RelayEngine
+import RelayHTTP
+import RelayKeys
 import RelayStore
 
 extension Settings {
@@ -24,30 +27,75 @@ extension Settings {
 }
 
 extension SettingsReading {
-  /// What would keep a daemon from its directories, found before it starts: a parent that is
-  /// missing, and a store whose files do not belong together. On a full disk they may not be
-  /// readable now, and the daemon waits for room.
+  /// What would keep a daemon from the places it is to use, found before it starts: directories
+  /// that cannot be made, a store whose files it would refuse, addresses that it cannot take.
   var placeProblems: [Problem] {
     let sockets = controlSocket.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path }
-    var problems = [("store.directory", storeDirectory), ("control.socket", sockets)]
-      .compactMap { key, directory in directory.flatMap { Self.missingParent(of: $0, key: key) } }
-    if let storeDirectory, let refusal = SQLiteStore.pairRefusal(in: storeDirectory),
-      refusal.code != .unreadable, refusal.code != .full
-    {
-      problems.append(
-        Problem(
-          key: "store.directory", cause: refusal.message,
-          remedy: "docs/troubleshooting.md explains \(refusal.code)"))
+    let problems = [("store.directory", storeDirectory), ("control.socket", sockets)]
+      .compactMap { key, directory in directory.flatMap { Self.problem(of: $0, key: key) } }
+    return problems + storeProblems + listenProblems
+  }
+
+  private var storeProblems: [Problem] {
+    guard let storeDirectory else { return [] }
+    let store = SQLiteStore.refusal(in: storeDirectory).map { refusal in
+      Problem(
+        key: "store.directory", cause: refusal.message,
+        remedy: "docs/troubleshooting.md explains \(refusal.code)")
     }
-    return problems
+    let key = KeyRing.refusal(storeDirectory: storeDirectory).map { refusal in
+      Problem(
+        key: "store.directory", cause: "\(refusal.path): \(refusal.found)", remedy: refusal.remedy)
+    }
+    return [store, key].compactMap(\.self)
+  }
+
+  private var listenProblems: [Problem] {
+    let socket = controlSocket.flatMap { ControlSocket.refusal(of: $0) }.map { refusal in
+      Problem(key: "control.socket", cause: refusal.description, remedy: refusal.remedy)
+    }
+    return [socket].compactMap(\.self)
+      + listens.sorted { $0.key < $1.key }.compactMap { key, address in
+        Self.problem(of: address, key: key)
+      }
   }
 
   /// The daemon makes the last part of a path only.
-  private static func missingParent(of directory: String, key: String) -> Problem? {
+  private static func problem(of directory: String, key: String) -> Problem? {
     let parent = URL(fileURLWithPath: directory).deletingLastPathComponent().path
-    guard !FileManager.default.fileExists(atPath: parent) else { return nil }
-    return Problem(
-      key: key, cause: "\(directory) cannot be made: \(parent) does not exist",
-      remedy: "make it (mkdir -p \(parent)), or correct the path")
+    switch (isDirectory(directory), isDirectory(parent)) {
+    case (true, _), (nil, true): return nil
+    case (false, _):
+      return Problem(
+        key: key, cause: "\(directory) is no directory", remedy: "name a directory")
+    case (nil, false):
+      return Problem(
+        key: key, cause: "\(directory) cannot be made: \(parent) is no directory",
+        remedy: "name a directory below another one")
+    case (nil, nil):
+      return Problem(
+        key: key, cause: "\(directory) cannot be made: \(parent) does not exist",
+        remedy: "make it (mkdir -p \(parent)), or correct the path")
+    }
+  }
+
+  /// Nil if nothing is there, or nothing that we may look at.
+  private static func isDirectory(_ path: String) -> Bool? {
+    var isDirectory: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
+      return nil
+    }
+    return isDirectory.boolValue
+  }
+
+  private static func problem(of address: ListenAddress, key: String) -> Problem? {
+    do {
+      _ = try SocketAddress.makeAddressResolvingHost(address.host, port: address.port)
+      return nil
+    } catch {
+      return Problem(
+        key: key, cause: "\(address) cannot be resolved",
+        remedy: "write an address of this machine, or a name that it can look up")
+    }
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import RelayCore
+import RelayHTTP
 
 extension Settings {
   /// Reads every key of the file's top level; what is wrong is reported and left at its default.
@@ -29,7 +30,18 @@ extension Settings {
     server.publicURL = section.value("publicURL", .url(schemes: ["https", "http"]))
     server.tokenKeys = section.list("tokenKeys", section.tokenKey) ?? []
     server.tls = section.optionalSection("tls")?.certificateFiles()
+    if let wrong = server.tls.flatMap(misfit) { section.report("tls", wrong) }
     return server
+  }
+
+  /// Why the API could not show these; nil if it can.
+  private static func misfit(_ files: CertificateFiles) -> Wrong? {
+    do throws(ListenError) {
+      _ = try ShownCertificate.Pair(TLSFiles(certificate: files.certificate, key: files.key))
+      return nil
+    } catch {
+      return Wrong(error.description, remedy: error.remedy)
+    }
   }
 
   private static func control(_ section: Section) -> Control {

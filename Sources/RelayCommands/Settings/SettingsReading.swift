@@ -14,6 +14,8 @@ package struct SettingsReading: Sendable {
   package var controlSocket: String?
   /// Where the store is, as well.
   package var storeDirectory: String?
+  /// Where the daemon is to listen, by key, as far as it is known.
+  package var listens: [String: ListenAddress] = [:]
   /// Files with secrets that the settings name, and that could be read.
   package var secretFiles: [String] = []
 }
@@ -60,11 +62,15 @@ extension Settings {
     let settings = Settings(root)
     findings.finish()
     let bad = Set(findings.problems.map(\.key))
+    let listens = [
+      "server.listen": settings.server.listen, "control.metrics": settings.control.metrics,
+    ]
     return SettingsReading(
       settings: findings.problems.isEmpty ? settings : nil, problems: findings.problems,
       effective: findings.effective,
       controlSocket: bad.contains("control.socket") ? nil : settings.control.socket,
       storeDirectory: bad.contains("store.directory") ? nil : settings.store.directory,
+      listens: listens.compactMapValues(\.self).filter { !bad.contains($0.key) },
       secretFiles: findings.secretFiles)
   }
 

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 
 /// The control socket's file: nobody but its owner may ever connect, not for a moment.
-enum ControlSocket {
+package enum ControlSocket {
   /// Binds a socket at `path` with mode 0600. A file left by a daemon that is gone is removed; one
   /// that somebody answers on, or that is no socket, stays.
   ///
@@ -27,12 +27,8 @@ enum ControlSocket {
   private static func removeStale(
     _ path: String, _ address: inout sockaddr_un
   ) throws(ListenError) {
-    // Not `lstat`: in a release build its `stat` belongs to whatever module was loaded first.
-    // Nothing is there, or binding says what is the matter.
-    guard let found = try? FileManager.default.attributesOfItem(atPath: path) else { return }
-    guard found[.type] as? FileAttributeType == .typeSocket else {
-      throw ListenError("\(path) is no socket; choose another path for the control socket")
-    }
+    if let refusal = refusal(of: path) { throw refusal }
+    guard kind(at: path) != nil else { return }
     let fd = open()
     guard fd >= 0 else { throw failure("create", path) }
     defer { close(fd) }
@@ -41,6 +37,19 @@ enum ControlSocket {
     }
     guard errno == ECONNREFUSED || errno == ENOENT else { throw failure("probe", path) }
     unlink(path)
+  }
+
+  /// Why no socket can take this path: something else is there that stays; nil if one can, as far
+  /// as a look tells.
+  package static func refusal(of path: String) -> ListenError? {
+    guard let kind = kind(at: path), kind != .typeSocket else { return nil }
+    return ListenError("\(path) is no socket; choose another path for the control socket")
+  }
+
+  /// Nil if nothing is there, or if binding says what is the matter.
+  private static func kind(at path: String) -> FileAttributeType? {
+    // Not `lstat`: in a release build its `stat` belongs to whatever module was loaded first.
+    (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
   }
 
   private static func open() -> Int32 {

@@ -141,18 +141,28 @@ import Testing
 
   @Test func `a look at a store at rest, and at one in use, leaves nothing behind`() async throws {
     let home = try SQLiteHome()
-    #expect(SQLiteStore.pairRefusal(in: home.settings.directory) == nil)
+    #expect(SQLiteStore.refusal(in: home.settings.directory) == nil)
     var bench = try await Bench(home)
     for _ in 0..<3 {
       try await bench.append(bytes: 10)
       try await bench.fold { _ in }
-      #expect(SQLiteStore.pairRefusal(in: home.settings.directory) == nil)
+      #expect(SQLiteStore.refusal(in: home.settings.directory) == nil)
     }
     await bench.store.close()
     let before = try FileManager.default.contentsOfDirectory(atPath: home.settings.directory)
-    #expect(SQLiteStore.pairRefusal(in: home.settings.directory) == nil)
+    #expect(SQLiteStore.refusal(in: home.settings.directory) == nil)
     let after = try FileManager.default.contentsOfDirectory(atPath: home.settings.directory)
     #expect(after.sorted() == before.sorted())
+  }
+
+  @Test(arguments: ["relay.db", "journal.db"])
+  func `a look finds a file of a newer version`(name: String) async throws {
+    let home = try SQLiteHome()
+    await (try home.store()).close()
+    let queue = try DatabaseQueue(path: home.path(name))
+    try queue.inDatabase { try $0.execute(sql: "PRAGMA user_version = 999") }
+    try queue.close()
+    #expect(SQLiteStore.refusal(in: home.settings.directory)?.code == .newer)
   }
 
   private func refusal(_ body: () throws -> SQLiteStore) -> StoreError? {
