@@ -5,6 +5,7 @@ import Testing
 /// and a database's reader gets a digest in pages, and goes on from there.
 @Suite(.serialized) struct ForcedExpiryTests {
   private static let scope = "\(Workplace.container)/development"
+  private static let other = "iCloud.com.example.other"
 
   /// One user of the daemon.
   private struct Reader {
@@ -35,11 +36,13 @@ import Testing
     ).status
   }
 
+  /// Two containers, so that either of them and either environment can be named.
   private func serving(
     _ body: (RunningDaemon, Workplace) async throws -> Void
   ) async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
+    try workplace.addContainer(Self.other)
     let daemon = try await RunningDaemon.start(in: workplace)
     try await body(daemon, workplace)
     #expect(await daemon.stop().status == 0)
@@ -60,7 +63,7 @@ import Testing
       }
       // The options of a run, and which of the two readers' tokens it expires.
       let cases: [([String], [Bool])] = [
-        (["--container", "iCloud.com.other"], [false, false]),
+        (["--container", Self.other], [false, false]),
         (["--environment", "production"], [false, false]),
         (["--user", "_nobody"], [false, false]),
         (["--container", Workplace.container, "--user", "_abc"], [true, false]),
@@ -79,6 +82,24 @@ import Testing
       }
       let fresh = try await readers[0].zone("One", nil)
       #expect(fresh["records"].array.count == 1)
+    }
+  }
+
+  /// After a restore it must not look as if the tokens had expired.
+  @Test func aNameThatIsNotConfiguredIsRefused() async throws {
+    try await serving { daemon, workplace in
+      let reader = Reader(daemon: daemon, user: "_abc")
+      let token = try #require(try await reader.database([:]).json["syncToken"].string)
+      for options in [
+        ["--container", "iCloud.com.example.note"],
+        ["--container", Self.other, "--environment", "development"],
+      ] {
+        let ended = try await Program.run(
+          ["expire-tokens", "--control", workplace.controlSocket] + options, in: workplace)
+        #expect(ended.status == 1)
+        #expect(ended.errors.contains("\(Self.other) production"), "\(ended.errors)")
+      }
+      #expect(try await reader.database(["syncToken": token]).status == 200)
     }
   }
 

@@ -124,6 +124,8 @@ struct Said: Sendable {
     ([], "zonerelay --help"), (["device"], "zonerelay device --help"),
     (["device", "show"], "zonerelay device show --help"),
     (["expire-tokens", "--environment", "staging"], "zonerelay expire-tokens --help"),
+    (["expire-tokens", "--container", ""], "zonerelay expire-tokens --help"),
+    (["expire-tokens", "--user", ""], "zonerelay expire-tokens --help"),
     (["apns-standin"], "zonerelay apns-standin --help"),
     (["apns-standin", "--listen", "x", "--directory", "d"], "zonerelay apns-standin --help"),
   ]) func wrongUsageIsExplained(_ arguments: [String], _ hint: String) async {

@@ -129,11 +129,28 @@ import Testing
         .expireTokens(
           TokenExpiry(container: Rig.container, environment: .development, user: UserID("_abc")))
       ])
-    for bad in ["[]", "{", #"{"environment":"x"}"#, #"{"user":7}"#, #"{"User":"_abc"}"#] {
+    for bad in [
+      "[]", "{", #"{"environment":"x"}"#, #"{"user":7}"#, #"{"user":""}"#, #"{"User":"_abc"}"#,
+    ] {
       #expect(try await rig.send(.post, "/expire-tokens", bad, control: true).status == 400)
     }
     rig.relay.behave { $0.refusal = Unavailable(.draining, retryAfterSeconds: 1) }
     #expect(try await rig.send(.post, "/expire-tokens", control: true).status == 503)
+  }
+
+  /// It would expire nothing, and after a restore that must not look like success.
+  @Test(arguments: [
+    #"{"container":"iCloud.com.example.note"}"#, #"{"environment":"production"}"#,
+    #"{"container":"\#(Rig.container)","environment":"production"}"#, #"{"container":""}"#,
+  ])
+  func `a name that is not configured is refused, and those that are told`(body: String)
+    async throws
+  {
+    let rig = await Rig()
+    let answer = try await rig.send(.post, "/expire-tokens", body, control: true)
+    #expect(answer.status == 404)
+    #expect(answer.text.contains("\(Rig.container) development"))
+    #expect(rig.relay.seen.facts.isEmpty)
   }
 
   @Test func `draining begins`() async throws {

@@ -15,6 +15,8 @@ struct ExpireTokensCommand: RelayCommand {
           --environment development
         zonerelay expire-tokens --container iCloud.com.example.notes \\
           --environment production --user _abc
+
+      Exits 1, and expires nothing, if the container or environment is not configured.
       """)
 
   @Option(help: ArgumentHelp("Only this container.", valueName: "id"))
@@ -29,6 +31,10 @@ struct ExpireTokensCommand: RelayCommand {
   @OptionGroup var options: ConfigurationOptions
 
   func validate() throws {
+    // As of a variable that is not set.
+    for (option, value) in [("--container", container), ("--user", user)] where value == "" {
+      throw ValidationError("\(option) is empty; leave it out to mean all")
+    }
     if let environment, !["development", "production"].contains(environment) {
       throw ValidationError("--environment is development or production, not \(environment)")
     }

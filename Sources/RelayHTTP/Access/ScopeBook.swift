@@ -21,6 +21,9 @@ package final class ScopeBook: Sendable {
     gates.withLock { $0 = fresh }
   }
 
+  /// Those that are configured, in order.
+  var scopes: [Scope] { gates.withLock { $0.keys.sorted() } }
+
   func gate(to scope: Scope) -> ScopeGate? { gates.withLock { $0[scope] } }
 
   /// A web origin that is listed in a scope. Where there is no such scope, one that is listed in

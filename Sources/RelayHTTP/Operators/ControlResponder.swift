@@ -112,12 +112,34 @@ package struct ControlResponder: HTTPResponder {
       }
       expiry.environment = environment
     }
+    if let named = body.optional("user"), try named.string().isEmpty {
+      throw named.problem("must not be empty")
+    }
+    try requireConfigured(expiry)
     do throws(Unavailable) {
       _ = try await desk.relay.submit([.expireTokens(expiry)])
     } catch {
       throw WireError(error)
     }
     return .emptyObject
+  }
+
+  /// A name that is not configured would expire nothing, and after a restore that must not look as
+  /// if the tokens had expired.
+  private func requireConfigured(_ expiry: TokenExpiry) throws(WireError) {
+    guard expiry.container != nil || expiry.environment != nil else { return }
+    let scopes = desk.access.scopes
+    let isThere = scopes.contains { scope in
+      expiry.container ?? scope.container == scope.container
+        && expiry.environment ?? scope.environment == scope.environment
+    }
+    guard !isThere else { return }
+    let names = [expiry.container, expiry.environment?.name].compactMap(\.self)
+    let known = scopes.map { "\($0.container) \($0.environment.name)" }
+    throw WireError(
+      .notFound,
+      "'\(names.joined(separator: " "))' is not configured; "
+        + "these are: \(known.joined(separator: ", "))")
   }
 
   private func require(
