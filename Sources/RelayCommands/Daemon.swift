@@ -28,7 +28,7 @@ enum Daemon {
     raiseLimits(settings, logger)
     let clock = SystemClock()
     let readiness = Readiness(
-      notifier: SystemdNotifier(), parts: 3, line: settings.readyLine, logger: logger)
+      notifier: SystemdNotifier(), parts: settings.parts, line: settings.readyLine, logger: logger)
     let (store, keys) = try await open(settings, readiness, logger)
     var providers = Providers(
       group: MultiThreadedEventLoopGroup.singleton, clock: clock, logger: logger)
@@ -61,7 +61,8 @@ enum Daemon {
       feedback: feedback.desk, settings: http)
     let control = ControlServer(
       desk: desk, settings: http, clock: clock, logger: logger,
-      onListening: { _ in readiness.partReady() })
+      onListening: { _ in readiness.partReady() },
+      onMetricsListening: { _ in readiness.partReady() })
     let api = try APIServer(
       doors: doors, settings: http, clock: clock, connections: connections, logger: logger,
       onListening: { _ in readiness.partReady() })

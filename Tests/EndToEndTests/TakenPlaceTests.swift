@@ -4,8 +4,12 @@ import Testing
 /// A place to listen that somebody else has: the daemon ends with the reason, and soon.
 @Suite(.serialized) struct TakenPlaceTests {
   private static func expectRefusal(_ place: String, in workplace: Workplace) async throws {
+    let mailbox = try Mailbox(workplace.file("notify").path)
     let program = try Program(
-      ["serve", "--config", workplace.configPath], in: workplace, name: "refused")
+      [
+        "NOTIFY_SOCKET=\(workplace.file("notify").path)", Program.binary.path, "serve",
+        "--config", workplace.configPath,
+      ], in: workplace, name: "refused", program: URL(fileURLWithPath: "/usr/bin/env"))
     let ended = await program.wait(seconds: 20)
     #expect(ended.status == 1, "\(ended.errors)")
     let words = ended.errors.split(separator: "\n").filter { $0.hasPrefix("zonerelay: ") }
@@ -13,6 +17,7 @@ import Testing
     #expect(words.first?.hasPrefix("zonerelay: error: ") == true)
     #expect(words.first?.contains(place) == true, "\(words)")
     #expect(words.last?.hasPrefix("zonerelay: hint: ") == true)
+    #expect(!mailbox.letters.contains("READY=1"), "systemd must not hear that it serves")
   }
 
   /// What was acknowledged outlives the start that failed.

@@ -100,6 +100,10 @@ extension Settings {
       })
   }
 
+  /// What must be ready before the daemon is: the engine, the API, the control socket and, if it is
+  /// configured, the metrics listener.
+  var parts: Int { control.metrics == nil ? 3 : 4 }
+
   var readyLine: String {
     let containers = Set(apps.map(\.scope.container)).count
     return

@@ -30,6 +30,13 @@ struct Mailbox: ~Copyable {
     }
   }
 
+  /// Those that are there now; they are forgotten.
+  var letters: [String] {
+    var letters: [String] = []
+    while let letter = Self.next(descriptor) { letters.append(letter) }
+    return letters
+  }
+
   private static func next(_ descriptor: Int32) -> String? {
     var bytes = [UInt8](repeating: 0, count: 4_096)
     let count = recv(descriptor, &bytes, bytes.count, 0)
