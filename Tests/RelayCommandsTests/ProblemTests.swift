@@ -302,6 +302,15 @@ import Testing
     #expect(reading.problems[3].cause.hasPrefix("ZONERELAY_STORE_ENGINE:"))
   }
 
+  /// One that is bad does not make the other look unknown.
+  @Test func aBadCertificateLeavesItsKeyAlone() throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    let yaml = "server: { tls: { certificate: words, key: notes-apns-key } }"
+    let reading = world.read(SettingsWorld.yaml(extra: yaml))
+    #expect(reading.problems.map(\.key) == ["server.tls.certificate"])
+  }
+
   /// The variable of systemd is expanded in paths, and missed when it is not there.
   @Test func credentialsDirectoryIsExpanded() throws {
     let world = try SettingsWorld()

@@ -94,9 +94,10 @@ extension Section {
 
   /// A certificate with its chain, and its key. Both or neither.
   func certificateFiles() -> Settings.CertificateFiles? {
-    guard let certificate = required("certificate", pem("CERTIFICATE")),
-      let key = required("key", pem("PRIVATE KEY"))
-    else { return nil }
+    // Both are asked for before either is looked at: a key that is not asked for counts as unknown.
+    let certificate = required("certificate", pem("CERTIFICATE"))
+    let key = required("key", pem("PRIVATE KEY"))
+    guard let certificate, let key else { return nil }
     return .init(certificate: certificate, key: key)
   }
 }
