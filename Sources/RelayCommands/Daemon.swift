@@ -23,7 +23,7 @@ enum Daemon {
     hangups: UnixSignalsSequence
   ) async throws {
     // First of all: it changes the environment, while no other thread reads it.
-    let sockets = try ListenSockets.inherited()
+    let sockets = try ListenSockets.inherited().only("api")
     let (logger, dial) = Logs.start(settings.log)
     raiseLimits(settings, logger)
     let clock = SystemClock()
@@ -38,7 +38,7 @@ enum Daemon {
     if keys.hasMadeOwn, !store.isNew { troubles.tell(lostKeyOf: settings.store.directory, logger) }
     let shelf = KeyShelf(
       source: AccountServer(), clock: clock, troubles: troubles, logger: logger)
-    let http = settings.httpSlice(listen: sockets["api"], keys: shelf)
+    let http = settings.httpSlice(listen: sockets, keys: shelf)
     let courier = Courier(limits: http.limits, clock: clock)
     let feedback = FeedbackParts(
       settings, store: store, keys: keys, clock: clock, troubles: troubles, logger: logger)

@@ -34,6 +34,18 @@ package struct ListenSockets: Equatable, Sendable {
     return ListenSockets(descriptors: descriptors)
   }
 
+  /// Those of one name, if there are no others: a socket that is handed over and not served keeps
+  /// whoever connects to it waiting for ever.
+  ///
+  /// - Throws: ``SystemError`` if there is one of another name.
+  package func only(_ name: String) throws(SystemError) -> [Int32] {
+    guard let other = descriptors.keys.filter({ $0 != name }).min() else { return self[name] }
+    throw SystemError(
+      code: .listenSockets,
+      message: "systemd hands over a socket named \(other), which nothing here serves",
+      remedy: "write FileDescriptorName=\(name) into its socket unit, or disable that unit")
+  }
+
   /// Those of one name; none if systemd handed over none.
   package subscript(name: String) -> [Int32] { descriptors[name] ?? [] }
 }

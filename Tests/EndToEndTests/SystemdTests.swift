@@ -25,4 +25,26 @@ import Testing
     }
     #expect(ended.status == 0, "\(text)")
   }
+
+  /// Connections to a socket that is not served would wait for ever.
+  @Test(arguments: ["web", "api:metrics"])
+  func aSocketOfAnotherNameIsRefused(_ names: String) async throws {
+    let (workplace, _) = try await Workplace.withStandin()
+    defer { workplace.remove() }
+    let other = names.split(separator: ":").last ?? ""
+    let start = """
+      exec 3</dev/null 4</dev/null
+      LISTEN_PID=$$ LISTEN_FDS=$2 LISTEN_FDNAMES=$3 exec "$0" serve --config "$1"
+      """
+    let program = try Program(
+      [
+        "-c", start, Program.binary.path, workplace.configPath,
+        "\(names.split(separator: ":").count)", names,
+      ], in: workplace, name: "named", program: URL(fileURLWithPath: "/bin/sh"))
+    let ended = await program.wait(seconds: 20)
+    #expect(ended.status == 1)
+    #expect(ended.errors.contains("zonerelay: error: "), "\(ended.errors)")
+    #expect(ended.errors.contains("a socket named \(other)"), "\(ended.errors)")
+    #expect(ended.errors.contains("FileDescriptorName=api"), "\(ended.errors)")
+  }
 }
