@@ -139,6 +139,17 @@ struct Said: Sendable {
     #expect(talk.contains(hint))
   }
 
+  /// Stand-ins take anything for good, so they are for this machine alone.
+  @Test(arguments: ["apns-standin", "fcm-standin", "webpush-standin"], ["0.0.0.0:0", "[::]:0"])
+  func aStandinListensOnLoopbackOnly(_ command: String, _ address: String) async throws {
+    let world = try SettingsWorld()
+    defer { world.remove() }
+    // A file where the directory should be: even a stand-in that takes the address ends.
+    let said = await Said.by(command, "--listen", address, "--directory", world.path("words"))
+    #expect(said.status == .usage)
+    #expect(said.talk.contains("--listen is no loopback address: \(address)"), "\(said.talk)")
+  }
+
   /// `check` answers the settings in force, secrets masked.
   @Test func checkPrintsWhatIsInForce() async throws {
     let world = try SettingsWorld()

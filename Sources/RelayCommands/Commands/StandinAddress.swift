@@ -6,8 +6,12 @@ import UnixSignals
 /// What the stand-ins' commands have in common: an address, and an end that is no failure.
 enum StandinAddress {
   static func check(_ text: String) throws {
-    guard ListenAddress(text: text) != nil else {
+    guard let address = ListenAddress(text: text) else {
       throw ValidationError("--listen is no address: \(text); write host:port")
+    }
+    // It takes anything for good: nothing that other machines should reach.
+    guard address.isLoopback else {
+      throw ValidationError("--listen is no loopback address: \(text); write 127.0.0.1:port")
     }
   }
 

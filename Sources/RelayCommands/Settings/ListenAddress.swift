@@ -1,3 +1,5 @@
+import Glibc
+
 /// A host and a port, as `127.0.0.1:8460`, `[::1]:8460` or `localhost:8460`.
 package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
   package var host: String
@@ -25,6 +27,13 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     }
     guard !host.isEmpty, !host.contains(where: { $0.isWhitespace || $0 == "/" }) else { return nil }
     self.init(host: String(host), port: port)
+  }
+
+  /// Only this machine reaches it.
+  var isLoopback: Bool {
+    var bytes = in_addr()
+    if inet_pton(AF_INET, host, &bytes) == 1 { return host.hasPrefix("127.") }
+    return host == "localhost" || host == "::1"
   }
 
   package var description: String {
