@@ -55,6 +55,14 @@ import Testing
     try await Self.expectRefusal(place, in: workplace)
   }
 
+  @Test func theProviderTokensDirectory() async throws {
+    let (workplace, _) = try await Workplace.withStandin()
+    defer { workplace.remove() }
+    let tokens = workplace.file("store").appendingPathComponent("provider-tokens")
+    try Data("a file".utf8).write(to: tokens)
+    try await Self.expectRefusal("\(tokens.path) is no directory", in: workplace)
+  }
+
   @Test func theControlSocketsPath() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }

@@ -26,6 +26,9 @@ import Testing
       extra: store, made: ["store/keys/1.key"], key: "store.directory",
       cause: "store/keys/1.key: 4 characters"),
     Case(
+      extra: store, made: ["store/provider-tokens"], key: "store.directory",
+      cause: "store/provider-tokens is no directory"),
+    Case(
       extra: "store: { directory: words/store }", key: "store.directory",
       cause: "words is no directory"),
     Case(

@@ -126,6 +126,7 @@ struct Said: Sendable {
     (["expire-tokens", "--environment", "staging"], "zonerelay expire-tokens --help"),
     (["expire-tokens", "--container", ""], "zonerelay expire-tokens --help"),
     (["expire-tokens", "--user", ""], "zonerelay expire-tokens --help"),
+    (["serve", "--config", ""], "zonerelay serve --help"),
     (["apns-standin"], "zonerelay apns-standin --help"),
     (["apns-standin", "--listen", "x", "--directory", "d"], "zonerelay apns-standin --help"),
   ]) func wrongUsageIsExplained(_ arguments: [String], _ hint: String) async {

@@ -332,5 +332,7 @@ import Testing
     #expect(gone.problems.map(\.key) == [world.path("gone.yaml")])
     let directory = Settings.read(file: world.directory.path)
     #expect(directory.problems.first?.cause.contains("is not a file") == true)
+    let short = Settings.read(file: "file")
+    #expect(short.problems.map(\.cause) == ["cannot be read: No such file or directory"])
   }
 }

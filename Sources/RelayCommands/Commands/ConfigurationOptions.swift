@@ -14,6 +14,12 @@ struct ConfigurationOptions: ParsableArguments, Sendable {
       valueName: "socket"))
   var control: String?
 
+  func validate() throws {
+    // As of a variable that is not set.
+    guard config.isEmpty else { return }
+    throw ValidationError("--config is empty; write the path of a file")
+  }
+
   var overrides: Overrides {
     let flags = control.map { ["control.socket": (flag: "--control", text: absolute($0))] }
     return Overrides(environment: ProcessInfo.processInfo.environment, flags: flags ?? [:])

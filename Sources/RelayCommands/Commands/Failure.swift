@@ -6,7 +6,7 @@ import RelayStandin
 import RelaySystem
 
 /// Why a command could not do its work, for a person: what happened and what to do about it.
-package struct Failure: Error, Hashable, Sendable {
+package struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
   package var status: ExitStatus
   package var message: String
   package var hint: String?
@@ -16,6 +16,8 @@ package struct Failure: Error, Hashable, Sendable {
     self.message = message
     self.hint = hint
   }
+
+  package var description: String { hint.map { "\(message); \($0)" } ?? message }
 
   /// Any error that reached the end of a command.
   init(_ error: any Error) {

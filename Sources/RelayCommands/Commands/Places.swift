@@ -17,12 +17,39 @@ extension Settings {
     try Self.make(sockets, mode: 0o755, key: "control.socket")
   }
 
+  /// Makes the directory where provider tokens outlive a restart, once the store is ours.
+  ///
+  /// - Throws: as `makePlaces`.
+  func makeProviderTokens() throws -> String {
+    let directory = Self.providerTokens(in: store.directory)
+    try Self.make(directory, mode: 0o700, key: "store.directory")
+    return directory
+  }
+
+  fileprivate static func providerTokens(in store: String) -> String { "\(store)/provider-tokens" }
+
   private static func make(_ directory: String, mode: mode_t, key: String) throws {
-    guard mkdir(directory, mode) != 0, errno != EEXIST else { return }
-    let reason = String(cString: strerror(errno))
+    guard mkdir(directory, mode) != 0 else { return }
+    let code = errno
+    guard code != EEXIST else {
+      guard isDirectory(directory) == false else { return }
+      throw Failure(
+        .failed, "\(key): \(directory) is no directory",
+        hint: "move it away, or correct the path")
+    }
+    let reason = String(cString: strerror(code))
     throw Failure(
       .failed, "\(key): the directory \(directory) cannot be made: \(reason)",
       hint: "make it, owned by the user that the daemon runs as, or correct the path")
+  }
+
+  /// Nil if nothing is there, or nothing that we may look at.
+  fileprivate static func isDirectory(_ path: String) -> Bool? {
+    var isDirectory: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
+      return nil
+    }
+    return isDirectory.boolValue
   }
 }
 
@@ -38,6 +65,8 @@ extension SettingsReading {
 
   private var storeProblems: [Problem] {
     guard let storeDirectory else { return [] }
+    let tokens = Self.obstacle(
+      at: Settings.providerTokens(in: storeDirectory), key: "store.directory")
     let store = SQLiteStore.refusal(in: storeDirectory).map { refusal in
       Problem(
         key: "store.directory", cause: refusal.message,
@@ -47,7 +76,7 @@ extension SettingsReading {
       Problem(
         key: "store.directory", cause: "\(refusal.path): \(refusal.found)", remedy: refusal.remedy)
     }
-    return [store, key].compactMap(\.self)
+    return [tokens, store, key].compactMap(\.self)
   }
 
   private var listenProblems: [Problem] {
@@ -63,11 +92,9 @@ extension SettingsReading {
   /// The daemon makes the last part of a path only.
   private static func problem(of directory: String, key: String) -> Problem? {
     let parent = URL(fileURLWithPath: directory).deletingLastPathComponent().path
-    switch (isDirectory(directory), isDirectory(parent)) {
+    switch (Settings.isDirectory(directory), Settings.isDirectory(parent)) {
     case (true, _), (nil, true): return nil
-    case (false, _):
-      return Problem(
-        key: key, cause: "\(directory) is no directory", remedy: "name a directory")
+    case (false, _): return obstacle(at: directory, key: key)
     case (nil, false):
       return Problem(
         key: key, cause: "\(directory) cannot be made: \(parent) is no directory",
@@ -79,13 +106,12 @@ extension SettingsReading {
     }
   }
 
-  /// Nil if nothing is there, or nothing that we may look at.
-  private static func isDirectory(_ path: String) -> Bool? {
-    var isDirectory: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
-      return nil
-    }
-    return isDirectory.boolValue
+  /// Nil if a directory is there, or nothing.
+  private static func obstacle(at directory: String, key: String) -> Problem? {
+    guard Settings.isDirectory(directory) == false else { return nil }
+    return Problem(
+      key: key, cause: "\(directory) is no directory",
+      remedy: "move it away, or correct the path")
   }
 
   private static func problem(of address: ListenAddress, key: String) -> Problem? {

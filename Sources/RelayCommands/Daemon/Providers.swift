@@ -1,4 +1,3 @@
-import Foundation
 import Logging
 import NIOCore
 import RelayCore
@@ -36,9 +35,7 @@ struct Providers {
   ///
   /// - Throws: what makes a sender impossible; then nothing has changed.
   mutating func adopt(_ settings: Settings) async throws -> Turnover {
-    let directory = "\(settings.store.directory)/provider-tokens"
-    try FileManager.default.createDirectory(
-      atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let directory = try settings.makeProviderTokens()
     let limits = EngineLimits(
       attemptTimeout: settings.attemptTimeout, probe: settings.wake.probe)
     var next = Generation(before: kept)

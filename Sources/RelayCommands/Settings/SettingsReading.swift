@@ -32,7 +32,7 @@ extension Settings {
       bytes = try FileBytes.read(file)
     } catch {
       // The key is the path: it need not be said twice.
-      let cause = error.cause.replacing("\(file) ", with: "")
+      let cause = String(error.cause.trimmingPrefix("\(file) "))
       return SettingsReading(key: file, Wrong(cause, remedy: error.remedy))
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {
