@@ -75,6 +75,47 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
+  /// The restore of docs/operations.md, with the provider tokens of the store that is replaced and
+  /// without them: then a new one is signed, which Apple refuses within 20 minutes of the last.
+  @Test(arguments: [true, false])
+  func aRestoreGoesOnWithTheProviderTokens(_ areCopied: Bool) async throws {
+    let (workplace, standin) = try await Workplace.withStandin(window: "0s")
+    defer { workplace.remove() }
+    var daemon = try await RunningDaemon.start(in: workplace)
+    let token = String(repeating: "ab", count: 32)
+    let phone = Phone(daemon.web, user: "_abc", in: workplace, pushToken: token)
+    try await phone.register()
+    try await phone.subscribe(toZone: "Z")
+    var producer = Producer(daemon.web, key: workplace.producerKey)
+    var event = producer.event("created", record: "A", zone: "Z", user: "_abc")
+    #expect(try await producer.post([event]).status == 202)
+    #expect(try await Pause.until { try standin.pushes(to: token).count == 1 })
+    #expect(await (try Self.backup(workplace, to: "backup")).wait().status == 0)
+    #expect(await daemon.stop().status == 0)
+
+    let (files, store) = (FileManager.default, workplace.file("store"))
+    try files.moveItem(at: store, to: workplace.file("store.old"))
+    try files.createDirectory(at: store, withIntermediateDirectories: false)
+    try await Self.restore("backup", in: workplace)
+    if areCopied {
+      try files.copyItem(
+        at: workplace.file("store.old/provider-tokens"),
+        to: store.appendingPathComponent("provider-tokens"))
+    }
+    daemon = try await RunningDaemon.start(in: workplace)
+    event = producer.event("created", record: "B", zone: "Z", user: "_abc")
+    #expect(try await producer.post([event]).status == 202)
+    #expect(try await Pause.until { try standin.pushes(to: token).count > 1 })
+    let name = "provider-tokens/TEAM123456-ABCDE12345.token"
+    let (old, new) = (workplace.file("store.old/\(name)"), workplace.file("store/\(name)"))
+    let isSame = try Data(contentsOf: old) == Data(contentsOf: new)
+    #expect(isSame == areCopied, "another token was signed, or none")
+    if areCopied {
+      #expect(try standin.pushes(to: token).allSatisfy { $0["status"].int == 200 })
+    }
+    #expect(await daemon.stop().status == 0)
+  }
+
   /// A daemon that does not run has a backup, too; a directory in use is not touched.
   @Test func aBackupAtRestIsMadeOnce() async throws {
     let (workplace, _) = try await Workplace.withStandin()

@@ -16,8 +16,8 @@ struct BackupCommand: RelayCommand {
       A reader of keys/ can make change tokens: keep the copy private. The copy does not hold the \
       configuration and the files that it names, so back those up as well.
 
-      To restore: stop the daemon, copy everything back into store.directory, start it, and run \
-      zonerelay expire-tokens.
+      To restore: stop the daemon, copy everything back into store.directory, with the \
+      provider-tokens/ of the store that is replaced, start it, and run zonerelay expire-tokens.
 
       Examples:
         zonerelay backup /backup/zonerelay-2026-11-22
