@@ -155,11 +155,14 @@ package final class Engine: Relaying, Sendable {
   /// Ends `run` once nothing is under way.
   package func stop() {
     isStopping.store(true, ordering: .relaxed)
-    drain()
+    inbox.drain()
     inbox.post(.stop)
   }
 
-  package func drain() { inbox.drain() }
+  package func drain() {
+    inbox.drain()
+    for reason in Readiness.draining.reasons { outside.supervisor.status(reason) }
+  }
 
   /// Takes a reload over between two steps, and returns when it holds: attempts begun before end
   /// as they began. Does nothing once the engine has stopped.

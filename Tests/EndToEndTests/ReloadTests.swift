@@ -107,8 +107,8 @@ import Testing
   @Test func aReloadDuringTheStartIsRemembered() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
-    let program = try Program(
-      ["serve", "--config", workplace.configPath], in: workplace, name: "serve")
+    let mailbox = try Mailbox(workplace.file("notify").path)
+    let program = try Self.serveUnderSystemd(workplace)
     // Made when the store is opened: the configuration has been read, and nothing listens yet.
     let lock = workplace.file("store").appendingPathComponent("lock").path
     while program.isRunning, !FileManager.default.fileExists(atPath: lock) { await Task.yield() }
@@ -122,6 +122,8 @@ import Testing
       return status == 202 || !program.isRunning
     }
     #expect(isTaken && program.isRunning, "\(program.errors)")
+    #expect(await mailbox.hears("STATUS=", "serving 2 containers"))
+    #expect(!mailbox.letters.contains { $0.contains("serving 1 container") })
     program.signal(SIGTERM)
     #expect(await program.wait().status == 0)
   }
@@ -162,16 +164,45 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
+  /// It takes nothing more until it is restarted, and a reload changes nothing in that.
+  @Test func theStatusLineTellsOfADrain() async throws {
+    let (workplace, _) = try await Workplace.withStandin()
+    defer { workplace.remove() }
+    let mailbox = try Mailbox(workplace.file("notify").path)
+    let program = try Self.serveUnderSystemd(workplace)
+    #expect(await mailbox.hears("READY=1"))
+    #expect(await mailbox.hears("STATUS=serving"))
+    let drained = try await Program.run(
+      ["drain", "--control", workplace.controlSocket], in: workplace)
+    #expect(drained.status == 0)
+    #expect(await mailbox.hears("STATUS=it drains"))
+    try workplace.addContainer(Self.other)
+    program.signal(SIGHUP)
+    var letters: [String] = []
+    _ = await Pause.until {
+      letters += mailbox.letters
+      return letters.contains("READY=1")
+    }
+    #expect(!letters.contains { $0.hasPrefix("STATUS=serving") })
+    program.signal(SIGTERM)
+    #expect(await program.wait().status == 0)
+  }
+
+  /// Its letters go to the workplace's `notify`.
+  private static func serveUnderSystemd(_ workplace: Workplace) throws -> Program {
+    try Program(
+      [
+        "NOTIFY_SOCKET=\(workplace.file("notify").path)", Program.binary.path, "serve",
+        "--config", workplace.configPath,
+      ], in: workplace, name: "serve", program: URL(fileURLWithPath: "/usr/bin/env"))
+  }
+
   /// systemd is told of each reload and of its end, also of one that failed.
   @Test func systemdHearsOfIt() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
     let mailbox = try Mailbox(workplace.file("notify").path)
-    let program = try Program(
-      [
-        "NOTIFY_SOCKET=\(workplace.file("notify").path)", Program.binary.path, "serve",
-        "--config", workplace.configPath,
-      ], in: workplace, name: "serve", program: URL(fileURLWithPath: "/usr/bin/env"))
+    let program = try Self.serveUnderSystemd(workplace)
     #expect(await mailbox.hears("READY=1"))
     for (extra, status) in [("", "serving 1 container"), ("\nsever: {}", "the old config")] {
       try Self.write(try Self.config(workplace) + extra, workplace)

@@ -8,15 +8,20 @@ import Synchronization
 /// from the decision loop.
 final class Readiness: Supervisor {
   private let notifier: SystemdNotifier
-  private let missing: Mutex<Int>
-  private let line: String
+  private let state: Mutex<State>
   private let logger: Logger
+
+  private struct State {
+    /// Parts that are not ready yet.
+    var missing: Int
+    /// What `systemctl status` shows from readiness on.
+    var line: String
+  }
 
   /// - Parameter parts: what must be ready: the engine and each listener.
   init(notifier: SystemdNotifier, parts: Int, line: String, logger: Logger) {
     self.notifier = notifier
-    missing = Mutex(parts)
-    self.line = line
+    state = Mutex(State(missing: parts, line: line))
     self.logger = logger
   }
 
@@ -24,11 +29,11 @@ final class Readiness: Supervisor {
   func ready() { partReady() }
 
   func partReady() {
-    let isLast = missing.withLock {
-      $0 -= 1
-      return $0 == 0
+    let lastLine = state.withLock { state in
+      state.missing -= 1
+      return state.missing == 0 ? state.line : nil
     }
-    guard isLast else { return }
+    guard let line = lastLine else { return }
     notifier.ready()
     notifier.status(line)
     logger.info("ready", metadata: ["status": "\(line)"])
@@ -39,14 +44,22 @@ final class Readiness: Supervisor {
   ///
   /// - Returns: true if systemd was told; then say `reloaded`.
   func reloading() -> Bool {
-    guard missing.withLock({ $0 <= 0 }) else { return false }
+    guard state.withLock({ $0.missing <= 0 }) else { return false }
     notifier.reloading()
     return true
   }
 
   func reloaded() { notifier.ready() }
 
-  func status(_ line: String) { notifier.status(line) }
+  /// Before readiness it is kept, and told with it.
+  func status(_ line: String) {
+    let isReady = state.withLock { state in
+      state.line = line
+      return state.missing <= 0
+    }
+    if isReady { notifier.status(line) }
+  }
+
   func beat() { notifier.beat() }
   var beatEvery: Span { notifier.beatEvery }
 

@@ -49,7 +49,9 @@ struct Reload: Service {
       dial.level = Logger.Level(settings.log.level)
       troubles.settle(Self.trouble)
       troubles.tell(certificatesOf: settings, at: clock.wall(), logger)
-      readiness.status(settings.readyLine)
+      // A reload ends no drain.
+      let drain = engine.readiness == .draining ? engine.readiness.reasons.first : nil
+      readiness.status(drain ?? settings.readyLine)
       logger.info("reloaded", metadata: ["environments": "\(settings.apps.count)"])
       let fixed = started.keysFixed(against: settings)
       guard !fixed.isEmpty else { return }
