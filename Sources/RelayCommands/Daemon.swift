@@ -33,9 +33,8 @@ enum Daemon {
     var providers = Providers(
       group: MultiThreadedEventLoopGroup.singleton, clock: clock, logger: logger)
     let senders = try await providers.adopt(settings).started
-    let troubles = Troubles()
-    troubles.tell(certificatesOf: settings, at: clock.wall(), logger)
-    if keys.hasMadeOwn, !store.isNew { troubles.tell(lostKeyOf: settings.store.directory, logger) }
+    let isKeyLost = keys.hasMadeOwn && !store.isNew
+    let troubles = troubles(of: settings, isKeyLost: isKeyLost, at: clock.wall(), logger)
     let shelf = KeyShelf(
       source: AccountServer(), clock: clock, troubles: troubles, logger: logger)
     let http = settings.httpSlice(listen: sockets, keys: shelf)
@@ -53,8 +52,7 @@ enum Daemon {
     let doors = Doors(
       relay: engine, reader: store, reads: reads, keys: keys, clock: clock, access: book,
       courier: courier, settings: http)
-    let connections = Connections(
-      countMax: http.limits.connections, perAddress: http.limits.connectionsPerAddress)
+    let connections = Connections(http.limits)
     let desk = ControlDesk(
       relay: engine, reader: store, reads: reads, keys: keys, clock: clock, access: book,
       troubles: troubles, process: { OwnProcess.vitals(with: connections) },
@@ -79,6 +77,16 @@ enum Daemon {
     try await group.run()
     await store.close()
     logger.info("stopped")
+  }
+
+  /// What is wrong from the start, if anything.
+  private static func troubles(
+    of settings: Settings, isKeyLost: Bool, at now: Instant, _ logger: Logger
+  ) -> Troubles {
+    let troubles = Troubles()
+    troubles.tell(certificatesOf: settings, at: now, logger)
+    if isKeyLost { troubles.tell(lostKeyOf: settings.store.directory, logger) }
+    return troubles
   }
 
   /// Opens the store, as soon as its disk has room for what SQLite keeps beside an open file. Until

@@ -29,6 +29,10 @@ package final class Connections: Sendable {
     state = Mutex(State(ofEach: Shares(most: .max)))
   }
 
+  package convenience init(_ limits: HTTPLimits) {
+    self.init(countMax: limits.connections, perAddress: limits.connectionsPerAddress)
+  }
+
   package var count: Int { state.withLock { $0.open.count } }
 
   /// - Returns: false if there are too many: the caller closes it.

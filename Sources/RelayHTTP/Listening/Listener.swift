@@ -54,7 +54,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
     self.onListening = onListening
     self.connections =
       connections
-      ?? Connections(countMax: limits.connections, perAddress: limits.connectionsPerAddress)
+      ?? Connections(limits)
   }
 
   /// Serves until the service group stops, then finishes the requests that run.

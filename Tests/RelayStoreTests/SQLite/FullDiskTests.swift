@@ -109,7 +109,7 @@ import Testing
     await bench.store.close()
     try SmallDisk.fill(disk)
     #expect(refusal { try home.store() }?.code == .full)
-    #expect(SQLiteStore.pairRefusal(in: home.settings.directory)?.code ?? .full == .full)
+    #expect(SQLiteStore.refusal(in: home.settings.directory) == nil, "a check finds nothing wrong")
     let made = try SQLiteHome { $0.directory = disk + "/made" }
     for _ in 0..<2 { #expect(refusal { try made.store() }?.code == .full) }
     try FileManager.default.removeItem(atPath: disk + "/ballast")
