@@ -68,7 +68,9 @@ extension Partition {
   /// The last cut is durable: lanes that waited for it are asked again.
   package mutating func folded(at now: Instant) -> [ReadyLane] {
     folded = cutTo
-    for device in inCut where devices.contains(device) { devices[device].lane.folded() }
+    for device in inCut where devices.contains(device) {
+      devices[device].lane.folded(to: folded, ledger: &ledger)
+    }
     inCut = []
     let waited = awaitingFold
     awaitingFold = []

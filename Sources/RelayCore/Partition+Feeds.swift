@@ -89,7 +89,7 @@ extension Partition {
       }
       if let gap = step.gap { giveSlot(to: device, of: change, gap: gap, at: step.at) }
       devices[device].lane.matched(
-        match, at: step.at, policy: policy, limits: limits, ledger: &ledger)
+        match, cut: cutTo, at: step.at, policy: policy, limits: limits, ledger: &ledger)
       stir(device)
     }
   }

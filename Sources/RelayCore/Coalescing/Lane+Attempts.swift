@@ -3,19 +3,22 @@ extension Lane {
   /// courier costs none: Apple counts pushes.
   ///
   /// - Parameters:
+  ///   - folded: the last fact that a reader finds. Of an alert that was followed by another one
+  ///     since, the one before is shown (P4).
   ///   - runsApp: the payload asks for content-available. An alert that does not covers itself
   ///     alone: what it names stays as it is.
   ///   - named: whether the payload names a subject, as its encoder decided.
   /// - Returns: the wake's number and deadline are in the attempt. Nil if there is nothing to tell.
   package mutating func begin(
-    isAlert: Bool, runsApp: Bool = true, overCourier: Bool = false, at now: Instant,
-    policy: WakePolicy, named: (Pending) -> Bool
+    isAlert: Bool, folded: Ordinal, runsApp: Bool = true, overCourier: Bool = false,
+    at now: Instant, policy: WakePolicy, named: (Pending) -> Bool
   ) -> Attempt? {
     let isRepeat = !isAlert && isRepeated(overCourier: overCourier, at: now)
     let isLadder = isRewake && !isRepeat
-    guard isAlert ? !pending.alerts.isEmpty : (pending.isFresh || isLadder || isRepeat) else {
-      return nil
-    }
+    guard
+      isAlert
+        ? pending.alerts.first?.shown(folded) != nil : pending.isFresh || isLadder || isRepeat
+    else { return nil }
     var attempt = Attempt(
       wake: nextWake, isAlert: isAlert, isLadder: isLadder,
       // The courier shows an alert and nothing else: what pends in the background has its own
@@ -31,7 +34,10 @@ extension Lane {
       nextWake += 1
     }
     if isAlert {
-      attempt.alert = pending.alerts.removeFirst()
+      let next = pending.takeAlert(folded)
+      attempt.alert = next?.shown
+      // Its subject is being shown: what followed gathers, as what comes in flight does.
+      if next?.isFollowed == true { attempt.gathering = (now, now) }
       if !overCourier { alert.spend(policy.alert, at: now) }
     } else if !overCourier {
       spendBackground(policy, at: now)
@@ -206,9 +212,8 @@ extension Lane {
 
   /// The next alert has nothing to show that fits into a push: what it says is told in the
   /// background instead, within that budget.
-  package mutating func hush(limits: Limits, ledger: inout Ledger) {
-    guard !pending.alerts.isEmpty else { return }
-    let alert = pending.alerts.removeFirst()
+  package mutating func hush(folded: Ordinal, limits: Limits, ledger: inout Ledger) {
+    guard let alert = pending.takeAlert(folded)?.shown else { return }
     let match = Match(
       notice: alert.notice, position: alert.position, zonePosition: alert.zonePosition,
       isHot: alert.isHot)

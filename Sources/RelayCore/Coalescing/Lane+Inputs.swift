@@ -1,7 +1,10 @@
 extension Lane {
   /// A notification for this device. Legal in every state.
+  ///
+  /// - Parameter cut: the last fact that a cut has, folded or under way.
   package mutating func matched(
-    _ match: Match, at now: Instant, policy: WakePolicy, limits: Limits, ledger: inout Ledger
+    _ match: Match, cut: Ordinal, at now: Instant, policy: WakePolicy, limits: Limits,
+    ledger: inout Ledger
   ) {
     ledger.matched += 1
     if case .retired = state {
@@ -11,7 +14,8 @@ extension Lane {
     if freshSince == nil { freshSince = now }
     burst.goOn(at: now)
     let isFirstNews = !match.isHot && isAllHeld(at: now)
-    if pending.add(match, limits: limits) { ledger.pending += 1 } else { ledger.merged += 1 }
+    ledger.pending += 1
+    ledger.settle(1 - pending.add(match, cut: cut, limits: limits), as: \.merged)
     switch state {
     case .idle, .watching:
       state = .gathering(opened: now, due: now + policy.window)
@@ -100,18 +104,20 @@ extension Lane {
   /// A subscription was removed, a zone deleted or withdrawn: what pends of it is not told.
   package mutating func withdraw(_ withdrawal: Withdrawal, ledger: inout Ledger) {
     ledger.settle(pending.withdraw(withdrawal), as: \.withdrawn)
-    cancelAlerts(as: \.withdrawn, ledger: &ledger) { withdrawal.means($0.notice) }
+    cancelAlerts(as: \.withdrawn, withEarlier: false, ledger: &ledger) {
+      withdrawal.means($0.notice)
+    }
     settleState()
   }
 
   /// Those that wait, and the one in flight: should its attempt fail, it is not shown again.
+  ///
+  /// - Parameter withEarlier: who knows one of a subject is not shown an earlier one of it either.
   private mutating func cancelAlerts(
-    as end: WritableKeyPath<Ledger, Int64>, ledger: inout Ledger,
+    as end: WritableKeyPath<Ledger, Int64>, withEarlier: Bool = true, ledger: inout Ledger,
     _ isMeant: (PendingAlert) -> Bool
   ) {
-    let before = pending.alerts.count
-    pending.alerts.removeAll(where: isMeant)
-    ledger.settle(before - pending.alerts.count, as: end)
+    ledger.settle(pending.cancelAlerts(withEarlier: withEarlier, isMeant), as: end)
     guard case .inFlight(var attempt) = state, let shown = attempt.alert, isMeant(shown) else {
       return
     }

@@ -66,7 +66,7 @@ extension Lane {
     }
     if nextWake >= reservedWake { return .fold }
     if let alert = pending.alerts.first {
-      return alert.isTellable(folded) ? .tell(isAlert: true) : .fold
+      return alert.shown(folded) != nil ? .tell(isAlert: true) : .fold
     }
     return !hasNews || hasTellableNews(folded, at: now) ? .tell(isAlert: false) : .fold
   }
@@ -93,9 +93,11 @@ extension Lane {
     }
     if unfolded != .nothing || nextWake >= reservedWake { return .fold }
     var opens = grace.map { $0.until > now ? $0.until : .never } ?? .never
-    if let shown = pending.alerts.first {
+    if let first = pending.alerts.first {
       let alertOpens = alert.opens(policy.alert, at: now)
-      if alertOpens <= now { return shown.isTellable(folded) ? .attempt(isAlert: true) : .fold }
+      if alertOpens <= now {
+        return first.shown(folded) != nil ? .attempt(isAlert: true) : .fold
+      }
       opens = min(opens, alertOpens)
     }
     if pending.isFresh || isRewake || isGraceOver(at: now) {

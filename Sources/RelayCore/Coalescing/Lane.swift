@@ -88,7 +88,7 @@ package struct Lane: Hashable, Sendable {
     package var deadline: Instant
     package var tries: Int
     package var at: Instant
-    /// First and last match while in flight.
+    /// First and last match while in flight, or what followed the alert it shows.
     package var gathering: (first: Instant, last: Instant)?
 
     package static func == (left: Attempt, right: Attempt) -> Bool {
@@ -157,6 +157,7 @@ package struct Lane: Hashable, Sendable {
     }
     if unfolded == .attempt { unfolded = .recorded }
     var kept = pending
+    kept.alerts = kept.alerts.map(\.alone)
     kept.waking.keep { subject in
       _ = subject.uncover()
       subject.freshFrom = .zero
@@ -183,8 +184,9 @@ package struct Lane: Hashable, Sendable {
   /// What the last `record` reserved; counts once that fold is durable.
   private(set) var reserving: UInt32 = 0
 
-  /// The fold that took `record` is durable.
-  package mutating func folded() {
+  /// The fold that took `record` is durable, and with it what is pending up to `folded`.
+  package mutating func folded(to folded: Ordinal, ledger: inout Ledger) {
+    ledger.settle(pending.folded(to: folded), as: \.merged)
     reservedWake = max(reservedWake, reserving)
     if unfolded == .recorded { unfolded = .nothing }
   }

@@ -69,9 +69,12 @@ package struct Pending: Hashable, Sendable {
     // A quiet subject is named whole or not at all: the wake in flight does not name this.
     if match.isQuiet { unname() }
     isHot = match.isHot && (isHot || !isFresh)
-    notice = match.notice
-    position = match.position
-    zonePosition = match.zonePosition
+    // An alert that could not be shown may be older than what is known here.
+    if match.position >= position {
+      notice = match.notice
+      position = match.position
+      zonePosition = match.zonePosition
+    }
     isUrgent = isUrgent && isUntold || match.isUrgent
     defer { isFresh = true }
     return !isFresh
@@ -105,32 +108,4 @@ package struct Pending: Hashable, Sendable {
     unname()
     toldBy = wake
   }
-}
-
-/// An alert that waits to be shown: one push each, oldest first.
-package struct PendingAlert: Hashable, Sendable {
-  package var key: AlertKey
-  package var notice: Notice
-  package var position: Position
-  package var zonePosition: Position
-  /// How it looks, where it names values of its record or its subscription is gone. Nil: as the
-  /// subscription says when it is shown. Erased with the alert.
-  package var look: NotificationInfo?
-  /// It is shown at once, and says what to wait for before anything is fetched.
-  package var isHot: Bool
-
-  package init(
-    key: AlertKey, notice: Notice, position: Position, zonePosition: Position,
-    look: NotificationInfo? = nil, isHot: Bool = false
-  ) {
-    self.key = key
-    self.notice = notice
-    self.position = position
-    self.zonePosition = zonePosition
-    self.look = look
-    self.isHot = isHot
-  }
-
-  /// A reader who comes at once finds what it shows (P4).
-  func isTellable(_ folded: Ordinal) -> Bool { position.ordinal <= folded }
 }

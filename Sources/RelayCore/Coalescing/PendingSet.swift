@@ -6,7 +6,8 @@ package struct PendingSet: Hashable, Sendable {
   /// What alerts told that do not run the app. Every wake names it until the device acknowledges
   /// it, and none goes out for its sake.
   package var quiet = Subjects()
-  /// At most `Limits.alertsPending`, oldest first; the one in flight is not among them.
+  /// At most `Limits.alertsPending`, oldest first; the one in flight is not among them. Of each
+  /// subject one, with what it came after.
   package var alerts: [PendingAlert] = []
   /// Alerts were replaced because there were too many.
   package var lostAlerts = false
@@ -40,38 +41,76 @@ package struct PendingSet: Hashable, Sendable {
     return told
   }
 
-  package var deliveries: Int { alerts.count + waking.deliveries }
+  package var deliveries: Int {
+    alerts.reduce(waking.deliveries) { $0 + $1.deliveries }
+  }
 
   /// A zone, database or query notification pends what it says, shown to a person or not. An
   /// alert's delivery is counted once, with the alert.
   ///
-  /// - Returns: true if the delivery is new on this lane, false if it merged.
-  mutating func add(_ match: Match, limits: Limits) -> Bool {
-    guard let key = match.alert else { return waking.add(match, limits: limits) }
+  /// - Parameter cut: the last fact that a cut has: what stands there of an alert is kept when a
+  ///   newer one comes.
+  /// - Returns: how many deliveries more there are than before: 1 if it is new on this lane, 0 if
+  ///   it merged, less if several gave way to it.
+  mutating func add(_ match: Match, cut: Ordinal, limits: Limits) -> Int {
+    guard let key = match.alert else { return waking.add(match, limits: limits) ? 1 : 0 }
     if match.runsApp {
       _ = waking.add(match, limits: limits)
     } else {
       _ = quiet.add(match, limits: limits)
     }
-    return add(key, match, limits: limits)
+    return add(key, match, cut: cut, limits: limits)
   }
 
-  private mutating func add(_ key: AlertKey, _ match: Match, limits: Limits) -> Bool {
+  private mutating func add(
+    _ key: AlertKey, _ match: Match, cut: Ordinal, limits: Limits
+  ) -> Int {
     let alert = PendingAlert(
       key: key, notice: match.notice, position: match.position, zonePosition: match.zonePosition,
       look: match.look, isHot: match.isHot)
     if let index = alerts.firstIndex(where: { $0.key == key }) {
-      alerts[index] = alert
-      return false
+      let before = alerts[index].deliveries
+      alerts[index] = alerts[index].followed(by: alert, cut: cut)
+      return alerts[index].deliveries - before
     }
     guard alerts.count >= limits.alertsPending else {
       alerts.append(alert)
-      return true
+      return 1
     }
-    alerts.removeFirst()
+    let lost = alerts.removeFirst()
     alerts.append(alert)
     lostAlerts = true
-    return false
+    return 1 - lost.deliveries
+  }
+
+  /// The next alert, as far as it is folded. What came after it waits behind all others.
+  ///
+  /// - Returns: and whether something did; nil if a reader would not find anything of it.
+  mutating func takeAlert(_ folded: Ordinal) -> (shown: PendingAlert, isFollowed: Bool)? {
+    guard let first = alerts.first, let shown = first.shown(folded) else { return nil }
+    alerts.removeFirst()
+    let isFollowed = first.position > shown.position
+    if isFollowed { alerts.append(first.alone) }
+    return (shown, isFollowed)
+  }
+
+  /// - Returns: how many deliveries went, for a newer one of their subject is folded.
+  mutating func folded(to folded: Ordinal) -> Int {
+    var count = 0
+    for index in alerts.indices where alerts[index].deliveries > 1 {
+      alerts[index].folded(to: folded)
+      count += 2 - alerts[index].deliveries
+    }
+    return count
+  }
+
+  /// - Returns: how many deliveries went.
+  mutating func cancelAlerts(
+    withEarlier: Bool, _ isMeant: (PendingAlert) -> Bool
+  ) -> Int {
+    let before = alerts.reduce(0) { $0 + $1.deliveries }
+    alerts = alerts.compactMap { $0.without(withEarlier: withEarlier, isMeant) }
+    return alerts.reduce(before) { $0 - $1.deliveries }
   }
 
   /// - Returns: how many deliveries went; alerts are not among them.

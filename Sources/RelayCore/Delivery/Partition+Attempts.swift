@@ -34,15 +34,15 @@ extension Partition {
     let bytesMax = min(limits.payloadBytes, ready.route.transport.payloadBytesMax)
     let payload = PayloadEncoder.encode(
       text, bytesMax: bytesMax, aim: devices[device].isCutDown ? bytesMax / 2 : nil)
+    let folded = folded
     if isAlert, !payload.isVisible {
-      devices[device].lane.hush(limits: limits, ledger: &ledger)
+      devices[device].lane.hush(folded: folded, limits: limits, ledger: &ledger)
       return nil
     }
     let named = Set(listed.prefix(payload.zonesNamed).map(\.notice.place))
-    let folded = folded
     let attempt = devices[device].lane.begin(
-      isAlert: isAlert, runsApp: text.info?.runsApp ?? true, overCourier: overCourier, at: now,
-      policy: policy
+      isAlert: isAlert, folded: folded, runsApp: text.info?.runsApp ?? true,
+      overCourier: overCourier, at: now, policy: policy
     ) { subject in
       guard subject.isTellable(folded) else { return false }
       if overCourier, lane.isHeld(subject, at: now) { return false }
@@ -98,7 +98,7 @@ extension Partition {
         + pending.query.filter { lane.names($0) } + pending.quiet.overflow + pending.quiet.query)
         .contains { lane.isWaiting($0, at: now) }
     if isAlert {
-      guard let alert = pending.alerts.first else { return nil }
+      guard let alert = pending.alerts.first?.shown(folded) else { return nil }
       waits = waits || alert.isHot
       shown = alert.notice
       info = alert.look ?? self.info(of: alert.key, owner)

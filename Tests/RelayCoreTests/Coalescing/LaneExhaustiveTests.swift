@@ -58,14 +58,14 @@ import Testing
     },
     Input("nothing to show", [\.merged]) { rig in
       guard case .attempt(isAlert: true) = rig.need else { return }
-      rig.lane.hush(limits: rig.limits, ledger: &rig.ledger)
+      rig.hush()
     },
     Input("delivered", [\.woken]) { $0.delivered() },
     Input("postponed", [\.merged]) { $0.postponed(1) },
     Input("rejected", [\.expired, \.merged]) { $0.rejected() },
-    Input("fold") { $0.fold() },
+    Input("fold", [\.merged]) { $0.fold() },
     Input("cut") { $0.cut() },
-    Input("the cut is durable") { $0.keep() },
+    Input("the cut is durable", [\.merged]) { $0.keep() },
   ]
 
   private static let signs = [
@@ -206,6 +206,7 @@ import Testing
     {
       return "P6: pending is not bounded"
     }
+    if let broken = brokenAlerts(rig) { return broken }
     if let broken = brokenBudget(rig) ?? brokenQuiet(lane) { return broken }
     let need = rig.need
     switch lane.state {
@@ -241,6 +242,17 @@ import Testing
     let found = Lane(rig.kept.lane, folded: rig.kept.stepped)
     if found.nextWake < rig.lane.nextWake { return "P6: a crash repeats wake numbers" }
     if rig.attempts.count > rig.kept.attempts + 1 { return "P7: a crash costs two attempts" }
+    return nil
+  }
+
+  /// Of an alert's subject at most one is kept that is folded, and one that a cut has.
+  private func brokenAlerts(_ rig: LaneRig) -> String? {
+    for alert in rig.lane.pending.alerts {
+      let all = (alert.earlier + [alert]).map(\.position.ordinal)
+      if all.count > 3 || all != all.sorted() { return "P11: alerts of one subject pile up" }
+      if all.count(where: { $0 <= rig.folded }) > 1 { return "P11: a folded alert is kept twice" }
+      if alert.earlier.contains(where: { !$0.earlier.isEmpty }) { return "P11: a tail of alerts" }
+    }
     return nil
   }
 

@@ -178,7 +178,7 @@ import Testing
     rig.advance(1)
     rig.fold()
     #expect(rig.need == .attempt(isAlert: true))
-    rig.lane.hush(limits: rig.limits, ledger: &rig.ledger)
+    rig.hush()
     #expect(rig.ledger.merged == 1 && rig.ledger.pending == 1 && rig.ledger.isBalanced)
     #expect(rig.wake()?.isAlert == false)
     #expect(rig.lane.alert.times.isEmpty && rig.lane.background.times.count == 1)

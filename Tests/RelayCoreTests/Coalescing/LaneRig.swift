@@ -81,8 +81,8 @@ struct LaneRig {
     isAlert: Bool, overCourier: Bool = false, covering: Bool = true
   ) -> Lane.Attempt? {
     lane.begin(
-      isAlert: isAlert, runsApp: runsApp(isAlert: isAlert), overCourier: overCourier, at: now,
-      policy: policy
+      isAlert: isAlert, folded: folded, runsApp: runsApp(isAlert: isAlert),
+      overCourier: overCourier, at: now, policy: policy
     ) { _ in covering }
   }
 
@@ -95,7 +95,9 @@ struct LaneRig {
     let match = Match(
       notice: notice, position: Position(stepped), zonePosition: Position(stepped), alert: alert,
       runsApp: runsApp, isHot: isHot, isUrgent: isUrgent)
-    lane.matched(match, at: now, policy: policy, limits: limits, ledger: &ledger)
+    lane.matched(
+      match, cut: underWay?.stepped ?? folded, at: now, policy: policy, limits: limits,
+      ledger: &ledger)
   }
 
   /// A fold copies what there is, one at a time. What comes after it is not in it.
@@ -109,7 +111,7 @@ struct LaneRig {
     guard let cut = underWay else { return }
     (kept, underWay) = (cut, nil)
     folded = max(folded, cut.stepped)
-    lane.folded()
+    lane.folded(to: folded, ledger: &ledger)
   }
 
   /// Everything there is, durable at once.
@@ -155,6 +157,9 @@ struct LaneRig {
   }
 
   mutating func delivered() { lane.delivered(at: now, policy: policy, ledger: &ledger) }
+
+  /// The next alert has nothing to show.
+  mutating func hush() { lane.hush(folded: folded, limits: limits, ledger: &ledger) }
 
   mutating func postponed(_ seconds: Double) {
     let until = now + Span(milliseconds: Int64(seconds * 1_000))

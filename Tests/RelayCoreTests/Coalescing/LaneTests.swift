@@ -23,7 +23,7 @@ import Testing
     #expect(rig.need == .fold)
     #expect(rig.lane.state == .due(after: rig.stepped))
     _ = rig.lane.record()
-    rig.lane.folded()
+    rig.lane.folded(to: .zero, ledger: &rig.ledger)
     #expect(rig.need == .fold, "wake numbers are reserved, the change is not folded")
     rig.fold()
     #expect(rig.need == .attempt(isAlert: false))

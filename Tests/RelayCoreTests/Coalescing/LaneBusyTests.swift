@@ -1,0 +1,195 @@
+import RelayCore
+import Testing
+
+/// P5, P4: what changes as fast as folds are made is shown all the same, and nothing of it before
+/// its fold.
+@Suite struct LaneBusyTests {
+  /// An alert whose window is over waits for its fold.
+  private func due(zone: Int = 0, runsApp: Bool = false) -> LaneRig {
+    var rig = LaneRig()
+    rig.alert("a", zone: zone, runsApp: runsApp)
+    rig.advance(0.5)
+    #expect(rig.need == .fold)
+    return rig
+  }
+
+  /// A change between the cut and the end of its fold, time and again.
+  private func busy(_ rig: inout LaneRig, folds: Int = 1) {
+    for _ in 0..<folds {
+      rig.cut()
+      rig.alert("a")
+      rig.advance(0.2)
+      rig.keep()
+    }
+  }
+
+  /// The same until the lane may be told of something.
+  private func awaken(_ rig: inout LaneRig) -> Lane.Attempt? {
+    for _ in 0..<100 {
+      if case .attempt(let isAlert) = rig.need { return rig.begin(isAlert: isAlert) }
+      busy(&rig)
+    }
+    return nil
+  }
+
+  @Test func anAlertThatChangesAgainBeforeEveryFoldIsShownAllTheSame() {
+    var rig = due()
+    busy(&rig, folds: 10)
+    #expect(rig.need == .attempt(isAlert: true))
+  }
+
+  @Test func aZoneBehindAnAlertThatChangesBeforeEveryFoldIsTold() {
+    var rig = LaneRig()
+    rig.policy.alert = Budget.Rule(max: 2, per: .hours(1))
+    rig.zone(1)
+    rig.alert("a")
+    rig.advance(0.5)
+    var kinds: [Bool?] = []
+    for _ in 0..<3 {
+      kinds.append(awaken(&rig)?.isAlert)
+      rig.delivered()
+    }
+    #expect(kinds == [true, true, false], "alerts go first while there is budget for them")
+    #expect(rig.ledger.isBalanced)
+  }
+
+  @Test func theCourierIsToldOfAnAlertThatChangesBeforeEveryFold() {
+    var rig = LaneRig()
+    rig.connect()
+    rig.alert("a")
+    rig.advance(0.5)
+    #expect(rig.need == .fold)
+    busy(&rig, folds: 10)
+    #expect(rig.need == .tell(isAlert: true))
+  }
+
+  /// P4: the second is what a reader who comes at once finds, and the third is not.
+  @Test func ofAnAlertTheNewestThatIsFoldedIsShown() {
+    var rig = LaneRig()
+    rig.alert("a")
+    rig.fold()
+    rig.alert("a")
+    rig.advance(2)
+    busy(&rig)
+    let shown = rig.begin(isAlert: true)?.alert
+    #expect(shown?.position.ordinal == Ordinal(2) && rig.stepped == Ordinal(3))
+  }
+
+  @Test func whatCameAfterTheCutIsShownAfterwards() {
+    var rig = due()
+    busy(&rig)
+    rig.alert("b")
+    var shown = [rig.wake()?.alert]
+    #expect(rig.ledger.pending == 3)
+    for _ in 0..<3 {
+      rig.delivered()
+      shown.append(rig.wake()?.alert)
+    }
+    #expect(shown.map { $0?.position.ordinal.number } == [1, 3, 2, nil])
+    #expect(rig.ledger.woken == 3 && rig.ledger.pending == 0 && rig.ledger.isBalanced)
+  }
+
+  /// It has been shown just now: what follows it gathers, like what comes in flight.
+  @Test func whatCameAfterTheCutGathersOnceMore() {
+    var rig = due()
+    busy(&rig)
+    rig.wake()
+    let begun = rig.now
+    rig.advance(0.1)
+    rig.delivered()
+    #expect(rig.need == .timer(begun + rig.policy.window))
+  }
+
+  @Test func anAlertThatIsFoldedBeforeTheOlderIsShownTakesItsPlace() {
+    var rig = due()
+    busy(&rig)
+    #expect(rig.ledger.pending == 2)
+    rig.fold()
+    #expect(rig.ledger.pending == 1 && rig.ledger.merged == 1)
+    #expect(rig.wake()?.alert?.position.ordinal == Ordinal(2))
+    rig.delivered()
+    #expect(rig.lane.pending.isEmpty && rig.ledger.isBalanced)
+  }
+
+  /// P11: the alert budget is spent, and the zone goes on.
+  @Test func howeverManyFoldsAnAlertWaitsForTwoOlderOnesAreKeptAtMost() {
+    var rig = LaneRig()
+    rig.policy.alert = Budget.Rule(max: 1, per: .hours(1))
+    rig.alert("b")
+    rig.wake()
+    rig.delivered()
+    rig.alert("a")
+    for _ in 0..<50 {
+      busy(&rig)
+      if case .attempt = rig.need { #expect(Bool(false), "the budget is spent") }
+      rig.cut()
+      rig.alert("a")
+      #expect(rig.lane.pending.deliveries <= 2 && rig.ledger.isBalanced)
+    }
+    #expect(rig.recovered().lane.pending.deliveries == 1)
+    rig.advance(3_600)
+    rig.keep()
+    let shown = rig.wake()?.alert?.position.ordinal
+    #expect(shown == Ordinal(rig.stepped.number - 1), "not one of an hour ago")
+  }
+
+  @Test func beyondTheLimitAnAlertGoesWithWhatWasKeptOfIt() {
+    var rig = LaneRig()
+    rig.limits.alertsPending = 1
+    rig.alert("a")
+    busy(&rig)
+    rig.alert("b")
+    #expect(rig.lane.pending.alerts.map(\.key.subject) == ["b"] && rig.lane.pending.lostAlerts)
+    #expect(rig.ledger.pending == 1 && rig.ledger.merged == 2 && rig.ledger.isBalanced)
+  }
+
+  @Test func theOlderThatWasFetchedIsNotShown() {
+    var rig = due()
+    busy(&rig)
+    rig.lane.acknowledged(notifications: Position(Ordinal(1)), ledger: &rig.ledger)
+    #expect(rig.ledger.fetched == 1 && rig.need == .fold)
+    #expect(rig.wake()?.alert?.position.ordinal == Ordinal(2))
+    #expect(rig.ledger.isBalanced)
+  }
+
+  /// P9.
+  @Test func ofAWithdrawnZoneNeitherIsShown() {
+    var rig = due()
+    busy(&rig)
+    rig.withdraw(zone: 0)
+    #expect(rig.need == .nothing && rig.lane.state == .idle)
+    #expect(rig.ledger.withdrawn == 2 && rig.ledger.isBalanced)
+  }
+
+  /// P9: one collapse value may stand in two zones.
+  @Test func ofTwoZonesTheOneThatIsNotWithdrawnIsShown() {
+    var rig = due(zone: 1)
+    busy(&rig)
+    rig.withdraw(zone: 0)
+    #expect(rig.wake()?.alert?.notice.zone == LaneRig.zones[1])
+    #expect(rig.ledger.withdrawn == 1 && rig.ledger.isBalanced)
+  }
+
+  @Test func aCrashShowsTheNewestAndNoneOfThoseBefore() {
+    var rig = due()
+    busy(&rig)
+    var after = rig.recovered()
+    after.folded = after.stepped
+    #expect(after.wake()?.alert?.position.ordinal == Ordinal(2))
+    after.delivered()
+    #expect(after.lane.pending.isEmpty && after.ledger.isBalanced)
+  }
+
+  /// What a push cannot show is told in the background: the older, and nothing newer is forgotten.
+  @Test func anOlderAlertThatCannotBeShownTakesNothingFromWhatCameAfterIt() {
+    var rig = due(runsApp: true)
+    rig.cut()
+    rig.alert("a", runsApp: true)
+    rig.keep()
+    #expect(rig.need == .attempt(isAlert: true))
+    rig.hush()
+    #expect(rig.lane.pending.alerts.map(\.position.ordinal.number) == [2])
+    #expect(rig.lane.pending.zones.map(\.position.ordinal.number) == [2])
+    #expect(rig.ledger.isBalanced && Int(rig.ledger.pending) == rig.lane.pending.deliveries)
+  }
+}

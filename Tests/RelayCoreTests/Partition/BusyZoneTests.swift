@@ -1,0 +1,45 @@
+import RelayCore
+import Testing
+
+/// P5: a zone that changes as fast as folds are made.
+@Suite struct BusyZoneTests {
+  /// P4: and what is shown is in the store.
+  @Test func aBusyZoneWithAVisibleSubscriptionIsShownAndNothingBeforeItsFold() {
+    var rig = PartitionRig()
+    rig.register(1)
+    rig.save("all", .database(recordType: nil), visible: true)
+    var pushes: [PushAttempt] = []
+    var logged: [String] = []
+    for _ in 0..<600 {
+      rig.change(.record(.updated))
+      pass(&rig)
+      let cut = rig.cut()
+      rig.change(.record(.updated))
+      pass(&rig)
+      rig.keep()
+      logged += notifications(of: cut)
+      let lines = rig.lines
+      rig.lines = []
+      for push in lines.compactMap({ rig.partition.begin($0, at: rig.now) }) {
+        pushes.append(push)
+        #expect(logged.contains { push.text.contains($0) }, "shown before its fold")
+        rig.ended(push, .delivered)
+      }
+    }
+    #expect(pushes.count > 10, "in a minute of changes")
+    #expect(rig.partition.ledger.isBalanced)
+  }
+
+  private func pass(_ rig: inout PartitionRig) {
+    rig.now = rig.now + Span(milliseconds: 50)
+    rig.lines += rig.partition.ready(at: rig.now)
+  }
+
+  private func notifications(of cut: PartitionCut) -> [String] {
+    let deltas = cut.feed(.notifications(Sample.owner))?.deltas ?? []
+    return deltas.compactMap { row in
+      guard case .notification(let detail) = row.delta.last.detail else { return nil }
+      return detail.notification.text
+    }
+  }
+}
