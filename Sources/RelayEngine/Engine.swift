@@ -128,7 +128,7 @@ package final class Engine: Relaying, Sendable {
   }
 
   /// Takes the partitions up, which writes: without room, again and again until there is some. To
-  /// end would make none, and whoever supervises soon gives a daemon up that does not start.
+  /// end would make none, and a supervisor soon gives a daemon up that does not start.
   ///
   /// - Returns: nil if it was told to stop meanwhile.
   private func claim(_ eras: [PartitionID: UInt64]) async throws -> [Lease]? {

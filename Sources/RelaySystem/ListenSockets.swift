@@ -35,7 +35,7 @@ package struct ListenSockets: Equatable, Sendable {
   }
 
   /// Those of one name, if there are no others: a socket that is handed over and not served keeps
-  /// whoever connects to it waiting for ever.
+  /// its clients waiting for ever.
   ///
   /// - Throws: ``SystemError`` if there is one of another name.
   package func only(_ name: String) throws(SystemError) -> [Int32] {

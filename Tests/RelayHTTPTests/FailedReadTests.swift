@@ -8,7 +8,7 @@ import Testing
 
 @testable import RelayHTTP
 
-/// Devices cannot be answered, and whoever looks after the relay is told.
+/// Devices cannot be answered, and operators are told.
 @Suite struct FailedReadTests {
   private static let reading = StoreError(.unreadable, "relay.db cannot be read")
   private static let damage = StoreError(.corrupt, "relay.db is damaged")

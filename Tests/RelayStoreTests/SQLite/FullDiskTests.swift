@@ -116,15 +116,6 @@ import Testing
     for home in [home, made] { await (try home.store()).close() }
   }
 
-  private func refusal(_ body: () throws -> SQLiteStore) -> StoreError? {
-    do {
-      _ = try body()
-      return nil
-    } catch {
-      return error as? StoreError
-    }
-  }
-
   @Test func `only what certainly was not written is called full`() {
     func code(_ result: ResultCode) -> StoreError.Code {
       StoreError.commit(DatabaseError(resultCode: result), file: "journal.db").code

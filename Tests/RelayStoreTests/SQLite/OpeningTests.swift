@@ -116,15 +116,6 @@ import Testing
     #expect(refused?.message.contains("form 99, this one knows 1") == true)
   }
 
-  private func refusal(_ body: () throws -> SQLiteStore) -> StoreError? {
-    do {
-      _ = try body()
-      return nil
-    } catch {
-      return error as? StoreError
-    }
-  }
-
   private static func pragmas(_ database: GRDB.Database) throws -> [String] {
     try ["synchronous", "journal_mode", "application_id"].map {
       try String.fetchOne(database, sql: "PRAGMA \($0)") ?? "none"

@@ -164,15 +164,6 @@ import Testing
     try queue.close()
     #expect(SQLiteStore.refusal(in: home.settings.directory)?.code == .newer)
   }
-
-  private func refusal(_ body: () throws -> SQLiteStore) -> StoreError? {
-    do {
-      _ = try body()
-      return nil
-    } catch {
-      return error as? StoreError
-    }
-  }
 }
 
 extension SQLiteHome {
