@@ -36,7 +36,7 @@ extension HostileCaller {
       turn.call(numbersWithHoles(turn.number))
     },
     HostileCaller(
-      "texts that compare slowly", threads: 2,
+      "values that compare slowly", threads: 2,
       sending: events(1) { _ in
         record(0, in: zone("Slow"), #","fields":{"f":{"value":"\#(slowText(900_000))"}}"#)
       }),
