@@ -197,7 +197,7 @@ import Testing
       ], in: workplace, name: "serve", program: URL(fileURLWithPath: "/usr/bin/env"))
   }
 
-  /// systemd is told of each reload and of its end, also of one that failed.
+  /// The daemon tells systemd when a reload begins and when it ends, also where it fails.
   @Test func systemdHearsOfIt() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }

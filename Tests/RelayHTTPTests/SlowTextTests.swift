@@ -135,6 +135,18 @@ import Testing
     }
   }
 
+  /// Limit of a name; the error tells the place, since the name may be as long as the event.
+  @Test(arguments: [(bytes: 254, isTaken: true), (255, true), (256, false)])
+  func `a field's name has so many bytes`(bytes: Int, isTaken: Bool) async throws {
+    let name = String(repeating: "n", count: bytes)
+    let answer = try await Rig().send(
+      .post, "/events/1/\(Rig.container)/development",
+      Self.event(fields: #""a":{"value":1},"\#(name)":{"value":1}"#), bearer: Rig.producerKey,
+      headers: [.contentType: "application/cloudevents+json"])
+    #expect(answer.status == (isTaken ? 202 : 400))
+    #expect(answer.text.contains("bad name at place 1") == !isTaken)
+  }
+
   /// No credentials are needed for these. What is not ASCII is short in a header field; escaped, it
   /// may be as long as the head.
   @Test(arguments: [

@@ -53,7 +53,8 @@ final class UserTokens: Sendable {
 
   func user(of token: String, at now: Instant) async throws(WireError) -> UserID {
     guard token.utf8.count <= Self.bytesMax else {
-      throw Self.refusal("the user token has more than \(Self.bytesMax) bytes")
+      throw Self.refusal(
+        "the user token has more than \(Self.bytesMax) bytes; sign one with fewer claims")
     }
     let digest = keys.digest(Array(token.utf8))
     var (verifier, snapshot) = try await verifier()

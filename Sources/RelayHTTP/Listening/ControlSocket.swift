@@ -48,6 +48,7 @@ package enum ControlSocket {
 
   /// Nil if nothing is there, or if binding says what is the matter.
   private static func kind(at path: String) -> FileAttributeType? {
+    // Where nothing can be read, nothing is in the way as far as we know, and binding decides.
     // Not `lstat`: in a release build its `stat` belongs to whatever module was loaded first.
     (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
   }

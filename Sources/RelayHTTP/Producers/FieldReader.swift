@@ -9,13 +9,15 @@ enum FieldReader {
     guard let object = record.optional("fields") else { return [] }
     var fields: [Field] = []
     var left = limits.valuesPerRecord
-    for (name, value) in try object.members() {
+    for (place, (name, value)) in try object.members().enumerated() {
       guard name.utf8.first != UInt8(ascii: "_") else {
         throw value.problem("must not begin with an underscore: no field of a record does")
       }
       guard Name.isValid(name, bytesMax: limits.nameBytes) else {
+        // By its place: the name may be as long as the event.
         throw object.problem(
-          "has a field whose name has not 1 to \(limits.nameBytes) bytes, or control characters")
+          "has a bad name at place \(place): a field's name must have 1 to \(limits.nameBytes) "
+            + "bytes and no control characters")
       }
       guard let value = try self.value(of: value) else { continue }
       left -= value.count
