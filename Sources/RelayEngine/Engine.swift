@@ -10,7 +10,7 @@ import Synchronization
 package final class Engine: Relaying, Sendable {
   private let store: any Store
   private let outside: Outside
-  private let settings: EngineSettings
+  private let settings: RelaySettings
   private let inbox: Inbox
   private let visibility: Visibility
   private let logger: Logger
@@ -45,7 +45,7 @@ package final class Engine: Relaying, Sendable {
   }
 
   package init(
-    store: any Store, outside: Outside, settings: EngineSettings = EngineSettings(), logger: Logger
+    store: any Store, outside: Outside, settings: RelaySettings = RelaySettings(), logger: Logger
   ) {
     self.store = store
     self.outside = outside
@@ -90,33 +90,35 @@ package final class Engine: Relaying, Sendable {
       uniqueKeysWithValues: PartitionID.all.map { ($0, outside.random()) })
     guard let leases = try await claim(eras) else { return }
     try await withThrowingTaskGroup(of: Void.self) { group in
-      let recovered = try await Recovery(store: store, logger: logger).run(
+      let replay = try await Recovery(store: store, logger: logger).run(
         leases, settings: settings)
+      let coordinator = Coordinator(
+        replay, settings: settings, routes: Set(outside.senders.keys), at: outside.clock.moment)
       let commits = StoreWorker<[JournalEntry], Void>()
       let folds = StoreWorker<FoldJob, FoldResult>()
-      let (store, leases, inbox) = (store, recovered.leases, inbox)
+      let (store, inbox) = (store, inbox)
       group.addTask(executorPreference: commitThread) {
         await commits.run { entries throws(StoreError) in
           try await store.append(entries, leases: leases)
         } done: {
-          inbox.post(.committed($0))
+          inbox.post(.input(.appended($0)))
         }
       }
       group.addTask(executorPreference: foldThread) {
         await folds.run { job throws(StoreError) in
           try await job.run(on: store, leases)
         } done: {
-          inbox.post($0.event)
+          inbox.post(.input($0.input))
         }
       }
       let crew = SenderCrew()
       for (route, sender) in outside.senders { crew.start(sender, on: route) }
       group.addTask(executorPreference: globalConcurrentExecutor) { await crew.run() }
       var loop = EngineLoop(
-        recovered: recovered, settings: settings, outside: outside, crew: crew, inbox: inbox,
-        visibility: visibility, commits: commits, folds: folds, store: store, logger: logger)
+        coordinator, outside: outside, crew: crew, inbox: inbox, visibility: visibility,
+        commits: commits, folds: folds, store: store, logger: logger)
       defer {
-        loop.desk.close()
+        loop.close()
         close()
         group.cancelAll()
       }
@@ -147,7 +149,7 @@ package final class Engine: Relaying, Sendable {
         inbox.wait(because: line)
         outside.supervisor.waiting(line)
       }
-      try await Task.sleep(for: .milliseconds(FoldSchedule.retry.milliseconds))
+      try await Task.sleep(for: .milliseconds(Coordinator.retry.milliseconds))
       if isStopping.load(ordering: .relaxed) { return nil }
     }
   }
@@ -156,7 +158,7 @@ package final class Engine: Relaying, Sendable {
   package func stop() {
     isStopping.store(true, ordering: .relaxed)
     inbox.drain()
-    inbox.post(.stop)
+    inbox.post(.input(.stop))
   }
 
   package func drain() {
@@ -222,11 +224,11 @@ package final class Engine: Relaying, Sendable {
       case .zone(let zone, let database, let position): .zone(zone, database, position)
       case .listed(let zones, let database): .listed(zones, database)
       }
-    inbox.post(.acknowledged(reached, reading.device))
+    inbox.post(.input(.acknowledged(reached, reading.device)))
   }
 
   package func acknowledged(wake: UInt32, by device: DeviceKey) {
-    inbox.post(.acknowledged(.wake(wake), device))
+    inbox.post(.input(.acknowledged(.wake(wake), device)))
   }
 
   package func connected(_ device: DeviceKey, connection: UInt64, after: UInt32?) -> Bool {

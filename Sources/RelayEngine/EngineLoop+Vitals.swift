@@ -1,71 +1,32 @@
 import RelayCore
 
-/// What the loop counts since start.
-struct Tally: Sendable {
-  var changes = Vitals.Changes()
-  /// Facts journalled and not folded, and those of them in the cut under way.
-  var unfolded = 0
-  var inCut = 0
-  var lastFold = Instant.zero
-  var folds: Int64 = 0
-  /// Entries they wrote into feeds: what merging saves shows here.
-  var feedRows: Int64 = 0
-  /// When people were last told that a smear is faster than its rate.
-  var hurried: Instant?
-  /// The store's last refusal, until it works again.
-  private(set) var storeTrouble: String?
-  /// When it was.
-  private(set) var refusedAt = Instant.zero
-  var feedback: [Scope: Vitals.Feedback] = [:]
-
-  mutating func refused(_ error: StoreError, at now: Instant) {
-    (storeTrouble, refusedAt) = (error.message, now)
-  }
-
-  mutating func storeWorks() { storeTrouble = nil }
-
-  mutating func count(_ item: Feedback) {
-    let scope = item.device.scope
-    var counts = feedback[scope] ?? Vitals.Feedback(scope: scope)
-    switch item.news {
-    case .retired: counts.retired += 1
-    case .silent: counts.silent += 1
-    case .returned: counts.returned += 1
-    }
-    feedback[scope] = counts
-  }
-
-  mutating func count(_ answer: Answer) {
-    switch answer {
-    case .accepted: changes.accepted += 1
-    case .duplicate: changes.duplicates += 1
-    case .refused: changes.rejected += 1
-    case .registered, .subscriptions, .done: break
-    }
-  }
-}
-
 extension EngineLoop {
-  mutating func vitals(at now: Instant) -> Vitals {
-    var vitals = relay.vitals(at: now)
+  mutating func vitals() -> Vitals {
+    let (now, counters) = (coordinator.now, coordinator.counters)
+    var vitals = coordinator.vitals(at: now)
     let readiness = inbox.readiness
     vitals.isReady = readiness.isReady
     vitals.reasons += readiness.reasons
     vitals.uptime = Double((outside.clock.boot() - startedAt).milliseconds) / 1_000
-    vitals.changes = tally.changes
+    vitals.changes = counters.changes
     vitals.addUnused(outside.senders.keys)
     for index in vitals.routes.indices {
       guard let sender = outside.senders[vitals.routes[index].key] else { continue }
       vitals.routes[index].sender = sender.vitals
     }
-    vitals.feedback = tally.feedback.values.sorted { $0.scope < $1.scope }
-    vitals.courierConnections = outside.courier?.count ?? 0
-    vitals.store.journalTail = tally.unfolded
-    (vitals.store.folds, vitals.store.feedRows) = (tally.folds, tally.feedRows)
-    if tally.unfolded > 0, tally.lastFold > .zero {
-      vitals.store.foldLag = Double((now - tally.lastFold).milliseconds) / 1_000
+    vitals.feedback = counters.feedback.sorted { $0.key < $1.key }.map { scope, items in
+      var feedback = Vitals.Feedback(scope: scope)
+      (feedback.retired, feedback.silent) = (items.retired, items.silent)
+      feedback.returned = items.returned
+      return feedback
     }
-    if let trouble = tally.storeTrouble {
+    vitals.courierConnections = outside.courier?.count ?? 0
+    vitals.store.journalTail = counters.unfolded
+    (vitals.store.folds, vitals.store.feedRows) = (counters.folds, counters.feedRows)
+    if counters.unfolded > 0, counters.lastFold > .zero {
+      vitals.store.foldLag = Double((now - counters.lastFold).milliseconds) / 1_000
+    }
+    if let trouble = counters.storeTrouble {
       vitals.reasons.append("the store refuses writes: \(trouble)")
     }
     if let trouble = clockTrouble { vitals.reasons.append(trouble) }
@@ -94,6 +55,26 @@ extension EngineLoop {
     }
     return vitals
   }
+
+  /// Why people should look at the machine's clock.
+  private var clockTrouble: String? {
+    guard let doubt = coordinator.clockDoubt else { return nil }
+    return "the machine's clock is \(doubt.ahead.inWords) ahead of the time that the relay knew, "
+      + "and not followed for now: nothing is trimmed and no budget refilled for it; if it is "
+      + "wrong, set it right (timedatectl), which leaves no trace; if it is right, as after a long "
+      + "stop, the relay follows it in \(doubt.believedIn.inWords)"
+  }
+}
+
+extension Span {
+  /// For people: in the largest unit of which there is at least one.
+  fileprivate var inWords: String {
+    for (name, unit) in [("d", Span.days(1)), ("h", .hours(1)), ("min", .minutes(1))]
+    where self >= unit {
+      return "\(milliseconds / unit.milliseconds) \(name)"
+    }
+    return "\(milliseconds / 1_000) s"
+  }
 }
 
 extension Vitals {
@@ -108,8 +89,8 @@ extension Vitals {
   }
 }
 
-extension Relay {
-  mutating func vitals(at now: Instant) -> Vitals {
+extension Coordinator {
+  fileprivate mutating func vitals(at now: Instant) -> Vitals {
     var vitals = Vitals()
     vitals.ledger = ledger
     for (key, route) in routesInOrder {

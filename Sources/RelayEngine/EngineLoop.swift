@@ -1,33 +1,17 @@
 import Logging
-import OrderedCollections
 import RelayCore
 
-/// The loop: takes what came in, starts a commit, steps what is durable, performs effects, folds.
-/// It decides nothing of its own; the core, the commit, the schedule and the settling do.
+/// The coordinator's shell: takes what came in, reads the clocks, has a turn decided, and performs
+/// its actions in their order.
 struct EngineLoop: ~Copyable {
-  var relay: Relay
-  var commit: GroupCommit
-  var stepping = Stepping()
-  var schedule = FoldSchedule()
-  var cutTurns = CutTurns()
-  var settling = Settling()
-  var forwarding = Forwarding()
-  var slices = Slices()
-  var clock: RelayClock
-  var desk = Desk()
-  var tally = Tally()
-  var cut: Cut?
-  var isStopping = false
-  var stopBy = Instant.never
-  /// Pushes in flight.
+  var coordinator: Coordinator
+  /// Who waits for the answers of each request under way.
+  var requests: [RequestID: WaitingRequest] = [:]
+  private var lastRequest: UInt64 = 0
+  /// Pushes without a verdict.
   var handovers: [PushAttempt.ID: Handover] = [:]
-  var nextTrim: Instant
-  /// The newest time that is durable.
-  var timeKept: Instant
-  /// The folding worker's last job was a trim.
-  var hasTrimmed = false
+  private var isDone = false
 
-  var settings: EngineSettings
   var outside: Engine.Outside
   let crew: SenderCrew
   let inbox: Inbox
@@ -36,28 +20,23 @@ struct EngineLoop: ~Copyable {
   let folds: StoreWorker<FoldJob, FoldResult>
   let store: any Store
   let logger: Logger
+  let alarm: Alarm
   let startedAt: Instant
 
+  /// What of a request is not the coordinator's.
+  struct WaitingRequest {
+    var room: Inbox.Room
+    /// Nil: it was answered.
+    var answer: (@Sendable (Result<[Answer], Unavailable>) -> Void)?
+  }
+
   init(
-    recovered: consuming Recovery.Recovered, settings: EngineSettings, outside: Engine.Outside,
-    crew: SenderCrew, inbox: Inbox, visibility: Visibility,
-    commits: StoreWorker<[JournalEntry], Void>,
+    _ coordinator: consuming Coordinator, outside: Engine.Outside, crew: SenderCrew,
+    inbox: Inbox, visibility: Visibility, commits: StoreWorker<[JournalEntry], Void>,
     folds: StoreWorker<FoldJob, FoldResult>, store: any Store, logger: Logger
   ) {
-    commit = GroupCommit(last: recovered.last)
-    clock = RelayClock(
-      latest: recovered.latest, wall: outside.clock.wall(), boot: outside.clock.boot())
+    self.coordinator = coordinator
     startedAt = outside.clock.boot()
-    // A replayed tail is folded first, however short the lives between crashes are.
-    nextTrim = recovered.latest + settings.trimEvery
-    timeKept = recovered.latest
-    tally.unfolded = recovered.replayed
-    forwarding.add(recovered.outbox)
-    settling.recovered(recovered.outbox)
-    visibility.dirtied(recovered.dirtied)
-    relay = recovered.relay
-    let unfinished = relay.recovered()
-    self.settings = settings
     self.outside = outside
     self.crew = crew
     self.inbox = inbox
@@ -66,128 +45,176 @@ struct EngineLoop: ~Copyable {
     self.folds = folds
     self.store = store
     self.logger = logger
-    for (partition, fact) in unfinished { journal(fact, in: partition) }
+    alarm = Alarm { inbox.post(.timer) }
   }
 
   /// - Returns: true if it was told to stop, and nothing is under way any more.
   mutating func run() async throws -> Bool {
-    let inbox = inbox
-    let alarm = Alarm { inbox.post(.timer) }
     defer { alarm.cancel() }
     outside.supervisor.ready()
-    // What an earlier life had on its way, such as an interest, comes before any new change.
-    deliverForwards()
-    commit.putFirst()
+    // The first turn says what recovery has found unfolded, before any reader is served.
+    try turn(Inbox.Batch())
     inbox.begin()
     visibility.begin()
-    inbox.post(.timer)
     while !Task.isCancelled {
       let batch = await inbox.take()
-      let now = readClock()
-      var effects: [Effect] = []
-      for submission in batch.submissions { admit(submission, at: now) }
-      for event in batch.events { try handle(event, at: now, &effects) }
-      step(at: now)
-      deliverForwards()
-      startCommit(at: now)
-      relay.wake(at: now, into: &effects)
-      perform(effects, at: now)
-      startSlice()
-      // A tick that was asked for does not wait for the next happening.
-      startCommit(at: now)
-      let next = startFold(at: now)
-      // Those who waited for a cut go on.
-      startCommit(at: now)
+      try turn(batch)
       outside.supervisor.beat()
-      tellTheLate()
-      if isStopping, isDone(at: now) { return true }
-      if stepping.isReady { inbox.post(.timer) }
-      let timer = min(next, relay.nextTimer ?? .never, isStopping ? stopBy : .never)
-      alarm.set(in: min(outside.supervisor.beatEvery, max(.zero, timer - now)))
+      visibility.expire(at: outside.clock.boot())
+      if isDone { return true }
     }
     return false
   }
 
-  private mutating func handle(
-    _ event: Inbox.Event, at now: Instant, _ effects: inout [Effect]
-  ) throws {
-    switch event {
-    case .committed(.success):
-      if cut == nil { tally.storeWorks() }
-      let durable = commit.committed()
-      tally.unfolded += durable.reduce(0) { $0 + $1.facts.count }
-      stepping.add(durable)
-    case .committed(.failure(let error)): try commitFailed(error, at: now)
-    case .folded(.success(let rows)): folded(rows, at: now, &effects)
-    case .folded(.failure(let error)): try foldFailed(error, at: now)
-    case .trimmed(let result): trimmed(result, at: now)
-    case .takenBack(let place):
-      for due in settling.takenBack(place) { answer(due) }
-    case .verdict(let attempt, let verdict):
-      handovers.removeValue(forKey: attempt.id)?.ended()
-      log(verdict, of: attempt)
-      relay.attemptEnded(attempt, inRelayTime(verdict), at: now, into: &effects)
-    case .acknowledged(let reached, let device):
-      relay.acknowledged(reached, by: device, at: now)
-    case .connected(let device, let connection, let after):
-      relay.connected(device, connection, after: after, at: now, into: &effects)
-    case .left(let device, let connection, let isExpectedBack):
-      relay.left(device, connection, isExpectedBack: isExpectedBack, at: now)
-    case .readerWaits, .timer: break
-    case .asked(let changes, let answer): answer(changes.map { relay.knows($0) })
-    case .vitals(let answer): answer(vitals(at: now))
-    case .adopt(let adoption, let done):
-      adopt(adoption, at: now)
-      done()
-    case .stop:
-      isStopping = true
-      stopBy = now + settings.drainGrace
-      relay.drain()
-      outside.supervisor.stopping(grace: settings.drainGrace)
-    }
+  private mutating func turn(_ batch: Inbox.Batch) throws {
+    let actions = coordinator.handle(
+      inputs(of: batch), hasReaders: visibility.hasReaders, at: outside.clock.moment)
+    for event in batch.events { answer(event) }
+    for action in actions { try perform(action) }
   }
 
-  /// - Returns: when there is something to fold, if not now.
-  private mutating func startFold(at now: Instant) -> Instant {
-    let next = schedule.next(
-      at: now, isDirty: isFoldDue(at: now), isAwaited: isFoldAwaited || relay.isAwaitingFold)
-    switch next {
-    case .nothing:
-      return .never
-    case .wait(let until):
-      return until
-    case .again:
-      if let cut { folds.start(.fold(cut)) }
-      return .never
-    case .cut:
-      // A backlog to trim takes turns with folds: readers and answers wait for these.
-      if now >= nextTrim, !isStopping, !hasTrimmed {
-        hasTrimmed = true
-        nextTrim = now + settings.trimEvery
-        folds.start(
-          .trim(
-            tombstones: now - settings.tombstonesKept,
-            notifications: now - settings.notificationsKept,
-            feedback: now - settings.feedbackKept))
-        return .never
+  private mutating func inputs(of batch: Inbox.Batch) -> [Coordinator.Input] {
+    var inputs: [Coordinator.Input] = []
+    inputs.reserveCapacity(batch.submissions.count + batch.events.count)
+    for submission in batch.submissions {
+      lastRequest += 1
+      let id = RequestID(lastRequest)
+      requests[id] = WaitingRequest(room: submission.room, answer: submission.answer)
+      inputs.append(.request(id, submission.facts, by: submission.submitter))
+    }
+    for event in batch.events {
+      switch event {
+      case .input(let input):
+        if case .verdict(let attempt, _) = input {
+          handovers.removeValue(forKey: attempt.id)?.ended()
+        }
+        inputs.append(input)
+      case .adopt(let adoption, _):
+        adopt(adoption)
+        inputs.append(
+          .reconfigured(
+            Coordinator.Reconfiguration(
+              settings: adoption.settings, started: Set(adoption.started.keys),
+              ended: Set(adoption.ended))))
+      case .readerWaits, .timer, .asked, .vitals: break
       }
-      hasTrimmed = false
-      let left = leftOut()
-      let cut = relay.cut(at: now, without: left)
-      self.cut = cut
-      tally.inCut = tally.unfolded - stepping.cut(without: left)
-      visibility.cut(without: left)
-      settling.cut(without: left)
-      commit.cut()
-      folds.start(.fold(cut))
-      return .never
+    }
+    return inputs
+  }
+
+  /// Questions, from what this turn has decided.
+  private mutating func answer(_ event: Inbox.Event) {
+    switch event {
+    case .asked(let changes, let answer): answer(changes.map { coordinator.knows($0) })
+    case .vitals(let answer): answer(vitals())
+    case .adopt(_, let done): done()
+    case .input, .readerWaits, .timer: break
     }
   }
 
-  private func isDone(at now: Instant) -> Bool {
-    if schedule.isRunning || commit.isUnderWay { return false }
-    if now >= stopBy { return true }
-    return commit.isIdle && stepping.isEmpty && forwarding.isEmpty && handovers.isEmpty
-      && !relay.isDirty
+  private mutating func adopt(_ adoption: Adoption) {
+    for route in adoption.ended.sorted() {
+      outside.senders[route] = nil
+      crew.dismiss(from: route)
+    }
+    for (route, sender) in adoption.started.sorted(by: { $0.key < $1.key }) {
+      outside.senders[route] = sender
+      crew.start(sender, on: route)
+    }
+  }
+
+  private mutating func perform(_ action: Coordinator.Action) throws {
+    switch action {
+    case .append(let entries): commits.start(entries)
+    case .fold(let cut): folds.start(.fold(cut))
+    case .trim(let tombstones, let notifications, let feedback):
+      folds.start(
+        .trim(tombstones: tombstones, notifications: notifications, feedback: feedback))
+    case .push(let attempt): push(attempt)
+    case .recall(let attempt, let place): recall(attempt, for: place)
+    case .hangUp(let device): outside.courier?.hangUp(device)
+    case .answer(let request, let result): requests[request]?.answer.take()?(result)
+    case .release(let request):
+      if let room = requests.removeValue(forKey: request)?.room { inbox.release(room) }
+    case .admission(let refusal): inbox.refuseUnlessDraining(refusal)
+    case .dirtied(let place): visibility.dirtied(place)
+    case .cut(let others): visibility.cut(without: others)
+    case .visible: visibility.folded()
+    case .unreadable(let cause): visibility.refused(cause)
+    case .feedback(let scopes): outside.feedback?.ring(scopes)
+    case .event(let event): tell(event)
+    case .timer(let span):
+      if span == .zero { inbox.post(.timer) }
+      alarm.set(in: min(outside.supervisor.beatEvery, span))
+    case .stopped: isDone = true
+    case .failed(let error, let failure):
+      logger.critical("\(failure.text)", metadata: ["error": "\(error)"])
+      throw error
+    }
+  }
+
+  private mutating func push(_ attempt: PushAttempt) {
+    let inbox = inbox
+    let handover = Handover()
+    handovers[attempt.id] = handover
+    if attempt.route.transport == .courier, let courier = outside.courier {
+      // The courier writes it at once to the device that is connected.
+      _ = handover.begin()
+      return courier.tell(attempt.device, wake: attempt.wake, payload: attempt.payload) {
+        inbox.post(.input(.verdict(attempt, $0)))
+      }
+    }
+    guard let sender = outside.senders[attempt.route] else {
+      let reason = Verdict.Reason("no provider is configured for this route")
+      return inbox.post(.input(.verdict(attempt, .later(after: nil, .unsent, reason))))
+    }
+    let push = Push(
+      id: outside.keys.pushID(device: attempt.device, wake: attempt.wake),
+      address: attempt.address, intent: attempt.intent, expires: attempt.expires,
+      collapse: attempt.collapse.map { outside.keys.collapseID($0) }, payload: attempt.payload)
+    sender.send(push, handover) { inbox.post(.input(.verdict(attempt, $0))) }
+  }
+
+  private func recall(_ attempt: PushAttempt.ID, for place: FactPlace) {
+    let inbox = inbox
+    let isGone = handovers[attempt]?.takeBack { inbox.post(.input(.recalled(place))) } ?? true
+    if isGone { inbox.post(.input(.recalled(place))) }
+  }
+
+  /// The daemon ends: what became of these requests their senders learn by sending them again.
+  mutating func close() {
+    for (_, request) in requests.sorted(by: { $0.key < $1.key }) {
+      request.answer?(.failure(Unavailable(.draining, retryAfterSeconds: 5)))
+    }
+    requests = [:]
+  }
+
+  /// After a clean stop.
+  mutating func writeLastCut(_ leases: [Lease]) async {
+    guard let last = coordinator.lastCut(at: outside.clock.moment) else {
+      return logger.warning(
+        "stopped without the last fold",
+        metadata: ["reason": "facts wait to be stepped, or a fold failed"])
+    }
+    do throws(StoreError) {
+      _ = try await store.fold(last, leases: leases)
+    } catch {
+      logger.warning("stopped without the last fold", metadata: ["error": "\(error)"])
+    }
+  }
+}
+
+extension ClockReader {
+  /// Both clocks, read together.
+  var moment: Coordinator.Moment { Coordinator.Moment(wall: wall(), boot: boot()) }
+}
+
+extension Coordinator.Failure {
+  fileprivate var text: String {
+    switch self {
+    case .append: "journal failed"
+    case .fold: "fold failed"
+    case .fact: "journal refused a fact of the relay"
+    }
   }
 }

@@ -31,16 +31,8 @@ final class Inbox: Sendable {
   }
 
   enum Event: Sendable {
-    case committed(Result<Void, StoreError>)
-    case folded(Result<[OutboxRow], StoreError>)
-    case trimmed(Result<Int, StoreError>)
-    case verdict(PushAttempt, Verdict)
-    /// A push that was taken back for this fact cannot leave any more.
-    case takenBack(FactPlace)
-    case acknowledged(Acknowledged, DeviceKey)
-    /// A poll or stream at the courier opened, and ended.
-    case connected(DeviceKey, UInt64, after: UInt32?)
-    case left(DeviceKey, UInt64, isExpectedBack: Bool)
+    /// What has happened outside.
+    case input(Coordinator.Input)
     /// A reader waits for a fold.
     case readerWaits
     case timer
@@ -49,7 +41,6 @@ final class Inbox: Sendable {
     case vitals(@Sendable (Vitals) -> Void)
     /// A reload; said when it is done, or when the loop has ended.
     case adopt(Adoption, @Sendable () -> Void)
-    case stop
   }
 
   struct Batch: Sendable {
@@ -107,11 +98,11 @@ final class Inbox: Sendable {
   /// Takes a coming or going at the courier.
   ///
   /// - Returns: false if there are too many, or the loop has ended.
-  func offer(_ event: Event) -> Bool {
+  func offer(_ input: Coordinator.Input) -> Bool {
     let (isTaken, waiter): (Bool, CheckedContinuation<Void, Never>?) = state.withLock {
       guard !$0.isClosed, $0.couriers < Self.couriersMax else { return (false, nil) }
       $0.couriers += 1
-      $0.batch.events.append(event)
+      $0.batch.events.append(.input(input))
       return (true, $0.waiter.take())
     }
     waiter?.resume()
@@ -121,7 +112,7 @@ final class Inbox: Sendable {
   private func queue(_ event: Event) -> (CheckedContinuation<Void, Never>?, isLate: Bool) {
     state.withLock {
       if $0.isClosed { return (nil, true) }
-      if case .acknowledged = event {
+      if case .input(.acknowledged) = event {
         guard $0.acknowledgements < Self.acknowledgementsMax else { return (nil, false) }
         $0.acknowledgements += 1
       }

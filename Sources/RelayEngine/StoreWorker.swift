@@ -30,9 +30,6 @@ enum FoldJob: Sendable {
   case fold(Cut)
   case trim(tombstones: Instant, notifications: Instant, feedback: Instant)
 
-  /// Rows removed in one transaction, so that folds are never kept waiting for long.
-  static let trimRows = 1_000
-
   func run(on store: any Store, _ leases: [Lease]) async throws(StoreError) -> FoldResult {
     switch self {
     case .fold(let cut):
@@ -41,7 +38,7 @@ enum FoldJob: Sendable {
       return .trimmed(
         try await store.trim(
           tombstones: tombstones, notifications: notifications, feedback: feedback,
-          limit: Self.trimRows, leases: leases))
+          limit: Coordinator.trimRows, leases: leases))
     }
   }
 }
@@ -52,7 +49,7 @@ enum FoldResult: Sendable {
 }
 
 extension Result where Success == FoldResult, Failure == StoreError {
-  var event: Inbox.Event {
+  var input: Coordinator.Input {
     switch self {
     case .success(.folded(let rows)): .folded(.success(rows))
     case .success(.trimmed(let rows)): .trimmed(.success(rows))

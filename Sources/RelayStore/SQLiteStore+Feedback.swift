@@ -1,5 +1,5 @@
 package import RelayCore
-package import RelayEngine
+import RelayEngine
 
 extension SQLiteStore {
   package func feedback(_ query: FeedbackQuery) async throws(StoreError) -> FeedbackPage {

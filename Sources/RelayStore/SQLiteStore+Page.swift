@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 package import RelayCore
-package import RelayEngine
+import RelayEngine
 import Synchronization
 
 extension SQLiteStore {

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 package import RelayCore
-package import RelayEngine
+import RelayEngine
 import Synchronization
 
 /// Which feeds are near their limit: known without a look at the tables, because every request of a

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
-package import RelayEngine
+package import RelayCore
+import RelayEngine
 
 /// Copies a store's two files while a daemon may be writing them, and checks the copies.
 ///

@@ -1,4 +1,5 @@
 import GRDB
+import RelayCore
 import RelayEngine
 
 extension StoreError {

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import RelayCore
 import RelayEngine
 
 /// One of a store's files, opened for reading beside the daemon that may be writing it.

@@ -1,4 +1,5 @@
 import GRDB
+import RelayCore
 import RelayEngine
 
 /// One write transaction whose outcome is told precisely: done, nothing written, or unknown.

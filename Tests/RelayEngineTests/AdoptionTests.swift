@@ -13,8 +13,8 @@ import Testing
     _ = try await engine.submit([World.zoneSubscription("_a", zone)])
   }
 
-  private func settings(_ change: (inout EngineSettings) -> Void = { _ in }) -> EngineSettings {
-    var settings = EngineSettings()
+  private func settings(_ change: (inout RelaySettings) -> Void = { _ in }) -> RelaySettings {
+    var settings = RelaySettings()
     settings.policy.window = .zero
     settings.drainGrace = .seconds(1)
     change(&settings)

@@ -1,9 +1,9 @@
-import RelayCore
 import RelayMemory
 import RelayStore
 import Synchronization
 import Testing
 
+@testable import RelayCore
 @testable import RelayEngine
 
 /// Commits that a store takes or refuses by their size in bytes.

@@ -1,7 +1,7 @@
-import RelayCore
 import RelayStore
 import Testing
 
+@testable import RelayCore
 @testable import RelayEngine
 
 /// While readers wait, every other cut is without the partitions that have much to fold.

@@ -1,7 +1,7 @@
-import RelayCore
 import RelayStore
 import Testing
 
+@testable import RelayCore
 @testable import RelayEngine
 
 /// Folds go on, and what waits for them is bounded, whatever else there is to do.
@@ -49,7 +49,7 @@ import Testing
   /// Fixed limit: entries of feeds that wait for a fold
   @Test(arguments: [(below: 2, isTaken: true), (1, true), (0, false)])
   func aFactIsTakenWhileThereIsRoomForOneMore(below: Int, isTaken: Bool) {
-    let settings = EngineSettings()
+    let settings = RelaySettings()
     #expect(settings.hasRoom(tail: 1_000_000 - below, entries: 0) == isTaken)
     #expect(settings.hasRoom(tail: 0, entries: 500_000 - below) == isTaken)
   }

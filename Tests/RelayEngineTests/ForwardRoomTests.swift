@@ -11,7 +11,7 @@ import Testing
     case fanOuts, messages
 
     /// At most three changes on their way to the subscribers, of whom few are told in one step.
-    func set(_ settings: inout EngineSettings) {
+    func set(_ settings: inout RelaySettings) {
       settings.drainGrace = .zero
       settings.limits.fanOutSlice = 1
       switch self {

@@ -61,7 +61,7 @@ import Testing
     let world = World()
     let engine = world.engine
     world.store.inject([.refused(StoreError(.corrupt, "a row is damaged"))], into: .load)
-    async let reload: Void = engine.adopt(Adoption(settings: EngineSettings()))
+    async let reload: Void = engine.adopt(Adoption(settings: RelaySettings()))
     let error = await #expect(throws: StoreError.self) { try await engine.run() }
     #expect(error?.code == .corrupt)
     await reload

@@ -13,7 +13,7 @@ import Testing
   private func cut(readersMax: Int) -> Visibility {
     let visibility = Visibility(readersMax: readersMax)
     visibility.begin()
-    visibility.dirtied([place])
+    visibility.dirtied(place)
     visibility.cut()
     return visibility
   }
@@ -22,7 +22,7 @@ import Testing
   @Test func nothingIsVisibleBeforeRecoveryIsOver() async {
     let visibility = Visibility(readersMax: 1)
     #expect(await visibility.wait(for: [place], until: .never, onWait: {}) == .recovering)
-    visibility.dirtied([place])
+    visibility.dirtied(place)
     #expect(await visibility.wait(for: [place], until: .never, onWait: {}) == .recovering)
     visibility.begin()
     #expect(await visibility.wait(for: [other], until: .never, onWait: {}) == .visible)
@@ -32,7 +32,7 @@ import Testing
   @Test func cleanPlacesAreVisibleAtOnce() async {
     let visibility = Visibility(readersMax: 1)
     visibility.begin()
-    visibility.dirtied([other])
+    visibility.dirtied(other)
     #expect(await visibility.wait(for: [place], until: .never, onWait: {}) == .visible)
   }
 
@@ -40,11 +40,11 @@ import Testing
   @Test func readersWaitForTheFoldThatHoldsTheirPlace() async {
     let visibility = Visibility(readersMax: 4)
     visibility.begin()
-    visibility.dirtied([other])
+    visibility.dirtied(other)
     visibility.cut()
-    visibility.dirtied([place])
+    visibility.dirtied(place)
     let place = place
-    await withTaskGroup(of: Visibility.Seen.self) { group in
+    await withTaskGroup(of: ReadOutcome.self) { group in
       group.addTask {
         // The reader stands in line: the fold under way does not hold its place.
         await visibility.wait(for: [place], until: .never, onWait: { visibility.folded() })
@@ -60,11 +60,11 @@ import Testing
   @Test func readersOfSeveralPlacesWaitForAllOfThem() async {
     let visibility = Visibility(readersMax: 4)
     visibility.begin()
-    visibility.dirtied([other])
+    visibility.dirtied(other)
     visibility.cut()
-    visibility.dirtied([place])
+    visibility.dirtied(place)
     let places = [other, place]
-    await withTaskGroup(of: Visibility.Seen.self) { group in
+    await withTaskGroup(of: ReadOutcome.self) { group in
       group.addTask { await visibility.wait(for: places, until: .never, onWait: {}) }
       while !visibility.hasReaders { await Task.yield() }
       visibility.folded()
@@ -80,9 +80,9 @@ import Testing
   /// Limit: limits.answerWithin
   @Test func aReaderIsToldWhenItsDeadlineComes() async {
     let visibility = cut(readersMax: 4)
-    visibility.dirtied([other])
+    visibility.dirtied(other)
     let (place, other) = (place, other)
-    await withTaskGroup(of: (ReadPlace, Visibility.Seen).self) { group in
+    await withTaskGroup(of: (ReadPlace, ReadOutcome).self) { group in
       for (asked, until) in [(place, Int64(10)), (other, 20)] {
         group.addTask {
           let until = Instant(milliseconds: until)
@@ -125,7 +125,7 @@ import Testing
   @Test func aRefusedFoldAnswersItsReadersAtOnce() async {
     let visibility = cut(readersMax: 4)
     let place = place
-    await withTaskGroup(of: Visibility.Seen.self) { group in
+    await withTaskGroup(of: ReadOutcome.self) { group in
       group.addTask { await visibility.wait(for: [place], until: .never, onWait: {}) }
       while !visibility.hasReaders { await Task.yield() }
       visibility.refused(.storeFull)
@@ -141,7 +141,7 @@ import Testing
   @Test func closingAnswersEveryReader() async {
     let visibility = Visibility(readersMax: 4)
     visibility.begin()
-    visibility.dirtied([place])
+    visibility.dirtied(place)
     visibility.close()
     #expect(await visibility.wait(for: [place], until: .never, onWait: {}) == .closed)
   }
@@ -153,7 +153,7 @@ import Testing
   func waitingReadersAreBounded(readers: Int, waiting: Int) async {
     let visibility = cut(readersMax: 3)
     let place = place
-    await withTaskGroup(of: Visibility.Seen.self) { group in
+    await withTaskGroup(of: ReadOutcome.self) { group in
       for reader in 1...readers {
         group.addTask { await visibility.wait(for: [place], until: .never, onWait: {}) }
         guard reader <= waiting else {
@@ -184,7 +184,8 @@ import Testing
     let visibility = Visibility(readersMax: 4)
     visibility.begin()
     let (place, other) = (place, other)
-    visibility.dirtied([place, other])
+    visibility.dirtied(place)
+    visibility.dirtied(other)
     await withTaskGroup(of: String.self) { group in
       group.addTask {
         _ = await visibility.wait(for: [place], until: .never, onWait: {})

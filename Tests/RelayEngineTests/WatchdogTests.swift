@@ -25,14 +25,14 @@ import Testing
     }
   }
 
-  /// Each piece of a long batch is a sign of life: a loop that works is not stuck.
+  /// Each turn of a long batch is a sign of life, and has a bounded part of it.
   @Test func `a loop beats while it steps a long batch`() async throws {
     let supervisor = CountingSupervisor()
     try await World(supervisor: supervisor).run { engine in
       let zone = ZoneID(name: "Z", owner: UserID("_abc"))
       let before = supervisor.count
       _ = try await engine.submit((1...6_400).map { World.change(UInt64($0), zone) })
-      #expect(supervisor.count >= before + 100)
+      #expect(supervisor.count >= before + 4)
     }
   }
 

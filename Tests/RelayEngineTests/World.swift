@@ -21,10 +21,10 @@ struct World {
   init(
     _ store: MemoryStore = MemoryStore(), supervisor: any Supervisor = SilentSupervisor(),
     sender: (any PushSender)? = nil, clock: any ClockReader = WorkingClock(),
-    front: (any Store)? = nil, _ change: (inout EngineSettings) -> Void = { _ in }
+    front: (any Store)? = nil, _ change: (inout RelaySettings) -> Void = { _ in }
   ) {
     self.store = store
-    var settings = EngineSettings()
+    var settings = RelaySettings()
     settings.policy.window = .zero
     settings.drainGrace = .seconds(1)
     change(&settings)

@@ -1,3 +1,4 @@
+import RelayCore
 import RelayEngine
 import RelayHTTP
 import RelayKeys

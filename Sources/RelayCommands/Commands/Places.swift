@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import RelayCore
 import RelayEngine
 import RelayHTTP
 import RelayKeys

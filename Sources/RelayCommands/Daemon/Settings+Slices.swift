@@ -13,8 +13,8 @@ extension Settings {
     return slice
   }
 
-  var engineSlice: RelayEngine.EngineSettings {
-    var slice = RelayEngine.EngineSettings()
+  var engineSlice: RelaySettings {
+    var slice = RelaySettings()
     slice.limits = limits
     slice.policy = wake
     slice.inboxMax = doors.inboxChanges

@@ -15,7 +15,8 @@
 /// What leaves the relay is told by the wall clock, and what comes in is turned into relay time:
 /// see `wallAhead` and `instant(ofWall:)`.
 package struct RelayClock: Sendable {
-  private var last: Instant
+  /// The relay's time when it was last read.
+  package private(set) var last: Instant
   private var boot: Instant
   private var wall: Instant
   /// The wall clock is far ahead, and not followed yet.

@@ -1,3 +1,5 @@
+package import RelayCore
+
 /// Whether requests are served, or why not. Probes ask often, so it costs nothing: the loop is not
 /// asked, and no state is counted.
 package struct Readiness: Hashable, Sendable {

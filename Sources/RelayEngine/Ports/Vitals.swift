@@ -42,12 +42,7 @@ package struct Vitals: Hashable, Sendable {
     package init() {}
   }
 
-  package struct Changes: Hashable, Sendable {
-    package var accepted: Int64 = 0
-    package var duplicates: Int64 = 0
-    package var rejected: Int64 = 0
-    package init() {}
-  }
+  package typealias Changes = Counters.Changes
 
   package struct Lanes: Hashable, Sendable {
     package var idle = 0

@@ -1,5 +1,5 @@
 package import RelayCore
-package import RelayEngine
+import RelayEngine
 import RelayMemory
 
 extension MemoryStore {

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import RelayCore
 import RelayEngine
 import Testing
 

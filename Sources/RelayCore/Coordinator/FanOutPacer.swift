@@ -1,12 +1,10 @@
-import RelayCore
-
 /// Slices of wide changes on their way into the journal: one at a time, and no faster than folds
 /// bring them into feeds. So a fold stays small, a reader who waits for it waits shortly, other
 /// producers' changes come in between, and memory holds a few slices, however many users there are.
 ///
 /// A slice that waits here is in no journal and need not be: its fan-out is in the tables, and the
 /// next life goes on from there.
-struct Slices: Sendable {
+struct FanOutPacer: Sendable {
   /// Entries that wait for the next cut; with more, slices wait. One fold of them takes about a
   /// tenth of a second.
   static let entriesMax = 4_000

@@ -2,7 +2,7 @@ import DequeModule
 
 /// What waits, by turns of those whom it belongs to: one who has very much does not keep another
 /// waiting for longer than a turn. What belongs to one keeps its order.
-struct Turns<Item: Sendable>: Sendable {
+struct FairQueue<Item: Sendable>: Sendable {
   /// What one turn takes at most, unless its first item alone is larger.
   struct Size: Hashable, Sendable {
     var facts = 256

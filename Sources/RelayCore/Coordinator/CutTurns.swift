@@ -1,5 +1,3 @@
-import RelayCore
-
 /// Which partitions a cut leaves out while a reader waits: every other cut is without those that
 /// have much to fold. A reader in another partition so waits for one large fold, and not for two.
 struct CutTurns: Sendable {
@@ -7,7 +5,7 @@ struct CutTurns: Sendable {
   /// milliseconds.
   static let entries = 256
 
-  private var leftOut: Set<PartitionID> = []
+  private(set) var leftOut: Set<PartitionID> = []
 
   /// Leaves out torn partitions, and large ones that were in the last cut, unless nothing else
   /// would be left.

@@ -1,7 +1,5 @@
-package import RelayCore
-
-/// The engine's slice of the settings.
-package struct EngineSettings: Sendable {
+/// What the engine and its coordinator are configured with.
+package struct RelaySettings: Sendable {
   package var limits = Limits()
   package var policy = WakePolicy()
   /// Facts taken and not yet answered.

@@ -1,7 +1,6 @@
-import RelayCore
 import Testing
 
-@testable import RelayEngine
+@testable import RelayCore
 
 @Suite struct FoldScheduleTests {
   private func at(_ milliseconds: Int64) -> Instant { Instant(milliseconds: milliseconds) }

@@ -1,10 +1,9 @@
-import RelayCore
 import Testing
 
-@testable import RelayEngine
+@testable import RelayCore
 
 /// A caller that submits very much keeps no other caller waiting for longer than a turn.
-@Suite struct TurnsTests {
+@Suite struct FairQueueTests {
   private let now = Instant(milliseconds: 1_000)
 
   private func fact(_ number: Int) -> GroupCommit.Waiting {
@@ -25,8 +24,8 @@ import Testing
   }
 
   @Test func `what one caller submits keeps its order`() {
-    var turns = Turns<Int>(turn: .init(facts: 2, bytes: .max))
-    let one = Turns<Int>.Size(facts: 1, bytes: 1)
+    var turns = FairQueue<Int>(turn: .init(facts: 2, bytes: .max))
+    let one = FairQueue<Int>.Size(facts: 1, bytes: 1)
     for number in 0..<5 { turns.append(number, one, of: .caller(1)) }
     for number in 10..<13 { turns.append(number, one, of: .caller(2)) }
     turns.append(20, one, of: .relay)
@@ -35,7 +34,7 @@ import Testing
   }
 
   @Test func `a turn ends before an item that is too large for it, and one alone is taken`() {
-    var turns = Turns<String>(turn: .init(facts: 100, bytes: 10))
+    var turns = FairQueue<String>(turn: .init(facts: 100, bytes: 10))
     turns.append("small", .init(facts: 1, bytes: 1), of: .caller(1))
     turns.append("large", .init(facts: 1, bytes: 50), of: .caller(1))
     turns.append("last", .init(facts: 1, bytes: 1), of: .caller(1))

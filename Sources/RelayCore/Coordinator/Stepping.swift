@@ -1,5 +1,4 @@
 import DequeModule
-import RelayCore
 
 /// Durable facts on their way into the core: each partition's in the order of its journal, and in
 /// one turn of the loop no more than a bounded amount of work. A thousand changes that one user's

@@ -1,17 +1,10 @@
 import DequeModule
 import HeapModule
-import RelayCore
 
 /// Answers that wait for their moment: the fold, or everything their fact was forwarded to.
-struct Settling: Sendable {
-  /// Whose answer: a place in a submission.
-  struct Ticket: Hashable, Sendable {
-    var submission: UInt64
-    var index: Int
-  }
-
+struct PendingAnswers: Sendable {
   struct Due: Sendable {
-    var ticket: Ticket
+    var ticket: RequestTicket
     var answer: Answer
   }
 
@@ -33,12 +26,12 @@ struct Settling: Sendable {
   private var late: [PartitionID: Deque<Waiting>] = [:]
 
   /// Whose answer waits for a fold.
-  var waiting: [Ticket] { (open + inCut).map(\.due.ticket) }
+  var waiting: [RequestTicket] { (open + inCut).map(\.due.ticket) }
 
   var isAwaitingFold: Bool { !open.isEmpty || !inCut.isEmpty }
 
   mutating func wait(
-    _ ticket: Ticket, _ answer: Answer, _ moment: Answer.Moment, _ partition: PartitionID,
+    _ ticket: RequestTicket, _ answer: Answer, _ moment: Answer.Moment, _ partition: PartitionID,
     _ ordinal: Ordinal
   ) {
     open.append(
@@ -116,7 +109,7 @@ struct Settling: Sendable {
   }
 
   /// It has left, or cannot leave any more.
-  mutating func takenBack(_ place: FactPlace) -> [Due] { settled(place) }
+  mutating func recalled(_ place: FactPlace) -> [Due] { settled(place) }
 
   private mutating func settled(_ place: FactPlace) -> [Due] {
     guard var entry = forwards[place] else { return [] }

@@ -1,5 +1,4 @@
 import DequeModule
-import RelayCore
 
 /// Everything that came in meanwhile goes into one durable commit; one is under way at a time, and
 /// gives its facts their ordinals only when it is durable.
@@ -10,7 +9,7 @@ import RelayCore
 struct GroupCommit: Sendable {
   /// Who hears of a fact when it has been stepped.
   enum Origin: Sendable {
-    case submission(Settling.Ticket)
+    case request(RequestTicket)
     case forward(OutboxRow.Key, from: PartitionID)
     /// A fact of our own.
     case none
@@ -84,7 +83,7 @@ struct GroupCommit: Sendable {
   private(set) var reserved = ForwardNeed.none
   /// What comes before all others: put back, or left by an earlier life.
   private var first: Deque<Unit> = []
-  private var waiting = Turns<Unit>()
+  private var waiting = FairQueue<Unit>()
   private var underWay: [Unit] = []
   private var placed: [Placed] = []
   private var last: [Ordinal]
@@ -118,7 +117,7 @@ struct GroupCommit: Sendable {
   }
 
   private mutating func add(_ unit: Unit, of submitter: Submitter) {
-    let size = Turns<Unit>.Size(facts: unit.facts.count, bytes: unit.bytes)
+    let size = FairQueue<Unit>.Size(facts: unit.facts.count, bytes: unit.bytes)
     waiting.append(unit, size, of: submitter)
     reserved += unit.need
   }
@@ -184,11 +183,11 @@ struct GroupCommit: Sendable {
   /// What becomes of a commit that wrote nothing.
   enum Refused: Sendable {
     /// These requests are refused; facts of our own wait for the next try.
-    case requests([Settling.Ticket])
+    case requests([RequestTicket])
     /// It is tried again in parts.
     case divided
     /// It was this request's alone, and the store will never take it.
-    case request(Settling.Ticket)
+    case request(RequestTicket)
     /// It was this fact of our own alone, and the store will never take it.
     case own(Waiting)
   }
@@ -200,7 +199,7 @@ struct GroupCommit: Sendable {
   mutating func refused(retryAt: Instant) -> Refused {
     self.retryAt = retryAt
     halve()
-    var tickets: [Settling.Ticket] = []
+    var tickets: [RequestTicket] = []
     var own: Deque<Unit> = []
     for unit in underWay + first + waiting.removeAll() {
       let asked = unit.facts.compactMap(\.ticket)
@@ -247,8 +246,8 @@ struct GroupCommit: Sendable {
 }
 
 extension GroupCommit.Waiting {
-  fileprivate var ticket: Settling.Ticket? {
-    guard case .submission(let ticket) = origin else { return nil }
+  fileprivate var ticket: RequestTicket? {
+    guard case .request(let ticket) = origin else { return nil }
     return ticket
   }
 

@@ -1,7 +1,6 @@
-import RelayCore
 import Testing
 
-@testable import RelayEngine
+@testable import RelayCore
 
 /// The pace of steps: bounded work in a turn, a share of it for each partition, and requests that
 /// become visible whole.

@@ -1,5 +1,3 @@
-import RelayCore
-
 /// When to fold: seldom under load, so that much is merged; soon when somebody waits.
 struct FoldSchedule: Sendable {
   /// Nobody waits: merge for this long.

@@ -1,7 +1,6 @@
-import RelayCore
 import Testing
 
-@testable import RelayEngine
+@testable import RelayCore
 
 @Suite struct GroupCommitTests {
   private let now = Instant(milliseconds: 1_000)
@@ -14,7 +13,7 @@ import Testing
   }
 
   private func ticket(_ index: Int) -> GroupCommit.Origin {
-    .submission(Settling.Ticket(submission: 1, index: index))
+    .request(RequestTicket(request: RequestID(1), index: index))
   }
 
   /// Ordinals rise by one in each partition, in the order the facts came.
@@ -90,7 +89,7 @@ import Testing
 
   private func message(_ text: String) -> [GroupCommit.Waiting] {
     let key = Interest.Key(
-      scope: World.scope, database: .public, recordType: "Note")
+      scope: Sample.scope, database: .public, recordType: "Note")
     let message = Forwarded.Message.interests([Interest(key: key, fields: .named([text]))])
     return PartitionID.all.map { target in
       let forwarded = Forwarded(
@@ -113,9 +112,12 @@ import Testing
       verb: .created, name: "A", type: "Note",
       fields: [Field(name: "text", value: .string(String(repeating: "x", count: bytes)))])
     let zone = ZoneID(name: "Notes", owner: UserID("_a"))
+    let change = Change(
+      scope: Sample.scope, database: .private, zone: zone, event: .record(record),
+      time: Sample.start, notification: Sample.nid(number), fingerprint: number)
     return GroupCommit.Waiting(
-      partition: PartitionID(1), fact: World.change(number, zone, event: .record(record)),
-      origin: .submission(Settling.Ticket(submission: number, index: 0)))
+      partition: PartitionID(1), fact: .change(change),
+      origin: .request(RequestTicket(request: RequestID(number), index: 0)))
   }
 
   private func commit(bytes: Int, facts: Int = 100) -> GroupCommit {
@@ -184,7 +186,7 @@ import Testing
       Issue.record("its request is named")
       return
     }
-    #expect(ticket.submission == 7)
+    #expect(ticket.request == RequestID(7))
     #expect(commit.isIdle && commit.next(at: now) == nil)
   }
 

@@ -1,0 +1,114 @@
+extension Coordinator {
+  /// A reader, an answer or a slice waits for a fold.
+  var isFoldAwaited: Bool {
+    answers.isAwaitingFold || hasReaders || isStopping || !pacer.isEmpty || stepping.isAwaitingCut
+  }
+
+  /// Something is to be folded: changes, or the time itself.
+  private func isFoldDue(at now: Instant) -> Bool {
+    relay.isDirty(besides: stepping.torn) || now >= timeKept + Self.timeKeptEvery
+      || isStoreToBeTried(at: now)
+  }
+
+  /// The store refused, and nothing that waits will try it again: the time is folded to learn
+  /// whether there is room again.
+  private func isStoreToBeTried(at now: Instant) -> Bool {
+    counters.storeTrouble != nil && commit.isIdle && now >= counters.refusedAt + FoldSchedule.retry
+  }
+
+  /// - Returns: when there is something to fold, if not now.
+  mutating func startFold(at now: Instant) -> Instant {
+    let next = schedule.next(
+      at: now, isDirty: isFoldDue(at: now), isAwaited: isFoldAwaited || relay.isAwaitingFold)
+    switch next {
+    case .nothing:
+      return .never
+    case .wait(let until):
+      return until
+    case .again:
+      if let cut { actions.append(.fold(cut)) }
+      return .never
+    case .cut:
+      // A backlog to trim takes turns with folds: readers and answers wait for these.
+      if now >= nextTrim, !isStopping, !hasTrimmed { trim(at: now) } else { takeCut(at: now) }
+      return .never
+    }
+  }
+
+  private mutating func trim(at now: Instant) {
+    hasTrimmed = true
+    nextTrim = now + settings.trimEvery
+    actions.append(
+      .trim(
+        tombstones: now - settings.tombstonesKept,
+        notifications: now - settings.notificationsKept, feedback: now - settings.feedbackKept))
+  }
+
+  private mutating func takeCut(at now: Instant) {
+    hasTrimmed = false
+    let left = leftOut()
+    let cut = relay.cut(at: now, without: left)
+    self.cut = cut
+    counters.inCut = counters.unfolded - stepping.cut(without: left)
+    answers.cut(without: left)
+    commit.cut()
+    actions += [.cut(without: left), .fold(cut)]
+  }
+
+  /// Partitions that are not in the cut that is taken now.
+  private mutating func leftOut() -> Set<PartitionID> {
+    let isChoosing = isFoldAwaited && !isStopping
+    let large = isChoosing ? relay.partitions(withUncut: CutTurns.entries) : []
+    // The compiler lets no closure borrow what is changed here.
+    let torn = stepping.torn
+    let isDirty = relay.isDirty(besides: torn.union(large.subtracting(cutTurns.leftOut)))
+    return cutTurns.next(large: large, torn: torn) { _ in isDirty }
+  }
+
+  mutating func folded(_ rows: [OutboxRow], at now: Instant, _ effects: inout [Effect]) {
+    schedule.ended(at: now, isDurable: true)
+    guard let cut else { return }
+    self.cut = nil
+    timeKept = cut.at
+    counters.unfolded -= counters.inCut
+    counters.inCut = 0
+    counters.storeWorks()
+    counters.lastFold = now
+    counters.folds += 1
+    for feed in cut.partitions.lazy.flatMap(\.feeds) {
+      counters.feedRows += Int64(feed.deltas.count)
+    }
+    let items = cut.partitions.flatMap(\.feedback)
+    for item in items { counters.count(item) }
+    if !items.isEmpty { actions.append(.feedback(Set(items.map(\.device.scope)))) }
+    actions.append(.visible)
+    let outgoing = cut.partitions.flatMap(\.outbox) + rows
+    for due in answers.folded(outgoing) { answer(due) }
+    forwarding.add(outgoing)
+    relay.folded(cut, at: now, into: &effects)
+    deliverForwards()
+    updateAdmission()
+  }
+
+  mutating func foldFailed(_ error: StoreError, at now: Instant) {
+    guard error.isPassing else { return actions.append(.failed(error, .fold)) }
+    actions.append(.event(.foldRefused(error)))
+    counters.refused(error, at: now)
+    if settings.hasRoomInCut(entries: relay.uncutEntries) { stepping.foldFailed() }
+    if cut != nil {
+      actions.append(.unreadable(error.refusal))
+      for ticket in answers.waiting {
+        requests.giveUp(
+          ticket.request, Unavailable(error.refusal, retryAfterSeconds: 5), into: &actions)
+      }
+    }
+    // A trim that failed leaves no cut behind: the next fold goes as usual.
+    schedule.ended(at: now, isDurable: cut == nil)
+    updateAdmission()
+  }
+
+  mutating func trimmed(_ result: Result<Int, StoreError>, at now: Instant) {
+    schedule.ended(at: now, isDurable: true)
+    if case .success(Self.trimRows) = result { nextTrim = now }
+  }
+}

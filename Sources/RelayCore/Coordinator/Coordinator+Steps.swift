@@ -1,0 +1,100 @@
+import OrderedCollections
+
+/// Facts from outside and our own, on their way through the journal into the core.
+extension Coordinator {
+  mutating func admit(
+    _ facts: [Fact], of request: RequestID, by submitter: Submitter, at now: Instant, boot: Instant
+  ) {
+    if case .full(let why) = relay.room(for: facts, besides: commit.reserved) {
+      let cause: Unavailable.Cause =
+        switch why {
+        case .fanOuts: .fanOutsFull
+        case .forwards: .forwardsFull
+        }
+      let refusal = Unavailable(cause, retryAfterSeconds: 5)
+      return actions += [.answer(request, .failure(refusal)), .release(request)]
+    }
+    let homes = facts.map(\.homes)
+    requests.open(request, missing: homes.map(\.count), until: boot + settings.answerWithin)
+    var places: OrderedDictionary<PartitionID, [Int]> = [:]
+    for (place, homes) in homes.enumerated() {
+      for home in homes { places[home, default: []].append(place) }
+    }
+    for (home, places) in places {
+      // Room is kept for each partition's facts until they are stepped.
+      let need = relay.need(of: places.lazy.map { facts[$0] })
+      let share = places.map { place in
+        GroupCommit.Waiting(
+          partition: home, fact: facts[place].accepted(at: now),
+          origin: .request(RequestTicket(request: request, index: place)))
+      }
+      commit.add(share, of: submitter, need: need)
+    }
+  }
+
+  /// A fact of our own. Slices keep the pace of folds.
+  mutating func journal(_ fact: Fact, in partition: PartitionID) {
+    if case .slice = fact { return pacer.add(fact, in: partition) }
+    commit.add(GroupCommit.Waiting(partition: partition, fact: fact, origin: .none))
+  }
+
+  /// Steps what is durable, as much as one turn takes. Effects of each fact follow it at once, so
+  /// that no answer overtakes what it promises.
+  mutating func step(at now: Instant) {
+    guard stepping.isReady else { return }
+    // The next commit goes its way while these are stepped.
+    startCommit(at: now)
+    stepping.beginTurn()
+    while let next = stepping.next() {
+      stepping.stepped(work: step(next.placed, at: now))
+      if let need = next.frees { commit.stepped(need) }
+    }
+    if !settings.hasRoomInCut(entries: relay.uncutEntries) { stepping.waitForCut() }
+    updateAdmission()
+  }
+
+  /// - Returns: what it cost.
+  private mutating func step(_ item: GroupCommit.Placed, at now: Instant) -> Int {
+    let entry = item.entry
+    var effects: [Effect] = []
+    let work = relay.step(
+      entry.fact, in: entry.partition, ordinal: entry.ordinal, at: entry.at, into: &effects)
+    observer?(entry, effects)
+    perform(effects, at: now, origin: item.origin)
+    if case .slice = entry.fact { pacer.stepped() }
+    if case .forward(let key, let source) = item.origin {
+      relay.delivered(key, from: source)
+      forwarding.delivered(key, from: source)
+      for due in answers.delivered(key, from: source) { answer(due) }
+    }
+    return work
+  }
+
+  /// Messages of other partitions go into their targets' journals.
+  mutating func deliverForwards() {
+    guard !forwarding.isEmpty else { return }
+    var targets: [GroupCommit.Waiting] = []
+    var last: Forwarded.Message?
+    for row in forwarding.take(for: relay) {
+      if row.message != last {
+        commit.add(message: targets)
+        targets = []
+      }
+      last = row.message
+      let forwarded = Forwarded(
+        source: row.source, serial: row.key.serial, message: row.message)
+      targets.append(
+        GroupCommit.Waiting(
+          partition: row.key.target, fact: .forwarded(forwarded),
+          origin: .forward(row.key, from: row.source)))
+    }
+    commit.add(message: targets)
+  }
+
+  /// The next slice of a wide change, if folds have kept up. None begins when the daemon stops: the
+  /// next life goes on with it.
+  mutating func startSlice() {
+    guard !isStopping, let next = pacer.next(entries: relay.uncutEntries) else { return }
+    commit.add(GroupCommit.Waiting(partition: next.partition, fact: next.slice, origin: .none))
+  }
+}

@@ -1,0 +1,169 @@
+/// The relay's decisions: what forms a commit, when to fold and to trim, which messages move between
+/// partitions, how wide changes are paced, what is answered and when, what is refused, and what a
+/// stop still waits for. Exists once; the engine is its shell in the daemon, and a world of virtual
+/// time in the simulation.
+///
+/// A turn takes what has happened and returns what is to be done, in order. It neither waits nor
+/// reads a clock.
+package struct Coordinator: ~Copyable {
+  var relay: Relay
+  var commit: GroupCommit
+  var stepping = Stepping()
+  var schedule = FoldSchedule()
+  var cutTurns = CutTurns()
+  var answers = PendingAnswers()
+  var requests = PendingRequests()
+  var forwarding = Forwarding()
+  var pacer = FanOutPacer()
+  var clock: RelayClock
+  package internal(set) var counters = Counters()
+  var settings: RelaySettings
+  /// Routes that have a sender.
+  var routes: Set<RouteKey>
+  /// Attempts without a verdict.
+  var inFlight: Set<PushAttempt.ID> = []
+  /// The cut under way, or the one that the store refused.
+  var cut: Cut?
+  /// The fold under way is a trim, or the last one was.
+  var hasTrimmed = false
+  var nextTrim: Instant
+  /// The newest time that is durable.
+  var timeKept: Instant
+  /// When a stop ends, whatever is under way; nil: the daemon shall not stop.
+  var stopBy: Instant?
+  /// A reader waits for a fold.
+  var hasReaders = false
+  /// What the shell is to do after this turn.
+  var actions: [Action] = []
+  /// For checkers: each entry that was stepped, and what that led to.
+  package var observer: ((JournalEntry, [Effect]) -> Void)?
+
+  /// What the store refused for now is tried again so much later.
+  package static var retry: Span { FoldSchedule.retry }
+
+  /// Rows removed by one trim, so that folds are never kept waiting for long.
+  package static let trimRows = 1_000
+
+  /// Goes on where the journal ends.
+  ///
+  /// - Parameter routes: those that have a sender.
+  package init(
+    _ replay: consuming JournalReplay, settings: RelaySettings, routes: Set<RouteKey>,
+    at moment: Moment
+  ) {
+    commit = GroupCommit(last: replay.last)
+    clock = RelayClock(latest: replay.latest, wall: moment.wall, boot: moment.boot)
+    // A replayed tail is folded first, however short the lives between crashes are.
+    nextTrim = replay.latest + settings.trimEvery
+    timeKept = replay.latest
+    counters.unfolded = replay.replayed
+    forwarding.add(replay.outbox)
+    answers.recovered(replay.outbox)
+    for place in replay.dirtied { actions.append(.dirtied(place)) }
+    relay = replay.relay
+    self.settings = settings
+    self.routes = routes
+    for (partition, fact) in relay.recovered() { journal(fact, in: partition) }
+    // What an earlier life had on its way, such as an interest, comes before any new change.
+    deliverForwards()
+    commit.putFirst()
+  }
+
+  /// One turn.
+  ///
+  /// - Parameters:
+  ///   - inputs: what has happened since the turn before, in order; requests first.
+  ///   - hasReaders: whether a reader waits for a fold now.
+  package mutating func handle(
+    _ inputs: [Input], hasReaders: Bool, at moment: Moment
+  ) -> [Action] {
+    self.hasReaders = hasReaders
+    let now = read(moment)
+    var effects: [Effect] = []
+    for input in inputs { handle(input, at: now, boot: moment.boot, &effects) }
+    step(at: now)
+    deliverForwards()
+    startCommit(at: now)
+    relay.wake(at: now, into: &effects)
+    perform(effects, at: now)
+    startSlice()
+    // A tick that was asked for does not wait for the next turn.
+    startCommit(at: now)
+    let next = startFold(at: now)
+    // What waited for a cut goes on.
+    startCommit(at: now)
+    requests.giveUp(
+      until: moment.boot, Unavailable(.storeSlow, retryAfterSeconds: 5), into: &actions)
+    if isDone(at: now) { actions.append(.stopped) }
+    let timer = min(next, relay.nextTimer ?? .never, stopBy ?? .never)
+    actions.append(.timer(stepping.isReady ? .zero : max(.zero, timer - now)))
+    defer { actions = [] }
+    return actions
+  }
+
+  private mutating func handle(
+    _ input: Input, at now: Instant, boot: Instant, _ effects: inout [Effect]
+  ) {
+    switch input {
+    case .request(let id, let facts, let submitter):
+      admit(facts, of: id, by: submitter, at: now, boot: boot)
+    case .appended(.success): appended()
+    case .appended(.failure(let error)): appendFailed(error, at: now)
+    case .folded(.success(let rows)): folded(rows, at: now, &effects)
+    case .folded(.failure(let error)): foldFailed(error, at: now)
+    case .trimmed(let result): trimmed(result, at: now)
+    case .verdict(let attempt, let verdict): ended(attempt, verdict, at: now, &effects)
+    case .recalled(let place): for due in answers.recalled(place) { answer(due) }
+    case .acknowledged(let reached, let device):
+      relay.acknowledged(reached, by: device, at: now)
+    case .connected(let device, let connection, let after):
+      relay.connected(device, connection, after: after, at: now, into: &effects)
+    case .left(let device, let connection, let isExpectedBack):
+      relay.left(device, connection, isExpectedBack: isExpectedBack, at: now)
+    case .reconfigured(let change): reconfigure(change, at: now)
+    case .stop:
+      guard stopBy == nil else { return }
+      stopBy = now + settings.drainGrace
+      relay.drain()
+      actions.append(.event(.stopping(grace: settings.drainGrace)))
+    }
+  }
+
+  var isStopping: Bool { stopBy != nil }
+
+  private func isDone(at now: Instant) -> Bool {
+    guard let stopBy, !schedule.isRunning, !commit.isUnderWay else { return false }
+    if now >= stopBy { return true }
+    return commit.isIdle && stepping.isEmpty && forwarding.isEmpty && inFlight.isEmpty
+      && !relay.isDirty
+  }
+
+  /// Nothing is under way, and nothing is done after this: the next life need not guess which wake
+  /// numbers were given out, and knows the time. Without it, it goes on as after a crash.
+  ///
+  /// - Returns: what the store folds last; nil: facts wait to be stepped, or a fold failed.
+  package mutating func lastCut(at moment: Moment) -> Cut? {
+    guard cut == nil, stepping.isEmpty else { return nil }
+    var last = relay.cut(at: read(moment))
+    last.isLast = true
+    return last
+  }
+}
+
+extension Coordinator {
+  /// Between two steps, so that no decision is made half by old rules and half by new ones.
+  private mutating func reconfigure(_ change: Reconfiguration, at now: Instant) {
+    settings.policy = change.settings.policy
+    settings.tombstonesKept = change.settings.tombstonesKept
+    settings.notificationsKept = change.settings.notificationsKept
+    settings.feedbackKept = change.settings.feedbackKept
+    settings.trimEvery = change.settings.trimEvery
+    nextTrim = min(nextTrim, now + settings.trimEvery)
+    settings.drainGrace = change.settings.drainGrace
+    relay.adopt(change.settings.policy, at: now)
+    routes.subtract(change.ended)
+    for route in change.ended.sorted() { relay.withdraw(route) }
+    routes.formUnion(change.started)
+    for route in change.started.sorted() { relay.renew(route, at: now) }
+  }
+}

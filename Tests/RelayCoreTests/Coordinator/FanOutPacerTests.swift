@@ -1,0 +1,45 @@
+import Testing
+
+@testable import RelayCore
+
+/// The pace of wide changes: one slice at a time, and none while a cut is full.
+@Suite struct FanOutPacerTests {
+  private func slice(_ origin: UInt64) -> Fact {
+    .slice(Slice(origin: Ordinal(origin), cursor: .zero))
+  }
+
+  @Test func oneIsUnderWayAtATime() {
+    var pacer = FanOutPacer()
+    pacer.add(slice(1), in: PartitionID(3))
+    pacer.add(slice(2), in: PartitionID(3))
+    #expect(pacer.next(entries: 0)?.slice == slice(1))
+    #expect(pacer.next(entries: 0) == nil)
+    pacer.stepped()
+    #expect(pacer.next(entries: 0)?.slice == slice(2))
+    pacer.stepped()
+    #expect(pacer.isEmpty && pacer.next(entries: 0) == nil)
+  }
+
+  @Test func theyWaitWhileTheNextCutIsFull() {
+    var pacer = FanOutPacer()
+    pacer.add(slice(1), in: PartitionID(3))
+    #expect(pacer.next(entries: FanOutPacer.entriesMax) == nil)
+    #expect(pacer.next(entries: FanOutPacer.entriesMax - 1) != nil)
+  }
+
+  /// A partition goes on with its neighbours, but not for ever.
+  @Test func partitionsTakeTurnsAfterARow() {
+    var pacer = FanOutPacer()
+    for id in [2, 5] { pacer.add(slice(1), in: PartitionID(id)) }
+    var turns: [UInt8] = []
+    for _ in 0..<(2 * FanOutPacer.rowMax + 1) {
+      guard let next = pacer.next(entries: 0) else { break }
+      turns.append(next.partition.number)
+      pacer.add(slice(1), in: next.partition)
+      pacer.stepped()
+    }
+    let row = [UInt8](repeating: 2, count: FanOutPacer.rowMax)
+    let other = [UInt8](repeating: 5, count: FanOutPacer.rowMax)
+    #expect(turns == row + other + [2])
+  }
+}
