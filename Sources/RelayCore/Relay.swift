@@ -38,6 +38,16 @@ package struct Relay: ~Copyable {
     for index in partitions.indices { sum = sum + partitions[index].ledger }
     return sum
   }
+  /// A partition's newest fact that was stepped.
+  func stepped(in id: PartitionID) -> Ordinal {
+    partitions.ask(Int(id.number)) { $0.stepped }
+  }
+
+  /// Slices of a wide change are still to come there.
+  func isFanningOut(in id: PartitionID) -> Bool {
+    partitions.ask(Int(id.number)) { !$0.unfinished.isEmpty }
+  }
+
   package var isDirty: Bool { isDirty(besides: []) }
 
   /// Whether a cut without these partitions has anything to write.

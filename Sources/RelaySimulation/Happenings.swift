@@ -36,7 +36,7 @@ enum Happening {
   case answer(operation: Int, Reply)
   case retry(operation: Int)
   case committed(life: Int)
-  case foldDue(life: Int)
+  case trimmed(life: Int, Int)
   case folded(life: Int)
   case timer(life: Int)
   case verdict(life: Int, PushAttempt, Verdict)
@@ -50,7 +50,7 @@ enum Happening {
   case recover
   case copy
   case restore
-  case trim
+  case stop
   case attack
   case calm
 }

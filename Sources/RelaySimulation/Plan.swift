@@ -16,7 +16,10 @@ struct Plan: Sendable {
   var policy = WakePolicy()
   var pageMax = 3
   var inboxMax = 1_000
-  var foldEvery = Span(milliseconds: 100)
+  /// How long a fold takes at most.
+  var foldTime = Span(milliseconds: 80)
+  /// What the store takes in one commit.
+  var commitBytes = Int.max
 
   /// Of a thousand.
   var commitFull = 0
@@ -26,6 +29,8 @@ struct Plan: Sendable {
   var crash = 0
   var restores = 0
   var trims = 0
+  /// Clean stops.
+  var stops = 0
   var answerLost = 0
   var repeats = 0
   var providerSlow = 0
@@ -73,7 +78,7 @@ struct Plan: Sendable {
     unkind = draw.pick([.seconds(10), .minutes(1), .minutes(10), .hours(2)])
     pageMax = draw.from(1...4)
     inboxMax = draw.pick([2, 6, 1_000])
-    foldEvery = Span(milliseconds: Int64(draw.pick([50, 200, 2_000])))
+    foldTime = Span(milliseconds: Int64(draw.pick([20, 80, 2_000])))
     chooseLimits(&draw)
     choosePolicy(&draw)
     chooseFaults(&draw)
@@ -172,6 +177,7 @@ struct Plan: Sendable {
     crash = rate(&draw, 15)
     restores = draw.below(6) == 0 ? 1 : 0
     trims = rate(&draw, 30)
+    stops = rate(&draw, 300)
     answerLost = rate(&draw, 150)
     repeats = rate(&draw, 150)
     providerSlow = rate(&draw, 300)
@@ -199,6 +205,18 @@ struct Plan: Sendable {
     expiries = rate(&draw, 15)
   }
 
+  /// What the coordinator is configured with.
+  var settings: RelaySettings {
+    var settings = RelaySettings()
+    (settings.limits, settings.policy) = (limits, policy)
+    settings.drainGrace = .seconds(12)
+    // A world without trims does not last so long.
+    let kept = trims > 0 ? Span.seconds(20) : .days(3_650)
+    (settings.tombstonesKept, settings.notificationsKept) = (kept, kept)
+    settings.trimEvery = trims > 0 ? .seconds(Int64(31 - trims)) : .days(3_650)
+    return settings
+  }
+
   /// From now on the world is kind: everything works at the first try.
   mutating func calm() {
     for rate in Self.faults { self[keyPath: rate] = 0 }
@@ -206,7 +224,7 @@ struct Plan: Sendable {
 
   private static var faults: [WritableKeyPath<Plan, Int>] {
     [
-      \.commitFull, \.commitUnknown, \.foldFull, \.foldUnknown, \.crash, \.restores, \.trims,
+      \.commitFull, \.commitUnknown, \.foldFull, \.foldUnknown, \.crash, \.restores, \.trims, \.stops,
       \.answerLost, \.repeats, \.providerSlow, \.providerLater, \.providerGone,
       \.providerRejects, \.providerMute, \.routeRefused, \.wakeLost, \.attacks,
       \.courierBreaks, \.courierLost,

@@ -10,6 +10,8 @@ package struct Tally: Sendable {
   package var folds = 0
   package var crashes = 0
   package var restores = 0
+  package var stops = 0
+  package var trimmed = 0
   package var pages = 0
   package var pagesWithMore = 0
   package var expiries = 0
@@ -48,7 +50,7 @@ package struct Tally: Sendable {
     [
       ("facts", \.facts), ("changes", \.changes), ("duplicates", \.duplicates),
       ("slices", \.slices), ("displaced", \.displaced), ("folds", \.folds),
-      ("crashes", \.crashes), ("restores", \.restores), ("pages", \.pages),
+      ("crashes", \.crashes), ("restores", \.restores), ("stops", \.stops), ("trimmed", \.trimmed), ("pages", \.pages),
       ("pages with more", \.pagesWithMore), ("expiries", \.expiries), ("pushes", \.pushes),
       ("alerts", \.alerts), ("recalls", \.recalls), ("refusals", \.refusals),
       ("numbered", \.numbered), ("ticks", \.ticks), ("settled", \.settled), ("gaps", \.gaps),

@@ -22,7 +22,7 @@ extension Coordinator {
       at: now, isDirty: isFoldDue(at: now), isAwaited: isFoldAwaited || relay.isAwaitingFold)
     switch next {
     case .nothing:
-      return .never
+      return schedule.isRunning ? .never : timeKept + Self.timeKeptEvery
     case .wait(let until):
       return until
     case .again:

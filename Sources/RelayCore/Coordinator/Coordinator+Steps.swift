@@ -57,9 +57,10 @@ extension Coordinator {
   private mutating func step(_ item: GroupCommit.Placed, at now: Instant) -> Int {
     let entry = item.entry
     var effects: [Effect] = []
+    let isFanningOut = observer != nil && relay.isFanningOut(in: entry.partition)
     let work = relay.step(
       entry.fact, in: entry.partition, ordinal: entry.ordinal, at: entry.at, into: &effects)
-    observer?(entry, effects)
+    observer?(Step(entry: entry, effects: effects, isFanningOut: isFanningOut))
     perform(effects, at: now, origin: item.origin)
     if case .slice = entry.fact { pacer.stepped() }
     if case .forward(let key, let source) = item.origin {
@@ -96,5 +97,15 @@ extension Coordinator {
   mutating func startSlice() {
     guard !isStopping, let next = pacer.next(entries: relay.uncutEntries) else { return }
     commit.add(GroupCommit.Waiting(partition: next.partition, fact: next.slice, origin: .none))
+  }
+}
+
+extension Coordinator {
+  /// What a checker is told of a step.
+  package struct Step {
+    package var entry: JournalEntry
+    package var effects: [Effect]
+    /// Slices of an earlier change were still to come in its partition.
+    package var isFanningOut: Bool
   }
 }

@@ -34,6 +34,13 @@ extension Coordinator {
   package mutating func census(at now: Instant) -> Census { relay.census(at: now) }
   /// Routes that were ever used, in order.
   package var routesInOrder: [(key: RouteKey, route: Route)] { relay.routesInOrder }
+  /// A partition's newest fact that was stepped.
+  package func stepped(in partition: PartitionID) -> Ordinal { relay.stepped(in: partition) }
+  /// Nothing is under way, and nothing waits for a commit or a fold.
+  package var isAtRest: Bool {
+    cut == nil && commit.isIdle && stepping.isEmpty && forwarding.isEmpty && pacer.isEmpty
+      && answers.isEmpty && !relay.isDirty
+  }
   /// The relay's time when it was last read.
   package var now: Instant { clock.last }
 }

@@ -35,8 +35,8 @@ package struct Coordinator: ~Copyable {
   var hasReaders = false
   /// What the shell is to do after this turn.
   var actions: [Action] = []
-  /// For checkers: each entry that was stepped, and what that led to.
-  package var observer: ((JournalEntry, [Effect]) -> Void)?
+  /// For checkers: hears of each step. Nil in the daemon.
+  package var observer: ((Step) -> Void)?
 
   /// What the store refused for now is tried again so much later.
   package static var retry: Span { FoldSchedule.retry }
@@ -95,10 +95,18 @@ package struct Coordinator: ~Copyable {
     requests.giveUp(
       until: moment.boot, Unavailable(.storeSlow, retryAfterSeconds: 5), into: &actions)
     if isDone(at: now) { actions.append(.stopped) }
-    let timer = min(next, relay.nextTimer ?? .never, stopBy ?? .never)
-    actions.append(.timer(stepping.isReady ? .zero : max(.zero, timer - now)))
+    actions.append(.timer(stepping.isReady ? .zero : timer(at: now, fold: next, moment.boot)))
     defer { actions = [] }
     return actions
+  }
+
+  /// How long nothing has to be done, if nothing happens.
+  private func timer(at now: Instant, fold: Instant, _ boot: Instant) -> Span {
+    // Beyond a stop's deadline only what is under way is waited for.
+    let stop = stopBy.flatMap { now < $0 ? $0 : nil } ?? .never
+    let next = min(fold, relay.nextTimer ?? .never, stop, commit.nextTry ?? .never)
+    let deadline = requests.nextDeadline.map { $0 - boot } ?? .days(1)
+    return max(.zero, min(next - now, deadline))
   }
 
   private mutating func handle(

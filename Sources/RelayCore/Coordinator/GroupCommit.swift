@@ -98,6 +98,8 @@ struct GroupCommit: Sendable {
 
   var isIdle: Bool { first.isEmpty && waiting.isEmpty && underWay.isEmpty }
   var isUnderWay: Bool { !underWay.isEmpty }
+  /// When what waits is tried again after a refusal; nil: nothing waits for that.
+  var nextTry: Instant? { first.isEmpty && waiting.isEmpty || isUnderWay ? nil : retryAt }
 
   /// A fact of our own.
   mutating func add(_ fact: Waiting) { add([fact], of: .relay) }

@@ -28,6 +28,9 @@ struct PendingAnswers: Sendable {
   /// Whose answer waits for a fold.
   var waiting: [RequestTicket] { (open + inCut).map(\.due.ticket) }
 
+  /// Nothing waits, for a fold or for other partitions.
+  var isEmpty: Bool { !isAwaitingFold && forwards.isEmpty && late.isEmpty }
+
   var isAwaitingFold: Bool { !open.isEmpty || !inCut.isEmpty }
 
   mutating func wait(

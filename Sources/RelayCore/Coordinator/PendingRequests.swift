@@ -30,6 +30,9 @@ struct PendingRequests: Sendable {
   /// In order of arrival: until when each may wait, on the boot clock.
   private var deadlines: Deque<(request: RequestID, until: Instant)> = []
 
+  /// On the boot clock; `giveUp` has dropped those before it.
+  var nextDeadline: Instant? { deadlines.first?.until }
+
   /// - Parameters:
   ///   - missing: answers that each of its facts will have.
   ///   - until: on the boot clock; never before that of one that came earlier.

@@ -183,11 +183,11 @@ extension World {
   /// P12 after every input; the inbox's bound with it.
   func checkLedger() throws {
     guard let daemon else { return }
-    if daemon.inbox.count > plan.inboxMax {
-      throw Broken(.everythingIsBounded, "\(daemon.inbox.count) facts in the inbox")
+    if daemon.taken > plan.inboxMax {
+      throw Broken(.everythingIsBounded, "\(daemon.taken) facts in the inbox")
     }
     for id in homes {
-      var ledger = daemon.relay.partition(id).ledger
+      var ledger = daemon.ledger(of: id)
       if tell != nil, watch.ledgers[id] != ledger {
         watch.ledgers[id] = ledger
         tell?("  ledger \(id.number): \(ledger.line)")

@@ -12,7 +12,7 @@ extension World {
       throw Broken(
         .everyDeviceIsWoken, "operation \(open) was never answered: \(operations[open].fact.line)")
     }
-    if daemon.relay.isDirty || !daemon.readers.isEmpty || !daemon.forwards.isEmpty {
+    if !daemon.isAtRest {
       throw Broken(.catchUpIsWhole, "the daemon does not come to rest")
     }
     for index in clients.indices { try follow(index) }
@@ -23,7 +23,7 @@ extension World {
       let tables = store.tables(of: id)
       try checkWoken(tables)
       try checkFeedback(tables)
-      try checkPending(tables, daemon.relay.partition(id).ledger)
+      try checkPending(tables, daemon.ledger(of: id))
     }
   }
 

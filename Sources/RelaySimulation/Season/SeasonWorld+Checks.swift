@@ -7,7 +7,7 @@ extension SeasonWorld {
   func checkLedger() throws {
     guard let daemon else { return }
     for id in homes {
-      var ledger = daemon.relay.ledger(of: id)
+      var ledger = daemon.ledger(of: id)
       if planted == .countsTwice, ledger.woken > 1 { ledger.woken += 1 }
       guard ledger.isBalanced, ledger.pending >= 0 else {
         throw Broken(.theLedgerBalances, "partition \(id.number): \(ledger)")
@@ -54,12 +54,12 @@ extension SeasonWorld {
     }
     figures.hours = phones.count * Int(plan.days) * 24
     guard let daemon else { return }
-    try fold()
+    try settle()
     for id in homes {
       let devices = store.world.partitions[Int(id.number)].devices
       let isFlying = devices.keys.contains { byClient[$0.client].map(watch.isFlying) ?? false }
       let held = devices.values.reduce(0) { $0 + $1.lane.pending.deliveries }
-      let ledger = daemon.relay.ledger(of: id)
+      let ledger = daemon.ledger(of: id)
       if !isFlying, Int64(held) != ledger.pending {
         throw Broken(.theLedgerBalances, "partition \(id.number) holds \(held): \(ledger.line)")
       }

@@ -112,7 +112,7 @@ extension SeasonWorld {
     guard phones[index].canFetch else { return }
     guard let daemon else { return at(.seconds(10), .phone(index, .fetches)) }
     // Readers wait for the fold; what was forwarded to them comes a fold later.
-    try fold()
+    try settle()
     let user = phones[index].user
     let feed = FeedKey(scope: World.scope, kind: .notifications(user))
     for _ in 0..<100 {
@@ -123,7 +123,7 @@ extension SeasonWorld {
       }
       phones[index].fetchedTo = page.next
       let key = phones[index].key
-      daemon.relay.acknowledged(.notifications(page.next.position), by: key, at: now)
+      daemon.add(.acknowledged(.notifications(page.next.position), key))
       if !page.hasMore { break }
     }
     guard let place = phones[index].fetchedTo else { return }

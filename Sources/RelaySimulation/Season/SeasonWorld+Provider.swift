@@ -10,7 +10,7 @@ extension SeasonWorld {
     else { throw Broken(.everythingIsBounded, "a payload is no JSON, or nobody's") }
     try watch.began(attempt, index, at: now)
     figures.attempts += 1
-    let stepped = daemon.relay.partition(attempt.id.partition).stepped
+    let stepped = daemon.stepped(in: attempt.id.partition)
     let taken = PushTaken(attempt: attempt, text: text, stepped: stepped)
     let soon = Span(milliseconds: Int64(50 + providerDraw.below(250)))
     func end(_ verdict: Verdict, after span: Span = soon) {

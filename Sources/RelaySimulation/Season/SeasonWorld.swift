@@ -36,7 +36,6 @@ final class SeasonWorld {
   var isOut = false
   /// Tokens whose app is gone, and since when.
   var dead: [UInt16: Instant] = [:]
-  var isFoldScheduled = false
   /// Something has come to the daemon since it was last asked what it wants.
   var isStirred = false
   var watch: SeasonWatch
@@ -102,14 +101,14 @@ final class SeasonWorld {
   }
 
   func run() throws {
-    boot()
+    try boot()
     begin()
-    try pump()
+    try turn()
     while let item = happenings.popMin(), item.at <= end {
       now = max(now, item.at)
       step += 1
       try handle(item.happening)
-      if isStirred { try pump() }
+      if isStirred { try turn() }
     }
     now = end
     try checkTheEnd()
@@ -148,7 +147,7 @@ final class SeasonWorld {
 
   func take(_ fact: Fact) {
     isStirred = true
-    daemon?.inbox.append(Daemon.Waiting(partition: fact.home, fact: fact, origin: .none))
+    daemon?.submit(fact)
   }
 
   func register(_ index: Int) {
@@ -163,7 +162,6 @@ final class SeasonWorld {
     switch happening {
     case .change(let stream): produce(stream)
     case .phone(let index, let turn): try live(index, turn)
-    case .fold(let life) where life == self.life: try fold()
     case .timer(let life) where life == self.life:
       // One that an earlier one has overtaken finds a later instant armed.
       guard let armed = daemon?.armed, armed <= now else { return }
@@ -172,23 +170,36 @@ final class SeasonWorld {
     case .verdict(let life, let attempt, let verdict) where life == self.life:
       try ended(attempt, verdict)
     case .taken(let push): taken(push)
-    case .fold, .timer, .verdict: break
+    case .timer, .verdict: break
     case .outage(let begins): outage(begins)
     case .crash: crash()
-    case .recover: boot()
+    case .recover: try boot()
     case .look: try look()
     }
   }
 
   // MARK: The daemon
 
-  private func boot() {
+  private var moment: Coordinator.Moment {
+    Coordinator.Moment(
+      wall: now, boot: Instant(milliseconds: (now - Self.start).milliseconds))
+  }
+
+  private var settings: RelaySettings {
+    var settings = RelaySettings()
+    settings.policy = plan.policy
+    // A season is shorter than what is kept.
+    settings.trimEvery = .days(3_650)
+    return settings
+  }
+
+  private func boot() throws {
     guard daemon == nil else { return }
     isStirred = true
     life += 1
-    isFoldScheduled = false
     store.claim(era: UInt64(life) << 32 | 1)
-    daemon = Daemon(life: life, store: store, limits: Limits(), policy: plan.policy)
+    let route = RouteKey(scope: World.scope, transport: .apns, topic: World.topic(of: 0))
+    daemon = Daemon(life: life, store: store, settings: settings, routes: [route], at: moment)
     // Whoever could not register comes again, before what came meanwhile.
     for index in phones.indices where phones[index].isInstalled && step > 0 { register(index) }
     for stream in late { take(change(stream)) }
@@ -203,72 +214,51 @@ final class SeasonWorld {
     at(.seconds(20), .recover)
   }
 
-  /// What the daemon does after every input.
-  private func pump() throws {
+  /// Turns until nothing has come in meanwhile. Commits and folds are durable at once; what they
+  /// are like when not, other seeds are about.
+  private func turn() throws {
     isStirred = false
-    guard let daemon else { return }
-    try commit()
-    var effects: [Effect] = []
-    daemon.relay.wake(at: now, into: &effects)
-    try perform(effects)
-    try commit()
-    if !isFoldScheduled, daemon.relay.isDirty {
-      isFoldScheduled = true
-      at(Span(milliseconds: 200), .fold(life: life))
-    }
-    if let timer = daemon.relay.nextTimer, timer < daemon.armed {
-      daemon.armed = timer
-      at(max(timer, now) - now, .timer(life: life))
+    while let daemon {
+      let (actions, steps) = daemon.turn(at: moment)
+      for step in steps { stepped(step.entry) }
+      for action in actions { try perform(action, on: daemon) }
+      if daemon.inputs.isEmpty { break }
     }
     try checkLedger()
   }
 
-  /// Commits are durable at once; what they are like when not, other seeds are about.
-  private func commit() throws {
+  /// Until everything is folded, whatever the time between folds: a reader waits so long.
+  func settle() throws {
     guard let daemon else { return }
-    daemon.deliverForwards()
-    while daemon.startCommit(at: now, last: { store.last(of: $0) }) {
-      let placed = daemon.commit
-      daemon.commit = []
-      store.append(placed.map(\.row))
-      for item in placed {
-        var effects: [Effect] = []
-        daemon.relay.step(
-          item.row.fact, in: item.row.partition, ordinal: item.row.ordinal, at: now,
-          into: &effects)
-        stepped(item.row)
-        try perform(effects)
-        if case .forward(let key, let source) = item.origin {
-          _ = daemon.delivered(key, from: source)
-        }
-      }
-      daemon.deliverForwards()
+    for _ in 0..<8 where !daemon.isAtRest {
+      now = now + Span(milliseconds: 250)
+      try turn()
     }
   }
 
-  func fold() throws {
-    guard let daemon else { return }
-    isStirred = true
-    isFoldScheduled = false
-    guard daemon.startFold(at: now), let cut = daemon.cut else { return }
-    let rows = store.fold(cut)
-    try checkBounds(cut)
-    var effects: [Effect] = []
-    _ = daemon.folded(rows, at: now, into: &effects)
-    try perform(effects)
-    try commit()
-  }
-
-  private func perform(_ effects: [Effect]) throws {
-    for effect in effects {
-      switch effect {
-      case .journal(let partition, let fact):
-        daemon?.own.append(Daemon.Waiting(partition: partition, fact: fact, origin: .none))
-      case .push(let attempt):
-        try push(attempt)
-        if planted == .pushesTwice { try push(attempt) }
-      case .answer, .dirtied, .retired, .circuit, .pruning, .hurried, .hangUp, .recall: break
-      }
+  private func perform(_ action: Coordinator.Action, on daemon: Daemon) throws {
+    switch action {
+    case .append(let entries):
+      store.append(entries)
+      daemon.add(.appended(.success(())))
+    case .fold(let cut):
+      let rows = store.fold(cut)
+      try checkBounds(cut)
+      daemon.add(.folded(.success(rows)))
+    case .trim: daemon.add(.trimmed(.success(0)))
+    case .push(let attempt):
+      try push(attempt)
+      if planted == .pushesTwice { try push(attempt) }
+    case .recall(_, let place): daemon.add(.recalled(place))
+    case .release(let request): daemon.release(request)
+    case .timer(let span):
+      let due = now + span
+      guard due < daemon.armed else { return }
+      daemon.armed = due
+      at(span, .timer(life: life))
+    case .answer, .admission, .dirtied, .cut, .visible, .unreadable, .hangUp, .feedback, .event,
+      .stopped, .failed:
+      break
     }
   }
 
@@ -276,9 +266,7 @@ final class SeasonWorld {
     guard let daemon else { return }
     isStirred = true
     watch.ended(attempt, verdict, byClient[attempt.device.client] ?? 0, at: now)
-    var effects: [Effect] = []
-    daemon.relay.attemptEnded(attempt, verdict, at: now, into: &effects)
-    try perform(effects)
+    daemon.add(.verdict(attempt, verdict))
   }
 }
 
@@ -286,7 +274,6 @@ final class SeasonWorld {
 enum SeasonHappening {
   case change(stream: Int)
   case phone(Int, PhoneTurn)
-  case fold(life: Int)
   case timer(life: Int)
   indirect case verdict(life: Int, PushAttempt, Verdict)
   indirect case taken(PushTaken)

@@ -32,9 +32,19 @@ struct SimulatedStore {
     for id in PartitionID.all { _ = world.claim(id, era: era &+ UInt64(id.number)) }
   }
 
-  mutating func trim(before: Instant) {
-    _ = world.trim(
-      tombstones: before, notifications: before, limit: .max, of: Set(PartitionID.all))
+  /// The life of each partition that began last.
+  var lives: [PartitionID: Era] {
+    Dictionary(
+      uniqueKeysWithValues: PartitionID.all.compactMap { id in
+        world.partitions[Int(id.number)].eras.all.last.map { (id, $0) }
+      })
+  }
+
+  /// - Returns: how many rows went.
+  mutating func trim(tombstones: Instant, notifications: Instant) -> Int {
+    world.trim(
+      tombstones: tombstones, notifications: notifications, limit: Coordinator.trimRows,
+      of: Set(PartitionID.all))
   }
 
   func tables(of id: PartitionID) -> PartitionTables {

@@ -1,60 +1,31 @@
 import RelayCore
 
-/// One life of the daemon: the driver around the real core. Everything in here is lost in a crash.
-///
-/// It asks, switches and performs, as the engine's loop does; the world tells it when its commits
-/// and folds are durable.
+/// One life of the daemon: the coordinator that ships, and what its shell holds. Everything in here
+/// is lost in a crash. It decides nothing.
 final class Daemon {
-  var relay: Relay
   let life: Int
-  var inbox: [Waiting] = []
-  /// Facts of our own, never refused.
-  var own: [Waiting] = []
-  var commit: [Placed] = []
-  var cut: Cut?
-  var open: Set<ReadPlace> = []
-  var inCut: Set<ReadPlace> = []
-  var readers: [Reader] = []
-  var readersInCut: [Reader] = []
-  var answers: [Due] = []
-  var answersInCut: [Due] = []
-  var forwards: [Place: (left: Int, due: [Due])] = [:]
-  var late: [Due] = []
-  var forwarding = Forwarding()
-  var isFoldScheduled = false
+  /// For the next turn.
+  private(set) var inputs: [Coordinator.Input] = []
+  private(set) var barrier = ReadBarrier<Reader>(readersMax: .max)
+  /// What the store was given, and has not answered.
+  var appending: [JournalEntry] = []
+  var folding: Cut?
+  /// Facts of requests that were taken and not answered: what the inbox's bound counts.
+  private(set) var taken = 0
+  private(set) var refusal: Unavailable.Cause?
   var armed = Instant.never
+  private var coordinator: Coordinator
+  private var operations: [RequestID: Int] = [:]
+  private var lastRequest: UInt64 = 0
+  private let steps = Steps()
 
-  enum Origin {
-    case operation(Int)
-    case forward(OutboxRow.Key, from: PartitionID)
-    case none
-  }
-
-  struct Waiting {
-    var partition: PartitionID
-    var fact: Fact
-    var origin: Origin
-  }
-
-  struct Placed {
-    var row: JournalEntry
-    var origin: Origin
-  }
-
-  struct Due {
-    var operation: Int
-    var answer: Answer
-    var place: Place
-    var moment: Answer.Moment
-  }
-
-  struct Place: Hashable {
-    var partition: PartitionID
-    var ordinal: Ordinal
+  /// What the coordinator's observer hears.
+  private final class Steps {
+    var all: [Coordinator.Step] = []
   }
 
   /// A read that waits for the fold.
-  struct Reader {
+  struct Reader: Sendable {
     var client: Int
     var query: PageQuery
     /// What the client asked with: an answer to what it has forgotten since is dropped.
@@ -67,136 +38,72 @@ final class Daemon {
     var turns: Int
   }
 
-  init(life: Int, store: SimulatedStore, limits: Limits, policy: WakePolicy) {
+  init(
+    life: Int, store: SimulatedStore, settings: RelaySettings, routes: Set<RouteKey>,
+    at moment: Coordinator.Moment
+  ) {
     self.life = life
-    relay = Relay(PartitionID.all.map { store.tables(of: $0) }, limits: limits, policy: policy)
-    var effects: [Effect] = []
-    for id in PartitionID.all {
-      for row in store.journal(of: id) {
-        relay.step(
-          row.fact, in: row.partition, ordinal: row.ordinal, at: row.at, into: &effects)
-      }
+    var replay = JournalReplay(
+      PartitionID.all.map { store.tables(of: $0) }, eras: store.lives, latest: store.latest,
+      settings: settings)
+    for id in PartitionID.all { replay.replay(store.journal(of: id)) }
+    coordinator = Coordinator(replay, settings: settings, routes: routes, at: moment)
+    let steps = steps
+    coordinator.observer = { steps.all.append($0) }
+  }
+
+  func add(_ input: Coordinator.Input) { inputs.append(input) }
+
+  /// - Parameter operation: who hears of its answer; nil: what the relay does of its own accord,
+  ///   which the inbox does not count.
+  func submit(_ fact: Fact, by submitter: Submitter = .relay, for operation: Int? = nil) {
+    lastRequest += 1
+    let id = RequestID(lastRequest)
+    if let operation {
+      operations[id] = operation
+      taken += 1
     }
-    for case .dirtied(let place) in effects { open.insert(place) }
-    for (partition, fact) in relay.recovered() {
-      own.append(Waiting(partition: partition, fact: fact, origin: .none))
-    }
-    let outbox = PartitionID.all.flatMap { store.tables(of: $0).outbox }
-    expect(outbox)
-    forwarding.add(outbox)
+    // Requests come first in a turn.
+    inputs.insert(.request(id, [fact], by: submitter), at: 0)
   }
 
-  private func expect(_ outbox: [OutboxRow]) {
-    for row in outbox {
-      let place = Place(partition: row.source, ordinal: row.key.serial.ordinal)
-      forwards[place, default: (0, [])].left += 1
-    }
-  }
-
-  /// Durable messages, on their way into their targets' journals.
-  func deliverForwards() {
-    for row in forwarding.take(for: relay) {
-      let forwarded = Forwarded(
-        source: row.source, serial: row.key.serial, message: row.message)
-      own.append(
-        Waiting(
-          partition: row.key.target, fact: .forwarded(forwarded),
-          origin: .forward(row.key, from: row.source)))
-    }
-  }
-
-  /// Whether there is room for what a change leads to, beside what waits to be stepped.
-  func hasRoom(for fact: Fact) -> Bool {
-    let waiting = inbox.map(\.fact) + commit.map(\.row.fact)
-    return relay.refusal(of: relay.need(of: [fact]), besides: relay.need(of: waiting)) == nil
-  }
-
-  /// Takes what waits into one commit, if none is under way.
-  func startCommit(at now: Instant, last: (PartitionID) -> Ordinal) -> Bool {
-    guard commit.isEmpty, !(inbox.isEmpty && own.isEmpty) else { return false }
-    var next: [PartitionID: Ordinal] = [:]
-    for item in own + inbox {
-      let ordinal = (next[item.partition] ?? last(item.partition)).next
-      next[item.partition] = ordinal
-      let row = JournalEntry(
-        partition: item.partition, ordinal: ordinal, at: now, fact: item.fact)
-      commit.append(Placed(row: row, origin: item.origin))
-    }
-    (own, inbox) = ([], [])
-    return true
-  }
-
-  /// The commit wrote nothing: what was ours waits on, the others are refused.
-  func refuseCommit() -> [Int] {
-    var refused: [Int] = []
-    var kept: [Waiting] = []
-    for placed in commit {
-      if case .operation(let operation) = placed.origin {
-        refused.append(operation)
-      } else {
-        kept.append(
-          Waiting(partition: placed.row.partition, fact: placed.row.fact, origin: placed.origin))
-      }
-    }
-    commit = []
-    own = kept + own
-    return refused
-  }
-
-  func startFold(at now: Instant) -> Bool {
-    guard cut == nil, relay.isDirty else { return false }
-    cut = relay.cut(at: now)
-    (inCut, open) = (open, [])
-    (readersInCut, readers) = (readersInCut + readers, [])
-    (answersInCut, answers) = (answers, [])
-    return true
-  }
-
-  /// The cut is durable, and the fold made these rows.
+  /// One turn of the coordinator.
   ///
-  /// - Returns: answers whose moment has come.
-  func folded(_ rows: [OutboxRow], at now: Instant, into effects: inout [Effect]) -> [Due] {
-    guard let cut else { return [] }
-    self.cut = nil
-    inCut = []
-    let outbox = cut.partitions.flatMap(\.outbox) + rows
-    expect(outbox)
-    var due: [Due] = []
-    for item in answersInCut {
-      switch item.moment {
-      case .caughtUp: late.append(item)
-      case .settled where forwards[item.place] != nil: forwards[item.place]?.due.append(item)
-      case .stepped, .folded, .settled: due.append(item)
-      }
-    }
-    answersInCut = []
-    due += caughtUp()
-    forwarding.add(outbox)
-    relay.folded(cut, at: now, into: &effects)
-    return due
+  /// - Returns: its actions, and what it has stepped.
+  func turn(at moment: Coordinator.Moment) -> ([Coordinator.Action], [Coordinator.Step]) {
+    defer { steps.all = [] }
+    let inputs = inputs
+    self.inputs = []
+    let actions = coordinator.handle(inputs, hasReaders: barrier.readers > 0, at: moment)
+    return (actions, steps.all)
   }
 
-  /// A row's target has stepped it.
-  func delivered(_ key: OutboxRow.Key, from source: PartitionID) -> [Due] {
-    relay.delivered(key, from: source)
-    forwarding.delivered(key, from: source)
-    let place = Place(partition: source, ordinal: key.serial.ordinal)
-    guard var entry = forwards[place] else { return [] }
-    entry.left -= 1
-    forwards[place] = entry.left > 0 ? entry : nil
-    return entry.left > 0 ? [] : entry.due + caughtUp()
+  /// - Returns: the operation that hears of it.
+  func operation(of request: RequestID) -> Int? { operations[request] }
+
+  func release(_ request: RequestID) {
+    if operations.removeValue(forKey: request) != nil { taken -= 1 }
   }
 
-  private func caughtUp() -> [Due] {
-    let (still, due) = late.reduce(into: ([Due](), [Due]())) { parts, item in
-      let isWaiting = forwards.keys.contains {
-        $0.partition == item.place.partition && $0.ordinal <= item.place.ordinal
-      }
-      if isWaiting { parts.0.append(item) } else { parts.1.append(item) }
-    }
-    late = still
-    return due
+  func admit(_ refusal: Unavailable.Cause?) { self.refusal = refusal }
+
+  func lastCut(at moment: Coordinator.Moment) -> Cut? { coordinator.lastCut(at: moment) }
+
+  func stepped(in partition: PartitionID) -> Ordinal { coordinator.stepped(in: partition) }
+  func ledger(of partition: PartitionID) -> Ledger { coordinator.ledger(of: partition) }
+  var isAtRest: Bool { coordinator.isAtRest && barrier.readers == 0 && appending.isEmpty }
+}
+
+/// Readers, as the shell tells them.
+extension Daemon {
+  func begin() { barrier.begin() }
+
+  func read(_ reader: Reader) -> ReadOutcome? {
+    barrier.read([.feed(reader.query.feed)], until: .never, reader)
   }
 
-  func isDirty(_ place: ReadPlace) -> Bool { open.contains(place) || inCut.contains(place) }
+  func dirtied(_ place: ReadPlace) { barrier.dirtied(place) }
+  func cut(without others: Set<PartitionID>) { barrier.cut(without: others) }
+  func folded() -> [Reader] { barrier.folded() }
+  func refused(_ cause: Unavailable.Cause) -> [Reader] { barrier.refused(cause) }
 }

@@ -77,13 +77,7 @@ extension World {
   }
 
   private func expireTokens(of user: UserID) {
-    guard let daemon else { return }
-    for id in PartitionID.all where users.contains(where: { .home(of: $0, in: World.scope) == id })
-    {
-      daemon.own.append(
-        Daemon.Waiting(
-          partition: id, fact: .expireTokens(TokenExpiry(user: user)), origin: .none))
-    }
+    daemon?.submit(.expireTokens(TokenExpiry(user: user)))
   }
 
   private func subscribe(_ index: Int) {
@@ -123,7 +117,7 @@ extension World {
   func woken(_ index: Int, _ wake: UInt32, _ user: UserID) {
     guard clients[index].registered == user, !clients[index].isMute else { return }
     if draw.below(6) == 0, let daemon {
-      daemon.relay.acknowledged(.wake(wake), by: clients[index].key)
+      daemon.add(.acknowledged(.wake(wake), clients[index].key))
       watch.acknowledged(wake: wake, by: clients[index].key)
     } else {
       fetchAll(index)

@@ -15,11 +15,9 @@ extension World {
       key: client.key, connection: lastConnection, isStream: isStream, life: life)
     clients[index].line = line
     tally.connections += 1
-    var effects: [Effect] = []
     let after = isStream && courierDraw.below(2) == 0 ? client.lastWake[client.key] : nil
     if let after { watch.acknowledged(wake: after, by: line.key) }
-    daemon.relay.connected(line.key, line.connection, after: after, at: now, into: &effects)
-    for case .hangUp(let key) in effects { hangUp(key) }
+    daemon.add(.connected(line.key, line.connection, after: after))
     // A poll is answered empty after a while, a stream breaks at any time.
     if !isCalm {
       soonAtCourier(60_000, .leave(client: index, connection: line.connection))
@@ -39,7 +37,7 @@ extension World {
     guard let line = clients[index].line else { return }
     clients[index].line = nil
     guard line.life == life else { return }
-    daemon?.relay.left(line.key, line.connection, isExpectedBack: isExpectedBack, at: now)
+    daemon?.add(.left(line.key, line.connection, isExpectedBack: isExpectedBack))
   }
 
   func hangUp(_ key: DeviceKey) {

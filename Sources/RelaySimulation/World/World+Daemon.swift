@@ -1,21 +1,37 @@
 import RelayCore
 
-/// The daemon's life and what it asks of journal, store and clients.
+/// The daemon's lives, and what its store answers.
 extension World {
-  func boot() {
+  /// The machine's clocks.
+  var moment: Coordinator.Moment {
+    Coordinator.Moment(wall: now, boot: Instant(milliseconds: (now - World.start).milliseconds))
+  }
+
+  static let routes = Set(
+    (UInt8(0)...1).map { RouteKey(scope: scope, transport: .apns, topic: topic(of: $0)) })
+
+  func boot() throws {
     guard daemon == nil else { return }
     life += 1
     store.claim(era: draw.next() | 1)
-    daemon = Daemon(life: life, store: store, limits: plan.limits, policy: plan.policy)
+    let daemon = Daemon(
+      life: life, store: store, settings: plan.settings, routes: World.routes, at: moment)
+    self.daemon = daemon
     (waiting, recalled) = ([], [])
     watch.lifeBegan(at: now, recovered: store)
     watch.recovered()
     tell?("  life \(life) begins")
+    // What recovery has found unfolded is told before any reader is served.
+    try turn()
+    daemon.begin()
   }
 
   func crash(_ why: String) {
     guard daemon != nil else { return }
     daemon = nil
+    // What was durable and not stepped is stepped by the next life.
+    for place in unstepped.values.sorted() { count(history[place], isFanningOut: true) }
+    unstepped = [:]
     tell?("  \(why)")
     watch.crashes.append(now)
     tally.crashes += 1
@@ -60,60 +76,36 @@ extension World {
     return !store.eras(of: key).knows(place.era) || place.newest.ordinal > last
   }
 
-  func startCommit() {
-    guard let daemon else { return }
-    let store = store
-    guard daemon.startCommit(at: now, last: { store.last(of: $0) }) else { return }
-    if planted == .answersEarly {
-      for placed in daemon.commit {
-        guard case .operation(let operation) = placed.origin,
-          case .change = placed.row.fact
-        else { continue }
-        soon(3, .answer(operation: operation, .answer(.accepted)))
-      }
-    }
-    soon(20, .committed(life: life))
-  }
-
-  func committed() throws {
-    guard let daemon else { return }
+  /// The store answers for a commit.
+  func committed() {
+    guard let daemon, !daemon.appending.isEmpty else { return }
+    let rows = daemon.appending.map { authored($0) }
+    daemon.appending = []
+    let bytes = rows.reduce(0) { $0 + $1.fact.footprint }
     if draw.permille(plan.commitFull) {
-      for operation in daemon.refuseCommit() { reply(operation, .unavailable) }
-      return
+      return daemon.add(.appended(.failure(StoreError(.full, "no room"))))
     }
-    let rows = daemon.commit.map(\.row)
+    if bytes > plan.commitBytes {
+      return daemon.add(.appended(.failure(StoreError(.tooLarge, "\(bytes) bytes"))))
+    }
     if draw.permille(plan.commitUnknown) {
-      if draw.below(2) == 0 {
-        journalled(rows)
-        for row in rows { count(row, isFanningOut: true) }
-      }
+      if draw.below(2) == 0 { journalled(rows) }
       return crash("a commit of unknown outcome")
     }
     journalled(rows)
-    let placed = daemon.commit
-    daemon.commit = []
-    for item in placed {
-      var effects: [Effect] = []
-      let home = daemon.relay.partition(item.row.partition)
-      count(item.row, isFanningOut: !home.unfinished.isEmpty)
-      daemon.relay.step(
-        item.row.fact.as(planted), in: item.row.partition, ordinal: item.row.ordinal,
-        at: item.row.at, into: &effects)
-      watch.stepped(item.row, effects)
-      try perform(effects, origin: item.origin)
-      if case .forward(let key, let source) = item.origin {
-        for due in daemon.delivered(key, from: source) { reply(due) }
-      }
-    }
+    daemon.add(.appended(.success(())))
   }
 
   /// From here on these facts survive everything but a restore.
   private func journalled(_ rows: [JournalEntry]) {
     store.append(rows)
-    history += rows
+    for row in rows {
+      unstepped[FactPlace(partition: row.partition, ordinal: row.ordinal)] = history.count
+      history.append(row)
+    }
   }
 
-  private func count(_ row: JournalEntry, isFanningOut: Bool) {
+  func count(_ row: JournalEntry, isFanningOut: Bool) {
     model.apply(row, isFanningOut: isFanningOut)
     tally.count(row.fact)
     if case .change(let change) = row.fact, case .granted(let user) = change.event {
@@ -122,47 +114,12 @@ extension World {
     tell?("  \(row.partition.number)/\(row.ordinal.number) \(row.fact.line)")
   }
 
-  func perform(_ effects: [Effect], origin: Daemon.Origin = .none) throws {
-    guard let daemon else { return }
-    for effect in effects {
-      switch effect {
-      case .answer(let partition, let ordinal, let answer, let moment):
-        guard case .operation(let operation) = origin else { continue }
-        let due = Daemon.Due(
-          operation: operation, answer: answer,
-          place: Daemon.Place(partition: partition, ordinal: ordinal), moment: moment)
-        if moment == .stepped { reply(due) } else { daemon.answers.append(due) }
-      case .dirtied(let place): daemon.open.insert(place)
-      case .journal(let partition, let fact):
-        daemon.own.append(Daemon.Waiting(partition: partition, fact: fact, origin: .none))
-      case .push(let attempt):
-        try push(attempt)
-        if planted == .pushesTwice { try push(attempt) }
-      case .recall(let attempts, _): recall(attempts)
-      case .retired, .pruning, .circuit, .hurried: break
-      case .hangUp(let key): hangUp(key)
-      }
-    }
-  }
-
-  private func reply(_ due: Daemon.Due) { reply(due.operation, .answer(due.answer)) }
-
-  func reply(_ operation: Int, _ reply: Reply) {
-    if draw.permille(plan.answerLost) { return }
-    soon(50, .answer(operation: operation, reply))
-  }
-
-  func startFold() {
-    guard let daemon else { return }
-    daemon.isFoldScheduled = false
-    guard daemon.startFold(at: now) else { return }
-    soon(80, .folded(life: life))
-  }
-
+  /// The store answers for a fold.
   func folded() throws {
-    guard let daemon, let cut = daemon.cut else { return }
+    guard let daemon, let cut = daemon.folding else { return }
+    daemon.folding = nil
     if draw.permille(plan.foldFull) {
-      return soon(200, .folded(life: life))
+      return daemon.add(.folded(.failure(StoreError(.full, "no room"))))
     }
     if draw.permille(plan.foldUnknown) {
       if draw.below(2) == 0 { _ = store.fold(cut) }
@@ -172,21 +129,32 @@ extension World {
     tally.folds += 1
     if draw.permille(plan.foldUnknown * 3) { _ = store.fold(cut) }
     try checkBounds(cut)
-    var effects: [Effect] = []
-    let due = daemon.folded(rows, at: now, into: &effects)
-    for item in due { reply(item) }
-    try perform(effects)
-    let readers = daemon.readersInCut
-    daemon.readersInCut = []
-    for reader in readers { try read(reader) }
+    daemon.add(.folded(.success(rows)))
+  }
+
+  /// The next life has the exact numbers of wakes, and the time.
+  func stopped() {
+    guard let daemon else { return }
+    tally.stops += 1
+    if let last = daemon.lastCut(at: moment) { _ = store.fold(last) }
+    crash("a clean stop")
   }
 }
 
-extension Fact {
-  /// What the driver steps: with one plant, something else than was journalled.
-  fileprivate func `as`(_ planted: Planted?) -> Fact {
-    guard planted == .forgetsAuthors, case .change(var change) = self else { return self }
+/// One planted fault: the daemon forgets who made a change, and the journal knows it.
+extension World {
+  func anonymous(_ fact: Fact) -> Fact {
+    guard planted == .forgetsAuthors, case .change(var change) = fact else { return fact }
+    authors[change.notification] = change.author
     change.author = nil
     return .change(change)
+  }
+
+  func authored(_ row: JournalEntry) -> JournalEntry {
+    guard planted == .forgetsAuthors, case .change(var change) = row.fact else { return row }
+    change.author = authors[change.notification]
+    var row = row
+    row.fact = .change(change)
+    return row
   }
 }

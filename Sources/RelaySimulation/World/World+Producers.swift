@@ -70,17 +70,21 @@ extension World {
   func submit(_ operation: Int) {
     guard let daemon else { return soon(2_000, .retry(operation: operation)) }
     let fact = operations[operation].fact
-    let isFull =
-      daemon.inbox.count >= plan.inboxMax && planted != .neverRefuses
-      || !daemon.hasRoom(for: fact)
-    if isFull {
+    let isFull = daemon.taken >= plan.inboxMax && planted != .neverRefuses
+    if isFull || daemon.refusal != nil {
       tally.refusals += 1
       reply(operation, .unavailable)
     } else {
-      daemon.inbox.append(
-        Daemon.Waiting(partition: fact.home, fact: fact, origin: .operation(operation)))
+      daemon.submit(anonymous(fact), by: submitter(of: operation), for: operation)
+      if planted == .answersEarly, case .change = fact {
+        soon(3, .answer(operation: operation, .answer(.accepted)))
+      }
     }
     at(.seconds(Int64(draw.from(3...8))), .retry(operation: operation))
+  }
+
+  private func submitter(of operation: Int) -> Submitter {
+    .caller(UInt64(operations[operation].client.map { $0 + 1 } ?? 0))
   }
 
   func retry(_ operation: Int) {
@@ -121,7 +125,3 @@ extension World {
   }
 }
 
-extension Fact {
-  /// Where it is stepped; those of all partitions are journalled one by one.
-  var home: PartitionID { homes.first ?? PartitionID(0) }
-}

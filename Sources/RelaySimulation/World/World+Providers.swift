@@ -12,7 +12,7 @@ extension World {
     try check(attempt, text)
     tally.pushes += 1
     if attempt.intent == .alert { tally.alerts += 1 }
-    let stepped = daemon.relay.partition(attempt.id.partition).stepped
+    let stepped = daemon.stepped(in: attempt.id.partition)
     let taken = PushTaken(attempt: attempt, text: text, stepped: stepped)
     if attempt.route.transport == .courier { return tell(attempt, taken) }
     let token = attempt.address.token.first ?? 0
@@ -67,11 +67,10 @@ extension World {
   }
 
   /// What has not left does not leave any more.
-  func recall(_ attempts: [PushAttempt.ID]) {
-    for attempt in attempts where waiting.remove(attempt) != nil {
-      recalled.insert(attempt)
-      tally.recalls += 1
-    }
+  func recall(_ attempt: PushAttempt.ID) {
+    guard waiting.remove(attempt) != nil else { return }
+    recalled.insert(attempt)
+    tally.recalls += 1
   }
 
   func ended(_ attempt: PushAttempt, _ verdict: Verdict) throws {
@@ -80,8 +79,6 @@ extension World {
     let isRecalled = recalled.remove(attempt.id) != nil
     let verdict = isRecalled ? .later(after: nil, .recalled, .init("taken back")) : verdict
     watch.ended(attempt, verdict)
-    var effects: [Effect] = []
-    daemon.relay.attemptEnded(attempt, verdict, at: now, into: &effects)
-    try perform(effects)
+    daemon.add(.verdict(attempt, verdict))
   }
 }

@@ -30,12 +30,11 @@ extension World {
       token: follow.token, atLeast: watch.shown[feed] ?? .zero,
       wasRevoked: watch.isRevoked(client.user, feed),
       wasGranted: isGranted(client.user, feed), turns: turns(of: feed))
-    if planted != .readsEarly, daemon.open.contains(.feed(feed)) {
-      daemon.readers.append(reader)
-    } else if planted != .readsEarly, daemon.inCut.contains(.feed(feed)) {
-      daemon.readersInCut.append(reader)
-    } else {
-      try read(reader)
+    if planted == .readsEarly { return try read(reader) }
+    switch daemon.read(reader) {
+    case nil: break
+    case .visible: try read(reader)
+    case .closed, .full, .recovering, .refused, .late: comesAgain(reader)
     }
   }
 
@@ -65,8 +64,7 @@ extension World {
     try check(answer, for: reader)
     tally.count(answer)
     if case .expired(let why) = answer, let fact = why.fact(of: feed) {
-      daemon?.own.append(
-        Daemon.Waiting(partition: feed.partition, fact: fact, origin: .none))
+      daemon?.submit(fact)
     }
     guard clients[reader.client].user == reader.query.reader,
       let follow = clients[reader.client].follows[feed], follow.token == reader.token
@@ -90,7 +88,7 @@ extension World {
       reached(page.next.position, feed, index)
       if case .database(_, let database) = feed.kind {
         let zones = page.entries.compactMap(\.zone)
-        daemon?.relay.acknowledged(.listed(zones, database), by: clients[index].key)
+        daemon?.add(.acknowledged(.listed(zones, database), clients[index].key))
       }
       if page.hasMore { soon(200, .fetch(client: index, feed)) }
     }
@@ -120,14 +118,14 @@ extension World {
     let key = clients[index].key
     switch feed.kind {
     case .notifications:
-      daemon?.relay.acknowledged(.notifications(position), by: key)
+      daemon?.add(.acknowledged(.notifications(position), key))
       watch.acknowledged(position, by: key)
     case .zone(let zone):
       let database = World.database(of: zone, for: clients[index].user)
-      daemon?.relay.acknowledged(.zone(zone, database, position), by: key)
+      daemon?.add(.acknowledged(.zone(zone, database, position), key))
       let ref = PushText.ZoneRef(zone: zone, database: database)
       // An owner's places are those of the zone itself; of a shared zone they lie elsewhere.
-      let stepped = daemon?.relay.partition(.home(of: key.user, in: key.scope)).stepped ?? .zero
+      let stepped = daemon?.stepped(in: .home(of: key.user, in: key.scope)) ?? .zero
       watch.acknowledged(ref, key, before: database == .private ? position.ordinal : stepped)
     case .database: break
     }

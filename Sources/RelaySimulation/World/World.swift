@@ -38,6 +38,10 @@ final class World {
   /// Pushes that wait for a stream at their provider, and those of them that were taken back.
   var waiting: Set<PushAttempt.ID> = []
   var recalled: Set<PushAttempt.ID> = []
+  /// Of what is durable and not stepped in this life, the place in `history`.
+  var unstepped: [FactPlace: Int] = [:]
+  /// Authors that a planted fault hides from the daemon.
+  var authors: [Identifier: Change.Author] = [:]
   var isCalm = false
   /// Every durable fact, in the order it became so.
   var history: [JournalEntry] = []
@@ -106,7 +110,7 @@ final class World {
 
   /// Runs the whole history.
   func run() throws {
-    boot()
+    try boot()
     scheduleWork()
     at(plan.unkind, .calm)
     while let (instant, happening) = happenings.next() {
@@ -115,7 +119,9 @@ final class World {
       step += 1
       note(happening)
       try handle(happening)
-      try pump()
+      try turn()
+      try checkLedger()
+      if daemon != nil, draw.permille(plan.crash) { crash("the power went") }
     }
     try checkTheEnd()
   }
@@ -130,7 +136,7 @@ final class World {
   /// Nothing is on its way to the store. Re-wakes go on for ever.
   private var isAtRest: Bool {
     guard let daemon else { return false }
-    return !daemon.relay.isDirty && daemon.cut == nil && daemon.commit.isEmpty
+    return daemon.isAtRest
   }
 
   private func scheduleWork() {
@@ -145,7 +151,7 @@ final class World {
     for _ in 0..<plan.courierVisits {
       soonAtCourier(span, .connect(client: courierDraw.below(clients.count)))
     }
-    for _ in 0..<8 where draw.permille(plan.trims * 10) { soon(span, .trim) }
+    for _ in 0..<4 where draw.permille(plan.stops) { soon(span, .stop) }
     for _ in 0..<40 where draw.permille(plan.attacks) { soon(span, .attack) }
   }
 
@@ -156,61 +162,38 @@ final class World {
     case .submit(let operation): submit(operation)
     case .answer(let operation, let reply): try answered(operation, reply)
     case .retry(let operation): retry(operation)
-    case .committed(let life) where life == self.life: try committed()
-    case .foldDue(let life) where life == self.life: startFold()
+    case .committed(let life) where life == self.life: committed()
+    case .trimmed(let life, let rows) where life == self.life:
+      daemon?.add(.trimmed(.success(rows)))
     case .folded(let life) where life == self.life: try folded()
     case .timer(let life) where life == self.life: daemon?.armed = .never
     case .verdict(let life, let attempt, let verdict) where life == self.life:
       try ended(attempt, verdict)
     case .told(let life, let client, let connection, let taken) where life == self.life:
       try told(client, connection, taken)
-    case .committed, .foldDue, .folded, .timer, .verdict, .told: break
+    case .committed, .trimmed, .folded, .timer, .verdict, .told: break
     case .connect(let client): connect(client)
     case .leave(let client, let connection): leave(client, connection)
     case .taken(let push): try taken(push)
     case .woken(let client, let wake, let user): woken(client, wake, user)
     case .fetch(let client, let feed): try fetch(client, feed)
     case .crash: crash("a crash")
-    case .recover: boot()
+    case .recover: try boot()
+    case .stop: daemon?.add(.stop)
     case .copy: if plan.restores > 0 { backup = (store, now) }
     case .restore: restore()
-    case .trim:
-      guard plan.trims > 0 else { return }
-      store.trim(before: now - .seconds(20))
-      watch.hasTrimmed = true
     case .attack: try attack()
-    case .calm: calm()
+    case .calm: try calm()
     }
-  }
-
-  /// What the daemon does after every input.
-  private func pump() throws {
-    guard let daemon else { return }
-    daemon.deliverForwards()
-    startCommit()
-    var effects: [Effect] = []
-    daemon.relay.wake(at: now, into: &effects)
-    try perform(effects)
-    // A tick that was asked for is journalled though nothing else happens.
-    startCommit()
-    if !daemon.isFoldScheduled, daemon.cut == nil, daemon.relay.isDirty {
-      daemon.isFoldScheduled = true
-      at(plan.foldEvery, .foldDue(life: life))
-    }
-    if let timer = daemon.relay.nextTimer, timer < daemon.armed {
-      daemon.armed = timer
-      happenings.add(.timer(life: life), at: max(timer, now))
-    }
-    try checkLedger()
-    if draw.permille(plan.crash) { crash("the power went") }
   }
 
   /// Faults off: from now on everything works, and everything must come right.
-  private func calm() {
+  private func calm() throws {
     isCalm = true
     plan.calm()
     if planted == .dropsPushes { plan.providerMute = 0 }
-    if daemon == nil { boot() }
+    if daemon == nil { try boot() }
+    daemon?.add(.reconfigured(Coordinator.Reconfiguration(settings: plan.settings)))
     for index in clients.indices where clients[index].registered != nil {
       register(index, as: clients[index].user)
     }

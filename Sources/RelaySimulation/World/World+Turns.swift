@@ -1,0 +1,86 @@
+import RelayCore
+
+/// The shell: the daemon's turns, and its actions performed in their order. No decision is made
+/// here.
+extension World {
+  /// Turns until nothing has come in meanwhile.
+  func turn() throws {
+    while let daemon {
+      let (actions, steps) = daemon.turn(at: moment)
+      for step in steps { self.stepped(step) }
+      for action in actions {
+        // A crash ends the turn.
+        guard self.daemon === daemon else { return }
+        try perform(action, on: daemon)
+      }
+      if daemon.inputs.isEmpty { return }
+    }
+  }
+
+  private func stepped(_ step: Coordinator.Step) {
+    unstepped[FactPlace(partition: step.entry.partition, ordinal: step.entry.ordinal)] = nil
+    let row = authored(step.entry)
+    count(row, isFanningOut: step.isFanningOut)
+    watch.stepped(row, step.effects)
+  }
+
+  private func perform(_ action: Coordinator.Action, on daemon: Daemon) throws {
+    switch action {
+    case .append(let entries):
+      daemon.appending = entries
+      soon(20, .committed(life: life))
+    case .fold(let cut):
+      daemon.folding = cut
+      soon(max(1, plan.foldTime.milliseconds), .folded(life: life))
+    case .trim(let tombstones, let notifications, _):
+      let rows = store.trim(tombstones: tombstones, notifications: notifications)
+      if rows > 0 { watch.hasTrimmed = true }
+      tally.trimmed += rows
+      soon(80, .trimmed(life: life, rows))
+    case .push(let attempt):
+      try push(attempt)
+      if planted == .pushesTwice { try push(attempt) }
+    case .recall(let attempt, let place):
+      recall(attempt)
+      daemon.add(.recalled(place))
+    case .hangUp(let device): hangUp(device)
+    case .answer(let request, let result):
+      guard let operation = daemon.operation(of: request) else { return }
+      switch result {
+      case .success(let answers): reply(operation, .answer(answers[0]))
+      case .failure: reply(operation, .unavailable)
+      }
+    case .release(let request): daemon.release(request)
+    case .admission(let refusal): daemon.admit(refusal)
+    case .dirtied(let place): daemon.dirtied(place)
+    case .cut(let others): daemon.cut(without: others)
+    case .visible: for reader in daemon.folded() { try read(reader) }
+    case .unreadable(let cause): for reader in daemon.refused(cause) { comesAgain(reader) }
+    case .timer(let span): arm(daemon, in: span)
+    case .stopped: stopped()
+    case .failed(let error, let failure): crash("\(failure) failed: \(error)")
+    case .event(let event): tell?("  told: \(String("\(event)".prefix(160)))")
+    case .feedback: break
+    }
+  }
+
+  private func arm(_ daemon: Daemon, in span: Span) {
+    let at = now + span
+    guard at < daemon.armed else { return }
+    daemon.armed = at
+    happenings.add(.timer(life: life), at: at)
+  }
+
+  /// A reader that was told to come again.
+  func comesAgain(_ reader: Daemon.Reader) {
+    let feed = reader.query.feed
+    guard clients[reader.client].user == reader.query.reader else { return }
+    clients[reader.client].follows[feed]?.isFetching = false
+    soon(5_000, .fetch(client: reader.client, feed))
+  }
+
+  func reply(_ operation: Int, _ reply: Reply) {
+    if draw.permille(plan.answerLost) { return }
+    soon(50, .answer(operation: operation, reply))
+  }
+}
