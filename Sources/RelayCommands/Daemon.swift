@@ -11,8 +11,8 @@ import ServiceLifecycle
 import UnixSignals
 
 /// The composition root: builds every part with its slice of the settings, from the store inward to
-/// the doors, and runs them until told to stop. Parts stop in the reverse of the order they stand
-/// in: first the doors, last the engine.
+/// the listeners, and runs them until told to stop. Parts stop in the reverse of the order they
+/// stand in: first the listeners, last the engine.
 enum Daemon {
   /// Serves until SIGTERM or SIGINT, then drains.
   ///
@@ -24,54 +24,54 @@ enum Daemon {
   ) async throws {
     // First of all: it changes the environment, while no other thread reads it.
     let sockets = try ListenSockets.inherited().only("api")
-    let (logger, dial) = Logs.start(settings.log)
+    let (logger, levelHandle) = Logs.start(settings.log)
     raiseLimits(settings, logger)
     let clock = SystemClock()
-    let readiness = Readiness(
+    let readiness = ServiceReadiness(
       notifier: SystemdNotifier(), parts: settings.parts, line: settings.readyLine, logger: logger)
     let (store, keys) = try await open(settings, readiness, logger)
     var providers = Providers(
       group: MultiThreadedEventLoopGroup.singleton, clock: clock, logger: logger)
-    let senders = try await providers.adopt(settings).started
+    let senders = try await providers.reconfigure(settings).started
     let isKeyLost = keys.hasMadeOwn && !store.isNew
-    let troubles = troubles(of: settings, isKeyLost: isKeyLost, at: clock.wall(), logger)
-    let shelf = KeyShelf(
-      source: AccountServer(), clock: clock, troubles: troubles, logger: logger)
-    let http = settings.httpSlice(listen: sockets, keys: shelf)
+    let issues = issues(of: settings, isKeyLost: isKeyLost, at: clock.wall(), logger)
+    let keySets = JWKSCache(
+      source: AccountServer(), clock: clock, issues: issues, logger: logger)
+    let http = settings.httpSlice(listen: sockets, keys: keySets)
     let courier = Courier(limits: http.limits, clock: clock)
     let feedback = FeedbackParts(
-      settings, store: store, keys: keys, clock: clock, troubles: troubles, logger: logger)
+      settings, store: store, keys: keys, clock: clock, issues: issues, logger: logger)
     let engine = Engine(
       store: store,
-      outside: Engine.Outside(
+      dependencies: Engine.Dependencies(
         clock: clock, keys: keys, senders: senders, courier: courier, feedback: feedback.webhooks,
-        supervisor: readiness, random: { UInt64.random(in: 1...UInt64.max) }),
+        notifier: readiness, random: { UInt64.random(in: 1...UInt64.max) }),
       settings: settings.engineSlice, logger: logger)
-    let book = await ScopeBook(http.scopes, keys: keys, limits: http.limits)
+    let registry = await ScopeRegistry(http.scopes, keys: keys, limits: http.limits)
     let reads = StoreReads(clock: clock, logger: logger)
-    let doors = Doors(
-      relay: engine, reader: store, reads: reads, keys: keys, clock: clock, access: book,
+    let api = API(
+      relay: engine, reader: store, reads: reads, keys: keys, clock: clock, access: registry,
       courier: courier, settings: http)
     let connections = Connections(http.limits)
-    let desk = ControlDesk(
-      relay: engine, reader: store, reads: reads, keys: keys, clock: clock, access: book,
-      troubles: troubles, process: { OwnProcess.vitals(with: connections) },
-      feedback: feedback.desk, settings: http)
+    let admin = AdminAPI(
+      relay: engine, reader: store, reads: reads, keys: keys, clock: clock, access: registry,
+      issues: issues, process: { OwnProcess.health(with: connections) },
+      feedback: feedback.admin, settings: http)
     let control = ControlServer(
-      desk: desk, settings: http, clock: clock, logger: logger,
+      admin: admin, settings: http, clock: clock, logger: logger,
       onListening: { _ in readiness.partReady() },
       onMetricsListening: { _ in readiness.partReady() })
-    let api = try APIServer(
-      doors: doors, settings: http, clock: clock, connections: connections, logger: logger,
+    let server = try APIServer(
+      api: api, settings: http, clock: clock, connections: connections, logger: logger,
       onListening: { _ in readiness.partReady() })
     let reload = Reload(
-      started: settings, providers: providers, engine: engine, shelf: shelf,
-      webhooks: feedback.webhooks, book: book, courier: courier, dial: dial, clock: clock,
-      troubles: troubles, certificate: api.certificate, readiness: readiness, rereading: rereading,
-      hangups: hangups, logger: logger)
+      started: settings, providers: providers, engine: engine, keySets: keySets,
+      webhooks: feedback.webhooks, registry: registry, courier: courier, levelHandle: levelHandle,
+      clock: clock, issues: issues, certificate: server.certificate, readiness: readiness,
+      rereading: rereading, hangups: hangups, logger: logger)
     let group = ServiceGroup(
       configuration: lifecycle(
-        of: [EngineService(engine: engine), feedback.webhooks, shelf, reload, control, api],
+        of: [EngineService(engine: engine), feedback.webhooks, keySets, reload, control, server],
         logger))
     logger.info("starting", metadata: settings.startingMetadata)
     try await group.run()
@@ -80,19 +80,19 @@ enum Daemon {
   }
 
   /// What is wrong from the start, if anything.
-  private static func troubles(
+  private static func issues(
     of settings: Settings, isKeyLost: Bool, at now: Instant, _ logger: Logger
-  ) -> Troubles {
-    let troubles = Troubles()
-    troubles.tell(certificatesOf: settings, at: now, logger)
-    if isKeyLost { troubles.tell(lostKeyOf: settings.store.directory, logger) }
-    return troubles
+  ) -> HealthIssues {
+    let issues = HealthIssues()
+    issues.tell(certificatesOf: settings, at: now, logger)
+    if isKeyLost { issues.tell(lostKeyOf: settings.store.directory, logger) }
+    return issues
   }
 
   /// Opens the store, as soon as its disk has room for what SQLite keeps beside an open file. Until
-  /// then no door is open: without a store nothing could be answered behind it.
+  /// then no listener is open: without a store nothing could be answered behind it.
   private static func open(
-    _ settings: Settings, _ supervisor: any Supervisor, _ logger: Logger
+    _ settings: Settings, _ notifier: any ServiceNotifier, _ logger: Logger
   ) async throws -> (SQLiteStore, KeyRing) {
     var isTold = false
     while true {
@@ -105,7 +105,7 @@ enum Daemon {
         guard error.code == .full else { throw error }
         if !isTold { logger.error("start waits", metadata: ["error": "\(error)"]) }
         isTold = true
-        supervisor.waiting("the start waits for its store: \(error.message)")
+        notifier.waiting("the start waits for its store: \(error.message)")
       }
       try await Task.sleep(for: .seconds(1))
     }

@@ -41,7 +41,7 @@ extension Partition {
       // Grants that ended before may still be on their way to whoever had them.
       return (.accepted, .caughtUp)
     case .granted(let user):
-      if grant(change, to: user, step), !change.zone.isDefault {
+      if sharing.grant(zoneKey(of: change), to: user), !change.zone.isDefault {
         // What is shared exists: a zone never heard of, or ended, begins a life with its share.
         touch(
           change.ownerFeed, .zone(change.zone), change.touch(.updated, step.position, .zone),
@@ -52,7 +52,9 @@ extension Partition {
       return (.accepted, .settled)
     case .revoked(let user):
       // What is revoked already holds no sooner for being asked twice.
-      guard revoke(change, from: user, step) else { return (.accepted, .caughtUp) }
+      guard sharing.revoke(zoneKey(of: change), from: user, at: step.position) else {
+        return (.accepted, .caughtUp)
+      }
       effects.append(.dirtied(.feed(change.zoneFeed)))
       forward(change, to: [.home(of: user, in: change.scope)], step, &effects)
       return (.accepted, .settled)
@@ -103,11 +105,11 @@ extension Partition {
       }
       releaseIfUnused(user)
     }
-    endGrants(of: change)
+    sharing.endGrants(of: zoneKey(of: change))
   }
 
   func participants(of change: Change) -> [PartitionID] {
-    grants[ZoneKey(scope: change.scope, zone: change.zone)]?.partitions.keys.sorted() ?? []
+    sharing.partitions(of: zoneKey(of: change))
   }
 }
 
@@ -123,9 +125,9 @@ extension Change {
 
   /// - Parameter owner: of the feed; nil: the zone's.
   func touch(
-    _ verb: Touch.Verb, _ position: Position, _ detail: Detail, in owner: UserID? = nil
-  ) -> Touch {
-    Touch(
+    _ verb: FeedMutation.Verb, _ position: Position, _ detail: Detail, in owner: UserID? = nil
+  ) -> FeedMutation {
+    FeedMutation(
       verb: verb, position: position, device: device(in: owner ?? zone.owner), sequence: sequence,
       time: time, detail: detail)
   }
@@ -133,7 +135,7 @@ extension Change {
   /// - Parameter accepted: the time that is shown where the producer sent none.
   fileprivate func touch(
     of record: RecordChange, _ position: Position, at accepted: Instant
-  ) -> Touch {
+  ) -> FeedMutation {
     let detail = Detail.record(type: record.type, tag: record.tag, author: shownAuthor)
     var touch = touch(record.verb.touch, position, detail)
     touch.time = record.modified ?? accepted
@@ -147,7 +149,7 @@ extension Change {
   }
 
   /// What a change means for its zone as a subject.
-  var zoneVerb: Touch.Verb {
+  var zoneVerb: FeedMutation.Verb {
     switch event {
     case .record: .updated
     case .zone(let change): change.touch
@@ -158,7 +160,7 @@ extension Change {
 }
 
 extension ZoneChange {
-  var touch: Touch.Verb {
+  var touch: FeedMutation.Verb {
     switch self {
     case .created: .created
     case .deleted: .deleted
@@ -169,7 +171,7 @@ extension ZoneChange {
 }
 
 extension RecordChange.Verb {
-  var touch: Touch.Verb {
+  var touch: FeedMutation.Verb {
     switch self {
     case .created: .created
     case .updated: .updated

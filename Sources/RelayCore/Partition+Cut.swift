@@ -2,7 +2,10 @@ import OrderedCollections
 
 extension Partition {
   /// Something that a fold would write.
-  package var isDirty: Bool { !rows.isEmpty || !buffers.isEmpty || stepped > cutTo }
+  package var isDirty: Bool {
+    !rows.isEmpty || !buffers.isEmpty || stepped > cutTo || fanOuts.isDirty || sequences.isDirty
+      || badges.isDirty || interests.isDirty || sharing.isDirty
+  }
 
   /// Copies everything not yet in a cut, at one moment. The caller keeps the cut until it is
   /// durable and then says `folded`; a failed fold is tried again with the same cut.
@@ -20,32 +23,16 @@ extension Partition {
     cut.subscriptionsRemoved = rows.subscriptions.filter { $0.value == nil }.map(\.key)
     cut.devices = rows.devices.filter { devices.contains($0) }.map { row(of: $0) }
     cut.devicesRemoved = rows.devicesRemoved.elements
-    cut.grants = rows.grants.values.elements
-    cut.revocations = rows.revocations.map {
-      RevocationRow(
-        scope: $0.scope, zone: $0.zone, last: grants[$0]?.lastRevocation ?? .zero)
-    }
-    cut.members = rows.members.values.compactMap(\.self)
-    cut.membersRemoved = rows.members.filter { $0.value == nil }.map(\.key)
+    sharing.drain(into: &cut)
     cut.remembered = rows.remembered
     cut.forgotten = rows.forgotten
     cut.outbox = rows.outbox
     cut.delivered = rows.delivered
     cut.heard = rows.heard.sorted().map { Heard(source: $0.source, serial: heard[$0] ?? .zero) }
-    cut.numbers = rows.numbers.map {
-      NumbersRow(scope: $0.scope, zone: $0.zone, numbers: numbers[$0] ?? ZoneNumbers())
-    }
-    for (origin, change) in rows.fanOuts {
-      switch (change, fanOuts[origin]) {
-      case (.begun, let out?): cut.fanOuts.append(out)
-      case (.moved, let out?): cut.fanOutsMoved.append(FanOutMove(out))
-      case (.ended, _), (_, nil): cut.fanOutsEnded.append(origin)
-      }
-    }
-    cut.interests = rows.interests.map {
-      InterestRow(source: $0.key.source, interest: Interest(key: $0.key.key, fields: $0.value))
-    }
-    cut.badges = rows.badges.values.elements
+    sequences.drain(into: &cut)
+    fanOuts.drain(into: &cut)
+    interests.drain(into: &cut)
+    badges.drain(into: &cut)
     cut.expiries = rows.expiries
     cut.isRestoreProven = rows.isRestoreProven
     cut.feedback = rows.feedback
@@ -85,10 +72,9 @@ extension Partition {
 
 extension RowChanges {
   var isEmpty: Bool {
-    subscriptions.isEmpty && devices.isEmpty && devicesRemoved.isEmpty && grants.isEmpty
-      && revocations.isEmpty && members.isEmpty && remembered.isEmpty && outbox.isEmpty
-      && delivered.isEmpty && heard.isEmpty && fanOuts.isEmpty && interests.isEmpty
-      && badges.isEmpty && expiries.isEmpty
-      && isRestoreProven == nil && numbers.isEmpty && feedback.isEmpty
+    subscriptions.isEmpty && devices.isEmpty && devicesRemoved.isEmpty && remembered.isEmpty
+      && outbox.isEmpty
+      && delivered.isEmpty && heard.isEmpty && expiries.isEmpty
+      && isRestoreProven == nil && feedback.isEmpty
   }
 }

@@ -3,7 +3,7 @@ import OrderedCollections
 extension Partition {
   /// Adds a touch to what the next cut brings into a feed.
   mutating func touch(
-    _ feed: FeedKey, _ subject: Subject, _ touch: Touch, _ effects: inout [Effect]
+    _ feed: FeedKey, _ subject: Subject, _ touch: FeedMutation, _ effects: inout [Effect]
   ) {
     let bound = feed.isBounded ? limits.notificationsPerUser : nil
     // In place and with one look for the feed: a burst comes through here once a change.
@@ -60,7 +60,7 @@ extension Partition {
     for (offset, held) in held.enumerated() {
       let position = Position(step.ordinal, index: first + offset)
       let look = held.subscription.look(for: change, limits: limits)
-      let notice = Notice(
+      let notice = NotificationContent(
         change, held.subscription, database, isCut: look?.isCut ?? false, limits: limits)
       touch(
         feed, notice.subject,
@@ -103,7 +103,7 @@ extension Subscription {
   }
 }
 
-extension Notice {
+extension NotificationContent {
   /// What a subscription says of a change.
   init(
     _ change: Change, _ subscription: Subscription, _ database: Database, isCut: Bool,
@@ -142,7 +142,7 @@ extension Notice {
   }
 
   /// For a zone, whatever happens in it is an update of it.
-  func verb(of change: Change) -> Touch.Verb {
+  func verb(of change: Change) -> FeedMutation.Verb {
     if case .query(_, let reason, _, _) = kind { return reason.touch }
     return change.zoneVerb
   }

@@ -72,7 +72,7 @@ extension Partition {
       } else {
         hearShared(change, zonePosition: zonePosition, step, &effects)
       }
-    case .interests(let told): hear(told, from: source)
+    case .interests(let told): interests.hear(told, from: source)
     case .displaced(let displacement): displace(displacement, step, &effects)
     }
   }

@@ -49,8 +49,8 @@ extension Partition {
   package var nextTimer: Instant? {
     if !askedAnew.isEmpty { return .zero }
     let first = [timers.min?.at, lapsing.min?.at].compactMap(\.self).min()
-    guard deadlines.first < .never, !isTickAsked else { return first }
-    return min(deadlines.first, first ?? .never)
+    guard let tick = sequences.nextTick else { return first }
+    return min(tick, first ?? .never)
   }
 
   /// At most a few for each device, whatever happens.

@@ -194,7 +194,7 @@ extension Partition {
   /// Gives a user's number back when nothing is left of the user here.
   mutating func releaseIfUnused(_ user: Int) {
     guard index.all(of: user).isEmpty, devices.all(of: user).isEmpty,
-      memberships[user] == nil
+      !sharing.hasMemberships(user)
     else { return }
     dropBadges(of: user)
     users.release(user)

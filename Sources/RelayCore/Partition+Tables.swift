@@ -9,39 +9,26 @@ extension Partition {
     cutTo = tables.cursor
     for row in tables.subscriptions { load(row) }
     for row in tables.devices { load(row, isExact: tables.wasStopped) }
-    for row in tables.grants { load(row) }
-    for row in tables.revocations {
-      let key = ZoneKey(scope: row.scope, zone: row.zone)
-      grants[key, default: ZoneGrants()].lastRevocation = row.last
-    }
+    for row in tables.grants { sharing.load(row) }
+    for row in tables.revocations { sharing.load(row) }
     for row in tables.members.sorted(by: { $0.serial < $1.serial }) { load(row) }
     for item in tables.remembered.sorted(by: { $0.ordinal < $1.ordinal }) {
       _ = memory.remember(item)
     }
     for item in tables.heard { heard[item.hearing] = item.serial }
-    for out in tables.fanOuts.sorted(by: { $0.origin < $1.origin }) {
-      fanOuts[out.origin] = out
-      fanOutBytes += out.change.footprint
-    }
+    fanOuts = FanOutQueue(loading: tables.fanOuts)
     for row in tables.outbox where row.key.target == id {
       let track = Track(of: row.key.serial)
       lastToSelf[track] = max(lastToSelf[track] ?? .zero, row.key.serial)
     }
-    for row in tables.numbers { load(row) }
+    for row in tables.numbers { sequences.load(row, limits: limits) }
     isRestoreProven = tables.isRestoreProven
     expired = tables.expired
-    for row in tables.interests {
-      interests[row.interest.key, default: [:]][row.source] = row.interest.fields
-    }
-    // What they say was told with the facts that made them so.
-    for key in interestsChanged {
-      let fields = ownInterests[key]?.fields ?? .ended
-      ownInterests[key]?.told = fields
-    }
-    interestsChanged = []
+    for row in tables.interests { interests.load(row) }
+    interests.loaded()
     for row in tables.badges {
       guard let user = users.find(row.key.user, in: row.key.scope) else { continue }
-      badges[user, default: [:]][row.key.topic] = row.count
+      badges.load(row.count, row.key.topic, of: user)
     }
   }
 
@@ -67,15 +54,9 @@ extension Partition {
     stir(device)
   }
 
-  private mutating func load(_ row: GrantRow) {
-    grants[ZoneKey(scope: row.scope, zone: row.zone), default: ZoneGrants()]
-      .activate(row.participant, in: .home(of: row.participant, in: row.scope))
-  }
-
   private mutating func load(_ row: MemberRow) {
     let user = users.intern(row.key.participant, in: row.key.scope)
     let key = ZoneKey(scope: row.key.scope, zone: row.key.zone)
-    members[key, default: []].append(Member(serial: row.serial, user: user))
-    memberships[user, default: 0] += 1
+    sharing.load(user, key, row.serial)
   }
 }

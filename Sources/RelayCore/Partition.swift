@@ -30,36 +30,19 @@ package struct Partition: Sendable {
   var buffers: OrderedDictionary<FeedKey, FeedBuffer> = [:]
   /// Entries that the next cut brings into feeds, at most.
   package internal(set) var uncut = 0
-  var memory = IdMemory()
+  var memory = DedupWindow()
   /// A fact that forgets ids is on its way into the journal.
   var isForgetAsked = false
-  /// Zones shared by users who live here.
-  var grants: [ZoneKey: ZoneGrants] = [:]
-  /// Zones shared with users who live here.
-  var members: [ZoneKey: [Member]] = [:]
-  /// How many zones each user who lives here takes part in.
-  var memberships: [Int: Int] = [:]
-  /// What other partitions, and this one, read of changes whose home this is.
-  var interests: [Interest.Key: [PartitionID: Interest.Fields]] = [:]
-  /// What subscriptions here read, and those of it that changed with the fact being stepped.
-  var ownInterests: [Interest.Key: OwnInterest] = [:]
-  var interestsChanged: OrderedSet<Interest.Key> = []
-  /// By user: how many notifications each app's icon shows, by topic. Zero is not kept.
-  var badges: [Int: OrderedDictionary<String, Int>] = [:]
+  var sharing = ZoneSharing()
+  var interests = Interests()
+  var badges = Badges()
   var heard: [Hearing: Position] = [:]
-  /// What producers' numbers tell of each zone that has any.
-  var numbers: [ZoneKey: ZoneNumbers] = [:]
-  /// Of them those that wait for a tick.
-  var deadlines = Deadlines()
-  var isTickAsked = false
-  package internal(set) var zonesWithGap = 0
-  var fanOuts: OrderedDictionary<Ordinal, FanOut> = [:]
-  /// What the changes in them take.
-  package internal(set) var fanOutBytes = 0
+  var sequences = ZoneSequences()
+  var fanOuts = FanOutQueue()
   /// The last message to this partition itself that had to wait in the outbox.
   var lastToSelf: [Track: Position] = [:]
   /// Lines of hot zones.
-  var smears: [ZoneKey: Smear] = [:]
+  var smears: [ZoneKey: WakePacer] = [:]
   /// Times that a line reached the longest time, since start.
   package internal(set) var hurried: Int64 = 0
   var rows: RowChanges
@@ -86,11 +69,6 @@ package struct Partition: Sendable {
     var zone: ZoneID
   }
 
-  struct Member {
-    var serial: Position
-    var user: Int
-  }
-
   struct Timer: Comparable {
     var at: Instant
     var device: Int
@@ -112,7 +90,7 @@ package struct Partition: Sendable {
 
   /// New rules: every lane is asked anew what it waits for, in the course of `askAnew`; its timer
   /// was set by the old ones.
-  package mutating func adopt(_ policy: WakePolicy, at now: Instant) {
+  package mutating func reconfigure(_ policy: WakePolicy, at now: Instant) {
     let before = self.policy.smearing
     self.policy = policy
     stretchSlots(from: before, at: now)

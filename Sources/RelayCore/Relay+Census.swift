@@ -60,7 +60,7 @@ extension Partition {
     census.remembered += memory.count
     census.oldestRemembered = Self.earlier(census.oldestRemembered, memory.oldest?.at)
     census.isRestoreProven = census.isRestoreProven || isRestoreProven
-    census.oldestFanOut = Self.earlier(census.oldestFanOut, fanOuts.values.first?.since)
+    census.oldestFanOut = Self.earlier(census.oldestFanOut, fanOuts.oldest?.since)
   }
 
   /// Lanes that wait for their slot.

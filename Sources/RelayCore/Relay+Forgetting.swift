@@ -37,7 +37,7 @@ extension Relay {
         oldest.insert(Candidate(at: first.at, partition: index))
       }
     }
-    var left = IdMemory.forgottenAtOnce
+    var left = DedupWindow.forgottenAtOnce
     while left > 0, let candidate = oldest.popMin() {
       let index = candidate.partition
       guard let item = partitions[index].memory[next[index]],

@@ -115,7 +115,7 @@ extension Relay {
 
     static func == (left: AudienceKey, right: AudienceKey) -> Bool {
       left.scope == right.scope && left.database == right.database && left.zone == right.zone
-        && Spelling.areSame(left.type, right.type) && left.endsZone == right.endsZone
+        && ByteOrdered.areSame(left.type, right.type) && left.endsZone == right.endsZone
         && left.isOfShare == right.isOfShare
     }
   }
@@ -186,7 +186,7 @@ extension Relay {
 
   private var fanOutBytes: Int {
     var bytes = 0
-    for index in partitions.indices { bytes += partitions[index].fanOutBytes }
+    for index in partitions.indices { bytes += partitions[index].fanOuts.bytes }
     return bytes
   }
 }

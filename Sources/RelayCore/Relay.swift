@@ -86,12 +86,12 @@ package struct Relay: ~Copyable {
 
   /// New rules from here on. Called between two steps; what was decided before stays. Lanes that
   /// wait are asked anew by the next calls of `wake`, so many each.
-  package mutating func adopt(_ policy: WakePolicy, at now: Instant) {
+  package mutating func reconfigure(_ policy: WakePolicy, at now: Instant) {
     guard policy != self.policy else { return }
     self.policy = policy
-    for index in partitions.indices { partitions[index].adopt(policy, at: now) }
+    for index in partitions.indices { partitions[index].reconfigure(policy, at: now) }
     for key in routes.keys.sorted() {
-      routes[key]?.adopt(probe: policy.probe, pruning: policy.pruning)
+      routes[key]?.reconfigure(probe: policy.probe, pruning: policy.pruning)
     }
   }
 

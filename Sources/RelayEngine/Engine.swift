@@ -7,31 +7,31 @@ import Synchronization
 ///
 /// Run it once. It ends when it was drained and told to stop, or with the error that makes it
 /// impossible to go on; nothing durable is lost either way.
-package final class Engine: Relaying, Sendable {
+package final class Engine: RelayService, Sendable {
   private let store: any Store
-  private let outside: Outside
+  private let dependencies: Dependencies
   private let settings: RelaySettings
   private let inbox: Inbox
-  private let visibility: Visibility
+  private let waitingReaders: WaitingReaders
   private let logger: Logger
-  private let refusedAtDoors = Atomic(0)
+  private let refusedChanges = Atomic(0)
   private let isStopping = Atomic(false)
 
   /// What the engine needs of the world beside a store.
-  package struct Outside: Sendable {
+  package struct Dependencies: Sendable {
     package var clock: any ClockReader
     package var keys: any PushKeys
     package var senders: [RouteKey: any PushSender]
-    package var courier: (any CourierLines)?
-    package var feedback: (any FeedbackBell)?
-    package var supervisor: any Supervisor
+    package var courier: (any CourierConnections)?
+    package var feedback: (any FeedbackObserver)?
+    package var notifier: any ServiceNotifier
     /// Random ids for eras.
     package var random: @Sendable () -> UInt64
 
     package init(
       clock: any ClockReader, keys: any PushKeys, senders: [RouteKey: any PushSender],
-      courier: (any CourierLines)? = nil, feedback: (any FeedbackBell)? = nil,
-      supervisor: any Supervisor,
+      courier: (any CourierConnections)? = nil, feedback: (any FeedbackObserver)? = nil,
+      notifier: any ServiceNotifier,
       random: @escaping @Sendable () -> UInt64
     ) {
       self.clock = clock
@@ -39,20 +39,21 @@ package final class Engine: Relaying, Sendable {
       self.senders = senders
       self.courier = courier
       self.feedback = feedback
-      self.supervisor = supervisor
+      self.notifier = notifier
       self.random = random
     }
   }
 
   package init(
-    store: any Store, outside: Outside, settings: RelaySettings = RelaySettings(), logger: Logger
+    store: any Store, dependencies: Dependencies, settings: RelaySettings = RelaySettings(),
+    logger: Logger
   ) {
     self.store = store
-    self.outside = outside
+    self.dependencies = dependencies
     self.settings = settings
     self.logger = logger
     inbox = Inbox(factsMax: settings.inboxMax, bytesMax: settings.inboxBytesMax)
-    visibility = Visibility(readersMax: settings.readersMax)
+    waitingReaders = WaitingReaders(readersMax: settings.readersMax)
   }
 
   /// Recovers, serves, and returns after `stop`. Cancelled, it ends at once; what it answered is
@@ -80,20 +81,21 @@ package final class Engine: Relaying, Sendable {
 
   private func close() {
     inbox.close()
-    visibility.close()
+    waitingReaders.close()
   }
 
   private func work(
     commits commitThread: any TaskExecutor, folds foldThread: any TaskExecutor
   ) async throws {
     let eras = Dictionary(
-      uniqueKeysWithValues: PartitionID.all.map { ($0, outside.random()) })
+      uniqueKeysWithValues: PartitionID.all.map { ($0, dependencies.random()) })
     guard let leases = try await claim(eras) else { return }
     try await withThrowingTaskGroup(of: Void.self) { group in
       let replay = try await Recovery(store: store, logger: logger).run(
         leases, settings: settings)
       let coordinator = Coordinator(
-        replay, settings: settings, routes: Set(outside.senders.keys), at: outside.clock.moment)
+        replay, settings: settings, routes: Set(dependencies.senders.keys),
+        at: dependencies.clock.moment)
       let commits = StoreWorker<[JournalEntry], Void>()
       let folds = StoreWorker<FoldJob, FoldResult>()
       let (store, inbox) = (store, inbox)
@@ -111,11 +113,12 @@ package final class Engine: Relaying, Sendable {
           inbox.post(.input($0.input))
         }
       }
-      let crew = SenderCrew()
-      for (route, sender) in outside.senders { crew.start(sender, on: route) }
-      group.addTask(executorPreference: globalConcurrentExecutor) { await crew.run() }
+      let senderGroup = SenderGroup()
+      for (route, sender) in dependencies.senders { senderGroup.start(sender, on: route) }
+      group.addTask(executorPreference: globalConcurrentExecutor) { await senderGroup.run() }
       var loop = EngineLoop(
-        coordinator, outside: outside, crew: crew, inbox: inbox, visibility: visibility,
+        coordinator, dependencies: dependencies, senderGroup: senderGroup, inbox: inbox,
+        waitingReaders: waitingReaders,
         commits: commits, folds: folds, store: store, logger: logger)
       defer {
         loop.close()
@@ -130,7 +133,7 @@ package final class Engine: Relaying, Sendable {
   }
 
   /// Takes the partitions up, which writes: without room, again and again until there is some. To
-  /// end would make none, and a supervisor soon gives a daemon up that does not start.
+  /// end would make none, and systemd soon gives up a daemon that does not start.
   ///
   /// - Returns: nil if it was told to stop meanwhile.
   private func claim(_ eras: [PartitionID: UInt64]) async throws -> [Lease]? {
@@ -147,7 +150,7 @@ package final class Engine: Relaying, Sendable {
         if told != error { logger.error("start waits", metadata: ["error": "\(error)"]) }
         told = error
         inbox.wait(because: line)
-        outside.supervisor.waiting(line)
+        dependencies.notifier.waiting(line)
       }
       try await Task.sleep(for: .milliseconds(Coordinator.retry.milliseconds))
       if isStopping.load(ordering: .relaxed) { return nil }
@@ -163,15 +166,15 @@ package final class Engine: Relaying, Sendable {
 
   package func drain() {
     inbox.drain()
-    for reason in Readiness.draining.reasons { outside.supervisor.status(reason) }
+    for reason in Readiness.draining.reasons { dependencies.notifier.status(reason) }
   }
 
   /// Takes a reload over between two steps, and returns when it holds: attempts begun before end
   /// as they began. Does nothing once the engine has stopped.
-  package func adopt(_ adoption: Adoption) async {
+  package func reconfigure(_ change: EngineReconfiguration) async {
     let inbox = inbox
     await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
-      inbox.post(.adopt(adoption) { waiter.resume() })
+      inbox.post(.reconfigure(change) { waiter.resume() })
     }
   }
 
@@ -200,10 +203,10 @@ package final class Engine: Relaying, Sendable {
     return known
   }
 
-  package func visible(_ places: [ReadPlace], until: Instant) async throws(Unavailable) {
+  package func visible(_ places: [ReadTarget], until: Instant) async throws(Unavailable) {
     let inbox = inbox
-    let until = min(until, outside.clock.boot() + settings.answerWithin)
-    let seen = await visibility.wait(for: places, until: until) { inbox.post(.readerWaits) }
+    let until = min(until, dependencies.clock.boot() + settings.answerWithin)
+    let seen = await waitingReaders.wait(for: places, until: until) { inbox.post(.readerWaits) }
     switch seen {
     case .visible: return
     case .refused(let cause): throw Unavailable(cause, retryAfterSeconds: 5)
@@ -215,7 +218,7 @@ package final class Engine: Relaying, Sendable {
   }
 
   /// Readers that wait for a fold.
-  var waiting: Int { visibility.readers }
+  var waiting: Int { waitingReaders.readers }
 
   package func served(_ reading: Reading) {
     let reached: Acknowledged =
@@ -240,27 +243,27 @@ package final class Engine: Relaying, Sendable {
   }
 
   package func refused(changes: Int) {
-    refusedAtDoors.wrappingAdd(changes, ordering: .relaxed)
+    refusedChanges.wrappingAdd(changes, ordering: .relaxed)
   }
 
   package var readiness: Readiness { inbox.readiness }
 
-  package func vitals() async -> Vitals {
+  package func health() async -> HealthSnapshot {
     let inbox = inbox
     // The loop answers only once it has begun.
-    if inbox.isRecovering { return Vitals(notReady: inbox.readiness) }
-    var vitals = await withCheckedContinuation {
-      (waiter: CheckedContinuation<Vitals, Never>) in
-      inbox.post(.vitals { waiter.resume(returning: $0) })
+    if inbox.isRecovering { return HealthSnapshot(notReady: inbox.readiness) }
+    var health = await withCheckedContinuation {
+      (waiter: CheckedContinuation<HealthSnapshot, Never>) in
+      inbox.post(.health { waiter.resume(returning: $0) })
     }
-    vitals.changes.rejected += Int64(refusedAtDoors.load(ordering: .relaxed))
+    health.changes.rejected += Int64(refusedChanges.load(ordering: .relaxed))
     do throws(StoreError) {
-      let store = try await store.vitals()
-      vitals.store.engine = store.engine
-      vitals.store.bytes = store.bytes
+      let store = try await store.health()
+      health.store.engine = store.engine
+      health.store.bytes = store.bytes
     } catch {
-      vitals.reasons.append("the store cannot be read: \(error.message)")
+      health.reasons.append("the store cannot be read: \(error.message)")
     }
-    return vitals
+    return health
   }
 }

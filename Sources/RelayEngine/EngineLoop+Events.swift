@@ -30,7 +30,7 @@ extension EngineLoop {
     case .valuesLeftOut(let error):
       logger.error("a forwarded change goes without values", metadata: ["error": "\(error)"])
     case .foldRefused(let error): logger.error("fold refused", metadata: ["error": "\(error)"])
-    case .stopping(let grace): outside.supervisor.stopping(grace: grace)
+    case .stopping(let grace): dependencies.notifier.stopping(grace: grace)
     }
   }
 

@@ -12,15 +12,15 @@ struct EngineLoop: ~Copyable {
   var handovers: [PushAttempt.ID: Handover] = [:]
   private var isDone = false
 
-  var outside: Engine.Outside
-  let crew: SenderCrew
+  var dependencies: Engine.Dependencies
+  let senderGroup: SenderGroup
   let inbox: Inbox
-  let visibility: Visibility
+  let waitingReaders: WaitingReaders
   let commits: StoreWorker<[JournalEntry], Void>
   let folds: StoreWorker<FoldJob, FoldResult>
   let store: any Store
   let logger: Logger
-  let alarm: Alarm
+  let loopTimer: LoopTimer
   let startedAt: Instant
 
   /// What of a request is not the coordinator's.
@@ -31,46 +31,50 @@ struct EngineLoop: ~Copyable {
   }
 
   init(
-    _ coordinator: consuming Coordinator, outside: Engine.Outside, crew: SenderCrew,
-    inbox: Inbox, visibility: Visibility, commits: StoreWorker<[JournalEntry], Void>,
+    _ coordinator: consuming Coordinator, dependencies: Engine.Dependencies,
+    senderGroup: SenderGroup,
+    inbox: Inbox, waitingReaders: WaitingReaders, commits: StoreWorker<[JournalEntry], Void>,
     folds: StoreWorker<FoldJob, FoldResult>, store: any Store, logger: Logger
   ) {
     self.coordinator = coordinator
-    startedAt = outside.clock.boot()
-    self.outside = outside
-    self.crew = crew
+    startedAt = dependencies.clock.boot()
+    self.dependencies = dependencies
+    self.senderGroup = senderGroup
     self.inbox = inbox
-    self.visibility = visibility
+    self.waitingReaders = waitingReaders
     self.commits = commits
     self.folds = folds
     self.store = store
     self.logger = logger
-    alarm = Alarm { inbox.post(.timer) }
+    loopTimer = LoopTimer { inbox.post(.timer) }
   }
 
   /// - Returns: true if it was told to stop, and nothing is under way any more.
   mutating func run() async throws -> Bool {
-    defer { alarm.cancel() }
-    outside.supervisor.ready()
+    defer { loopTimer.cancel() }
+    dependencies.notifier.ready()
     // The first turn says what recovery has found unfolded, before any reader is served.
     try turn(Inbox.Batch())
     inbox.begin()
-    visibility.begin()
+    waitingReaders.begin()
     while !Task.isCancelled {
       let batch = await inbox.take()
       try turn(batch)
-      outside.supervisor.beat()
-      visibility.expire(at: outside.clock.boot())
+      dependencies.notifier.beat()
+      waitingReaders.expire(at: dependencies.clock.boot())
       if isDone { return true }
     }
     return false
   }
 
   private mutating func turn(_ batch: Inbox.Batch) throws {
-    let actions = coordinator.handle(
-      inputs(of: batch), hasReaders: visibility.hasReaders, at: outside.clock.moment)
+    let moment = dependencies.clock.moment
+    let inputs = inputs(of: batch)
+    let begun = coordinator.handle(inputs, hasReaders: waitingReaders.hasReaders, at: moment)
+    for action in begun { try perform(action) }
+    let done = coordinator.proceed(at: moment)
     for event in batch.events { answer(event) }
-    for action in actions { try perform(action) }
+    for action in done { try perform(action) }
   }
 
   private mutating func inputs(of batch: Inbox.Batch) -> [Coordinator.Input] {
@@ -89,14 +93,14 @@ struct EngineLoop: ~Copyable {
           handovers.removeValue(forKey: attempt.id)?.ended()
         }
         inputs.append(input)
-      case .adopt(let adoption, _):
-        adopt(adoption)
+      case .reconfigure(let change, _):
+        reconfigure(change)
         inputs.append(
           .reconfigured(
             Coordinator.Reconfiguration(
-              settings: adoption.settings, started: Set(adoption.started.keys),
-              ended: Set(adoption.ended))))
-      case .readerWaits, .timer, .asked, .vitals: break
+              settings: change.settings, started: Set(change.started.keys),
+              ended: Set(change.ended))))
+      case .readerWaits, .timer, .asked, .health: break
       }
     }
     return inputs
@@ -106,20 +110,20 @@ struct EngineLoop: ~Copyable {
   private mutating func answer(_ event: Inbox.Event) {
     switch event {
     case .asked(let changes, let answer): answer(changes.map { coordinator.knows($0) })
-    case .vitals(let answer): answer(vitals())
-    case .adopt(_, let done): done()
+    case .health(let answer): answer(health())
+    case .reconfigure(_, let done): done()
     case .input, .readerWaits, .timer: break
     }
   }
 
-  private mutating func adopt(_ adoption: Adoption) {
-    for route in adoption.ended.sorted() {
-      outside.senders[route] = nil
-      crew.dismiss(from: route)
+  private mutating func reconfigure(_ change: EngineReconfiguration) {
+    for route in change.ended.sorted() {
+      dependencies.senders[route] = nil
+      senderGroup.dismiss(from: route)
     }
-    for (route, sender) in adoption.started.sorted(by: { $0.key < $1.key }) {
-      outside.senders[route] = sender
-      crew.start(sender, on: route)
+    for (route, sender) in change.started.sorted(by: { $0.key < $1.key }) {
+      dependencies.senders[route] = sender
+      senderGroup.start(sender, on: route)
     }
   }
 
@@ -132,20 +136,20 @@ struct EngineLoop: ~Copyable {
         .trim(tombstones: tombstones, notifications: notifications, feedback: feedback))
     case .push(let attempt): push(attempt)
     case .recall(let attempt, let place): recall(attempt, for: place)
-    case .hangUp(let device): outside.courier?.hangUp(device)
+    case .hangUp(let device): dependencies.courier?.hangUp(device)
     case .answer(let request, let result): requests[request]?.answer.take()?(result)
     case .release(let request):
       if let room = requests.removeValue(forKey: request)?.room { inbox.release(room) }
     case .admission(let refusal): inbox.refuseUnlessDraining(refusal)
-    case .dirtied(let place): visibility.dirtied(place)
-    case .cut(let others): visibility.cut(without: others)
-    case .visible: visibility.folded()
-    case .unreadable(let cause): visibility.refused(cause)
-    case .feedback(let scopes): outside.feedback?.ring(scopes)
+    case .dirtied(let place): waitingReaders.dirtied(place)
+    case .cut(let others): waitingReaders.cut(without: others)
+    case .visible: waitingReaders.folded()
+    case .unreadable(let cause): waitingReaders.refused(cause)
+    case .feedback(let scopes): dependencies.feedback?.feedbackChanged(scopes)
     case .event(let event): tell(event)
     case .timer(let span):
       if span == .zero { inbox.post(.timer) }
-      alarm.set(in: min(outside.supervisor.beatEvery, span))
+      loopTimer.set(in: min(dependencies.notifier.beatEvery, span))
     case .stopped: isDone = true
     case .failed(let error, let failure):
       logger.critical("\(failure.text)", metadata: ["error": "\(error)"])
@@ -157,21 +161,21 @@ struct EngineLoop: ~Copyable {
     let inbox = inbox
     let handover = Handover()
     handovers[attempt.id] = handover
-    if attempt.route.transport == .courier, let courier = outside.courier {
+    if attempt.route.transport == .courier, let courier = dependencies.courier {
       // The courier writes it at once to the device that is connected.
       _ = handover.begin()
       return courier.tell(attempt.device, wake: attempt.wake, payload: attempt.payload) {
         inbox.post(.input(.verdict(attempt, $0)))
       }
     }
-    guard let sender = outside.senders[attempt.route] else {
+    guard let sender = dependencies.senders[attempt.route] else {
       let reason = Verdict.Reason("no provider is configured for this route")
       return inbox.post(.input(.verdict(attempt, .later(after: nil, .unsent, reason))))
     }
     let push = Push(
-      id: outside.keys.pushID(device: attempt.device, wake: attempt.wake),
+      id: dependencies.keys.pushID(device: attempt.device, wake: attempt.wake),
       address: attempt.address, intent: attempt.intent, expires: attempt.expires,
-      collapse: attempt.collapse.map { outside.keys.collapseID($0) }, payload: attempt.payload)
+      collapse: attempt.collapse.map { dependencies.keys.collapseID($0) }, payload: attempt.payload)
     sender.send(push, handover) { inbox.post(.input(.verdict(attempt, $0))) }
   }
 
@@ -191,7 +195,7 @@ struct EngineLoop: ~Copyable {
 
   /// After a clean stop.
   mutating func writeLastCut(_ leases: [Lease]) async {
-    guard let last = coordinator.lastCut(at: outside.clock.moment) else {
+    guard let last = coordinator.lastCut(at: dependencies.clock.moment) else {
       return logger.warning(
         "stopped without the last fold",
         metadata: ["reason": "facts wait to be stepped, or a fold failed"])

@@ -38,9 +38,9 @@ final class Inbox: Sendable {
     case timer
     /// Which of these are known.
     case asked([Change], @Sendable ([Bool]) -> Void)
-    case vitals(@Sendable (Vitals) -> Void)
+    case health(@Sendable (HealthSnapshot) -> Void)
     /// A reload; said when it is done, or when the loop has ended.
-    case adopt(Adoption, @Sendable () -> Void)
+    case reconfigure(EngineReconfiguration, @Sendable () -> Void)
   }
 
   struct Batch: Sendable {
@@ -204,16 +204,16 @@ extension Inbox.Event {
   fileprivate func answerLate() {
     switch self {
     case .asked(_, let answer): answer([])
-    case .vitals(let answer): answer(.ended)
-    case .adopt(_, let done): done()
+    case .health(let answer): answer(.ended)
+    case .reconfigure(_, let done): done()
     default: break
     }
   }
 }
 
-extension Vitals {
+extension HealthSnapshot {
   /// After the loop has ended.
-  static var ended: Vitals { Vitals(notReady: .stopping) }
+  static var ended: HealthSnapshot { HealthSnapshot(notReady: .stopping) }
 
   /// Before the loop has begun, and after it.
   init(notReady readiness: Readiness) {

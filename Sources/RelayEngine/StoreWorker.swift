@@ -52,7 +52,7 @@ extension Result where Success == FoldResult, Failure == StoreError {
   var input: Coordinator.Input {
     switch self {
     case .success(.folded(let rows)): .folded(.success(rows))
-    case .success(.trimmed(let rows)): .trimmed(.success(rows))
+    case .success(.trimmed(let rows)): .trimmed(rows: rows)
     case .failure(let error): .folded(.failure(error))
     }
   }

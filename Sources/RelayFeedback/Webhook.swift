@@ -10,7 +10,7 @@ import Synchronization
 final class Webhook: Sendable {
   /// What all webhooks share.
   struct World: Sendable {
-    var shelf: any FeedbackShelf
+    var store: any FeedbackStore
     var carrier: any WebhookCarrier
     var clock: any ClockReader
     var digest: TokenDigest
@@ -26,14 +26,14 @@ final class Webhook: Sendable {
     var settings: WebhookSettings?
     var sending: FeedbackSending
     var taken: FeedbackPosition?
-    var vitals: Vitals.Webhook
+    var health: HealthSnapshot.Webhook
     /// Of the oldest item that waits.
     var waitingSince: Instant?
   }
 
   let scope: Scope
   private let world: World
-  private let bell = Doorbell()
+  private let wakeUp = AsyncSignal()
   private let state: Mutex<State>
 
   init(_ settings: WebhookSettings, of scope: Scope, in world: World) {
@@ -42,35 +42,35 @@ final class Webhook: Sendable {
     state = Mutex(
       State(
         settings: settings, sending: FeedbackSending(world.rule),
-        vitals: Vitals.Webhook(scope: scope)))
+        health: HealthSnapshot.Webhook(scope: scope)))
   }
 
-  var vitals: Vitals.Webhook {
+  var health: HealthSnapshot.Webhook {
     let now = world.clock.wall()
     return state.withLock { state in
-      var vitals = state.vitals
-      vitals.position = state.taken?.number ?? 0
+      var health = state.health
+      health.position = state.taken?.number ?? 0
       if let since = state.waitingSince {
-        vitals.oldestAge = Double(max(0, (now - since).milliseconds)) / 1_000
+        health.oldestAge = Double(max(0, (now - since).milliseconds)) / 1_000
       }
-      return vitals
+      return health
     }
   }
 
   func rung() {
     state.withLock { $0.sending.rung() }
-    bell.ring()
+    wakeUp.signal()
   }
 
   /// A reload: nil ends it. What did not change is not disturbed, unless it had stopped.
-  func adopt(_ settings: WebhookSettings?) {
+  func reconfigure(_ settings: WebhookSettings?) {
     state.withLock { state in
       guard state.settings != settings || state.sending.isStopped else { return }
       state.settings = settings
       state.sending.renewed()
     }
     if settings == nil { world.report(scope, nil) }
-    bell.ring()
+    wakeUp.signal()
   }
 
   /// Until it is cancelled or has no settings any more.
@@ -79,11 +79,11 @@ final class Webhook: Sendable {
       let now = world.clock.boot()
       switch state.withLock({ $0.sending.next(at: now) }) {
       case .deliver:
-        state.withLock { $0.vitals.state = .sending }
+        state.withLock { $0.health.state = .sending }
         let outcome = await deliver(to: settings)
         ended(outcome)
-      case .wait(let until): await bell.wait(atMost: .milliseconds((until - now).milliseconds))
-      case .nothing: await bell.wait(atMost: nil)
+      case .wait(let until): await wakeUp.wait(atMost: .milliseconds((until - now).milliseconds))
+      case .nothing: await wakeUp.wait(atMost: nil)
       }
     }
   }
@@ -98,9 +98,9 @@ final class Webhook: Sendable {
   private func deliver(to settings: WebhookSettings) async -> Delivered {
     do throws(StoreError) {
       var known = state.withLock { $0.taken }
-      if known == nil { known = try await world.shelf.feedbackTaken(in: scope) }
+      if known == nil { known = try await world.store.feedbackTaken(in: scope) }
       let taken = known ?? .zero
-      let page = try await world.shelf.feedback(
+      let page = try await world.store.feedback(
         FeedbackQuery(after: taken, limit: world.rule.itemsMax, scope: scope))
       state.withLock { state in
         state.taken = taken
@@ -109,7 +109,7 @@ final class Webhook: Sendable {
       guard let last = page.items.last else { return .empty }
       let outcome = await carry(page, after: taken, to: settings)
       guard case .taken = outcome else { return outcome }
-      try await world.shelf.takeFeedback(through: last.position, in: scope)
+      try await world.store.takeFeedback(through: last.position, in: scope)
       state.withLock { $0.taken = last.position }
       return outcome
     } catch {
@@ -158,24 +158,24 @@ final class Webhook: Sendable {
     let (failures, isStopped) = state.withLock { state in
       switch delivered {
       case .empty:
-        state.vitals.state = .idle
+        state.health.state = .idle
         state.sending.ended(.empty, at: now, draw: draw)
       case .taken(let page):
-        state.vitals.state = .idle
-        state.vitals.sent += Int64(page.items.count)
-        state.vitals.lastError = nil
+        state.health.state = .idle
+        state.health.sent += Int64(page.items.count)
+        state.health.lastError = nil
         state.waitingSince = nil
         state.sending.ended(.taken(hasMore: page.hasMore), at: now, draw: draw)
       case .failed(let reason, let after):
-        state.vitals.state = .retrying
-        state.vitals.failed += 1
-        state.vitals.lastError = reason
+        state.health.state = .retrying
+        state.health.failed += 1
+        state.health.lastError = reason
         state.sending.ended(.failed(after: after), at: now, draw: draw)
       case .refused:
-        state.vitals.failed += 1
-        state.vitals.lastError = "it answered with status 410"
+        state.health.failed += 1
+        state.health.lastError = "it answered with status 410"
         state.sending.ended(.refused, at: now, draw: draw)
-        state.vitals.state = state.sending.isStopped ? .stopped : .retrying
+        state.health.state = state.sending.isStopped ? .stopped : .retrying
       }
       return (state.sending.failures, state.sending.isStopped)
     }

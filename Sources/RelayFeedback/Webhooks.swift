@@ -6,29 +6,29 @@ import Synchronization
 
 /// All webhooks, one a scope, each going its own way: one whose server hangs keeps neither another
 /// one waiting, nor the relay's loop, nor a fold.
-package final class Webhooks: Service, FeedbackBell {
+package final class Webhooks: Service, FeedbackObserver {
   private let world: Webhook.World
   private let hooks = Mutex<[Scope: Webhook]>([:])
   private let begun: AsyncStream<Webhook>
   private let begin: AsyncStream<Webhook>.Continuation
 
   /// - Parameters:
-  ///   - shelf: the feed, and how far each server has taken it.
+  ///   - store: the feed, and how far each server has taken it.
   ///   - digest: what is shown of a push token.
   ///   - report: told a sentence when a scope's webhook is in trouble, nil when it is well.
   package init(
-    shelf: any FeedbackShelf, carrier: any WebhookCarrier, clock: any ClockReader,
+    store: any FeedbackStore, carrier: any WebhookCarrier, clock: any ClockReader,
     digest: @escaping TokenDigest, rule: FeedbackSending.Rule = FeedbackSending.Rule(),
     version: String, report: @escaping @Sendable (Scope, String?) -> Void, logger: Logger
   ) {
     world = Webhook.World(
-      shelf: shelf, carrier: carrier, clock: clock, digest: digest, rule: rule, version: version,
+      store: store, carrier: carrier, clock: clock, digest: digest, rule: rule, version: version,
       report: report, logger: logger)
     (begun, begin) = AsyncStream.makeStream()
   }
 
   /// From now on these scopes have webhooks, and no others.
-  package func adopt(_ settings: [Scope: WebhookSettings]) {
+  package func reconfigure(_ settings: [Scope: WebhookSettings]) {
     let (known, fresh) = hooks.withLock { hooks in
       let known = Array(hooks.values)
       for hook in known where settings[hook.scope] == nil { hooks[hook.scope] = nil }
@@ -40,17 +40,17 @@ package final class Webhooks: Service, FeedbackBell {
       }
       return (known, fresh)
     }
-    for hook in known { hook.adopt(settings[hook.scope]) }
+    for hook in known { hook.reconfigure(settings[hook.scope]) }
     for hook in fresh { begin.yield(hook) }
   }
 
-  package func ring(_ scopes: Set<Scope>) {
+  package func feedbackChanged(_ scopes: Set<Scope>) {
     for hook in hooks.withLock({ hooks in scopes.compactMap { hooks[$0] } }) { hook.rung() }
   }
 
   /// In the order of their scopes.
-  package var vitals: [Vitals.Webhook] {
-    hooks.withLock { Array($0.values) }.map(\.vitals).sorted { $0.scope < $1.scope }
+  package var health: [HealthSnapshot.Webhook] {
+    hooks.withLock { Array($0.values) }.map(\.health).sorted { $0.scope < $1.scope }
   }
 
   /// Until the daemon stops. What is under way is given up then: the next life delivers it again.

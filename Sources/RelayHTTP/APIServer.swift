@@ -11,22 +11,22 @@ package struct APIServer: Service {
   private let clock: any ClockReader
   private let drainSeconds: Int
   /// Nil: plain HTTP.
-  package let certificate: ShownCertificate?
+  package let certificate: ServerCertificate?
 
   /// - Throws: `ListenError` naming the TLS file that cannot be used.
   package init(
-    doors: Doors, settings: HTTPSettings, clock: any ClockReader,
+    api: API, settings: HTTPSettings, clock: any ClockReader,
     connections: Connections? = nil, logger: Logger,
     onListening: @escaping @Sendable (SocketAddress?) -> Void = { _ in }
   ) throws {
-    courier = doors.courier
-    looks = doors.looks
+    courier = api.courier
+    looks = api.feeds.looks
     self.clock = clock
     drainSeconds = settings.limits.drainSeconds
-    certificate = try settings.tls.map { ShownCertificate(try ShownCertificate.Pair($0)) }
+    certificate = try settings.tls.map { ServerCertificate(try ServerCertificate.Pair($0)) }
     listener = Listener(
       on: .address(settings.listen), tls: certificate,
-      responder: APIResponder(doors: doors), clock: clock, limits: settings.limits,
+      responder: APIResponder(api: api), clock: clock, limits: settings.limits,
       connections: connections, logger: logger, onListening: onListening)
   }
 

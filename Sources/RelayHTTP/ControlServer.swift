@@ -9,16 +9,16 @@ package struct ControlServer: Service {
   private let metrics: Listener<MetricsResponder>?
 
   package init(
-    desk: ControlDesk, settings: HTTPSettings, clock: any ClockReader, logger: Logger,
+    admin: AdminAPI, settings: HTTPSettings, clock: any ClockReader, logger: Logger,
     onListening: @escaping @Sendable (SocketAddress?) -> Void = { _ in },
     onMetricsListening: @escaping @Sendable (SocketAddress?) -> Void = { _ in }
   ) {
     control = Listener(
-      on: .control(settings.controlSocket), responder: ControlResponder(desk: desk), clock: clock,
+      on: .control(settings.controlSocket), responder: ControlResponder(admin: admin), clock: clock,
       limits: settings.limits, group: EventLoops.last, logger: logger, onListening: onListening)
     metrics = settings.metrics.map { address in
       Listener(
-        on: .address(address), responder: MetricsResponder(desk: desk), clock: clock,
+        on: .address(address), responder: MetricsResponder(admin: admin), clock: clock,
         limits: settings.limits, group: EventLoops.last, logger: logger,
         onListening: onMetricsListening)
     }

@@ -11,9 +11,9 @@ extension MemoryWorld {
     return feed
   }
 
-  package func head(of key: FeedKey) -> Place {
+  package func head(of key: FeedKey) -> FeedCursor {
     let top = feed(key).state.top
-    return Place(era: eras(of: key).of(top.ordinal)?.id ?? 0, position: top)
+    return FeedCursor(era: eras(of: key).of(top.ordinal)?.id ?? 0, position: top)
   }
 
   /// A feed's entries above `cleared`.
@@ -30,7 +30,7 @@ extension MemoryWorld {
       after: query.after, limit: query.limit, looks: query.looks, floor: floor)
     guard case .page(var page) = answer, case .database = query.feed.kind else { return answer }
     page.zoneHeads = page.entries.map { entry in
-      guard case .zone(let zone) = entry.subject else { return Place(era: 0, position: .zero) }
+      guard case .zone(let zone) = entry.subject else { return FeedCursor(era: 0, position: .zero) }
       return head(of: FeedKey(scope: query.feed.scope, kind: .zone(zone)))
     }
     return .page(page)

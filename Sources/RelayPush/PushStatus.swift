@@ -21,14 +21,14 @@ package struct PushStatus: Hashable, Sendable {
     self.lastError = lastError
   }
 
-  var vitals: SenderVitals {
-    var vitals = SenderVitals()
-    vitals.connections = engine.connections
-    vitals.waiting = engine.waiting
-    vitals.opened = Int64(engine.opened)
-    vitals.resent = Int64(engine.resent)
-    vitals.unanswered = Int64(engine.timeouts + engine.resets + engine.lost)
-    vitals.unknownAnswers = Int64(unknownAnswers)
-    return vitals
+  var health: SenderHealth {
+    var health = SenderHealth()
+    health.connections = engine.connections
+    health.waiting = engine.waiting
+    health.opened = Int64(engine.opened)
+    health.resent = Int64(engine.resent)
+    health.unanswered = Int64(engine.timeouts + engine.resets + engine.lost)
+    health.unknownAnswers = Int64(unknownAnswers)
+    return health
   }
 }

@@ -20,6 +20,21 @@ struct Plan: Sendable {
   var foldTime = Span(milliseconds: 80)
   /// What the store takes in one commit.
   var commitBytes = Int.max
+  /// How much the relay does at once, and what it takes.
+  var work = WorkBounds()
+  var journalTailMax = RelaySettings().journalTailMax
+  var entriesUncutMax = RelaySettings().entriesUncutMax
+  var answerWithin = RelaySettings().answerWithin
+  /// Requests of several changes, and how many more changes one has at most.
+  var batches = 0
+  var batchMax = 1
+  /// Records with a large value, and its bytes at most.
+  var largeRecords = 0
+  var largestValue = 1
+  /// Users without a phone who subscribe to public records.
+  var crowd = 0
+  /// Starts with a wall clock that is far off.
+  var wrongClocks = 0
 
   /// Of a thousand.
   var commitFull = 0
@@ -67,7 +82,7 @@ struct Plan: Sendable {
   var fetchCapacity = 0
 
   init(seed: UInt64) {
-    var draw = Draw(seed: seed ^ 0x5151)
+    var draw = SeededRandom(seed: seed ^ 0x5151)
     users = draw.from(2...5)
     homes = draw.from(1...3)
     devicesPerUser = draw.from(1...2)
@@ -88,12 +103,13 @@ struct Plan: Sendable {
     chooseCourier(seed)
     chooseSmearing(seed)
     chooseSilence(seed)
+    chooseLoads(seed)
   }
 
   /// By draws of its own: every public or shared change is hot, and its users are few, so that
   /// their slots are far from each other.
   private mutating func chooseSmearing(_ seed: UInt64) {
-    var draw = Draw(seed: seed ^ 0x5353)
+    var draw = SeededRandom(seed: seed ^ 0x5353)
     guard draw.below(2) == 0 else { return }
     policy.smearing.above = draw.pick([1, 64])
     policy.smearing.rate = draw.pick([nil, 1, 4, 64])
@@ -103,7 +119,7 @@ struct Plan: Sendable {
 
   /// By draws of its own, as below.
   private mutating func chooseWakes(_ seed: UInt64) {
-    var draw = Draw(seed: seed ^ 0x7a7a)
+    var draw = SeededRandom(seed: seed ^ 0x7a7a)
     if draw.below(3) == 0 { policy.mode = .adaptive }
     policy.pruning.hold = .seconds(draw.pick([0, 2, 10]))
     guard draw.below(2) == 0 else { return }
@@ -115,13 +131,13 @@ struct Plan: Sendable {
 
   /// By draws of its own: in most worlds three days do not pass.
   private mutating func chooseSilence(_ seed: UInt64) {
-    var draw = Draw(seed: seed ^ 0x5a5a)
+    var draw = SeededRandom(seed: seed ^ 0x5a5a)
     policy.silentAfter = draw.pick([.seconds(1), .minutes(1), .minutes(20), .days(3)])
   }
 
   /// By draws of its own, too.
   private mutating func chooseCourier(_ seed: UInt64) {
-    var draw = Draw(seed: seed ^ 0x4343)
+    var draw = SeededRandom(seed: seed ^ 0x4343)
     guard draw.below(2) == 0 else { return }
     courierVisits = draw.pick([4, 15, 50])
     courierOnly = rate(&draw, 400)
@@ -132,7 +148,7 @@ struct Plan: Sendable {
 
   /// By draws of its own: what else a seed chooses stays as it is.
   private mutating func chooseNumbers(_ seed: UInt64) {
-    var draw = Draw(seed: seed ^ 0x4e4e)
+    var draw = SeededRandom(seed: seed ^ 0x4e4e)
     guard draw.below(2) == 0 else { return }
     numbered = 200 + draw.below(801)
     numbersLost = rate(&draw, 60)
@@ -140,7 +156,7 @@ struct Plan: Sendable {
     limits.gapAfter = .seconds(draw.pick([2, 30]))
   }
 
-  private mutating func chooseLimits(_ draw: inout Draw) {
+  private mutating func chooseLimits(_ draw: inout SeededRandom) {
     limits.fanOutSlice = draw.pick([1, 2, 1_000])
     limits.fanOuts = draw.pick([1, 3, 100])
     limits.zonesPending = draw.pick([1, 2, 64])
@@ -153,7 +169,7 @@ struct Plan: Sendable {
     limits.inFlightPerRoute = draw.pick([1, 2, 1_000])
   }
 
-  private mutating func choosePolicy(_ draw: inout Draw) {
+  private mutating func choosePolicy(_ draw: inout SeededRandom) {
     let per = draw.pick([Span.minutes(1), .minutes(10), .hours(1)])
     policy.background = Budget.Rule(max: draw.from(1...3), per: per)
     policy.alert = Budget.Rule(max: draw.from(1...6), per: per)
@@ -165,11 +181,11 @@ struct Plan: Sendable {
   }
 
   /// Zero for half of them, else something up to `most`.
-  private func rate(_ draw: inout Draw, _ most: Int) -> Int {
+  private func rate(_ draw: inout SeededRandom, _ most: Int) -> Int {
     draw.below(2) == 0 ? 0 : 1 + draw.below(most)
   }
 
-  private mutating func chooseFaults(_ draw: inout Draw) {
+  private mutating func chooseFaults(_ draw: inout SeededRandom) {
     commitFull = rate(&draw, 80)
     commitUnknown = rate(&draw, 30)
     foldFull = rate(&draw, 200)
@@ -191,7 +207,7 @@ struct Plan: Sendable {
     attacks = rate(&draw, 60)
   }
 
-  private mutating func chooseWork(_ draw: inout Draw) {
+  private mutating func chooseWork(_ draw: inout SeededRandom) {
     shares = rate(&draw, 300)
     zoneEnds = rate(&draw, 120)
     publicChanges = rate(&draw, 500)
@@ -210,6 +226,9 @@ struct Plan: Sendable {
     var settings = RelaySettings()
     (settings.limits, settings.policy) = (limits, policy)
     settings.drainGrace = .seconds(12)
+    settings.work = work
+    (settings.journalTailMax, settings.entriesUncutMax) = (journalTailMax, entriesUncutMax)
+    settings.answerWithin = answerWithin
     // A world without trims does not last so long.
     let kept = trims > 0 ? Span.seconds(20) : .days(3_650)
     (settings.tombstonesKept, settings.notificationsKept) = (kept, kept)
@@ -224,23 +243,32 @@ struct Plan: Sendable {
 
   private static var faults: [WritableKeyPath<Plan, Int>] {
     [
-      \.commitFull, \.commitUnknown, \.foldFull, \.foldUnknown, \.crash, \.restores, \.trims, \.stops,
+      \.commitFull, \.commitUnknown, \.foldFull, \.foldUnknown, \.crash, \.restores, \.trims,
+      \.stops,
       \.answerLost, \.repeats, \.providerSlow, \.providerLater, \.providerGone,
       \.providerRejects, \.providerMute, \.routeRefused, \.wakeLost, \.attacks,
-      \.courierBreaks, \.courierLost,
+      \.courierBreaks, \.courierLost, \.batches, \.wrongClocks,
     ]
   }
 
-  /// Switches on what a planted bug needs in order to show.
-  mutating func ripen(for planted: Planted) {
+  /// Switches on what a mutant bug needs in order to show.
+  mutating func ripen(for mutant: Mutant) {
     (numbered, courierVisits, courierOnly) = (0, 0, 0)
-    switch planted {
+    switch mutant {
     case .answersEarly: (crash, commitUnknown) = (10, 200)
     case .forgetsBudgets: (crash, changes, clientActs) = (15, 120, 80)
     case .asksNoGrant: shares = 500
     case .trustsTokens: attacks = 500
     case .neverRefuses: (inboxMax, changes, unkind) = (2, 120, .seconds(10))
     case .dropsPushes: (muteDevices, wakeLost) = (1_000, 0)
+    case .tearsRequests:
+      (batches, batchMax, commitUnknown, changes) = (1_000, 20, 30, 60)
+      work.commit.facts = 4
+    case .commitsEverything:
+      (batches, changes, unkind) = (500, 120, .seconds(10))
+      work.commit = WorkBounds.Commit(facts: 2, bytes: 600)
+    case .triesForEver: (largeRecords, largestValue, commitBytes) = (500, 40_000, 8_000)
+    case .believesClocks: (wrongClocks, crash, changes) = (1_000, 10, 120)
     default: break
     }
   }

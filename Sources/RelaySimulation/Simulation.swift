@@ -1,3 +1,5 @@
+import RelayCore
+
 /// Runs histories and says which promise broke where.
 package enum Simulation {
   package struct Outcome: Sendable {
@@ -5,29 +7,32 @@ package enum Simulation {
     package var steps: Int
     /// Equal for equal seeds.
     package var digest: UInt64
-    package var tally = Tally()
-    package var broken: (promise: Promise, step: Int, text: String)?
+    package var counts = SimulationCounts()
+    /// What the coordinator reached in any life.
+    var reached = Branches()
+    package var broken: (promise: Invariant, step: Int, text: String)?
   }
 
   /// One seed's history, from empty store to rest.
   ///
   /// - Parameters:
-  ///   - planted: a bug that the checkers are to find.
-  ///   - tell: hears every happening, for people.
+  ///   - mutant: a bug that the checkers are to find.
+  ///   - tell: hears every event, for people.
   package static func run(
-    seed: UInt64, planted: Planted? = nil, tell: ((String) -> Void)? = nil
+    seed: UInt64, mutant: Mutant? = nil, tell: ((String) -> Void)? = nil
   ) -> Outcome {
-    let world = World(seed: seed, planted: planted, tell: tell)
+    let world = World(seed: seed, mutant: mutant, tell: tell)
     var outcome = Outcome(seed: seed, steps: 0, digest: 0)
     do {
       try world.run()
-    } catch let broken as Broken {
+    } catch let broken as InvariantViolation {
       outcome.broken = (broken.promise, world.step, broken.text)
     } catch {
       preconditionFailure("the simulation throws nothing but broken promises: \(error)")
     }
     outcome.steps = world.step
-    outcome.tally = world.tally
+    outcome.counts = world.counts
+    outcome.reached = world.reached
     outcome.digest = world.digest
     return outcome
   }

@@ -29,7 +29,7 @@ package struct APNsStandin: Sendable {
     // One event loop for all: requests are judged, and stand in the log, in one order.
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let board = FaultBoard(loop: loop)
-    let reception = Reception(
+    let reception = FakeAPNs(
       settings, key: key, clientAuthority: clientAuthority, log: log, board: board)
     let open = OpenChannels()
     let bootstrap = ServerBootstrap(group: loop)
@@ -107,12 +107,12 @@ package struct APNsStandin: Sendable {
   }
 
   private static func serve(
-    _ channel: any Channel, tls: NIOSSLContext, reception: Reception, open: OpenChannels,
+    _ channel: any Channel, tls: NIOSSLContext, reception: FakeAPNs, open: OpenChannels,
     board: FaultBoard
   ) throws {
     let gate = Gate(board.faults)
-    let farewell = Farewell()
-    let connection = Connection(
+    let farewell = GoAwayWriter()
+    let connection = FakeConnection(
       number: reception.connectionOpened(), reception: reception, channel: channel,
       farewell: farewell, gate: gate)
     let bound = NIOLoopBound(connection, eventLoop: channel.eventLoop)

@@ -24,7 +24,7 @@ struct ProviderCertificate {
     let (authorityKey, key) = (P256.Signing.PrivateKey(), P256.Signing.PrivateKey())
     let name = try DistinguishedName { CommonName("zonerelay stand-in authority of providers") }
     let authorityID = SubjectKeyIdentifier(hash: Certificate.PublicKey(authorityKey.publicKey))
-    let authority = try ServerCertificate.certificate(
+    let authority = try SelfSignedCertificate.certificate(
       for: authorityKey.publicKey, named: name, by: authorityKey, name,
       extensions: Certificate.Extensions {
         Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
@@ -54,7 +54,7 @@ struct ProviderCertificate {
     try extensions.append(
       Certificate.Extension(
         oid: AppleMark.topics, critical: false, value: try list(topics)[...]))
-    let certificate = try ServerCertificate.certificate(
+    let certificate = try SelfSignedCertificate.certificate(
       for: key.publicKey, named: subject, by: authorityKey, name, extensions: extensions)
     return ProviderCertificate(
       authority: try authority.serializeAsPEM().pemString + "\n",

@@ -22,7 +22,7 @@ struct ProviderTokens: Sendable {
   init(key: P256.Signing.PublicKey) { self.key = key }
 
   /// Checks an `authorization` header at `now`, in seconds since 1970.
-  mutating func check(_ header: String?, at now: Int64) -> Refusal? {
+  mutating func check(_ header: String?, at now: Int64) -> APNsReason? {
     guard let header, !header.isEmpty else { return .missingProviderToken }
     let words = header.split(separator: " ", maxSplits: 1)
     guard words.count == 2, words[0].lowercased() == "bearer" else { return .missingProviderToken }

@@ -2,7 +2,7 @@
 enum PushAnswer: Equatable, Sendable {
   case accepted
   /// `timestamp` in milliseconds stands only beside reasons that Apple dates.
-  case refused(Refusal, timestamp: Int64?, retryAfter: Int? = nil)
+  case refused(APNsReason, timestamp: Int64?, retryAfter: Int? = nil)
   /// Accepted, answered so many milliseconds late.
   case late(Int64)
   /// Never answered.

@@ -11,7 +11,7 @@ struct PushRequest: Sendable {
   /// The body, at most ``bodyBytesKept`` of it.
   var body: Data
   /// What the connection showed; nil: nothing.
-  var certificate: ShownCertificate?
+  var certificate: PresentedCertificate?
   /// The true length of the body.
   var bodyBytes: Int
 

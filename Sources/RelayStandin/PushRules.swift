@@ -15,24 +15,24 @@ enum PushRules {
   ]
 
   /// Method and path: what must be right before anything else is looked at.
-  static func route(_ request: PushRequest) -> Refusal? {
+  static func route(_ request: PushRequest) -> APNsReason? {
     if request.deviceToken == nil { return .badPath }
     return request.method == "POST" ? nil : .methodNotAllowed
   }
 
   /// Device token, headers and payload.
-  static func content(_ request: PushRequest) -> Refusal? {
+  static func content(_ request: PushRequest) -> APNsReason? {
     device(request) ?? headers(request) ?? payload(request)
   }
 
-  private static func device(_ request: PushRequest) -> Refusal? {
+  private static func device(_ request: PushRequest) -> APNsReason? {
     guard let token = request.deviceToken, !token.isEmpty else { return .missingDeviceToken }
     // Words such as `gone…` may stand in the path as they are.
-    if Conduct(token: token) != .ordinary { return nil }
+    if DeviceBehavior(token: token) != .ordinary { return nil }
     return token.utf8.allSatisfy { isHex($0) } ? nil : .badDeviceToken
   }
 
-  private static func headers(_ request: PushRequest) -> Refusal? {
+  private static func headers(_ request: PushRequest) -> APNsReason? {
     let names = request.headers.map(\.name).filter {
       $0.hasPrefix("apns-") || $0 == "authorization"
     }
@@ -59,7 +59,7 @@ enum PushRules {
     return isBackground && request.header("apns-priority") != "5" ? .badPriority : nil
   }
 
-  private static func payload(_ request: PushRequest) -> Refusal? {
+  private static func payload(_ request: PushRequest) -> APNsReason? {
     if request.bodyBytes > payloadBytesMax { return .payloadTooLarge }
     guard let payload = request.payload, !payload.isEmpty else { return .payloadEmpty }
     let aps = payload["aps"] as? [String: Any]

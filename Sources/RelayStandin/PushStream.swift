@@ -8,8 +8,8 @@ final class PushStream: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame.FramePayload
   typealias OutboundOut = HTTP2Frame.FramePayload
 
-  private let connection: Connection
-  private let reception: Reception
+  private let connection: FakeConnection
+  private let reception: FakeAPNs
   private let failed: (any Error) -> Void
   private var state = State.waiting
 
@@ -24,7 +24,7 @@ final class PushStream: ChannelInboundHandler {
     case done
   }
 
-  init(connection: Connection, reception: Reception, failed: @escaping (any Error) -> Void) {
+  init(connection: FakeConnection, reception: FakeAPNs, failed: @escaping (any Error) -> Void) {
     self.connection = connection
     self.reception = reception
     self.failed = failed

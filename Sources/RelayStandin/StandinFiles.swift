@@ -72,7 +72,7 @@ struct StandinFiles {
         remedy: "choose a directory that this user may write to")
     }
     if ![authority, certificate, certificateKey].allSatisfy(Self.exists) {
-      let made = try ServerCertificate.make()
+      let made = try SelfSignedCertificate.make()
       try write(made.key, certificateKey, mode: 0o600)
       try write(made.certificate, certificate, mode: 0o644)
       try write(made.authority, authority, mode: 0o644)

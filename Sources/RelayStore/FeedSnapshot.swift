@@ -30,10 +30,10 @@ struct FeedSnapshot {
   }
 
   /// The place at the head of a feed; of one that has no row yet, its beginning.
-  func head(of key: FeedKey) throws -> Place {
+  func head(of key: FeedKey) throws -> FeedCursor {
     let feed = try FeedRow.find(key, in: database)
     let top = try (feed?.state ?? FeedRow.unwritten(key, in: database)).top
-    return Place(era: eras(of: key).of(top.ordinal)?.id ?? 0, position: top)
+    return FeedCursor(era: eras(of: key).of(top.ordinal)?.id ?? 0, position: top)
   }
 
   /// Present zones of a database feed, in order of zone.
@@ -59,10 +59,10 @@ struct FeedSnapshot {
 
   private func eras(of key: FeedKey) -> Eras { eras[Int(key.partition.number)] }
 
-  private func zoneHeads(of entries: [Entry], in key: FeedKey) throws -> [Place] {
+  private func zoneHeads(of entries: [Entry], in key: FeedKey) throws -> [FeedCursor] {
     guard case .database = key.kind else { return [] }
     return try entries.map { entry in
-      guard case .zone(let zone) = entry.subject else { return Place(era: 0, position: .zero) }
+      guard case .zone(let zone) = entry.subject else { return FeedCursor(era: 0, position: .zero) }
       return try head(of: FeedKey(scope: key.scope, kind: .zone(zone)))
     }
   }
@@ -110,7 +110,7 @@ extension FeedSnapshot {
   /// skipped by position, not one by one, so that a first page costs the same however many
   /// deletions came before it.
   private func entries(
-    of feed: FeedRow, after start: Place, _ query: PageQuery
+    of feed: FeedRow, after start: FeedCursor, _ query: PageQuery
   ) throws -> [Entry] {
     let after = max(start.position, feed.state.cleared)
     var present = try Run(of: feed, gone: false, after: after, in: database)

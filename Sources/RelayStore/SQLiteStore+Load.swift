@@ -78,7 +78,7 @@ struct TableReader {
       var reader = StoreKeyReader(row[0] as Data)
       let (scope, zone) = try reader.zone()
       return NumbersRow(
-        scope: scope, zone: zone, numbers: try ZoneNumbers(blob: [UInt8](row[1] as Data)))
+        scope: scope, zone: zone, numbers: try SequenceTracker(blob: [UInt8](row[1] as Data)))
     }
   }
 

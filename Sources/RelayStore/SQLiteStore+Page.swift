@@ -17,7 +17,7 @@ extension SQLiteStore {
     return try await snapshot { try $0.zones(of: key, after: zone, limit: limit) }
   }
 
-  package func head(of feed: FeedKey) async throws(StoreError) -> Place {
+  package func head(of feed: FeedKey) async throws(StoreError) -> FeedCursor {
     try await snapshot { try $0.head(of: feed) }
   }
 

@@ -79,10 +79,10 @@ package final class SQLiteStore: Store {
     }
   }
 
-  package func vitals() async throws(StoreError) -> StoreVitals {
+  package func health() async throws(StoreError) -> StoreUsage {
     let names = ["relay.db", "relay.db-wal", "journal.db", "journal.db-wal"]
     let bytes = names.reduce(Int64(0)) { $0 + StoreFile.size(settings.directory + "/" + $1) }
-    return StoreVitals(engine: "sqlite", bytes: bytes)
+    return StoreUsage(engine: "sqlite", bytes: bytes)
   }
 
   package func close() async {

@@ -3,21 +3,21 @@ import Logging
 /// Turns what the daemon logs into lines with fields, for one of the ``LogOutput``s.
 struct FieldLogHandler: LogHandler {
   let label: String
-  let dial: LogDial
+  let levelHandle: LogLevelHandle
   let write: @Sendable (LogLine) -> Void
   var metadata: Logger.Metadata = [:]
   var metadataProvider: Logger.MetadataProvider?
   private var ownLevel: Logger.Level?
 
-  init(label: String, dial: LogDial, write: @escaping @Sendable (LogLine) -> Void) {
+  init(label: String, levelHandle: LogLevelHandle, write: @escaping @Sendable (LogLine) -> Void) {
     self.label = label
-    self.dial = dial
+    self.levelHandle = levelHandle
     self.write = write
   }
 
-  /// The dial's, unless this logger was given a level of its own.
+  /// The handle's, unless this logger was given a level of its own.
   var logLevel: Logger.Level {
-    get { ownLevel ?? dial.level }
+    get { ownLevel ?? levelHandle.level }
     set { ownLevel = newValue }
   }
 

@@ -18,15 +18,15 @@ package enum LogOutput: String, CaseIterable, Sendable {
 
   /// A handler for `LoggingSystem.bootstrap`, which only the composition root calls.
   ///
-  /// - Parameter dial: the level of every logger that sets none of its own.
-  package func handler(label: String, dial: LogDial) -> any LogHandler {
+  /// - Parameter levelHandle: the level of every logger that sets none of its own.
+  package func handler(label: String, levelHandle: LogLevelHandle) -> any LogHandler {
     switch self {
     case .journal:
-      FieldLogHandler(label: label, dial: dial) { JournalEntry.send($0) }
+      FieldLogHandler(label: label, levelHandle: levelHandle) { SystemdJournal.send($0) }
     case .json:
-      FieldLogHandler(label: label, dial: dial) { StandardError.write($0.json) }
+      FieldLogHandler(label: label, levelHandle: levelHandle) { StandardError.write($0.json) }
     case .text:
-      FieldLogHandler(label: label, dial: dial) { StandardError.write($0.text) }
+      FieldLogHandler(label: label, levelHandle: levelHandle) { StandardError.write($0.text) }
     }
   }
 

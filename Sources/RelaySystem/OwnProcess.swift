@@ -5,19 +5,19 @@ package import RelayEngine
 /// This process as the kernel accounts for it. `proc(5)`
 package enum OwnProcess {
   /// - Returns: what can be read now; what cannot (a sandbox without /proc) is 0.
-  package static func vitals() -> ProcessVitals {
-    var vitals = ProcessVitals()
-    vitals.openFiles = openFiles()
+  package static func health() -> ProcessUsage {
+    var health = ProcessUsage()
+    health.openFiles = openFiles()
     var limit = rlimit()
     if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
-      vitals.openFilesMax = Int(clamping: limit.rlim_cur)
+      health.openFilesMax = Int(clamping: limit.rlim_cur)
     }
-    vitals.residentBytes = residentBytes()
+    health.residentBytes = residentBytes()
     var usage = rusage()
     if getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 {
-      vitals.cpuSeconds = seconds(usage.ru_utime) + seconds(usage.ru_stime)
+      health.cpuSeconds = seconds(usage.ru_utime) + seconds(usage.ru_stime)
     }
-    return vitals
+    return health
   }
 
   private static func openFiles() -> Int {

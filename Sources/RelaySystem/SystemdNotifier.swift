@@ -9,7 +9,7 @@ import Synchronization
 /// Whether one listens is decided by `NOTIFY_SOCKET` and `WATCHDOG_USEC` when the notifier is made.
 /// Every call is safe from any thread. A message that systemd does not take is not repeated: the
 /// next one tells more, and a missed watchdog message is what the watchdog is for.
-package final class SystemdNotifier: Supervisor {
+package final class SystemdNotifier: ServiceNotifier {
   private let isHeard: Bool
   private let beatGap: Int64?
   /// With the loop and the notifier keeping a quarter each, no two messages are further apart than

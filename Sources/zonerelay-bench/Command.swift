@@ -22,10 +22,10 @@ struct Bench: AsyncParsableCommand {
 struct PushCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "push", abstract: "S1, S2, S3: pushes through the engine, beside h2load.")
-  @OptionGroup var options: Options
+  @OptionGroup var options: BenchOptions
 
   func run() async throws {
-    try await Session.run(options) { try await PushBench($0).run() }
+    try await BenchRun.run(options) { try await PushBench($0).run() }
   }
 }
 
@@ -33,40 +33,40 @@ struct IngestCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ingest",
     abstract: "S4, S5: changes into the daemon, beside redis and NATS JetStream.")
-  @OptionGroup var options: Options
+  @OptionGroup var options: BenchOptions
 
   func run() async throws {
-    try await Session.run(options) { try await IngestBench($0).run() }
+    try await BenchRun.run(options) { try await IngestBench($0).run() }
   }
 }
 
 struct PathCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "path", abstract: "S6, S10: from an event to the push that it leads to.")
-  @OptionGroup var options: Options
+  @OptionGroup var options: BenchOptions
 
   func run() async throws {
-    try await Session.run(options) { try await PathBench($0).run() }
+    try await BenchRun.run(options) { try await PathBench($0).run() }
   }
 }
 
 struct CatchUpCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "catchup", abstract: "S7: a page of changes, beside SQLite alone; an empty poll.")
-  @OptionGroup var options: Options
+  @OptionGroup var options: BenchOptions
 
   func run() async throws {
-    try await Session.run(options) { try await CatchUpBench($0).run() }
+    try await BenchRun.run(options) { try await CatchUpBench($0).run() }
   }
 }
 
 struct DevicesCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "devices", abstract: "S8: memory of a device with three subscriptions.")
-  @OptionGroup var options: Options
+  @OptionGroup var options: BenchOptions
 
   func run() async throws {
-    try await Session.run(options) { try await DevicesBench($0).run() }
+    try await BenchRun.run(options) { try await DevicesBench($0).run() }
   }
 }
 
@@ -74,10 +74,10 @@ struct BurstCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "burst",
     abstract: "S9: a burst of changes for one user; ingest latency while 200 readers poll.")
-  @OptionGroup var options: Options
+  @OptionGroup var options: BenchOptions
 
   func run() async throws {
-    try await Session.run(options) { try await BurstBench($0).run() }
+    try await BenchRun.run(options) { try await BurstBench($0).run() }
   }
 }
 
@@ -85,10 +85,10 @@ struct MatchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "match",
     abstract: "S11: a change among a million query subscriptions, beside one among a thousand.")
-  @OptionGroup var options: Options
+  @OptionGroup var options: BenchOptions
 
   func run() async throws {
-    try await Session.run(options) { try await MatchBench($0).run() }
+    try await BenchRun.run(options) { try await MatchBench($0).run() }
   }
 }
 
@@ -96,7 +96,7 @@ struct FanOutCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fanout",
     abstract: "S12 and P1: a public change for a million subscribers, killed in the middle.")
-  @OptionGroup var options: Options
+  @OptionGroup var options: BenchOptions
 
   @Option(help: "Users with a subscription to the record's type (a tenth with --quick).")
   var subscribers = 1_000_000
@@ -108,7 +108,7 @@ struct FanOutCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    try await Session.run(options) {
+    try await BenchRun.run(options) {
       try await FanOutBench($0, subscribers: options.amount(subscribers)).run()
     }
   }
@@ -118,10 +118,10 @@ struct AllCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "all",
     abstract: "All that one round of a release needs: push to match, one after another.")
-  @OptionGroup var options: Options
+  @OptionGroup var options: BenchOptions
 
   func run() async throws {
-    try await Session.run(options) {
+    try await BenchRun.run(options) {
       try await PushBench($0).run() + IngestBench($0).run() + PathBench($0).run()
         + CatchUpBench($0).run() + DevicesBench($0).run() + BurstBench($0).run()
         + MatchBench($0).run()

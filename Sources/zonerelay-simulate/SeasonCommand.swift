@@ -2,7 +2,7 @@ import RelaySimulation
 
 /// `zonerelay-simulate season`: thirty virtual days a seed.
 enum SeasonCommand {
-  static func run(_ options: Options) async -> Bool {
+  static func run(_ options: SimulateOptions) async -> Bool {
     if options.isReport {
       let report = await SeasonReport.run(options)
       for broken in report.broken.prefix(20) { complain(broken) }
@@ -10,11 +10,11 @@ enum SeasonCommand {
       print(options.isJSON ? report.json : report.table)
       return true
     }
-    if let planted = options.planted { return hunt(planted, options) }
+    if let mutant = options.mutant { return hunt(mutant, options) }
     return await check(options)
   }
 
-  private static func check(_ options: Options) async -> Bool {
+  private static func check(_ options: SimulateOptions) async -> Bool {
     var steps = 0
     var broken = 0
     var sum = SeasonFigures()
@@ -36,16 +36,16 @@ enum SeasonCommand {
     return broken == 0
   }
 
-  /// Runs seeds until the planted bug is found.
-  private static func hunt(_ planted: Planted, _ options: Options) -> Bool {
+  /// Runs seeds until the mutant bug is found.
+  private static func hunt(_ mutant: Mutant, _ options: SimulateOptions) -> Bool {
     for seed in options.range {
-      guard let found = Season.run(seed: seed, planted: planted).broken else { continue }
+      guard let found = Season.run(seed: seed, mutant: mutant).broken else { continue }
       print(
-        "\(planted.rawValue) planted (\(planted)): caught by \(found.promise.rawValue)"
+        "mutant \(mutant): caught by \(found.promise.rawValue)"
           + " (\(found.promise)), season \(seed): \(found.text)")
-      return found.promise.rawValue == planted.rawValue
+      return found.promise == mutant.promise
     }
-    print("\(planted.rawValue) planted (\(planted)): not caught in \(options.count) seasons")
+    print("mutant \(mutant): not caught in \(options.count) seasons")
     return false
   }
 }

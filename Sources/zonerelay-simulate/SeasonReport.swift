@@ -29,7 +29,7 @@ struct SeasonReport {
   /// Seasons in which a promise did not hold: their figures mean nothing.
   private(set) var broken: [String] = []
 
-  static func run(_ options: Options) async -> SeasonReport {
+  static func run(_ options: SimulateOptions) async -> SeasonReport {
     var report = SeasonReport()
     for shape in options.shapes {
       for rule in rules {

@@ -12,13 +12,13 @@ struct Said: Sendable {
 
   /// Runs the command line in this process.
   static func by(_ arguments: String...) async -> Said {
-    let (answer, talk) = (Words(), Words())
+    let (answer, talk) = (Output(), Output())
     let console = Console(answer: { answer.add($0) }, talk: { talk.add($0) })
     let status = await CommandLineTool.run(arguments, console: console)
     return Said(status: status, answer: answer.text, talk: talk.text)
   }
 
-  private final class Words: Sendable {
+  private final class Output: Sendable {
     private let words = Mutex("")
     func add(_ text: String) { words.withLock { $0 += text } }
     var text: String { words.withLock { $0 } }

@@ -14,12 +14,12 @@ import Testing
   @Test(arguments: [
     (0.04, "0.0 s"), (4.25, "4.2 s"), (61, "1 min"), (3_660, "1 h 1 min"), (90_000, "1 d 1 h"),
   ]) func agesAreShort(_ seconds: Double, _ text: String) {
-    #expect(Words.age(seconds) == text)
+    #expect(HumanFormat.age(seconds) == text)
   }
 
   @Test(arguments: [(0, "0 B"), (1_023, "1023 B"), (1_536, "1.5 KiB"), (5 << 30, "5.0 GiB")])
   func sizesAreShort(_ bytes: Int64, _ text: String) {
-    #expect(Words.size(bytes) == text)
+    #expect(HumanFormat.size(bytes) == text)
   }
 
   /// People see health, reasons, ledger, lanes and routes; no colours outside a terminal.

@@ -27,7 +27,7 @@ import Testing
     #expect(settings.wake.courierGrace == standard.wake.courierGrace)
     #expect(settings.retention == standard.retention)
     #expect(settings.limits == standard.limits)
-    #expect(settings.doors == standard.doors)
+    #expect(settings.requests == standard.requests)
     #expect(settings.log == standard.log)
     #expect(settings.apps.map(\.scope.environment) == [.development])
   }
@@ -36,10 +36,10 @@ import Testing
   @Test func aReadingLeavesNothingBehind() {
     weak var left: Section?
     do {
-      let findings = Findings(overrides: Overrides(), directory: "/")
-      let root = Section(nil, place: "", findings: findings, canBeOverridden: true)
+      let diagnostics = Diagnostics(overrides: Overrides(), directory: "/")
+      let root = Section(nil, place: "", diagnostics: diagnostics, canBeOverridden: true)
       left = root
-      findings.finish()
+      diagnostics.finish()
     }
     #expect(left == nil)
   }
@@ -53,7 +53,7 @@ import Testing
     #expect(misfit?.contains("limits.courierConnections (50000) at most 19500 do") == true)
     #expect(misfit?.contains("LimitNOFILE of the unit") == true)
     #expect(misfit?.contains("to 60500, or lower limits.connections") == true)
-    settings.doors.connections = 19_000
+    settings.requests.connections = 19_000
     #expect(settings.misfit(files: 20_000) == nil)
   }
 
@@ -98,7 +98,7 @@ import Testing
     #expect(settings.wake.smearing.rate == 500 && settings.wake.smearing.above == 2_000)
     #expect(settings.wake.smearing.longest == .minutes(5))
     #expect(settings.wake.rewake == [.minutes(1), .minutes(2)])
-    #expect(settings.doors.requestBodyBytes == 1 << 20)
+    #expect(settings.requests.requestBodyBytes == 1 << 20)
     #expect(settings.limits.pageEntries == 7)
     let app = try #require(settings.apps.first)
     guard case .sharedSecret(let secret) = app.users.proof else {

@@ -24,9 +24,9 @@ enum Sample {
 
   static func notice(
     _ subscription: String = "s", _ zone: ZoneID = zone, _ database: Database = .private,
-    _ kind: Notice.Kind = .zone
-  ) -> Notice {
-    Notice(
+    _ kind: NotificationContent.Kind = .zone
+  ) -> NotificationContent {
+    NotificationContent(
       subscription: SubscriptionID(subscription), notification: nid(1), database: database,
       zone: zone, kind: kind)
   }

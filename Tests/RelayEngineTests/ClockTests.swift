@@ -23,7 +23,7 @@ import Testing
   }
 
   private func clockReasons(_ engine: Engine) async -> [String] {
-    await engine.vitals().reasons.filter { $0.contains("clock") }
+    await engine.health().reasons.filter { $0.contains("clock") }
   }
 
   private func unstamped(_ number: UInt64) -> Fact {
@@ -63,7 +63,7 @@ import Testing
     }
     let next = World(MemoryStore(world: store.world))
     try await next.run { (engine: Engine) async throws -> Void in
-      #expect(await engine.vitals().reasons.isEmpty)
+      #expect(await engine.health().reasons.isEmpty)
     }
   }
 
@@ -85,7 +85,7 @@ import Testing
     #expect(store.world.latest >= known + Self.years)
     let next = World(MemoryStore(world: store.world), clock: clock)
     try await next.run { (engine: Engine) async throws -> Void in
-      #expect(await engine.vitals().reasons.isEmpty)
+      #expect(await engine.health().reasons.isEmpty)
     }
   }
 
@@ -112,13 +112,13 @@ import Testing
       for _ in 0..<3 {
         clock.pass(.minutes(50))
         let wall = clock.wall()
-        while world.store.world.latest < wall { _ = await engine.vitals() }
+        while world.store.world.latest < wall { _ = await engine.health() }
       }
     }
     let crashed = MemoryStore(world: world.store.world)
     clock.pass(.minutes(50))
     try await World(crashed, clock: clock).run { (engine: Engine) async throws -> Void in
-      #expect(await engine.vitals().reasons.isEmpty)
+      #expect(await engine.health().reasons.isEmpty)
     }
   }
 

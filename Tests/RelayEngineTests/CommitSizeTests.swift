@@ -33,7 +33,7 @@ import Testing
     try await world.run { (engine: Engine) async throws -> Void in
       let facts = (0..<40).map { Self.change(UInt64($0), Self.zone($0), bytes: 4_000) }
       #expect(try await engine.submit(facts) == Array(repeating: .accepted, count: 40))
-      #expect(await engine.vitals().reasons.isEmpty)
+      #expect(await engine.health().reasons.isEmpty)
     }
   }
 
@@ -48,7 +48,7 @@ import Testing
       }
       #expect(try await other == [.accepted])
       #expect(try await engine.submit([Self.change(3, Self.zone(2), bytes: 10)]) == [.accepted])
-      #expect(await engine.vitals().reasons.isEmpty)
+      #expect(await engine.health().reasons.isEmpty)
     }
   }
 
@@ -62,7 +62,7 @@ import Testing
       }
       return nil
     }
-    let count = GroupCommit.Bounds().facts + 808
+    let count = WorkBounds().commit.facts + 808
     try await world.run { (engine: Engine) async throws -> Void in
       let facts = (0..<count).map { Self.change(UInt64($0), Self.zone(1), bytes: 1) }
       #expect(try await engine.submit(facts) == Array(repeating: .accepted, count: count))
@@ -96,7 +96,7 @@ import Testing
           await Task.yield()
         }
       }
-      #expect(await engine.vitals().reasons.isEmpty)
+      #expect(await engine.health().reasons.isEmpty)
     }
   }
 

@@ -69,8 +69,8 @@ import Testing
       try await engine.visible(.feed(FeedKey(scope: World.scope, kind: .zone(zone))))
       #expect(try await self.entries(second).map(\.subject) == [.record("A")])
       await second.provider.took(1)
-      let vitals = await engine.vitals()
-      #expect(vitals.ledger.isBalanced)
+      let health = await engine.health()
+      #expect(health.ledger.isBalanced)
     }
   }
 
@@ -83,7 +83,7 @@ import Testing
       await #expect(throws: Unavailable(.storeFull, retryAfterSeconds: 5)) {
         try await engine.submit([World.change(1, zone)])
       }
-      #expect(await engine.vitals().reasons.contains { $0.contains("no room") })
+      #expect(await engine.health().reasons.contains { $0.contains("no room") })
       #expect(try await engine.submit([World.change(1, zone)]) == [.accepted])
     }
     #expect(try await entries(world).count == 1)
@@ -159,10 +159,10 @@ import Testing
     let zone = zone
     try await world.run { (engine: Engine) async throws -> Void in
       _ = try await engine.submit([World.change(1, zone)])
-      #expect(await engine.vitals().isReady)
+      #expect(await engine.health().isReady)
       engine.drain()
-      let vitals = await engine.vitals()
-      #expect(!vitals.isReady && vitals.reasons.contains { $0.hasPrefix("it drains") })
+      let health = await engine.health()
+      #expect(!health.isReady && health.reasons.contains { $0.hasPrefix("it drains") })
       await #expect(throws: Unavailable.self) {
         try await engine.submit([World.change(2, zone, record: "B")])
       }

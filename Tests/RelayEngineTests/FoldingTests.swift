@@ -17,7 +17,7 @@ import Testing
         #expect(try await engine.submit([World.change(number, zone)]) == [.accepted])
         try await engine.visible(.feed(FeedKey(scope: World.scope, kind: .zone(zone))))
       }
-      #expect(await engine.vitals().store.folds >= 3)
+      #expect(await engine.health().store.folds >= 3)
     }
   }
 
@@ -81,7 +81,7 @@ import Testing
       let full = StoreError(.full, "no room")
       world.store.inject([.refused(full), .refused(full)], into: .fold)
       #expect(try await engine.submit([World.change(1, zone)]) == [.accepted])
-      while await engine.vitals().reasons.isEmpty { await Task.yield() }
+      while await engine.health().reasons.isEmpty { await Task.yield() }
       var taken: UInt64 = 1
       await #expect(throws: Unavailable(.storeFull, retryAfterSeconds: 5)) {
         while taken < 20 {
@@ -90,7 +90,7 @@ import Testing
         }
       }
       #expect(taken <= 5)
-      let feed = ReadPlace.feed(FeedKey(scope: World.scope, kind: .zone(zone)))
+      let feed = ReadTarget.feed(FeedKey(scope: World.scope, kind: .zone(zone)))
       // Refused as long as folds are.
       while (try? await engine.visible(feed)) == nil { await Task.yield() }
       #expect(try await engine.submit([World.change(99, zone)]) == [.accepted])
@@ -106,21 +106,21 @@ import Testing
     let zone = zone
     try await world.run { (engine: Engine) async throws -> Void in
       let full = StoreError(.full, "no room")
-      var store = await engine.vitals().store
-      while store.folds == 0 || store.journalTail > 0 { store = await engine.vitals().store }
+      var store = await engine.health().store
+      while store.folds == 0 || store.journalTail > 0 { store = await engine.health().store }
       world.store.inject([.refused(full)], into: .append)
       world.store.inject(Array(repeating: .refused(full), count: refusals), into: .fold)
       await #expect(throws: Unavailable(.storeFull, retryAfterSeconds: 5)) {
         try await engine.submit([World.change(1, zone)])
       }
-      #expect(await engine.vitals().reasons == ["the store refuses writes: no room"])
+      #expect(await engine.health().reasons == ["the store refuses writes: no room"])
       for _ in 0...refusals {
         clock.pass(.seconds(1))
-        for _ in 0..<100 { _ = await engine.vitals() }
+        for _ in 0..<100 { _ = await engine.health() }
       }
-      while await !engine.vitals().reasons.isEmpty { await Task.yield() }
-      for _ in 0..<100 { _ = await engine.vitals() }
-      #expect(await engine.vitals().store.folds == store.folds + 1)
+      while await !engine.health().reasons.isEmpty { await Task.yield() }
+      for _ in 0..<100 { _ = await engine.health() }
+      #expect(await engine.health().store.folds == store.folds + 1)
     }
   }
 }

@@ -39,10 +39,10 @@ import Testing
     try await world.run { (engine: Engine) async throws -> Void in
       #expect(try await engine.submit([numbered(1), numbered(3)]) == [.accepted, .accepted])
       try await untilGap(is: true, world, engine)
-      #expect(await engine.vitals().zonesWithGap == 1)
+      #expect(await engine.health().zonesWithGap == 1)
       _ = try await engine.submit([numbered(2)])
       try await untilGap(is: false, world, engine)
-      #expect(await engine.vitals().zonesWithGap == 0)
+      #expect(await engine.health().zonesWithGap == 0)
     }
   }
 

@@ -136,7 +136,7 @@ private final class HoldingProvider: PushSender {
 
   private let state = Mutex(State())
 
-  var vitals: SenderVitals { SenderVitals() }
+  var health: SenderHealth { SenderHealth() }
   var handovers: [Handover] { state.withLock { $0.held.map(\.handover) } }
 
   func send(

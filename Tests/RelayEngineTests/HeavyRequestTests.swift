@@ -89,7 +89,7 @@ import Testing
       }
       try await engine.visible(.feed(feed))
       #expect(store.world.feeds[feed]?.rows.count == Self.changes)
-      #expect(await engine.vitals().store.journalTail == 0)
+      #expect(await engine.health().store.journalTail == 0)
     }
   }
 }

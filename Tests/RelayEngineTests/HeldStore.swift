@@ -84,7 +84,7 @@ final class HeldStore: Store {
     state.withLock { $0.trims.append(count) }
     return count
   }
-  func vitals() async throws(StoreError) -> StoreVitals { try await store.vitals() }
+  func health() async throws(StoreError) -> StoreUsage { try await store.health() }
   func close() async { await store.close() }
   func page(_ query: PageQuery) async throws(StoreError) -> PageAnswer {
     try await store.page(query)
@@ -94,7 +94,9 @@ final class HeldStore: Store {
   ) async throws(StoreError) -> [ZoneDigest] {
     try await store.zones(of: user, database, in: scope, after: zone, limit: limit)
   }
-  func head(of feed: FeedKey) async throws(StoreError) -> Place { try await store.head(of: feed) }
+  func head(of feed: FeedKey) async throws(StoreError) -> FeedCursor {
+    try await store.head(of: feed)
+  }
   func isNearlyFull(_ feed: FeedKey) -> Bool { store.isNearlyFull(feed) }
   func holdings(
     of feed: FeedKey, among subjects: Set<Subject>

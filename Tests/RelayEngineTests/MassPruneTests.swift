@@ -10,7 +10,7 @@ import Testing
 
   /// Twenty users whose devices took a push, a change for each, and a provider that calls some of
   /// them dead.
-  private func vitals(dead: Int, hold: Span) async throws -> Vitals {
+  private func health(dead: Int, hold: Span) async throws -> HealthSnapshot {
     let world = World { $0.policy.pruning.hold = hold }
     let gone = gone
     let seen = Seen()
@@ -29,34 +29,34 @@ import Testing
         (0..<20).map { $0 * dead / 20 != ($0 + 1) * dead / 20 ? gone : .delivered })
       _ = try await engine.submit(zones.enumerated().map { World.change(UInt64($0 + 101), $1) })
       await world.provider.took(40)
-      var vitals = await engine.vitals()
-      while vitals.lanes.inFlight > 0 {
+      var health = await engine.health()
+      while health.lanes.inFlight > 0 {
         await Task.yield()
-        vitals = await engine.vitals()
+        health = await engine.health()
       }
-      await seen.set(vitals)
+      await seen.set(health)
     }
-    return try #require(await seen.vitals)
+    return try #require(await seen.health)
   }
 
   private actor Seen {
-    var vitals: Vitals?
-    func set(_ vitals: Vitals) { self.vitals = vitals }
+    var health: HealthSnapshot?
+    func set(_ health: HealthSnapshot) { self.health = health }
   }
 
   @Test func aFewDeadTokensAreRetired() async throws {
-    let vitals = try await vitals(dead: 2, hold: Span(milliseconds: 10))
-    #expect(vitals.lanes.retired == 2 && vitals.reasons.isEmpty)
-    #expect(vitals.ledger.retired == 2 && vitals.ledger.isBalanced)
+    let health = try await health(dead: 2, hold: Span(milliseconds: 10))
+    #expect(health.lanes.retired == 2 && health.reasons.isEmpty)
+    #expect(health.ledger.retired == 2 && health.ledger.isBalanced)
   }
 
   @Test func sixtyInAHundredRetireNoneAndStatusSaysWhy() async throws {
-    let vitals = try await vitals(dead: 12, hold: .minutes(10))
-    #expect(vitals.lanes.retired == 0 && vitals.lanes.resting == 12)
-    #expect(vitals.ledger.pending == 12 && vitals.ledger.isBalanced)
-    let reason = try #require(vitals.reasons.first)
-    #expect(vitals.reasons.count == 1)
+    let health = try await health(dead: 12, hold: .minutes(10))
+    #expect(health.lanes.retired == 0 && health.lanes.resting == 12)
+    #expect(health.ledger.pending == 12 && health.ledger.isBalanced)
+    let reason = try #require(health.reasons.first)
+    #expect(health.reasons.count == 1)
     #expect(reason.contains("retires no device") && reason.contains("Unregistered"))
-    #expect(vitals.routes.first?.circuit == "closed", "others are woken as before")
+    #expect(health.routes.first?.circuit == "closed", "others are woken as before")
   }
 }

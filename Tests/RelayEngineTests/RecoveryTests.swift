@@ -6,7 +6,7 @@ import Testing
 
 /// What is asked of an engine that recovers, or could not.
 @Suite(.timeLimit(.minutes(1))) struct RecoveryTests {
-  private static let place = ReadPlace.feed(
+  private static let place = ReadTarget.feed(
     FeedKey(scope: World.scope, kind: .zone(ZoneID(name: "Notes", owner: UserID("_a")))))
 
   /// What was acknowledged may stand in the journal alone: a page would miss it (P4).
@@ -24,9 +24,9 @@ import Testing
   @Test func aProbeIsAnsweredBeforeRecoveryIsOver() async {
     let engine = World().engine
     for _ in 0..<2 {
-      let vitals = await engine.vitals()
-      #expect(!vitals.isReady && !vitals.healthy)
-      #expect(vitals.reasons == ["recovery is not over yet"])
+      let health = await engine.health()
+      #expect(!health.isReady && !health.healthy)
+      #expect(health.reasons == ["recovery is not over yet"])
       engine.drain()
     }
   }
@@ -48,7 +48,7 @@ import Testing
     world.engine.drain()
     await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await world.engine.run() }
-      while await world.engine.vitals().uptime == 0 { await Task.yield() }
+      while await world.engine.health().uptime == 0 { await Task.yield() }
       await #expect(throws: Unavailable(.draining, retryAfterSeconds: 5)) {
         try await world.engine.submit([World.registration("_a", 1, token: 1)])
       }
@@ -61,11 +61,11 @@ import Testing
     let world = World()
     let engine = world.engine
     world.store.inject([.refused(StoreError(.corrupt, "a row is damaged"))], into: .load)
-    async let reload: Void = engine.adopt(Adoption(settings: RelaySettings()))
+    async let reload: Void = engine.reconfigure(EngineReconfiguration(settings: RelaySettings()))
     let error = await #expect(throws: StoreError.self) { try await engine.run() }
     #expect(error?.code == .corrupt)
     await reload
-    #expect(await engine.vitals().reasons == ["it is stopping"])
+    #expect(await engine.health().reasons == ["it is stopping"])
     await #expect(throws: Unavailable(.draining, retryAfterSeconds: 5)) {
       try await engine.submit([World.registration("_a", 1, token: 1)])
     }
@@ -81,8 +81,8 @@ import Testing
       group.addTask { try await engine.run() }
       #expect(try await Self.reasons(of: engine).first?.contains("relay.db has no room") == true)
       #expect(Unavailable(notReady: engine.readiness).cause == .recovering)
-      while await !engine.vitals().isReady, engine.readiness != .stopping { await Task.yield() }
-      #expect(await engine.vitals().healthy)
+      while await !engine.health().isReady, engine.readiness != .stopping { await Task.yield() }
+      #expect(await engine.health().healthy)
       engine.stop()
       try await group.waitForAll()
     }
@@ -113,7 +113,7 @@ import Testing
     let zone = ZoneID(name: "Notes", owner: UserID("_a"))
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await world.engine.run() }
-      while await !world.engine.vitals().isReady { await Task.yield() }
+      while await !world.engine.health().isReady { await Task.yield() }
       #expect(try await world.engine.submit([World.change(1, zone)]) == [.accepted])
       group.cancelAll()
       try await group.waitForAll()

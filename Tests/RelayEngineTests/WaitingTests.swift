@@ -11,12 +11,12 @@ import Testing
   private static let full = StoreError(.full, "no room")
   private static let slow = Unavailable(.storeSlow, retryAfterSeconds: 5)
 
-  private var feed: ReadPlace { .feed(FeedKey(scope: World.scope, kind: .zone(zone))) }
+  private var feed: ReadTarget { .feed(FeedKey(scope: World.scope, kind: .zone(zone))) }
 
   /// The disk is full, and stays so: what is folded is served, the rest is refused at once.
   @Test func `readers of what cannot be folded are refused, all others are served`() async throws {
     let world = World()
-    let other = ReadPlace.feed(
+    let other = ReadTarget.feed(
       FeedKey(scope: World.scope, kind: .zone(ZoneID(name: "Else", owner: UserID("_a")))))
     let (zone, feed) = (zone, feed)
     try await world.run { (engine: Engine) async throws -> Void in
@@ -28,7 +28,7 @@ import Testing
       try await engine.visible(other)
       // With room again it is served without a restart.
       while (try? await engine.visible(feed)) == nil { await Task.yield() }
-      #expect(await engine.vitals().reasons.isEmpty)
+      #expect(await engine.health().reasons.isEmpty)
     }
   }
 
@@ -79,7 +79,7 @@ import Testing
         try await engine.submit([World.registration("_a", 1, token: 0xa1)])
       }
       while engine.waiting < 1 || front.held < 1 { await Task.yield() }
-      while await engine.vitals().store.journalTail < 2 {}
+      while await engine.health().store.journalTail < 2 {}
       clock.pass(.seconds(21))
       let refusals = await [read, registered]
       #expect(refusals == [Self.slow, Self.slow])

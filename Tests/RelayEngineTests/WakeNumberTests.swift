@@ -66,7 +66,7 @@ import Testing
       _ = try await engine.submit([World.zoneSubscription("_a", zone)])
       _ = try await engine.submit([World.change(1, zone)])
       await world.provider.took(1)
-      while await engine.vitals().store.journalTail > 0 { await Task.yield() }
+      while await engine.health().store.journalTail > 0 { await Task.yield() }
       let full = StoreError(.full, "no room")
       world.store.inject(Array(repeating: .refused(full), count: 99), into: .fold)
     }

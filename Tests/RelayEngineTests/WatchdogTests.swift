@@ -8,15 +8,15 @@ import Testing
 /// The watchdog is beaten by the decision loop itself, in each of its turns, and by nobody else.
 @Suite struct WatchdogTests {
   @Test func `a loop that has nothing to do beats all the same`() async throws {
-    let supervisor = CountingSupervisor()
-    try await World(supervisor: supervisor).run { _ in await supervisor.beats(3) }
+    let notifier = CountingSupervisor()
+    try await World(notifier: notifier).run { _ in await notifier.beats(3) }
   }
 
   /// A watchdog of two seconds hears of an idle loop more often than one that does not mind.
   @Test func `an idle loop beats as often as its watchdog wants to hear`() async throws {
     let (fast, slow) = (CountingSupervisor(every: Span(milliseconds: 20)), CountingSupervisor())
-    try await World(supervisor: slow).run { _ in
-      try await World(supervisor: fast).run { _ in
+    try await World(notifier: slow).run { _ in
+      try await World(notifier: fast).run { _ in
         await slow.beats(slow.count + 1)
         let before = fast.count
         await slow.beats(slow.count + 2)
@@ -27,20 +27,20 @@ import Testing
 
   /// Each turn of a long batch is a sign of life, and has a bounded part of it.
   @Test func `a loop beats while it steps a long batch`() async throws {
-    let supervisor = CountingSupervisor()
-    try await World(supervisor: supervisor).run { engine in
+    let notifier = CountingSupervisor()
+    try await World(notifier: notifier).run { engine in
       let zone = ZoneID(name: "Z", owner: UserID("_abc"))
-      let before = supervisor.count
+      let before = notifier.count
       _ = try await engine.submit((1...6_400).map { World.change(UInt64($0), zone) })
-      #expect(supervisor.count >= before + 4)
+      #expect(notifier.count >= before + 4)
     }
   }
 
   @Test func `a stop says how long it may wait for verdicts`() async throws {
-    let supervisor = CountingSupervisor()
-    let world = World(supervisor: supervisor) { $0.drainGrace = .minutes(5) }
-    try await world.run { _ in #expect(supervisor.grace == nil) }
-    #expect(supervisor.grace == .minutes(5))
+    let notifier = CountingSupervisor()
+    let world = World(notifier: notifier) { $0.drainGrace = .minutes(5) }
+    try await world.run { _ in #expect(notifier.grace == nil) }
+    #expect(notifier.grace == .minutes(5))
   }
 
   /// What holds the loop here is a sender that breaks its promise not to block. Time is told by the
@@ -48,8 +48,8 @@ import Testing
   @Test func `a loop that is stuck does not beat, though the process lives`() async throws {
     let (stuck, healthy) = (CountingSupervisor(), CountingSupervisor())
     let trap = Trap()
-    try await World(supervisor: healthy).run { _ in
-      try await World(supervisor: stuck, sender: trap).run { engine in
+    try await World(notifier: healthy).run { _ in
+      try await World(notifier: stuck, sender: trap).run { engine in
         let zone = ZoneID(name: "Z", owner: UserID("_abc"))
         _ = try await engine.submit([World.registration("_abc", 1, token: 1)])
         _ = try await engine.submit([World.zoneSubscription("_abc", zone)])
@@ -66,7 +66,7 @@ import Testing
 }
 
 /// Counts beats, and tells whoever waits for them.
-private final class CountingSupervisor: Supervisor {
+private final class CountingSupervisor: ServiceNotifier {
   private struct State {
     var count = 0
     var grace: Span?
@@ -143,6 +143,6 @@ private final class Trap: PushSender {
     }
   }
 
-  let vitals = SenderVitals()
+  let health = SenderHealth()
   func run() async {}
 }

@@ -19,7 +19,7 @@ struct World {
   ///   - sender: takes the pushes in place of `provider`.
   ///   - front: what the engine is given in place of the store itself.
   init(
-    _ store: MemoryStore = MemoryStore(), supervisor: any Supervisor = SilentSupervisor(),
+    _ store: MemoryStore = MemoryStore(), notifier: any ServiceNotifier = SilentSupervisor(),
     sender: (any PushSender)? = nil, clock: any ClockReader = WorkingClock(),
     front: (any Store)? = nil, _ change: (inout RelaySettings) -> Void = { _ in }
   ) {
@@ -31,9 +31,9 @@ struct World {
     let random = Mutex(SystemRandomNumberGenerator())
     engine = Engine(
       store: front ?? store,
-      outside: Engine.Outside(
+      dependencies: Engine.Dependencies(
         clock: clock, keys: WorkingKeys(), senders: [Self.route: sender ?? provider],
-        supervisor: supervisor,
+        notifier: notifier,
         random: { random.withLock { $0.next() } }),
       settings: settings, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
   }
@@ -118,10 +118,10 @@ final class WorkingProvider: PushSender {
 
   var pushes: [Push] { state.withLock { $0.pushes } }
 
-  var vitals: SenderVitals {
-    var vitals = SenderVitals()
-    vitals.connections = 1
-    return vitals
+  var health: SenderHealth {
+    var health = SenderHealth()
+    health.connections = 1
+    return health
   }
 
   func send(
@@ -193,7 +193,7 @@ struct WorkingKeys: PushKeys {
   func collapseID(_ value: String) -> String { value }
 }
 
-struct SilentSupervisor: Supervisor {
+struct SilentSupervisor: ServiceNotifier {
   func ready() {}
   func status(_ line: String) {}
   func beat() {}

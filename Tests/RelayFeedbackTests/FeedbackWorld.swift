@@ -34,7 +34,7 @@ struct FeedbackWorld {
     let reports = Reports()
     self.reports = reports
     webhooks = Webhooks(
-      shelf: store, carrier: servers, clock: WorldClock(), digest: { "digest\($0.count)" },
+      store: store, carrier: servers, clock: WorldClock(), digest: { "digest\($0.count)" },
       rule: rule, version: "0.1.0", report: { reports.take($0, $1) },
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
   }
@@ -46,7 +46,7 @@ struct FeedbackWorld {
   ) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await webhooks.run() }
-      webhooks.adopt(settings)
+      webhooks.reconfigure(settings)
       try await body()
       group.cancelAll()
     }
@@ -57,7 +57,7 @@ struct FeedbackWorld {
     part.feedback = numbers.map { Self.item($0, of: scope) }
     _ = try await store.fold(
       Cut(at: Instant(milliseconds: 1_000), partitions: [part]), leases: [lease])
-    webhooks.ring([scope])
+    webhooks.feedbackChanged([scope])
   }
 
   static func item(_ number: UInt64, of scope: Scope = notes) -> Feedback {

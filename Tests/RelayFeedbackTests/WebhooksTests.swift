@@ -52,7 +52,7 @@ import Testing
       await world.servers.came(5)
       let reason = try #require(world.reports[scope])
       #expect(reason.contains("status 503") && reason.contains("are tried again"))
-      world.webhooks.adopt([
+      world.webhooks.reconfigure([
         scope: WebhookSettings(
           url: FeedbackWorld.settings().url, keys: FeedbackWorld.settings().keys,
           timeout: .seconds(3))
@@ -61,8 +61,8 @@ import Testing
       try await world.fold(2...2)
       await world.servers.came(7)
       #expect(world.reports[scope] == nil, "a reload ends the rest, and taken is well")
-      let vitals = try #require(world.webhooks.vitals.first)
-      #expect(vitals.failed == 5 && vitals.position >= 1 && vitals.lastError == nil)
+      let health = try #require(world.webhooks.health.first)
+      #expect(health.failed == 5 && health.position >= 1 && health.lastError == nil)
     }
   }
 
@@ -85,12 +85,12 @@ import Testing
     world.servers.behave([.answers(410)])
     try await world.run {
       await world.servers.came(1)
-      while world.webhooks.vitals.first?.state != .stopped { await Task.yield() }
+      while world.webhooks.health.first?.state != .stopped { await Task.yield() }
       try await world.fold(2...2)
       while world.reports[scope] == nil { await Task.yield() }
       #expect(world.reports[scope]?.contains("410") == true)
       #expect(world.servers.requests().count == 1)
-      world.webhooks.adopt([scope: FeedbackWorld.settings()])
+      world.webhooks.reconfigure([scope: FeedbackWorld.settings()])
       await world.servers.came(2)
     }
     #expect(try world.servers.taken().map(\.position) == [1, 2])
@@ -105,12 +105,12 @@ import Testing
     try await world.run {
       await world.servers.came(1)
       let url = "https://new.example.com/\(scope.container)"
-      world.webhooks.adopt([scope: WebhookSettings(url: url, keys: [FeedbackWorld.key])])
+      world.webhooks.reconfigure([scope: WebhookSettings(url: url, keys: [FeedbackWorld.key])])
       answer.finish()
       await world.servers.came(2)
-      while world.webhooks.vitals.first?.position != 1 { await Task.yield() }
+      while world.webhooks.health.first?.position != 1 { await Task.yield() }
       #expect(world.servers.requests().last?.url == url)
-      #expect(world.webhooks.vitals.first?.state == .idle)
+      #expect(world.webhooks.health.first?.state == .idle)
     }
     #expect(world.reports[scope] == nil)
   }
@@ -135,10 +135,10 @@ import Testing
     let world = try await FeedbackWorld()
     try await world.run([:]) {
       try await world.fold(1...2)
-      world.webhooks.adopt([scope: FeedbackWorld.settings()])
+      world.webhooks.reconfigure([scope: FeedbackWorld.settings()])
       await world.servers.came(1)
-      world.webhooks.adopt([:])
-      #expect(world.webhooks.vitals.isEmpty)
+      world.webhooks.reconfigure([:])
+      #expect(world.webhooks.health.isEmpty)
     }
     #expect(try world.servers.taken().map(\.position) == [1, 2], "one that comes later too")
   }
@@ -150,7 +150,7 @@ import Testing
     world.servers.behave([.waits(answers, then: 410)])
     try await world.run {
       await world.servers.came(1)
-      world.webhooks.adopt([:])
+      world.webhooks.reconfigure([:])
       answer.finish()
     }
     #expect(world.reports[scope] == nil)
@@ -164,7 +164,7 @@ import Testing
     try await world.fold(1...5)
     try await world.run {
       await world.servers.came(1)
-      while world.webhooks.vitals.first?.position != 5 { await Task.yield() }
+      while world.webhooks.health.first?.position != 5 { await Task.yield() }
       try await world.fold(6...6)
       await world.servers.came(2)
     }

@@ -97,9 +97,9 @@ import Testing
     let other = #"{"zones":[{"zoneID":{"zoneName":"One"},"syncToken":"\#(token)"}]}"#
     let strange = try await rig.database("changes/zone", other)
     #expect(try item(strange).required("reason").string() == "Unknown sync continuation type")
-    for (door, text) in [("changes/database", token), ("zones/changes", token)] {
-      let key = door == "zones/changes" ? "metaSyncToken" : "syncToken"
-      let answer = try await rig.database(door, #"{"\#(key)":"\#(text)"}"#)
+    for (endpoint, text) in [("changes/database", token), ("zones/changes", token)] {
+      let key = endpoint == "zones/changes" ? "metaSyncToken" : "syncToken"
+      let answer = try await rig.database(endpoint, #"{"\#(key)":"\#(text)"}"#)
       #expect(answer.status == 400)
       #expect(try answer.string("reason") == "Unknown sync continuation type")
     }

@@ -4,7 +4,7 @@ import Testing
 
 /// One connection, several requests, and bodies that come in pieces.
 @Suite struct ConnectionTests {
-  /// Talks to a rig's doors over a socket, and returns what the other side said.
+  /// Talks to a rig over a socket, and returns what the other side said.
   private func talk(
     _ limits: HTTPLimits = Rig.atOnce, _ speak: @escaping @Sendable (Socket) -> String
   ) async throws -> String {

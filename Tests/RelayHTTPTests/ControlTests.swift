@@ -10,12 +10,12 @@ import Testing
   @Test func `status has the contract's keys, and reads back`() async throws {
     let rig = await Rig()
     rig.relay.behave { conduct in
-      conduct.vitals.store.engine = "sqlite"
-      conduct.vitals.ledger.matched = 3
-      conduct.vitals.ledger.woken = 2
-      conduct.vitals.ledger.pending = 1
-      conduct.vitals.routes = [
-        Vitals.Route(
+      conduct.health.store.engine = "sqlite"
+      conduct.health.ledger.matched = 3
+      conduct.health.ledger.woken = 2
+      conduct.health.ledger.pending = 1
+      conduct.health.routes = [
+        HealthSnapshot.Route(
           key: RouteKey(scope: Rig.scope, transport: .apns, topic: "com.example.notes"),
           circuit: "closed", inFlight: 1, sent: 2, delivered: 1, lastError: nil)
       ]
@@ -35,7 +35,7 @@ import Testing
 
   @Test func `a ledger that does not balance is unhealthy`() async throws {
     let rig = await Rig()
-    rig.relay.behave { $0.vitals.ledger.matched = 1 }
+    rig.relay.behave { $0.health.ledger.matched = 1 }
     let answer = try await rig.send(.get, "/status", control: true)
     #expect(try !answer.json.required("healthy").boolean())
     #expect(try answer.json.required("reasons").elements().count == 1)
@@ -178,11 +178,11 @@ import Testing
     rig.relay.behave { conduct in
       for topic in ["a", "b"] {
         let key = RouteKey(scope: Rig.scope, transport: .apns, topic: topic)
-        var route = Vitals.Route(
+        var route = HealthSnapshot.Route(
           key: key, circuit: "open", inFlight: 0, sent: 2, delivered: 1, lastError: nil)
         route.sender.connections = 2
         route.sender.unknownAnswers = 3
-        conduct.vitals.routes.append(route)
+        conduct.health.routes.append(route)
       }
     }
     let answer = try await rig.send(.get, "/metrics", control: true)

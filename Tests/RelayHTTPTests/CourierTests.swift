@@ -30,7 +30,7 @@ import Testing
     var settings = rig.settings
     settings.listen = .tcp(host: "127.0.0.1", port: 0)
     let server = try APIServer(
-      doors: rig.doors, settings: settings, clock: TestClock(), logger: logger
+      api: rig.api, settings: settings, clock: TestClock(), logger: logger
     ) { bound.yield($0?.port ?? 0) }
     let group = ServiceGroup(services: [server], logger: logger)
     try await withThrowingTaskGroup(of: Void.self) { tasks in
@@ -312,7 +312,7 @@ import Testing
         #expect(rig.courier.count == 0)
         #expect(rig.relay.seen.left.dropFirst(before).map(\.isExpectedBack) == [false])
       }
-      await rig.book.replace(with: [:])
+      await rig.registry.replace(with: [:])
       #expect(try await rig.send(.get, path).status == 410)
     }
   }
@@ -320,8 +320,8 @@ import Testing
   /// It was checked before the reload, and opened after.
   @Test func `a line that opens while its environment goes ends as well`() async throws {
     try await serving { rig, path, port in
-      let book = rig.book
-      rig.relay.behave { $0.onDevice = { await book.replace(with: [:]) } }
+      let registry = rig.registry
+      rig.relay.behave { $0.onDevice = { await registry.replace(with: [:]) } }
       let text = try await stranger {
         let socket = try #require(Socket(port: port))
         socket.send(

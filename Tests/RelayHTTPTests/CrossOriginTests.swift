@@ -24,7 +24,7 @@ import Testing
     limits: HTTPLimits = Rig.atOnce, clock: TestClock = TestClock()
   ) async -> Rig {
     let rig = await Rig(limits: limits, access: Self.access([]), clock: clock)
-    await rig.book.replace(with: [
+    await rig.registry.replace(with: [
       Rig.scope: Self.access([Self.app, "http://localhost:3000"]),
       Self.production: Self.access(["https://production.example.com"]),
     ])
@@ -150,7 +150,7 @@ import Testing
     #expect(options.headers[.allow] == "GET, POST")
   }
 
-  @Test func `an unknown container, and doors that are not for pages, answer as ever`()
+  @Test func `an unknown container, and endpoints that are not for pages, answer as ever`()
     async throws
   {
     let rig = await rig()
@@ -189,14 +189,14 @@ import Testing
     let rig = await rig()
     let path = "\(Self.device)/tokens/list"
     #expect(try await ask(rig, path).status == 204)
-    await rig.book.replace(with: [Rig.scope: Self.access(["https://new.example.com"])])
+    await rig.registry.replace(with: [Rig.scope: Self.access(["https://new.example.com"])])
     #expect(try await ask(rig, path).status == 403)
     #expect(try await ask(rig, path, from: "https://new.example.com").status == 204)
     let answer = try await send(rig, .post, path)
     #expect(answer.status == 200 && answer.headers[.accessControlAllowOrigin] == nil)
   }
 
-  /// Polls and streams are answered past the doors.
+  /// Polls and streams are answered past the responder.
   @Test(arguments: [("*/*", true), ("text/event-stream", true), ("*/*", false)])
   func `the courier tells a page's browser over a socket`(accept: String, isListed: Bool)
     async throws

@@ -204,9 +204,9 @@ import Testing
     ("notifications/changes", #"{"clientId":7}"#, "clientId must be a string"),
   ])
   func `a body that is not JSON or of wrong types names the key`(
-    door: String, body: String, reason: String
+    endpoint: String, body: String, reason: String
   ) async throws {
-    try expect(try await Rig().device(door, body), 400, "BAD_REQUEST", reason)
+    try expect(try await Rig().device(endpoint, body), 400, "BAD_REQUEST", reason)
   }
 
   @Test(arguments: [
@@ -218,16 +218,16 @@ import Testing
     ("changes/database", #"{"resultsLimit":0}"#, "resultsLimit must be"),
     ("changes/database", #"{"digestToken":"x"}"#, "Invalid continuation format"),
   ])
-  func `the same for databases`(door: String, body: String, reason: String) async throws {
-    try expect(try await Rig().database(door, body), 400, "BAD_REQUEST", reason)
+  func `the same for databases`(endpoint: String, body: String, reason: String) async throws {
+    try expect(try await Rig().database(endpoint, body), 400, "BAD_REQUEST", reason)
   }
 
   @Test func `changes of the public database and of default zones`() async throws {
     let rig = await Rig()
     let text = "AppDefaultZone does not support sync semantics"
     let zone = #"{"zones":[{"zoneID":{"zoneName":"_defaultZone"}}]}"#
-    for door in ["changes/database", "zones/changes"] {
-      try expect(try await rig.database(door, in: "public"), 400, "BAD_REQUEST", text)
+    for endpoint in ["changes/database", "zones/changes"] {
+      try expect(try await rig.database(endpoint, in: "public"), 400, "BAD_REQUEST", text)
     }
     try expect(try await rig.database("changes/zone", zone, in: "public"), 400, "BAD_REQUEST", text)
     let item = try await rig.database("changes/zone", zone)

@@ -187,7 +187,10 @@ import Testing
     let answer = try await rig.produce("[\(events.joined(separator: ","))]")
     #expect(answer.text == #"{"accepted":9,"duplicates":0,"rejected":[]}"#)
     guard case .change(let change) = rig.relay.seen.facts[0], case .record(let first) = change.event
-    else { return }
+    else {
+      Issue.record("the first fact is no change of a record")
+      return
+    }
     #expect(change.sequence == 40)
     #expect(
       first.fields == [
@@ -208,7 +211,10 @@ import Testing
       "data":{"database":"public","record":{"recordName":"A"}}}
       """#
     #expect(try await rig.produce(event, type: "application/cloudevents+json").status == 202)
-    guard case .change(let change) = rig.relay.seen.facts.first else { return }
+    guard case .change(let change) = rig.relay.seen.facts.first else {
+      Issue.record("the first fact is no change")
+      return
+    }
     #expect(change.zone == .publicDefault)
   }
 

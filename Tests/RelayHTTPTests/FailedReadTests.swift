@@ -20,14 +20,14 @@ import Testing
     #expect(refused.status == 503 && refused.headers[.retryAfter] == "5")
     let reasons = try await Self.reasons(rig)
     #expect(reasons.count == 1 && reasons[0].contains("relay.db cannot be read"), "\(reasons)")
-    let metrics = try await Rig.ask(rig.desk, "/metrics")
+    let metrics = try await Rig.ask(rig.admin, "/metrics")
     #expect(metrics.contains("zonerelay_healthy 0"))
     #expect(metrics.contains("zonerelay_store_reads_failed_total 1"))
     rig.relay.behave { $0.readFailure = nil }
     #expect(try await rig.database("changes/database").status == 200)
     #expect(try await Self.reasons(rig).isEmpty)
     #expect(
-      try await Rig.ask(rig.desk, "/metrics").contains("zonerelay_store_reads_failed_total 1"))
+      try await Rig.ask(rig.admin, "/metrics").contains("zonerelay_store_reads_failed_total 1"))
   }
 
   /// Other pages of the file may be well.

@@ -4,7 +4,7 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// The producer's numbers at the doors: late changes, and the gap on a zone's pages.
+/// The producer's numbers over HTTP: late changes, and the gap on a zone's pages.
 @Suite struct GapTests {
   private static let zone = #"{"zoneName":"ReadingList","ownerRecordName":"_abc"}"#
 
@@ -73,7 +73,10 @@ import Testing
     }
     #expect(Set(origins).count == 2)
     try await rig.create(["B1"])
-    guard case .change(let plain) = rig.relay.seen.facts.last else { return }
+    guard case .change(let plain) = rig.relay.seen.facts.last else {
+      Issue.record("the last fact is no change")
+      return
+    }
     #expect(plain.sequence == nil && plain.origin == 0)
   }
 }

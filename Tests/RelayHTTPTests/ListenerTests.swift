@@ -44,14 +44,14 @@ import Testing
   private struct Failed: Error {}
 
   private func server(
-    _ rig: Rig, on listen: ListenAddress, tls: TLSFiles? = nil,
+    _ rig: Rig, on listen: ListenTarget, tls: TLSFiles? = nil,
     _ tell: @escaping @Sendable (SocketAddress?) -> Void
   ) throws -> APIServer {
     var settings = rig.settings
     settings.listen = listen
     settings.tls = tls
     return try APIServer(
-      doors: rig.doors, settings: settings, clock: TestClock(), logger: logger, onListening: tell)
+      api: rig.api, settings: settings, clock: TestClock(), logger: logger, onListening: tell)
   }
 
   /// An answer is for one caller, so no cache may store it.
@@ -256,7 +256,7 @@ import Testing
       ])
     }
     try issue("first")
-    let shown = Mutex<ShownCertificate?>(nil)
+    let shown = Mutex<ServerCertificate?>(nil)
     try await serving {
       let made = try server(rig, on: .tcp(host: "127.0.0.1", port: 0), tls: files, $0)
       shown.withLock { $0 = made.certificate }
@@ -266,11 +266,11 @@ import Testing
       let port = address?.port ?? 0
       #expect(try await stranger { try openssl(subjectAt: port) }.contains("first"))
       try issue("second")
-      certificate.replace(with: try ShownCertificate.Pair(files))
+      certificate.replace(with: try ServerCertificate.Pair(files))
       #expect(try await stranger { try openssl(subjectAt: port) }.contains("second"))
       // A key that is not the certificate's is found, and nothing is replaced.
       try LoopbackCertificate.key.write(toFile: files.key, atomically: true, encoding: .utf8)
-      #expect(throws: ListenError.self) { try ShownCertificate.Pair(files) }
+      #expect(throws: ListenError.self) { try ServerCertificate.Pair(files) }
       #expect(try await stranger { try openssl(subjectAt: port) }.contains("second"))
     }
   }
@@ -316,7 +316,7 @@ import Testing
     var settings = rig.settings
     settings.controlSocket = path
     return ControlServer(
-      desk: rig.desk, settings: settings, clock: TestClock(), logger: logger, onListening: tell)
+      admin: rig.admin, settings: settings, clock: TestClock(), logger: logger, onListening: tell)
   }
 
   @Test func `the control socket is its owner's alone, and is gone afterwards`() async throws {
@@ -383,7 +383,7 @@ import Testing
     settings.metrics = .tcp(host: "127.0.0.1", port: 0)
     let texts = try await serving { tell in
       ControlServer(
-        desk: rig.desk, settings: settings, clock: TestClock(), logger: logger,
+        admin: rig.admin, settings: settings, clock: TestClock(), logger: logger,
         onMetricsListening: tell)
     } _: { address in
       try await stranger {

@@ -102,18 +102,19 @@ import Testing
   }
 
   /// Taken for none, the token would mean a start from the beginning.
-  @Test func `a token under the name of another door`() async throws {
+  @Test func `a token under the name of another endpoint`() async throws {
     let rig = await Rig()
     try await rig.create(["A1"])
     try refuses(
       try await rig.database("zones/changes", #"{"syncToken":"AQAA"}"#),
       "syncToken is not zones/changes' name; write metaSyncToken")
     #expect(try await rig.database("zones/changes", #"{"syncToken":null}"#).status == 200)
-    for door in ["zones/changes", "changes/database"] {
+    for endpoint in ["zones/changes", "changes/database"] {
       try refuses(
-        try await rig.database(door, #"{"syncToken":"AQAA","metaSyncToken":"AQAB"}"#), "name; write"
+        try await rig.database(endpoint, #"{"syncToken":"AQAA","metaSyncToken":"AQAB"}"#),
+        "name; write"
       )
-      let both = try await rig.database(door, #"{"syncToken":"AQAA","metaSyncToken":"AQAA"}"#)
+      let both = try await rig.database(endpoint, #"{"syncToken":"AQAA","metaSyncToken":"AQAA"}"#)
       #expect(try both.string("reason") == "Invalid continuation format")
     }
     let zone = #"{"zoneName":"ReadingList"}"#

@@ -57,11 +57,11 @@ import Testing
   @Test func `9 per-item failures stand in a 200, whole failures in the status`() async throws {
     let rig = await Rig()
     try await rig.create(["A1"])
-    for (door, body, list) in [
+    for (endpoint, body, list) in [
       ("changes/zone", #"{"zones":[{\#(Rig.zone("None"))},{\#(Rig.zone())}]}"#, "zones"),
       ("zones/lookup", #"{"zones":[{\#(Rig.zone("None"))},{\#(Rig.zone())}]}"#, "zones"),
     ] as [(String, String, StaticString)] {
-      let answer = try await rig.database(door, body)
+      let answer = try await rig.database(endpoint, body)
       #expect(answer.status == 200)
       #expect(try answer.each(list, "serverErrorCode") == ["ZONE_NOT_FOUND", nil])
     }

@@ -152,13 +152,13 @@ import Testing
 
   @Test func `limits: 200 operations a request, and one more is told to split`() async throws {
     let rig = await Rig()
-    for (door, key, item) in [
+    for (endpoint, key, item) in [
       ("changes/zone", "zones", "{\(Rig.zone())}"), ("zones/lookup", "zones", "{\(Rig.zone())}"),
       ("subscriptions/lookup", "subscriptions", #"{"subscriptionID":"s"}"#),
     ] as [(String, StaticString, String)] {
       for (count, status) in [(200, 200), (201, 400)] {
         let items = Array(repeating: item, count: count).joined(separator: ",")
-        let answer = try await rig.database(door, #"{"\#(key)":[\#(items)]}"#)
+        let answer = try await rig.database(endpoint, #"{"\#(key)":[\#(items)]}"#)
         #expect(answer.status == status)
         if status == 200 {
           #expect(try answer.json.required(key).elements().count == 200)

@@ -111,14 +111,14 @@ import Testing
       Array(repeating: item, count: count).joined(separator: ",")
     }
     let zone = #"{"zoneName":"Z"}"#
-    for (door, key, item) in [
+    for (endpoint, key, item) in [
       ("subscriptions/modify", "operations", #"{"operationType":"delete","subscriptionID":"s"}"#),
       ("subscriptions/lookup", "subscriptions", #"{"subscriptionID":"s"}"#),
       ("zones/lookup", "zones", zone), ("changes/zone", "zones", #"{"zoneID":\#(zone)}"#),
     ] {
-      let answer = try await rig.database(door, #"{"\#(key)":[\#(list(item))]}"#)
+      let answer = try await rig.database(endpoint, #"{"\#(key)":[\#(list(item))]}"#)
       guard isRefused else {
-        #expect(answer.status == 200, "\(door): \(answer.text)")
+        #expect(answer.status == 200, "\(endpoint): \(answer.text)")
         continue
       }
       try expect(

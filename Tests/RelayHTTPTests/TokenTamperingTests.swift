@@ -124,11 +124,11 @@ import Testing
 
   @Test func `swapped between users`() async throws {
     let stage = try await Stage()
-    for (door, token) in [
+    for (endpoint, token) in [
       ("changes/database", stage.privately), ("zones/changes", stage.privately),
     ] {
       let body = #"{"syncToken":"\#(token)","metaSyncToken":"\#(token)"}"#
-      let answer = try await stage.rig.database(door, body, as: "_def")
+      let answer = try await stage.rig.database(endpoint, body, as: "_def")
       #expect(try Stage.answer(of: answer) == Self.foreign)
     }
     try await stage.rig.share("g", "granted", with: "_def")
@@ -145,12 +145,12 @@ import Testing
     let user = try await Rig.token(
       for: "_abc", audience: [Rig.container, Stage.neighbour.container])
     for scope in [Stage.twin, Stage.neighbour] {
-      for (prefix, door, token) in [
+      for (prefix, endpoint, token) in [
         ("database", "private/changes/database", stage.privately),
         ("device", "notifications/changes", stage.notifications),
       ] {
         let answer = try await stage.rig.send(
-          .post, "/\(prefix)/1/\(scope.container)/\(scope.environment.name)/\(door)",
+          .post, "/\(prefix)/1/\(scope.container)/\(scope.environment.name)/\(endpoint)",
           #"{"syncToken":"\#(token)"}"#, bearer: user)
         #expect(try Stage.answer(of: answer) == Self.foreign)
       }

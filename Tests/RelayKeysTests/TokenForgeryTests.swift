@@ -8,7 +8,7 @@ import Testing
 @Suite struct TokenForgeryTests {
   private let folder = Folder()
   private let reader = UserID("_abc")
-  private let place = Place(
+  private let place = FeedCursor(
     era: 0x0123_4567_89ab_cdef, position: Position(Ordinal(77), index: 3),
     scanHead: Position(Ordinal(99)))
 
@@ -17,7 +17,7 @@ import Testing
   @Test func `a token opens to the place it was sealed with, always in the same bytes`() throws {
     let ring = try KeyRing(storeDirectory: folder.path)
     let places = [
-      place, Place(era: 1, position: .zero), Place(era: .max, position: place.position),
+      place, FeedCursor(era: 1, position: .zero), FeedCursor(era: .max, position: place.position),
     ]
     for place in places {
       let token = ChangeToken.seal(place, feed: feed, reader: reader, with: ring)

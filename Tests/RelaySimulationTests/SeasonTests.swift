@@ -19,15 +19,15 @@ import Testing
 
   /// One bug a promise, in driver, store or provider.
   @Test(arguments: Season.plants) func aPlantedBugIsCaughtByTheCheckerOfItsPromise(
-    planted: Planted
+    mutant: Mutant
   ) {
     for seed in UInt64(1)...40 {
-      let outcome = Season.run(seed: seed, planted: planted, days: 4)
+      let outcome = Season.run(seed: seed, mutant: mutant, days: 4)
       guard let broken = outcome.broken else { continue }
-      #expect(broken.promise.rawValue == planted.rawValue, "\(broken.text)")
+      #expect(broken.promise == mutant.promise, "\(broken.text)")
       return
     }
-    Issue.record("\(planted) was not caught")
+    Issue.record("\(mutant) was not caught")
   }
 
   /// What befalls phones and how changes come is the same under any rule.

@@ -28,15 +28,15 @@ import Testing
   }
 
   /// A checker that finds nothing checks nothing: one bug a promise, in driver, store or world.
-  @Test(arguments: Planted.allCases) func aPlantedBugIsCaughtByTheCheckerOfItsPromise(
-    planted: Planted
+  @Test(arguments: Mutant.allCases) func aPlantedBugIsCaughtByTheCheckerOfItsPromise(
+    mutant: Mutant
   ) {
     for seed in UInt64(1)...40 {
-      guard let broken = Simulation.run(seed: seed, planted: planted).broken else { continue }
-      #expect(broken.promise.rawValue == planted.rawValue, "\(broken.text)")
+      guard let broken = Simulation.run(seed: seed, mutant: mutant).broken else { continue }
+      #expect(broken.promise == mutant.promise, "\(broken.text)")
       return
     }
-    Issue.record("\(planted) was not caught")
+    Issue.record("\(mutant) was not caught")
   }
 
   private func check(_ seed: UInt64) {

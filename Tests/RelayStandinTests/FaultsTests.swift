@@ -162,7 +162,7 @@ import Testing
       while try world.lines().count < 2 { await Task.yield() }
       try await world.standin.set(Faults("goaway"))
       #expect(try await slow.get().status == 200)
-      var farewells: [PushClient.Farewell] = []
+      var farewells: [PushClient.GoAwayWriter] = []
       for await farewell in client.farewells { farewells.append(farewell) }
       #expect(farewells == [.init(lastStream: 3, data: #"{"reason":"Shutdown"}"#)])
       try await Self.works(world)

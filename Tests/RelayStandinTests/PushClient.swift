@@ -20,13 +20,13 @@ struct PushClient: Sendable {
     }
   }
 
-  struct Farewell: Equatable, Sendable {
+  struct GoAwayWriter: Equatable, Sendable {
     var lastStream: Int
     var data: String
   }
 
   let channel: any Channel
-  let farewells: AsyncStream<Farewell>
+  let farewells: AsyncStream<GoAwayWriter>
   let settings: EventLoopFuture<[HTTP2Setting]>
   /// The limits of streams that were announced.
   let limits: AsyncStream<Int>
@@ -37,7 +37,7 @@ struct PushClient: Sendable {
     tls.trustRoots = .file(authority)
     tls.applicationProtocols = ["h2"]
     let context = try NIOSSLContext(configuration: tls)
-    let (farewells, said) = AsyncStream.makeStream(of: Farewell.self)
+    let (farewells, said) = AsyncStream.makeStream(of: GoAwayWriter.self)
     let (limits, limited) = AsyncStream.makeStream(of: Int.self)
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let settings = loop.makePromise(of: [HTTP2Setting].self)
@@ -163,12 +163,12 @@ private final class Exchange: ChannelInboundHandler {
 private final class RootFrames: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame
 
-  private let farewells: AsyncStream<PushClient.Farewell>.Continuation
+  private let farewells: AsyncStream<PushClient.GoAwayWriter>.Continuation
   private let settings: EventLoopPromise<[HTTP2Setting]>
   private let limits: AsyncStream<Int>.Continuation
 
   init(
-    farewells: AsyncStream<PushClient.Farewell>.Continuation,
+    farewells: AsyncStream<PushClient.GoAwayWriter>.Continuation,
     settings: EventLoopPromise<[HTTP2Setting]>, limits: AsyncStream<Int>.Continuation
   ) {
     self.farewells = farewells

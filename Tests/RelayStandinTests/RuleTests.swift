@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test func `every reason has the status that Apple documents`() {
-    let statuses = Dictionary(grouping: Refusal.allCases, by: \.status).mapValues(\.count)
+    let statuses = Dictionary(grouping: APNsReason.allCases, by: \.status).mapValues(\.count)
     #expect(
       statuses == [400: 14, 403: 6, 404: 1, 405: 1, 410: 2, 413: 1, 429: 2, 500: 1, 503: 2])
   }

@@ -20,15 +20,15 @@ import Testing
     fields: [("container", "iCloud.a"), ("lastError", "said \"no\"\nand left"), ("time", "7")],
     file: "RelayEngine/EngineLoop.swift", line: 60, function: "run()")
 
-  private static func logger(_ dial: LogDial, _ lines: Lines) -> Logger {
+  private static func logger(_ levelHandle: LogLevelHandle, _ lines: Lines) -> Logger {
     Logger(label: "engine") { label in
-      FieldLogHandler(label: label, dial: dial) { lines.add($0) }
+      FieldLogHandler(label: label, levelHandle: levelHandle) { lines.add($0) }
     }
   }
 
   @Test func `values of the logger and of the call come together, the call's winning`() {
     let lines = Lines()
-    var logger = Self.logger(LogDial(), lines)
+    var logger = Self.logger(LogLevelHandle(), lines)
     logger[metadataKey: "zone"] = "a"
     logger[metadataKey: "route"] = "r"
     logger.info("said", metadata: ["zone": "b", "list": ["x", "y"]])
@@ -38,14 +38,14 @@ import Testing
     #expect(line.fields.map(\.value) == ["[\"x\", \"y\"]", "r", "b"])
   }
 
-  @Test func `the dial turns every logger that has no level of its own`() {
+  @Test func `the handle turns every logger that has no level of its own`() {
     let lines = Lines()
-    let dial = LogDial(.info)
-    let logger = Self.logger(dial, lines)
+    let levelHandle = LogLevelHandle(.info)
+    let logger = Self.logger(levelHandle, lines)
     var own = logger
     own.logLevel = .error
     logger.debug("1")
-    dial.level = .debug
+    levelHandle.level = .debug
     logger.debug("2")
     own.warning("3")
     own.error("4")
@@ -80,7 +80,7 @@ import Testing
 
   @Test func `the journal gets a field for each value`() {
     let fields = Dictionary(
-      JournalEntry.fields(Self.line).map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
+      SystemdJournal.fields(Self.line).map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
     #expect(fields["PRIORITY"] == "4")
     #expect(fields["SYSLOG_IDENTIFIER"] == "zonerelay")
     #expect(fields["CODE_LINE"] == "60")
@@ -96,8 +96,8 @@ import Testing
       ("zoné", "ZONERELAY_ZON_"), ("n2Max", "ZONERELAY_N2_MAX"),
     ])
   func names(key: String, name: String) {
-    #expect(JournalEntry.name(key) == name)
-    #expect(JournalEntry.name(String(repeating: "k", count: 200)).utf8.count == 64)
+    #expect(SystemdJournal.name(key) == name)
+    #expect(SystemdJournal.name(String(repeating: "k", count: 200)).utf8.count == 64)
   }
 
   @Test func `standard error is the journal only if systemd says so of that very stream`() {

@@ -12,16 +12,16 @@ import Testing
       let inbox = try NotifyInbox()
       setenv("WATCHDOG_USEC", "40000000", 1)
       let notifier = SystemdNotifier()
-      let supervisor: any Supervisor = notifier
-      supervisor.waiting("no room")
-      supervisor.status("reading\nthe journal")
-      supervisor.status("reading\nthe journal")
-      supervisor.ready()
-      supervisor.beat()
-      supervisor.beat()
+      let service: any ServiceNotifier = notifier
+      service.waiting("no room")
+      service.status("reading\nthe journal")
+      service.status("reading\nthe journal")
+      service.ready()
+      service.beat()
+      service.beat()
       notifier.reloading()
-      supervisor.ready()
-      supervisor.stopping(grace: .seconds(302))
+      service.ready()
+      service.stopping(grace: .seconds(302))
       var messages: [String] = []
       for _ in 1...8 { messages.append(try inbox.next()) }
       let reload = messages.remove(at: 5)

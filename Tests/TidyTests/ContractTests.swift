@@ -14,14 +14,14 @@ import Testing
       #expect(paths.contains(route), "\(Self.file) does not show \(route)")
     }
     for path in paths.sorted() {
-      #expect(routes.contains(path), "\(Self.file) shows \(path), which leads to no door")
+      #expect(routes.contains(path), "\(Self.file) shows \(path), which leads nowhere")
     }
   }
 
   private static func routes() throws -> [String] {
-    let door = try Regex(#"case \w+ = "([a-z]+/[A-Za-z]+)""#)
-    let text = try SourceTree.text("Sources/RelayHTTP/Answers/Route.swift")
-    let parts = text.components(separatedBy: "enum DatabaseDoor")
+    let endpoint = try Regex(#"case \w+ = "([a-z]+/[A-Za-z]+)""#)
+    let text = try SourceTree.text("Sources/RelayHTTP/Answers/RequestRoute.swift")
+    let parts = text.components(separatedBy: "enum DatabaseEndpoint")
     let device = "/device/1/{container}/{environment}/"
     let database = "/database/1/{container}/{environment}/{database}/"
     var routes = [
@@ -29,7 +29,7 @@ import Testing
       "/events/1/{container}/{environment}",
     ]
     for (part, prefix) in zip(parts, [device, database]) {
-      for match in part.matches(of: door) {
+      for match in part.matches(of: endpoint) {
         if let name = match.output[1].substring { routes.append(prefix + name) }
       }
     }

@@ -14,7 +14,11 @@ enum SourceTree {
   static func paths(_ folder: String, where isWanted: (String) -> Bool) throws -> [String] {
     let base = root.appendingPathComponent(folder)
     return try FileManager.default.subpathsOfDirectory(atPath: base.path)
-      .filter(isWanted).sorted().map { "\(folder)/\($0)" }
+      .filter { path in
+        let isFolder = base.appendingPathComponent(path).hasDirectoryPath
+        return !isFolder && isWanted(path)
+      }
+      .sorted().map { "\(folder)/\($0)" }
   }
 
   static func text(_ path: String) throws -> String {

@@ -28,6 +28,22 @@ import Testing
     }
   }
 
+  /// A name means one thing in the whole product. Types within types are told apart by these.
+  @Test func noTwoTypesShareAName() throws {
+    var places: [String: [String]] = [:]
+    for file in try SourceTree.swift("Sources") {
+      for (index, line) in file.code.enumerated()
+      where line.first?.isLetter == true && !line.hasPrefix("extension ") {
+        for name in Self.declared(line) { places[name, default: []].append(file.place(index)) }
+      }
+    }
+    #expect(places.count > 300)
+    let found = places.filter { $0.value.count > 1 }.sorted { $0.key < $1.key }
+    #expect(
+      found.isEmpty,
+      "\(found.map { "\($0.key): \($0.value.joined(separator: ", "))" }.joined(separator: "\n"))")
+  }
+
   @Test func nothingIsLeftForLater() throws {
     let later = ["TO" + "DO", "FIX" + "ME", "X" + "XX:"]
     let found = try SourceTree.swift("Sources", "Tests").flatMap { file in
@@ -41,12 +57,12 @@ import Testing
   @Test func textsOfCallersAreComparedByteByByte() throws {
     let compared =
       #/(switch|==|!=|rawValue:|contains\(|insert\().*\.string\(\)|\.string\(\)\)? *[=!]=/#
-    let safe = ["Spelled(", "Spelling.", "(spelled:", "(name:", ".insert(.string("]
+    let safe = ["Spelled(", "ByteOrdered.", "(spelled:", "(name:", ".insert(.string("]
     let files = try SourceTree.swift("Sources/RelayHTTP", "Sources/RelayWire")
     let found = files.flatMap { file in
       file.code.enumerated().filter { _, line in
         line.contains(compared) && !safe.contains(where: line.contains)
-      }.map { "\(file.place($0.offset)): compare with Spelled or Spelling: \($0.element)" }
+      }.map { "\(file.place($0.offset)): compare with Spelled or ByteOrdered: \($0.element)" }
     }
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
   }

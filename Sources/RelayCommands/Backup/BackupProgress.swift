@@ -9,7 +9,7 @@ final class BackupProgress: Sendable {
   init(_ console: Console) { self.console = console }
 
   func tell(_ progress: StoreBackup.Progress) {
-    let all = Words.size(progress.bytesInAll)
+    let all = HumanFormat.size(progress.bytesInAll)
     guard progress.step == .copying else {
       return console.talk(line: "zonerelay: \(progress.file): checking \(all)")
     }
@@ -20,6 +20,6 @@ final class BackupProgress: Sendable {
     }
     guard isNews else { return }
     console.talk(
-      line: "zonerelay: \(progress.file): \(Words.size(progress.bytes)) of \(all) copied")
+      line: "zonerelay: \(progress.file): \(HumanFormat.size(progress.bytes)) of \(all) copied")
   }
 }

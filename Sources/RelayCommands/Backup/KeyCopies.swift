@@ -36,7 +36,7 @@ struct KeyCopies {
 
   private func copy(_ name: String) throws {
     let (from, to) = ("\(source)/\(name)", "\(target)/\(name)")
-    do throws(Wrong) {
+    do throws(ValueError) {
       let bytes = try FileBytes.read(from)
       let descriptor = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
       guard descriptor >= 0 else { throw wrong("make \(to)") }
@@ -45,15 +45,16 @@ struct KeyCopies {
         throw wrong("write \(to)")
       }
       guard try FileBytes.read(to) == bytes else {
-        throw Wrong("\(to) is not what was written", remedy: "look at its disk")
+        throw ValueError("\(to) is not what was written", remedy: "look at its disk")
       }
     } catch {
       throw Failure(.failed, error.cause, hint: error.remedy)
     }
   }
 
-  private func wrong(_ what: String) -> Wrong {
-    Wrong("cannot \(what): \(String(cString: strerror(errno)))", remedy: "make room on its disk")
+  private func wrong(_ what: String) -> ValueError {
+    ValueError(
+      "cannot \(what): \(String(cString: strerror(errno)))", remedy: "make room on its disk")
   }
 
   private func failed(_ what: String) -> Failure {

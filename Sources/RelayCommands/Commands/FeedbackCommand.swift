@@ -89,7 +89,7 @@ struct FeedbackCommand: RelayCommand {
     if json {
       for item in report.items { try renderer.show(FeedbackLine(item: item)) }
     } else if !report.items.isEmpty || (isFirst && !follow) {
-      try renderer.show(FeedbackTable(items: report.items, hasHeading: isFirst))
+      try renderer.show(FeedbackListing(items: report.items, hasHeading: isFirst))
     }
   }
 

@@ -8,22 +8,22 @@ import RelayWire
 /// What is told to the apps' own servers: the webhooks, and what operators see of the feed.
 struct FeedbackParts {
   let webhooks: Webhooks
-  let desk: ControlDesk.Feedback
+  let admin: AdminAPI.Feedback
 
   init(
-    _ settings: Settings, store: any FeedbackShelf, keys: any TokenKeys, clock: any ClockReader,
-    troubles: Troubles, logger: Logger
+    _ settings: Settings, store: any FeedbackStore, keys: any TokenKeys, clock: any ClockReader,
+    issues: HealthIssues, logger: Logger
   ) {
     let digest: TokenDigest = { Hex.text(keys.digest($0).prefix(4)) }
     let webhooks = Webhooks(
-      shelf: store, carrier: FeedbackPost(), clock: clock, digest: digest, version: Version.text,
-      report: { troubles.tell(webhookOf: $0, $1) }, logger: logger)
-    webhooks.adopt(settings.webhooks)
+      store: store, carrier: FeedbackPost(), clock: clock, digest: digest, version: Version.text,
+      report: { issues.tell(webhookOf: $0, $1) }, logger: logger)
+    webhooks.reconfigure(settings.webhooks)
     self.webhooks = webhooks
-    desk = ControlDesk.Feedback(
+    admin = AdminAPI.Feedback(
       report: { query throws(StoreError) in
         let page = try await store.feedback(query)
         return (FeedbackReport(page, after: query.after, digest: digest), page.head)
-      }, webhooks: { webhooks.vitals })
+      }, webhooks: { webhooks.health })
   }
 }

@@ -3,17 +3,17 @@ import RelaySystem
 
 /// The daemon's logger: to the journal with fields under systemd, text or JSON lines elsewhere.
 enum Logs {
-  /// Call once: it sets the process's logging system. The dial turns its level afterwards.
-  static func start(_ settings: Settings.Log) -> (Logger, LogDial) {
+  /// Call once: it sets the process's logging system. The handle turns its level afterwards.
+  static func start(_ settings: Settings.Log) -> (Logger, LogLevelHandle) {
     let output: LogOutput =
       switch settings.format {
       case .auto: .detected()
       case .text: .text
       case .json: .json
       }
-    let dial = LogDial(Logger.Level(settings.level))
-    LoggingSystem.bootstrap { output.handler(label: $0, dial: dial) }
-    return (Logger(label: "zonerelay"), dial)
+    let levelHandle = LogLevelHandle(Logger.Level(settings.level))
+    LoggingSystem.bootstrap { output.handler(label: $0, levelHandle: levelHandle) }
+    return (Logger(label: "zonerelay"), levelHandle)
   }
 }
 

@@ -4,9 +4,9 @@ import RelaySystem
 
 extension OwnProcess {
   /// With the connections that its API holds.
-  static func vitals(with connections: Connections) -> ProcessVitals {
-    var vitals = vitals()
-    vitals.apiConnections = connections.count
-    return vitals
+  static func health(with connections: Connections) -> ProcessUsage {
+    var health = health()
+    health.apiConnections = connections.count
+    return health
   }
 }

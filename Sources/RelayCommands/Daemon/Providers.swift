@@ -9,12 +9,12 @@ import RelayPush
 /// A reload keeps the senders of routes of which nothing changed, their connections with them.
 struct Providers {
   private struct Kept {
-    var makings: Makings
+    var makings: SenderFingerprint
     var sender: any PushSender
   }
 
   /// What a reload did to the routes.
-  struct Turnover {
+  struct SenderChanges {
     var started: [RouteKey: any PushSender] = [:]
     var ended: [RouteKey] = []
   }
@@ -34,7 +34,7 @@ struct Providers {
   /// Makes senders for the routes that are new or not as they were.
   ///
   /// - Throws: what makes a sender impossible; then nothing has changed.
-  mutating func adopt(_ settings: Settings) async throws -> Turnover {
+  mutating func reconfigure(_ settings: Settings) async throws -> SenderChanges {
     let directory = try settings.makeProviderTokens()
     let limits = EngineLimits(
       attemptTimeout: settings.attemptTimeout, probe: settings.wake.probe)
@@ -45,7 +45,7 @@ struct Providers {
         let key = RouteKey(scope: app.scope, transport: .apns, topic: route.topic)
         let made = try APNsSettings(route, limits: limits)
         let credential = try await credential(of: route, made, keptIn: directory, among: &named)
-        try next.keep(key, Makings(route, limits)) {
+        try next.keep(key, SenderFingerprint(route, limits)) {
           try APNsSender(
             made, credential: credential, group: group, logger: logger,
             now: { [clock] in clock.wall() })
@@ -53,7 +53,7 @@ struct Providers {
       }
       if let fcm = app.fcm {
         let key = RouteKey(scope: app.scope, transport: .fcm, topic: fcm.project)
-        try next.keep(key, Makings(fcm, limits)) {
+        try next.keep(key, SenderFingerprint(fcm, limits)) {
           try FCMSender(
             try FCMSettings(fcm, limits: limits), group: group, logger: logger,
             now: { [clock] in clock.wall() })
@@ -61,7 +61,7 @@ struct Providers {
       }
       if let web = app.webPush {
         let key = RouteKey(scope: app.scope, transport: .webpush, topic: "")
-        try next.keep(key, Makings(web, limits)) {
+        try next.keep(key, SenderFingerprint(web, limits)) {
           WebPushSender(
             try WebPushSettings(web, attemptTimeout: limits.attemptTimeout),
             now: { [clock] in clock.wall() })
@@ -70,7 +70,7 @@ struct Providers {
     }
     let ended = kept.keys.filter { next.kept[$0] == nil }
     (kept, credentials) = (next.kept, named)
-    return Turnover(started: next.started, ended: ended)
+    return SenderChanges(started: next.started, ended: ended)
   }
 
   /// The senders to be, made beside those that are.
@@ -82,7 +82,7 @@ struct Providers {
     init(before: [RouteKey: Kept]) { self.before = before }
 
     mutating func keep(
-      _ key: RouteKey, _ makings: Makings, make: () throws -> any PushSender
+      _ key: RouteKey, _ makings: SenderFingerprint, make: () throws -> any PushSender
     ) throws {
       if let same = before[key], same.makings == makings {
         kept[key] = same
@@ -120,13 +120,13 @@ struct Providers {
 }
 
 /// Everything a sender is made of, the contents of its files included: equal makings, same sender.
-private struct Makings: Hashable {
+private struct SenderFingerprint: Hashable {
   var words: [String]
   var files: [[UInt8]]
   var limits: EngineLimits
 
-  /// - Throws: `Wrong` if a file has gone since it was checked; so do the others.
-  init(_ route: Settings.APNs, _ limits: EngineLimits) throws(Wrong) {
+  /// - Throws: `ValueError` if a file has gone since it was checked; so do the others.
+  init(_ route: Settings.APNs, _ limits: EngineLimits) throws(ValueError) {
     self.limits = limits
     words = [
       "\(route.endpoint)", "\(route.otherEndpoint.map { "\($0)" } ?? "none")", route.topic,
@@ -142,20 +142,20 @@ private struct Makings: Hashable {
     }
   }
 
-  init(_ fcm: Settings.FCM, _ limits: EngineLimits) throws(Wrong) {
+  init(_ fcm: Settings.FCM, _ limits: EngineLimits) throws(ValueError) {
     self.limits = limits
     words = [fcm.host, "\(fcm.port)", fcm.project]
     files = try Self.roots(fcm.trustRoots) + [fcm.serviceAccount.bytes]
   }
 
-  init(_ web: Settings.WebPush, _ limits: EngineLimits) throws(Wrong) {
+  init(_ web: Settings.WebPush, _ limits: EngineLimits) throws(ValueError) {
     self.limits = limits
     words = [web.subject, "\(web.allowPrivateAddresses)"]
     files = try Self.roots(web.trustRoots) + [web.key.bytes]
   }
 
   /// None and one file differ, whatever stands in it.
-  private static func roots(_ path: String?) throws(Wrong) -> [[UInt8]] {
+  private static func roots(_ path: String?) throws(ValueError) -> [[UInt8]] {
     guard let path else { return [[]] }
     return [try FileBytes.read(path), Array(path.utf8)]
   }

@@ -15,16 +15,16 @@ struct Reload: Service {
   let started: Settings
   let providers: Providers
   let engine: Engine
-  let shelf: KeyShelf
+  let keySets: JWKSCache
   let webhooks: Webhooks
-  let book: ScopeBook
+  let registry: ScopeRegistry
   let courier: Courier
-  let dial: LogDial
+  let levelHandle: LogLevelHandle
   let clock: any ClockReader
-  let troubles: Troubles
+  let issues: HealthIssues
   /// What the API shows in TLS; nil: it speaks plain HTTP until a restart.
-  let certificate: ShownCertificate?
-  let readiness: Readiness
+  let certificate: ServerCertificate?
+  let readiness: ServiceReadiness
   let rereading: @Sendable () throws -> Settings
   /// SIGHUP, trapped before the settings were read for the first time: one that came during the
   /// start is answered now.
@@ -46,9 +46,9 @@ struct Reload: Service {
     do {
       let settings = try rereading()
       try await take(settings, &providers)
-      dial.level = Logger.Level(settings.log.level)
-      troubles.settle(Self.trouble)
-      troubles.tell(certificatesOf: settings, at: clock.wall(), logger)
+      levelHandle.level = Logger.Level(settings.log.level)
+      issues.settle(Self.trouble)
+      issues.tell(certificatesOf: settings, at: clock.wall(), logger)
       // A reload ends no drain.
       let drain = engine.readiness == .draining ? engine.readiness.reasons.first : nil
       readiness.status(drain ?? settings.readyLine)
@@ -60,7 +60,7 @@ struct Reload: Service {
         metadata: ["keys": "\(fixed.joined(separator: ", "))"])
     } catch {
       logger.error("the configuration is bad; the old one stays", metadata: ["error": "\(error)"])
-      troubles.tell(
+      issues.tell(
         Self.trouble,
         "the last reload found a bad configuration, and the old one stays: \(Self.brief(error)); "
           + "run `zonerelay check`, correct it and reload again")
@@ -68,19 +68,19 @@ struct Reload: Service {
     }
   }
 
-  /// Routes first and doors last: who is let in finds everything there.
+  /// Routes first and access last: a client that is let in finds everything there.
   private func take(_ settings: Settings, _ providers: inout Providers) async throws {
     // All that can fail comes before anything is changed.
-    let pair = try settings.tlsFiles.map { try ShownCertificate.Pair($0) }
-    let turnover = try await providers.adopt(settings)
-    await engine.adopt(
-      Adoption(
+    let pair = try settings.tlsFiles.map { try ServerCertificate.Pair($0) }
+    let turnover = try await providers.reconfigure(settings)
+    await engine.reconfigure(
+      EngineReconfiguration(
         settings: settings.engineSlice, started: turnover.started, ended: turnover.ended))
-    let access = settings.access(keys: shelf)
-    await book.replace(with: access)
+    let access = settings.access(keys: keySets)
+    await registry.replace(with: access)
     courier.keep { access[$0] != nil }
-    shelf.keep(settings.keySetAddresses)
-    webhooks.adopt(settings.webhooks)
+    keySets.keep(settings.keySetAddresses)
+    webhooks.reconfigure(settings.webhooks)
     if let pair { certificate?.replace(with: pair) }
   }
 
@@ -118,7 +118,7 @@ extension Settings {
 
   /// Every limit; its property is called as its key is.
   var bounds: [(name: String, value: String)] {
-    [Mirror(reflecting: limits), Mirror(reflecting: doors)].flatMap(\.children)
+    [Mirror(reflecting: limits), Mirror(reflecting: requests)].flatMap(\.children)
       .map { (name: $0.label ?? "", value: "\($0.value)") }
   }
 }

@@ -17,10 +17,10 @@ extension Settings {
     var slice = RelaySettings()
     slice.limits = limits
     slice.policy = wake
-    slice.inboxMax = doors.inboxChanges
-    slice.inboxBytesMax = doors.inboxBytes
-    slice.readersMax = doors.waitingReaders
-    slice.answerWithin = doors.answerWithin
+    slice.inboxMax = requests.inboxChanges
+    slice.inboxBytesMax = requests.inboxBytes
+    slice.readersMax = requests.waitingReaders
+    slice.answerWithin = requests.answerWithin
     slice.tombstonesKept = retention.tombstones
     slice.notificationsKept = retention.notifications
     slice.feedbackKept = retention.feedback
@@ -32,23 +32,23 @@ extension Settings {
 
   /// - Parameters:
   ///   - inherited: sockets that systemd handed over take the address's place.
-  ///   - shelf: where users' keys behind URLs are.
-  func httpSlice(listen inherited: [Int32], keys shelf: KeyShelf) -> HTTPSettings {
+  ///   - keySets: where users' keys behind URLs are.
+  func httpSlice(listen inherited: [Int32], keys keySets: JWKSCache) -> HTTPSettings {
     var bounds = HTTPLimits()
-    bounds.eventsPerRequest = doors.eventsPerRequest
-    bounds.eventBytes = doors.eventBytes
-    bounds.valuesPerRecord = doors.valuesPerRecord
-    bounds.bodyBytes = doors.requestBodyBytes
-    bounds.bodyBytesInFlight = doors.requestBodyBytesInFlight
-    bounds.connections = doors.connections
-    bounds.connectionsPerAddress = doors.connectionsPerAddress
-    bounds.inboxChanges = doors.inboxChanges
-    bounds.inboxBytes = doors.inboxBytes
-    bounds.waitingReaders = doors.waitingReaders
-    bounds.answerWithin = doors.answerWithin
+    bounds.eventsPerRequest = requests.eventsPerRequest
+    bounds.eventBytes = requests.eventBytes
+    bounds.valuesPerRecord = requests.valuesPerRecord
+    bounds.bodyBytes = requests.requestBodyBytes
+    bounds.bodyBytesInFlight = requests.requestBodyBytesInFlight
+    bounds.connections = requests.connections
+    bounds.connectionsPerAddress = requests.connectionsPerAddress
+    bounds.inboxChanges = requests.inboxChanges
+    bounds.inboxBytes = requests.inboxBytes
+    bounds.waitingReaders = requests.waitingReaders
+    bounds.answerWithin = requests.answerWithin
     bounds.storeLooks = min(bounds.storeLooks, storeSlice.readersMax)
-    bounds.writesPerMinute = doors.writesPerMinute
-    bounds.failedAuthenticationsPerMinute = doors.failedAuthenticationsPerMinute
+    bounds.writesPerMinute = requests.writesPerMinute
+    bounds.failedAuthenticationsPerMinute = requests.failedAuthenticationsPerMinute
     bounds.pageEntries = limits.pageEntries
     bounds.courierConnections = limits.courierConnections
     bounds.courierTokenSeconds = limits.courierAddressFor.milliseconds / 1_000
@@ -58,7 +58,7 @@ extension Settings {
         ? .tcp(host: server.listen.host, port: server.listen.port) : .inherited(inherited),
       tls: tlsFiles,
       publicURL: server.publicURL ?? "\(server.tls == nil ? "http" : "https")://\(server.listen)",
-      scopes: access(keys: shelf), limits: bounds, controlSocket: control.socket,
+      scopes: access(keys: keySets), limits: bounds, controlSocket: control.socket,
       metrics: control.metrics.map { .tcp(host: $0.host, port: $0.port) },
       version: Version.text)
   }
@@ -69,11 +69,11 @@ extension Settings {
   }
 
   /// Who may ask and report, scope by scope: what a reload brings in anew.
-  func access(keys shelf: KeyShelf) -> [Scope: ScopeAccess] {
+  func access(keys keySets: JWKSCache) -> [Scope: ScopeAccess] {
     var access: [Scope: ScopeAccess] = [:]
     for app in apps {
       access[app.scope] = ScopeAccess(
-        users: ScopeAccess.Users(app.users, shelf),
+        users: ScopeAccess.Users(app.users, keySets),
         apiTokens: app.apiTokens.map(\.text), origins: Set(app.origins),
         producers: app.producers.map(ScopeAccess.Producer.init),
         topics: app.apns.map(\.topic),
@@ -122,12 +122,12 @@ extension Settings {
 }
 
 extension ScopeAccess.Users {
-  fileprivate init(_ users: Settings.Users, _ shelf: KeyShelf) {
+  fileprivate init(_ users: Settings.Users, _ keySets: JWKSCache) {
     let proof: Proof =
       switch users.proof {
       case .sharedSecret(let secret): .sharedSecret(secret.bytes)
       case .keySet(let set): .keySet(set)
-      case .keySetURL(let address): .remote(shelf.keys(at: address))
+      case .keySetURL(let address): .remote(keySets.keys(at: address))
       }
     self.init(proof, issuer: users.issuer)
   }

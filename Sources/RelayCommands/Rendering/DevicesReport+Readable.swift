@@ -10,10 +10,11 @@ extension DevicesReport: Readable {
     ]
     let rows = devices.map { device in
       [
-        device.clientId, Words.cut(device.user, to: Self.userWidth), device.state, device.lane,
-        "\(device.pending)", device.lastFetch.map(Words.moment) ?? "never",
-        device.lastVerdict ?? "none", device.transport, Words.age(device.age),
-        device.lastWake.map(Words.moment) ?? "never", device.environment, device.container,
+        device.clientId, HumanFormat.cut(device.user, to: Self.userWidth), device.state,
+        device.lane,
+        "\(device.pending)", device.lastFetch.map(HumanFormat.moment) ?? "never",
+        device.lastVerdict ?? "none", device.transport, HumanFormat.age(device.age),
+        device.lastWake.map(HumanFormat.moment) ?? "never", device.environment, device.container,
       ]
     }
     return TextTable.lines([heading] + rows, columns: paint.columns)
@@ -39,7 +40,7 @@ struct DeviceDetails: Readable {
 
   private static func verdict(_ device: DeviceReport) -> String {
     guard let verdict = device.lastVerdict, let at = device.lastVerdictAt else { return "none" }
-    return "\(verdict), \(Words.moment(at))"
+    return "\(verdict), \(HumanFormat.moment(at))"
   }
 
   private static func rows(_ device: DeviceReport) -> [[String]] {
@@ -50,13 +51,16 @@ struct DeviceDetails: Readable {
       ["  transport", device.transport],
       ["  topic", device.topic.isEmpty ? "-" : device.topic],
       ["  push token", device.tokenDigest.isEmpty ? "none" : "digest \(device.tokenDigest)"],
-      ["  registered", "\(Words.moment(device.registeredAt)), \(Words.age(device.age)) ago"],
+      [
+        "  registered",
+        "\(HumanFormat.moment(device.registeredAt)), \(HumanFormat.age(device.age)) ago",
+      ],
       ["  retired", device.reason ?? "no"],
       ["  lane", "\(device.lane), \(device.pending) pending"],
       ["  acknowledges", device.hasAcknowledged ? "yes" : "not yet"],
-      ["  last wake", device.lastWake.map(Words.moment) ?? "never"],
+      ["  last wake", device.lastWake.map(HumanFormat.moment) ?? "never"],
       ["  last verdict", Self.verdict(device)],
-      ["  last fetch", device.lastFetch.map(Words.moment) ?? "never"],
+      ["  last fetch", device.lastFetch.map(HumanFormat.moment) ?? "never"],
       ["  next wake", "number \(device.nextWake) or higher"],
       ["  woken again", "\(device.ladderStep) times without a sign"],
     ]

@@ -1,7 +1,7 @@
 import RelayWire
 
 /// Items as people read them.
-struct FeedbackTable: Readable {
+struct FeedbackListing: Readable {
   var items: [FeedbackItem]
   var hasHeading: Bool
 
@@ -13,7 +13,7 @@ struct FeedbackTable: Readable {
     ]
     let rows = items.map { item in
       [
-        "\(item.position)", Words.moment(item.at), item.type, item.clientId, item.user,
+        "\(item.position)", HumanFormat.moment(item.at), item.type, item.clientId, item.user,
         item.container, item.environment, item.transport,
         item.tokenDigest.isEmpty ? "-" : item.tokenDigest, Self.why(item),
       ]
@@ -23,10 +23,10 @@ struct FeedbackTable: Readable {
 
   private static func why(_ item: FeedbackItem) -> String {
     if let reason = item.reason {
-      return reason + (item.providerTime.map { ", known since \(Words.moment($0))" } ?? "")
+      return reason + (item.providerTime.map { ", known since \(HumanFormat.moment($0))" } ?? "")
     }
     guard let since = item.silentSince, let wakes = item.wakes else { return "-" }
-    return "\(wakes) wakes unanswered since \(Words.moment(since))"
+    return "\(wakes) wakes unanswered since \(HumanFormat.moment(since))"
   }
 }
 

@@ -5,23 +5,23 @@ extension StatusReport: Readable {
     let health = healthy ? paint.good("healthy") : paint.bad("unhealthy")
     let balance = ledger.balanced ? paint.good("balanced") : paint.bad("does not balance")
     var lines = [
-      "zonerelay \(version)  \(health)  up \(Words.age(uptime))  pid \(pid)"
+      "zonerelay \(version)  \(health)  up \(HumanFormat.age(uptime))  pid \(pid)"
     ]
     lines += reasons.map { "  \(paint.bad("!")) \($0)" }
     lines += TextTable.lines([
       [
-        "store", store.engine, Words.size(store.bytes), "journal tail \(store.journalTail)",
-        "fold lag \(Words.age(store.foldLag))",
+        "store", store.engine, HumanFormat.size(store.bytes), "journal tail \(store.journalTail)",
+        "fold lag \(HumanFormat.age(store.foldLag))",
       ],
       [
         "changes", "accepted \(changes.accepted)", "duplicates \(changes.duplicates)",
         "rejected \(changes.rejected)",
-        "ids \(remembered.ids), oldest \(Words.age(remembered.oldestAge))",
+        "ids \(remembered.ids), oldest \(HumanFormat.age(remembered.oldestAge))",
       ],
       [
         "pending", "deliveries \(ledger.pending)",
-        "oldest \(Words.age(oldestPendingAge))", "fan-outs \(fanouts.running)",
-        "oldest \(Words.age(fanouts.oldestAge))",
+        "oldest \(HumanFormat.age(oldestPendingAge))", "fan-outs \(fanouts.running)",
+        "oldest \(HumanFormat.age(fanouts.oldestAge))",
       ],
     ])
     lines += ["", "ledger \(balance)"]
@@ -61,7 +61,7 @@ extension StatusReport {
     let rows = webhooks.map { hook in
       [
         "  \(hook.container)", hook.environment, hook.state, "\(hook.position)", "\(hook.sent)",
-        "\(hook.failed)", Words.age(hook.oldestAge), hook.lastError ?? "-",
+        "\(hook.failed)", HumanFormat.age(hook.oldestAge), hook.lastError ?? "-",
       ]
     }
     return ["", "webhooks"] + TextTable.lines([heading] + rows)

@@ -6,18 +6,18 @@ enum FileBytes {
   /// No secret, key or configuration is larger.
   static let bytesMax = 1 << 20
 
-  /// - Throws: `Wrong` with the system's own reason.
-  static func read(_ path: String) throws(Wrong) -> [UInt8] {
+  /// - Throws: `ValueError` with the system's own reason.
+  static func read(_ path: String) throws(ValueError) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .unreadable(path, errno) }
     defer { close(descriptor) }
     // A device or a pipe has no end to find, a directory none that makes sense.
     let size = lseek(descriptor, 0, SEEK_END)
     guard size >= 0, size < .max, lseek(descriptor, 0, SEEK_SET) == 0 else {
-      throw Wrong("\(path) is not a file", remedy: "name a regular file")
+      throw ValueError("\(path) is not a file", remedy: "name a regular file")
     }
     guard size <= bytesMax else {
-      throw Wrong("\(path) is larger than 1 MiB", remedy: "name the right file")
+      throw ValueError("\(path) is larger than 1 MiB", remedy: "name the right file")
     }
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 16_384)
@@ -30,7 +30,7 @@ enum FileBytes {
   }
 
   /// As `read`, without the newline that editors put at the end.
-  static func secret(_ path: String) throws(Wrong) -> Secret {
+  static func secret(_ path: String) throws(ValueError) -> Secret {
     var bytes = try read(path)
     if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
     if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
@@ -38,13 +38,13 @@ enum FileBytes {
   }
 }
 
-extension Wrong {
-  fileprivate static func unreadable(_ path: String, _ code: Int32) -> Wrong {
+extension ValueError {
+  fileprivate static func unreadable(_ path: String, _ code: Int32) -> ValueError {
     let reason = String(cString: strerror(code))
     let remedy =
       code == ENOENT
       ? "create the file, or correct the path"
       : "make the file readable for the user that the daemon runs as"
-    return Wrong("\(path) cannot be read: \(reason)", remedy: remedy)
+    return ValueError("\(path) cannot be read: \(reason)", remedy: remedy)
   }
 }

@@ -25,7 +25,7 @@ package struct Problem: Error, Hashable, Sendable {
 }
 
 /// A value that is not what its key wants. The reader of the key adds the key and the line.
-struct Wrong: Error {
+struct ValueError: Error {
   var cause: String
   var remedy: String
 

@@ -3,38 +3,42 @@ import RelayCore
 extension Section {
   /// The path of a file, `${CREDENTIALS_DIRECTORY}` expanded, relative paths taken from the
   /// configuration's directory.
-  var path: Kind<String> {
-    let (credentials, directory) = (findings.overrides.credentialsDirectory, findings.directory)
-    return Kind(
-      read: { text throws(Wrong) in
+  var path: ValueParser<String> {
+    let (credentials, directory) = (
+      diagnostics.overrides.credentialsDirectory, diagnostics.directory
+    )
+    return ValueParser(
+      read: { text throws(ValueError) in
         var path = text
         if path.contains("${CREDENTIALS_DIRECTORY}") {
           guard let credentials else {
-            throw Wrong(
+            throw ValueError(
               "CREDENTIALS_DIRECTORY is not set",
               remedy: "start under systemd with LoadCredential=, or set it, or name a plain path")
           }
           path = path.replacing("${CREDENTIALS_DIRECTORY}", with: credentials)
         }
         guard !path.contains("${") else {
-          throw Wrong(
+          throw ValueError(
             "'\(text)' names an unknown variable",
             remedy: "only ${CREDENTIALS_DIRECTORY} is expanded in paths")
         }
-        guard !path.isEmpty else { throw Wrong("is empty", remedy: "write the path of a file") }
+        guard !path.isEmpty else {
+          throw ValueError("is empty", remedy: "write the path of a file")
+        }
         return path.hasPrefix("/") ? path : "\(directory)/\(path)"
       }, show: { $0 })
   }
 
   /// A file of secrets of at least so many bytes.
-  func secret(min: Int, max: Int = 4_096, _ what: String) -> Kind<Secret> {
-    let (path, findings) = (path, findings)
-    return Kind(
-      read: { text throws(Wrong) in
+  func secret(min: Int, max: Int = 4_096, _ what: String) -> ValueParser<Secret> {
+    let (path, diagnostics) = (path, diagnostics)
+    return ValueParser(
+      read: { text throws(ValueError) in
         let secret = try FileBytes.secret(try path.read(text))
-        findings.read(secretFile: secret.path)
+        diagnostics.read(secretFile: secret.path)
         guard (min...max).contains(secret.bytes.count) else {
-          throw Wrong(
+          throw ValueError(
             "\(secret.path) holds \(secret.bytes.count) bytes",
             remedy: "put \(what) of \(min) to \(max) bytes into it")
         }
@@ -43,13 +47,13 @@ extension Section {
   }
 
   /// As `secret`, and printable ASCII without blanks, because it travels in a header.
-  func headerSecret(min: Int, _ what: String) -> Kind<Secret> {
+  func headerSecret(min: Int, _ what: String) -> ValueParser<Secret> {
     let plain = secret(min: min, what)
-    return Kind(
-      read: { text throws(Wrong) in
+    return ValueParser(
+      read: { text throws(ValueError) in
         let secret = try plain.read(text)
         guard secret.bytes.allSatisfy({ (0x21...0x7e).contains($0) }) else {
-          throw Wrong(
+          throw ValueError(
             "\(secret.path) holds a blank, a line break or another character no header can carry",
             remedy: "put one line of printable ASCII without blanks into it")
         }
@@ -58,13 +62,13 @@ extension Section {
   }
 
   /// 32 bytes, written as 64 hexadecimal characters.
-  var tokenKey: Kind<Secret> {
+  var tokenKey: ValueParser<Secret> {
     let plain = secret(min: 1, "64 hexadecimal characters")
-    return Kind(
-      read: { text throws(Wrong) in
+    return ValueParser(
+      read: { text throws(ValueError) in
         let secret = try plain.read(text)
         guard let bytes = Hex.bytes(secret.text), bytes.count == 32 else {
-          throw Wrong(
+          throw ValueError(
             "\(secret.path) is not 64 hexadecimal characters",
             remedy: "make one with: openssl rand -hex 32")
         }
@@ -73,18 +77,18 @@ extension Section {
   }
 
   /// A PEM file that holds at least one block whose label ends with `label`.
-  func pem(_ label: String) -> Kind<String> {
-    let (path, findings) = (path, findings)
-    return Kind(
-      read: { text throws(Wrong) in
+  func pem(_ label: String) -> ValueParser<String> {
+    let (path, diagnostics) = (path, diagnostics)
+    return ValueParser(
+      read: { text throws(ValueError) in
         let file = try path.read(text)
-        if label == "PRIVATE KEY" { findings.read(secretFile: file) }
+        if label == "PRIVATE KEY" { diagnostics.read(secretFile: file) }
         let content = String(decoding: try FileBytes.read(file), as: UTF8.self)
         let begins = content.split(whereSeparator: \.isNewline).contains {
           $0.hasPrefix("-----BEGIN ") && $0.hasSuffix("\(label)-----")
         }
         guard begins else {
-          throw Wrong(
+          throw ValueError(
             "\(file) holds no \(label.lowercased()) in PEM",
             remedy: "name a PEM file that contains -----BEGIN \(label)-----")
         }

@@ -6,15 +6,15 @@ import Yams
 final class Section {
   let place: String
   let line: Int?
-  let findings: Findings
+  let diagnostics: Diagnostics
   private let entries: [(key: String, node: Node)]
   private var asked: [String] = []
   /// Keys outside `containers` may be overridden by flags and the environment.
   private let canBeOverridden: Bool
 
-  init(_ node: Node?, place: String, findings: Findings, canBeOverridden: Bool) {
+  init(_ node: Node?, place: String, diagnostics: Diagnostics, canBeOverridden: Bool) {
     self.place = place
-    self.findings = findings
+    self.diagnostics = diagnostics
     self.canBeOverridden = canBeOverridden
     line = node?.mark?.line
     var entries: [(String, Node)] = []
@@ -24,21 +24,22 @@ final class Section {
         if let name = key.scalar?.string {
           entries.append((name, value))
         } else {
-          findings.report(
-            place, Wrong("a key is not a word", remedy: "write keys as plain words"),
+          diagnostics.report(
+            place, ValueError("a key is not a word", remedy: "write keys as plain words"),
             line: key.mark?.line)
         }
       }
     case nil: break
     case let node? where node.isNothing: break
     case let node?:
-      findings.report(
+      diagnostics.report(
         place.isEmpty ? "the file" : place,
-        Wrong("is \(node.shape), not keys with values", remedy: "write key: value lines below it"),
+        ValueError(
+          "is \(node.shape), not keys with values", remedy: "write key: value lines below it"),
         line: node.mark?.line)
     }
     self.entries = entries
-    findings.opened(self)
+    diagnostics.opened(self)
   }
 
   func key(_ name: String) -> String { place.isEmpty ? name : "\(place).\(name)" }
@@ -54,15 +55,15 @@ final class Section {
     return node
   }
 
-  func report(_ name: String, _ wrong: Wrong) {
+  func report(_ name: String, _ wrong: ValueError) {
     let node = entries.first { $0.key == name }?.node
-    findings.report(key(name), wrong, line: node?.mark?.line ?? (place.isEmpty ? nil : line))
+    diagnostics.report(key(name), wrong, line: node?.mark?.line ?? (place.isEmpty ? nil : line))
   }
 
   /// Shows what was found out about a key's value, beside the value.
   func note(_ name: String, _ text: String) {
     let line = entries.first { $0.key == name }?.node.mark?.line
-    findings.note(key(name), text, .file(line: line))
+    diagnostics.note(key(name), text, .file(line: line))
   }
 
   func reportUnknownKeys() {
@@ -73,35 +74,38 @@ final class Section {
         } else {
           "remove it; keys here are \(asked.joined(separator: ", "))"
         }
-      findings.report(key(name), Wrong("is no known key", remedy: remedy), line: node.mark?.line)
+      diagnostics.report(
+        key(name), ValueError("is no known key", remedy: remedy), line: node.mark?.line)
     }
   }
 
   // MARK: Parts
 
   func section(_ name: String) -> Section {
-    Section(node(name), place: key(name), findings: findings, canBeOverridden: canBeOverridden)
+    Section(
+      node(name), place: key(name), diagnostics: diagnostics, canBeOverridden: canBeOverridden)
   }
 
   /// As `section`, nil where neither the file nor an override says anything of it.
   func optionalSection(_ name: String) -> Section? {
     let node = node(name)
-    guard node != nil || canBeOverridden && findings.overrides.concern(key(name)) else {
+    guard node != nil || canBeOverridden && diagnostics.overrides.concern(key(name)) else {
       return nil
     }
-    return Section(node, place: key(name), findings: findings, canBeOverridden: canBeOverridden)
+    return Section(
+      node, place: key(name), diagnostics: diagnostics, canBeOverridden: canBeOverridden)
   }
 
   /// A list of mappings; their keys cannot be overridden.
   func sections(_ name: String) -> [Section] {
-    items(name).map { Section($1, place: $0, findings: findings, canBeOverridden: false) }
+    items(name).map { Section($1, place: $0, diagnostics: diagnostics, canBeOverridden: false) }
   }
 
   /// The items of a list, each with its path.
   private func items(_ name: String) -> [(path: String, node: Node)] {
     guard let node = node(name) else { return [] }
     guard case .sequence(let sequence) = node else {
-      report(name, Wrong("is \(node.shape), not a list", remedy: "write [a, b] or - lines"))
+      report(name, ValueError("is \(node.shape), not a list", remedy: "write [a, b] or - lines"))
       return []
     }
     return sequence.enumerated().map { ("\(key(name))[\($0.offset)]", $0.element) }
@@ -110,22 +114,23 @@ final class Section {
   // MARK: Scalars
 
   /// A key with a default.
-  func value<Value>(_ name: String, _ kind: Kind<Value>, default standard: Value) -> Value {
+  func value<Value>(_ name: String, _ kind: ValueParser<Value>, default standard: Value) -> Value {
     if let value = value(name, kind) { return value }
-    if !isGiven(name) { findings.note(key(name), kind.show(standard), .standard) }
+    if !isGiven(name) { diagnostics.note(key(name), kind.show(standard), .standard) }
     return standard
   }
 
   /// A key that may be absent; nil if it is, or if it is wrong, which is reported.
-  func value<Value>(_ name: String, _ kind: Kind<Value>) -> Value? {
+  func value<Value>(_ name: String, _ kind: ValueParser<Value>) -> Value? {
     let node = node(name)
-    if canBeOverridden, let other = findings.override(key(name)) {
-      do throws(Wrong) {
+    if canBeOverridden, let other = diagnostics.override(key(name)) {
+      do throws(ValueError) {
         let value = try kind.read(other.text)
-        findings.note(key(name), kind.show(value), .override(other.name))
+        diagnostics.note(key(name), kind.show(value), .override(other.name))
         return value
       } catch {
-        findings.report(key(name), Wrong("\(other.name): \(error.cause)", remedy: error.remedy))
+        diagnostics.report(
+          key(name), ValueError("\(other.name): \(error.cause)", remedy: error.remedy))
         return nil
       }
     }
@@ -133,14 +138,14 @@ final class Section {
   }
 
   /// A key that must be there.
-  func required<Value>(_ name: String, _ kind: Kind<Value>) -> Value? {
+  func required<Value>(_ name: String, _ kind: ValueParser<Value>) -> Value? {
     if let value = value(name, kind) { return value }
-    if !isGiven(name) { report(name, Wrong("is missing", remedy: "add \(key(name))")) }
+    if !isGiven(name) { report(name, ValueError("is missing", remedy: "add \(key(name))")) }
     return nil
   }
 
   /// A list of scalars; wrong items are reported and left out.
-  func list<Value>(_ name: String, _ kind: Kind<Value>) -> [Value]? {
+  func list<Value>(_ name: String, _ kind: ValueParser<Value>) -> [Value]? {
     guard node(name) != nil else { return nil }
     return items(name).compactMap { read($0.node, kind, path: $0.path) }
   }
@@ -148,26 +153,27 @@ final class Section {
   /// True where the file or an override names the key, right or wrong.
   func isGiven(_ name: String) -> Bool {
     entries.contains { $0.key == name && !$0.node.isNothing }
-      || canBeOverridden && findings.overrides.value(of: key(name)) != nil
+      || canBeOverridden && diagnostics.overrides.value(of: key(name)) != nil
   }
 
   /// True where a problem of this very key is reported already.
   func problemsConcern(_ name: String) -> Bool {
-    findings.problems.contains { $0.key == key(name) }
+    diagnostics.problems.contains { $0.key == key(name) }
   }
 
-  private func read<Value>(_ node: Node, _ kind: Kind<Value>, path: String) -> Value? {
+  private func read<Value>(_ node: Node, _ kind: ValueParser<Value>, path: String) -> Value? {
     guard case .scalar(let scalar) = node else {
-      let wrong = Wrong("is \(node.shape), not one value", remedy: "write one value after the key")
-      findings.report(path, wrong, line: node.mark?.line)
+      let wrong = ValueError(
+        "is \(node.shape), not one value", remedy: "write one value after the key")
+      diagnostics.report(path, wrong, line: node.mark?.line)
       return nil
     }
-    do throws(Wrong) {
+    do throws(ValueError) {
       let value = try kind.read(scalar.string)
-      findings.note(path, kind.show(value), .file(line: scalar.mark?.line))
+      diagnostics.note(path, kind.show(value), .file(line: scalar.mark?.line))
       return value
     } catch {
-      findings.report(path, error, line: scalar.mark?.line)
+      diagnostics.report(path, error, line: scalar.mark?.line)
       return nil
     }
   }

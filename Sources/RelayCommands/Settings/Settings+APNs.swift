@@ -24,7 +24,7 @@ extension Settings {
         section.note("certificate", certificate.summary)
       }
     } catch {
-      section.report(error.key, Wrong(error.message, remedy: error.remedy))
+      section.report(error.key, ValueError(error.message, remedy: error.remedy))
       return nil
     }
     return route
@@ -34,7 +34,7 @@ extension Settings {
   private static func otherEndpoint(
     _ section: Section, of endpoint: APNsSettings.Endpoint?
   ) -> APNsSettings.Endpoint? {
-    let kind = Kind<String>.url(schemes: ["https"])
+    let kind = ValueParser<String>.url(schemes: ["https"])
     let name = "otherEndpoint"
     guard let endpoint, let environment = endpoint.appleEnvironment else {
       return section.value(name, kind).flatMap { APNsSettings.Endpoint(url: $0) }
@@ -51,7 +51,7 @@ extension Settings {
     case (nil, nil):
       section.report(
         "key",
-        Wrong(
+        ValueError(
           "is missing", remedy: "add key: { path, keyID, teamID } or certificate: { path, key }"))
       return nil
     case (let key?, nil): return providerKey(key)
@@ -59,7 +59,7 @@ extension Settings {
     case (let key?, let certificate?):
       _ = (providerKey(key), clientCertificate(certificate))
       section.report(
-        "certificate", Wrong("stands beside key", remedy: "keep one of the two credentials"))
+        "certificate", ValueError("stands beside key", remedy: "keep one of the two credentials"))
       return nil
     }
   }
@@ -82,15 +82,15 @@ extension Settings {
 
 extension Section {
   /// A P-256 private key in PEM.
-  fileprivate var signingKey: Kind<Secret> {
+  fileprivate var signingKey: ValueParser<Secret> {
     let plain = secret(min: 1, "a P-256 private key in PEM")
-    return Kind(
-      read: { text throws(Wrong) in
+    return ValueParser(
+      read: { text throws(ValueError) in
         let secret = try plain.read(text)
         do {
           _ = try P256.Signing.PrivateKey(pemRepresentation: secret.text)
         } catch {
-          throw Wrong(
+          throw ValueError(
             "\(secret.path) holds no P-256 private key in PEM",
             remedy: "name the .p8 file of the provider key, unchanged")
         }

@@ -11,7 +11,7 @@ extension Settings {
     /// Values of `ckAPIToken` that may ask at all; empty = not required.
     package var apiTokens: [Secret] = []
     package var producers: [Producer] = []
-    /// Web origins whose pages may use the doors of devices and the courier; empty = none.
+    /// Web origins whose pages may use the endpoints of devices and of the courier; empty = none.
     package var origins: [String] = []
     /// One a topic. None: the environment is known, and no push leaves.
     package var apns: [APNs] = []

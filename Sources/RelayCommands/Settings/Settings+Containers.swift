@@ -5,13 +5,14 @@ extension Settings {
     let containers = root.sections("containers")
     if containers.isEmpty, !root.problemsConcern("containers") {
       let cause = root.isGiven("containers") ? "lists none" : "is missing"
-      root.report("containers", Wrong(cause, remedy: "list at least one container with its id"))
+      root.report(
+        "containers", ValueError(cause, remedy: "list at least one container with its id"))
     }
     var seen: Set<String> = []
     return containers.flatMap { section -> [App] in
       let id = section.required("id", .name(extra: ".-_"))
       if let id, !seen.insert(id).inserted {
-        section.report("id", Wrong("\(id) stands twice", remedy: "list each container once"))
+        section.report("id", ValueError("\(id) stands twice", remedy: "list each container once"))
       }
       let environments = section.section("environments")
       let found = Environment.allCases.reversed().compactMap { environment in
@@ -20,7 +21,8 @@ extension Settings {
       if found.isEmpty {
         section.report(
           "environments",
-          Wrong("has no environment", remedy: "add development:, production: or both below it"))
+          ValueError("has no environment", remedy: "add development:, production: or both below it")
+        )
       }
       return found.compactMap { environment, section in
         app(section, Scope(container: id ?? "", environment: environment))
@@ -51,8 +53,8 @@ extension Settings {
   ) {
     var seen: Set<String> = []
     for value in values where !seen.insert(value).inserted {
-      section.findings.report(
-        key, Wrong("the \(what) \(value) stands twice", remedy: "list each \(what) once"),
+      section.diagnostics.report(
+        key, ValueError("the \(what) \(value) stands twice", remedy: "list each \(what) once"),
         line: section.line)
     }
   }

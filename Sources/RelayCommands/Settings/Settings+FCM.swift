@@ -40,7 +40,7 @@ extension Settings {
         case .endpoint: "endpoint"
         default: "serviceAccount"
         }
-      section.report(key, Wrong(error.message, remedy: error.remedy))
+      section.report(key, ValueError(error.message, remedy: error.remedy))
       return nil
     }
   }

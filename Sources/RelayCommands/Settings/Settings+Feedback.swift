@@ -13,7 +13,7 @@ extension Settings {
     guard let url, !keys.isEmpty else { return nil }
     if trustRoots != nil, url.hasPrefix("http:") {
       section.report(
-        "trustRoots", Wrong("has nothing to serve", remedy: "remove it; it belongs to https"))
+        "trustRoots", ValueError("has nothing to serve", remedy: "remove it; it belongs to https"))
       return nil
     }
     return WebhookSettings(url: url, keys: keys, trustRoots: trustRoots, timeout: timeout)
@@ -23,7 +23,7 @@ extension Settings {
   private static let keysMax = 4
 
   private static func keys(_ section: Section) -> [WebhookSettings.Key] {
-    let problemsBefore = section.findings.problems.count
+    let problemsBefore = section.diagnostics.problems.count
     let sections = section.sections("keys")
     let keys = sections.compactMap { item -> WebhookSettings.Key? in
       let id = item.required("id", .name(extra: "-", max: 32))
@@ -31,13 +31,13 @@ extension Settings {
       guard let id, let secret else { return nil }
       return WebhookSettings.Key(id: id, bytes: secret.key)
     }
-    guard section.findings.problems.count == problemsBefore else { return [] }
+    guard section.diagnostics.problems.count == problemsBefore else { return [] }
     reportRepeated(keys.map(\.id), of: section.key("keys"), "id", section)
     guard (1...keysMax).contains(keys.count) else {
       let cause =
         section.isGiven("keys") ? "lists \(keys.count), not 1 to \(keysMax)" : "is missing"
       section.report(
-        "keys", Wrong(cause, remedy: "write keys: [{ id: k1, path: PATH }]; each key signs"))
+        "keys", ValueError(cause, remedy: "write keys: [{ id: k1, path: PATH }]; each key signs"))
       return []
     }
     return keys
@@ -54,23 +54,23 @@ private struct WebhookSecret {
 extension Section {
   /// A file with a secret: `whsec_` and base64, as libraries for webhooks make it, or the key
   /// itself.
-  fileprivate var webhookSecret: Kind<WebhookSecret> {
-    let (path, findings) = (path, findings)
-    return Kind(
-      read: { text throws(Wrong) in
+  fileprivate var webhookSecret: ValueParser<WebhookSecret> {
+    let (path, diagnostics) = (path, diagnostics)
+    return ValueParser(
+      read: { text throws(ValueError) in
         let secret = try FileBytes.secret(try path.read(text))
-        findings.read(secretFile: secret.path)
+        diagnostics.read(secretFile: secret.path)
         var key = secret.bytes
         if secret.text.hasPrefix("whsec_") {
           guard let decoded = Data(base64Encoded: String(secret.text.dropFirst(6))) else {
-            throw Wrong(
+            throw ValueError(
               "\(secret.path) begins with whsec_, and what follows is no base64",
               remedy: "make one with: echo whsec_$(openssl rand -base64 32)")
           }
           key = [UInt8](decoded)
         }
         guard (24...1_024).contains(key.count) else {
-          throw Wrong(
+          throw ValueError(
             "\(secret.path) holds a key of \(key.count) bytes",
             remedy: "put one of 24 to 1024 bytes into it: echo whsec_$(openssl rand -base64 32)")
         }
@@ -80,11 +80,11 @@ extension Section {
   }
 }
 
-extension Kind where Value == String {
+extension ValueParser where Value == String {
   /// An https URL; http for a server on this very machine.
-  fileprivate static var feedbackURL: Kind {
-    Kind(
-      read: { text throws(Wrong) in
+  fileprivate static var feedbackURL: ValueParser {
+    ValueParser(
+      read: { text throws(ValueError) in
         let isGood = URLComponents(string: text).map { url in
           let scheme = url.scheme?.lowercased()
           let isHere = ["127.0.0.1", "[::1]", "::1", "localhost"].contains(url.host)
@@ -94,7 +94,7 @@ extension Kind where Value == String {
             : false
         }
         guard isGood == true, text.utf8.count <= 2_048 else {
-          throw Wrong(
+          throw ValueError(
             "'\(text)' is no https URL",
             remedy: "write https://host[:port]/path; http is for servers on 127.0.0.1 alone")
         }

@@ -1,17 +1,18 @@
 import RelayCore
 
 extension Settings {
-  /// Files of the daemon beside the connections at its doors: store, providers, logs.
+  /// Files of the daemon beside the connections of its clients: store, providers, logs.
   static let filesBeside = 500
 
   /// What does not fit into the files that may be open, with its remedy; nil if all does.
   ///
   /// - Parameter most: how many may be open.
   func misfit(files most: Int) -> String? {
-    let wanted = doors.connections + Self.filesBeside
+    let wanted = requests.connections + Self.filesBeside
     guard wanted > most else { return nil }
     let couriers = min(limits.courierConnections, max(0, most - Self.filesBeside))
-    return "limits.connections (\(doors.connections)) and \(Self.filesBeside) files beside do not "
+    return
+      "limits.connections (\(requests.connections)) and \(Self.filesBeside) files beside do not "
       + "fit into the \(most) that may be open, of limits.courierConnections "
       + "(\(limits.courierConnections)) at most \(couriers) do; raise LimitNOFILE of the unit, or "
       + "the hard limit of the shell, to \(wanted), or lower limits.connections"

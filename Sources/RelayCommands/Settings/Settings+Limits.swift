@@ -1,64 +1,65 @@
 import RelayCore
 
 extension Settings {
-  /// Every limit, of the core and of the doors. None may be 0: a limit of nothing blocks for ever.
+  /// Every limit, of the core and of requests. None may be 0: a limit of nothing blocks for ever.
   mutating func readLimits(_ section: Section) {
-    readDoorLimits(section)
+    readRequestLimits(section)
     readCoreLimits(section)
   }
 
-  private mutating func readDoorLimits(_ section: Section) {
-    doors.eventsPerRequest = section.value(
-      "eventsPerRequest", .count(1...10_000), default: doors.eventsPerRequest)
-    doors.eventBytes = section.value(
-      "eventBytes", .size(1_024...(64 << 20)), default: doors.eventBytes)
-    doors.valuesPerRecord = section.value(
-      "valuesPerRecord", .count(1...10_000_000), default: doors.valuesPerRecord)
-    doors.requestBodyBytes = section.value(
-      "requestBodyBytes", .size(1_024...(64 << 20)), default: doors.requestBodyBytes)
-    doors.requestBodyBytesInFlight = section.value(
+  private mutating func readRequestLimits(_ section: Section) {
+    requests.eventsPerRequest = section.value(
+      "eventsPerRequest", .count(1...10_000), default: requests.eventsPerRequest)
+    requests.eventBytes = section.value(
+      "eventBytes", .size(1_024...(64 << 20)), default: requests.eventBytes)
+    requests.valuesPerRecord = section.value(
+      "valuesPerRecord", .count(1...10_000_000), default: requests.valuesPerRecord)
+    requests.requestBodyBytes = section.value(
+      "requestBodyBytes", .size(1_024...(64 << 20)), default: requests.requestBodyBytes)
+    requests.requestBodyBytesInFlight = section.value(
       "requestBodyBytesInFlight", .size(1_024...(64 << 30)),
-      default: doors.requestBodyBytesInFlight)
-    doors.connections = section.value(
-      "connections", .count(1...1_000_000), default: doors.connections)
+      default: requests.requestBodyBytesInFlight)
+    requests.connections = section.value(
+      "connections", .count(1...1_000_000), default: requests.connections)
     readCallerLimits(section)
-    doors.inboxChanges = section.value(
-      "inboxChanges", .count(1...10_000_000), default: doors.inboxChanges)
-    doors.inboxBytes = section.value(
-      "inboxBytes", .size(1_024...(64 << 30)), default: doors.inboxBytes)
-    doors.waitingReaders = section.value(
-      "waitingReaders", .count(1...1_000_000), default: doors.waitingReaders)
-    doors.answerWithin = section.value(
-      "answerWithin", .span(.seconds(1)...(.minutes(5))), default: doors.answerWithin)
-    if doors.inboxChanges < doors.eventsPerRequest {
+    requests.inboxChanges = section.value(
+      "inboxChanges", .count(1...10_000_000), default: requests.inboxChanges)
+    requests.inboxBytes = section.value(
+      "inboxBytes", .size(1_024...(64 << 30)), default: requests.inboxBytes)
+    requests.waitingReaders = section.value(
+      "waitingReaders", .count(1...1_000_000), default: requests.waitingReaders)
+    requests.answerWithin = section.value(
+      "answerWithin", .span(.seconds(1)...(.minutes(5))), default: requests.answerWithin)
+    if requests.inboxChanges < requests.eventsPerRequest {
       section.report(
         "inboxChanges",
-        Wrong(
-          "\(doors.inboxChanges) is less than one request may carry",
-          remedy: "make it at least limits.eventsPerRequest, \(doors.eventsPerRequest)"))
+        ValueError(
+          "\(requests.inboxChanges) is less than one request may carry",
+          remedy: "make it at least limits.eventsPerRequest, \(requests.eventsPerRequest)"))
     }
-    if doors.requestBodyBytesInFlight < doors.requestBodyBytes {
+    if requests.requestBodyBytesInFlight < requests.requestBodyBytes {
       section.report(
         "requestBodyBytesInFlight",
-        Wrong(
-          "\(Quantity.text(bytes: doors.requestBodyBytesInFlight)) is less than one body may have",
+        ValueError(
+          Quantity.text(bytes: requests.requestBodyBytesInFlight)
+            + " is less than one body may have",
           remedy: "make it at least limits.requestBodyBytes, "
-            + Quantity.text(bytes: doors.requestBodyBytes)))
+            + Quantity.text(bytes: requests.requestBodyBytes)))
     }
   }
 
   private mutating func readCallerLimits(_ section: Section) {
-    doors.connectionsPerAddress = section.value(
-      "connectionsPerAddress", .count(1...1_000_000), default: doors.connectionsPerAddress)
-    doors.writesPerMinute = section.value(
-      "writesPerMinute", .count(1...10_000_000), default: doors.writesPerMinute)
-    doors.failedAuthenticationsPerMinute = section.value(
+    requests.connectionsPerAddress = section.value(
+      "connectionsPerAddress", .count(1...1_000_000), default: requests.connectionsPerAddress)
+    requests.writesPerMinute = section.value(
+      "writesPerMinute", .count(1...10_000_000), default: requests.writesPerMinute)
+    requests.failedAuthenticationsPerMinute = section.value(
       "failedAuthenticationsPerMinute", .count(1...100_000),
-      default: doors.failedAuthenticationsPerMinute)
+      default: requests.failedAuthenticationsPerMinute)
   }
 
   private mutating func readCoreLimits(_ section: Section) {
-    let many = Kind.count(1...100_000_000)
+    let many = ValueParser.count(1...100_000_000)
     limits.subscriptionsPerUser = section.value(
       "subscriptionsPerUser", many, default: limits.subscriptionsPerUser)
     limits.subscriptionBytesPerUser = section.value(

@@ -18,7 +18,7 @@ extension Settings {
       guard let twin else { continue }
       section.report(
         "producers",
-        Wrong(
+        ValueError(
           "\(twin.name) and \(producer.name) have the same bearer key",
           remedy: "give each producer a key of its own"))
     }
@@ -34,13 +34,14 @@ extension Settings {
       _ = (bearer(item), signature(item))
       item.report(
         first,
-        Wrong("stands beside bearer", remedy: "keep bearer, or keyID and publicKey, not both"))
+        ValueError("stands beside bearer", remedy: "keep bearer, or keyID and publicKey, not both"))
       return nil
     case (false, nil):
       // All three keys are known here, though none is given.
       for key in ["bearer", "keyID", "publicKey"] { _ = item.node(key) }
       item.report(
-        "bearer", Wrong("is missing", remedy: "add bearer: PATH, or keyID and publicKey: PATH"))
+        "bearer", ValueError("is missing", remedy: "add bearer: PATH, or keyID and publicKey: PATH")
+      )
       return nil
     }
   }
@@ -75,21 +76,21 @@ private struct NamedProducerKey {
 
 extension Section {
   /// A P-256 public key in PEM.
-  fileprivate var producerKey: Kind<NamedProducerKey> {
+  fileprivate var producerKey: ValueParser<NamedProducerKey> {
     let path = path
-    return Kind(
-      read: { text throws(Wrong) in
+    return ValueParser(
+      read: { text throws(ValueError) in
         let file = try path.read(text)
         let pem = String(decoding: try FileBytes.read(file), as: UTF8.self)
         guard !pem.contains("PRIVATE KEY-----") else {
-          throw Wrong(
+          throw ValueError(
             "\(file) holds a private key, which is the producer's alone",
             remedy: "name its public half: openssl ec -in KEY -pubout")
         }
         do {
           return NamedProducerKey(key: try ProducerKey(pem: pem), path: file)
         } catch {
-          throw Wrong(
+          throw ValueError(
             "\(file) holds no P-256 public key in PEM",
             remedy: "make one with: openssl ec -in KEY -pubout")
         }

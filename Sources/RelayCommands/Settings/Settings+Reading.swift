@@ -12,7 +12,7 @@ extension Settings {
     store = Self.store(root.section("store"))
     readWakes(root)
     let kept = root.section("retention")
-    let age = Kind.span(.seconds(1)...Span.days(3_650))
+    let age = ValueParser.span(.seconds(1)...Span.days(3_650))
     retention.notifications = kept.value("notifications", age, default: retention.notifications)
     retention.tombstones = kept.value("tombstones", age, default: retention.tombstones)
     retention.feedback = kept.value("feedback", age, default: retention.feedback)
@@ -35,12 +35,12 @@ extension Settings {
   }
 
   /// Why the API could not show these; nil if it can.
-  private static func misfit(_ files: CertificateFiles) -> Wrong? {
+  private static func misfit(_ files: CertificateFiles) -> ValueError? {
     do throws(ListenError) {
-      _ = try ShownCertificate.Pair(TLSFiles(certificate: files.certificate, key: files.key))
+      _ = try ServerCertificate.Pair(TLSFiles(certificate: files.certificate, key: files.key))
       return nil
     } catch {
-      return Wrong(error.description, remedy: error.remedy)
+      return ValueError(error.description, remedy: error.remedy)
     }
   }
 
@@ -62,19 +62,19 @@ extension Settings {
     guard let metrics = control.metrics, metrics.port != 0, metrics == server.listen else { return }
     section.report(
       "metrics",
-      Wrong("is the address of server.listen", remedy: "choose another port for the metrics"))
+      ValueError("is the address of server.listen", remedy: "choose another port for the metrics"))
   }
 }
 
 extension Section {
   /// A path that fits into a socket's address.
-  fileprivate var socketPath: Kind<String> {
+  fileprivate var socketPath: ValueParser<String> {
     let path = path
-    return Kind(
-      read: { text throws(Wrong) in
+    return ValueParser(
+      read: { text throws(ValueError) in
         let socket = try path.read(text)
         guard socket.utf8.count <= 107 else {
-          throw Wrong(
+          throw ValueError(
             "\(socket) is longer than 107 bytes, the most that a Unix socket's path may have",
             remedy: "choose a shorter path")
         }
@@ -83,36 +83,36 @@ extension Section {
   }
 
   /// A directory, or nothing yet: the daemon makes it.
-  fileprivate var directoryPath: Kind<String> {
+  fileprivate var directoryPath: ValueParser<String> {
     let path = path
-    return Kind(
-      read: { text throws(Wrong) in
+    return ValueParser(
+      read: { text throws(ValueError) in
         let directory = try path.read(text)
         var isDirectory: ObjCBool = false
         if FileManager.default.fileExists(atPath: directory, isDirectory: &isDirectory),
           !isDirectory.boolValue
         {
-          throw Wrong("\(directory) is a file", remedy: "name a directory")
+          throw ValueError("\(directory) is a file", remedy: "name a directory")
         }
         return directory
       }, show: { $0 })
   }
 
-  fileprivate var engine: Kind<String> {
-    Kind(
-      read: { text throws(Wrong) in
+  fileprivate var engine: ValueParser<String> {
+    ValueParser(
+      read: { text throws(ValueError) in
         switch text {
         case "sqlite": text
         case "postgresql": throw .unsupported("the engine postgresql", instead: "use sqlite")
-        default: throw Wrong("'\(text)' is no engine", remedy: "use sqlite")
+        default: throw ValueError("'\(text)' is no engine", remedy: "use sqlite")
         }
       }, show: { $0 })
   }
 }
 
-extension Wrong {
+extension ValueError {
   /// In the contract, and not in this version: said instead of ignored.
-  static func unsupported(_ what: String, instead: String) -> Wrong {
-    Wrong("\(what) is not supported by this version", remedy: instead)
+  static func unsupported(_ what: String, instead: String) -> ValueError {
+    ValueError("\(what) is not supported by this version", remedy: instead)
   }
 }

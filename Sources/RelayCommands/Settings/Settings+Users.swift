@@ -12,13 +12,13 @@ extension Settings {
     case (true, true):
       _ = (sharedSecret(section), keySet(section))
       section.report(
-        "jwks", Wrong("stands beside sharedSecret", remedy: "keep one of the two proofs"))
+        "jwks", ValueError("stands beside sharedSecret", remedy: "keep one of the two proofs"))
     case (false, false):
       // Both keys are known here, though neither is given.
       _ = (section.node("sharedSecret"), section.node("jwks"))
       section.report(
         "sharedSecret",
-        Wrong(
+        ValueError(
           "is missing",
           remedy: "add sharedSecret: PATH (HS256) or jwks: PATH or URL (ES256, RS256, EdDSA)"))
     }
@@ -29,7 +29,8 @@ extension Settings {
     case .sharedSecret?, .keySet?:
       guard section.isGiven("trustRoots") else { break }
       section.report(
-        "trustRoots", Wrong("has nothing to serve", remedy: "remove it; it belongs to a jwks URL"))
+        "trustRoots",
+        ValueError("has nothing to serve", remedy: "remove it; it belongs to a jwks URL"))
       return nil
     case nil: break
     }
@@ -53,13 +54,13 @@ struct NamedKeySet {
 
 extension Section {
   /// A file of keys, or the https URL of one.
-  fileprivate var keySet: Kind<NamedKeySet> {
+  fileprivate var keySet: ValueParser<NamedKeySet> {
     let path = path
-    return Kind(
-      read: { text throws(Wrong) in
+    return ValueParser(
+      read: { text throws(ValueError) in
         if text.contains("://") {
           guard let url = Self.keySetURL(text) else {
-            throw Wrong(
+            throw ValueError(
               "'\(text)' is no https URL of a key set",
               remedy: "write https://host[:port]/path, without a user and a fragment")
           }
@@ -81,20 +82,20 @@ extension Section {
   }
 
   /// - Throws: all that is wrong with its keys at once.
-  private static func keySet(_ file: String) throws(Wrong) -> KeySet {
+  private static func keySet(_ file: String) throws(ValueError) -> KeySet {
     let remedy = "list public keys for ES256, RS256 (2048 to 8192 bits) or EdDSA (Ed25519)"
     let bytes = try FileBytes.read(file)
     let set: KeySet
     do throws(KeySet.Unreadable) {
       set = try KeySet(bytes)
     } catch {
-      throw Wrong("\(file) \(error.reason)", remedy: remedy)
+      throw ValueError("\(file) \(error.reason)", remedy: remedy)
     }
     guard set.problems.isEmpty else {
-      throw Wrong("\(file): \(set.problems.joined(separator: "; "))", remedy: remedy)
+      throw ValueError("\(file): \(set.problems.joined(separator: "; "))", remedy: remedy)
     }
     guard !set.keys.isEmpty else {
-      throw Wrong("\(file) lists no key for ES256, RS256 or EdDSA", remedy: remedy)
+      throw ValueError("\(file) lists no key for ES256, RS256 or EdDSA", remedy: remedy)
     }
     return set
   }

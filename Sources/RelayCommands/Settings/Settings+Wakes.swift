@@ -1,14 +1,14 @@
 import RelayCore
 
-extension Kind where Value == Int? {
+extension ValueParser where Value == Int? {
   /// Wakes a second, or off.
-  fileprivate static var rate: Kind {
-    let count = Kind<Int>.count(1...1_000_000)
-    return Kind(
-      read: { text throws(Wrong) in
+  fileprivate static var rate: ValueParser {
+    let count = ValueParser<Int>.count(1...1_000_000)
+    return ValueParser(
+      read: { text throws(ValueError) in
         if text == "off" { return nil }
         guard Int(text) != nil else {
-          throw Wrong("'\(text)' is no rate", remedy: "write wakes a second, or off")
+          throw ValueError("'\(text)' is no rate", remedy: "write wakes a second, or off")
         }
         return try count.read(text)
       }, show: { $0.map { "\($0)" } ?? "off" })
@@ -19,13 +19,13 @@ extension Settings {
   /// `coalescing`, `budget`, `smearing` and `wake`.
   mutating func readWakes(_ root: Section) {
     let gathering = root.section("coalescing")
-    let window = Kind.span(.zero...(.minutes(10)))
+    let window = ValueParser.span(.zero...(.minutes(10)))
     wake.window = gathering.value("window", window, default: wake.window)
     wake.windowMax = gathering.value("windowMax", window, default: wake.windowMax)
     if wake.windowMax < wake.window {
       gathering.report(
         "windowMax",
-        Wrong(
+        ValueError(
           "\(Quantity.text(wake.windowMax)) is shorter than the window",
           remedy: "make it at least coalescing.window, \(Quantity.text(wake.window))"))
     }
@@ -52,7 +52,7 @@ extension Settings {
     if isShort, adapts != wake.adapts {
       return background.report(
         "adapt",
-        Wrong(
+        ValueError(
           "\(adapts) contradicts mode: \(wake.mode.rawValue)",
           remedy: "leave one of the two keys out; adapt: true means mode: adaptive"))
     }
@@ -66,14 +66,14 @@ extension Settings {
     if wake.mode == .off {
       return background.report(
         "reserved",
-        Wrong(
+        ValueError(
           "there is no budget to reserve a share of",
           remedy: "write mode: fixed or adaptive, or leave reserved out"))
     }
     if wake.reserved >= wake.background.max {
       background.report(
         "reserved",
-        Wrong(
+        ValueError(
           "\(wake.reserved) of \(wake.background.max) leaves nothing for subscriptions that are not"
             + " urgent",
           remedy: "make it less than budget.background.max"))
@@ -86,7 +86,7 @@ extension Settings {
     guard wake.background.per == .hours(1), bounds.contains(wake.background.max) else {
       return background.report(
         key,
-        Wrong(
+        ValueError(
           "learns between \(bounds.lowerBound) and \(bounds.upperBound) wakes an hour, and "
             + "\(wake.background.max) in \(Quantity.text(wake.background.per)) is not among them",
           remedy: "write per: 1h and max: \(bounds.lowerBound) to \(bounds.upperBound), or fixed"))
@@ -108,14 +108,14 @@ extension Settings {
     if wake.smearing.longest < wake.windowMax {
       section.report(
         "longest",
-        Wrong(
+        ValueError(
           "\(Quantity.text(wake.smearing.longest)) is shorter than changes gather anyway",
           remedy: "make it at least coalescing.windowMax, \(Quantity.text(wake.windowMax))"))
     }
   }
 
   private mutating func readAttempts(_ section: Section) {
-    let pause = Kind.span(Span(milliseconds: 10)...(.hours(24)))
+    let pause = ValueParser.span(Span(milliseconds: 10)...(.hours(24)))
     wake.deadline = section.value(
       "deadline", .span(.seconds(1)...(.days(30))), default: wake.deadline)
     attemptTimeout = section.value(
@@ -135,32 +135,32 @@ extension Settings {
     if wake.retryMax < wake.retryFirst {
       section.report(
         "retryMax",
-        Wrong(
+        ValueError(
           "\(Quantity.text(wake.retryMax)) is shorter than the first retry",
           remedy: "make it at least wake.retryFirst, \(Quantity.text(wake.retryFirst))"))
     }
     if wake.deadline < attemptTimeout {
       section.report(
         "deadline",
-        Wrong(
+        ValueError(
           "\(Quantity.text(wake.deadline)) is shorter than one attempt may take",
           remedy: "make it at least wake.attemptTimeout, \(Quantity.text(attemptTimeout))"))
     }
   }
 
   private mutating func readLadder(_ section: Section) {
-    let gap = Kind.span(Span(milliseconds: 100)...(.days(30)))
-    let problemsBefore = section.findings.problems.count
+    let gap = ValueParser.span(Span(milliseconds: 100)...(.days(30)))
+    let problemsBefore = section.diagnostics.problems.count
     guard let gaps = section.list("rewake", gap) else {
       let shown = wake.rewake.map(Quantity.text).joined(separator: ", ")
-      section.findings.note(section.key("rewake"), "[\(shown)]", .standard)
+      section.diagnostics.note(section.key("rewake"), "[\(shown)]", .standard)
       return
     }
-    guard section.findings.problems.count == problemsBefore else { return }
+    guard section.diagnostics.problems.count == problemsBefore else { return }
     guard (1...16).contains(gaps.count), gaps == gaps.sorted() else {
       section.report(
         "rewake",
-        Wrong(
+        ValueError(
           "is not a list of 1 to 16 growing gaps",
           remedy: "write gaps that do not shrink, such as [5m, 30m, 2h]; the last one repeats"))
       return

@@ -14,7 +14,7 @@ package struct Settings: Sendable {
   package var attemptTimeout = Span.seconds(10)
   package var retention = Retention()
   package var limits = Limits()
-  package var doors = DoorLimits()
+  package var requests = RequestLimits()
   package var log = Log()
   /// Containers by environment, in the order of the file. No scope stands twice.
   package var apps: [App] = []
@@ -53,7 +53,7 @@ package struct Settings: Sendable {
   }
 
   /// Bounds of what is let in; the core's own are `Limits`.
-  package struct DoorLimits: Hashable, Sendable {
+  package struct RequestLimits: Hashable, Sendable {
     package var eventsPerRequest = 1_000
     package var eventBytes = 1 << 20
     package var valuesPerRecord = 100_000

@@ -28,16 +28,16 @@ extension Settings {
   /// Never throws: what is wrong stands in `problems`, all of it at once.
   package static func read(file: String, overrides: Overrides = Overrides()) -> SettingsReading {
     let bytes: [UInt8]
-    do throws(Wrong) {
+    do throws(ValueError) {
       bytes = try FileBytes.read(file)
     } catch {
       // The key is the path: it need not be said twice.
       let cause = String(error.cause.trimmingPrefix("\(file) "))
-      return SettingsReading(key: file, Wrong(cause, remedy: error.remedy))
+      return SettingsReading(key: file, ValueError(cause, remedy: error.remedy))
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {
       return SettingsReading(
-        key: file, Wrong("is no UTF-8 text", remedy: "save the file as UTF-8"))
+        key: file, ValueError("is no UTF-8 text", remedy: "save the file as UTF-8"))
     }
     let directory = URL(fileURLWithPath: file).deletingLastPathComponent().path
     return read(text: text, name: file, directory: directory, overrides: overrides)
@@ -57,44 +57,44 @@ extension Settings {
     } catch {
       return SettingsReading(key: name, problem(of: error))
     }
-    let findings = Findings(overrides: overrides, directory: directory)
-    let root = Section(node, place: "", findings: findings, canBeOverridden: true)
+    let diagnostics = Diagnostics(overrides: overrides, directory: directory)
+    let root = Section(node, place: "", diagnostics: diagnostics, canBeOverridden: true)
     let settings = Settings(root)
-    findings.finish()
-    let bad = Set(findings.problems.map(\.key))
+    diagnostics.finish()
+    let bad = Set(diagnostics.problems.map(\.key))
     let listens = [
       "server.listen": settings.server.listen, "control.metrics": settings.control.metrics,
     ]
     return SettingsReading(
-      settings: findings.problems.isEmpty ? settings : nil, problems: findings.problems,
-      effective: findings.effective,
+      settings: diagnostics.problems.isEmpty ? settings : nil, problems: diagnostics.problems,
+      effective: diagnostics.effective,
       controlSocket: bad.contains("control.socket") ? nil : settings.control.socket,
       storeDirectory: bad.contains("store.directory") ? nil : settings.store.directory,
       listens: listens.compactMapValues(\.self).filter { !bad.contains($0.key) },
-      secretFiles: findings.secretFiles)
+      secretFiles: diagnostics.secretFiles)
   }
 
-  private static func problem(of error: any Error) -> (wrong: Wrong, line: Int?) {
+  private static func problem(of error: any Error) -> (wrong: ValueError, line: Int?) {
     let remedy = "correct the YAML: two spaces a level, a blank after each colon, no tabs"
     switch error as? YamlError {
     case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
       .composer(_, let problem, let mark, _):
-      return (Wrong("is no YAML: \(problem)", remedy: remedy), mark.line)
+      return (ValueError("is no YAML: \(problem)", remedy: remedy), mark.line)
     case .duplicatedKeysInMapping(let duplicates, let context):
       let keys = duplicates.sorted().joined(separator: ", ")
       return (
-        Wrong("a key stands twice: \(keys)", remedy: "keep one of them"), context.mark.line
+        ValueError("a key stands twice: \(keys)", remedy: "keep one of them"), context.mark.line
       )
     default:
-      return (Wrong("is no YAML: \(error)", remedy: remedy), nil)
+      return (ValueError("is no YAML: \(error)", remedy: remedy), nil)
     }
   }
 }
 
 extension SettingsReading {
-  fileprivate init(key: String, _ wrong: Wrong) { self.init(key: key, (wrong, nil)) }
+  fileprivate init(key: String, _ wrong: ValueError) { self.init(key: key, (wrong, nil)) }
 
-  fileprivate init(key: String, _ found: (wrong: Wrong, line: Int?)) {
+  fileprivate init(key: String, _ found: (wrong: ValueError, line: Int?)) {
     settings = nil
     problems = [
       Problem(

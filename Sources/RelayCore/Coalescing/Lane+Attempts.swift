@@ -85,7 +85,8 @@ extension Lane {
 
   /// The rest whose wake goes on: the same number and `apns-id` until its deadline. A push that
   /// follows the courier goes on with the courier's wake, unless it has news to tell.
-  package func resumable(isAlert: Bool, overCourier: Bool = false, at now: Instant) -> Rest? {
+  package func resumable(isAlert: Bool, overCourier: Bool = false, at now: Instant) -> RetryBackoff?
+  {
     if case .resting(let rest) = state, rest.isAlert == isAlert, now < rest.deadline,
       !(rest.isRepeat && pending.isFresh)
     {
@@ -94,7 +95,7 @@ extension Lane {
     guard let grace, !isAlert, !pending.isFresh, now < grace.deadline,
       isRepeated(overCourier: overCourier, at: now)
     else { return nil }
-    return Rest(
+    return RetryBackoff(
       until: now, wake: grace.last, isAlert: false, deadline: grace.deadline, tries: 0)
   }
 
@@ -180,7 +181,7 @@ extension Lane {
     guard case .inFlight(let attempt) = state else { return }
     restore(attempt, limits: limits, ledger: &ledger)
     state = .resting(
-      Rest(
+      RetryBackoff(
         until: until, wake: attempt.wake, isAlert: attempt.isAlert, deadline: attempt.deadline,
         tries: attempt.tries, isLadder: attempt.isLadder, isRepeat: attempt.isRepeat))
     settleState()

@@ -36,7 +36,7 @@ extension Lane {
     guard reach.hasProvider else { return }
     // A wake that tells nothing new stands for all that was told before.
     let first = attempt.isLadder ? 1 : attempt.wake
-    grace = Grace(
+    grace = PushFallback(
       first: min(grace?.first ?? first, first), last: max(grace?.last ?? 0, attempt.wake),
       until: grace?.until ?? now + policy.courierGrace, deadline: attempt.deadline)
     settleGrace()
@@ -61,6 +61,6 @@ extension Lane {
   }
 }
 
-extension Grace {
+extension PushFallback {
   func covers(_ subject: Pending) -> Bool { subject.toldBy >= first }
 }

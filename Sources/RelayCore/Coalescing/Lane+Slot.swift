@@ -58,7 +58,7 @@ extension Lane {
 
   /// The zone into whose line it goes back; nil if it is not late, or was sent back before.
   package func lateZone(at now: Instant) -> ZoneID? {
-    guard slot > .zero, slot + Smear.lateAfter <= now, !isSentBack, !isGraceOver(at: now),
+    guard slot > .zero, slot + WakePacer.lateAfter <= now, !isSentBack, !isGraceOver(at: now),
       pending.subjects.allSatisfy({ $0.isHot || !$0.isFresh })
     else { return nil }
     return hotZone

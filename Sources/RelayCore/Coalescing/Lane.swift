@@ -34,14 +34,14 @@ package struct Lane: Hashable, Sendable {
   /// crash costs at most one attempt over the budget (P7).
   package internal(set) var unfolded = Unfolded.nothing
   /// What the courier told and nobody acknowledged: a push follows.
-  package internal(set) var grace: Grace?
+  package internal(set) var grace: PushFallback?
   /// Its turn in a smear: hot zones are not to be fetched before. Zero: it never had one.
   package internal(set) var slot = Instant.zero
   /// It came long after its slot, and was given another one.
   var isSentBack = false
   /// Delivered wakes that the device has not answered.
   package internal(set) var silence: Silence?
-  package var reach = Reach()
+  package var reach = Reachability()
   /// The provider took a push in the other environment than the address was registered with.
   package internal(set) var isElsewhere: Bool
   /// Its address has taken a push from its provider.
@@ -66,7 +66,7 @@ package struct Lane: Hashable, Sendable {
     /// → watching, resting, gathering, idle, retired
     case inFlight(Attempt)
     /// The attempt failed for now. → due, idle, retired
-    case resting(Rest)
+    case resting(RetryBackoff)
     /// All is told and something is not acknowledged. → due, gathering, idle, retired
     case watching
     /// The address is dead. → idle, by a new registration
@@ -101,7 +101,7 @@ package struct Lane: Hashable, Sendable {
     }
   }
 
-  package struct Rest: Hashable, Sendable {
+  package struct RetryBackoff: Hashable, Sendable {
     package var until: Instant
     package var wake: UInt32
     package var isAlert: Bool

@@ -21,7 +21,7 @@ package struct LaneRecord: Hashable, Sendable {
   /// When the device last fetched or acknowledged, for people.
   package var lastFetch: Instant?
   /// What the courier told and nobody acknowledged: its push outlives a crash.
-  package var grace: Grace?
+  package var grace: PushFallback?
   /// Its turn in a smear: those that wait at a crash wait on, each for its own.
   package var slot: Instant
   /// Its token is of the other environment than the one it was registered with.
@@ -37,7 +37,7 @@ package struct LaneRecord: Hashable, Sendable {
     learnt: LearntBudget = LearntBudget(), hasAcknowledged: Bool = false, ladderStep: Int = 0,
     lastWake: Instant = .zero,
     retirement: Retirement? = nil, pending: PendingSet = PendingSet(),
-    lastVerdict: LastVerdict? = nil, lastFetch: Instant? = nil, grace: Grace? = nil,
+    lastVerdict: LastVerdict? = nil, lastFetch: Instant? = nil, grace: PushFallback? = nil,
     slot: Instant = .zero, isElsewhere: Bool = false, silence: Silence? = nil,
     hasTaken: Bool = false
   ) {

@@ -11,7 +11,7 @@ extension Partition {
       return page.next != nil || Set(page.hits.map(\.user)).count > share
     }
     var count = 0
-    for member in members[ZoneKey(scope: out.change.scope, zone: out.change.zone)] ?? [] {
+    for member in sharing.members(of: ZoneKey(scope: out.change.scope, zone: out.change.zone)) {
       let held = index.matches(out.change, in: .shared, of: member.user, before: out.origin)
       if !held.isEmpty { count += 1 }
       if count > share { return true }
@@ -48,7 +48,7 @@ extension Partition {
     of zone: ZoneKey, from earliest: Instant, at now: Instant, gap: Int64, capacity: Int
   ) -> Instant {
     if smears[zone] == nil { smears = smears.filter { $0.value.end > now } }
-    let slot = smears[zone, default: Smear(in: id)].take(
+    let slot = smears[zone, default: WakePacer(in: id)].take(
       from: earliest, at: now, gap: gap, longest: policy.smearing.longest, capacity: capacity)
     if slot.isHurried { hurried += 1 }
     return slot.at
@@ -59,14 +59,14 @@ extension Partition {
     let lane = devices[device].lane
     guard let zone = lane.hotZone else { return }
     let key = ZoneKey(scope: users[devices[device].user].scope, zone: zone)
-    smears[key, default: Smear(in: id)].recovered(lane.slot)
+    smears[key, default: WakePacer(in: id)].recovered(lane.slot)
   }
 
   /// What waits comes sooner or later in the proportion of the rates. Not written for its own sake:
   /// after a crash the old slots hold.
-  mutating func stretchSlots(from old: Smear.Rule, at now: Instant) {
+  mutating func stretchSlots(from old: WakePacer.Rule, at now: Instant) {
     guard old != policy.smearing, !smears.isEmpty else { return }
-    var stretches: [ZoneKey: Smear.Stretch] = [:]
+    var stretches: [ZoneKey: WakePacer.Stretch] = [:]
     for (zone, smear) in smears {
       guard let stretch = smear.stretch(from: old, to: policy.smearing, at: now) else { continue }
       stretches[zone] = stretch

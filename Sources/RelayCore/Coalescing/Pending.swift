@@ -1,7 +1,7 @@
 /// One subject on a lane, with at most two deliveries on it: one that the attempt in flight
 /// covers, and one that came afterwards.
 package struct Pending: Hashable, Sendable {
-  package var notice: Notice
+  package var notice: NotificationContent
   /// Newest entry in the user's notifications feed; own changes do not raise it.
   package var position: Position
   /// The same in the zone's own feed.
@@ -38,7 +38,8 @@ package struct Pending: Hashable, Sendable {
   }
 
   package init(
-    notice: Notice, position: Position, zonePosition: Position, isFresh: Bool, toldBy: UInt32
+    notice: NotificationContent, position: Position, zonePosition: Position, isFresh: Bool,
+    toldBy: UInt32
   ) {
     self.notice = notice
     self.position = position

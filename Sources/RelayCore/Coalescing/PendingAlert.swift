@@ -1,7 +1,7 @@
 /// An alert that waits to be shown: one push each, oldest first.
 package struct PendingAlert: Hashable, Sendable {
   package var key: AlertKey
-  package var notice: Notice
+  package var notice: NotificationContent
   package var position: Position
   package var zonePosition: Position
   /// How it looks, where it names values of its record or its subscription is gone. Nil: as the
@@ -16,7 +16,7 @@ package struct PendingAlert: Hashable, Sendable {
   package private(set) var earlier: [PendingAlert] = []
 
   package init(
-    key: AlertKey, notice: Notice, position: Position, zonePosition: Position,
+    key: AlertKey, notice: NotificationContent, position: Position, zonePosition: Position,
     look: NotificationInfo? = nil, isHot: Bool = false
   ) {
     self.key = key

@@ -3,7 +3,7 @@ package enum Withdrawal: Hashable, Sendable {
   case subscription(SubscriptionID, Database)
   case zone(ZoneID, Database)
 
-  package func means(_ notice: Notice) -> Bool {
+  package func means(_ notice: NotificationContent) -> Bool {
     switch self {
     case .subscription(let id, let database):
       notice.subscription == id && notice.database == database

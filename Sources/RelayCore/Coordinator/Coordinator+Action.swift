@@ -6,7 +6,8 @@ extension Coordinator {
     /// Bring this cut into the store; say `folded`. One fold or trim is under way at a time. After
     /// a refusal the same cut comes again.
     case fold(Cut)
-    /// Remove what is older than these instants, `Coordinator.trimRows` rows at most; say `trimmed`.
+    /// Remove what is older than these instants, `Coordinator.trimRows` rows at most; say
+    /// `trimmed`.
     case trim(tombstones: Instant, notifications: Instant, feedback: Instant)
 
     /// Hand a push to its sender, or to the courier; say `verdict` exactly once.
@@ -24,7 +25,7 @@ extension Coordinator {
     case admission(Unavailable.Cause?)
 
     /// A read of this place waits for the next fold.
-    case dirtied(ReadPlace)
+    case dirtied(ReadTarget)
     /// What was dirtied before is in a cut, but for these partitions.
     case cut(without: Set<PartitionID>)
     /// The cut is durable: those who waited for it read.

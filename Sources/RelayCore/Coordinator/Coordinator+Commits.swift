@@ -5,16 +5,11 @@ extension Coordinator {
     actions.append(.append(entries))
   }
 
-  /// Entries that wait for the next cut while a reader waits for it; with more, those who have had
-  /// a turn since the last cut wait for it. A fold of them takes some forty milliseconds, and a
-  /// reader may wait for two. A request's facts are never divided: it may bring a thousand more.
-  private static let entriesMax = 1_000
-
   /// Facts that may be journalled before the next cut, each of them counted as one entry. While the
   /// store refuses folds, no cut is near, and what needs the journal alone goes on.
   private var roomInCut: Int {
     isFoldAwaited && counters.storeTrouble == nil
-      ? Self.entriesMax - relay.uncutEntries - stepping.count : .max
+      ? settings.work.entriesForReader - relay.uncutEntries - stepping.count : .max
   }
 
   mutating func appended() {
@@ -26,6 +21,7 @@ extension Coordinator {
 
   mutating func appendFailed(_ error: StoreError, at now: Instant) {
     if error.isPassing {
+      reach(.commitRefused)
       actions.append(.event(.appendRefused(error)))
       counters.refused(error, at: now)
       end(commit.refused(retryAt: now + FoldSchedule.retry), because: error)
@@ -41,8 +37,10 @@ extension Coordinator {
     case .requests(let tickets):
       for ticket in tickets { refuse(ticket, error.refusal) }
     case .divided:
+      reach(.commitDivided)
       actions.append(.event(.divided(error)))
     case .request(let ticket):
+      reach(.requestRefused)
       actions.append(.event(.requestRefused(error)))
       refuse(ticket, .requestTooLarge)
     case .own(let fact):
@@ -50,6 +48,7 @@ extension Coordinator {
       guard let smaller = fact.withoutValues else {
         return actions.append(.failed(error, .fact))
       }
+      reach(.valuesLeftOut)
       actions.append(.event(.valuesLeftOut(error)))
       commit.putBack(smaller)
     }
@@ -64,6 +63,7 @@ extension Coordinator {
   /// fold has ended.
   mutating func updateAdmission() {
     let hasRoom = settings.hasRoom(tail: counters.unfolded, entries: relay.uncutEntries)
+    if !hasRoom { reach(.admissionEnded) }
     actions.append(.admission(hasRoom ? nil : .storeFull))
   }
 }

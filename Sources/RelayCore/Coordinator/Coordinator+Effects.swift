@@ -11,7 +11,8 @@ extension Coordinator {
       case .journal(let partition, let fact): journal(fact, in: partition)
       case .push(let attempt): push(attempt)
       case .recall(let attempts, let place):
-        for attempt in attempts where inFlight.contains(attempt) {
+        for attempt in attempts where pushes.contains(attempt) {
+          reach(.pushRecalled)
           answers.waits(for: place)
           actions.append(.recall(attempt, for: place))
         }
@@ -37,6 +38,7 @@ extension Coordinator {
   ) {
     guard case .request(let ticket) = origin else { return }
     counters.count(answer)
+    reach(moment == .stepped ? .answeredWhenStepped : .answerWaited)
     if moment == .stepped {
       self.answer(PendingAnswers.Due(ticket: ticket, answer: answer))
     } else {
@@ -47,10 +49,9 @@ extension Coordinator {
   mutating func answer(_ due: PendingAnswers.Due) { requests.answer(due, into: &actions) }
 
   private mutating func push(_ attempt: PushAttempt) {
-    inFlight.insert(attempt.id)
-    // Its environment or provider was taken out of the configuration between two lives: its
-    // devices wait there until a reload brings it back.
-    if attempt.route.transport != .courier, !routes.contains(attempt.route) {
+    if !pushes.add(attempt) {
+      // Its devices wait there until a reload brings it back.
+      reach(.pushWithoutSender)
       relay.withdraw(attempt.route)
     }
     actions.append(.push(attempt))
@@ -59,7 +60,7 @@ extension Coordinator {
   mutating func ended(
     _ attempt: PushAttempt, _ verdict: Verdict, at now: Instant, _ effects: inout [Effect]
   ) {
-    inFlight.remove(attempt.id)
+    pushes.ended(attempt.id)
     switch verdict {
     case .delivered, .gone, .later: break
     case .deliveredElsewhere, .tooLarge, .rejected:

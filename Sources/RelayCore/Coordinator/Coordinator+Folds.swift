@@ -26,18 +26,19 @@ extension Coordinator {
     case .wait(let until):
       return until
     case .again:
+      reach(.foldRepeated)
       if let cut { actions.append(.fold(cut)) }
       return .never
     case .cut:
       // A backlog to trim takes turns with folds: readers and answers wait for these.
-      if now >= nextTrim, !isStopping, !hasTrimmed { trim(at: now) } else { takeCut(at: now) }
+      if trims.isDue(at: now), !isStopping { trim(at: now) } else { takeCut(at: now) }
       return .never
     }
   }
 
   private mutating func trim(at now: Instant) {
-    hasTrimmed = true
-    nextTrim = now + settings.trimEvery
+    reach(.trimmed)
+    trims.began(at: now, every: settings.trimEvery)
     actions.append(
       .trim(
         tombstones: now - settings.tombstonesKept,
@@ -45,8 +46,9 @@ extension Coordinator {
   }
 
   private mutating func takeCut(at now: Instant) {
-    hasTrimmed = false
+    trims.folds()
     let left = leftOut()
+    if isStoreToBeTried(at: now), !relay.isDirty { reach(.foldTried) }
     let cut = relay.cut(at: now, without: left)
     self.cut = cut
     counters.inCut = counters.unfolded - stepping.cut(without: left)
@@ -58,11 +60,14 @@ extension Coordinator {
   /// Partitions that are not in the cut that is taken now.
   private mutating func leftOut() -> Set<PartitionID> {
     let isChoosing = isFoldAwaited && !isStopping
-    let large = isChoosing ? relay.partitions(withUncut: CutTurns.entries) : []
+    let large = isChoosing ? relay.partitions(withUncut: settings.work.entriesOfLarge) : []
     // The compiler lets no closure borrow what is changed here.
     let torn = stepping.torn
     let isDirty = relay.isDirty(besides: torn.union(large.subtracting(cutTurns.leftOut)))
-    return cutTurns.next(large: large, torn: torn) { _ in isDirty }
+    if !torn.isEmpty { reach(.cutWithoutTorn) }
+    let left = cutTurns.next(large: large, torn: torn) { _ in isDirty }
+    if !left.isSubset(of: torn) { reach(.cutWithoutLarge) }
+    return left
   }
 
   mutating func folded(_ rows: [OutboxRow], at now: Instant, _ effects: inout [Effect]) {
@@ -92,12 +97,14 @@ extension Coordinator {
 
   mutating func foldFailed(_ error: StoreError, at now: Instant) {
     guard error.isPassing else { return actions.append(.failed(error, .fold)) }
+    reach(cut == nil ? .trimRefused : .foldRefused)
     actions.append(.event(.foldRefused(error)))
     counters.refused(error, at: now)
     if settings.hasRoomInCut(entries: relay.uncutEntries) { stepping.foldFailed() }
     if cut != nil {
       actions.append(.unreadable(error.refusal))
       for ticket in answers.waiting {
+        reach(.requestGivenUpByFold)
         requests.giveUp(
           ticket.request, Unavailable(error.refusal, retryAfterSeconds: 5), into: &actions)
       }
@@ -107,8 +114,10 @@ extension Coordinator {
     updateAdmission()
   }
 
-  mutating func trimmed(_ result: Result<Int, StoreError>, at now: Instant) {
+  mutating func trimmed(_ rows: Int, at now: Instant) {
     schedule.ended(at: now, isDurable: true)
-    if case .success(Self.trimRows) = result { nextTrim = now }
+    let hasMore = rows == Self.trimRows
+    if hasMore { reach(.trimmedInParts) }
+    trims.ended(at: now, hasMore: hasMore)
   }
 }

@@ -6,10 +6,10 @@ extension Coordinator {
     /// The group that was last to be appended is durable, or the store refused it whole.
     case appended(Result<Void, StoreError>)
     /// The cut that was last to be folded is durable, with the rows that the fold itself made; or
-    /// the store refused it whole.
+    /// the store refused it whole, or the trim.
     case folded(Result<[OutboxRow], StoreError>)
     /// So many rows were removed by the last trim.
-    case trimmed(Result<Int, StoreError>)
+    case trimmed(rows: Int)
     /// What became of a push.
     case verdict(PushAttempt, Verdict)
     /// A push that was recalled for the fact at this place cannot leave any more.

@@ -6,11 +6,12 @@ extension Coordinator {
     _ facts: [Fact], of request: RequestID, by submitter: Submitter, at now: Instant, boot: Instant
   ) {
     if case .full(let why) = relay.room(for: facts, besides: commit.reserved) {
-      let cause: Unavailable.Cause =
+      let (cause, branch): (Unavailable.Cause, Branch) =
         switch why {
-        case .fanOuts: .fanOutsFull
-        case .forwards: .forwardsFull
+        case .fanOuts: (.fanOutsFull, .fanOutsFull)
+        case .forwards: (.forwardsFull, .forwardsFull)
         }
+      reach(branch)
       let refusal = Unavailable(cause, retryAfterSeconds: 5)
       return actions += [.answer(request, .failure(refusal)), .release(request)]
     }
@@ -20,6 +21,7 @@ extension Coordinator {
     for (place, homes) in homes.enumerated() {
       for home in homes { places[home, default: []].append(place) }
     }
+    if places.count > 1 { reach(.requestInSeveralPartitions) }
     for (home, places) in places {
       // Room is kept for each partition's facts until they are stepped.
       let need = relay.need(of: places.lazy.map { facts[$0] })
@@ -42,14 +44,16 @@ extension Coordinator {
   /// that no answer overtakes what it promises.
   mutating func step(at now: Instant) {
     guard stepping.isReady else { return }
-    // The next commit goes its way while these are stepped.
-    startCommit(at: now)
     stepping.beginTurn()
     while let next = stepping.next() {
       stepping.stepped(work: step(next.placed, at: now))
       if let need = next.frees { commit.stepped(need) }
     }
-    if !settings.hasRoomInCut(entries: relay.uncutEntries) { stepping.waitForCut() }
+    if stepping.isReady { reach(.turnEnded) }
+    if !settings.hasRoomInCut(entries: relay.uncutEntries) {
+      if !stepping.isEmpty { reach(.steppingHeldForCut) }
+      stepping.waitForCut()
+    }
     updateAdmission()
   }
 
@@ -57,10 +61,10 @@ extension Coordinator {
   private mutating func step(_ item: GroupCommit.Placed, at now: Instant) -> Int {
     let entry = item.entry
     var effects: [Effect] = []
-    let isFanningOut = observer != nil && relay.isFanningOut(in: entry.partition)
+    let isFanningOut = observation.hasObserver && relay.isFanningOut(in: entry.partition)
     let work = relay.step(
       entry.fact, in: entry.partition, ordinal: entry.ordinal, at: entry.at, into: &effects)
-    observer?(Step(entry: entry, effects: effects, isFanningOut: isFanningOut))
+    observation.stepped(Step(entry: entry, effects: effects, isFanningOut: isFanningOut))
     perform(effects, at: now, origin: item.origin)
     if case .slice = entry.fact { pacer.stepped() }
     if case .forward(let key, let source) = item.origin {
@@ -89,23 +93,20 @@ extension Coordinator {
           partition: row.key.target, fact: .forwarded(forwarded),
           origin: .forward(row.key, from: row.source)))
     }
+    if !targets.isEmpty { reach(.messagesDelivered) }
+    if !forwarding.isEmpty { reach(.messageHeldForRoom) }
     commit.add(message: targets)
   }
 
   /// The next slice of a wide change, if folds have kept up. None begins when the daemon stops: the
   /// next life goes on with it.
   mutating func startSlice() {
-    guard !isStopping, let next = pacer.next(entries: relay.uncutEntries) else { return }
+    guard !isStopping, !pacer.isEmpty else { return }
+    guard let next = pacer.next(entries: relay.uncutEntries) else {
+      if !pacer.isUnderWay { reach(.sliceHeldForFold) }
+      return
+    }
+    reach(.sliceStarted)
     commit.add(GroupCommit.Waiting(partition: next.partition, fact: next.slice, origin: .none))
-  }
-}
-
-extension Coordinator {
-  /// What a checker is told of a step.
-  package struct Step {
-    package var entry: JournalEntry
-    package var effects: [Effect]
-    /// Slices of an earlier change were still to come in its partition.
-    package var isFanningOut: Bool
   }
 }

@@ -7,7 +7,13 @@ extension Coordinator {
   mutating func read(_ moment: Moment) -> Instant {
     let reading = clock.read(wall: moment.wall, boot: moment.boot)
     relay.wallAhead = clock.wallAhead
-    if case .steady = reading {} else { actions.append(.event(.clock(reading))) }
+    switch reading {
+    case .steady: return reading.instant
+    case .jumped: reach(.clockJumped)
+    case .believed: reach(.clockBelieved)
+    case .corrected: reach(.clockCorrected)
+    }
+    actions.append(.event(.clock(reading)))
     return reading.instant
   }
 

@@ -1,32 +1,27 @@
-/// The relay's decisions: what forms a commit, when to fold and to trim, which messages move between
-/// partitions, how wide changes are paced, what is answered and when, what is refused, and what a
-/// stop still waits for. Exists once; the engine is its shell in the daemon, and a world of virtual
-/// time in the simulation.
+/// The relay's decisions: what forms a commit, when to fold and to trim, which messages move
+/// between partitions, how wide changes are paced, what is answered and when, what is refused, and
+/// what a stop still waits for. Exists once; the engine is its shell in the daemon, and a world of
+/// virtual time in the simulation.
 ///
-/// A turn takes what has happened and returns what is to be done, in order. It neither waits nor
-/// reads a clock.
+/// A turn takes what has happened and returns what is to be done, in order, in two halves: `handle`
+/// and `proceed`. It neither waits nor reads a clock.
 package struct Coordinator: ~Copyable {
   var relay: Relay
   var commit: GroupCommit
-  var stepping = Stepping()
+  var stepping: Stepping
   var schedule = FoldSchedule()
   var cutTurns = CutTurns()
   var answers = PendingAnswers()
   var requests = PendingRequests()
   var forwarding = Forwarding()
-  var pacer = FanOutPacer()
+  var pacer: FanOutPacer
   var clock: RelayClock
   package internal(set) var counters = Counters()
   var settings: RelaySettings
-  /// Routes that have a sender.
-  var routes: Set<RouteKey>
-  /// Attempts without a verdict.
-  var inFlight: Set<PushAttempt.ID> = []
+  var pushes: PushesInFlight
   /// The cut under way, or the one that the store refused.
   var cut: Cut?
-  /// The fold under way is a trim, or the last one was.
-  var hasTrimmed = false
-  var nextTrim: Instant
+  var trims: TrimSchedule
   /// The newest time that is durable.
   var timeKept: Instant
   /// When a stop ends, whatever is under way; nil: the daemon shall not stop.
@@ -35,8 +30,7 @@ package struct Coordinator: ~Copyable {
   var hasReaders = false
   /// What the shell is to do after this turn.
   var actions: [Action] = []
-  /// For checkers: hears of each step. Nil in the daemon.
-  package var observer: ((Step) -> Void)?
+  var observation = Observation()
 
   /// What the store refused for now is tried again so much later.
   package static var retry: Span { FoldSchedule.retry }
@@ -51,10 +45,12 @@ package struct Coordinator: ~Copyable {
     _ replay: consuming JournalReplay, settings: RelaySettings, routes: Set<RouteKey>,
     at moment: Moment
   ) {
-    commit = GroupCommit(last: replay.last)
+    commit = GroupCommit(last: replay.last, bounds: settings.work.commit)
+    stepping = Stepping(workPerTurn: settings.work.workPerTurn)
+    pacer = FanOutPacer(entriesMax: settings.work.entriesForSlices)
     clock = RelayClock(latest: replay.latest, wall: moment.wall, boot: moment.boot)
     // A replayed tail is folded first, however short the lives between crashes are.
-    nextTrim = replay.latest + settings.trimEvery
+    trims = TrimSchedule(first: replay.latest + settings.trimEvery)
     timeKept = replay.latest
     counters.unfolded = replay.replayed
     forwarding.add(replay.outbox)
@@ -62,14 +58,17 @@ package struct Coordinator: ~Copyable {
     for place in replay.dirtied { actions.append(.dirtied(place)) }
     relay = replay.relay
     self.settings = settings
-    self.routes = routes
+    pushes = PushesInFlight(routes: routes)
+    if counters.unfolded > 0 { reach(.tailReplayed) }
+    if !forwarding.isEmpty { reach(.outboxRecovered) }
     for (partition, fact) in relay.recovered() { journal(fact, in: partition) }
     // What an earlier life had on its way, such as an interest, comes before any new change.
     deliverForwards()
     commit.putFirst()
   }
 
-  /// One turn.
+  /// The first half of a turn: takes in what has happened, and hands the next commit to the
+  /// journal, which writes it while the second half steps. Say `proceed` next, at the same moment.
   ///
   /// - Parameters:
   ///   - inputs: what has happened since the turn before, in order; requests first.
@@ -81,9 +80,20 @@ package struct Coordinator: ~Copyable {
     let now = read(moment)
     var effects: [Effect] = []
     for input in inputs { handle(input, at: now, boot: moment.boot, &effects) }
+    // A push of theirs is in flight before a step may recall it.
+    perform(effects, at: now)
+    startCommit(at: now)
+    defer { actions = [] }
+    return actions
+  }
+
+  /// The second half: steps what is durable, wakes devices, folds.
+  package mutating func proceed(at moment: Moment) -> [Action] {
+    let now = clock.last
     step(at: now)
     deliverForwards()
     startCommit(at: now)
+    var effects: [Effect] = []
     relay.wake(at: now, into: &effects)
     perform(effects, at: now)
     startSlice()
@@ -92,9 +102,8 @@ package struct Coordinator: ~Copyable {
     let next = startFold(at: now)
     // What waited for a cut goes on.
     startCommit(at: now)
-    requests.giveUp(
-      until: moment.boot, Unavailable(.storeSlow, retryAfterSeconds: 5), into: &actions)
-    if isDone(at: now) { actions.append(.stopped) }
+    giveUp(at: moment.boot)
+    stopIfDone(at: now)
     actions.append(.timer(stepping.isReady ? .zero : timer(at: now, fold: next, moment.boot)))
     defer { actions = [] }
     return actions
@@ -119,7 +128,7 @@ package struct Coordinator: ~Copyable {
     case .appended(.failure(let error)): appendFailed(error, at: now)
     case .folded(.success(let rows)): folded(rows, at: now, &effects)
     case .folded(.failure(let error)): foldFailed(error, at: now)
-    case .trimmed(let result): trimmed(result, at: now)
+    case .trimmed(let rows): trimmed(rows, at: now)
     case .verdict(let attempt, let verdict): ended(attempt, verdict, at: now, &effects)
     case .recalled(let place): for due in answers.recalled(place) { answer(due) }
     case .acknowledged(let reached, let device):
@@ -139,11 +148,20 @@ package struct Coordinator: ~Copyable {
 
   var isStopping: Bool { stopBy != nil }
 
-  private func isDone(at now: Instant) -> Bool {
-    guard let stopBy, !schedule.isRunning, !commit.isUnderWay else { return false }
-    if now >= stopBy { return true }
-    return commit.isIdle && stepping.isEmpty && forwarding.isEmpty && inFlight.isEmpty
-      && !relay.isDirty
+  private mutating func stopIfDone(at now: Instant) {
+    guard let stopBy, !schedule.isRunning, !commit.isUnderWay else { return }
+    let isAtRest =
+      commit.isIdle && stepping.isEmpty && forwarding.isEmpty && pushes.isEmpty && !relay.isDirty
+    guard isAtRest || now >= stopBy else { return }
+    reach(isAtRest ? .stoppedAtRest : .stoppedAtDeadline)
+    actions.append(.stopped)
+  }
+
+  private mutating func giveUp(at boot: Instant) {
+    let before = actions.count
+    requests.giveUp(
+      until: boot, Unavailable(.storeSlow, retryAfterSeconds: 5), into: &actions)
+    if actions.count > before { reach(.requestGivenUp) }
   }
 
   /// Nothing is under way, and nothing is done after this: the next life need not guess which wake
@@ -151,7 +169,11 @@ package struct Coordinator: ~Copyable {
   ///
   /// - Returns: what the store folds last; nil: facts wait to be stepped, or a fold failed.
   package mutating func lastCut(at moment: Moment) -> Cut? {
-    guard cut == nil, stepping.isEmpty else { return nil }
+    guard cut == nil, stepping.isEmpty else {
+      reach(.lastCutLeftOut)
+      return nil
+    }
+    reach(.lastCutTaken)
     var last = relay.cut(at: read(moment))
     last.isLast = true
     return last
@@ -166,12 +188,12 @@ extension Coordinator {
     settings.notificationsKept = change.settings.notificationsKept
     settings.feedbackKept = change.settings.feedbackKept
     settings.trimEvery = change.settings.trimEvery
-    nextTrim = min(nextTrim, now + settings.trimEvery)
+    trims.reconfigured(every: settings.trimEvery, at: now)
     settings.drainGrace = change.settings.drainGrace
-    relay.adopt(change.settings.policy, at: now)
-    routes.subtract(change.ended)
+    relay.reconfigure(change.settings.policy, at: now)
+    pushes.reconfigured(started: change.started, ended: change.ended)
     for route in change.ended.sorted() { relay.withdraw(route) }
-    routes.formUnion(change.started)
+    reach(.reconfigured)
     for route in change.started.sorted() { relay.renew(route, at: now) }
   }
 }

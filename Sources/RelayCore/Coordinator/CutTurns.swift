@@ -1,17 +1,13 @@
 /// Which partitions a cut leaves out while a reader waits: every other cut is without those that
 /// have much to fold. A reader in another partition so waits for one large fold, and not for two.
 struct CutTurns: Sendable {
-  /// A partition with so many new entries waits for the next cut: folding them takes some ten
-  /// milliseconds.
-  static let entries = 256
-
   private(set) var leftOut: Set<PartitionID> = []
 
   /// Leaves out torn partitions, and large ones that were in the last cut, unless nothing else
   /// would be left.
   ///
   /// - Parameters:
-  ///   - large: partitions with `entries` at least.
+  ///   - large: partitions with `WorkBounds.entriesOfLarge` at least.
   ///   - torn: partitions that no cut may hold now.
   ///   - isDirty: whether a cut without these partitions has anything to write.
   mutating func next(

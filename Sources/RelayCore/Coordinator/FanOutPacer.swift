@@ -5,17 +5,19 @@
 /// A slice that waits here is in no journal and need not be: its fan-out is in the tables, and the
 /// next life goes on from there.
 struct FanOutPacer: Sendable {
-  /// Entries that wait for the next cut; with more, slices wait. One fold of them takes about a
-  /// tenth of a second.
-  static let entriesMax = 4_000
   /// One partition's slices in a row before another's: neighbours in a store's files, so that a
   /// fold touches few pages of them.
   static let rowMax = 16
 
+  private let entriesMax: Int
   private var waiting: [PartitionID: [Fact]] = [:]
-  private var isUnderWay = false
+  /// A slice was handed out and is not stepped yet.
+  private(set) var isUnderWay = false
   private var turn = PartitionID(0)
   private var row = 0
+
+  /// - Parameter entriesMax: entries that wait for the next cut; with more, slices wait.
+  init(entriesMax: Int = WorkBounds().entriesForSlices) { self.entriesMax = entriesMax }
 
   var isEmpty: Bool { waiting.isEmpty }
 
@@ -27,7 +29,7 @@ struct FanOutPacer: Sendable {
   ///
   /// - Parameter entries: how many wait for the next cut.
   mutating func next(entries: Int) -> (partition: PartitionID, slice: Fact)? {
-    guard !isUnderWay, !waiting.isEmpty, entries < Self.entriesMax else { return nil }
+    guard !isUnderWay, !waiting.isEmpty, entries < entriesMax else { return nil }
     if waiting[turn] == nil || row >= Self.rowMax {
       let others = waiting.keys.sorted()
       turn = others.first { $0 > turn } ?? others[0]

@@ -33,13 +33,6 @@ struct GroupCommit: Sendable {
     var need = ForwardNeed.none
   }
 
-  /// What one commit holds at most, unless a single unit is larger. The next commit waits until it
-  /// is written: some hundredths of a second.
-  struct Bounds: Hashable, Sendable {
-    var facts = 1_024
-    var bytes = 2 << 20
-  }
-
   /// Facts that are committed together: one request's for one partition, one of our own, or one
   /// message to several partitions.
   private struct Unit: Sendable {
@@ -76,9 +69,9 @@ struct GroupCommit: Sendable {
     }
   }
 
-  private let bounds: Bounds
+  private let bounds: WorkBounds.Commit
   /// What the next commit holds at most: less than `bounds` after a refusal, until commits succeed.
-  private var current: Bounds
+  private var current: WorkBounds.Commit
   /// What is kept free for all that is not stepped yet.
   private(set) var reserved = ForwardNeed.none
   /// What comes before all others: put back, or left by an earlier life.
@@ -88,9 +81,11 @@ struct GroupCommit: Sendable {
   private var placed: [Placed] = []
   private var last: [Ordinal]
   private var retryAt: Instant?
+  /// For checkers.
+  private(set) var reached = Branches()
 
   /// - Parameter last: of each partition, the last ordinal in its journal.
-  init(last: [Ordinal], bounds: Bounds = Bounds()) {
+  init(last: [Ordinal], bounds: WorkBounds.Commit = WorkBounds.Commit()) {
     self.last = last
     self.bounds = bounds
     current = bounds
@@ -137,13 +132,20 @@ struct GroupCommit: Sendable {
   ///   fold.
   mutating func next(at now: Instant, room: Int = .max) -> [JournalEntry]? {
     guard underWay.isEmpty, !first.isEmpty || !waiting.isEmpty else { return nil }
-    if let retryAt, now < retryAt { return nil }
+    if let retryAt {
+      guard retryAt <= now else { return nil }
+      reached.insert(.commitRepeated)
+    }
     retryAt = nil
     var left = current
     var next = last
     while let unit = first.first ?? waiting.next(isSparing: placed.count >= room) {
       let fits = unit.facts.count <= left.facts && unit.bytes <= left.bytes
-      guard fits || underWay.isEmpty else { break }
+      guard fits || underWay.isEmpty else {
+        reached.insert(.commitFull)
+        break
+      }
+      if !fits { reached.insert(.requestKeptWhole) }
       if first.isEmpty { waiting.removeNext() } else { first.removeFirst() }
       left.facts -= unit.facts.count
       left.bytes -= unit.bytes
@@ -158,6 +160,7 @@ struct GroupCommit: Sendable {
             origin: item.origin))
       }
     }
+    if !waiting.isEmpty, placed.count >= room { reached.insert(.commitHeldForReader) }
     return placed.isEmpty ? nil : placed.map(\.entry)
   }
 
@@ -243,7 +246,10 @@ struct GroupCommit: Sendable {
 
   private mutating func halve() {
     let bytes = underWay.reduce(0) { $0 + $1.bytes }
-    current = Bounds(facts: max(1, placed.count / 2), bytes: max(1, bytes / 2))
+    // What was refused may have been larger than the bounds: a unit alone is.
+    current = WorkBounds.Commit(
+      facts: min(bounds.facts, max(1, placed.count / 2)),
+      bytes: min(bounds.bytes, max(1, bytes / 2)))
   }
 }
 

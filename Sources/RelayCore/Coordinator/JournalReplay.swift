@@ -5,7 +5,7 @@ package struct JournalReplay: ~Copyable {
   /// Of each partition, the last ordinal in its journal.
   var last: [Ordinal]
   let outbox: [OutboxRow]
-  private(set) var dirtied: [ReadPlace] = []
+  private(set) var dirtied: [ReadTarget] = []
   /// Entries that were stepped again.
   package private(set) var replayed = 0
   private(set) var latest: Instant

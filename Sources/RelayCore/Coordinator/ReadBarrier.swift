@@ -5,15 +5,15 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
   private struct Waiting: Sendable {
     /// On the boot clock.
     var until: Instant
-    var places: [ReadPlace]
+    var places: [ReadTarget]
     var reader: Reader
   }
 
   private let readersMax: Int
   /// Dirtied since the last cut.
-  private var open: Set<ReadPlace> = []
+  private var open: Set<ReadTarget> = []
   /// Dirtied before the cut under way.
-  private var inCut: Set<ReadPlace> = []
+  private var inCut: Set<ReadTarget> = []
   /// In order of their deadlines, which is nearly that of arrival.
   private var waitingForCut: [Waiting] = []
   private var waitingForNext: [Waiting] = []
@@ -35,7 +35,7 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
   ///   - reader: kept if it has to wait.
   /// - Returns: what it is told now; nil: it waits.
   package mutating func read(
-    _ places: [ReadPlace], until: Instant, _ reader: @autoclosure () -> Reader
+    _ places: [ReadTarget], until: Instant, _ reader: @autoclosure () -> Reader
   ) -> ReadOutcome? {
     if isRecovering { return .recovering }
     guard places.contains(where: { open.contains($0) || inCut.contains($0) }) else {
@@ -53,7 +53,7 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
     return nil
   }
 
-  package mutating func dirtied(_ place: ReadPlace) { open.insert(place) }
+  package mutating func dirtied(_ place: ReadTarget) { open.insert(place) }
 
   /// A cut was taken: what is dirty is in it.
   ///
@@ -116,7 +116,6 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
     return due.map(\.reader)
   }
 }
-
 
 /// What a reader is told that waits for a fold.
 package enum ReadOutcome: Hashable, Sendable {

@@ -23,6 +23,8 @@ package struct RelaySettings: Sendable {
   /// How long a stop waits for verdicts of pushes in flight.
   package var drainGrace = Span.seconds(12)
 
+  package var work = WorkBounds()
+
   package init() {}
 
   /// Whether new facts are taken.

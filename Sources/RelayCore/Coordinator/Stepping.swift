@@ -8,11 +8,6 @@ import DequeModule
 /// their partition is left out of cuts; when they all are, it begins no others before it has been
 /// in one.
 struct Stepping: Sendable {
-  /// What is stepped in one turn, as `Relay.step` counts it: some ten milliseconds.
-  static let workPerTurn = 128 << 10
-  /// What one partition has of it before it is the next one's turn.
-  static let workPerVisit = workPerTurn / 4
-
   /// A fact to step now.
   struct Next: Sendable {
     var placed: GroupCommit.Placed
@@ -53,7 +48,15 @@ struct Stepping: Sendable {
   /// Facts that are not stepped yet.
   private(set) var count = 0
   private var workLeft = 0
-  private var visitLeft = workPerVisit
+  private var visitLeft: Int
+  private let workPerTurn: Int
+  /// What one partition has of it before it is the next one's turn.
+  private var workPerVisit: Int { workPerTurn / 4 }
+
+  init(workPerTurn: Int = WorkBounds().workPerTurn) {
+    self.workPerTurn = workPerTurn
+    visitLeft = workPerTurn / 4
+  }
 
   var isEmpty: Bool { count == 0 }
 
@@ -79,7 +82,7 @@ struct Stepping: Sendable {
     }
   }
 
-  mutating func beginTurn() { workLeft = Self.workPerTurn }
+  mutating func beginTurn() { workLeft = workPerTurn }
 
   /// The fact to step now, told `stepped` before the next is asked for; nil: the turn is over.
   func next() -> Next? {
@@ -100,7 +103,7 @@ struct Stepping: Sendable {
     lines[number].stepFirst()
     let isReady = lines[number].isReady
     guard visitLeft <= 0 || !isReady else { return }
-    visitLeft = Self.workPerVisit
+    visitLeft = workPerVisit
     turns.removeFirst()
     if isReady { turns.append(number) }
   }
@@ -137,7 +140,7 @@ struct Stepping: Sendable {
     let isReady = lines[number].isReady
     if !wasReady, isReady { turns.append(number) }
     if wasReady, !isReady {
-      if turns.first == number { visitLeft = Self.workPerVisit }
+      if turns.first == number { visitLeft = workPerVisit }
       turns.removeAll { $0 == number }
     }
   }

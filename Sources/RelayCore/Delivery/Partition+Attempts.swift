@@ -90,7 +90,7 @@ extension Partition {
     let zones = lane.zones(toldOf: pending, at: now, limits: limits)
     let hasQuery = pending.query.contains { lane.names($0) } || !pending.quiet.query.isEmpty
     let overflows = pending.overflow.contains { lane.names($0) } || !pending.quiet.overflow.isEmpty
-    let shown: Notice
+    let shown: NotificationContent
     var info: NotificationInfo?
     var waits =
       lane.slot > now
@@ -232,7 +232,7 @@ extension Devices.Slot {
   }
 }
 
-extension Notice {
+extension NotificationContent {
   /// A zone as a database shows it.
   var place: WakeText.NamedZone { WakeText.NamedZone(zone: zone, database: database) }
 }

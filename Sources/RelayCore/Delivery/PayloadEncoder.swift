@@ -11,7 +11,7 @@ package enum PayloadEncoder {
     for size in sizes {
       if let payload = smaller(silent, showing: nil, bytesMax: size) { return payload }
     }
-    preconditionFailure("names are bounded at the door so that a bare payload always fits")
+    preconditionFailure("names are bounded as they come in, so that a bare payload always fits")
   }
 
   /// Nil if there is nothing to be seen, or nothing of it fits.
@@ -138,7 +138,7 @@ package enum PayloadEncoder {
   }
 
   private static func encode(
-    _ notice: Notice, dropped: Set<PayloadCut.Part>, into json: inout JSONText
+    _ notice: NotificationContent, dropped: Set<PayloadCut.Part>, into json: inout JSONText
   ) {
     switch notice.kind {
     case .query: json.raw(",\"qry\":{\"dbs\":")
@@ -174,7 +174,7 @@ package enum PayloadEncoder {
   }
 }
 
-extension Notice {
+extension NotificationContent {
   /// The values it was to carry did not fit.
   var isCut: Bool {
     if case .query(_, _, _, let isCut) = kind { return isCut }

@@ -116,7 +116,7 @@ package struct Pruning: Hashable, Sendable {
   }
 
   /// Other rules, from the next word on.
-  package mutating func adopt(_ rule: Rule) {
+  package mutating func reconfigure(_ rule: Rule) {
     if state == .watching || quarantine == self.rule.quarantine { quarantine = rule.quarantine }
     self.rule = rule
   }

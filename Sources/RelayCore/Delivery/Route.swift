@@ -30,7 +30,7 @@ package struct Route: Sendable {
   /// Whose attempts failed since the last answer; never more than `outageDevices`.
   private var failing: Set<Failing> = []
   private var probing: PushAttempt.ID?
-  private var line = Line()
+  private var queue = RouteQueue()
   private var shares: UserShares
   /// Whose pushes were refused for good since the last that was taken: at most `refusalsTold`.
   private var refused: Set<UserID> = []
@@ -75,7 +75,7 @@ package struct Route: Sendable {
   /// Its circuit is not closed.
   package var isStopped: Bool { circuit != .closed }
 
-  package var waiting: Int { line.count }
+  package var waiting: Int { queue.count }
 
   /// Refusals for good since the last push that was taken; each user's count once, and no more are
   /// counted than are told of: a user may register what refuses whatever it gets. Until the first
@@ -83,9 +83,10 @@ package struct Route: Sendable {
   package var refusals: Int { delivered == 0 ? refusedAtFirst : refused.count }
 
   /// A lane may be woken. It waits here as state, once, not as a message.
-  package mutating func offer(_ lane: ReadyLane) { line.append(lane) }
+  package mutating func offer(_ lane: ReadyLane) { queue.append(lane) }
 
-  /// The next lane to wake now, as ``Line`` has it; nil if none waits or the route has no room.
+  /// The next lane to wake now, as ``RouteQueue`` has it; nil if none waits or the route has no
+  /// room.
   package mutating func next(at now: Instant) -> ReadyLane? {
     switch circuit {
     case .closed: guard inFlight < room else { return nil }
@@ -93,7 +94,7 @@ package struct Route: Sendable {
     case .open(let until):
       guard until <= now, waiting > 0 else { return nil }
     }
-    while let lane = line.next() {
+    while let lane = queue.next() {
       if shares.mayGo(lane) { return lane }
     }
     return nil
@@ -112,7 +113,7 @@ package struct Route: Sendable {
 
   /// The lane had its turn and nothing to tell any more.
   package mutating func declined(_ lane: ReadyLane) {
-    if let next = shares.declined(lane) { line.append(next) }
+    if let next = shares.declined(lane) { queue.append(next) }
   }
 
   struct Ended {
@@ -137,7 +138,7 @@ package struct Route: Sendable {
     _ verdict: Verdict, of attempt: PushAttempt.ID, from user: UserID, at now: Instant
   ) {
     inFlight -= 1
-    if let lane = shares.ended(attempt) { line.append(lane) }
+    if let lane = shares.ended(attempt) { queue.append(lane) }
     // What began before the stop says nothing of the present: only the probe does.
     let isProbe = probing == attempt
     if isProbe { probing = nil }
@@ -191,9 +192,9 @@ package struct Route: Sendable {
   }
 
   /// From the next refusal on.
-  package mutating func adopt(probe: Span, pruning rule: Pruning.Rule) {
+  package mutating func reconfigure(probe: Span, pruning rule: Pruning.Rule) {
     self.probe = probe
-    pruning.adopt(rule)
+    pruning.reconfigure(rule)
   }
 
   /// Its provider is another one: a stopped route is probed at once, and a quarantine ends. A probe

@@ -4,7 +4,7 @@ package struct WakeText: Hashable, Sendable {
   package var scope: Scope
   package var user: UserID
   package var wake: UInt32
-  package var notice: Notice
+  package var notice: NotificationContent
   /// Nil: a silent, background wake.
   package var info: NotificationInfo?
   /// Subjects not yet acknowledged.
@@ -20,7 +20,7 @@ package struct WakeText: Hashable, Sendable {
   package var notBefore: Instant?
 
   package init(
-    scope: Scope, user: UserID, wake: UInt32, notice: Notice, info: NotificationInfo?,
+    scope: Scope, user: UserID, wake: UInt32, notice: NotificationContent, info: NotificationInfo?,
     subjects: Int, zones: [NamedZone], hasQuery: Bool, isMore: Bool, badge: Int? = nil,
     notBefore: Instant? = nil
   ) {

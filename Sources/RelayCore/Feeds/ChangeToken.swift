@@ -10,7 +10,7 @@ package enum ChangeToken {
 
   /// What a reader finds when it opens a token.
   package enum Opened: Hashable, Sendable {
-    case place(Place)
+    case place(FeedCursor)
     /// Not in this form at all (CloudKit: "Invalid continuation format").
     case garbled
     /// In form, but not ours, or of another feed or user ("Unknown sync continuation type").
@@ -19,7 +19,9 @@ package enum ChangeToken {
     case unknownKey
   }
 
-  package static func seal(_ place: Place, feed: FeedKey, reader: UserID, with keys: some TokenKeys)
+  package static func seal(
+    _ place: FeedCursor, feed: FeedKey, reader: UserID, with keys: some TokenKeys
+  )
     -> [UInt8]
   {
     var bytes = body(place, keyID: keys.signing, feed: feed, reader: reader, keys: keys)
@@ -37,7 +39,7 @@ package enum ChangeToken {
     let signed = Array(bytes.dropLast(codeBytes))
     guard let expected = code(of: signed, keyID: keyID, keys: keys) else { return .unknownKey }
     guard isEqual(expected, bytes.suffix(codeBytes)) else { return .foreign }
-    let place = Place(
+    let place = FeedCursor(
       era: word(bytes[14..<22]), position: Position(bits: word(bytes[22..<30])),
       scanHead: word(bytes[30..<38]) == 0 ? nil : Position(bits: word(bytes[30..<38])),
       base: Position(bits: word(bytes[38..<46])), seen: Position(bits: word(bytes[46..<54])))
@@ -46,7 +48,7 @@ package enum ChangeToken {
   }
 
   private static func body(
-    _ place: Place, keyID: UInt32, feed: FeedKey, reader: UserID, keys: some TokenKeys
+    _ place: FeedCursor, keyID: UInt32, feed: FeedKey, reader: UserID, keys: some TokenKeys
   ) -> [UInt8] {
     var bytes: [UInt8] = [version]
     bytes.reserveCapacity(byteCount)

@@ -1,5 +1,5 @@
 /// One change to one subject, before anybody knows what the feed holds of it.
-package struct Touch: Hashable, Sendable {
+package struct FeedMutation: Hashable, Sendable {
   package enum Verb: UInt8, Hashable, Sendable { case created = 1, updated, deleted, purged, reset }
 
   package var verb: Verb
@@ -38,7 +38,7 @@ package struct Touch: Hashable, Sendable {
 /// Only the first touch depends on what the feed already holds; after it the state is known, so
 /// the rest is summed up.
 package struct Delta: Hashable, Sendable {
-  package private(set) var opening: Touch
+  package private(set) var opening: FeedMutation
   private var tail: Tail
 
   /// Apart, because most deltas of a fold are one touch: without it they are half as large.
@@ -52,25 +52,25 @@ package struct Delta: Hashable, Sendable {
     set { tail = newValue.map { .some($0) } ?? .none }
   }
 
-  package init(_ touch: Touch) {
+  package init(_ touch: FeedMutation) {
     opening = touch
     tail = .none
   }
 
-  package init(opening: Touch, rest: Rest?) {
+  package init(opening: FeedMutation, rest: Rest?) {
     self.opening = opening
     tail = rest.map { .some($0) } ?? .none
   }
 
   /// The sum of all touches after the opening one.
   package struct Rest: Hashable, Sendable {
-    package var last: Touch
+    package var last: FeedMutation
     /// The last new life that began after the opening touch.
     package var rebirth: Rebirth?
     /// The last change here that was not by `last.device`; nil if `last.device` made all of them.
     package var foreign: Position?
 
-    package init(last: Touch, rebirth: Rebirth? = nil, foreign: Position? = nil) {
+    package init(last: FeedMutation, rebirth: Rebirth? = nil, foreign: Position? = nil) {
       self.last = last
       self.rebirth = rebirth
       self.foreign = foreign
@@ -89,10 +89,10 @@ package struct Delta: Hashable, Sendable {
   }
 
   /// The last touch, the one whose details a reader sees (unless it changed nothing).
-  package var last: Touch { rest?.last ?? opening }
+  package var last: FeedMutation { rest?.last ?? opening }
 
   /// Adds a later touch. A deletion of what is gone changes nothing.
-  package mutating func add(_ touch: Touch) {
+  package mutating func add(_ touch: FeedMutation) {
     let wasPresent = last.outcome == .present
     if !wasPresent && touch.outcome != .present { return }
     guard var rest else {
@@ -143,10 +143,10 @@ package struct Delta: Hashable, Sendable {
   }
 }
 
-extension Touch {
+extension FeedMutation {
   /// What this touch does not say keeps what an earlier one said: a record's type, the last
   /// `sequence` applied.
-  fileprivate func after(_ earlier: Touch) -> Touch {
+  fileprivate func after(_ earlier: FeedMutation) -> FeedMutation {
     var touch = self
     touch.sequence = sequence ?? earlier.sequence
     if case .record("", let tag, let author) = detail,

@@ -90,7 +90,7 @@ package struct Life: Hashable, Sendable {
   }
 
   /// The same for a reading that `Page.start` began or went on with.
-  package func isHidden(from start: Place) -> Bool {
+  package func isHidden(from start: FeedCursor) -> Bool {
     isHidden(from: start.base, scanHead: start.scanHead)
   }
 

@@ -61,10 +61,10 @@ package enum Subject: Hashable, Sendable {
 
   package static func == (left: Subject, right: Subject) -> Bool {
     switch (left, right) {
-    case (.record(let left), .record(let right)): Spelling.areSame(left, right)
+    case (.record(let left), .record(let right)): ByteOrdered.areSame(left, right)
     case (.zone(let left), .zone(let right)): left == right
     case (.notification(let one, let zone, let record), .notification(let two, let its, let name)):
-      one == two && zone == its && Spelling.areSame(record, name)
+      one == two && zone == its && ByteOrdered.areSame(record, name)
     default: false
     }
   }

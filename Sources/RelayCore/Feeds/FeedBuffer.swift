@@ -22,7 +22,7 @@ struct FeedBuffer: Sendable {
 
   /// - Parameter bound: so many newest entries a fold keeps in this feed; nil: all.
   /// - Returns: how many more subjects wait for the cut; less than none if some were dropped.
-  mutating func add(_ touch: Touch, to subject: Subject, bound: Int?) -> Int {
+  mutating func add(_ touch: FeedMutation, to subject: Subject, bound: Int?) -> Int {
     if let index = deltas.index(forKey: subject) {
       deltas.values[index].add(touch)
       return 0

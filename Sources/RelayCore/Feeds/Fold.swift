@@ -21,7 +21,7 @@ package enum Fold {
     return next
   }
 
-  private static func apply(_ touch: Touch, to entry: Entry?, subject: Subject) -> Entry {
+  private static func apply(_ touch: FeedMutation, to entry: Entry?, subject: Subject) -> Entry {
     guard var entry else {
       let start = touch.verb == .created ? touch.position : .zero
       let foreign = touch.device == nil ? touch.position : Position.zero
@@ -49,12 +49,12 @@ package enum Fold {
     settle(rest.last, in: &entry)
   }
 
-  private static func foreign(of touch: Touch, after entry: Entry) -> Position {
+  private static func foreign(of touch: FeedMutation, after entry: Entry) -> Position {
     guard let device = touch.device else { return touch.position }
     return device == entry.life.device ? entry.life.foreign : entry.changed
   }
 
-  private static func settle(_ touch: Touch, in entry: inout Entry) {
+  private static func settle(_ touch: FeedMutation, in entry: inout Entry) {
     entry.life.position = touch.position
     entry.life.state = touch.outcome
     entry.life.device = touch.device

@@ -3,7 +3,7 @@ package struct Page: Hashable, Sendable {
   /// May be none while there is more: all that was looked at is hidden from the reader.
   package var entries: [Entry]
   /// The place to go on from. Of a complete page: the feed's head.
-  package var next: Place
+  package var next: FeedCursor
   /// True means that the next page strictly advances (P2).
   package var hasMore: Bool
   /// Where the reader's catch-up began: reasons and ownership are computed at it.
@@ -11,11 +11,11 @@ package struct Page: Hashable, Sendable {
   /// Changes of the zone are missing, as its producer's numbers tell.
   package var hasGap: Bool
   /// Database feeds only: for each entry, the place at the head of that zone's own feed.
-  package var zoneHeads: [Place]
+  package var zoneHeads: [FeedCursor]
 
   package init(
-    entries: [Entry], next: Place, hasMore: Bool, since: Position, hasGap: Bool = false,
-    zoneHeads: [Place] = []
+    entries: [Entry], next: FeedCursor, hasMore: Bool, since: Position, hasGap: Bool = false,
+    zoneHeads: [FeedCursor] = []
   ) {
     self.entries = entries
     self.next = next
@@ -55,14 +55,14 @@ package struct PageQuery: Hashable, Sendable {
   /// Who asks; entitlement is checked in the read's own snapshot.
   package var reader: UserID
   /// Nil: from the start.
-  package var after: Place?
+  package var after: FeedCursor?
   package var limit: Int
   /// So many entries are looked at for one page, shown or hidden. A reader who was away while very
   /// much came and went must not hold up the others: the next page goes on where this one ends.
   package var looks: Int
 
   package init(
-    feed: FeedKey, reader: UserID, after: Place?, limit: Int, looks: Int = PageQuery.looksMax
+    feed: FeedKey, reader: UserID, after: FeedCursor?, limit: Int, looks: Int = PageQuery.looksMax
   ) {
     self.feed = feed
     self.reader = reader
@@ -104,7 +104,7 @@ extension Page {
   ///
   /// - Parameter floor: the reader's own floor if higher than the feed's (a regrant raises it).
   package static func read(
-    _ entries: [Entry], of feed: FeedState, eras: Eras, after place: Place?, limit: Int,
+    _ entries: [Entry], of feed: FeedState, eras: Eras, after place: FeedCursor?, limit: Int,
     looks: Int = PageQuery.looksMax, floor: Position = .zero
   ) -> PageAnswer {
     switch start(of: feed, eras: eras, after: place, floor: floor) {
@@ -125,12 +125,12 @@ extension Page {
   /// Where a reading begins, or why it cannot. Its `base` and `scanHead` are those of the whole
   /// catch-up: what an earlier page's reader holds is not exact until the last page.
   package static func start(
-    of feed: FeedState, eras: Eras, after place: Place?, floor: Position
-  ) -> Result<Place, Expired> {
+    of feed: FeedState, eras: Eras, after place: FeedCursor?, floor: Position
+  ) -> Result<FeedCursor, Expired> {
     // A regrant may raise the reader's floor above all that the feed holds.
     let top = max(feed.top, floor)
     guard let place else {
-      return .success(Place(era: 0, position: .zero, scanHead: top))
+      return .success(FeedCursor(era: 0, position: .zero, scanHead: top))
     }
     guard eras.contain(place), place.newest <= top else {
       return .failure(Expired(why: .lostHistory(since: eras.beginning(insteadOf: place))))
@@ -141,7 +141,7 @@ extension Page {
     // A token of an empty feed knows that the feed was empty; no token knows nothing.
     let base = max(place.position, .origin)
     return .success(
-      Place(era: place.era, position: place.position, scanHead: top, base: base))
+      FeedCursor(era: place.era, position: place.position, scanHead: top, base: base))
   }
 
   package struct Expired: Error, Hashable { package var why: Expiry }
@@ -150,7 +150,7 @@ extension Page {
   /// up to its `goneHidden`. It may be given more than a page's worth; `looks` + 1 are enough, or
   /// `limit` + 1 visible ones and what is hidden between.
   package static func page(
-    of ahead: [Entry], feed: FeedState, eras: Eras, start: Place, limit: Int, looks: Int
+    of ahead: [Entry], feed: FeedState, eras: Eras, start: FeedCursor, limit: Int, looks: Int
   ) -> Page {
     var shown: [Entry] = []
     var last = start.position
@@ -165,7 +165,7 @@ extension Page {
       last = entry.life.position
     }
     let end = hasMore ? last : max(feed.top, start.position, start.scanHead ?? .zero)
-    var next = Place(era: 0, position: end)
+    var next = FeedCursor(era: 0, position: end)
     if hasMore { (next.scanHead, next.base, next.seen) = (start.scanHead, start.base, feed.top) }
     // The life of the newest place it depends on: an older one may have ended below it.
     next.era = eras.of(next.newest.ordinal)?.id ?? 0

@@ -1,9 +1,9 @@
 /// A zone that a reader may see, and where its feed ends.
 package struct ZoneDigest: Hashable, Sendable {
   package var zone: ZoneID
-  package var head: Place
+  package var head: FeedCursor
 
-  package init(zone: ZoneID, head: Place) {
+  package init(zone: ZoneID, head: FeedCursor) {
     self.zone = zone
     self.head = head
   }

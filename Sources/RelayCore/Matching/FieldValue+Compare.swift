@@ -8,7 +8,7 @@ extension FieldValue {
     guard case .reference(let name, let named) = self,
       case .reference(let otherName, let otherNamed) = other
     else { return self == other }
-    return Spelling.areSame(name, otherName)
+    return ByteOrdered.areSame(name, otherName)
       && Self.target(named, from: zone) == Self.target(otherNamed, from: zone)
   }
 
@@ -26,20 +26,20 @@ extension FieldValue {
 
   func precedes(_ other: FieldValue) -> Bool? {
     switch (self, other) {
-    case (.string(let left), .string(let right)): Spelling.precedes(left, right)
+    case (.string(let left), .string(let right)): ByteOrdered.precedes(left, right)
     case (.int64(let left), .int64(let right)): left < right
     case (.timestamp(let left), .timestamp(let right)): left < right
     case (.double(let left), .double(let right)):
       left.isNaN || right.isNaN ? nil : left < right
     case (.bytes(let left), .bytes(let right)):
-      left.withUnsafeBytes { left in right.withUnsafeBytes { Spelling.precedes(left, $0) } }
+      left.withUnsafeBytes { left in right.withUnsafeBytes { ByteOrdered.precedes(left, $0) } }
     default: nil
     }
   }
 
   /// False for what is no text.
   func begins(with start: String) -> Bool {
-    text.map { Spelling.begins($0, with: start) } ?? false
+    text.map { ByteOrdered.begins($0, with: start) } ?? false
   }
 
   func isNear(_ other: FieldValue, distance: Double?) -> Bool? {
@@ -47,7 +47,7 @@ extension FieldValue {
       case .location(let otherLatitude, let otherLongitude) = other, let distance,
       !hasNaN, !other.hasNaN
     else { return nil }
-    return Sphere.isNear(
+    return GeoDistance.isNear(
       (latitude, longitude), (otherLatitude, otherLongitude), distance: distance)
   }
 
@@ -66,16 +66,16 @@ extension FieldValue {
   /// As they are spelt. Swift would take two spellings of a text for one, and long to find out.
   package static func == (left: FieldValue, right: FieldValue) -> Bool {
     switch (left, right) {
-    case (.string(let left), .string(let right)): Spelling.areSame(left, right)
+    case (.string(let left), .string(let right)): ByteOrdered.areSame(left, right)
     case (.int64(let left), .int64(let right)): left == right
     case (.double(let left), .double(let right)): left == right
     case (.bytes(let left), .bytes(let right)): left == right
     case (.timestamp(let left), .timestamp(let right)): left == right
     case (.reference(let left, let leftZone), .reference(let right, let rightZone)):
-      Spelling.areSame(left, right) && leftZone == rightZone
+      ByteOrdered.areSame(left, right) && leftZone == rightZone
     case (.location(let latitude, let longitude), .location(let other, let otherLongitude)):
       latitude == other && longitude == otherLongitude
-    case (.asset(let left), .asset(let right)): Spelling.areSame(left, right)
+    case (.asset(let left), .asset(let right)): ByteOrdered.areSame(left, right)
     case (.list(let left), .list(let right)): left == right
     default: false
     }

@@ -15,13 +15,13 @@ package struct Interest: Hashable, Sendable {
 
     package static func == (left: Key, right: Key) -> Bool {
       left.scope == right.scope && left.database == right.database
-        && Spelling.areSame(left.recordType, right.recordType)
+        && ByteOrdered.areSame(left.recordType, right.recordType)
     }
 
     package static func < (left: Key, right: Key) -> Bool {
       if left.scope != right.scope { return left.scope < right.scope }
       if left.database != right.database { return left.database < right.database }
-      return Spelling.precedes(left.recordType, right.recordType)
+      return ByteOrdered.precedes(left.recordType, right.recordType)
     }
   }
 

@@ -63,18 +63,18 @@ final class ListReading {
       return members.contains { $0.begins(with: start) }
     }
     if texts == nil {
-      texts = members.compactMap(\.text).sorted(by: Spelling.precedes)
+      texts = members.compactMap(\.text).sorted(by: ByteOrdered.precedes)
       read += members.count * (Int.bitWidth - members.count.leadingZeroBitCount)
     }
     let texts = texts ?? []
     var (low, high) = (0, texts.count)
     while low < high {
       let middle = (low + high) / 2
-      if Spelling.precedes(texts[middle], start) { low = middle + 1 } else { high = middle }
+      if ByteOrdered.precedes(texts[middle], start) { low = middle + 1 } else { high = middle }
       work += 1
     }
     // What begins with a text follows it in the order of code points, before anything else does.
-    return low < texts.count && Spelling.begins(texts[low], with: start)
+    return low < texts.count && ByteOrdered.begins(texts[low], with: start)
   }
 }
 

@@ -2,15 +2,15 @@
 /// the value of an equality filter, a member of a list, one of some values. Those that ask for
 /// none of these are among the rest, which every change of the type has to look at.
 struct Postings: Sendable {
-  private var anchored: [Anchor.Place: [FieldValue: SerialList]] = [:]
-  private var rest = SerialList()
+  private var anchored: [Anchor.Place: [FieldValue: PostingList]] = [:]
+  private var rest = PostingList()
 
   var isEmpty: Bool { rest.isEmpty && anchored.isEmpty }
 
-  mutating func insert(_ item: SerialList.Item, _ rule: QueryRule) {
+  mutating func insert(_ item: PostingList.Item, _ rule: QueryRule) {
     guard let anchor = Anchor(rule) else { return rest.insert(item) }
     for value in anchor.values {
-      anchored[anchor.place, default: [:]][value, default: SerialList()].insert(item)
+      anchored[anchor.place, default: [:]][value, default: PostingList()].insert(item)
     }
   }
 
@@ -25,7 +25,7 @@ struct Postings: Sendable {
 
   /// The lists that hold every subscription which this record may fire. One may be in several of
   /// them; their order does not matter, as they are merged by serial.
-  func lists(for reading: inout ChangeReading) -> [SerialList] {
+  func lists(for reading: inout ChangeReading) -> [PostingList] {
     var found = rest.isEmpty ? [] : [rest]
     guard !anchored.isEmpty, let record = reading.record else { return found }
     if anchored.count < record.fields.count {
@@ -44,7 +44,7 @@ struct Postings: Sendable {
     return found
   }
 
-  private func find(_ field: SystemField, _ name: String, _ found: inout [SerialList]) {
+  private func find(_ field: SystemField, _ name: String, _ found: inout [PostingList]) {
     let place = Anchor.Place(field: field.rawValue, isMember: false)
     if let list = anchored[place]?[.string(name)] { found.append(list) }
   }
@@ -52,7 +52,7 @@ struct Postings: Sendable {
   /// - Parameter field: its place in the record.
   private func find(
     _ place: Anchor.Place, _ field: Int, _ reading: inout ChangeReading,
-    _ found: inout [SerialList]
+    _ found: inout [PostingList]
   ) {
     guard let lists = anchored[place], let record = reading.record else { return }
     guard place.isMember else {
@@ -83,7 +83,7 @@ struct Anchor {
     let isMember: Bool
 
     static func == (left: Place, right: Place) -> Bool {
-      left.isMember == right.isMember && Spelling.areSame(left.field, right.field)
+      left.isMember == right.isMember && ByteOrdered.areSame(left.field, right.field)
     }
   }
 

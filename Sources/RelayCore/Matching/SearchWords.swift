@@ -15,7 +15,7 @@ enum SearchWords {
 
     static func == (left: Word, right: Word) -> Bool {
       guard left.hash == right.hash else { return false }
-      return Spelling.areSame(left.text, right.text) || left.text == right.text
+      return ByteOrdered.areSame(left.text, right.text) || left.text == right.text
     }
 
     func hash(into hasher: inout Hasher) { hasher.combine(hash) }

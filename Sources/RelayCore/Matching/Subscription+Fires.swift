@@ -21,7 +21,7 @@ extension Subscription {
   /// A record type limits the wake to records of that type; what befalls the zone always counts.
   private static func concerns(_ reading: ChangeReading, recordType: String?) -> Bool {
     guard let recordType, let record = reading.record else { return true }
-    return Spelling.areSame(record.type, recordType)
+    return ByteOrdered.areSame(record.type, recordType)
   }
 
   /// Equal in what it listens to; the id and the looks of its notifications aside (15/2032).
@@ -33,7 +33,7 @@ extension Subscription {
 extension QueryRule {
   /// The record type decides first: it spares most subscriptions the rest.
   func fires(for reading: inout ChangeReading) -> Bool {
-    guard let record = reading.record, Spelling.areSame(record.type, recordType),
+    guard let record = reading.record, ByteOrdered.areSame(record.type, recordType),
       firesOn.contains(record.verb.firing)
     else { return false }
     if let scope = zone, scope != reading.change.zone { return false }

@@ -84,7 +84,7 @@ package struct SubscriptionIndex: Sendable {
     guard case .query(let rule) = new.subscription.rule, new.subscription.database == .public
     else { return }
     postings[PublicKey(scope: scope, recordType: rule.recordType), default: Postings()]
-      .insert(SerialList.Item(serial: new.serial, user: user, held: new), rule)
+      .insert(PostingList.Item(serial: new.serial, user: user, held: new), rule)
   }
 
   package mutating func remove(serial: Position, of user: Int, in scope: Scope) {
@@ -163,7 +163,7 @@ package struct SubscriptionIndex: Sendable {
     guard let record = reading.record,
       let postings = postings[PublicKey(scope: reading.change.scope, recordType: record.type)]
     else { return page }
-    var merge = SerialMerge(postings.lists(for: &reading), after: cursor)
+    var merge = PostingMerge(postings.lists(for: &reading), after: cursor)
     // Besides what finding the lists took, which is bounded by the record and the index.
     let workMax = reading.work + (limit + 1) * Self.workPerHit
     var last = cursor
@@ -206,7 +206,7 @@ package struct SubscriptionIndex: Sendable {
     var reading = ChangeReading(change)
     guard let record = reading.record,
       let postings = postings[PublicKey(scope: change.scope, recordType: record.type)],
-      let longest = postings.lists(for: &reading).max(by: SerialList.isShorter)
+      let longest = postings.lists(for: &reading).max(by: PostingList.isShorter)
     else { return .zero }
     return longest.serial(draw)
   }

@@ -30,7 +30,7 @@ extension QueryRule {
 
 extension QueryRule.Comparator {
   package init?(name: String) {
-    guard let known = Self.allCases.first(where: { Spelling.areSame($0.name, name) }) else {
+    guard let known = Self.allCases.first(where: { ByteOrdered.areSame($0.name, name) }) else {
       return nil
     }
     self = known

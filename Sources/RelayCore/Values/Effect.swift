@@ -3,7 +3,7 @@ package enum Effect: Hashable, Sendable {
   /// Send a fact's answer once its moment has come.
   case answer(PartitionID, Ordinal, Answer, Answer.Moment)
   /// A read of this place must now wait for the fold.
-  case dirtied(ReadPlace)
+  case dirtied(ReadTarget)
   /// Journal a fact of our own; it has a reserved place and is never refused.
   case journal(PartitionID, Fact)
   /// Hand a wake to its route, which may be the courier; say `attemptEnded` exactly once.

@@ -1,8 +1,8 @@
 /// A field of a record, as a producer reports it. Serves predicates and the values that a matched
 /// subscription names; nothing else of it is kept.
 ///
-/// A name that begins with an underscore is a system field's (`SystemField`): the doors refuse such
-/// names in what a producer calls fields.
+/// A name that begins with an underscore is a system field's (`SystemField`): the HTTP layer
+/// refuses such names in what a producer calls fields.
 package struct Field: Hashable, Sendable {
   package var name: String
   package var value: FieldValue
@@ -13,23 +13,23 @@ package struct Field: Hashable, Sendable {
   }
 
   package static func == (left: Field, right: Field) -> Bool {
-    Spelling.areSame(left.name, right.name) && left.value == right.value
+    ByteOrdered.areSame(left.name, right.name) && left.value == right.value
   }
 
   /// In order of name, which lets a field be found without looking at all of them. Where a producer
   /// names a field twice, the first one counts.
   static func inOrder(_ fields: [Field]) -> [Field] {
     let isInOrder = zip(fields, fields.dropFirst()).allSatisfy {
-      Spelling.precedes($0.name, $1.name)
+      ByteOrdered.precedes($0.name, $1.name)
     }
     guard !isInOrder else { return fields }
     let places = fields.indices.sorted { left, right in
       let (one, other) = (fields[left].name, fields[right].name)
-      return Spelling.areSame(one, other) ? left < right : Spelling.precedes(one, other)
+      return ByteOrdered.areSame(one, other) ? left < right : ByteOrdered.precedes(one, other)
     }
     var ordered: [Field] = []
     for place in places {
-      if let last = ordered.last, Spelling.areSame(last.name, fields[place].name) { continue }
+      if let last = ordered.last, ByteOrdered.areSame(last.name, fields[place].name) { continue }
       ordered.append(fields[place])
     }
     return ordered
@@ -42,9 +42,9 @@ extension [Field] {
     var (low, high) = (0, count)
     while low < high {
       let middle = (low + high) / 2
-      if Spelling.precedes(self[middle].name, name) { low = middle + 1 } else { high = middle }
+      if ByteOrdered.precedes(self[middle].name, name) { low = middle + 1 } else { high = middle }
     }
-    return low < count && Spelling.areSame(self[low].name, name) ? low : nil
+    return low < count && ByteOrdered.areSame(self[low].name, name) ? low : nil
   }
 }
 

@@ -2,8 +2,8 @@ extension QueryRule {
   /// One condition of a query subscription. A record that lacks the field, or has another type
   /// there, does not pass, whatever the comparator; NaN never passes.
   ///
-  /// Immutable, so that what is compiled from it stays true. The doors refuse a value that does
-  /// not go with its comparator (`Comparator.operand`); such a filter would just never pass.
+  /// Immutable, so that what is compiled from it stays true. The HTTP layer refuses a value that
+  /// does not go with its comparator (`Comparator.operand`); such a filter would just never pass.
   package struct Filter: Hashable, Sendable {
     /// A record's field; or a system field under its native name (`SystemField`); or `self`, with
     /// a token search: all texts of the record.
@@ -34,7 +34,7 @@ extension QueryRule {
     /// All else follows from these.
     package static func == (left: Filter, right: Filter) -> Bool {
       left.comparator == right.comparator && left.distance == right.distance
-        && Spelling.areSame(left.field, right.field) && left.value == right.value
+        && ByteOrdered.areSame(left.field, right.field) && left.value == right.value
     }
 
     package func hash(into hasher: inout Hasher) {

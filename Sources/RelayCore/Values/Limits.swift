@@ -77,7 +77,7 @@ package struct WakePolicy: Hashable, Sendable {
   /// When a provider is believed that calls many addresses dead.
   package var pruning = Pruning.Rule()
   /// How the wakes of a hot zone are spread.
-  package var smearing = Smear.Rule()
+  package var smearing = WakePacer.Rule()
   /// Gaps between wakes that nobody acknowledged; the last one repeats: the slow sweep.
   package var rewake: [Span] = [.minutes(5), .minutes(30), .hours(2), .hours(12), .hours(24)]
   /// From the first delivered wake without an answer to the one that makes the device *silent*.

@@ -4,11 +4,11 @@ package struct UserID: Hashable, Comparable, Sendable {
   package init(_ name: String) { self.name = name }
 
   package static func == (left: UserID, right: UserID) -> Bool {
-    Spelling.areSame(left.name, right.name)
+    ByteOrdered.areSame(left.name, right.name)
   }
 
   package static func < (left: UserID, right: UserID) -> Bool {
-    Spelling.precedes(left.name, right.name)
+    ByteOrdered.precedes(left.name, right.name)
   }
 }
 
@@ -51,11 +51,11 @@ package struct SubscriptionID: Hashable, Comparable, Sendable {
   package init(_ name: String) { self.name = name }
 
   package static func == (left: SubscriptionID, right: SubscriptionID) -> Bool {
-    Spelling.areSame(left.name, right.name)
+    ByteOrdered.areSame(left.name, right.name)
   }
 
   package static func < (left: SubscriptionID, right: SubscriptionID) -> Bool {
-    Spelling.precedes(left.name, right.name)
+    ByteOrdered.precedes(left.name, right.name)
   }
 }
 
@@ -78,11 +78,11 @@ package struct ZoneID: Hashable, Comparable, Sendable {
   package var isDefault: Bool { name == Self.defaultName }
 
   package static func == (left: ZoneID, right: ZoneID) -> Bool {
-    Spelling.areSame(left.name, right.name) && left.owner == right.owner
+    ByteOrdered.areSame(left.name, right.name) && left.owner == right.owner
   }
 
   package static func < (left: ZoneID, right: ZoneID) -> Bool {
     if left.owner != right.owner { return left.owner < right.owner }
-    return Spelling.precedes(left.name, right.name)
+    return ByteOrdered.precedes(left.name, right.name)
   }
 }

@@ -198,9 +198,9 @@ package struct Heard: Hashable, Sendable {
 package struct NumbersRow: Hashable, Sendable {
   package var scope: Scope
   package var zone: ZoneID
-  package var numbers: ZoneNumbers
+  package var numbers: SequenceTracker
 
-  package init(scope: Scope, zone: ZoneID, numbers: ZoneNumbers) {
+  package init(scope: Scope, zone: ZoneID, numbers: SequenceTracker) {
     self.scope = scope
     self.zone = zone
     self.numbers = numbers

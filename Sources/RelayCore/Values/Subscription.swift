@@ -28,8 +28,8 @@ package struct Subscription: Hashable, Sendable {
       switch (left, right) {
       case (.query(let left), .query(let right)): left == right
       case (.zone(let left, let leftType), .zone(let right, let rightType)):
-        left == right && Spelling.areSame(leftType, rightType)
-      case (.database(let left), .database(let right)): Spelling.areSame(left, right)
+        left == right && ByteOrdered.areSame(leftType, rightType)
+      case (.database(let left), .database(let right)): ByteOrdered.areSame(left, right)
       default: false
       }
     }
@@ -58,7 +58,7 @@ package struct QueryRule: Hashable, Sendable {
 
   package static func == (left: QueryRule, right: QueryRule) -> Bool {
     left.firesOn == right.firesOn && left.firesOnce == right.firesOnce && left.zone == right.zone
-      && Spelling.areSame(left.recordType, right.recordType) && left.filters == right.filters
+      && ByteOrdered.areSame(left.recordType, right.recordType) && left.filters == right.filters
   }
 
   /// CloudKit's firing option bits, less `once`.
@@ -90,7 +90,7 @@ package struct NotificationInfo: Hashable, Sendable {
   package static func == (left: NotificationInfo, right: NotificationInfo) -> Bool {
     left.alert == right.alert && left.badges == right.badges
       && left.isContentAvailable == right.isContentAvailable && left.isMutable == right.isMutable
-      && Spelling.areSame(
+      && ByteOrdered.areSame(
         [left.sound, left.category, left.collapseKey] + left.desiredKeys,
         [right.sound, right.category, right.collapseKey] + right.desiredKeys)
   }
@@ -117,10 +117,10 @@ package struct NotificationInfo: Hashable, Sendable {
     package init() {}
 
     package static func == (left: AlertText, right: AlertText) -> Bool {
-      Spelling.areSame(left.texts, right.texts)
-        && Spelling.areSame(left.bodyArguments, right.bodyArguments)
-        && Spelling.areSame(left.titleArguments, right.titleArguments)
-        && Spelling.areSame(left.subtitleArguments, right.subtitleArguments)
+      ByteOrdered.areSame(left.texts, right.texts)
+        && ByteOrdered.areSame(left.bodyArguments, right.bodyArguments)
+        && ByteOrdered.areSame(left.titleArguments, right.titleArguments)
+        && ByteOrdered.areSame(left.subtitleArguments, right.subtitleArguments)
     }
 
     private var texts: [String?] {

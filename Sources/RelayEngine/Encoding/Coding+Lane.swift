@@ -40,7 +40,7 @@ extension LaneRecord: BlobCoded {
   }
 }
 
-extension Grace: ByteCoded {
+extension PushFallback: ByteCoded {
   package func write(to writer: inout ByteWriter) {
     writer.number(UInt64(first))
     writer.number(UInt64(last))
@@ -136,7 +136,7 @@ extension Pending: ByteCoded {
   }
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
-    let notice: Notice = try reader.value()
+    let notice: NotificationContent = try reader.value()
     let position: Position = try reader.value()
     let zonePosition: Position = try reader.value()
     let isFresh = try reader.flag("Pending")
@@ -186,7 +186,7 @@ extension AlertKey: ByteCoded {
   }
 }
 
-extension Notice: ByteCoded {
+extension NotificationContent: ByteCoded {
   package func write(to writer: inout ByteWriter) {
     writer.value(subscription)
     writer.value(notification)
@@ -202,7 +202,7 @@ extension Notice: ByteCoded {
   }
 }
 
-extension Notice.Kind: ByteCoded {
+extension NotificationContent.Kind: ByteCoded {
   package func write(to writer: inout ByteWriter) {
     switch self {
     case .query(let record, let reason, let values, let isCut):
@@ -217,15 +217,15 @@ extension Notice.Kind: ByteCoded {
   }
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
-    let kind = try reader.byte("Notice.Kind")
+    let kind = try reader.byte("NotificationContent.Kind")
     switch kind {
     case 1:
       self = .query(
-        record: try reader.text("Notice.Kind"), reason: try reader.raw(),
-        values: try reader.list(), isCut: try reader.flag("Notice.Kind"))
+        record: try reader.text("NotificationContent.Kind"), reason: try reader.raw(),
+        values: try reader.list(), isCut: try reader.flag("NotificationContent.Kind"))
     case 2: self = .zone
     case 3: self = .database
-    default: throw reader.failure(.number(UInt64(kind)), "Notice.Kind")
+    default: throw reader.failure(.number(UInt64(kind)), "NotificationContent.Kind")
     }
   }
 }

@@ -1,6 +1,6 @@
 package import RelayCore
 
-extension ZoneNumbers: BlobCoded {
+extension SequenceTracker: BlobCoded {
   package static var blobVersion: UInt8 { 1 }
 
   package func write(to writer: inout ByteWriter) {
@@ -15,7 +15,7 @@ extension ZoneNumbers: BlobCoded {
   }
 }
 
-extension NumberSpace: ByteCoded {
+extension SequenceSpace: ByteCoded {
   package func write(to writer: inout ByteWriter) {
     writer.word(origin)
     writer.signed(highest)
@@ -29,13 +29,13 @@ extension NumberSpace: ByteCoded {
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
     self.init(
-      origin: try reader.word("NumberSpace"), highest: try reader.sequence(),
+      origin: try reader.word("SequenceSpace"), highest: try reader.sequence(),
       missing: try reader.value())
     // Only what lies below is missing: the next hole opens above all of them.
     if let last = missing.runs.last?.last, last >= highest { throw reader.wrong(last) }
-    for _ in 0..<(try reader.count("NumberSpace")) {
-      let subject = try reader.word("NumberSpace")
-      settled[subject] = try reader.signed("NumberSpace")
+    for _ in 0..<(try reader.count("SequenceSpace")) {
+      let subject = try reader.word("SequenceSpace")
+      settled[subject] = try reader.signed("SequenceSpace")
     }
   }
 }
@@ -57,7 +57,7 @@ extension Outlived: ByteCoded {
   }
 }
 
-extension Holes: ByteCoded {
+extension SequenceGaps: ByteCoded {
   package func write(to writer: inout ByteWriter) { writer.list(runs) }
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
@@ -69,7 +69,7 @@ extension Holes: ByteCoded {
   }
 }
 
-extension Holes.Run: ByteCoded {
+extension SequenceGaps.Run: ByteCoded {
   package func write(to writer: inout ByteWriter) {
     writer.signed(first)
     writer.signed(last)

@@ -13,7 +13,7 @@ package struct ChangeIdentity: Hashable, Sendable {
   }
 }
 
-/// The keyed identities that a door gives to what comes in. Pure: equal input, equal output, in
+/// The keyed identities given to what comes in. Pure: equal input, equal output, in
 /// every process that holds the same keys; nobody without the keys can tell or forge one.
 package protocol IdentityKeys: Sendable {
   /// Who a change is, to readers and to the id memory. `producer` names it uniquely in the whole

@@ -20,7 +20,7 @@ package protocol PushSender: Sendable {
   func send(_ push: Push, _ handover: Handover, answer: @escaping @Sendable (Verdict) -> Void)
 
   /// For status and metrics; cheap, from any thread.
-  var vitals: SenderVitals { get }
+  var health: SenderHealth { get }
 
   /// Owns the connections until the task is cancelled; returns when they are closed.
   func run() async

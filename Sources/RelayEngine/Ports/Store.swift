@@ -5,7 +5,7 @@ package import RelayCore
 /// stale epoch writes nothing.
 ///
 /// The conformance suite runs unchanged against every implementation.
-package protocol Store: FeedReader, FeedbackShelf {
+package protocol Store: FeedReader, FeedbackStore {
   /// Takes partitions up. Begins a new era in each: its first ordinal is the one after the last
   /// that the journal ever held.
   ///
@@ -55,7 +55,7 @@ package protocol Store: FeedReader, FeedbackShelf {
   ) async throws(StoreError) -> Int
 
   /// For people: sizes.
-  func vitals() async throws(StoreError) -> StoreVitals
+  func health() async throws(StoreError) -> StoreUsage
 
   /// Ends all use; a repeated call does nothing.
   func close() async
@@ -83,7 +83,7 @@ package protocol FeedReader: Sendable {
   ) async throws(StoreError) -> Holdings
 
   /// The place at the head of a feed: where a client goes on from after an expiry.
-  func head(of feed: FeedKey) async throws(StoreError) -> Place
+  func head(of feed: FeedKey) async throws(StoreError) -> FeedCursor
 
   /// A user's subscriptions in one database, in the order saved: those after `serial`, at most
   /// `limit`.
@@ -134,7 +134,7 @@ package struct Lease: Hashable, Sendable {
   }
 }
 
-package struct StoreVitals: Hashable, Sendable {
+package struct StoreUsage: Hashable, Sendable {
   package var engine: String
   package var bytes: Int64
 

@@ -3,24 +3,24 @@ import Hummingbird
 
 /// What a page of another origin may do, and how its browser is told (CORS, the Fetch standard).
 ///
-/// The doors of devices and the courier are for pages of the listed origins of their environment.
-/// A request of another page is answered as any other, since its user token alone says what it may
-/// do; but without these fields its browser does not show it the answer.
+/// The endpoints of devices and of the courier are for pages of the listed origins of their
+/// environment. A request of another page is answered as any other, since its user token alone says
+/// what it may do; but without these fields its browser does not show it the answer.
 struct CrossOrigin {
   /// The listed origin that asks; nil: it is not listed.
   let listed: String?
 
-  /// - Returns: nil if no page asks, or at a door that is not for pages.
-  init?(_ request: Request, _ route: Route?, _ doors: Doors) {
+  /// - Returns: nil if no page asks, or at an endpoint that is not for pages.
+  init?(_ request: Request, _ route: RequestRoute?, _ api: API) {
     guard let origin = request.headers[.origin] else { return nil }
     switch route {
     case .live, .ready, .events: return nil
     case .device(let scope, _), .database(let scope, _, _):
-      listed = doors.access.listed(origin, in: scope)
+      listed = api.access.listed(origin, in: scope)
     case .courier(let token):
-      listed = doors.access.listed(origin, in: doors.scope(ofCourier: token))
+      listed = api.access.listed(origin, in: api.courierAddresses.scope(of: token))
     case nil:
-      listed = doors.access.listed(origin, in: nil)
+      listed = api.access.listed(origin, in: nil)
     }
   }
 
@@ -30,7 +30,7 @@ struct CrossOrigin {
   }
 
   /// - Throws: 403 if the origin is not listed.
-  func preflight(_ route: Route) throws(WireError) -> Response {
+  func preflight(_ route: RequestRoute) throws(WireError) -> Response {
     guard listed != nil else {
       throw WireError(
         .accessDenied,

@@ -90,7 +90,7 @@ package final class RemoteKeys: Sendable, Hashable {
     }
   }
 
-  // MARK: The shelf's side
+  // MARK: The cache's side
 
   /// - Returns: true if it was due: fetch, then say what came of it.
   func begin() -> Bool {

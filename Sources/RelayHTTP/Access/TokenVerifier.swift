@@ -44,7 +44,7 @@ struct TokenVerifier: Sendable {
     let known = isSecret ? ["HS256"] : KeySet.Algorithm.allCases.map(\.rawValue)
     // Ed25519 is the newer name of the same (RFC 9864).
     let named = header.algorithm.map { Spelled($0) == "Ed25519" ? "EdDSA" : $0 } ?? ""
-    let algorithm = known.first { Spelling.areSame($0, named) }
+    let algorithm = known.first { ByteOrdered.areSame($0, named) }
     guard let algorithm, !header.isCritical else {
       let names = known.joined(separator: ", ")
       return .refused("the user token must be a JWT signed with \(names)")
@@ -52,7 +52,8 @@ struct TokenVerifier: Sendable {
     let fitting = keys.filter { $0.algorithm == algorithm }
     if isSecret, let only = fitting.first { return .key(only.signers) }
     if let id = header.key {
-      return fitting.first { Spelling.areSame($0.id, id) }.map { .key($0.signers) } ?? .unknownKey
+      return fitting.first { ByteOrdered.areSame($0.id, id) }.map { .key($0.signers) }
+        ?? .unknownKey
     }
     guard let only = fitting.first, fitting.count == 1 else {
       return .refused("the user token must name its key by kid")

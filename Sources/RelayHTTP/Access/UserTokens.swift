@@ -116,10 +116,10 @@ final class UserTokens: Sendable {
     if let start = claims.nbf, now + Self.skew < Self.instant(start) {
       throw Self.refusal("the user token is not valid yet")
     }
-    guard claims.aud.names.contains(where: { Spelling.areSame($0, container) }) else {
+    guard claims.aud.names.contains(where: { ByteOrdered.areSame($0, container) }) else {
       throw Self.refusal("the user token is not for container '\(container)'")
     }
-    if let issuer, !Spelling.areSame(claims.iss, issuer) {
+    if let issuer, !ByteOrdered.areSame(claims.iss, issuer) {
       throw Self.refusal("the user token is not of this environment's issuer")
     }
     guard Name.isValid(claims.sub, bytesMax: 255) else {

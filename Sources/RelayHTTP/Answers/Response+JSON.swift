@@ -15,7 +15,7 @@ extension Response {
 
   /// Tells `relay` what a device has read, once the body is written completely: a page that broke
   /// off on its way acknowledges nothing.
-  init(_ json: JSONWriter, served readings: [Reading], to relay: any Relaying) {
+  init(_ json: JSONWriter, served readings: [Reading], to relay: any RelayService) {
     guard !readings.isEmpty else {
       self.init(json)
       return

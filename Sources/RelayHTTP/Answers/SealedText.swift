@@ -58,7 +58,8 @@ enum SealedText {
     guard let code = keys.code(of: [purpose.rawValue] + bytes, keyID: keyID) else {
       return .unknownKey
     }
-    let isOurs = Secret.isEqual(Array(code.prefix(codeBytes)), Array(all.suffix(codeBytes)))
+    let isOurs = SecretComparison.isEqual(
+      Array(code.prefix(codeBytes)), Array(all.suffix(codeBytes)))
     return isOurs ? .texts(texts) : .foreign
   }
 

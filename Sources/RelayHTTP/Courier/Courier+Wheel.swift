@@ -5,9 +5,9 @@ extension Courier {
   func turn() {
     enum Due {
       case finish(UInt64)
-      case beat(CourierLine)
+      case beat(CourierConnection)
       /// It has not read its answer.
-      case giveUp(UInt64, CourierLine)
+      case giveUp(UInt64, CourierConnection)
     }
     let due: [Due] = state.withLock { state in
       state.tick += 1
@@ -17,7 +17,7 @@ extension Courier {
       var due: [Due] = []
       for serial in serials {
         guard let line = state.lines[serial] else { continue }
-        if line.letter != nil {
+        if line.message != nil {
           due.append(.giveUp(serial, line))
         } else if !line.isStream || line.expires <= state.tick {
           due.append(.finish(serial))
@@ -52,7 +52,7 @@ extension Courier.State {
     wheel[slot].insert(serial)
   }
 
-  mutating func remove(_ serial: UInt64) -> CourierLine? {
+  mutating func remove(_ serial: UInt64) -> CourierConnection? {
     guard let line = lines.removeValue(forKey: serial) else { return nil }
     if let slot = line.slot { wheel[slot].remove(serial) }
     if current[line.device] == serial { current[line.device] = nil }

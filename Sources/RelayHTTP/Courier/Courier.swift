@@ -7,9 +7,9 @@ import Synchronization
 ///
 /// One wheel ends idle polls, keeps streams alive and gives up readers that do not read: no line
 /// has a timer or a task of its own.
-package final class Courier: CourierLines, Sendable {
+package final class Courier: CourierConnections, Sendable {
   struct State {
-    var lines: [UInt64: CourierLine] = [:]
+    var lines: [UInt64: CourierConnection] = [:]
     /// The newest line of each device: the one that is told.
     var current: [DeviceKey: UInt64] = [:]
     /// Lines by the second in which something is due for them.
@@ -41,8 +41,8 @@ package final class Courier: CourierLines, Sendable {
   /// Opens a line; the device's line before it ends, answered empty, and gives it its room.
   ///
   /// - Returns: its number; nil if there are too many, or the daemon stops.
-  func open(_ line: CourierLine, after: UInt32?) -> UInt64? {
-    let (serial, former): (UInt64?, CourierLine?) = state.withLock { state in
+  func open(_ line: CourierConnection, after: UInt32?) -> UInt64? {
+    let (serial, former): (UInt64?, CourierConnection?) = state.withLock { state in
       let old = state.current[line.device]
       let others = state.lines.count - (old == nil ? 0 : 1)
       guard !state.isDraining, others < limits.courierConnections else { return (nil, nil) }
@@ -66,20 +66,20 @@ package final class Courier: CourierLines, Sendable {
     _ device: DeviceKey, wake: UInt32, payload: [UInt8],
     answer: @escaping @Sendable (Verdict) -> Void
   ) {
-    let letter = Letter(wake: wake, payload: payload, answer: answer)
-    let (line, serial): (CourierLine?, UInt64) = state.withLock { state in
+    let message = CourierMessage(wake: wake, payload: payload, answer: answer)
+    let (line, serial): (CourierConnection?, UInt64) = state.withLock { state in
       guard let serial = state.current[device], var line = state.lines[serial],
-        line.letter == nil
+        line.message == nil
       else { return (nil, 0) }
-      line.letter = letter
+      line.message = message
       state.lines[serial] = line
       if !line.isStream { state.current[device] = nil }
       state.due(serial, in: limits.courierReadSeconds)
       return (line, serial)
     }
-    guard let line else { return letter.answered(Self.unheard) }
+    guard let line else { return message.answered(Self.unheard) }
     if !line.isStream { line.relay.left(device, connection: serial, isExpectedBack: true) }
-    line.give(letter, at: date) { [weak self] isWritten in
+    line.give(message, at: date) { [weak self] isWritten in
       if isWritten { self?.written(serial) } else { self?.broke(serial) }
     }
   }
@@ -99,22 +99,22 @@ package final class Courier: CourierLines, Sendable {
 
   /// The answer has left for the network.
   func written(_ serial: UInt64) {
-    let letter: Letter? = state.withLock { state in
-      guard let line = state.lines[serial], let letter = line.letter else { return nil }
+    let message: CourierMessage? = state.withLock { state in
+      guard let line = state.lines[serial], let message = line.message else { return nil }
       if line.isStream {
-        state.lines[serial]?.letter = nil
+        state.lines[serial]?.message = nil
         state.due(serial, in: limits.courierHoldSeconds - 1)
       } else {
         _ = state.remove(serial)
       }
-      return letter
+      return message
     }
-    letter?.answered(.delivered)
+    message?.answered(.delivered)
   }
 
   /// The connection is gone, or nobody reads from it.
   func broke(_ serial: UInt64) {
-    let (line, wasCurrent): (CourierLine?, Bool) = state.withLock { state in
+    let (line, wasCurrent): (CourierConnection?, Bool) = state.withLock { state in
       guard let line = state.lines[serial] else { return (nil, false) }
       let wasCurrent = state.current[line.device] == serial
       _ = state.remove(serial)
@@ -122,7 +122,7 @@ package final class Courier: CourierLines, Sendable {
     }
     guard let line else { return }
     if wasCurrent { line.relay.left(line.device, connection: serial, isExpectedBack: false) }
-    line.letter?.answered(Self.unheard)
+    line.message?.answered(Self.unheard)
     line.end(at: date)
   }
 
@@ -130,7 +130,7 @@ package final class Courier: CourierLines, Sendable {
     let line = state.withLock { state in
       state.current[device].flatMap { state.remove($0) }
     }
-    line?.letter?.answered(Self.unheard)
+    line?.message?.answered(Self.unheard)
     line?.end(at: date)
   }
 
@@ -140,13 +140,13 @@ package final class Courier: CourierLines, Sendable {
     let gone = state.withLock { state in
       // A poll that has its answer ends by itself.
       let serials = state.lines.filter {
-        ($0.value.isStream || $0.value.letter == nil) && !isKept($0.value.device.scope)
+        ($0.value.isStream || $0.value.message == nil) && !isKept($0.value.device.scope)
       }.keys.sorted()
       return serials.compactMap { serial in state.remove(serial).map { (serial, $0) } }
     }
     for (serial, line) in gone {
       line.relay.left(line.device, connection: serial, isExpectedBack: false)
-      line.letter?.answered(Self.unheard)
+      line.message?.answered(Self.unheard)
       line.end(at: date)
     }
   }
@@ -180,8 +180,8 @@ package final class Courier: CourierLines, Sendable {
 
   /// Ends an idle line: a poll is answered empty, and its device expected back.
   func finish(_ serial: UInt64) {
-    let line: CourierLine? = state.withLock { state in
-      guard let line = state.lines[serial], line.letter == nil else { return nil }
+    let line: CourierConnection? = state.withLock { state in
+      guard let line = state.lines[serial], line.message == nil else { return nil }
       _ = state.remove(serial)
       return line
     }

@@ -23,7 +23,7 @@ enum CreatedToken {
     let named = Array(token.dropLast(codeBytes))
     let keyID = named.prefix(keyBytes).reduce(0) { $0 << 8 | UInt32($1) }
     guard let code = code(of: named, by: keyID, keys) else { return false }
-    return Secret.isEqual(code, Array(token.suffix(codeBytes)))
+    return SecretComparison.isEqual(code, Array(token.suffix(codeBytes)))
   }
 
   private static func code(

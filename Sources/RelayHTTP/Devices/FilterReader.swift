@@ -73,7 +73,7 @@ struct FilterReader {
     }
     let name = try named.string()
     for system in SystemField.allCases
-    where Spelling.areSame(system.webName, name) || Spelling.areSame(system.rawValue, name) {
+    where ByteOrdered.areSame(system.webName, name) || ByteOrdered.areSame(system.rawValue, name) {
       return system
     }
     let known = SystemField.allCases.map(\.webName).joined(separator: ", ")

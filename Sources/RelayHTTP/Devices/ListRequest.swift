@@ -31,7 +31,7 @@ struct ListRequest {
       if OtherSpelling.isOne(found, of: name) {
         throw WireError(.badRequest, "\(found) is unknown; write \(name)")
       }
-      guard Spelling.areSame(found, "\(name)") else { continue }
+      guard ByteOrdered.areSame(found, "\(name)") else { continue }
       guard let value, !value.isEmpty else {
         throw WireError(.badRequest, "\(name) is empty, or no percent-encoded text")
       }

@@ -26,7 +26,7 @@ enum NamedClient {
       if OtherSpelling.isOne(key, of: name) {
         throw WireError(.badRequest, "\(key) in the query is unknown; write \(name)")
       }
-      guard Spelling.areSame(key, "\(name)") else { continue }
+      guard ByteOrdered.areSame(key, "\(name)") else { continue }
       guard let client = value.flatMap({ ClientID(text: $0) }) else {
         throw WireError(.badRequest, "\(name) in the query must be a UUID")
       }

@@ -16,7 +16,7 @@ struct ZoneRequest {
     _ body: JSONCursor, _ database: Database, _ caller: Caller, _ limits: HTTPLimits
   ) throws(JSONProblem) {
     try body.object().refuseOtherSpellings(of: KnownMembers.zone)
-    try Doors.refuse("metaSyncToken", in: body, "is zones/changes' name; write syncToken")
+    try body.refuse("metaSyncToken", "is zones/changes' name; write syncToken")
     let owner = database == .public ? ZoneID.publicDefault.owner : caller.user
     zone = try Name.zone(body.required("zoneID"), owner: owner, limits)
     token = body["syncToken"]

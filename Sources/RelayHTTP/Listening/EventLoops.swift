@@ -13,7 +13,7 @@ enum EventLoops {
   /// second later.
   static let accepting = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
-  /// For a door that few use: it accepts and serves on one.
+  /// For a listener that few use: it accepts and serves on one.
   static var last: any EventLoop { all.last ?? MultiThreadedEventLoopGroup.singleton.any() }
 
   /// Sockets that share an address are dealt out to the event loops: the kernel has spread the

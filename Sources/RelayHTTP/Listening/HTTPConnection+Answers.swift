@@ -5,7 +5,7 @@ import NIOHTTP1
 
 extension HTTPConnection {
   /// What is written of an answer in one go.
-  struct Piece: Sendable {
+  struct ResponsePart: Sendable {
     var head: HTTPResponse?
     var body: [ByteBuffer] = []
     var isLast = true
@@ -14,7 +14,7 @@ extension HTTPConnection {
   /// Writes a piece of an answer. Nothing is written if the request is held, or was answered.
   ///
   /// - Returns: once it has left for the network.
-  func send(_ piece: Piece, for serial: UInt32) async throws {
+  func send(_ piece: ResponsePart, for serial: UInt32) async throws {
     let promise = channel.eventLoop.makePromise(of: Void.self)
     channel.eventLoop.execute {
       self.write(piece, for: serial, isHolder: false, promise)
@@ -23,7 +23,7 @@ extension HTTPConnection {
   }
 
   func write(
-    _ piece: Piece, for serial: UInt32, isHolder: Bool, _ promise: EventLoopPromise<Void>
+    _ piece: ResponsePart, for serial: UInt32, isHolder: Bool, _ promise: EventLoopPromise<Void>
   ) {
     guard let context, channel.isActive else { return promise.fail(ChannelError.ioOnClosedChannel) }
     guard let current = underWay, current.serial == serial, !current.isAnswered,
@@ -74,14 +74,14 @@ extension HTTPConnection {
 
 /// What an answer's body is written with. One whose length is known leaves with its head.
 struct AnswerWriter: ResponseBodyWriter {
-  let asked: Asked
+  let asked: InboundRequest
   let isWhole: Bool
-  private var piece: HTTPConnection.Piece
+  private var piece: HTTPConnection.ResponsePart
 
-  init(_ asked: Asked, head: HTTPResponse, isWhole: Bool) {
+  init(_ asked: InboundRequest, head: HTTPResponse, isWhole: Bool) {
     self.asked = asked
     self.isWhole = isWhole
-    piece = HTTPConnection.Piece(head: head)
+    piece = HTTPConnection.ResponsePart(head: head)
   }
 
   mutating func write(_ buffer: ByteBuffer) async throws {
@@ -89,7 +89,7 @@ struct AnswerWriter: ResponseBodyWriter {
     guard !isWhole else { return }
     piece.isLast = false
     try await asked.connection.send(piece, for: asked.serial)
-    piece = HTTPConnection.Piece()
+    piece = HTTPConnection.ResponsePart()
   }
 
   consuming func finish(_ trailers: HTTPFields?) async throws {

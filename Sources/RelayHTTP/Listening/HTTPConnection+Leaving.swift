@@ -44,7 +44,7 @@ extension HTTPConnection {
   /// The body of the request under way has less time than others: its sender is not known yet.
   static func hurryBody(on channel: any Channel, within seconds: Int) {
     channel.eventLoop.execute {
-      // In tests of the doors alone there is no connection.
+      // In tests of the controllers alone there is no connection.
       let found = try? channel.pipeline.syncOperations.handler(type: HTTPConnection.self)
       guard let connection = found, let current = connection.underWay, !current.isRead else {
         return

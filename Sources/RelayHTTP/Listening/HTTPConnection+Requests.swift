@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTP1
 
 /// A request for whoever answers, and how to answer it.
-struct Asked: Sendable {
+struct InboundRequest: Sendable {
   let request: Request
   let connection: HTTPConnection
   /// Tells it from those before and after it on its connection.
@@ -75,7 +75,8 @@ extension HTTPConnection {
       underWay?.isRead == true
       ? RequestBody(buffer: first ?? ByteBuffer())
       : RequestBody(asyncSequence: LateBody(first: first, connection: self, serial: serial))
-    ask(Asked(request: Request(head: request, body: body), connection: self, serial: serial))
+    ask(
+      InboundRequest(request: Request(head: request, body: body), connection: self, serial: serial))
   }
 
   /// What came is no request that anybody is asked: it is answered as one would be, and nothing
@@ -96,7 +97,7 @@ extension HTTPConnection {
     let request = Request(
       head: HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/"),
       body: RequestBody(buffer: ByteBuffer()))
-    ask(Asked(request: request, connection: self, serial: serial, refusal: refusal))
+    ask(InboundRequest(request: request, connection: self, serial: serial, refusal: refusal))
   }
 
   /// The other side says no more; it may still listen. All that it asked is answered first.

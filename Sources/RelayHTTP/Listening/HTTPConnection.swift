@@ -16,7 +16,7 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   typealias OutboundOut = HTTPServerResponsePart
 
   /// A request that is read or answered.
-  struct UnderWay {
+  struct CurrentRequest {
     let serial: UInt32
     let begun = NIODeadline.now()
     /// The head of its answer is all that is wanted.
@@ -49,7 +49,7 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
 
   let channel: any Channel
   let idle: TimeAmount
-  let ask: @Sendable (Asked) -> Void
+  let ask: @Sendable (InboundRequest) -> Void
   private(set) var context: ChannelHandlerContext?
   /// What is read, and how much of it is taken already.
   private var waiting: [HTTPServerRequestPart] = []
@@ -58,7 +58,7 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   private var isMidRequest = false
   /// What came behind all that waits, and is no request.
   private var broken: WireError?
-  var underWay: UnderWay?
+  var underWay: CurrentRequest?
   var isInputClosed = false
   var isEnding = false
   /// Nothing more is begun: it closes once all that was answered has left.
@@ -79,7 +79,7 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   /// - Parameters:
   ///   - idle: how long nothing may be heard while nothing is answered.
   ///   - ask: takes a request; it is answered by `send` or held.
-  init(channel: any Channel, idle: TimeAmount, ask: @escaping @Sendable (Asked) -> Void) {
+  init(channel: any Channel, idle: TimeAmount, ask: @escaping @Sendable (InboundRequest) -> Void) {
     self.channel = channel
     self.idle = idle
     self.ask = ask
@@ -219,7 +219,7 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   /// - Parameter head: nil: it was no request.
   func begin(_ head: HTTPRequestHead?) {
     last &+= 1
-    underWay = UnderWay(
+    underWay = CurrentRequest(
       serial: last, isBodiless: head?.method == .HEAD, isOfHTTP10: head?.isOfHTTP10 ?? false,
       head: head, isClosing: isEnding || head?.isLast != false)
   }

@@ -36,7 +36,7 @@ extension HTTPRequestHead {
 
   /// Whatever the case of its letters.
   private static func isWord(_ value: String, _ word: String) -> Bool {
-    Spelling.areSame(String(withoutBlanks(value)).lowercased(), word)
+    ByteOrdered.areSame(String(withoutBlanks(value)).lowercased(), word)
   }
 
   private var lengthRefusal: WireError? {

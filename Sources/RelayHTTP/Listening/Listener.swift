@@ -16,13 +16,13 @@ import ServiceLifecycle
 package struct Listener<Responder: HTTPResponder>: Service
 where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
   package enum Socket: Sendable {
-    case address(ListenAddress)
+    case address(ListenTarget)
     /// A Unix socket at this path, mode 0600.
     case control(String)
   }
 
   private let socket: Socket
-  private let tls: ShownCertificate?
+  private let tls: ServerCertificate?
   private let responder: Responder
   private let clock: any ClockReader
   private let limits: HTTPLimits
@@ -38,7 +38,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
   ///   - connections: those open now, for whoever gauges them.
   ///   - onListening: called once the kernel queues connections, with the bound address.
   package init(
-    on socket: Socket, tls: ShownCertificate? = nil, responder: Responder,
+    on socket: Socket, tls: ServerCertificate? = nil, responder: Responder,
     clock: any ClockReader, limits: HTTPLimits, group: (any EventLoopGroup)? = nil,
     connections: Connections? = nil, logger: Logger,
     onListening: @escaping @Sendable (SocketAddress?) -> Void = { _ in }
@@ -59,7 +59,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
 
   /// Serves until the service group stops, then finishes the requests that run.
   package func run() async throws {
-    let (asked, asks) = AsyncStream.makeStream(of: Asked.self)
+    let (asked, asks) = AsyncStream.makeStream(of: InboundRequest.self)
     let servers = try await bind { request in
       if case .enqueued = asks.yield(request) { return }
       request.connection.channel.close(promise: nil)
@@ -92,7 +92,9 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
   }
 
   /// - Returns: what listens: a channel for each socket that was handed over, else one.
-  private func bind(_ ask: @escaping @Sendable (Asked) -> Void) async throws -> [any Channel] {
+  private func bind(_ ask: @escaping @Sendable (InboundRequest) -> Void) async throws
+    -> [any Channel]
+  {
     func bootstrap(
       _ accepting: any EventLoopGroup, _ group: any EventLoopGroup
     ) -> ServerBootstrap {
@@ -147,7 +149,8 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
 
   /// Makes a channel that was accepted one of HTTP/1.1.
   func setUp(
-    _ channel: any Channel, _ tls: NIOSSLContext?, _ ask: @escaping @Sendable (Asked) -> Void
+    _ channel: any Channel, _ tls: NIOSSLContext?,
+    _ ask: @escaping @Sendable (InboundRequest) -> Void
   ) throws {
     let pipeline = channel.pipeline.syncOperations
     if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
@@ -169,12 +172,13 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
 
   /// Concurrent: it is not bound to the caller.
   @concurrent
-  func answer(_ asked: Asked) async {
+  func answer(_ asked: InboundRequest) async {
     do {
       let request = asked.request
       let declared = request.headers[.contentLength].flatMap { Int($0) } ?? 0
       if request.headers[.expect]?.lowercased() == "100-continue", declared <= limits.bodyBytes {
-        let proceed = HTTPConnection.Piece(head: HTTPResponse(status: .continue), isLast: false)
+        let proceed = HTTPConnection.ResponsePart(
+          head: HTTPResponse(status: .continue), isLast: false)
         try await asked.connection.send(proceed, for: asked.serial)
       }
       let context = Responder.Context(

@@ -5,16 +5,16 @@ import RelayCore
 import RelayEngine
 import RelayWire
 
-/// The control listener's doors. Whoever may open the socket may do all of this.
+/// What the control listener answers. A process that may open the socket may do all of this.
 package struct ControlResponder: HTTPResponder {
   package typealias Context = BasicRequestContext
 
-  private let desk: ControlDesk
-  private let bodies: BodyGate
+  private let admin: AdminAPI
+  private let bodies: BodyMemoryLimit
 
-  package init(desk: ControlDesk) {
-    self.desk = desk
-    bodies = BodyGate(desk.limits)
+  package init(admin: AdminAPI) {
+    self.admin = admin
+    bodies = BodyMemoryLimit(admin.limits)
   }
 
   package func respond(
@@ -33,7 +33,7 @@ package struct ControlResponder: HTTPResponder {
     switch request.uri.path {
     case "/status":
       try require([.get, .head], request)
-      return try json(await desk.status())
+      return try json(await admin.status())
     case "/devices":
       try require([.get, .head], request)
       return try json(await devices(request))
@@ -42,16 +42,16 @@ package struct ControlResponder: HTTPResponder {
       return try await forget(request)
     case "/feedback":
       try require([.get, .head], request)
-      return try json(await desk.feedback(Self.query(request)))
+      return try json(await admin.feedback(Self.query(request)))
     case "/metrics":
       try require([.get, .head], request)
-      return await MetricsText.response(desk)
+      return await MetricsText.response(admin)
     case "/expire-tokens":
       try require([.post], request)
       return try await expireTokens(request)
     case "/drain":
       try require([.post], request)
-      desk.relay.drain()
+      admin.relay.drain()
       var json = JSONWriter()
       json.beginObject()
       json.boolean("draining", true)
@@ -65,24 +65,24 @@ package struct ControlResponder: HTTPResponder {
   private func devices(_ request: Request) async throws -> DevicesReport {
     let user = PercentText.parameter("user", of: request.uri.query)
     guard let named = PercentText.parameter("client", of: request.uri.query) else {
-      return try await desk.devices(user: user, client: nil)
+      return try await admin.devices(user: user, client: nil)
     }
     guard let client = ClientID(text: named) else {
       throw WireError(.badRequest, "client must be a UUID")
     }
-    return try await desk.devices(user: user, client: client)
+    return try await admin.devices(user: user, client: client)
   }
 
   /// Unregisters an installation, whoever's it is, as its app would.
   private func forget(_ request: Request) async throws -> Response {
     let room = bodies.room(for: .operators)
     defer { room.leave() }
-    let bytes = try await room.collect(request, upTo: desk.limits.bodyBytes)
+    let bytes = try await room.collect(request, upTo: admin.limits.bodyBytes)
     let named = try JSONTree(bytes).root.object().required("client")
     guard let client = ClientID(text: try named.string()) else {
       throw named.problem("must be a UUID")
     }
-    let count = try await desk.forget(client)
+    let count = try await admin.forget(client)
     guard count > 0 else { throw WireError(.notFound, "no device has the id \(client.text)") }
     var json = JSONWriter()
     json.beginObject()
@@ -97,7 +97,7 @@ package struct ControlResponder: HTTPResponder {
   private func expireTokens(_ request: Request) async throws -> Response {
     let room = bodies.room(for: .operators)
     defer { room.leave() }
-    let bytes = try await room.collect(request, upTo: desk.limits.bodyBytes)
+    let bytes = try await room.collect(request, upTo: admin.limits.bodyBytes)
     let body = try JSONTree(bytes.isEmpty ? Array("{}".utf8) : bytes).root.object()
     // A member that is left out means all of them: a slip of the pen must not.
     for (name, value) in try body.members() where !Self.expiryMembers.contains(name) {
@@ -117,7 +117,7 @@ package struct ControlResponder: HTTPResponder {
     }
     try requireConfigured(expiry)
     do throws(Unavailable) {
-      _ = try await desk.relay.submit([.expireTokens(expiry)])
+      _ = try await admin.relay.submit([.expireTokens(expiry)])
     } catch {
       throw WireError(error)
     }
@@ -128,7 +128,7 @@ package struct ControlResponder: HTTPResponder {
   /// if the tokens had expired.
   private func requireConfigured(_ expiry: TokenExpiry) throws(WireError) {
     guard expiry.container != nil || expiry.environment != nil else { return }
-    let scopes = desk.access.scopes
+    let scopes = admin.access.scopes
     let isThere = scopes.contains { scope in
       expiry.container ?? scope.container == scope.container
         && expiry.environment ?? scope.environment == scope.environment
@@ -160,13 +160,13 @@ extension String {
   fileprivate var asUser: UserID { UserID(self) }
 }
 
-/// The metrics listener's only door.
+/// What the metrics listener answers.
 package struct MetricsResponder: HTTPResponder {
   package typealias Context = BasicRequestContext
 
-  private let desk: ControlDesk
+  private let admin: AdminAPI
 
-  package init(desk: ControlDesk) { self.desk = desk }
+  package init(admin: AdminAPI) { self.admin = admin }
 
   package func respond(
     to request: Request, context: BasicRequestContext
@@ -176,6 +176,6 @@ package struct MetricsResponder: HTTPResponder {
     }
     let methods: [HTTPRequest.Method] = [.get, .head]
     guard methods.contains(request.method) else { return WireError.wrongMethod(methods).response }
-    return await MetricsText.response(desk)
+    return await MetricsText.response(admin)
   }
 }

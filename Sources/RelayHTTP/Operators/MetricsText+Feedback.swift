@@ -3,14 +3,14 @@ import RelayEngine
 
 /// What the apps' own servers are told, and how that goes.
 extension MetricsText {
-  mutating func feedback(_ vitals: Vitals) {
+  mutating func feedback(_ health: HealthSnapshot) {
     many(
       "feedback_items_total", .counter, "Items for the apps' own servers, by what they tell.",
-      vitals.feedback.flatMap { counts in
+      health.feedback.flatMap { counts in
         [("retired", counts.retired), ("silent", counts.silent), ("returned", counts.returned)]
           .map { ("\(Self.labels(counts.scope)),reason=\"\($0.0)\"", Double($0.1)) }
       })
-    let hooks = vitals.webhooks.map { (Self.labels($0.scope), $0) }
+    let hooks = health.webhooks.map { (Self.labels($0.scope), $0) }
     many(
       "webhook_items_taken_total", .counter, "Items that a webhook's server has taken.",
       hooks.map { ($0.0, Double($0.1.sent)) })

@@ -9,14 +9,14 @@ extension MetricsText {
     var stopped = 0
     /// They retire nobody.
     var doubted = 0
-    var sender = SenderVitals()
+    var sender = SenderHealth()
   }
 
   /// Routes that differ only in their topic count together.
-  mutating func routes(_ vitals: Vitals) {
+  mutating func routes(_ health: HealthSnapshot) {
     var order: [String] = []
     var sums: [String: RouteSum] = [:]
-    for route in vitals.routes {
+    for route in health.routes {
       let label =
         "container=\"\(Self.escaped(route.key.scope.container))\","
         + "environment=\"\(route.key.scope.environment.name)\","
@@ -57,7 +57,7 @@ extension MetricsText {
   }
 
   private mutating func senders(_ all: [(String, RouteSum)]) {
-    let values: [(String, Kind, String, (SenderVitals) -> Double)] = [
+    let values: [(String, Kind, String, (SenderHealth) -> Double)] = [
       ("provider_connections", .gauge, "Connections to providers.", { Double($0.connections) }),
       (
         "provider_connections_opened_total", .counter, "Connections opened to providers.",

@@ -7,73 +7,73 @@ import RelayEngine
 struct MetricsText {
   private(set) var text = ""
 
-  static func response(_ desk: ControlDesk) async -> Response {
+  static func response(_ admin: AdminAPI) async -> Response {
     Response(
-      text: MetricsText(await desk.vitals(), process: desk.process()).text,
+      text: MetricsText(await admin.health(), process: admin.process()).text,
       type: "text/plain; version=0.0.4; charset=utf-8")
   }
 
-  init(_ vitals: Vitals, process: ProcessVitals) {
-    single("uptime_seconds", .gauge, "Seconds since start.", vitals.uptime)
+  init(_ health: HealthSnapshot, process: ProcessUsage) {
+    single("uptime_seconds", .gauge, "Seconds since start.", health.uptime)
     single(
-      "ready", .gauge, "1 once recovery is over and requests are served.", vitals.isReady ? 1 : 0)
-    single("healthy", .gauge, "1 if status names no reason.", vitals.healthy ? 1 : 0)
-    store(vitals)
-    ledger(vitals)
-    lanes(vitals)
-    routes(vitals)
+      "ready", .gauge, "1 once recovery is over and requests are served.", health.isReady ? 1 : 0)
+    single("healthy", .gauge, "1 if status names no reason.", health.healthy ? 1 : 0)
+    store(health)
+    ledger(health)
+    lanes(health)
+    routes(health)
     single(
       "fanouts_running", .gauge, "Changes that still have users to reach.",
-      Double(vitals.fanOuts.running))
+      Double(health.fanOuts.running))
     single(
-      "fanouts_oldest_age_seconds", .gauge, "Age of the oldest of them.", vitals.fanOuts.oldestAge)
+      "fanouts_oldest_age_seconds", .gauge, "Age of the oldest of them.", health.fanOuts.oldestAge)
     single(
       "smeared_lanes", .gauge, "Devices that wait for their slot in the smear of a hot change.",
-      Double(vitals.smearing.waiting))
+      Double(health.smearing.waiting))
     single(
       "smears_hurried_total", .counter,
       "Times a smear was too long for its rate, and woke faster.",
-      Double(vitals.smearing.hurried))
+      Double(health.smearing.hurried))
     single(
       "zones_with_gap", .gauge, "Zones of which numbered changes are missing for too long.",
-      Double(vitals.zonesWithGap))
+      Double(health.zonesWithGap))
     single(
       "courier_connections", .gauge, "Polls and streams open at the courier.",
-      Double(vitals.courierConnections))
-    feedback(vitals)
+      Double(health.courierConnections))
+    feedback(health)
     single(
       "oldest_pending_age_seconds", .gauge, "Age of the oldest delivery that waits.",
-      vitals.oldestPendingAge)
+      health.oldestPendingAge)
     machine(process)
   }
 
   enum Kind: String { case counter, gauge }
 
-  private mutating func store(_ vitals: Vitals) {
-    single("store_bytes", .gauge, "Size of the store's files.", Double(vitals.store.bytes))
+  private mutating func store(_ health: HealthSnapshot) {
+    single("store_bytes", .gauge, "Size of the store's files.", Double(health.store.bytes))
     single(
       "store_journal_tail_facts", .gauge, "Facts journalled and not folded.",
-      Double(vitals.store.journalTail))
+      Double(health.store.journalTail))
     single(
-      "store_fold_lag_seconds", .gauge, "Age of the oldest of them.", vitals.store.foldLag)
+      "store_fold_lag_seconds", .gauge, "Age of the oldest of them.", health.store.foldLag)
     single(
       "store_reads_failed_total", .counter, "Reads for devices and operators that failed.",
-      Double(vitals.store.failedReads))
-    single("folds_total", .counter, "Folds that became durable.", Double(vitals.store.folds))
+      Double(health.store.failedReads))
+    single("folds_total", .counter, "Folds that became durable.", Double(health.store.folds))
     single(
       "feed_rows_written_total", .counter, "Feed entries that folds wrote.",
-      Double(vitals.store.feedRows))
+      Double(health.store.feedRows))
     many(
       "changes_total", .counter, "Changes that producers reported, by outcome.",
       [
-        ("outcome=\"accepted\"", Double(vitals.changes.accepted)),
-        ("outcome=\"duplicate\"", Double(vitals.changes.duplicates)),
-        ("outcome=\"rejected\"", Double(vitals.changes.rejected)),
+        ("outcome=\"accepted\"", Double(health.changes.accepted)),
+        ("outcome=\"duplicate\"", Double(health.changes.duplicates)),
+        ("outcome=\"rejected\"", Double(health.changes.rejected)),
       ])
   }
 
-  private mutating func ledger(_ vitals: Vitals) {
-    let ledger = vitals.ledger
+  private mutating func ledger(_ health: HealthSnapshot) {
+    let ledger = health.ledger
     many(
       "deliveries_entered_total", .counter, "Deliveries that came to be, by origin.",
       [
@@ -93,8 +93,8 @@ struct MetricsText {
       ledger.isBalanced ? 1 : 0)
   }
 
-  private mutating func lanes(_ vitals: Vitals) {
-    let lanes = vitals.lanes
+  private mutating func lanes(_ health: HealthSnapshot) {
+    let lanes = health.lanes
     many(
       "lanes", .gauge, "Devices by the state of their lane.",
       [
@@ -105,7 +105,7 @@ struct MetricsText {
   }
 
   /// Files, sockets and connections are gauged.
-  private mutating func machine(_ process: ProcessVitals) {
+  private mutating func machine(_ process: ProcessUsage) {
     single(
       "open_files", .gauge, "Open descriptors: files, sockets, connections.",
       Double(process.openFiles))

@@ -4,26 +4,26 @@ package import RelayWire
 
 extension StatusReport {
   /// The report of one moment. A ledger that does not balance is a reason of its own (P12).
-  package init(_ vitals: Vitals, version: String, pid: Int32) {
-    var reasons = vitals.reasons
-    if !vitals.ledger.isBalanced {
+  package init(_ health: HealthSnapshot, version: String, pid: Int32) {
+    var reasons = health.reasons
+    if !health.ledger.isBalanced {
       reasons.append("the ledger does not balance: a delivery was counted twice or not at all")
     }
     self.init(
-      version: version, pid: pid, uptime: vitals.uptime, healthy: reasons.isEmpty,
+      version: version, pid: pid, uptime: health.uptime, healthy: reasons.isEmpty,
       reasons: reasons,
       store: Store(
-        engine: vitals.store.engine, bytes: vitals.store.bytes,
-        journalTail: vitals.store.journalTail, foldLag: vitals.store.foldLag),
-      ledger: Ledger(vitals.ledger),
+        engine: health.store.engine, bytes: health.store.bytes,
+        journalTail: health.store.journalTail, foldLag: health.store.foldLag),
+      ledger: Ledger(health.ledger),
       changes: Changes(
-        accepted: vitals.changes.accepted, duplicates: vitals.changes.duplicates,
-        rejected: vitals.changes.rejected),
-      lanes: Lanes(vitals.lanes), routes: vitals.routes.map(Route.init),
-      fanouts: FanOuts(running: vitals.fanOuts.running, oldestAge: vitals.fanOuts.oldestAge),
-      oldestPendingAge: vitals.oldestPendingAge,
-      remembered: Memory(ids: vitals.remembered.ids, oldestAge: vitals.remembered.oldestAge),
-      webhooks: vitals.webhooks.map(Webhook.init))
+        accepted: health.changes.accepted, duplicates: health.changes.duplicates,
+        rejected: health.changes.rejected),
+      lanes: Lanes(health.lanes), routes: health.routes.map(Route.init),
+      fanouts: FanOuts(running: health.fanOuts.running, oldestAge: health.fanOuts.oldestAge),
+      oldestPendingAge: health.oldestPendingAge,
+      remembered: Memory(ids: health.remembered.ids, oldestAge: health.remembered.oldestAge),
+      webhooks: health.webhooks.map(Webhook.init))
   }
 }
 
@@ -45,7 +45,7 @@ extension StatusReport.Ledger {
 }
 
 extension StatusReport.Lanes {
-  init(_ lanes: Vitals.Lanes) {
+  init(_ lanes: HealthSnapshot.Lanes) {
     self.init()
     idle = lanes.idle
     gathering = lanes.gathering
@@ -58,7 +58,7 @@ extension StatusReport.Lanes {
 }
 
 extension StatusReport.Route {
-  init(_ route: Vitals.Route) {
+  init(_ route: HealthSnapshot.Route) {
     self.init(
       container: route.key.scope.container, environment: route.key.scope.environment.name,
       transport: route.key.transport.name, topic: route.key.topic, circuit: route.circuit,
@@ -68,7 +68,7 @@ extension StatusReport.Route {
 }
 
 extension StatusReport.Webhook {
-  init(_ hook: Vitals.Webhook) {
+  init(_ hook: HealthSnapshot.Webhook) {
     self.init(
       container: hook.scope.container, environment: hook.scope.environment.name,
       state: hook.state.rawValue, position: hook.position, sent: hook.sent, failed: hook.failed,

@@ -37,8 +37,8 @@ enum FieldReader {
     guard let value = field.optional("value") else { return nil }
     guard let type = field.optional("type") else { return try guess(value) }
     let name = try type.string()
-    if Spelling.areSame(name, anyList) { return .list(try mixedList(value)) }
-    if let kind = Kind.allCases.first(where: { Spelling.areSame("\($0.rawValue)_LIST", name) }) {
+    if ByteOrdered.areSame(name, anyList) { return .list(try mixedList(value)) }
+    if let kind = Kind.allCases.first(where: { ByteOrdered.areSame("\($0.rawValue)_LIST", name) }) {
       return .list(try list(value, of: kind))
     }
     guard let kind = Kind(spelled: name) else {
@@ -104,7 +104,7 @@ enum FieldReader {
       try object.refuseOtherSpellings(of: KnownMembers.zoneID)
       // An owner left out is that of the record's own zone.
       var owner = try object.optional("ownerRecordName")?.string() ?? ""
-      if Spelling.areSame(owner, Name.currentUser) { owner = "" }
+      if ByteOrdered.areSame(owner, Name.currentUser) { owner = "" }
       zone = ZoneID(name: try object.required("zoneName").string(), owner: UserID(owner))
     }
     return .reference(recordName: name, zone: zone)

@@ -1,7 +1,7 @@
 import Foundation
 package import RelayCore
 
-/// Bounds of the doors, units in the names. Each is documented and has a refusal and a test (P11).
+/// Bounds of requests, units in the names. Each is documented and has a refusal and a test (P11).
 package struct HTTPLimits: Hashable, Sendable {
   package var eventsPerRequest = 1_000
   /// One event's own text in a request.

@@ -1,9 +1,9 @@
 package import RelayCore
 
-/// Everything the HTTP doors are told by the configuration. Validated before it gets here.
+/// Everything that the configuration says of HTTP. Validated before it gets here.
 package struct HTTPSettings: Sendable {
   /// Devices and producers.
-  package var listen: ListenAddress
+  package var listen: ListenTarget
   /// Nil: plain HTTP, for use behind a proxy.
   package var tls: TLSFiles?
   /// What courier addresses begin with, without a slash at the end.
@@ -13,13 +13,13 @@ package struct HTTPSettings: Sendable {
   /// The control socket's path; mode 0600.
   package var controlSocket: String
   /// Prometheus text on a listener of its own.
-  package var metrics: ListenAddress?
+  package var metrics: ListenTarget?
   package var version: String
 
   package init(
-    listen: ListenAddress, tls: TLSFiles? = nil, publicURL: String,
+    listen: ListenTarget, tls: TLSFiles? = nil, publicURL: String,
     scopes: [Scope: ScopeAccess], limits: HTTPLimits = HTTPLimits(), controlSocket: String,
-    metrics: ListenAddress? = nil, version: String
+    metrics: ListenTarget? = nil, version: String
   ) {
     self.listen = listen
     self.tls = tls
@@ -33,7 +33,7 @@ package struct HTTPSettings: Sendable {
 }
 
 /// Where a server listens.
-package enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
+package enum ListenTarget: Hashable, Sendable, CustomStringConvertible {
   /// Port 0: the kernel chooses one.
   case tcp(host: String, port: Int)
   /// Sockets that are bound already, handed over by systemd: at least one.

@@ -4,7 +4,7 @@ package struct ScopeAccess: Hashable, Sendable {
   package var users: Users?
   /// `ckAPIToken` values that may ask at all; empty: not required.
   package var apiTokens: [String]
-  /// Web origins whose pages may use the doors of devices and the courier; empty: none.
+  /// Web origins whose pages may use the endpoints of devices and of the courier; empty: none.
   package var origins: Set<String>
   package var producers: [Producer]
   /// APNs topics a device may register for; empty: no APNs.
@@ -45,7 +45,7 @@ package struct ScopeAccess: Hashable, Sendable {
       case sharedSecret([UInt8])
       /// ES256, RS256 or EdDSA.
       case keySet(KeySet)
-      /// The same, fetched by a `KeyShelf`.
+      /// The same, fetched by a `JWKSCache`.
       case remote(RemoteKeys)
     }
 

@@ -54,7 +54,7 @@ package final class APNsCredential: Sendable {
   private let onKeepFailure: @Sendable (any Error) -> Void
 
   private struct State {
-    var rota = TokenRota()
+    var rotation = ProviderTokenRotation()
     /// The tokens, by serial.
     var texts: [Int: String] = [:]
   }
@@ -82,10 +82,12 @@ package final class APNsCredential: Sendable {
         .providerKey, "the APNs key \(key.keyID) cannot sign: \(error)",
         remedy: "use the AuthKey_\(key.keyID).p8 file unchanged, as downloaded from Apple")
     }
-    let kept = (keptPath.map(KeptToken.read) ?? []).filter { isOurs($0.text) }
+    let kept = (keptPath.map(PersistedProviderToken.read) ?? []).filter { isOurs($0.text) }
     state.withLock { state in
-      state.rota = TokenRota(keptSince: kept.map(\.firstUse))
-      for (token, kept) in zip(state.rota.tokens, kept) { state.texts[token.serial] = kept.text }
+      state.rotation = ProviderTokenRotation(keptSince: kept.map(\.firstUse))
+      for (token, kept) in zip(state.rotation.tokens, kept) {
+        state.texts[token.serial] = kept.text
+      }
     }
   }
 
@@ -100,11 +102,11 @@ package final class APNsCredential: Sendable {
 
   private func keep(_ state: State) {
     guard let keptPath else { return }
-    let tokens = state.rota.tokens.compactMap { token in
-      state.texts[token.serial].map { KeptToken(firstUse: token.firstUse, text: $0) }
+    let tokens = state.rotation.tokens.compactMap { token in
+      state.texts[token.serial].map { PersistedProviderToken(firstUse: token.firstUse, text: $0) }
     }
     do {
-      try KeptToken.write(tokens, to: keptPath)
+      try PersistedProviderToken.write(tokens, to: keptPath)
     } catch {
       onKeepFailure(error)
     }
@@ -113,13 +115,13 @@ package final class APNsCredential: Sendable {
   /// The token to use now; signs a new one when it is time, about once in 50 minutes.
   func bearer(at now: Instant) throws -> Bearer {
     try state.withLock { state in
-      switch state.rota.use(at: now) {
+      switch state.rotation.use(at: now) {
       case .keep(let serial):
         return bearer(serial, state)
       case .sign(let serial):
         state.texts[serial] = try sign(at: now)
-        state.rota.signed(serial, at: now)
-        state.texts = state.texts.filter { state.rota.remembers($0.key) }
+        state.rotation.signed(serial, at: now)
+        state.texts = state.texts.filter { state.rotation.remembers($0.key) }
         keep(state)
         return bearer(serial, state)
       }
@@ -131,13 +133,13 @@ package final class APNsCredential: Sendable {
   }
 
   /// Apple says that this token has expired.
-  func expired(_ bearer: Bearer, at now: Instant) -> TokenRota.ExpiredAction {
-    state.withLock { $0.rota.expired(bearer.serial, at: now) }
+  func expired(_ bearer: Bearer, at now: Instant) -> ProviderTokenRotation.ExpiredAction {
+    state.withLock { $0.rotation.expired(bearer.serial, at: now) }
   }
 
   /// Apple says that this token came too soon after another.
   func tooSoon(_ bearer: Bearer, at now: Instant) {
-    state.withLock { $0.rota.tooSoon(bearer.serial, at: now) }
+    state.withLock { $0.rotation.tooSoon(bearer.serial, at: now) }
   }
 
   private struct Claims: JWTPayload {

@@ -13,7 +13,7 @@ package final class APNsSender: PushSender {
   private let other: OtherEnvironment?
   private let logger: Logger
   private let now: @Sendable () -> Instant
-  private let tally = SenderTally()
+  private let tally = SenderCounters()
 
   /// - Parameters:
   ///   - credential: shared by all routes of the same key; nil exactly if the settings name a
@@ -59,7 +59,7 @@ package final class APNsSender: PushSender {
     }
   }
 
-  package var vitals: SenderVitals { status.vitals }
+  package var health: SenderHealth { status.health }
 
   package var status: PushStatus { tally.status(engine.status) }
 

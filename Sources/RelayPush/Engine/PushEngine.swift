@@ -13,7 +13,7 @@ package import RelayEngine
 /// All state lives on one event loop of the group; what other threads bring crosses over in
 /// batches, and what a turn of the loop makes ready leaves in one write per connection.
 package final class PushEngine: Sendable {
-  private let inbox: Inbox
+  private let inbox: PushInbox
   private let loop: PushLoop
   private let eventLoop: any EventLoop
   private let timeout: TimeAmount
@@ -24,7 +24,7 @@ package final class PushEngine: Sendable {
   ) throws(PushProblem) {
     try settings.check()
     eventLoop = group.next()
-    inbox = Inbox(itemsMax: settings.limits.waitingMax)
+    inbox = PushInbox(itemsMax: settings.limits.waitingMax)
     timeout = .milliseconds(settings.limits.attemptTimeout.milliseconds)
     loop = PushLoop(
       settings: settings, shape: shape, tls: try TransportSecurity.context(settings),
@@ -40,7 +40,7 @@ package final class PushEngine: Sendable {
     _ request: Request, _ handover: Handover? = nil, until deadline: NIODeadline? = nil,
     answer: @escaping @Sendable (Outcome) -> Void
   ) {
-    let item = Inbox.Item(
+    let item = PushInbox.Item(
       request: request, handover: handover, deadline: deadline ?? .now() + timeout, answer: answer)
     switch inbox.put(item) {
     case .wake: eventLoop.execute { [loop] in loop.turn() }

@@ -6,7 +6,7 @@ import RelayCore
 
 /// Connections: what the pool wants done with them, and what they tell.
 extension PushLoop {
-  func connection(_ id: LinkID) -> Connection? { connections.first { $0.id == id } }
+  func connection(_ id: LinkID) -> ProviderConnection? { connections.first { $0.id == id } }
 
   func perform(_ actions: [Pool.Action]) {
     for action in actions {
@@ -29,7 +29,7 @@ extension PushLoop {
     }
   }
 
-  func opened(_ connection: Connection) {
+  func opened(_ connection: ProviderConnection) {
     pool.opened(connection.id, at: now)
     counts.opened += 1
     if counts.lastError != nil {
@@ -40,7 +40,7 @@ extension PushLoop {
   }
 
   /// Bytes came in and the session has taken them.
-  func heard(_ connection: Connection) {
+  func heard(_ connection: ProviderConnection) {
     let now = now
     pool.heard(connection.id, at: now)
     consume(connection, at: now)
@@ -48,7 +48,7 @@ extension PushLoop {
   }
 
   /// It is of no more use, and is being closed.
-  func failed(_ connection: Connection, _ reason: String) {
+  func failed(_ connection: ProviderConnection, _ reason: String) {
     failing(reason)
     consume(connection, at: now)
     lose(connection, .lost, "connection lost: \(reason)")
@@ -57,7 +57,7 @@ extension PushLoop {
   }
 
   /// It is gone. `reason` is nil if that was our own doing.
-  func closed(_ connection: Connection, _ reason: String?) {
+  func closed(_ connection: ProviderConnection, _ reason: String?) {
     connections.removeAll { $0 === connection }
     if let reason {
       // A provider may close what is idle or drained; that is no fault.
@@ -69,7 +69,7 @@ extension PushLoop {
     scheduleTurn()
   }
 
-  func consume(_ connection: Connection, at now: Uptime) {
+  func consume(_ connection: ProviderConnection, at now: Uptime) {
     var unprocessed: [AttemptID] = []
     for event in connection.session.takeEvents() {
       switch event {
@@ -102,7 +102,7 @@ extension PushLoop {
   }
 
   private func lose(
-    _ connection: Connection, _ code: TransportFailure.Code, _ reason: String
+    _ connection: ProviderConnection, _ code: TransportFailure.Code, _ reason: String
   ) {
     for attempt in connection.session.abandon() {
       if attempts.contains(attempt) { counts.lost += 1 }
@@ -115,7 +115,7 @@ extension PushLoop {
     let session = Session(
       shape: shape, authority: authority, link: id, streamsMax: limits.streamsMax,
       bodyBytesMax: limits.bodyBytesMax)
-    let connection = Connection(id: id, session: session, loop: self)
+    let connection = ProviderConnection(id: id, session: session, loop: self)
     connections.append(connection)
     // TLS names hosts, not addresses; an address is checked against the certificate all the same.
     let isAddress = (try? SocketAddress(ipAddress: settings.host, port: 0)) != nil

@@ -20,10 +20,10 @@ final class PushLoop: @unchecked Sendable {
   let logger: Logger
   var attempts = Attempts<Delivery>()
   var pool: Pool
-  var connections: [Connection] = []
+  var connections: [ProviderConnection] = []
   var counts = EngineStatus()
-  private let inbox: Inbox
-  private var arrived: [Inbox.Item] = []
+  private let inbox: PushInbox
+  private var arrived: [PushInbox.Item] = []
   private var admitted: UInt64 = 0
   /// Oldest first. May name attempts that have ended; those are passed over.
   private var waiting = CircularBuffer<AttemptID>()
@@ -38,7 +38,7 @@ final class PushLoop: @unchecked Sendable {
   private struct Stopping { var graceUntil: Uptime }
 
   init(
-    settings: EngineSettings, shape: RequestShape, tls: NIOSSLContext, inbox: Inbox,
+    settings: EngineSettings, shape: RequestShape, tls: NIOSSLContext, inbox: PushInbox,
     eventLoop: any EventLoop, logger: Logger
   ) {
     self.settings = settings
@@ -114,7 +114,7 @@ final class PushLoop: @unchecked Sendable {
 
   // MARK: - Requests
 
-  private func admit(_ item: Inbox.Item, at now: Uptime) {
+  private func admit(_ item: PushInbox.Item, at now: Uptime) {
     if stopping != nil {
       let failure = TransportFailure(.stopped, "the push engine is stopping")
       answers.append((item.answer, .failed(failure)))

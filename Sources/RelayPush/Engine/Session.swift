@@ -4,7 +4,7 @@ import NIOCore
 /// One HTTP/2 client session: requests and bytes in, bytes and events out. No sockets, no clock, no
 /// policy; nghttp2 keeps the protocol.
 ///
-/// `@unchecked Sendable`: owned by one `Connection` and used on its event loop only.
+/// `@unchecked Sendable`: owned by one `ProviderConnection` and used on its event loop only.
 final class Session: @unchecked Sendable {
   /// What the peer did, in the order it did it.
   enum Event {

@@ -11,7 +11,7 @@ package final class FCMSender: PushSender {
   private let engine: PushEngine
   private let web: WebEngine
   private let now: @Sendable () -> Instant
-  private let tally = SenderTally()
+  private let tally = SenderCounters()
 
   /// - Parameter now: the relay's clock; assertions and deadlines are dated by it.
   package init(
@@ -41,7 +41,7 @@ package final class FCMSender: PushSender {
     }
   }
 
-  package var vitals: SenderVitals { status.vitals }
+  package var health: SenderHealth { status.health }
 
   package var status: PushStatus { tally.status(engine.status) }
 

@@ -39,12 +39,12 @@ package final class WebPushSender: PushSender {
 
   package func run() async { await engine.run() }
 
-  package var vitals: SenderVitals {
-    var vitals = SenderVitals()
+  package var health: SenderHealth {
+    var health = SenderHealth()
     let status = status
-    vitals.unanswered = Int64(status.unanswered)
-    vitals.unknownAnswers = Int64(status.unknownAnswers)
-    return vitals
+    health.unanswered = Int64(status.unanswered)
+    health.unknownAnswers = Int64(status.unknownAnswers)
+    return health
   }
 
   package var status: WebPushStatus { counts.withLock { $0 } }

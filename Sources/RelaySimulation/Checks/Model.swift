@@ -44,7 +44,7 @@ struct Model {
   private(set) var shownAt: [UInt64: [(FeedKey, Position)]] = [:]
   private(set) var authors: [Identifier: Change.Author] = [:]
   /// The change that entitled a user, or ended it: the last word on the share.
-  private(set) var lastWord: [Watch.Share: UInt64] = [:]
+  private(set) var lastWord: [WorldObserver.Share: UInt64] = [:]
   private(set) var withdrawn: [Withdrawn: Ordinal] = [:]
   /// Users whose notifications depend on which slice came first: not compared exactly.
   private(set) var fuzzy: Set<UserID> = []
@@ -119,14 +119,14 @@ struct Model {
     case .granted(let user):
       guard user != change.zone.owner else { return }
       zone.grants.insert(user)
-      lastWord[Watch.Share(zone: change.zone, user: user)] = change.fingerprint
+      lastWord[WorldObserver.Share(zone: change.zone, user: user)] = change.fingerprint
       zone.turns += 1
       if !change.zone.isDefault { zone.isAlive = true }
       zones[change.zone] = zone
     case .revoked(let user):
       guard user != change.zone.owner else { return }
       zone.grants.remove(user)
-      lastWord[Watch.Share(zone: change.zone, user: user)] = change.fingerprint
+      lastWord[WorldObserver.Share(zone: change.zone, user: user)] = change.fingerprint
       zone.turns += 1
       zones[change.zone] = zone
     }
@@ -148,7 +148,7 @@ struct Model {
       if case .zone(change.zone, _) = $0.subscription.rule { true } else { false }
     }
     for user in zone.grants {
-      lastWord[Watch.Share(zone: change.zone, user: user)] = change.fingerprint
+      lastWord[WorldObserver.Share(zone: change.zone, user: user)] = change.fingerprint
     }
     zone = Zone(turns: zone.turns + 1)
     zones[change.zone] = zone

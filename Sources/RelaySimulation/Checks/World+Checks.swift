@@ -6,32 +6,36 @@ extension World {
   func check(_ attempt: PushAttempt, _ text: PushText) throws {
     let key = attempt.device
     if attempt.payload.count > plan.limits.payloadBytes {
-      throw Broken(.everythingIsBounded, "a payload of \(attempt.payload.count) bytes")
+      throw InvariantViolation(.everythingIsBounded, "a payload of \(attempt.payload.count) bytes")
     }
-    if watch.inFlight[key] != nil {
-      throw Broken(.oneAttemptAtATime, "two attempts in flight for \(key.line)")
+    if observer.inFlight[key] != nil {
+      throw InvariantViolation(.oneAttemptAtATime, "two attempts in flight for \(key.line)")
     }
     let isOverCourier = attempt.route.transport == .courier
     if !isOverCourier, attempt.address.transport == .courier {
-      throw Broken(.everyDeviceIsWoken, "\(key.line) has only the courier, and is pushed to")
+      throw InvariantViolation(
+        .everyDeviceIsWoken, "\(key.line) has only the courier, and is pushed to")
     }
-    if !isOverCourier, let owner = watch.owners[attempt.address.place], owner != key {
-      throw Broken(.onlyTheEntitledSee, "\(key.line) is pushed to \(owner.line)'s address")
+    if !isOverCourier, let owner = observer.owners[attempt.address.place], owner != key {
+      throw InvariantViolation(
+        .onlyTheEntitledSee, "\(key.line) is pushed to \(owner.line)'s address")
     }
-    if !isOverCourier, watch.found.contains(key), let token = attempt.address.token.first,
+    if !isOverCourier, observer.found.contains(key), let token = attempt.address.token.first,
       attempt.address.environment != World.home(of: token)
     {
-      throw Broken(.everyDeviceIsWoken, "\(key.line) was found, and is looked for elsewhere")
+      throw InvariantViolation(
+        .everyDeviceIsWoken, "\(key.line) was found, and is looked for elsewhere")
     }
-    if watch.hasShown(attempt, text) {
-      throw Broken(.oneAttemptAtATime, "\(key.line) is shown an alert again")
+    if observer.hasShown(attempt, text) {
+      throw InvariantViolation(.oneAttemptAtATime, "\(key.line) is shown an alert again")
     }
-    watch.began(attempt, at: now)
+    observer.began(attempt, at: now)
     if !isOverCourier { try checkBudget(key, attempt.intent) }
     if let nid = text.notification, let identifier = Identifier(text: nid),
       model.authors[identifier] == Change.Author(user: key.user, client: key.client)
     {
-      throw Broken(.noDeviceIsWokenByItself, "\(key.line) is woken by its own change \(nid)")
+      throw InvariantViolation(
+        .noDeviceIsWokenByItself, "\(key.line) is woken by its own change \(nid)")
     }
     try checkEnds(text, key)
     try checkNamed(attempt, text)
@@ -46,10 +50,11 @@ extension World {
       $0.subscription.rule == .database(recordType: nil) && $0.subscription.database == .shared
     }
     for ref in text.zones + [text.shown].compactMap(\.self) {
-      let isRevoked = watch.revoked.contains(Watch.Share(zone: ref.zone, user: key.user))
+      let isRevoked = observer.revoked.contains(WorldObserver.Share(zone: ref.zone, user: key.user))
       let isOfTheEnd = hearsOfEnds && (ref != text.shown || text.record == nil)
       if ref.database == .shared, isRevoked, !isOfTheEnd {
-        throw Broken(.onlyTheEntitledSee, "\(key.line) is told of \(ref.zone) after its end")
+        throw InvariantViolation(
+          .onlyTheEntitledSee, "\(key.line) is told of \(ref.zone) after its end")
       }
     }
   }
@@ -57,15 +62,15 @@ extension World {
   /// P5: what an alert says is among what it names, unless the device knows it already.
   private func checkNamed(_ attempt: PushAttempt, _ text: PushText) throws {
     guard attempt.intent == .alert, let shown = text.shown, !text.isMore,
-      !watch.acknowledging.contains(attempt.device)
+      !observer.acknowledging.contains(attempt.device)
     else { return }
-    let told = watch.told[attempt.device]
+    let told = observer.told[attempt.device]
     let isNamed =
       text.record == nil
       ? text.zones.contains(shown) || told?.zones[shown] != nil
       : text.hasQuery || told?.query ?? .zero > .zero
     if !isNamed {
-      throw Broken(
+      throw InvariantViolation(
         .everyDeviceIsWoken, "\(attempt.device.line) is shown an alert of \(shown), not named")
     }
   }
@@ -75,12 +80,14 @@ extension World {
   private func checkSlot(_ text: PushText, _ key: DeviceKey) throws {
     guard let seconds = text.notBefore else {
       if text.waiting.isEmpty { return }
-      throw Broken(.everyDeviceIsWoken, "\(key.line) is to wait and not told until when")
+      throw InvariantViolation(
+        .everyDeviceIsWoken, "\(key.line) is to wait and not told until when")
     }
-    tally.waits += 1
+    counts.waits += 1
     let notBefore = Instant(milliseconds: seconds * 1_000)
+    let now = moment.wall
     if notBefore < now || notBefore > now + plan.policy.smearing.longest + .seconds(1) {
-      throw Broken(.everyDeviceIsWoken, "\(key.line) is told to wait until \(seconds)")
+      throw InvariantViolation(.everyDeviceIsWoken, "\(key.line) is told to wait until \(seconds)")
     }
   }
 
@@ -89,10 +96,13 @@ extension World {
       max: plan.policy.backgroundMost, per: plan.policy.background.per)
     let rule = intent == .alert ? plan.policy.alert : background
     let from = now - rule.per
-    let times = (watch.attempts[key] ?? []).filter { $0.intent == intent && $0.at > from }
-    let crashes = watch.crashes.count { $0 > from }
-    if times.count > rule.max + crashes {
-      throw Broken(
+    let times = (observer.attempts[key] ?? []).filter { $0.intent == intent && $0.at > from }
+    let crashes = observer.crashes.count { $0 > from }
+    // A start by a wrong clock leaves the time since the last fold out. When the clock is right,
+    // the relay's time catches up, and what was sent meanwhile looks older than it is.
+    let hasCaughtUp = observer.corrections.contains { $0 > from }
+    if times.count > rule.max + crashes + (hasCaughtUp ? rule.max : 0) {
+      throw InvariantViolation(
         .theBudgetHolds,
         "\(times.count) \(intent) attempts for \(key.line) in \(rule.per.milliseconds) ms")
     }
@@ -100,7 +110,7 @@ extension World {
 
   /// P4: a zone is told of only when its notification is in the store.
   private func checkDurable(_ text: PushText, _ key: DeviceKey) throws {
-    if plan.limits.notificationsPerUser < 100 || watch.hasTrimmed { return }
+    if plan.limits.notificationsPerUser < 100 || observer.hasTrimmed { return }
     let feed = FeedKey(scope: World.scope, kind: .notifications(key.user))
     let subjects = store.feeds[feed]?.rows ?? [:]
     for ref in text.zones {
@@ -108,38 +118,40 @@ extension World {
         if case .notification(_, let zone, _) = $0 { zone == ref.zone } else { false }
       }
       if !isLogged {
-        throw Broken(
+        throw InvariantViolation(
           .nothingIsVisibleBeforeItIsDurable, "\(key.line) is told of \(ref.zone) before the fold")
       }
     }
   }
 
-  func check(_ answer: PageAnswer, for reader: Daemon.Reader) throws {
+  func check(_ answer: PageAnswer, for reader: SimulatedDaemon.Reader) throws {
     let feed = reader.query.feed
     let follow = clients[reader.client].follows[feed]
     switch answer {
     case .page(let page):
       if reader.wasRevoked, reader.turns == turns(of: feed) {
-        throw Broken(.onlyTheEntitledSee, "\(reader.query.reader) reads \(feed.text) after its end")
+        throw InvariantViolation(
+          .onlyTheEntitledSee, "\(reader.query.reader) reads \(feed.text) after its end")
       }
       if follow?.isOfLostHistory == true, reader.query.after != nil {
-        throw Broken(.noTokenIsForged, "a token of lost history reads on in \(feed.text)")
+        throw InvariantViolation(
+          .noTokenIsForged, "a token of lost history reads on in \(feed.text)")
       }
       if !page.hasMore, page.next.position < reader.atLeast {
-        throw Broken(
+        throw InvariantViolation(
           .nothingIsVisibleBeforeItIsDurable,
           "\(feed.text) ends at \(page.next.position.ordinal)"
             + " and \(reader.atLeast.ordinal) was accepted before the read")
       }
       if page.hasMore, page.next.position <= (reader.query.after?.position ?? .zero) {
-        throw Broken(.catchUpIsWhole, "a page with more did not advance")
+        throw InvariantViolation(.catchUpIsWhole, "a page with more did not advance")
       }
       if page.entries.count > reader.query.limit {
-        throw Broken(.everythingIsBounded, "a page of \(page.entries.count)")
+        throw InvariantViolation(.everythingIsBounded, "a page of \(page.entries.count)")
       }
     case .absent:
       if reader.wasGranted, reader.turns == turns(of: feed) {
-        throw Broken(
+        throw InvariantViolation(
           .onlyTheEntitledSee, "\(reader.query.reader) may read \(feed.text), and cannot")
       }
     case .expired: break
@@ -147,21 +159,22 @@ extension World {
   }
 
   /// P3: whoever was caught up is told of no end of what it never held.
-  func checkMinimal(_ page: Page, _ reader: Daemon.Reader) throws {
+  func checkMinimal(_ page: Page, _ reader: SimulatedDaemon.Reader) throws {
     var seen: Set<Subject> = []
     for entry in page.entries {
       if !seen.insert(entry.subject).inserted {
-        throw Broken(.catchUpIsMinimal, "one subject twice in a page")
+        throw InvariantViolation(.catchUpIsMinimal, "one subject twice in a page")
       }
       if entry.life.isPresent || entry.isReadMark(since: page.since) { continue }
       let held = clients[reader.client].follows[reader.query.feed]?.held[entry.subject]
       let isCaughtUp = reader.query.after.map { $0.scanHead == nil } ?? true
       let isSimple = entry.life.born != .zero && entry.life.died == .zero
       if held == nil, isCaughtUp, isSimple {
-        throw Broken(.catchUpIsMinimal, "the end of what the reader never held: \(entry.subject)")
+        throw InvariantViolation(
+          .catchUpIsMinimal, "the end of what the reader never held: \(entry.subject)")
       }
       if reader.query.after == nil {
-        throw Broken(.catchUpIsMinimal, "a deletion in a scan: \(entry.subject)")
+        throw InvariantViolation(.catchUpIsMinimal, "a deletion in a scan: \(entry.subject)")
       }
     }
   }
@@ -175,7 +188,8 @@ extension World {
         row.lane.background.times.count <= plan.policy.backgroundMost,
         row.lane.alert.times.count <= plan.policy.alert.max
       else {
-        throw Broken(.everythingIsBounded, "the lane of \(row.key.line) grew: \(pending)")
+        throw InvariantViolation(
+          .everythingIsBounded, "the lane of \(row.key.line) grew: \(pending)")
       }
     }
   }
@@ -184,17 +198,17 @@ extension World {
   func checkLedger() throws {
     guard let daemon else { return }
     if daemon.taken > plan.inboxMax {
-      throw Broken(.everythingIsBounded, "\(daemon.taken) facts in the inbox")
+      throw InvariantViolation(.everythingIsBounded, "\(daemon.taken) facts in the inbox")
     }
     for id in homes {
       var ledger = daemon.ledger(of: id)
-      if tell != nil, watch.ledgers[id] != ledger {
-        watch.ledgers[id] = ledger
+      if tell != nil, observer.ledgers[id] != ledger {
+        observer.ledgers[id] = ledger
         tell?("  ledger \(id.number): \(ledger.line)")
       }
-      if planted == .countsTwice, ledger.woken > 1 { ledger.woken += 1 }
+      if mutant == .countsTwice, ledger.woken > 1 { ledger.woken += 1 }
       guard ledger.isBalanced, ledger.pending >= 0 else {
-        throw Broken(.theLedgerBalances, "partition \(id.number): \(ledger)")
+        throw InvariantViolation(.theLedgerBalances, "partition \(id.number): \(ledger)")
       }
     }
   }
@@ -214,7 +228,7 @@ extension World {
       open(token, feed, stranger), open(token, other, client.user),
     ]
     for case .place(let place) in tries {
-      throw Broken(.noTokenIsForged, "a forged token opened to \(place)")
+      throw InvariantViolation(.noTokenIsForged, "a forged token opened to \(place)")
     }
   }
 }

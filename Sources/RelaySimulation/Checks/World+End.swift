@@ -4,21 +4,25 @@ import RelayMemory
 /// After the faults have stopped and time has passed: everything has come right.
 extension World {
   func checkTheEnd() throws {
-    guard let daemon else { throw Broken(.catchUpIsWhole, "the daemon did not come back") }
-    for fingerprint in watch.accepted where !model.fingerprints.contains(fingerprint) {
-      throw Broken(.nothingAcknowledgedIsLost, "change \(fingerprint) was accepted, and is lost")
+    guard let daemon else {
+      throw InvariantViolation(.catchUpIsWhole, "the daemon did not come back")
+    }
+    for fingerprint in observer.accepted where !model.fingerprints.contains(fingerprint) {
+      throw InvariantViolation(
+        .nothingAcknowledgedIsLost, "change \(fingerprint) was accepted, and is lost")
     }
     if let open = operations.firstIndex(where: { !$0.isAnswered }) {
-      throw Broken(
-        .everyDeviceIsWoken, "operation \(open) was never answered: \(operations[open].fact.line)")
+      throw InvariantViolation(
+        .everyDeviceIsWoken,
+        "operation \(open) was never answered: \(operations[open].facts[0].line)")
     }
     if !daemon.isAtRest {
-      throw Broken(.catchUpIsWhole, "the daemon does not come to rest")
+      throw InvariantViolation(.catchUpIsWhole, "the daemon does not come to rest")
     }
     for index in clients.indices { try follow(index) }
-    tally.settled += model.settled
-    tally.feedback += store.feedback.count
-    tally.silences += store.feedback.count { $0.isSilence }
+    counts.settled += model.settled
+    counts.feedback += store.feedback.count
+    counts.silences += store.feedback.count { $0.isSilence }
     for id in PartitionID.all {
       let tables = store.tables(of: id)
       try checkWoken(tables)
@@ -29,10 +33,10 @@ extension World {
 
   /// P12: what the ledger calls pending is what the lanes hold.
   private func checkPending(_ tables: PartitionTables, _ ledger: Ledger) throws {
-    let isFlying = tables.devices.contains { watch.inFlight[$0.key] != nil }
+    let isFlying = tables.devices.contains { observer.inFlight[$0.key] != nil }
     let held = tables.devices.reduce(0) { $0 + $1.lane.pending.deliveries }
     if !isFlying, Int64(held) != ledger.pending {
-      throw Broken(
+      throw InvariantViolation(
         .theLedgerBalances, "partition \(tables.id.number) holds \(held): \(ledger.line)")
     }
   }
@@ -59,7 +63,7 @@ extension World {
     let user = clients[index].user
     if clients[index].follows[feed] == nil { clients[index].follows[feed] = Follow() }
     for _ in 0..<5_000 {
-      var place: Place?
+      var place: FeedCursor?
       if let token = clients[index].follows[feed]?.token,
         case .place(let opened) = ChangeToken.open(token, feed: feed, reader: user, with: keys)
       {
@@ -68,21 +72,23 @@ extension World {
       let query = PageQuery(
         feed: feed, reader: user, after: place, limit: draw.from(1...plan.pageMax))
       switch store.page(query) {
-      case .absent: throw Broken(.catchUpIsWhole, "\(user) cannot see \(feed.text) at the end")
+      case .absent:
+        throw InvariantViolation(.catchUpIsWhole, "\(user) cannot see \(feed.text) at the end")
       case .expired: clients[index].follows[feed] = Follow()
       case .page(let page):
         show(page, index, feed)
         if !page.hasMore { return }
       }
     }
-    throw Broken(.catchUpIsWhole, "a client keeps asking \(feed.text) and does not arrive")
+    throw InvariantViolation(
+      .catchUpIsWhole, "a client keeps asking \(feed.text) and does not arrive")
   }
 
   private func compare(_ index: Int, _ kind: FeedKey.Kind, _ zones: Set<ZoneID>) throws {
     let held = clients[index].follows[FeedKey(scope: World.scope, kind: kind)]?.held ?? [:]
     let expected = Set(zones.map { Subject.zone($0) })
     if Set(held.keys) != expected {
-      throw Broken(
+      throw InvariantViolation(
         .catchUpIsWhole,
         "\(kind) of client \(index): \(held.keys.map(\.text).sorted())"
           + " is not \(expected.map(\.text).sorted())")
@@ -97,7 +103,7 @@ extension World {
       expected[.record(name)] = tag ?? "-"
     }
     if held != expected {
-      throw Broken(
+      throw InvariantViolation(
         .catchUpIsWhole, "\(feed.text) of client \(index): \(held.line) is not \(expected.line)")
     }
   }
@@ -108,9 +114,10 @@ extension World {
     let (shown, expected) = (
       store.feeds[feed]?.state.hasGap ?? false, model.numbers[zone]?.hasGap ?? false
     )
-    if shown { tally.gaps += 1 }
+    if shown { counts.gaps += 1 }
     if shown != expected {
-      throw Broken(.catchUpIsWhole, "\(feed.text) shows gap \(shown), it is \(expected)")
+      throw InvariantViolation(
+        .catchUpIsWhole, "\(feed.text) shows gap \(shown), it is \(expected)")
     }
   }
 
@@ -120,13 +127,13 @@ extension World {
     let held = clients[index].follows[feed]?.held ?? [:]
     let expected = (model.notifications[user] ?? [:]).filter(\.value.isPresent)
       .mapValues { $0.notification.text + ($0.isRead ? " read" : "") }
-    let isTrimmed = watch.hasTrimmed || plan.limits.notificationsPerUser < 100
+    let isTrimmed = observer.hasTrimmed || plan.limits.notificationsPerUser < 100
     // A mark of what was trimmed changes nothing.
     let isWrong =
       isTrimmed
       ? held.contains { expected[$0.key]?.prefix(36) != $0.value.prefix(36) } : held != expected
     if isWrong {
-      throw Broken(
+      throw InvariantViolation(
         .catchUpIsWhole, "notifications of client \(index): \(held.line) is not \(expected.line)")
     }
   }
@@ -135,10 +142,10 @@ extension World {
   private func checkWoken(_ tables: PartitionTables) throws {
     for device in tables.devices {
       let key = device.key
-      guard device.lane.retirement == nil, !watch.retired.contains(key),
-        let since = watch.since[key], isReachable(device)
+      guard device.lane.retirement == nil, !observer.retired.contains(key),
+        let since = observer.since[key], isReachable(device)
       else { continue }
-      var told = watch.told[key] ?? Watch.Told()
+      var told = observer.told[key] ?? WorldObserver.Told()
       // An alert was replaced, and those that replaced it were withdrawn: the next wake says so.
       if device.lane.pending.lostAlerts { told.lostAlerts = Ordinal(.max) }
       let feed = FeedKey(scope: World.scope, kind: .notifications(key.user))
@@ -152,7 +159,7 @@ extension World {
           !isWithdrawn(entry, detail, key.user, position),
           !isTold(entry, detail, told, position.ordinal)
         else { continue }
-        throw Broken(
+        throw InvariantViolation(
           .everyDeviceIsWoken,
           "\(key.line) never heard of \(entry.subject) at"
             + " \(position.ordinal.number): \(device.lane.pending)")
@@ -179,13 +186,13 @@ extension World {
   /// A background wake names the zone, or says `q` or `m`; an alert shows what it is about. Which
   /// of them it was depends on how the subscription looked then: either counts.
   private func isTold(
-    _ entry: Entry, _ detail: NotificationDetail, _ told: Watch.Told, _ ordinal: Ordinal
+    _ entry: Entry, _ detail: NotificationDetail, _ told: WorldObserver.Told, _ ordinal: Ordinal
   ) -> Bool {
     guard case .notification(let subscription, let zone, let record) = entry.subject else {
       return true
     }
     let ref = PushText.ZoneRef(zone: zone, database: detail.database)
-    let alert = Watch.alert(subscription.name, ref, record)
+    let alert = WorldObserver.alert(subscription.name, ref, record)
     return max(
       told.zones[ref] ?? .zero, told.many, record == nil ? .zero : told.query,
       told.alerts[alert] ?? .zero, told.lostAlerts) >= ordinal

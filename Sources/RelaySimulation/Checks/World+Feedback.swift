@@ -11,14 +11,17 @@ extension World {
       let last = own.last?.news
       if let retirement = row.lane.retirement {
         guard case .retired(retirement.reason, _) = last else {
-          throw Broken(.everyDeviceIsWoken, "\(row.key.line) is retired, and nobody was told")
+          throw InvariantViolation(
+            .everyDeviceIsWoken, "\(row.key.line) is retired, and nobody was told")
         }
       } else if row.lane.silence?.isTold == true {
         guard case .silent = last else {
-          throw Broken(.everyDeviceIsWoken, "\(row.key.line) is silent, and nobody was told")
+          throw InvariantViolation(
+            .everyDeviceIsWoken, "\(row.key.line) is silent, and nobody was told")
         }
       } else if let last, last != .returned {
-        throw Broken(.everyDeviceIsWoken, "\(row.key.line) is well, and was last told \(last)")
+        throw InvariantViolation(
+          .everyDeviceIsWoken, "\(row.key.line) is well, and was last told \(last)")
       }
       try checkOrder(own.map(\.news), row)
     }
@@ -34,7 +37,8 @@ extension World {
         default: false
         }
       if isWrong {
-        throw Broken(.everyDeviceIsWoken, "\(row.key.line) was told \(before) and then \(after)")
+        throw InvariantViolation(
+          .everyDeviceIsWoken, "\(row.key.line) was told \(before) and then \(after)")
       }
     }
   }

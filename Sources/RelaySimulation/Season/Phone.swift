@@ -38,9 +38,9 @@ struct Phone {
   private var countedTo: Instant
   /// What befalls it whatever anybody sends, and what becomes of what is sent: apart, so that the
   /// first is the same under any rule.
-  var habits: Draw
-  var luck: Draw
-  var fetchedTo: Place?
+  var habits: SeededRandom
+  var luck: SeededRandom
+  var fetchedTo: FeedCursor?
 
   /// What its owner's habits make of it.
   struct Traits {
@@ -59,7 +59,7 @@ struct Phone {
 
     var day: Span { .days(1) - sleep }
 
-    init(_ draw: inout Draw) {
+    init(_ draw: inout SeededRandom) {
       switch draw.below(4) {
       case 0: (opens, perHour) = (.minutes(30), 4_000 + Int64(draw.below(6_000)))
       case 1, 2: (opens, perHour) = (.minutes(120), 2_000 + Int64(draw.below(2_500)))
@@ -73,11 +73,11 @@ struct Phone {
     }
   }
 
-  init(user: UserID, client: ClientID, token: UInt16, at now: Instant, _ draw: Draw) {
+  init(user: UserID, client: ClientID, token: UInt16, at now: Instant, _ draw: SeededRandom) {
     var draw = draw
     (self.user, self.client, self.token) = (user, client, token)
     traits = Traits(&draw)
-    luck = Draw(seed: draw.next())
+    luck = SeededRandom(seed: draw.next())
     habits = draw
     (allowance, allowanceAt, lastOpen, countedTo) = (3 * Self.run, now, now, now)
   }

@@ -1,7 +1,7 @@
 /// Thirty virtual days, checked or measured.
 package enum Season {
   /// Bugs that a season's checkers find.
-  package static let plants: [Planted] = [
+  package static let plants: [Mutant] = [
     .dropsPushes, .pushesTwice, .forgetsBudgets, .countsTwice,
   ]
 
@@ -9,19 +9,19 @@ package enum Season {
     package var seed: UInt64
     package var steps: Int
     package var figures: SeasonFigures
-    package var broken: (promise: Promise, text: String)?
+    package var broken: (promise: Invariant, text: String)?
   }
 
   /// One seed's season, small, with traffic, rule and faults that the seed chooses.
   ///
-  /// - Parameter planted: a bug that the checkers are to find: P5, P6, P7 or P12.
+  /// - Parameter mutant: a bug that the checkers are to find: P5, P6, P7 or P12.
   package static func run(
-    seed: UInt64, planted: Planted? = nil, days: Int = 30
+    seed: UInt64, mutant: Mutant? = nil, days: Int = 30
   ) -> Outcome {
     var plan = SeasonPlan(seed: seed)
     plan.days = Int64(days)
-    if let planted { plan.ripen(for: planted) }
-    return run(SeasonWorld(seed: seed, plan: plan, planted: planted))
+    if let mutant { plan.ripen(for: mutant) }
+    return run(SeasonWorld(seed: seed, plan: plan, mutant: mutant))
   }
 
   /// One seed's season under a rule; all that the rule does not decide is the same under any.
@@ -30,14 +30,14 @@ package enum Season {
   ) -> Outcome {
     var plan = SeasonPlan(seed: seed, shape: shape, rule: rule)
     plan.days = Int64(days)
-    return run(SeasonWorld(seed: seed, plan: plan, planted: nil))
+    return run(SeasonWorld(seed: seed, plan: plan, mutant: nil))
   }
 
   private static func run(_ world: SeasonWorld) -> Outcome {
     var outcome = Outcome(seed: world.seed, steps: 0, figures: SeasonFigures())
     do {
       try world.run()
-    } catch let broken as Broken {
+    } catch let broken as InvariantViolation {
       outcome.broken = (broken.promise, broken.text)
     } catch {
       preconditionFailure("the simulation throws nothing but broken promises: \(error)")

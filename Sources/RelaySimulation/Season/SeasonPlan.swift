@@ -22,7 +22,7 @@ struct SeasonPlan: Sendable {
 
   /// A season that the promises are checked in: small, under any rule.
   init(seed: UInt64) {
-    var draw = Draw(seed: seed ^ 0x5ea5)
+    var draw = SeededRandom(seed: seed ^ 0x5ea5)
     shape = draw.pick(SeasonShape.allCases)
     let rule = draw.pick([
       SeasonRule.fixed(3), .fixed(1 + draw.below(4)), .adaptive, .adaptive, .signal,
@@ -39,7 +39,7 @@ struct SeasonPlan: Sendable {
 
   /// A season that rules are compared in: busier, the same for each of them.
   init(seed: UInt64, shape: SeasonShape, rule: SeasonRule) {
-    var draw = Draw(seed: seed ^ 0xc0de)
+    var draw = SeededRandom(seed: seed ^ 0xc0de)
     self.shape = shape
     policy = rule.policy
     users = 3
@@ -57,9 +57,9 @@ struct SeasonPlan: Sendable {
     }
   }
 
-  /// Switches on what a planted bug needs in order to show.
-  mutating func ripen(for planted: Planted) {
-    switch planted {
+  /// Switches on what a mutant bug needs in order to show.
+  mutating func ripen(for mutant: Mutant) {
+    switch mutant {
     case .forgetsBudgets: (crashes, gap) = (40, .minutes(4))
     default: gap = .minutes(60)
     }

@@ -8,9 +8,9 @@ extension SeasonWorld {
     guard let daemon else { return }
     for id in homes {
       var ledger = daemon.ledger(of: id)
-      if planted == .countsTwice, ledger.woken > 1 { ledger.woken += 1 }
+      if mutant == .countsTwice, ledger.woken > 1 { ledger.woken += 1 }
       guard ledger.isBalanced, ledger.pending >= 0 else {
-        throw Broken(.theLedgerBalances, "partition \(id.number): \(ledger)")
+        throw InvariantViolation(.theLedgerBalances, "partition \(id.number): \(ledger)")
       }
     }
   }
@@ -20,21 +20,23 @@ extension SeasonWorld {
     for row in cut.partitions.lazy.flatMap(\.devices) {
       guard row.lane.pending.subjects.count <= 2, row.lane.pending.alerts.isEmpty,
         row.lane.background.times.count <= plan.policy.backgroundMost
-      else { throw Broken(.oneAttemptAtATime, "the lane of \(row.key.line) grew") }
+      else { throw InvariantViolation(.oneAttemptAtATime, "the lane of \(row.key.line) grew") }
     }
   }
 
   /// P5 of those that no push and no fetch has come to, and that nobody who is there was given up.
   func look() throws {
     guard daemon != nil else { return }
-    for index in phones.indices where phones[index].isInstalled { try watch.look(index, at: now) }
+    for index in phones.indices where phones[index].isInstalled {
+      try observer.look(index, at: now)
+    }
     for id in homes {
       for row in store.world.partitions[Int(id.number)].devices.values {
         guard let retirement = row.lane.retirement,
           let index = byClient[row.key.client], phones[index].isInstalled,
           row.address == phones[index].address
         else { continue }
-        throw Broken(
+        throw InvariantViolation(
           .everyDeviceIsWoken, "phone \(index) was given up: \(retirement.reason)")
       }
     }
@@ -47,7 +49,7 @@ extension SeasonWorld {
       let reached = phones[index].reached(at: now)
       guard phone.isInstalled else { continue }
       // Not fetched yet: as old as it is by now, and it goes on.
-      for expected in watch.unfetched(index) {
+      for expected in observer.unfetched(index) {
         figures.freshness.append(Int32((reached - expected.reached).milliseconds / 1_000))
         figures.unfetched += 1
       }
@@ -57,11 +59,12 @@ extension SeasonWorld {
     try settle()
     for id in homes {
       let devices = store.world.partitions[Int(id.number)].devices
-      let isFlying = devices.keys.contains { byClient[$0.client].map(watch.isFlying) ?? false }
+      let isFlying = devices.keys.contains { byClient[$0.client].map(observer.isFlying) ?? false }
       let held = devices.values.reduce(0) { $0 + $1.lane.pending.deliveries }
       let ledger = daemon.ledger(of: id)
       if !isFlying, Int64(held) != ledger.pending {
-        throw Broken(.theLedgerBalances, "partition \(id.number) holds \(held): \(ledger.line)")
+        throw InvariantViolation(
+          .theLedgerBalances, "partition \(id.number) holds \(held): \(ledger.line)")
       }
     }
   }

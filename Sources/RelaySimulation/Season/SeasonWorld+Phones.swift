@@ -95,7 +95,7 @@ extension SeasonWorld {
   private func remove(_ index: Int) {
     phones[index].remove(at: now)
     dead[phones[index].token] = now
-    watch.gone(index)
+    observer.gone(index)
     guard phones[index].habits.below(2) == 0 else { return }
     at(.hours(Int64(1 + phones[index].habits.below(72))), .phone(index, .installed))
   }
@@ -119,7 +119,7 @@ extension SeasonWorld {
       let query = PageQuery(
         feed: feed, reader: user, after: phones[index].fetchedTo, limit: 200)
       guard case .page(let page) = store.page(query) else {
-        throw Broken(.catchUpIsWhole, "\(user) cannot read its notifications")
+        throw InvariantViolation(.catchUpIsWhole, "\(user) cannot read its notifications")
       }
       phones[index].fetchedTo = page.next
       let key = phones[index].key
@@ -128,7 +128,7 @@ extension SeasonWorld {
     }
     guard let place = phones[index].fetchedTo else { return }
     let reached = phones[index].reached(at: now)
-    for delay in try watch.fetched(to: place.position, index, reached, at: now) {
+    for delay in try observer.fetched(to: place.position, index, reached, at: now) {
       figures.freshness.append(Int32(delay.milliseconds / 1_000))
     }
   }

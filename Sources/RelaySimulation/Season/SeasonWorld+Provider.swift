@@ -7,8 +7,8 @@ extension SeasonWorld {
   func push(_ attempt: PushAttempt) throws {
     guard let daemon, let index = byClient[attempt.device.client],
       let text = PushText(attempt.payload)
-    else { throw Broken(.everythingIsBounded, "a payload is no JSON, or nobody's") }
-    try watch.began(attempt, index, at: now)
+    else { throw InvariantViolation(.everythingIsBounded, "a payload is no JSON, or nobody's") }
+    try observer.began(attempt, index, at: now)
     figures.attempts += 1
     let stepped = daemon.stepped(in: attempt.id.partition)
     let taken = PushTaken(attempt: attempt, text: text, stepped: stepped)
@@ -29,7 +29,7 @@ extension SeasonWorld {
       if providerDraw.below(2) == 0 { at(soon, .taken(taken)) }
       end(.later(after: nil, .attempt, .init("deadline")), after: .seconds(10))
     } else {
-      if planted != .dropsPushes { at(soon, .taken(taken)) }
+      if mutant != .dropsPushes { at(soon, .taken(taken)) }
       end(.delivered)
     }
   }
@@ -37,7 +37,7 @@ extension SeasonWorld {
   func taken(_ push: PushTaken) {
     guard let index = byClient[push.attempt.device.client] else { return }
     figures.pushes += 1
-    watch.taken(push, index, at: now)
+    observer.taken(push, index, at: now)
     let token = push.attempt.address.token.reduce(UInt16(0)) { $0 << 8 | UInt16($1) }
     guard phones[index].token == token else {
       figures.dropped += 1

@@ -4,11 +4,11 @@ import RelayCore
 struct Traffic {
   private let shape: SeasonShape
   private let gap: Span
-  private var draw: Draw
+  private var draw: SeededRandom
   /// Of the burst under way.
   private var left = 0
 
-  init(shape: SeasonShape, gap: Span, _ draw: Draw) {
+  init(shape: SeasonShape, gap: Span, _ draw: SeededRandom) {
     (self.shape, self.gap, self.draw) = (shape, gap, draw)
   }
 
@@ -78,8 +78,8 @@ extension SeasonWorld {
       guard PartitionID.home(of: phones[index].user, in: World.scope) == row.partition,
         phones[index].isInstalled
       else { continue }
-      watch.pends(
-        SeasonWatch.Expected(
+      observer.pends(
+        SeasonObserver.Expected(
           ordinal: row.ordinal, at: now, reached: phones[index].reached(at: now)), index)
     }
   }

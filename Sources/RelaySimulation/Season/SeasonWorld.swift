@@ -2,7 +2,7 @@ import HeapModule
 import RelayCore
 
 /// Thirty virtual days of one small world: the real core behind a journal and a store, producers
-/// with their traffic, Apple, and phones in people's hands. Time jumps from one happening to the
+/// with their traffic, Apple, and phones in people's hands. Time jumps from one event to the
 /// next.
 ///
 /// What befalls phones and how changes come is drawn apart from what the relay does, so that two
@@ -12,14 +12,14 @@ final class SeasonWorld {
 
   let seed: UInt64
   let plan: SeasonPlan
-  let planted: Planted?
+  let mutant: Mutant?
   let end: Instant
   var now = SeasonWorld.start
   var step = 0
-  var happenings = Heap<Item>()
+  var events = Heap<Item>()
   var sequence = 0
   var store: SimulatedStore
-  var daemon: Daemon?
+  var daemon: SimulatedDaemon?
   var life = 0
   let keys = ToyKeys()
   /// One owner a zone, in order; in a hot zone there is one zone, the first owner's.
@@ -32,19 +32,19 @@ final class SeasonWorld {
   var late: [Int] = []
   var nextID: UInt64 = 1
   var nextToken: UInt16 = 1
-  var providerDraw: Draw
+  var providerDraw: SeededRandom
   var isOut = false
   /// Tokens whose app is gone, and since when.
   var dead: [UInt16: Instant] = [:]
   /// Something has come to the daemon since it was last asked what it wants.
   var isStirred = false
-  var watch: SeasonWatch
+  var observer: SeasonObserver
   var figures = SeasonFigures()
 
   struct Item: Comparable {
     var at: Instant
     var sequence: Int
-    var happening: SeasonHappening
+    var event: SeasonEvent
 
     static func < (left: Item, right: Item) -> Bool {
       (left.at, left.sequence) < (right.at, right.sequence)
@@ -52,22 +52,23 @@ final class SeasonWorld {
     static func == (left: Item, right: Item) -> Bool { left.sequence == right.sequence }
   }
 
-  init(seed: UInt64, plan: SeasonPlan, planted: Planted?) {
+  init(seed: UInt64, plan: SeasonPlan, mutant: Mutant?) {
     self.seed = seed
     self.plan = plan
-    self.planted = planted
+    self.mutant = mutant
     end = Self.start + .days(plan.days)
-    providerDraw = Draw(seed: seed ^ 0x9f0f)
-    store = SimulatedStore(limits: Limits(), planted: planted)
-    var draw = Draw(seed: seed ^ 0x7e57)
+    providerDraw = SeededRandom(seed: seed ^ 0x9f0f)
+    store = SimulatedStore(limits: Limits(), mutant: mutant)
+    var draw = SeededRandom(seed: seed ^ 0x7e57)
     users = (0..<plan.users).map { UserID("_p\($0)x\(draw.below(1_000))") }
-    watch = SeasonWatch(
+    observer = SeasonObserver(
       phones: plan.users * plan.phonesPerUser, isHot: plan.shape == .hotZone, policy: plan.policy)
     for (index, user) in users.enumerated() {
       for _ in 0..<plan.phonesPerUser { addPhone(of: user) }
       guard plan.shape != .hotZone || index == 0 else { continue }
       traffic.append(
-        Traffic(shape: plan.shape, gap: plan.gap, Draw(seed: seed ^ UInt64(0xa000 + index))))
+        Traffic(shape: plan.shape, gap: plan.gap, SeededRandom(seed: seed ^ UInt64(0xa000 + index)))
+      )
     }
     homes = Set(users.map { .home(of: $0, in: World.scope) }).sorted()
   }
@@ -76,7 +77,7 @@ final class SeasonWorld {
     let index = phones.count
     let client = ClientID(
       Identifier(high: 0x4000, low: 0x8000_0000_0000_0000 | UInt64(index)))
-    let draw = Draw(seed: seed ^ UInt64(0xb000 + index))
+    let draw = SeededRandom(seed: seed ^ UInt64(0xb000 + index))
     phones.append(
       Phone(user: user, client: client, token: takeToken(), at: Self.start, draw))
     byClient[client] = index
@@ -95,19 +96,19 @@ final class SeasonWorld {
     plan.shape == .hotZone || phones[phone].user == users[stream]
   }
 
-  func at(_ span: Span, _ happening: SeasonHappening) {
+  func at(_ span: Span, _ event: SeasonEvent) {
     sequence += 1
-    happenings.insert(Item(at: now + span, sequence: sequence, happening: happening))
+    events.insert(Item(at: now + span, sequence: sequence, event: event))
   }
 
   func run() throws {
     try boot()
     begin()
     try turn()
-    while let item = happenings.popMin(), item.at <= end {
+    while let item = events.popMin(), item.at <= end {
       now = max(now, item.at)
       step += 1
-      try handle(item.happening)
+      try handle(item.event)
       if isStirred { try turn() }
     }
     now = end
@@ -138,7 +139,7 @@ final class SeasonWorld {
     }
     for stream in traffic.indices { scheduleChange(stream) }
     for number in 0..<plan.crashes {
-      var draw = Draw(seed: seed ^ UInt64(0xc000 + number))
+      var draw = SeededRandom(seed: seed ^ UInt64(0xc000 + number))
       at(.minutes(Int64(draw.below(Int(plan.days) * 24 * 60))), .crash)
     }
     if let outages = plan.outages { at(providerDraw.gap(outages), .outage(begins: true)) }
@@ -158,8 +159,8 @@ final class SeasonWorld {
           scope: World.scope, user: phone.user, client: phone.client, address: phone.address)))
   }
 
-  private func handle(_ happening: SeasonHappening) throws {
-    switch happening {
+  private func handle(_ event: SeasonEvent) throws {
+    switch event {
     case .change(let stream): produce(stream)
     case .phone(let index, let turn): try live(index, turn)
     case .timer(let life) where life == self.life:
@@ -199,7 +200,9 @@ final class SeasonWorld {
     life += 1
     store.claim(era: UInt64(life) << 32 | 1)
     let route = RouteKey(scope: World.scope, transport: .apns, topic: World.topic(of: 0))
-    daemon = Daemon(life: life, store: store, settings: settings, routes: [route], at: moment)
+    daemon = SimulatedDaemon(
+      life: life, store: store, latest: store.latest, settings: settings, routes: [route],
+      at: moment)
     // Whoever could not register comes again, before what came meanwhile.
     for index in phones.indices where phones[index].isInstalled && step > 0 { register(index) }
     for stream in late { take(change(stream)) }
@@ -210,7 +213,7 @@ final class SeasonWorld {
     guard daemon != nil else { return }
     daemon = nil
     figures.crashes += 1
-    watch.crashed(at: now)
+    observer.crashed(at: now)
     at(.seconds(20), .recover)
   }
 
@@ -219,7 +222,8 @@ final class SeasonWorld {
   private func turn() throws {
     isStirred = false
     while let daemon {
-      let (actions, steps) = daemon.turn(at: moment)
+      for action in daemon.handle(at: moment) { try perform(action, on: daemon) }
+      let (actions, steps) = daemon.proceed(at: moment)
       for step in steps { stepped(step.entry) }
       for action in actions { try perform(action, on: daemon) }
       if daemon.inputs.isEmpty { break }
@@ -236,7 +240,7 @@ final class SeasonWorld {
     }
   }
 
-  private func perform(_ action: Coordinator.Action, on daemon: Daemon) throws {
+  private func perform(_ action: Coordinator.Action, on daemon: SimulatedDaemon) throws {
     switch action {
     case .append(let entries):
       store.append(entries)
@@ -245,10 +249,10 @@ final class SeasonWorld {
       let rows = store.fold(cut)
       try checkBounds(cut)
       daemon.add(.folded(.success(rows)))
-    case .trim: daemon.add(.trimmed(.success(0)))
+    case .trim: daemon.add(.trimmed(rows: 0))
     case .push(let attempt):
       try push(attempt)
-      if planted == .pushesTwice { try push(attempt) }
+      if mutant == .pushesTwice { try push(attempt) }
     case .recall(_, let place): daemon.add(.recalled(place))
     case .release(let request): daemon.release(request)
     case .timer(let span):
@@ -265,13 +269,13 @@ final class SeasonWorld {
   func ended(_ attempt: PushAttempt, _ verdict: Verdict) throws {
     guard let daemon else { return }
     isStirred = true
-    watch.ended(attempt, verdict, byClient[attempt.device.client] ?? 0, at: now)
+    observer.ended(attempt, verdict, byClient[attempt.device.client] ?? 0, at: now)
     daemon.add(.verdict(attempt, verdict))
   }
 }
 
-/// Everything a season consists of. What is large is kept apart: happenings are sorted often.
-enum SeasonHappening {
+/// Everything a season consists of. What is large is kept apart: events are sorted often.
+enum SeasonEvent {
   case change(stream: Int)
   case phone(Int, PhoneTurn)
   case timer(life: Int)
@@ -284,7 +288,7 @@ enum SeasonHappening {
   case look
 }
 
-extension Draw {
+extension SeededRandom {
   /// A gap with this mean, often much shorter and now and then longer.
   mutating func gap(_ mean: Span) -> Span {
     let (first, second) = (Int64(below(2_000) + 1), Int64(below(2_000) + 1))

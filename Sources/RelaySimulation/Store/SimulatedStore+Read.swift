@@ -4,7 +4,7 @@ import RelayMemory
 extension SimulatedStore {
   /// One page, entitlement checked in the same snapshot.
   func page(_ query: PageQuery) -> PageAnswer {
-    switch planted {
+    switch mutant {
     case .asksNoGrant:
       var query = query
       if case .zone(let zone) = query.feed.kind { query.reader = zone.owner }

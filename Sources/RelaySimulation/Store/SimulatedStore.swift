@@ -1,15 +1,15 @@
 import RelayCore
 import RelayMemory
 
-/// A disk as one value. What is in it survives every crash; a copy of it is a backup. A planted
+/// A disk as one value. What is in it survives every crash; a copy of it is a backup. A mutant
 /// fault makes it a store that breaks a promise.
 struct SimulatedStore {
   var world: MemoryWorld
-  let planted: Planted?
+  let mutant: Mutant?
 
-  init(limits: Limits, planted: Planted?) {
+  init(limits: Limits, mutant: Mutant?) {
     world = MemoryWorld(limits: limits)
-    self.planted = planted
+    self.mutant = mutant
   }
 
   var feeds: [FeedKey: MemoryFeed] { world.feeds }
@@ -49,7 +49,7 @@ struct SimulatedStore {
 
   func tables(of id: PartitionID) -> PartitionTables {
     var tables = world.tables(of: id)
-    if planted == .forgetsBudgets {
+    if mutant == .forgetsBudgets {
       for index in tables.devices.indices { tables.devices[index].lane.background = Budget() }
     }
     return tables

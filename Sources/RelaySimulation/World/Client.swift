@@ -13,7 +13,7 @@ struct Client {
   /// It has no address at a provider.
   var isCourierOnly = false
   /// Its poll or stream, if one is open.
-  var line: Line?
+  var line: CourierVisit?
   /// The newest wake that the courier brought it.
   var lastWake: [DeviceKey: UInt32] = [:]
 

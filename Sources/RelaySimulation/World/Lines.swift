@@ -1,6 +1,6 @@
 import RelayCore
 
-extension Happening {
+extension WorldEvent {
   /// For people who replay a seed.
   var line: String {
     switch self {
@@ -65,7 +65,7 @@ extension Change {
   }
 }
 
-extension Place? {
+extension FeedCursor? {
   var line: String {
     guard let self else { return "nothing" }
     guard let head = self.scanHead else { return "\(self.position.ordinal.number)" }
@@ -80,7 +80,7 @@ extension PageAnswer {
     case .absent: "absent"
     case .expired(let why): "expired, \(why)"
     case .page(let page):
-      "\(page.entries.count) entries to \(Place?.some(page.next).line)"
+      "\(page.entries.count) entries to \(FeedCursor?.some(page.next).line)"
         + (page.hasMore ? ", more" : "")
     }
   }

@@ -2,7 +2,7 @@ import RelayCore
 
 /// A request on its way: repeated with the same ids until it is answered.
 struct Operation {
-  var fact: Fact
+  var facts: [Fact]
   var client: Int?
   var tries = 0
   var isAnswered = false

@@ -32,7 +32,7 @@ extension World {
   }
 
   private func send(_ fact: Fact, _ client: Int) {
-    operations.append(Operation(fact: fact, client: client))
+    operations.append(Operation(facts: [fact], client: client))
     soon(20, .submit(operation: operations.count - 1))
   }
 
@@ -118,7 +118,7 @@ extension World {
     guard clients[index].registered == user, !clients[index].isMute else { return }
     if draw.below(6) == 0, let daemon {
       daemon.add(.acknowledged(.wake(wake), clients[index].key))
-      watch.acknowledged(wake: wake, by: clients[index].key)
+      observer.acknowledged(wake: wake, by: clients[index].key)
     } else {
       fetchAll(index)
     }

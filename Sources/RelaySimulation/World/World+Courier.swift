@@ -11,12 +11,12 @@ extension World {
     if let line = client.line, line.life == life, courierDraw.below(3) > 0 { return }
     lastConnection += 1
     let isStream = isCalm || courierDraw.below(2) == 0
-    let line = Line(
+    let line = CourierVisit(
       key: client.key, connection: lastConnection, isStream: isStream, life: life)
     clients[index].line = line
-    tally.connections += 1
+    counts.connections += 1
     let after = isStream && courierDraw.below(2) == 0 ? client.lastWake[client.key] : nil
-    if let after { watch.acknowledged(wake: after, by: line.key) }
+    if let after { observer.acknowledged(wake: after, by: line.key) }
     daemon.add(.connected(line.key, line.connection, after: after))
     // A poll is answered empty after a while, a stream breaks at any time.
     if !isCalm {
@@ -55,7 +55,7 @@ extension World {
       let nobody = Verdict.later(after: nil, .attempt, .init("nobody is connected"))
       return soonAtCourier(20, .verdict(life: life, attempt, nobody))
     }
-    tally.told += 1
+    counts.told += 1
     if courierDraw.permille(plan.courierBreaks) {
       hangUp(index, isExpectedBack: false)
       let broken = Verdict.later(after: nil, .attempt, .init("the connection broke"))
@@ -76,22 +76,22 @@ extension World {
     // once, on whichever road took it.
     let isFollowed = taken.attempt.intent == .background && !clients[index].isCourierOnly
     if !isFollowed || !courierDraw.permille(plan.courierLost) {
-      watch.taken(taken)
+      observer.taken(taken)
       clients[index].lastWake[key] = taken.attempt.wake
       soonAtCourier(
         3_000, .woken(client: index, wake: taken.attempt.wake, user: key.user))
     }
-    watch.shown(taken)
+    observer.shown(taken)
     try ended(taken.attempt, .delivered)
   }
 
-  func soonAtCourier(_ most: Int64, _ happening: Happening) {
-    at(Span(milliseconds: Int64(courierDraw.below(Int(most))) + 1), happening)
+  func soonAtCourier(_ most: Int64, _ event: WorldEvent) {
+    at(Span(milliseconds: Int64(courierDraw.below(Int(most))) + 1), event)
   }
 }
 
 /// An open poll or stream.
-struct Line {
+struct CourierVisit {
   var key: DeviceKey
   var connection: UInt64
   var isStream: Bool

@@ -7,8 +7,10 @@ extension World {
     changesLeft -= 1
     var change = makeChange()
     let isNumbered = number(&change)
-    operations.append(Operation(fact: .change(change)))
+    let changes = [change] + companions(of: change)
+    operations.append(Operation(facts: changes.map { .change($0) }))
     let operation = operations.count - 1
+    if changes.count > 1 { for change in changes { batches[change.fingerprint] = operation } }
     if isNumbered, numberDraw.permille(plan.numbersLost) {
       // Its sender lost it: nobody ever asks for its answer.
       operations[operation].isAnswered = true
@@ -64,20 +66,25 @@ extension World {
     return RecordChange(
       verb: draw.pick([.created, .updated, .updated, .deleted]), name: "r\(number)",
       type: number.isMultiple(of: 2) ? "A" : "B", tag: "t\(nextID)",
-      fields: [Field(name: "k", value: .int64(Int64(draw.below(2))))])
+      fields: [Field(name: "k", value: .int64(Int64(draw.below(2))))] + largeValue())
   }
 
   func submit(_ operation: Int) {
     guard let daemon else { return soon(2_000, .retry(operation: operation)) }
-    let fact = operations[operation].fact
-    let isFull = daemon.taken >= plan.inboxMax && planted != .neverRefuses
+    let facts = operations[operation].facts
+    let isFull = daemon.taken >= plan.inboxMax && mutant != .neverRefuses
     if isFull || daemon.refusal != nil {
-      tally.refusals += 1
+      counts.refusals += 1
       reply(operation, .unavailable)
     } else {
-      daemon.submit(anonymous(fact), by: submitter(of: operation), for: operation)
-      if planted == .answersEarly, case .change = fact {
-        soon(3, .answer(operation: operation, .answer(.accepted)))
+      if mutant == .tearsRequests {
+        for fact in facts.dropFirst() { daemon.submit(fact) }
+        daemon.submit([facts[0]], by: submitter(of: operation), for: operation)
+      } else {
+        daemon.submit(facts.map(anonymous), by: submitter(of: operation), for: operation)
+      }
+      if mutant == .answersEarly, case .change = facts[0] {
+        soon(3, .answer(operation: operation, .answers(facts.map { _ in .accepted })))
       }
     }
     at(.seconds(Int64(draw.from(3...8))), .retry(operation: operation))
@@ -92,17 +99,25 @@ extension World {
   }
 
   func answered(_ operation: Int, _ reply: Reply) throws {
-    guard case .answer(let answer) = reply, !operations[operation].isAnswered else { return }
+    if case .unavailable = reply { return }
+    guard !operations[operation].isAnswered else { return }
     operations[operation].isAnswered = true
-    switch operations[operation].fact {
+    guard case .answers(let answers) = reply else { return }
+    for (fact, answer) in zip(operations[operation].facts, answers) {
+      try answered(operation, fact, answer)
+    }
+  }
+
+  private func answered(_ operation: Int, _ fact: Fact, _ answer: Answer) throws {
+    switch fact {
     case .change(let change):
-      if answer == .duplicate { tally.duplicates += 1 }
+      if answer == .duplicate { counts.duplicates += 1 }
       guard answer == .accepted || answer == .duplicate else { return }
-      try watch.accepted(change, model)
+      try observer.accepted(change, model)
       endTokens(of: change)
     case .register(let request):
       guard let client = operations[operation].client, case .registered = answer else { return }
-      watch.registered(
+      observer.registered(
         DeviceKey(scope: request.scope, user: request.user, client: request.client),
         at: request.address)
       if clients[client].user == request.user { clients[client].registered = request.user }
@@ -118,10 +133,9 @@ extension World {
   /// Tokens from before an end that was answered read nothing any more, whatever is granted later.
   private func endTokens(of change: Change) {
     let feed = FeedKey(scope: World.scope, kind: .zone(change.zone))
-    for index in clients.indices where watch.isRevoked(clients[index].user, feed) {
+    for index in clients.indices where observer.isRevoked(clients[index].user, feed) {
       guard clients[index].follows[feed]?.token != nil else { continue }
       clients[index].follows[feed]?.isOfLostHistory = true
     }
   }
 }
-

@@ -4,14 +4,15 @@ import RelayCore
 extension World {
   func push(_ attempt: PushAttempt) throws {
     guard let daemon, let text = PushText(attempt.payload) else {
-      throw Broken(.everythingIsBounded, "a payload is no JSON: \(attempt.payload.count) bytes")
+      throw InvariantViolation(
+        .everythingIsBounded, "a payload is no JSON: \(attempt.payload.count) bytes")
     }
     tell?(
       "  wake \(attempt.wake) of \(attempt.device.line) by \(attempt.route.transport.name): "
         + String(decoding: attempt.payload, as: UTF8.self))
     try check(attempt, text)
-    tally.pushes += 1
-    if attempt.intent == .alert { tally.alerts += 1 }
+    counts.pushes += 1
+    if attempt.intent == .alert { counts.alerts += 1 }
     let stepped = daemon.stepped(in: attempt.id.partition)
     let taken = PushTaken(attempt: attempt, text: text, stepped: stepped)
     if attempt.route.transport == .courier { return tell(attempt, taken) }
@@ -36,7 +37,7 @@ extension World {
       let deadline = Verdict.later(after: nil, .attempt, .init("deadline"))
       at(.seconds(10), .verdict(life: life, attempt, deadline))
     } else {
-      if planted != .dropsPushes { soon(delay, .taken(taken)) }
+      if mutant != .dropsPushes { soon(delay, .taken(taken)) }
       let isHome = attempt.address.environment == World.home(of: token)
       end(isHome ? .delivered : .deliveredElsewhere)
     }
@@ -56,7 +57,7 @@ extension World {
     if recalled.contains(push.attempt.id) { return }
     // It waited for its stream until now: what ended meanwhile is told no more.
     if waiting.remove(push.attempt.id) != nil { try checkEnds(push.text, push.attempt.device) }
-    watch.taken(push)
+    observer.taken(push)
     guard let token = push.attempt.address.token.first,
       let index = clients.firstIndex(where: { $0.token == token })
     else { return }
@@ -70,7 +71,7 @@ extension World {
   func recall(_ attempt: PushAttempt.ID) {
     guard waiting.remove(attempt) != nil else { return }
     recalled.insert(attempt)
-    tally.recalls += 1
+    counts.recalls += 1
   }
 
   func ended(_ attempt: PushAttempt, _ verdict: Verdict) throws {
@@ -78,7 +79,7 @@ extension World {
     waiting.remove(attempt.id)
     let isRecalled = recalled.remove(attempt.id) != nil
     let verdict = isRecalled ? .later(after: nil, .recalled, .init("taken back")) : verdict
-    watch.ended(attempt, verdict)
+    observer.ended(attempt, verdict)
     daemon.add(.verdict(attempt, verdict))
   }
 }

@@ -14,23 +14,23 @@ extension World {
     guard let daemon else { return soon(3_000, .fetch(client: index, feed)) }
     let follow = client.follows[feed] ?? Follow()
     clients[index].follows[feed] = follow
-    var place: Place?
+    var place: FeedCursor?
     if let token = follow.token {
       guard case .place(let opened) = open(token, feed, client.user) else {
-        throw Broken(.catchUpIsWhole, "a client's own token was refused")
+        throw InvariantViolation(.catchUpIsWhole, "a client's own token was refused")
       }
       place = opened
       reached(opened.position, feed, index)
     }
     clients[index].follows[feed]?.isFetching = true
-    let reader = Daemon.Reader(
+    let reader = SimulatedDaemon.Reader(
       client: index,
       query: PageQuery(
         feed: feed, reader: client.user, after: place, limit: draw.from(1...plan.pageMax)),
-      token: follow.token, atLeast: watch.shown[feed] ?? .zero,
-      wasRevoked: watch.isRevoked(client.user, feed),
+      token: follow.token, atLeast: observer.shown[feed] ?? .zero,
+      wasRevoked: observer.isRevoked(client.user, feed),
       wasGranted: isGranted(client.user, feed), turns: turns(of: feed))
-    if planted == .readsEarly { return try read(reader) }
+    if mutant == .readsEarly { return try read(reader) }
     switch daemon.read(reader) {
     case nil: break
     case .visible: try read(reader)
@@ -39,8 +39,8 @@ extension World {
   }
 
   func open(_ token: [UInt8], _ feed: FeedKey, _ user: UserID) -> ChangeToken.Opened {
-    if planted == .trustsTokens, token.count == ChangeToken.byteCount {
-      return .place(Place(era: store.eras(of: feed).all.last?.id ?? 0, position: .zero))
+    if mutant == .trustsTokens, token.count == ChangeToken.byteCount {
+      return .place(FeedCursor(era: store.eras(of: feed).all.last?.id ?? 0, position: .zero))
     }
     return ChangeToken.open(token, feed: feed, reader: user, with: keys)
   }
@@ -49,7 +49,8 @@ extension World {
   private func isGranted(_ user: UserID, _ feed: FeedKey) -> Bool {
     guard case .zone(let zone) = feed.kind else { return true }
     return model.zones[zone]?.isAlive == true && model.isEntitled(user, to: zone)
-      && (zone.owner == user || watch.granted.contains(Watch.Share(zone: zone, user: user)))
+      && (zone.owner == user
+        || observer.granted.contains(WorldObserver.Share(zone: zone, user: user)))
   }
 
   func turns(of feed: FeedKey) -> Int {
@@ -57,12 +58,12 @@ extension World {
     return model.zones[zone]?.turns ?? 0
   }
 
-  func read(_ reader: Daemon.Reader) throws {
+  func read(_ reader: SimulatedDaemon.Reader) throws {
     let feed = reader.query.feed
     let answer = store.page(reader.query)
     tell?("  after \(reader.query.after.line): \(answer.line)")
     try check(answer, for: reader)
-    tally.count(answer)
+    counts.count(answer)
     if case .expired(let why) = answer, let fact = why.fact(of: feed) {
       daemon?.submit(fact)
     }
@@ -74,7 +75,7 @@ extension World {
     try take(answer, reader)
   }
 
-  private func take(_ answer: PageAnswer, _ reader: Daemon.Reader) throws {
+  private func take(_ answer: PageAnswer, _ reader: SimulatedDaemon.Reader) throws {
     let (index, feed) = (reader.client, reader.query.feed)
     switch answer {
     case .absent:
@@ -119,14 +120,14 @@ extension World {
     switch feed.kind {
     case .notifications:
       daemon?.add(.acknowledged(.notifications(position), key))
-      watch.acknowledged(position, by: key)
+      observer.acknowledged(position, by: key)
     case .zone(let zone):
       let database = World.database(of: zone, for: clients[index].user)
       daemon?.add(.acknowledged(.zone(zone, database, position), key))
       let ref = PushText.ZoneRef(zone: zone, database: database)
       // An owner's places are those of the zone itself; of a shared zone they lie elsewhere.
       let stepped = daemon?.stepped(in: .home(of: key.user, in: key.scope)) ?? .zero
-      watch.acknowledged(ref, key, before: database == .private ? position.ordinal : stepped)
+      observer.acknowledged(ref, key, before: database == .private ? position.ordinal : stepped)
     case .database: break
     }
   }

@@ -6,27 +6,36 @@ extension World {
   /// Turns until nothing has come in meanwhile.
   func turn() throws {
     while let daemon {
-      let (actions, steps) = daemon.turn(at: moment)
+      // A crash ends the turn.
+      guard try perform(daemon.handle(at: moment), on: daemon) else { return }
+      let (actions, steps) = daemon.proceed(at: moment)
       for step in steps { self.stepped(step) }
-      for action in actions {
-        // A crash ends the turn.
-        guard self.daemon === daemon else { return }
-        try perform(action, on: daemon)
-      }
-      if daemon.inputs.isEmpty { return }
+      guard try perform(actions, on: daemon), !daemon.inputs.isEmpty else { return }
     }
+  }
+
+  /// - Returns: false if the daemon has ended meanwhile.
+  private func perform(
+    _ actions: [Coordinator.Action], on daemon: SimulatedDaemon
+  ) throws -> Bool {
+    for action in actions {
+      guard self.daemon === daemon else { return false }
+      try perform(action, on: daemon)
+    }
+    return self.daemon === daemon
   }
 
   private func stepped(_ step: Coordinator.Step) {
     unstepped[FactPlace(partition: step.entry.partition, ordinal: step.entry.ordinal)] = nil
     let row = authored(step.entry)
     count(row, isFanningOut: step.isFanningOut)
-    watch.stepped(row, step.effects)
+    observer.stepped(row, step.effects)
   }
 
-  private func perform(_ action: Coordinator.Action, on daemon: Daemon) throws {
+  private func perform(_ action: Coordinator.Action, on daemon: SimulatedDaemon) throws {
     switch action {
     case .append(let entries):
+      try checkCommit(entries)
       daemon.appending = entries
       soon(20, .committed(life: life))
     case .fold(let cut):
@@ -34,12 +43,12 @@ extension World {
       soon(max(1, plan.foldTime.milliseconds), .folded(life: life))
     case .trim(let tombstones, let notifications, _):
       let rows = store.trim(tombstones: tombstones, notifications: notifications)
-      if rows > 0 { watch.hasTrimmed = true }
-      tally.trimmed += rows
+      if rows > 0 { observer.hasTrimmed = true }
+      counts.trimmed += rows
       soon(80, .trimmed(life: life, rows))
     case .push(let attempt):
       try push(attempt)
-      if planted == .pushesTwice { try push(attempt) }
+      if mutant == .pushesTwice { try push(attempt) }
     case .recall(let attempt, let place):
       recall(attempt)
       daemon.add(.recalled(place))
@@ -47,8 +56,9 @@ extension World {
     case .answer(let request, let result):
       guard let operation = daemon.operation(of: request) else { return }
       switch result {
-      case .success(let answers): reply(operation, .answer(answers[0]))
-      case .failure: reply(operation, .unavailable)
+      case .success(let answers): reply(operation, .answers(answers))
+      case .failure(let refusal):
+        reply(operation, refusal.cause == .requestTooLarge ? .tooLarge : .unavailable)
       }
     case .release(let request): daemon.release(request)
     case .admission(let refusal): daemon.admit(refusal)
@@ -59,20 +69,22 @@ extension World {
     case .timer(let span): arm(daemon, in: span)
     case .stopped: stopped()
     case .failed(let error, let failure): crash("\(failure) failed: \(error)")
-    case .event(let event): tell?("  told: \(String("\(event)".prefix(160)))")
+    case .event(let event):
+      if case .clock(.believed) = event { observer.corrections.append(now) }
+      tell?("  told: \(String("\(event)".prefix(160)))")
     case .feedback: break
     }
   }
 
-  private func arm(_ daemon: Daemon, in span: Span) {
+  private func arm(_ daemon: SimulatedDaemon, in span: Span) {
     let at = now + span
     guard at < daemon.armed else { return }
     daemon.armed = at
-    happenings.add(.timer(life: life), at: at)
+    events.add(.timer(life: life), at: at)
   }
 
   /// A reader that was told to come again.
-  func comesAgain(_ reader: Daemon.Reader) {
+  func comesAgain(_ reader: SimulatedDaemon.Reader) {
     let feed = reader.query.feed
     guard clients[reader.client].user == reader.query.reader else { return }
     clients[reader.client].follows[feed]?.isFetching = false

@@ -9,15 +9,15 @@ final class World {
   static func topic(of token: UInt8) -> String { "com.example.\(token % 2)" }
 
   let seed: UInt64
-  let planted: Planted?
+  let mutant: Mutant?
   var plan: Plan
-  var draw: Draw
+  var draw: SeededRandom
   var now = World.start
   var step = 0
-  var happenings = Happenings()
+  var events = EventQueue()
   var store: SimulatedStore
   var backup: (store: SimulatedStore, at: Instant)?
-  var daemon: Daemon?
+  var daemon: SimulatedDaemon?
   var life = 0
   let keys = ToyKeys()
 
@@ -29,9 +29,16 @@ final class World {
   var changesLeft: Int
   var nextID: UInt64 = 1
   /// Of each zone, the last number that each of its producers' sources gave.
-  var numberDraw: Draw
+  var numberDraw: SeededRandom
   var lastNumber: [ZoneID: [UInt64: Int64]] = [:]
-  var courierDraw: Draw
+  var courierDraw: SeededRandom
+  var loadDraw: SeededRandom
+  /// How far the wall clock is ahead.
+  var wallAhead = Span.zero
+  /// Of each change that was sent with others in one request, that request.
+  var batches: [UInt64: Int] = [:]
+  /// What is durable of such requests and in no fold yet.
+  var shares: [Share] = []
   var lastConnection: UInt64 = 0
   var nextToken: UInt8 = 1
   var deadTokens: Set<UInt8> = []
@@ -40,28 +47,31 @@ final class World {
   var recalled: Set<PushAttempt.ID> = []
   /// Of what is durable and not stepped in this life, the place in `history`.
   var unstepped: [FactPlace: Int] = [:]
-  /// Authors that a planted fault hides from the daemon.
+  /// Authors that a mutant fault hides from the daemon.
   var authors: [Identifier: Change.Author] = [:]
   var isCalm = false
   /// Every durable fact, in the order it became so.
   var history: [JournalEntry] = []
   var model: Model
-  var watch = Watch()
-  var tally = Tally()
+  /// Of all lives.
+  var reached = Branches()
+  var observer = WorldObserver()
+  var counts = SimulationCounts()
   /// A running digest of everything that happened: equal for equal seeds.
   var digest: UInt64 = 0xcbf2_9ce4_8422_2325
   var tell: ((String) -> Void)?
 
-  init(seed: UInt64, planted: Planted?, tell: ((String) -> Void)? = nil) {
+  init(seed: UInt64, mutant: Mutant?, tell: ((String) -> Void)? = nil) {
     self.seed = seed
-    self.planted = planted
+    self.mutant = mutant
     self.tell = tell
     plan = Plan(seed: seed)
-    draw = Draw(seed: seed)
-    numberDraw = Draw(seed: seed ^ 0x6e6e)
-    courierDraw = Draw(seed: seed ^ 0x6363)
-    if let planted { plan.ripen(for: planted) }
-    store = SimulatedStore(limits: plan.limits, planted: planted)
+    draw = SeededRandom(seed: seed)
+    numberDraw = SeededRandom(seed: seed ^ 0x6e6e)
+    courierDraw = SeededRandom(seed: seed ^ 0x6363)
+    loadDraw = SeededRandom(seed: seed ^ 0x6d6d)
+    if let mutant { plan.ripen(for: mutant) }
+    store = SimulatedStore(limits: plan.limits, mutant: mutant)
     model = Model(scope: Self.scope, limits: plan.limits)
     changesLeft = plan.changes
     users = Self.users(plan.users, homes: plan.homes, &draw)
@@ -73,7 +83,7 @@ final class World {
   }
 
   /// Users in few partitions, so that some share one.
-  private static func users(_ count: Int, homes: Int, _ draw: inout Draw) -> [UserID] {
+  private static func users(_ count: Int, homes: Int, _ draw: inout SeededRandom) -> [UserID] {
     var places: [PartitionID] = []
     if draw.below(2) == 0 {
       places.append(.home(of: ZoneID.publicDefault.owner, in: scope))
@@ -103,9 +113,9 @@ final class World {
     return nextToken
   }
 
-  func at(_ span: Span, _ happening: Happening) { happenings.add(happening, at: now + span) }
-  func soon(_ most: Int64, _ happening: Happening) {
-    at(Span(milliseconds: Int64(draw.below(Int(most))) + 1), happening)
+  func at(_ span: Span, _ event: WorldEvent) { events.add(event, at: now + span) }
+  func soon(_ most: Int64, _ event: WorldEvent) {
+    at(Span(milliseconds: Int64(draw.below(Int(most))) + 1), event)
   }
 
   /// Runs the whole history.
@@ -113,17 +123,18 @@ final class World {
     try boot()
     scheduleWork()
     at(plan.unkind, .calm)
-    while let (instant, happening) = happenings.next() {
+    while let (instant, event) = events.next() {
       if instant > endsAt, isAtRest || instant > endsAt + .minutes(5) { break }
       now = max(now, instant)
       step += 1
-      note(happening)
-      try handle(happening)
+      note(event)
+      try handle(event)
       try turn()
       try checkLedger()
       if daemon != nil, draw.permille(plan.crash) { crash("the power went") }
     }
     try checkTheEnd()
+    if let daemon { reached.formUnion(daemon.reached) }
   }
 
   /// Long enough for every alert that may pend to get its turn within the budget.
@@ -141,6 +152,7 @@ final class World {
 
   private func scheduleWork() {
     let span = plan.unkind.milliseconds
+    addCrowd()
     for index in clients.indices { soon(span / 4 + 1, .act(client: index)) }
     for _ in 0..<plan.clientActs { soon(span, .act(client: draw.below(clients.count))) }
     for _ in 0..<plan.changes { soon(span, .produce) }
@@ -155,16 +167,16 @@ final class World {
     for _ in 0..<40 where draw.permille(plan.attacks) { soon(span, .attack) }
   }
 
-  private func handle(_ happening: Happening) throws {
-    switch happening {
+  private func handle(_ event: WorldEvent) throws {
+    switch event {
     case .produce: produce()
     case .act(let client): act(client)
     case .submit(let operation): submit(operation)
     case .answer(let operation, let reply): try answered(operation, reply)
     case .retry(let operation): retry(operation)
-    case .committed(let life) where life == self.life: committed()
+    case .committed(let life) where life == self.life: try committed()
     case .trimmed(let life, let rows) where life == self.life:
-      daemon?.add(.trimmed(.success(rows)))
+      daemon?.add(.trimmed(rows: rows))
     case .folded(let life) where life == self.life: try folded()
     case .timer(let life) where life == self.life: daemon?.armed = .never
     case .verdict(let life, let attempt, let verdict) where life == self.life:
@@ -183,6 +195,7 @@ final class World {
     case .copy: if plan.restores > 0 { backup = (store, now) }
     case .restore: restore()
     case .attack: try attack()
+    case .clockSet: setClock()
     case .calm: try calm()
     }
   }
@@ -190,8 +203,9 @@ final class World {
   /// Faults off: from now on everything works, and everything must come right.
   private func calm() throws {
     isCalm = true
+    setClock()
     plan.calm()
-    if planted == .dropsPushes { plan.providerMute = 0 }
+    if mutant == .dropsPushes { plan.providerMute = 0 }
     if daemon == nil { try boot() }
     daemon?.add(.reconfigured(Coordinator.Reconfiguration(settings: plan.settings)))
     for index in clients.indices where clients[index].registered != nil {
@@ -204,10 +218,10 @@ final class World {
     }
   }
 
-  private func note(_ happening: Happening) {
+  private func note(_ event: WorldEvent) {
     for value in [UInt64(bitPattern: now.milliseconds), UInt64(history.count), draw.peek] {
       digest = (digest ^ value) &* 0x0000_0100_0000_01b3
     }
-    tell?("\(step) +\((now - World.start).milliseconds) ms \(happening.line)")
+    tell?("\(step) +\((now - World.start).milliseconds) ms \(event.line)")
   }
 }

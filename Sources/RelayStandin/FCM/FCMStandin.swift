@@ -11,8 +11,8 @@ package struct FCMStandin: Sendable {
   package static let project = "zonerelay-standin"
   /// The port it listens on.
   package let port: Int
-  private let server: DeskServer
-  private let desk: FCMDesk
+  private let server: FakeHTTPServer
+  private let provider: FakeFCM
 
   /// Makes or reads the files in the directory, and listens.
   ///
@@ -24,9 +24,9 @@ package struct FCMStandin: Sendable {
     let files = StandinFiles(directory: directory)
     try files.prepareCertificate()
     let account = try StandinAccount(files)
-    desk = FCMDesk(account)
-    server = try await DeskServer(
-      host: host, port: port, files: files, desk: desk, control: control)
+    provider = FakeFCM(account)
+    server = try await FakeHTTPServer(
+      host: host, port: port, files: files, provider: provider, control: control)
     self.port = server.port
     try account.write(files, tokenURL: "https://\(host):\(server.port)/token")
   }
@@ -40,5 +40,5 @@ package struct FCMStandin: Sendable {
   package func set(_ faults: Faults) async throws { try await server.set(faults) }
 
   /// From now on the access tokens given out so far are not good.
-  package func forgetTokens() { desk.forgetTokens() }
+  package func forgetTokens() { provider.forgetTokens() }
 }

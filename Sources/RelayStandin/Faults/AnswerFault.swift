@@ -2,7 +2,7 @@
 struct AnswerFault: Equatable, Sendable {
   var status: Int
   /// Apple's word; other providers have their own for the status.
-  var reason: Refusal
+  var reason: APNsReason
   /// Seconds, for a `retry-after` header.
   var retryAfter: Int?
   /// A 410's `timestamp` is so many milliseconds old.
@@ -13,11 +13,11 @@ struct AnswerFault: Equatable, Sendable {
   var tokens: String?
 
   /// Reads `answer WORD [retry-after=SECONDS] [age=DURATION] [topic=TOPIC] [tokens=PREFIX]`.
-  init(_ words: inout FaultWords) throws(StandinError) {
+  init(_ words: inout FaultText) throws(StandinError) {
     let word = try words.next("a status, or a reason of Apple's")
     if let status = Int(word), let reason = Self.usual[status] {
       (self.status, self.reason) = (status, reason)
-    } else if let reason = Refusal(rawValue: word) {
+    } else if let reason = APNsReason(rawValue: word) {
       (status, self.reason) = (reason.status, reason)
     } else {
       throw words.wrong(
@@ -25,13 +25,13 @@ struct AnswerFault: Equatable, Sendable {
         remedy: "write 400, 403, 410, 413, 429, 500 or 503, or a reason as Apple spells it")
     }
     retryAfter = try words.option("retry-after") { Int($0).flatMap { $0 >= 0 ? $0 : nil } }
-    age = try words.option("age", FaultWords.milliseconds)
+    age = try words.option("age", FaultText.milliseconds)
     topic = try words.option("topic") { $0 }
     tokens = try words.option("tokens") { $0.lowercased() }
   }
 
   /// What a bare status stands for.
-  private static let usual: [Int: Refusal] = [
+  private static let usual: [Int: APNsReason] = [
     400: .badDeviceToken, 403: .invalidProviderToken, 410: .unregistered, 413: .payloadTooLarge,
     429: .tooManyRequests, 500: .internalServerError, 503: .serviceUnavailable,
   ]

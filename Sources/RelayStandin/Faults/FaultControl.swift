@@ -22,7 +22,7 @@ struct FaultControl: Sendable {
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.configureHTTPServerPipeline()
-          try channel.pipeline.syncOperations.addHandler(FaultDesk(board: board, lacks: lacks))
+          try channel.pipeline.syncOperations.addHandler(FaultHandler(board: board, lacks: lacks))
         }
       }
     do {
@@ -52,7 +52,7 @@ struct FaultControl: Sendable {
 }
 
 /// One connection of an operator or a test.
-private final class FaultDesk: ChannelInboundHandler {
+private final class FaultHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 

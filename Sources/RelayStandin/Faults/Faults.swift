@@ -35,12 +35,12 @@ package struct Faults: Equatable, Sendable {
       let words = line.split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == "\r" })
         .map(String.init)
       if let name = words.first, name != "none" {
-        try add(FaultWords(name, words.dropFirst()))
+        try add(FaultText(name, words.dropFirst()))
       }
     }
   }
 
-  private mutating func add(_ words: FaultWords) throws(StandinError) {
+  private mutating func add(_ words: FaultText) throws(StandinError) {
     var words = words
     switch words.name {
     case "answer": answers.append(try AnswerFault(&words))

@@ -6,7 +6,7 @@ enum Vapid {
   static let lifeSecondsMax: Int64 = 86_400
 
   /// Checks an `Authorization` header at `now`, in seconds since 1970; nil if it is good.
-  static func refusal(_ header: String?, origin: String, at now: Int64) -> DeskAnswer? {
+  static func refusal(_ header: String?, origin: String, at now: Int64) -> FakeProviderAnswer? {
     guard let header, header.lowercased().hasPrefix("vapid ") else {
       return .refused(401, "MissingVapid")
     }

@@ -8,7 +8,7 @@ import Foundation
 package struct WebPushStandin: Sendable {
   /// The port it listens on.
   package let port: Int
-  private let server: DeskServer
+  private let server: FakeHTTPServer
 
   /// Makes or reads the certificate in the directory, and listens.
   ///
@@ -19,8 +19,8 @@ package struct WebPushStandin: Sendable {
   ) async throws(StandinError) {
     let files = StandinFiles(directory: directory)
     try files.prepareCertificate()
-    server = try await DeskServer(
-      host: host, port: port, files: files, desk: WebPushDesk(), control: control)
+    server = try await FakeHTTPServer(
+      host: host, port: port, files: files, provider: FakePushService(), control: control)
     self.port = server.port
   }
 
@@ -34,30 +34,30 @@ package struct WebPushStandin: Sendable {
 }
 
 /// The rules. `/push/` and a name is a subscription's endpoint; a name that begins with one of the
-/// words of ``Conduct`` is treated accordingly.
-struct WebPushDesk: Desk {
-  func answer(_ request: PushRequest, at milliseconds: Int64) throws -> DeskAnswer? {
+/// words of ``DeviceBehavior`` is treated accordingly.
+struct FakePushService: FakeProvider {
+  func answer(_ request: PushRequest, at milliseconds: Int64) throws -> FakeProviderAnswer? {
     if let refusal = refusal(request, at: milliseconds / 1_000) { return refusal }
-    switch Conduct(token: String(request.path.dropFirst(Self.place.count))) {
+    switch DeviceBehavior(token: String(request.path.dropFirst(Self.place.count))) {
     case .dead: return .refused(404, "NotFound")
     case .gone: return .refused(410, "Gone")
     case .busy:
-      var answer = DeskAnswer.refused(429, "TooManyRequests")
+      var answer = FakeProviderAnswer.refused(429, "TooManyRequests")
       answer.headers["retry-after"] = "7"
       return answer
     case .fail: return .refused(500, "InternalServerError")
     case .mute: return nil
     case .slow:
-      return DeskAnswer(status: 201, delaySeconds: StandinSettings.slowSeconds)
+      return FakeProviderAnswer(status: 201, delaySeconds: StandinSettings.slowSeconds)
     case .ordinary, .development, .production:
-      return DeskAnswer(status: 201, headers: ["location": "/message/\(milliseconds)"])
+      return FakeProviderAnswer(status: 201, headers: ["location": "/message/\(milliseconds)"])
     }
   }
 
-  func answer(_ request: PushRequest, under faults: Faults) -> DeskAnswer? {
+  func answer(_ request: PushRequest, under faults: Faults) -> FakeProviderAnswer? {
     let name = String(request.path.dropFirst(Self.place.count))
     guard let fault = faults.answer(topic: nil, token: name) else { return nil }
-    var answer = DeskAnswer.refused(fault.status, fault.reason.rawValue)
+    var answer = FakeProviderAnswer.refused(fault.status, fault.reason.rawValue)
     if let seconds = fault.retryAfter { answer.headers["retry-after"] = "\(seconds)" }
     return answer
   }
@@ -70,7 +70,7 @@ struct WebPushDesk: Desk {
   private static let recordBytesMax = 4_096
   private static let urgencies: Set<String> = ["very-low", "low", "normal", "high"]
 
-  private func refusal(_ request: PushRequest, at now: Int64) -> DeskAnswer? {
+  private func refusal(_ request: PushRequest, at now: Int64) -> FakeProviderAnswer? {
     guard request.path.hasPrefix(Self.place), request.path.count > Self.place.count else {
       return .refused(404, "NotFound")
     }
@@ -99,8 +99,8 @@ struct WebPushDesk: Desk {
   }
 }
 
-extension DeskAnswer {
-  static func refused(_ status: Int, _ reason: String) -> DeskAnswer {
-    DeskAnswer(status: status, body: "{\"reason\":\"\(reason)\"}", reason: reason)
+extension FakeProviderAnswer {
+  static func refused(_ status: Int, _ reason: String) -> FakeProviderAnswer {
+    FakeProviderAnswer(status: status, body: "{\"reason\":\"\(reason)\"}", reason: reason)
   }
 }

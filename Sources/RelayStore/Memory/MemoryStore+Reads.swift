@@ -24,7 +24,7 @@ extension MemoryStore {
     try read { world throws(StoreError) in world.holdings(of: feed, among: subjects) }
   }
 
-  package func head(of feed: FeedKey) async throws(StoreError) -> Place {
+  package func head(of feed: FeedKey) async throws(StoreError) -> FeedCursor {
     try read { world throws(StoreError) in world.head(of: feed) }
   }
 

@@ -102,8 +102,8 @@ package final class MemoryStore: Store {
     }
   }
 
-  package func vitals() async throws(StoreError) -> StoreVitals {
-    StoreVitals(engine: "memory", bytes: 0)
+  package func health() async throws(StoreError) -> StoreUsage {
+    StoreUsage(engine: "memory", bytes: 0)
   }
 
   package func close() async {}

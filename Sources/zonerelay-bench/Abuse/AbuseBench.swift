@@ -52,16 +52,16 @@ struct AbuseBench {
     return phases.flatMap(\.figures) + (restarts?.figures ?? [])
   }
 
-  private func start(_ store: URL, _ standin: Standin) async throws -> Daemon {
+  private func start(_ store: URL, _ standin: Standin) async throws -> MeasuredDaemon {
     let signer = HostileCaller.signer
-    return try await Daemon.start(
+    return try await MeasuredDaemon.start(
       bench, apns: standin.route, others: ["mallory": HostileCaller.producerKey],
       signer: (signer.keyID, signer.key.publicKey.pemRepresentation), store: store,
       patience: .seconds(120))
   }
 
   private func phase(
-    _ name: String, _ hostile: [HostileCaller], _ daemon: Daemon, seconds: Int
+    _ name: String, _ hostile: [HostileCaller], _ daemon: MeasuredDaemon, seconds: Int
   ) async throws -> AbusePhase {
     let crowd = HostileCrowd()
     let watch = ProcessWatch(daemon.child)
@@ -81,7 +81,7 @@ struct AbuseBench {
 
   /// Answers that wait for their turn keep their connections, also where the caller has gone. A
   /// connection that is idle would be closed after 75 s: what is left must go sooner.
-  private func filesLeft(_ daemon: Daemon, beyond before: Int) async throws -> Int {
+  private func filesLeft(_ daemon: MeasuredDaemon, beyond before: Int) async throws -> Int {
     let deadline = ContinuousClock.now + .seconds(30)
     while true {
       let left = try OpenFiles.count(of: daemon.child) - before
@@ -91,13 +91,13 @@ struct AbuseBench {
   }
 
   /// What the well-behaved users of one phase feel.
-  private func goodUsers(of phase: inout AbusePhase, _ daemon: Daemon, seconds: Int) async {
+  private func goodUsers(of phase: inout AbusePhase, _ daemon: MeasuredDaemon, seconds: Int) async {
     let length = TimeAmount.seconds(Int64(seconds))
     let (run, group) = (phase.name, bench.group)
     let users = (0..<GoodUser.count).map { GoodUser($0, run: run, length: length) }
     async let connecting = Self.connecting(daemon, group, seconds: seconds)
     do {
-      let exchange = try await Exchange(users, to: .port(daemon.port), group: group)
+      let exchange = try await LoadExchange(users, to: .port(daemon.port), group: group)
       try await exchange.run(within: length + .seconds(120))
     } catch {
       phase.refusals.append("\(error)")
@@ -106,7 +106,7 @@ struct AbuseBench {
   }
 
   private static func connecting(
-    _ daemon: Daemon, _ group: MultiThreadedEventLoopGroup, seconds: Int
+    _ daemon: MeasuredDaemon, _ group: MultiThreadedEventLoopGroup, seconds: Int
   ) async -> ConnectingUser {
     var connecting = ConnectingUser()
     await connecting.run(daemon, group: group, for: .seconds(seconds))
@@ -119,7 +119,7 @@ struct AbuseBench {
   /// What was accepted is folded and told to all whom it concerns, and nothing grows any more.
   ///
   /// - Returns: seconds that took; nil if it was too long.
-  private func settle(_ daemon: Daemon) async throws -> Double? {
+  private func settle(_ daemon: MeasuredDaemon) async throws -> Double? {
     let begin = ContinuousClock.now
     var last = -1
     while .now < begin + Self.patience {
@@ -162,10 +162,10 @@ struct AbuseBench {
   }
 
   /// Well-behaved users until the daemon is killed: what they are answered does not count.
-  private func use(_ daemon: Daemon, run: String, seconds: Int) async {
+  private func use(_ daemon: MeasuredDaemon, run: String, seconds: Int) async {
     let length = TimeAmount.seconds(Int64(seconds))
     let users = (0..<GoodUser.count).map { GoodUser($0, run: run, length: length) }
     // The kill ends all connections.
-    try? await Exchange(users, to: .port(daemon.port), group: bench.group).run(within: length)
+    try? await LoadExchange(users, to: .port(daemon.port), group: bench.group).run(within: length)
   }
 }

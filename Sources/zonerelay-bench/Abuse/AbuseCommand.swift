@@ -10,7 +10,7 @@ struct AbuseCommand: AsyncParsableCommand {
       1, when a well-behaved user is refused or waits too long, when a hostile caller is answered \
       500, when memory or files grow beyond their bounds, or when a killed daemon recovers late.
       """)
-  @OptionGroup var options: Options
+  @OptionGroup var options: BenchOptions
   @Option(help: "Seconds that each hostile caller goes on (default 600; a tenth with --quick).")
   var seconds: Int?
 
@@ -29,7 +29,7 @@ struct AbuseCommand: AsyncParsableCommand {
   func run() async throws {
     let length = seconds ?? options.amount(600)
     let bounds = wide ? AbuseBounds.wide : AbuseBounds()
-    try await Session.run(options) {
+    try await BenchRun.run(options) {
       try await AbuseBench($0, seconds: length, bounds: bounds, only: only).run()
     }
   }

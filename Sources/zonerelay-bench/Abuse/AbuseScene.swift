@@ -14,19 +14,19 @@ struct AbuseScene {
   private var participants: Int { bench.options.amount(10_000) }
 
   private let bench: Workbench
-  private let daemon: Daemon
+  private let daemon: MeasuredDaemon
 
-  init(_ bench: Workbench, daemon: Daemon) {
+  init(_ bench: Workbench, daemon: MeasuredDaemon) {
     self.bench = bench
     self.daemon = daemon
   }
 
   func prepare() async throws {
     for number in 0..<GoodUser.count {
-      let token = Daemon.userToken(GoodUser.name(number))
+      let token = MeasuredDaemon.userToken(GoodUser.name(number))
       let digits = String(100_000_000_000 + number)
       try await ask(
-        "/device/1/\(Daemon.scope)/tokens/register", token,
+        "/device/1/\(MeasuredDaemon.scope)/tokens/register", token,
         #"{"apnsEnvironment":"development","apnsToken":"\#(digits)\#(digits)","#
           + #""clientId":"6f1c2a34-0000-4000-8000-\#(digits)"}"#)
       try await subscribe(token, "private", #""subscriptionType":"database""#)
@@ -34,13 +34,13 @@ struct AbuseScene {
     for number in 0..<Self.subscribers {
       let filter = #""filterBy":[{"comparator":"NOT_EQUALS","fieldName":"title","#
       try await subscribe(
-        Daemon.userToken("_reader\(number)"), "public",
+        MeasuredDaemon.userToken("_reader\(number)"), "public",
         #""subscriptionType":"query","query":{"recordType":"Article",\#(filter)"#
           + #""fieldValue":{"value":"nothing","type":"STRING"}}]}"#)
     }
     let hostile = HostileCaller.hostileUser
     try await subscribe(
-      Daemon.userToken(hostile), "private",
+      MeasuredDaemon.userToken(hostile), "private",
       #""subscriptionType":"query","query":{"recordType":"Article"}"#)
     try await fill("record", Self.hostileZones * recordsEach) { index in
       let zone = "Z\(index % Self.hostileZones)"
@@ -67,14 +67,14 @@ struct AbuseScene {
         #"{"specversion":"1.0","id":"\#(name)-\#(index)","source":"/scene",\#(event(index))}"#
       }
       try await post(
-        "/events/1/\(Daemon.scope)", Daemon.producerKey, "[\(events)]",
+        "/events/1/\(MeasuredDaemon.scope)", MeasuredDaemon.producerKey, "[\(events)]",
         type: "application/cloudevents-batch+json")
     }
   }
 
   private func subscribe(_ token: String, _ database: String, _ what: String) async throws {
     try await ask(
-      "/database/1/\(Daemon.scope)/\(database)/subscriptions/modify", token,
+      "/database/1/\(MeasuredDaemon.scope)/\(database)/subscriptions/modify", token,
       #"{"operations":[{"operationType":"create","subscription":{"subscriptionID":"all",\#(what),"#
         + #""notificationInfo":{"shouldSendContentAvailable":true}}}]}"#)
   }
@@ -86,7 +86,7 @@ struct AbuseScene {
   private func post(
     _ path: String, _ token: String, _ body: String, type: String
   ) async throws {
-    let answer = try await Exchange.call(
+    let answer = try await LoadExchange.call(
       RequestText.post(path, token: token, type: type, body: body.utf8), to: .port(daemon.port),
       group: bench.group)
     let isWhole = !answer.text.contains("serverErrorCode") && !answer.text.contains(#""code""#)

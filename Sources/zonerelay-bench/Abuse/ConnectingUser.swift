@@ -9,19 +9,21 @@ struct ConnectingUser {
   private(set) var slow = 0
   private static let pace = Duration.milliseconds(250)
 
-  mutating func run(_ daemon: Daemon, group: MultiThreadedEventLoopGroup, for length: Duration)
+  mutating func run(
+    _ daemon: MeasuredDaemon, group: MultiThreadedEventLoopGroup, for length: Duration
+  )
     async
   {
     let request = RequestText.post(
-      "/device/1/\(Daemon.scope)/notifications/changes",
-      token: Daemon.userToken(GoodUser.name(0)), body: "{}".utf8)
+      "/device/1/\(MeasuredDaemon.scope)/notifications/changes",
+      token: MeasuredDaemon.userToken(GoodUser.name(0)), body: "{}".utf8)
     let start = ContinuousClock.now
     var due = start
     while due < start + length {
       // Cancelled is the end of it.
       guard (try? await ContinuousClock().sleep(until: due)) != nil else { return }
       do {
-        let answer = try await Exchange.call(request, to: .port(daemon.port), group: group)
+        let answer = try await LoadExchange.call(request, to: .port(daemon.port), group: group)
         let took = ContinuousClock.now - due
         latencies.add(nanoseconds: Int64(took.inSeconds * 1e9))
         if took > .milliseconds(AbusePhase.slowMilliseconds) { slow += 1 }

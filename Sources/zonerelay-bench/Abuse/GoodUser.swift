@@ -6,7 +6,7 @@ import NIOCore
 ///
 /// `@unchecked Sendable`: used on the bench's one event loop only, but for reading the results
 /// afterwards.
-final class GoodUser: Caller, @unchecked Sendable {
+final class GoodUser: LoadCaller, @unchecked Sendable {
   static let count = 50
   private static let pace = TimeAmount.seconds(1)
   private enum Step { case event, page, notifications }
@@ -27,7 +27,7 @@ final class GoodUser: Caller, @unchecked Sendable {
 
   init(_ number: Int, run: String, length: TimeAmount) {
     user = Self.name(number)
-    token = Daemon.userToken(user)
+    token = MeasuredDaemon.userToken(user)
     self.length = length
     offset = .nanoseconds(Self.pace.nanoseconds * Int64(number) / Int64(Self.count))
     writer = EventWriter(run: "\(run)-\(number)")
@@ -35,7 +35,7 @@ final class GoodUser: Caller, @unchecked Sendable {
 
   static func name(_ number: Int) -> String { "_good\(number)" }
 
-  func next(after answer: Answer?) throws -> Turn {
+  func next(after answer: LoadAnswer?) throws -> Turn {
     if let answer { settle(answer) } else { start = .now() + offset }
     switch step {
     case .event:
@@ -54,7 +54,7 @@ final class GoodUser: Caller, @unchecked Sendable {
     }
   }
 
-  private func settle(_ answer: Answer) {
+  private func settle(_ answer: LoadAnswer) {
     latencies.add(nanoseconds: answer.took.nanoseconds)
     if answer.took > .milliseconds(AbusePhase.slowMilliseconds) { slow["\(step)", default: 0] += 1 }
     let isGood =
@@ -68,12 +68,12 @@ final class GoodUser: Caller, @unchecked Sendable {
 
   private var page: ByteBuffer {
     RequestText.post(
-      "/database/1/\(Daemon.scope)/private/changes/zone", token: token,
+      "/database/1/\(MeasuredDaemon.scope)/private/changes/zone", token: token,
       body: #"{"zones":[{"zoneID":{"zoneName":"Zone","ownerRecordName":"\#(user)"}}]}"#.utf8)
   }
 
   private var notifications: ByteBuffer {
     RequestText.post(
-      "/device/1/\(Daemon.scope)/notifications/changes", token: token, body: "{}".utf8)
+      "/device/1/\(MeasuredDaemon.scope)/notifications/changes", token: token, body: "{}".utf8)
   }
 }

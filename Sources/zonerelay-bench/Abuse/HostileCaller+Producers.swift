@@ -49,7 +49,7 @@ extension HostileCaller {
     HostileCaller("slow events") { turn in
       turn.drip(
         """
-        POST /events/1/\(Daemon.scope) HTTP/1.1\r\nhost: relay\r\n\
+        POST /events/1/\(MeasuredDaemon.scope) HTTP/1.1\r\nhost: relay\r\n\
         authorization: Bearer \(producerKey)\r\ncontent-length: 4194304\r\n\
         content-type: application/cloudevents-batch+json\r\n\r\n[
         """, connections: 300)
@@ -106,7 +106,7 @@ extension HostileCaller {
     }
     return StampedRequest(
       RequestText.post(
-        "/events/1/\(Daemon.scope)", token: producerKey,
+        "/events/1/\(MeasuredDaemon.scope)", token: producerKey,
         type: "application/cloudevents-batch+json", body: "[\(all)]".utf8))
   }
 }

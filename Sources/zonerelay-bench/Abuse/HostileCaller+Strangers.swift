@@ -19,13 +19,14 @@ extension HostileCaller {
     },
     HostileCaller("slow heads") { turn in
       turn.drip(
-        "POST /device/1/\(Daemon.scope)/tokens/create HTTP/1.1\r\nx-slow:", connections: 1_000)
+        "POST /device/1/\(MeasuredDaemon.scope)/tokens/create HTTP/1.1\r\nx-slow:",
+        connections: 1_000)
     },
     // Each just below what a head may have, and never ended.
     HostileCaller("large heads that do not end") { turn in
       let filler = String(repeating: "x", count: 60_000)
       turn.drip(
-        "POST /device/1/\(Daemon.scope)/tokens/create HTTP/1.1\r\nx-slow:\(filler)",
+        "POST /device/1/\(MeasuredDaemon.scope)/tokens/create HTTP/1.1\r\nx-slow:\(filler)",
         connections: 1_000)
     },
     HostileCaller("connections that say nothing") { turn in
@@ -41,7 +42,7 @@ extension HostileCaller {
       }
     },
     HostileCaller("bad user tokens", threads: 4) { turn in
-      let path = "/device/1/\(Daemon.scope)/notifications/changes"
+      let path = "/device/1/\(MeasuredDaemon.scope)/notifications/changes"
       guard let connection = turn.connection() else { return }
       let claims = String(repeating: "e30", count: 2_000)
       for number in 0..<100 where !turn.isOver() {
@@ -55,7 +56,7 @@ extension HostileCaller {
       turn.call(
         Array(
           """
-          POST /events/1/\(Daemon.scope) HTTP/1.1\r\nhost: relay\r\ncontent-length: 0\r\n\
+          POST /events/1/\(MeasuredDaemon.scope) HTTP/1.1\r\nhost: relay\r\ncontent-length: 0\r\n\
           content-encoding: \(slowText(60_000))\r\n\r\n
           """.utf8))
     },
@@ -64,7 +65,7 @@ extension HostileCaller {
       turn.call(
         Array(
           RequestText.post(
-            "/device/1/\(Daemon.scope)/notifications/changes", token: "\(header).e30.e30",
+            "/device/1/\(MeasuredDaemon.scope)/notifications/changes", token: "\(header).e30.e30",
             body: "{}".utf8
           ).readableBytesView))
     },
@@ -72,7 +73,8 @@ extension HostileCaller {
       turn.call(
         Array(
           RequestText.post(
-            "/events/1/\(Daemon.scope)", token: "no key of a producer, but long enough for one",
+            "/events/1/\(MeasuredDaemon.scope)",
+            token: "no key of a producer, but long enough for one",
             type: "application/cloudevents-batch+json",
             body: [UInt8](repeating: UInt8(ascii: "["), count: 4_000_000)
           ).readableBytesView))
@@ -101,7 +103,7 @@ extension HostileCaller {
   private static func signedHead(length: Int) -> String {
     let date = Date.now.formatted(.iso8601)
     return """
-      POST /events/1/\(Daemon.scope) HTTP/1.1\r\nhost: relay\r\n\
+      POST /events/1/\(MeasuredDaemon.scope) HTTP/1.1\r\nhost: relay\r\n\
       content-type: application/cloudevents-batch+json\r\n\
       x-apple-cloudkit-request-keyid: \(signer.keyID)\r\n\
       x-apple-cloudkit-request-iso8601date: \(date)\r\n\

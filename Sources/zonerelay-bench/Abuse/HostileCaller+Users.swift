@@ -52,9 +52,10 @@ extension HostileCaller {
         #"{"operations":[{"operationType":"\#(slowText(1_000_000))","subscription":{}}]}"#,
         "private")),
     HostileCaller("slow bodies") { turn in
+      let token = MeasuredDaemon.userToken(hostileUser)
       let head = """
-        POST /device/1/\(Daemon.scope)/notifications/changes HTTP/1.1\r\nhost: relay\r\n\
-        authorization: Bearer \(Daemon.userToken(hostileUser))\r\ncontent-length: 4194304\r\n\r\n{
+        POST /device/1/\(MeasuredDaemon.scope)/notifications/changes HTTP/1.1\r\nhost: relay\r\n\
+        authorization: Bearer \(token)\r\ncontent-length: 4194304\r\n\r\n{
         """
       turn.drip(head, connections: 300)
     },
@@ -112,18 +113,20 @@ extension HostileCaller {
     return database("changes/zone", #"{"zones":[\#(zones)]}"#, "private")
   }
 
-  private static func device(_ door: String, _ body: String) -> StampedRequest {
+  private static func device(_ endpoint: String, _ body: String) -> StampedRequest {
     StampedRequest(
       RequestText.post(
-        "/device/1/\(Daemon.scope)/\(door)", token: Daemon.userToken(hostileUser), body: body.utf8))
+        "/device/1/\(MeasuredDaemon.scope)/\(endpoint)",
+        token: MeasuredDaemon.userToken(hostileUser), body: body.utf8))
   }
 
   private static func database(
-    _ door: String, _ body: String, _ database: String
+    _ endpoint: String, _ body: String, _ database: String
   ) -> StampedRequest {
     StampedRequest(
       RequestText.post(
-        "/database/1/\(Daemon.scope)/\(database)/\(door)", token: Daemon.userToken(hostileUser),
+        "/database/1/\(MeasuredDaemon.scope)/\(database)/\(endpoint)",
+        token: MeasuredDaemon.userToken(hostileUser),
         body: body.utf8))
   }
 

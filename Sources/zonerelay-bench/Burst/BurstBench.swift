@@ -45,7 +45,7 @@ struct BurstBench {
 
   private func measure() async throws -> Result {
     let standin = try await Standin.start(bench)
-    let daemon = try await Daemon.start(bench, apns: standin.route)
+    let daemon = try await MeasuredDaemon.start(bench, apns: standin.route)
     let scene = BurstScene(bench, daemon: daemon, shape: shape)
     var result = Result()
     try await scene.prepare()
@@ -64,7 +64,7 @@ struct BurstBench {
 
   /// The burst alone, and what it leads to.
   private func push(
-    into result: inout Result, _ scene: BurstScene, _ daemon: Daemon, _ standin: Standin
+    into result: inout Result, _ scene: BurstScene, _ daemon: MeasuredDaemon, _ standin: Standin
   ) async throws {
     let (rows, cpu) = (try await daemon.metric(Self.rowsMetric), try daemon.child.cpu())
     result.seconds = try await scene.post("first")

@@ -3,14 +3,14 @@ import NIOCore
 /// A record server that reports one zone: its requests one after another, spread over the burst.
 ///
 /// `@unchecked Sendable`: used on the bench's one event loop only.
-final class BurstProducer: Caller, @unchecked Sendable {
+final class BurstProducer: LoadCaller, @unchecked Sendable {
   private let requests: [ByteBuffer]
   private var next = 0
   private var start = NIODeadline.now()
 
   init(_ requests: [ByteBuffer]) { self.requests = requests }
 
-  func next(after answer: Answer?) throws -> Turn {
+  func next(after answer: LoadAnswer?) throws -> Turn {
     if let answer { try answer.expectAccepted(BurstShape.batch) } else { start = .now() }
     guard next < requests.count else { return .done }
     defer { next += 1 }
@@ -23,7 +23,7 @@ final class BurstProducer: Caller, @unchecked Sendable {
 ///
 /// `@unchecked Sendable`: used on the bench's one event loop only, but for reading the latencies
 /// afterwards.
-final class Probe: Caller, @unchecked Sendable {
+final class Probe: LoadCaller, @unchecked Sendable {
   /// Many and seldom, so that a late answer does not delay the next question: 400 a second.
   static let connections = 100
   private static let pace = TimeAmount.milliseconds(250)
@@ -40,7 +40,7 @@ final class Probe: Caller, @unchecked Sendable {
     count = Int(length.nanoseconds / Self.pace.nanoseconds)
   }
 
-  func next(after answer: Answer?) throws -> Turn {
+  func next(after answer: LoadAnswer?) throws -> Turn {
     if let answer {
       try answer.expectAccepted(1)
       latencies.add(nanoseconds: answer.took.nanoseconds)
@@ -60,7 +60,7 @@ final class Probe: Caller, @unchecked Sendable {
 ///
 /// `@unchecked Sendable`: used on the bench's one event loop only, but for reading the latencies
 /// afterwards.
-final class Reader: Caller, @unchecked Sendable {
+final class Reader: LoadCaller, @unchecked Sendable {
   private static let pace = TimeAmount.milliseconds(250)
   private let zone: String
   private let token: String
@@ -78,7 +78,7 @@ final class Reader: Caller, @unchecked Sendable {
     offset = .milliseconds(Int64(number) * 250 / Int64(BurstShape.readers))
   }
 
-  func next(after answer: Answer?) throws -> Turn {
+  func next(after answer: LoadAnswer?) throws -> Turn {
     if let answer {
       guard answer.status == 200, let next = answer.string(after: #""syncToken":""#) else {
         throw Trouble("changes/zone was answered with \(answer.status): \(answer.text.prefix(500))")
@@ -95,7 +95,7 @@ final class Reader: Caller, @unchecked Sendable {
   private var request: ByteBuffer {
     let known = syncToken.map { #","syncToken":"\#($0)""# } ?? ""
     return RequestText.post(
-      "/database/1/\(Daemon.scope)/private/changes/zone", token: token,
+      "/database/1/\(MeasuredDaemon.scope)/private/changes/zone", token: token,
       body: (#"{"zones":[{"zoneID":{"zoneName":""# + zone + #"","ownerRecordName":""#
         + BurstScene.user + #""},"resultsLimit":200"# + known + "}]}").utf8)
   }

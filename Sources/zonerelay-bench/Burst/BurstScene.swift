@@ -4,16 +4,16 @@ import NIOCore
 /// The user of the burst with devices and zones, and those who talk to the daemon about them.
 struct BurstScene {
   private let bench: Workbench
-  private let daemon: Daemon
+  private let daemon: MeasuredDaemon
   private let shape: BurstShape
   private let token: String
   static let user = "_burst"
 
-  init(_ bench: Workbench, daemon: Daemon, shape: BurstShape) {
+  init(_ bench: Workbench, daemon: MeasuredDaemon, shape: BurstShape) {
     self.bench = bench
     self.daemon = daemon
     self.shape = shape
-    token = Daemon.userToken(Self.user)
+    token = MeasuredDaemon.userToken(Self.user)
   }
 
   /// First the zones and records, then devices and the subscription: nothing is pushed yet.
@@ -25,13 +25,13 @@ struct BurstScene {
     try await call(writer.batch(subjects)).expectAccepted(subjects.count)
     for device in 0..<BurstShape.devices {
       try await post(
-        "/device/1/\(Daemon.scope)/tokens/register",
+        "/device/1/\(MeasuredDaemon.scope)/tokens/register",
         #"{"apnsEnvironment":"development","apnsToken":""#
           + String(repeating: "a\(device)", count: 32)
           + #"","clientId":"6f1c2a34-0000-4000-8000-00000000000\#(device)"}"#)
     }
     let answer = try await post(
-      "/database/1/\(Daemon.scope)/private/subscriptions/modify",
+      "/database/1/\(MeasuredDaemon.scope)/private/subscriptions/modify",
       #"{"operations":[{"operationType":"create","subscription":{"subscriptionID":"all","#
         + #""subscriptionType":"database","#
         + #""notificationInfo":{"shouldSendContentAvailable":true}}}]}"#)
@@ -43,7 +43,7 @@ struct BurstScene {
   /// Posts the burst; returns how long that took, in seconds.
   func post(_ run: String) async throws -> Double {
     let callers = burst(run)
-    let exchange = try await Exchange(callers, to: .port(daemon.port), group: bench.group)
+    let exchange = try await LoadExchange(callers, to: .port(daemon.port), group: bench.group)
     let start = ContinuousClock.now
     try await exchange.run(within: .seconds(60))
     return (ContinuousClock.now - start).inSeconds
@@ -63,7 +63,7 @@ struct BurstScene {
       Probe(run: "\(run ?? "calm")-\(readers)-\($0)", offset: $0, length: length)
     }
     let readers = (0..<readers).map { Reader($0, token: token, length: length) }
-    let exchange = try await Exchange(
+    let exchange = try await LoadExchange(
       readers + probes + (run.map { self.burst($0) } ?? []), to: .port(daemon.port),
       group: bench.group)
     try await exchange.run(within: .seconds(60))
@@ -73,7 +73,7 @@ struct BurstScene {
     return observed
   }
 
-  private func burst(_ run: String) -> [any Caller] {
+  private func burst(_ run: String) -> [any LoadCaller] {
     (0..<BurstShape.zones).map { zone in
       var writer = EventWriter(run: "\(run)-\(zone)")
       let requests = (0..<shape.batchesEach).map { _ in
@@ -93,7 +93,7 @@ struct BurstScene {
   }
 
   @discardableResult
-  private func post(_ path: String, _ body: String) async throws -> Answer {
+  private func post(_ path: String, _ body: String) async throws -> LoadAnswer {
     let answer = try await call(RequestText.post(path, token: token, body: body.utf8))
     guard answer.status == 200 else {
       throw Trouble("\(path) was answered with \(answer.status): \(answer.text.prefix(500))")
@@ -101,7 +101,7 @@ struct BurstScene {
     return answer
   }
 
-  private func call(_ request: ByteBuffer) async throws -> Answer {
-    try await Exchange.call(request, to: .port(daemon.port), group: bench.group)
+  private func call(_ request: ByteBuffer) async throws -> LoadAnswer {
+    try await LoadExchange.call(request, to: .port(daemon.port), group: bench.group)
   }
 }

@@ -23,7 +23,7 @@ struct Standin {
   var route: String {
     """
             apns:
-              - topic: \(Daemon.topic)
+              - topic: \(MeasuredDaemon.topic)
                 key: { path: \(file("AuthKey.p8")), keyID: ABCDE12345, teamID: TEAM123456 }
                 endpoint: https://\(Loopback.address):\(port)
                 trustRoots: \(file("ca.pem"))

@@ -29,7 +29,7 @@ struct CatchUpBench {
 
   func run() async throws -> [Figure] {
     let store = try bench.emptyDirectory("catchup")
-    let daemon = try await Daemon.start(bench, store: store)
+    let daemon = try await MeasuredDaemon.start(bench, store: store)
     try await seed(daemon)
     let reading = try RawPages(
       store.appendingPathComponent("relay.db").path, rows: Self.records, page: Self.page)
@@ -54,13 +54,13 @@ struct CatchUpBench {
     return figures(results)
   }
 
-  private func seed(_ daemon: Daemon) async throws {
+  private func seed(_ daemon: MeasuredDaemon) async throws {
     var writer = EventWriter(run: "seed")
     for first in stride(from: 0, to: Self.records, by: 1_000) {
       let subjects = (first..<first + 1_000).map {
         EventWriter.Subject(user: Self.user, zone: PageReader.zone, record: "record-\($0)")
       }
-      let answer = try await Exchange.call(
+      let answer = try await LoadExchange.call(
         writer.batch(subjects), to: .port(daemon.port), group: bench.group)
       try answer.expectAccepted(subjects.count)
     }
@@ -70,7 +70,7 @@ struct CatchUpBench {
   /// Walks the zone from its start to its end.
   ///
   /// - Returns: the daemon's CPU a page, and each reader's last token.
-  private func read(_ daemon: Daemon, walks: Int) async throws -> (Double, [String]) {
+  private func read(_ daemon: MeasuredDaemon, walks: Int) async throws -> (Double, [String]) {
     let readers = (0..<Self.readers).map { _ in
       PageReader(walks: walks, pages: Self.records / Self.page, limit: Self.page)
     }
@@ -78,13 +78,13 @@ struct CatchUpBench {
     return (cost.each(of: Self.readers * walks * (Self.records / Self.page)), readers.map(\.token))
   }
 
-  private func poll(_ daemon: Daemon, _ tokens: [String]) async throws -> Double {
+  private func poll(_ daemon: MeasuredDaemon, _ tokens: [String]) async throws -> Double {
     let pollers = tokens.map { EmptyPoller($0, polls: polls, limit: Self.page) }
     return try await cost(daemon, pollers).each(of: polls * tokens.count)
   }
 
-  private func cost(_ daemon: Daemon, _ callers: [any Caller]) async throws -> CPUTime {
-    let exchange = try await Exchange(callers, to: .port(daemon.port), group: bench.group)
+  private func cost(_ daemon: MeasuredDaemon, _ callers: [any LoadCaller]) async throws -> CPUTime {
+    let exchange = try await LoadExchange(callers, to: .port(daemon.port), group: bench.group)
     let before = try daemon.child.cpu()
     try await exchange.run(within: .seconds(120))
     return try daemon.child.cpu() - before

@@ -4,9 +4,9 @@ import NIOCore
 ///
 /// `@unchecked Sendable`: used on the bench's one event loop only, but for reading the token
 /// afterwards.
-final class PageReader: Caller, @unchecked Sendable {
+final class PageReader: LoadCaller, @unchecked Sendable {
   static let zone = "Notes"
-  private let signature = Daemon.userToken(CatchUpBench.user)
+  private let signature = MeasuredDaemon.userToken(CatchUpBench.user)
   private var walks: Int
   private let pages: Int
   private let limit: Int
@@ -18,7 +18,7 @@ final class PageReader: Caller, @unchecked Sendable {
     (self.walks, self.pages, self.limit) = (walks, pages, limit)
   }
 
-  func next(after answer: Answer?) throws -> Turn {
+  func next(after answer: LoadAnswer?) throws -> Turn {
     if let answer {
       let isLast = answer.text.contains(#""moreComing":false"#)
       read += 1
@@ -39,7 +39,7 @@ final class PageReader: Caller, @unchecked Sendable {
   static func request(after token: String?, limit: Int, signature: String) -> ByteBuffer {
     let known = token.map { #","syncToken":"\#($0)""# } ?? ""
     return RequestText.post(
-      "/database/1/\(Daemon.scope)/private/changes/zone", token: signature,
+      "/database/1/\(MeasuredDaemon.scope)/private/changes/zone", token: signature,
       body: (#"{"zones":[{"zoneID":{"zoneName":""# + zone + #"","ownerRecordName":""#
         + CatchUpBench.user + #""},"resultsLimit":\#(limit)"# + known + "}]}").utf8)
   }
@@ -48,17 +48,17 @@ final class PageReader: Caller, @unchecked Sendable {
 /// A client that has everything and asks whether there is more.
 ///
 /// `@unchecked Sendable`: used on the bench's one event loop only.
-final class EmptyPoller: Caller, @unchecked Sendable {
+final class EmptyPoller: LoadCaller, @unchecked Sendable {
   private let request: ByteBuffer
   private var polls: Int
 
   init(_ token: String, polls: Int, limit: Int) {
     request = PageReader.request(
-      after: token, limit: limit, signature: Daemon.userToken(CatchUpBench.user))
+      after: token, limit: limit, signature: MeasuredDaemon.userToken(CatchUpBench.user))
     self.polls = polls
   }
 
-  func next(after answer: Answer?) throws -> Turn {
+  func next(after answer: LoadAnswer?) throws -> Turn {
     if let answer {
       guard answer.status == 200, answer.text.contains(#""records":[]"#) else {
         throw Trouble("a poll was answered with \(answer.status): \(answer.text.prefix(500))")

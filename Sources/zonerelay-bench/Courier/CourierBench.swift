@@ -43,7 +43,7 @@ struct CourierBench {
         "\(count) polls need as many open files here and in the daemon, and \(files) are allowed; "
           + "raise the limit with ulimit -n, or say --polls \(room)")
     }
-    let daemon = try await Daemon.start(bench)
+    let daemon = try await MeasuredDaemon.start(bench)
     let scene = CourierScene(bench, daemon: daemon, devices: count)
     let home = bench.group.next()
     let loops = tables > 1 ? try await FileTables.loops(tables, home: home) : [home]
@@ -85,7 +85,7 @@ struct CourierBench {
   }
 
   private func round(
-    _ number: Int, _ daemon: Daemon, _ scene: CourierScene, _ crowd: Crowd
+    _ number: Int, _ daemon: MeasuredDaemon, _ scene: CourierScene, _ crowd: Crowd
   ) async throws -> Round {
     try await ContinuousClock().sleep(for: .seconds(idle))
     let before = try daemon.child.cpu()
@@ -97,7 +97,7 @@ struct CourierBench {
     return Round(reached: reached, cpu: cpu)
   }
 
-  private func check(_ rounds: [Round], _ daemon: Daemon) async throws {
+  private func check(_ rounds: [Round], _ daemon: MeasuredDaemon) async throws {
     let doubled = rounds.reduce(0) { $0 + $1.reached.doubled }
     guard doubled == 0 else { throw Trouble("\(doubled) polls brought a wake twice") }
     guard try await daemon.status().ledger.balanced else {
@@ -122,7 +122,7 @@ struct CourierBench {
   /// Those whose poll was just answered empty are about to ask again: they are told then.
   private static let heldShare = 0.98
 
-  private func wait(until daemon: Daemon) async throws {
+  private func wait(until daemon: MeasuredDaemon) async throws {
     let deadline = ContinuousClock.now + .seconds(60 + count / 200)
     while .now < deadline {
       let held = try await daemon.metric("zonerelay_courier_connections") ?? 0
@@ -142,7 +142,7 @@ struct CourierCommand: AsyncParsableCommand {
       hard limit above them (ulimit -Hn). Where it is lower, say --polls, or run make couriers \
       (docs/performance.md).
       """)
-  @OptionGroup var options: Options
+  @OptionGroup var options: BenchOptions
   @Option(help: "How many polls (default 50000; a tenth with --quick).")
   var polls: Int?
   @Flag(help: "Event streams instead of polls.")
@@ -169,7 +169,7 @@ struct CourierCommand: AsyncParsableCommand {
 
   func run() async throws {
     let count = polls ?? options.amount(50_000)
-    try await Session.run(options) {
+    try await BenchRun.run(options) {
       try await CourierBench(
         $0, polls: count, areStreams: streams, idle: idle, tables: tables
       ).run()

@@ -5,12 +5,12 @@ import NIOCore
 /// record type.
 struct CourierScene {
   private let bench: Workbench
-  private let daemon: Daemon
+  private let daemon: MeasuredDaemon
   private let devices: Int
   /// At once: enough to share the folds that registrations wait for.
   private static let callers = 256
 
-  init(_ bench: Workbench, daemon: Daemon, devices: Int) {
+  init(_ bench: Workbench, daemon: MeasuredDaemon, devices: Int) {
     self.bench = bench
     self.daemon = daemon
     self.devices = devices
@@ -21,7 +21,7 @@ struct CourierScene {
     let callers = (0..<Self.callers).map { first in
       Newcomer(users: Array(stride(from: first, to: devices, by: Self.callers)))
     }
-    let exchange = try await Exchange(callers, to: .port(daemon.port), group: bench.group)
+    let exchange = try await LoadExchange(callers, to: .port(daemon.port), group: bench.group)
     try await exchange.run(within: .minutes(10))
     return callers.flatMap(\.paths)
   }
@@ -33,9 +33,9 @@ struct CourierScene {
       "type":"zonerelay.record.created",
       "data":{"database":"public","record":{"recordName":"A\#(number)","recordType":"Article"}}}]
       """#
-    let answer = try await Exchange.call(
+    let answer = try await LoadExchange.call(
       RequestText.post(
-        "/events/1/\(Daemon.scope)", token: Daemon.producerKey,
+        "/events/1/\(MeasuredDaemon.scope)", token: MeasuredDaemon.producerKey,
         type: "application/cloudevents-batch+json", body: event.utf8),
       to: .port(daemon.port), group: bench.group)
     try answer.expectAccepted(1)
@@ -46,7 +46,7 @@ struct CourierScene {
 ///
 /// `@unchecked Sendable`: used on the bench's one event loop only, but for reading the paths
 /// afterwards.
-final class Newcomer: Caller, @unchecked Sendable {
+final class Newcomer: LoadCaller, @unchecked Sendable {
   private var users: [Int]
   private var token = ""
   private var isCreated = false
@@ -54,7 +54,7 @@ final class Newcomer: Caller, @unchecked Sendable {
 
   init(users: [Int]) { self.users = users }
 
-  func next(after answer: Answer?) throws -> Turn {
+  func next(after answer: LoadAnswer?) throws -> Turn {
     if let answer {
       guard answer.status == 200, !answer.text.contains("serverErrorCode") else {
         throw Trouble("a device was refused, \(answer.status): \(answer.text.prefix(500))")
@@ -69,17 +69,17 @@ final class Newcomer: Caller, @unchecked Sendable {
       }
     }
     guard let user = users.popLast() else { return .done }
-    token = Daemon.userToken("_user\(user)")
+    token = MeasuredDaemon.userToken("_user\(user)")
     isCreated = true
     return .send(
       RequestText.post(
-        "/device/1/\(Daemon.scope)/tokens/create", token: token,
+        "/device/1/\(MeasuredDaemon.scope)/tokens/create", token: token,
         body: #"{"apnsEnvironment":"development"}"#.utf8))
   }
 
   private var subscribe: ByteBuffer {
     RequestText.post(
-      "/database/1/\(Daemon.scope)/public/subscriptions/modify", token: token,
+      "/database/1/\(MeasuredDaemon.scope)/public/subscriptions/modify", token: token,
       body: (#"{"operations":[{"operationType":"create","subscription":{"subscriptionID":"all","#
         + #""subscriptionType":"query","query":{"recordType":"Article"},"#
         + #""notificationInfo":{"shouldSendContentAvailable":true}}}]}"#).utf8)

@@ -81,9 +81,9 @@ struct Crowd: Sendable {
 
   func close() async throws { _ = try await ask { $0.close() } }
 
-  private func ask<Answer: Sendable>(
-    _ question: @escaping @Sendable (CrowdPart) -> Answer
-  ) async throws -> [Answer] {
+  private func ask<LoadAnswer: Sendable>(
+    _ question: @escaping @Sendable (CrowdPart) -> LoadAnswer
+  ) async throws -> [LoadAnswer] {
     let answers = parts.map { part in part.loop.submit { question(part) }.hop(to: home) }
     return try await EventLoopFuture.whenAllSucceed(answers, on: home).get()
   }

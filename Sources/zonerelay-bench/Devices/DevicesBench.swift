@@ -28,7 +28,7 @@ struct DevicesBench {
     let standin = try await Standin.start(bench)
     let store = try bench.emptyDirectory("devices")
     let empty = try await memory(store, standin)
-    let daemon = try await Daemon.start(bench, apns: standin.route, store: store)
+    let daemon = try await MeasuredDaemon.start(bench, apns: standin.route, store: store)
     try await Enrolment.run(0..<users, on: daemon, bench) { user, token in
       [
         Enrolment.device(user, token: token),
@@ -46,7 +46,7 @@ struct DevicesBench {
 
   /// What a daemon takes that was just started on a store, in MiB.
   private func memory(_ store: URL, _ standin: Standin) async throws -> Double {
-    let daemon = try await Daemon.start(bench, apns: standin.route, store: store)
+    let daemon = try await MeasuredDaemon.start(bench, apns: standin.route, store: store)
     try await daemon.settle()
     let memory = try Memory.resident(of: daemon.child)
     try await daemon.stop()

@@ -8,7 +8,7 @@ struct FanOutBench {
   private let bench: Workbench
   private let subscribers: Int
   private static let patience = Duration.seconds(900)
-  private static let bystanders = 50
+  private static let background = 50
 
   init(_ bench: Workbench, subscribers: Int) {
     self.bench = bench
@@ -53,32 +53,32 @@ struct FanOutBench {
     return result
   }
 
-  private func start(on directory: URL, _ seconds: inout Double) async throws -> Daemon {
+  private func start(on directory: URL, _ seconds: inout Double) async throws -> MeasuredDaemon {
     let begin = ContinuousClock.now
-    let daemon = try await Daemon.start(bench, store: directory, patience: Self.patience)
+    let daemon = try await MeasuredDaemon.start(bench, store: directory, patience: Self.patience)
     seconds = (ContinuousClock.now - begin).inSeconds
     Talk.line("fan-out: ready after \(String(format: "%.1f", seconds)) s")
     return daemon
   }
 
   /// One change for all, beside others' events, to its end.
-  private func quiet(into result: inout Result, _ daemon: Daemon) async throws {
-    let whistle = Bystander.Whistle()
-    let bystanders = (0..<Self.bystanders).map { Bystander($0, run: "quiet", whistle: whistle) }
-    let exchange = try await Exchange(bystanders, to: .port(daemon.port), group: bench.group)
+  private func quiet(into result: inout Result, _ daemon: MeasuredDaemon) async throws {
+    let stop = BackgroundLoad.StopSignal()
+    let background = (0..<Self.background).map { BackgroundLoad($0, run: "quiet", stop: stop) }
+    let exchange = try await LoadExchange(background, to: .port(daemon.port), group: bench.group)
     let cpu = try daemon.child.cpu()
     let begin = ContinuousClock.now
     async let others: Void = exchange.run(within: .seconds(900))
     result.accepted = try await post("record-1", daemon)
     try await daemon.wait(within: Self.patience) { $0.fanouts.running == 0 }
-    whistle.blow()
+    stop.stop()
     try await others
     try await daemon.settle(within: Self.patience)
     result.done = (ContinuousClock.now - begin).inSeconds
     result.cpu = (try daemon.child.cpu() - cpu).each(of: subscribers)
-    for bystander in bystanders {
-      result.others.add(bystander.accepted)
-      result.pages.add(bystander.read)
+    for load in background {
+      result.others.add(load.accepted)
+      result.pages.add(load.read)
     }
     result.memoryMost = try Memory.most(of: daemon.child)
     Talk.line("fan-out: all told after \(String(format: "%.1f", result.done)) s")
@@ -86,7 +86,7 @@ struct FanOutBench {
 
   /// Another change for all, killed when a good part of it is told, and finished by the next life.
   private func killed(
-    into result: inout Result, _ daemon: Daemon, _ directory: URL
+    into result: inout Result, _ daemon: MeasuredDaemon, _ directory: URL
   ) async throws {
     let before = try await daemon.metric("zonerelay_feed_rows_written_total") ?? 0
     _ = try await post("record-2", daemon)
@@ -106,7 +106,7 @@ struct FanOutBench {
     try await next.stop()
   }
 
-  private func post(_ record: String, _ daemon: Daemon) async throws -> Double {
+  private func post(_ record: String, _ daemon: MeasuredDaemon) async throws -> Double {
     let event = """
       {"specversion":"1.0","id":"\(record)","source":"/records/wide",\
       "type":"zonerelay.record.created","time":"2026-11-21T03:00:00Z","data":{"database":"public",\
@@ -115,9 +115,9 @@ struct FanOutBench {
       "fields":{"title":{"value":"An article for all","type":"STRING"}}}}}
       """
     let begin = ContinuousClock.now
-    let answer = try await Exchange.call(
+    let answer = try await LoadExchange.call(
       RequestText.post(
-        "/events/1/\(Daemon.scope)", token: Daemon.producerKey,
+        "/events/1/\(MeasuredDaemon.scope)", token: MeasuredDaemon.producerKey,
         type: "application/cloudevents+json", body: event.utf8),
       to: .port(daemon.port), group: bench.group)
     try answer.expectAccepted(1)

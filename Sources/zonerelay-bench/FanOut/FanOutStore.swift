@@ -8,7 +8,7 @@ import RelayStore
 struct FanOutStore {
   private let directory: URL
   private let subscribers: Int
-  private let scope = Scope(container: Daemon.container, environment: .development)
+  private let scope = Scope(container: MeasuredDaemon.container, environment: .development)
   /// Users in one fold.
   private static let piece = 20_000
   private static let readers = 4
@@ -61,7 +61,7 @@ struct FanOutStore {
       rule: .query(QueryRule(recordType: "Article")), info: info)
   }
 
-  struct Census: Sendable {
+  struct StoreCounts: Sendable {
     /// Notifications that a subscriber should have and has not.
     var lost = 0
     /// Notifications that a subscriber has and should not have.
@@ -70,15 +70,15 @@ struct FanOutStore {
 
   /// Looks into every subscriber's notifications feed for exactly these records. The daemon must
   /// have stopped.
-  func census(of records: [String]) async throws -> Census {
+  func census(of records: [String]) async throws -> StoreCounts {
     let store = try SQLiteStore(StoreSettings(directory: directory.path))
     let share = (subscribers + Self.readers - 1) / Self.readers
-    let census = try await withThrowingTaskGroup(of: Census.self) { group in
+    let census = try await withThrowingTaskGroup(of: StoreCounts.self) { group in
       for first in stride(from: 0, to: subscribers, by: share) {
         let numbers = first..<min(first + share, subscribers)
         group.addTask { try await count(numbers, records, in: store) }
       }
-      return try await group.reduce(into: Census()) {
+      return try await group.reduce(into: StoreCounts()) {
         $0.lost += $1.lost
         $0.excess += $1.excess
       }
@@ -89,8 +89,8 @@ struct FanOutStore {
 
   private func count(
     _ numbers: Range<Int>, _ records: [String], in store: SQLiteStore
-  ) async throws -> Census {
-    var census = Census()
+  ) async throws -> StoreCounts {
+    var census = StoreCounts()
     for number in numbers {
       let user = Self.user(number)
       let answer = try await store.page(

@@ -10,13 +10,13 @@ struct DaemonLoad {
 
   /// Posts `count` events over 50 connections. Throws unless each is accepted.
   func run(_ count: Int, eventsEach: Int) async throws -> IngestBench.Result {
-    let daemon = try await Daemon.start(bench)
+    let daemon = try await MeasuredDaemon.start(bench)
     // Pages, code paths and connections that the first requests of a life pay for.
     try await post(count / 20, eventsEach, run: "warm", daemon)
     let requests = Self.requests(count, eventsEach, run: "run")
     let outbox = Outbox(requests, eventsEach: eventsEach)
     let callers = (0..<IngestBench.connections).map { _ in Producer(outbox) }
-    let exchange = try await Exchange(callers, to: .port(daemon.port), group: bench.group)
+    let exchange = try await LoadExchange(callers, to: .port(daemon.port), group: bench.group)
     let (server, client) = (try daemon.child.cpu(), try CPUTime.ofThisProcess())
     let start = ContinuousClock.now
     try await exchange.run(within: .seconds(120))
@@ -29,10 +29,12 @@ struct DaemonLoad {
     return result
   }
 
-  private func post(_ count: Int, _ eventsEach: Int, run: String, _ daemon: Daemon) async throws {
+  private func post(_ count: Int, _ eventsEach: Int, run: String, _ daemon: MeasuredDaemon)
+    async throws
+  {
     let outbox = Outbox(Self.requests(count, eventsEach, run: run), eventsEach: eventsEach)
     let callers = (0..<IngestBench.connections).map { _ in Producer(outbox) }
-    let exchange = try await Exchange(callers, to: .port(daemon.port), group: bench.group)
+    let exchange = try await LoadExchange(callers, to: .port(daemon.port), group: bench.group)
     try await exchange.run(within: .seconds(60))
   }
 

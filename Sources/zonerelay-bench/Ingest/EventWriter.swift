@@ -59,7 +59,7 @@ struct EventWriter {
 
   private static func post(_ body: ByteBuffer, type: String) -> ByteBuffer {
     RequestText.post(
-      "/events/1/\(Daemon.scope)", token: Daemon.producerKey, type: type,
+      "/events/1/\(MeasuredDaemon.scope)", token: MeasuredDaemon.producerKey, type: type,
       body: body.readableBytesView)
   }
 }

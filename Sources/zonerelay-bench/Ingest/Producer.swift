@@ -22,25 +22,25 @@ final class Outbox: @unchecked Sendable {
     return requests[next - 1]
   }
 
-  fileprivate func settle(_ answer: Answer) throws {
+  fileprivate func settle(_ answer: LoadAnswer) throws {
     try answer.expectAccepted(eventsEach)
     latencies.add(nanoseconds: answer.took.nanoseconds)
   }
 }
 
 /// One connection of a record server: a request after the other, as fast as they are answered.
-final class Producer: Caller {
+final class Producer: LoadCaller {
   private let outbox: Outbox
 
   init(_ outbox: Outbox) { self.outbox = outbox }
 
-  func next(after answer: Answer?) throws -> Turn {
+  func next(after answer: LoadAnswer?) throws -> Turn {
     if let answer { try outbox.settle(answer) }
     return outbox.take().map { .send($0) } ?? .done
   }
 }
 
-extension Answer {
+extension LoadAnswer {
   /// 202, and every event new: anything else makes the measurement worthless.
   func expectAccepted(_ count: Int) throws {
     guard status == 202, number(after: #""accepted":"#) == count else {

@@ -46,10 +46,10 @@ struct PathBench {
   /// A daemon whose users have a phone each, and that has forgotten the cost of setting them up.
   private func scene<Value>(
     _ users: Int, settings: String = "",
-    _ body: (Daemon, PushTail) async throws -> Value
+    _ body: (MeasuredDaemon, PushTail) async throws -> Value
   ) async throws -> Value {
     let standin = try await Standin.start(bench)
-    let daemon = try await Daemon.start(bench, apns: standin.route, settings: settings)
+    let daemon = try await MeasuredDaemon.start(bench, apns: standin.route, settings: settings)
     try await Enrolment.run(0..<users, on: daemon, bench) { user, token in
       [
         Enrolment.device(user, token: token),
@@ -81,7 +81,7 @@ struct PathBench {
   }
 
   private func cost(
-    of users: Range<Int>, eventsEach: Int, _ daemon: Daemon, _ tail: PushTail
+    of users: Range<Int>, eventsEach: Int, _ daemon: MeasuredDaemon, _ tail: PushTail
   ) async throws -> Double {
     var writer = EventWriter(run: "path-\(eventsEach)")
     let requests = stride(from: users.lowerBound, to: users.upperBound, by: eventsEach).map {
@@ -91,7 +91,7 @@ struct PathBench {
     }
     let outbox = Outbox(requests, eventsEach: eventsEach)
     let callers = (0..<min(Self.connections, requests.count)).map { _ in Producer(outbox) }
-    let exchange = try await Exchange(callers, to: .port(daemon.port), group: bench.group)
+    let exchange = try await LoadExchange(callers, to: .port(daemon.port), group: bench.group)
     let before = try daemon.child.cpu()
     async let pushes = tail.next(users.count, within: .seconds(60))
     try await exchange.run(within: .seconds(60))
@@ -105,7 +105,7 @@ struct PathBench {
     try await scene(idle, settings: "coalescing: { window: 0s, windowMax: 0s }") { daemon, tail in
       var writer = EventWriter(run: "idle")
       let caller = SingleEvents((0..<idle).map { writer.single(Self.subject($0)) })
-      let exchange = try await Exchange([caller], to: .port(daemon.port), group: bench.group)
+      let exchange = try await LoadExchange([caller], to: .port(daemon.port), group: bench.group)
       async let pushes = tail.next(idle, within: .seconds(60))
       try await exchange.run(within: .seconds(60))
       var latencies = Latencies()

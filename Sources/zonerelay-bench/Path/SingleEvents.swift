@@ -5,7 +5,7 @@ import NIOCore
 ///
 /// `@unchecked Sendable`: used on the bench's one event loop only, but for reading the moments
 /// afterwards.
-final class SingleEvents: Caller, @unchecked Sendable {
+final class SingleEvents: LoadCaller, @unchecked Sendable {
   private static let pause = TimeAmount.milliseconds(50)
   private let requests: [ByteBuffer]
   private var next = 0
@@ -14,7 +14,7 @@ final class SingleEvents: Caller, @unchecked Sendable {
 
   init(_ requests: [ByteBuffer]) { self.requests = requests }
 
-  func next(after answer: Answer?) throws -> Turn {
+  func next(after answer: LoadAnswer?) throws -> Turn {
     if let answer {
       try answer.expectAccepted(1)
       accepted.append(.now())

@@ -31,18 +31,18 @@ struct EngineLoad {
     let sender = try APNsSender(
       settings, credential: try await APNsCredential(key), group: bench.group,
       logger: Logger(label: "bench"), now: Self.now)
-    let volley = Volley(sender, work: work, count: count)
+    let batch = PushBatch(sender, work: work, count: count)
     let end = try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await sender.run() }
-      group.addTask { try await volley.fire(within: .seconds(120)) }
+      group.addTask { try await batch.fire(within: .seconds(120)) }
       defer { group.cancelAll() }
-      // The sender runs until it is cancelled, so the volley is the first to end.
+      // The sender runs until it is cancelled, so the batch is the first to end.
       try await group.next()
       return ContinuousClock.now
     }
     let client = try CPUTime.ofThisProcess() - before
     let sinkCPU = try sink.child.cpu() - sinkBefore
-    try volley.check(sender.status)
+    try batch.check(sender.status)
     return PushBench.Result(
       rate: Double(count) / (end - start).inSeconds, client: client.each(of: count),
       sink: sinkCPU.each(of: count))

@@ -17,7 +17,7 @@ struct PushWork: Sendable {
 
   func payload(_ number: Int) -> [UInt8] {
     let zone = ZoneID(name: "ReadingList", owner: user)
-    let notice = Notice(
+    let notice = NotificationContent(
       subscription: subscription, notification: Identifier(high: 0x5ca1_ab1e, low: UInt64(number)),
       database: .private, zone: zone, kind: .zone)
     let text = WakeText(

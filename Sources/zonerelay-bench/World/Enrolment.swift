@@ -3,7 +3,7 @@ import NIOCore
 /// Sets up users, one after another on one connection: each has requests that must all succeed.
 ///
 /// `@unchecked Sendable`: used on the bench's one event loop only.
-final class Enrolment: Caller, @unchecked Sendable {
+final class Enrolment: LoadCaller, @unchecked Sendable {
   /// The requests of one user, who signs them with a token.
   typealias Requests = @Sendable (_ user: Int, _ token: String) -> [ByteBuffer]
 
@@ -20,25 +20,26 @@ final class Enrolment: Caller, @unchecked Sendable {
 
   /// Returns when all requests of all users have succeeded.
   static func run(
-    _ users: Range<Int>, on daemon: Daemon, _ bench: Workbench, _ requests: @escaping Requests
+    _ users: Range<Int>, on daemon: MeasuredDaemon, _ bench: Workbench,
+    _ requests: @escaping Requests
   ) async throws {
     let callers = (0..<min(connections, users.count)).map { first in
       Enrolment(users.indices.filter { $0 % connections == first }.map { users[$0] }, requests)
     }
-    let exchange = try await Exchange(callers, to: .port(daemon.port), group: bench.group)
+    let exchange = try await LoadExchange(callers, to: .port(daemon.port), group: bench.group)
     try await exchange.run(within: .minutes(10))
   }
 
   static func name(_ user: Int) -> String { "_user\(user)" }
 
-  func next(after answer: Answer?) throws -> Turn {
+  func next(after answer: LoadAnswer?) throws -> Turn {
     if let answer {
       guard answer.status == 200, !answer.text.contains("serverErrorCode") else {
         throw Trouble("a user was refused, \(answer.status): \(answer.text.prefix(500))")
       }
     }
     if waiting.isEmpty, let user = users.popLast() {
-      waiting = requests(user, Daemon.userToken(Self.name(user))).reversed()
+      waiting = requests(user, MeasuredDaemon.userToken(Self.name(user))).reversed()
     }
     return waiting.popLast().map { .send($0) } ?? .done
   }
@@ -50,7 +51,7 @@ extension Enrolment {
     let digits = String(user, radix: 16)
     let padded = String(repeating: "0", count: 12 - digits.count) + digits
     return RequestText.post(
-      "/device/1/\(Daemon.scope)/tokens/register", token: token,
+      "/device/1/\(MeasuredDaemon.scope)/tokens/register", token: token,
       body: (#"{"apnsEnvironment":"development","apnsToken":""#
         + String(repeating: "0", count: 64 - digits.count) + digits
         + #"","clientId":"6f1c2a34-0000-4000-8000-\#(padded)"}"#).utf8)
@@ -75,7 +76,7 @@ extension Enrolment {
     in database: String, _ members: String, token: String
   ) -> ByteBuffer {
     RequestText.post(
-      "/database/1/\(Daemon.scope)/\(database)/subscriptions/modify", token: token,
+      "/database/1/\(MeasuredDaemon.scope)/\(database)/subscriptions/modify", token: token,
       body: (#"{"operations":[{"operationType":"create","subscription":{\#(members),"#
         + #""notificationInfo":{"shouldSendContentAvailable":true}}}]}"#).utf8)
   }

@@ -5,7 +5,7 @@ import Synchronization
 /// Where a run takes place: a directory of its own, one event loop, and the programs it started.
 /// `close` stops them by their pids and removes the directory.
 final class Workbench: Sendable {
-  let options: Options
+  let options: BenchOptions
   let directory: URL
   /// One loop: the load generator must not take both cores from what it measures.
   let group: MultiThreadedEventLoopGroup
@@ -16,7 +16,7 @@ final class Workbench: Sendable {
     var isClosed = false
   }
 
-  init(_ options: Options) throws {
+  init(_ options: BenchOptions) throws {
     self.options = options
     directory = URL(fileURLWithPath: options.scratch)
       .appendingPathComponent("zonerelay-bench-\(ProcessInfo.processInfo.processIdentifier)")

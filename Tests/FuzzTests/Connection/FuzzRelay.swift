@@ -2,13 +2,13 @@ import RelayCore
 import RelayEngine
 import Synchronization
 
-/// A relay that takes everything and holds nothing but one device. It is the doors that are tried.
-final class FuzzRelay: Relaying, FeedReader {
+/// A relay that takes everything and holds nothing but one device. What is tried is the HTTP layer.
+final class FuzzRelay: RelayService, FeedReader {
   static let device = DeviceKey(
     scope: FuzzedParser.scope, user: UserID("_a"), client: ClientID(Identifier(high: 1, low: 2)))
-  private static let head = Place(era: 1, position: Position(bits: 77))
+  private static let head = FeedCursor(era: 1, position: Position(bits: 77))
 
-  /// What the doors submitted that the journal could not give back.
+  /// What the HTTP layer submitted that the journal could not give back.
   private let spoilt = Mutex<[Fact]>([])
   var isSpoilt: Bool { spoilt.withLock { !$0.isEmpty } }
 
@@ -41,14 +41,14 @@ final class FuzzRelay: Relaying, FeedReader {
   }
 
   func known(_ changes: [Change]) async throws(Unavailable) -> [Bool] { changes.map { _ in false } }
-  func visible(_ places: [ReadPlace], until: Instant) async throws(Unavailable) {}
+  func visible(_ places: [ReadTarget], until: Instant) async throws(Unavailable) {}
   func served(_ reading: Reading) {}
   func acknowledged(wake: UInt32, by device: DeviceKey) {}
   func connected(_ device: DeviceKey, connection: UInt64, after: UInt32?) -> Bool { true }
   func left(_ device: DeviceKey, connection: UInt64, isExpectedBack: Bool) {}
   func refused(changes: Int) {}
   var readiness: Readiness { .ready }
-  func vitals() async -> Vitals { Vitals() }
+  func health() async -> HealthSnapshot { HealthSnapshot() }
   func drain() {}
 
   func page(_ query: PageQuery) async throws(StoreError) -> PageAnswer {
@@ -71,7 +71,7 @@ final class FuzzRelay: Relaying, FeedReader {
     Holdings(present: 0, held: [], max: 1_000)
   }
 
-  func head(of feed: FeedKey) async throws(StoreError) -> Place { Self.head }
+  func head(of feed: FeedKey) async throws(StoreError) -> FeedCursor { Self.head }
 
   func subscriptions(
     of user: UserID, _ database: Database, in scope: Scope, after serial: Position, limit: Int

@@ -42,7 +42,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
   private var isEnded = false
   private var wakes: UInt32 = 0
 
-  /// - Parameter courier: of the doors behind the responder.
+  /// - Parameter courier: of the API behind the responder.
   init(
     to responder: Responder, _ limits: HTTPLimits, on thread: OneThread, _ courier: Courier?
   ) throws {

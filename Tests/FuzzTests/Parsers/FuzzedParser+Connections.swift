@@ -14,12 +14,12 @@ extension FuzzedParser {
       limits.bodyBytes = 4_096
       let settings = settings(limits)
       try hear(bytes, limits) { thread -> (APIResponder, Courier?)? in
-        guard let book = book(settings, thread) else { return nil }
+        guard let registry = registry(settings, thread) else { return nil }
         let courier = Courier(limits: limits, clock: FuzzClock())
-        let doors = Doors(
+        let api = API(
           relay: relay, reader: relay, reads: reads, keys: FuzzKeys(), clock: FuzzClock(),
-          access: book, courier: courier, settings: settings)
-        return (APIResponder(doors: doors), courier)
+          access: registry, courier: courier, settings: settings)
+        return (APIResponder(api: api), courier)
       }
       try Defect.unless(
         !relay.isSpoilt, "what a caller sent is another when it is read from the journal")
@@ -29,11 +29,11 @@ extension FuzzedParser {
       let relay = FuzzRelay()
       let settings = settings(HTTPLimits())
       try hear(bytes, settings.limits) { thread -> (ControlResponder, Courier?)? in
-        guard let book = book(settings, thread) else { return nil }
-        let desk = ControlDesk(
+        guard let registry = registry(settings, thread) else { return nil }
+        let admin = AdminAPI(
           relay: relay, reader: relay, reads: reads, keys: FuzzKeys(), clock: FuzzClock(),
-          access: book, settings: settings)
-        return (ControlResponder(desk: desk), nil)
+          access: registry, settings: settings)
+        return (ControlResponder(admin: admin), nil)
       }
     },
   ]
@@ -49,7 +49,7 @@ extension FuzzedParser {
   where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
     let thread = OneThread()
     guard let (responder, courier) = open(thread) else {
-      throw Defect(reason: "the doors do not open")
+      throw Defect(reason: "the API does not open")
     }
     var connection: FuzzedConnection<Responder>
     do {
@@ -60,9 +60,9 @@ extension FuzzedParser {
     try connection.hear(input)
   }
 
-  private static func book(_ settings: HTTPSettings, _ thread: OneThread) -> ScopeBook? {
+  private static func registry(_ settings: HTTPSettings, _ thread: OneThread) -> ScopeRegistry? {
     thread.value {
-      await ScopeBook(settings.scopes, keys: FuzzKeys(), limits: settings.limits)
+      await ScopeRegistry(settings.scopes, keys: FuzzKeys(), limits: settings.limits)
     }
   }
 

@@ -39,7 +39,8 @@ extension FuzzedParser {
 
   private static let feed = FeedKey(scope: scope, kind: .notifications(UserID("_a")))
   private static let changeToken = ChangeToken.seal(
-    Place(era: 1, position: Position(bits: 77)), feed: feed, reader: UserID("_a"), with: FuzzKeys())
+    FeedCursor(era: 1, position: Position(bits: 77)), feed: feed, reader: UserID("_a"),
+    with: FuzzKeys())
   private static let sealedText = SealedText.seal(["one", "two"], for: .courier, with: FuzzKeys())
   private static let tokenSeeds = [
     "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCIsImtpZCI6ImEifQ.eyJzdWIiOiJfYSJ9.AAAA",

@@ -21,12 +21,12 @@ extension FuzzedParser {
       "kept-token",
       texts: ["1795000000000\na.b.c\n", "-9223372036854775808\na\n", "1\na\n1795000000000\nb\n"]
     ) {
-      let kept = KeptToken.all(in: String(decoding: $0, as: UTF8.self))
-      var rota = TokenRota(keptSince: kept.map(\.firstUse))
+      let kept = PersistedProviderToken.all(in: String(decoding: $0, as: UTF8.self))
+      var rota = ProviderTokenRotation(keptSince: kept.map(\.firstUse))
       _ = rota.use(at: now)
     },
     blob("lane-record", LaneRecord.self), blob("detail", Detail.self),
-    blob("subscription-row", SubscriptionRow.self), blob("zone-numbers", ZoneNumbers.self),
+    blob("subscription-row", SubscriptionRow.self), blob("zone-numbers", SequenceTracker.self),
     blob("message", Forwarded.Message.self), blob("fan-out", FanOut.self),
     blob("feedback", Feedback.self), blob("remembered-list", RememberedList.self),
     blob("address-body", AddressBody.self),

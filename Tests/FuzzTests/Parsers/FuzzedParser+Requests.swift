@@ -27,19 +27,19 @@ extension FuzzedParser {
     "POST \(path) HTTP/1.1\r\nHost: x\r\n\(fields)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
   }
 
-  private static func device(_ door: String, _ body: String) -> String {
-    post("/device/1/\(place)/\(door)", body)
+  private static func device(_ endpoint: String, _ body: String) -> String {
+    post("/device/1/\(place)/\(endpoint)", body)
   }
 
-  private static func database(_ door: String, _ body: String) -> String {
-    post("/database/1/\(place)/private/\(door)", body)
+  private static func database(_ endpoint: String, _ body: String) -> String {
+    post("/database/1/\(place)/private/\(endpoint)", body)
   }
 
   private static let zone = #"{"zoneName":"Z","ownerRecordName":"_a"}"#
   private static let client = FuzzRelay.device.client.text
   private static let feedToken = Base64.text(
     ChangeToken.seal(
-      Place(era: 1, position: Position(bits: 77)),
+      FeedCursor(era: 1, position: Position(bits: 77)),
       feed: FeedKey(scope: scope, kind: .notifications(UserID("_a"))), reader: UserID("_a"),
       with: FuzzKeys()))
   private static let courierToken = SealedText.seal(

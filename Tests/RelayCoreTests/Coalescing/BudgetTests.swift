@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test func noStretchOfTimeHoldsMoreThanTheRuleAllows() {
-    var draw = Draw(seed: 4)
+    var draw = SeededRandom(seed: 4)
     for _ in 0..<200 {
       let rule = Budget.Rule(max: 1 + draw.below(4), per: .seconds(Int64(1 + draw.below(50))))
       var budget = Budget()

@@ -197,7 +197,7 @@ import Testing
 
   /// P7 whatever comes: urgent or not, in bursts or alone.
   @Test func theBudgetHoldsInAnyTraffic() {
-    var draw = Draw(seed: 7)
+    var draw = SeededRandom(seed: 7)
     var rig = rig()
     for _ in 0..<60 {
       let (count, gap) = (1 + draw.below(9), Int64(1 + draw.below(200)))

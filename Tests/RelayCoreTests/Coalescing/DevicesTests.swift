@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test func devicesAgainstADictionary() {
-    var draw = Draw(seed: 5)
+    var draw = SeededRandom(seed: 5)
     var devices = Devices()
     var model: [Int: Set<UInt64>] = [:]
     for _ in 0..<3_000 {

@@ -163,7 +163,7 @@ import Testing
   }
 
   @Test func longRandomStringsOfInputsKeepTheLanesPromises() {
-    var draw = Draw(seed: 3)
+    var draw = SeededRandom(seed: 3)
     for number in 0..<2_000 {
       var rig = number.isMultiple(of: 2) ? Self.rig() : Self.flying()
       var word: [Int] = []

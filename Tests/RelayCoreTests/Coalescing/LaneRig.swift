@@ -88,7 +88,8 @@ struct LaneRig {
 
   /// A notification of any subscription.
   mutating func match(
-    _ notice: Notice, alert: AlertKey? = nil, runsApp: Bool = true, isHot: Bool = false,
+    _ notice: NotificationContent, alert: AlertKey? = nil, runsApp: Bool = true,
+    isHot: Bool = false,
     isUrgent: Bool = false
   ) {
     stepped = stepped.next

@@ -15,7 +15,7 @@ import Testing
   @Test func `a caller's one fact is in the next commit, however many another one sent before`() {
     var commit = GroupCommit(
       last: [Ordinal](repeating: .zero, count: PartitionID.count),
-      bounds: GroupCommit.Bounds(facts: 300, bytes: .max))
+      bounds: WorkBounds.Commit(facts: 300, bytes: .max))
     for _ in 0..<1_000 { commit.add([fact(1)], of: .caller(1)) }
     commit.add([fact(2)], of: .caller(2))
     let entries = commit.next(at: now) ?? []
@@ -75,7 +75,7 @@ import Testing
   @Test func `what is put first goes first`() {
     var commit = GroupCommit(
       last: [Ordinal](repeating: .zero, count: PartitionID.count),
-      bounds: GroupCommit.Bounds(facts: 300, bytes: .max))
+      bounds: WorkBounds.Commit(facts: 300, bytes: .max))
     for _ in 0..<600 { commit.add(fact(1)) }
     commit.putFirst()
     commit.add([fact(2)], of: .caller(1))

@@ -23,8 +23,8 @@ import Testing
   @Test func theyWaitWhileTheNextCutIsFull() {
     var pacer = FanOutPacer()
     pacer.add(slice(1), in: PartitionID(3))
-    #expect(pacer.next(entries: FanOutPacer.entriesMax) == nil)
-    #expect(pacer.next(entries: FanOutPacer.entriesMax - 1) != nil)
+    #expect(pacer.next(entries: WorkBounds().entriesForSlices) == nil)
+    #expect(pacer.next(entries: WorkBounds().entriesForSlices - 1) != nil)
   }
 
   /// A partition goes on with its neighbours, but not for ever.

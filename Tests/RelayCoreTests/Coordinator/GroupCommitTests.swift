@@ -62,7 +62,7 @@ import Testing
     let text = String(repeating: "x", count: 1_000_000)
     var commit = GroupCommit(
       last: [Ordinal](repeating: .zero, count: PartitionID.count),
-      bounds: GroupCommit.Bounds(facts: 1_000, bytes: 1_100_000))
+      bounds: WorkBounds.Commit(facts: 1_000, bytes: 1_100_000))
     commit.add(message: message(text))
     #expect(commit.next(at: now)?.count == PartitionID.count)
     let durable = commit.committed()
@@ -107,6 +107,16 @@ import Testing
     #expect(commit.next(at: now)?.count == 5)
   }
 
+  /// The next ones held half of what was refused, which may be more than a commit may hold.
+  @Test func theBoundHoldsAfterARefusalOfOneThatIsLarger() {
+    var commit = commit(bytes: .max, facts: 4)
+    commit.add((0..<20).map { _ in waiting(0) }, of: .caller(1))
+    #expect(commit.next(at: now)?.count == 20)
+    _ = commit.refused(retryAt: now)
+    for number in 0..<8 { commit.add([waiting(0)], of: .caller(UInt64(number))) }
+    #expect(commit.next(at: now)?.count == 4)
+  }
+
   private func change(_ number: UInt64, bytes: Int) -> GroupCommit.Waiting {
     let record = RecordChange(
       verb: .created, name: "A", type: "Note",
@@ -123,7 +133,7 @@ import Testing
   private func commit(bytes: Int, facts: Int = 100) -> GroupCommit {
     GroupCommit(
       last: [Ordinal](repeating: .zero, count: PartitionID.count),
-      bounds: GroupCommit.Bounds(facts: facts, bytes: bytes))
+      bounds: WorkBounds.Commit(facts: facts, bytes: bytes))
   }
 
   /// A group is bounded by bytes as well; what is larger than the bound goes alone.

@@ -42,7 +42,7 @@ import Testing
 
   /// Whatever one fact costs, a turn takes no more than its bound and that fact.
   @Test func aTurnEndsByItsWork() {
-    let each = Stepping.workPerTurn / 10 + 1
+    let each = WorkBounds().workPerTurn / 10 + 1
     var stepping = Stepping()
     stepping.add([unit(1, 1...1_000)])
     var steps = 0
@@ -60,7 +60,7 @@ import Testing
   @Test func anExpensivePartitionDelaysOthersByItsShareOfOneTurn() {
     var stepping = Stepping()
     stepping.add([unit(1, 1...1_000), unit(2, 1...50)])
-    let steps = turn(&stepping) { $0 == PartitionID(1) ? Stepping.workPerVisit / 8 : 64 }
+    let steps = turn(&stepping) { $0 == PartitionID(1) ? WorkBounds().workPerTurn / 4 / 8 : 64 }
     #expect(steps.filter { $0.partition == 2 }.count == 50)
     #expect(steps.prefix(58).filter { $0.partition == 1 }.count == 8)
     #expect(stepping.torn == [PartitionID(1)])
@@ -83,7 +83,7 @@ import Testing
   @Test func aPartitionThatWasLeftOutWaitsForTheNextCut() {
     var stepping = Stepping()
     stepping.add([unit(1, 1...10), unit(1, 11...20)])
-    let half = Stepping.workPerTurn / 5 + 1
+    let half = WorkBounds().workPerTurn / 5 + 1
     #expect(turn(&stepping) { _ in half }.count == 5)
     #expect(stepping.torn == [PartitionID(1)])
     // Ten are not stepped at all, five not yet, and five that are stand in no cut.
@@ -100,7 +100,7 @@ import Testing
   @Test func whileACutIsFullOnlyWhatIsSteppedInPartGoesOn() {
     var stepping = Stepping()
     stepping.add([unit(1, 1...10), unit(1, 11...20), unit(2, 1...1)])
-    let half = Stepping.workPerVisit / 5 + 1
+    let half = WorkBounds().workPerTurn / 4 / 5 + 1
     stepping.beginTurn()
     while let next = stepping.next(), next.placed.entry.ordinal.number <= 5 {
       stepping.stepped(work: half)
@@ -136,7 +136,7 @@ import Testing
     var stepping = Stepping()
     stepping.add([unit(1, 1...1), unit(1, 2...2), unit(2, 1...1)])
     stepping.beginTurn()
-    stepping.stepped(work: Stepping.workPerTurn)
+    stepping.stepped(work: WorkBounds().workPerTurn)
     #expect(stepping.cut(without: [PartitionID(1)]) == 3)
     var copy = stepping
     #expect(turn(&copy) { _ in 1 }.map(\.partition) == [2])

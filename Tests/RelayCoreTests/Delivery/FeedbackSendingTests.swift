@@ -35,7 +35,10 @@ import Testing
     for _ in 0..<12 {
       expect(now, .deliver)
       end(.failed(after: nil), now)
-      guard case .wait(let until) = next(now) else { return }
+      guard case .wait(let until) = next(now) else {
+        Issue.record("it does not rest")
+        return
+      }
       rests.append((until - s(now)).milliseconds)
       sending.rung()
       expect(now, .wait(until: until))

@@ -9,7 +9,7 @@ import Testing
     "e" + String(repeating: "\u{301}", count: 40),
   ]
 
-  private func name(_ draw: inout Draw, _ most: Int) -> String {
+  private func name(_ draw: inout SeededRandom, _ most: Int) -> String {
     let letter = draw.pick(Self.letters)
     let bytes = draw.chance(50) ? most : draw.below(most + 1)
     var text = ""
@@ -17,7 +17,7 @@ import Testing
     return text
   }
 
-  private func info(_ draw: inout Draw) -> NotificationInfo {
+  private func info(_ draw: inout SeededRandom) -> NotificationInfo {
     var info = NotificationInfo()
     func maybe() -> String? { draw.chance(60) ? name(&draw, 1_024) : nil }
     func list() -> [String] { (0..<draw.below(5)).map { _ in name(&draw, 400) } }
@@ -35,7 +35,7 @@ import Testing
     let zone = ZoneID(name: long, owner: UserID(long))
     return WakeText(
       scope: Sample.scope, user: Sample.owner, wake: .max,
-      notice: Notice(
+      notice: NotificationContent(
         subscription: SubscriptionID(long), notification: Sample.nid(3), database: .private,
         zone: zone, kind: .zone), info: info, subjects: zones,
       zones: (0..<zones).map { _ in WakeText.NamedZone(zone: zone, database: .private) },
@@ -44,7 +44,7 @@ import Testing
 
   @Test(arguments: [3_993, 4_096])
   func everyAlertFitsAndShowsSomethingOrIsNone(bytesMax: Int) throws {
-    var draw = Draw(seed: 12)
+    var draw = SeededRandom(seed: 12)
     for round in 0..<400 {
       let info = info(&draw)
       let badge = draw.chance(30) ? 7 : nil

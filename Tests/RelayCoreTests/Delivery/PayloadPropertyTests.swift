@@ -3,7 +3,7 @@ import Testing
 
 /// Whatever a wake says: never above the limit, valid JSON, pruned in the documented order.
 @Suite struct PayloadPropertyTests {
-  private func name(_ draw: inout Draw, _ bytes: Int) -> String {
+  private func name(_ draw: inout SeededRandom, _ bytes: Int) -> String {
     let letters = ["a", "Z", "_", "-", "é", "\"", "\\", "日", "🙂"]
     var text = ""
     let target = draw.chance(20) ? bytes : draw.below(bytes + 1)
@@ -14,11 +14,11 @@ import Testing
     }
   }
 
-  private func zone(_ draw: inout Draw) -> ZoneID {
+  private func zone(_ draw: inout SeededRandom) -> ZoneID {
     ZoneID(name: name(&draw, 255), owner: UserID(name(&draw, 255)))
   }
 
-  private func info(_ draw: inout Draw) -> NotificationInfo? {
+  private func info(_ draw: inout SeededRandom) -> NotificationInfo? {
     guard draw.chance(60) else { return nil }
     var info = NotificationInfo()
     func maybe(_ bytes: Int) -> String? { draw.chance(40) ? name(&draw, bytes) : nil }
@@ -36,8 +36,8 @@ import Testing
     return info
   }
 
-  private func text(_ draw: inout Draw) -> WakeText {
-    let kind: Notice.Kind =
+  private func text(_ draw: inout SeededRandom) -> WakeText {
+    let kind: NotificationContent.Kind =
       draw.chance(50)
       ? .query(
         record: name(&draw, 255), reason: .updated,
@@ -45,7 +45,7 @@ import Testing
           Field(name: "f\($0)", value: .string(name(&draw, 300)))
         }, isCut: draw.chance(10))
       : draw.chance(50) ? .zone : .database
-    let notice = Notice(
+    let notice = NotificationContent(
       subscription: SubscriptionID(name(&draw, 255)), notification: Sample.nid(3),
       database: draw.pick(Database.allCases), zone: zone(&draw), kind: kind)
     let zones = (0..<draw.below(65)).map { _ in
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test func everyPayloadFitsIsValidAndTellsOfEveryZoneOrThatThereIsMore() {
-    var draw = Draw(seed: 8)
+    var draw = SeededRandom(seed: 8)
     for round in 0..<800 {
       let text = text(&draw)
       let payload = PayloadEncoder.encode(text, bytesMax: 4_096)
@@ -89,7 +89,7 @@ import Testing
     (info.category, info.sound, info.alert.body, info.isContentAvailable, info.isMutable) = (
       wild, wild, wild, true, true
     )
-    let notice = Notice(
+    let notice = NotificationContent(
       subscription: SubscriptionID(longest), notification: Sample.nid(3), database: .private,
       zone: zone, kind: .query(record: longest, reason: .created, values: [], isCut: false))
     let text = WakeText(
@@ -112,7 +112,7 @@ import Testing
     info.alert.launchImage = "launchImage"
     info.sound = "sound"
     info.category = "category"
-    let notice = Notice(
+    let notice = NotificationContent(
       subscription: SubscriptionID("subscription"), notification: Sample.nid(3),
       database: .private, zone: Sample.zone,
       kind: .query(record: "record", reason: .created, values: [], isCut: false))
@@ -158,7 +158,7 @@ import Testing
   }
 }
 
-extension Notice {
+extension NotificationContent {
   fileprivate var isCutShort: Bool {
     if case .query(_, _, _, let isCut) = kind { return isCut }
     return false

@@ -6,16 +6,16 @@ import Testing
   private let nid = Identifier(text: "943172cd-0000-4000-8000-000000000001")!
   private let user = UserID("_ca83")
 
-  private func text(_ notice: Notice, _ info: NotificationInfo? = nil) -> WakeText {
+  private func text(_ notice: NotificationContent, _ info: NotificationInfo? = nil) -> WakeText {
     WakeText(
       scope: Scope(container: "iCloud.com.example.notes", environment: .development), user: user,
       wake: 17, notice: notice, info: info, subjects: 1, zones: [], hasQuery: false, isMore: false)
   }
 
   private func notice(
-    _ kind: Notice.Kind, _ database: Database, _ zone: ZoneID, sid: String = "S1"
-  ) -> Notice {
-    Notice(
+    _ kind: NotificationContent.Kind, _ database: Database, _ zone: ZoneID, sid: String = "S1"
+  ) -> NotificationContent {
+    NotificationContent(
       subscription: SubscriptionID(sid), notification: nid, database: database, zone: zone,
       kind: kind)
   }
@@ -24,7 +24,8 @@ import Testing
     String(decoding: PayloadEncoder.encode(text, bytesMax: 4_096).bytes, as: UTF8.self)
   }
 
-  private let query = Notice.Kind.query(record: "R1", reason: .created, values: [], isCut: false)
+  private let query = NotificationContent.Kind.query(
+    record: "R1", reason: .created, values: [], isCut: false)
   private let ck = """
     "ck":{"ce":2,"cid":"iCloud.com.example.notes","ckuserid":"_ca83",\
     "nid":"943172cd-0000-4000-8000-000000000001",
@@ -77,7 +78,8 @@ import Testing
     let values = [
       Field(name: "title", value: .string("a \"b\"\n")), Field(name: "body", value: .int64(-3)),
     ]
-    let kind = Notice.Kind.query(record: "R1", reason: .deleted, values: values, isCut: false)
+    let kind = NotificationContent.Kind.query(
+      record: "R1", reason: .deleted, values: values, isCut: false)
     #expect(
       encode(text(notice(kind, .public, .publicDefault)))
         == expected(
@@ -131,7 +133,8 @@ import Testing
   }
 
   @Test func valuesThatDidNotFitAreSaidToBePruned() {
-    let kind = Notice.Kind.query(record: "R1", reason: .updated, values: [], isCut: true)
+    let kind = NotificationContent.Kind.query(
+      record: "R1", reason: .updated, values: [], isCut: true)
     let payload = PayloadEncoder.encode(
       text(notice(kind, .public, .publicDefault)), bytesMax: 4_096)
     #expect(String(decoding: payload.bytes, as: UTF8.self).contains(#","p":1,"qry":"#))

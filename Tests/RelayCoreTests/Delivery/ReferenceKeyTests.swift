@@ -8,10 +8,10 @@ import Testing
   private let user = UserID("_5f0c1e2d3a4b5c6d7e8f90a1b2c3d4e5")
 
   private func text(
-    _ kind: Notice.Kind, _ info: NotificationInfo? = nil, badge: Int? = nil,
+    _ kind: NotificationContent.Kind, _ info: NotificationInfo? = nil, badge: Int? = nil,
     _ environment: Environment = .development
   ) -> WakeText {
-    let notice = Notice(
+    let notice = NotificationContent(
       subscription: SubscriptionID("S1"), notification: Identifier(high: 0xabc, low: 0xdef),
       database: .private, zone: ZoneID(name: "Z", owner: user), kind: kind)
     return WakeText(
@@ -22,7 +22,7 @@ import Testing
 
   private func query(
     _ reason: RecordChange.Verb = .created, _ values: [Field] = []
-  ) -> Notice.Kind {
+  ) -> NotificationContent.Kind {
     .query(record: "R1", reason: reason, values: values, isCut: false)
   }
 

@@ -165,7 +165,7 @@ import Testing
   @Test func `another probe gap holds from the next refusal on`() {
     var route = route()
     route.offer(lane(1))
-    route.adopt(probe: .seconds(5), pruning: Pruning.Rule())
+    route.reconfigure(probe: .seconds(5), pruning: Pruning.Rule())
     _ = take(&route, .s(0))
     route.began(id(1))
     _ = route.ended(outage, of: id(1), about: about(1), at: .s(1))

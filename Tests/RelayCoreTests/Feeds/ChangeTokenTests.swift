@@ -6,12 +6,12 @@ import Testing
   private let keys = ToyKeys()
   private let feed = FeedKey(scope: Sample.scope, kind: .zone(Sample.zone))
   private let places = [
-    Place(era: 7, position: Sample.position(3)),
-    Place(era: 7, position: Sample.position(3, 2), scanHead: Sample.position(9)),
-    Place(
+    FeedCursor(era: 7, position: Sample.position(3)),
+    FeedCursor(era: 7, position: Sample.position(3, 2), scanHead: Sample.position(9)),
+    FeedCursor(
       era: .max, position: Sample.position(5), scanHead: Sample.position(9),
       base: Sample.position(2), seen: Sample.position(77)),
-    Place(era: 0, position: .zero),
+    FeedCursor(era: 0, position: .zero),
   ]
 
   @Test func aTokenOpensToThePlaceItWasMadeOf() {

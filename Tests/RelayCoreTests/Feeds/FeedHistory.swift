@@ -4,7 +4,7 @@ import RelayCore
 /// the feed tests.
 struct FeedHistory {
   struct Event {
-    var verb: Touch.Verb
+    var verb: FeedMutation.Verb
     var device: ClientID?
     var isTyped: Bool
     var sequence: Int64?
@@ -13,7 +13,7 @@ struct FeedHistory {
   var events: [Event] = []
 
   static let devices: [ClientID?] = [Sample.client(1), Sample.client(2), nil]
-  static let verbs: [Touch.Verb] = [.created, .updated, .deleted]
+  static let verbs: [FeedMutation.Verb] = [.created, .updated, .deleted]
   static let subject = Subject.record("r")
 
   /// Nine symbols: verb × device.
@@ -23,7 +23,7 @@ struct FeedHistory {
     }
   }
 
-  init(random draw: inout Draw, length: Int) {
+  init(random draw: inout SeededRandom, length: Int) {
     events = (0..<length).map { _ in
       Event(
         verb: draw.pick(Self.verbs), device: draw.pick(Self.devices), isTyped: draw.chance(60),
@@ -33,9 +33,9 @@ struct FeedHistory {
 
   static func position(_ index: Int) -> Position { Sample.position(UInt64(index + 1) * 10) }
 
-  func touch(_ index: Int) -> Touch {
+  func touch(_ index: Int) -> FeedMutation {
     let event = events[index]
-    return Touch(
+    return FeedMutation(
       verb: event.verb, position: Self.position(index), device: event.device,
       sequence: event.sequence, time: .s(Double(index)),
       detail: .record(

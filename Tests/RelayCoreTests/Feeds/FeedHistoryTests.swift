@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test func longHistoriesWithGapsInTypesAndSequencesFoldTheSame() {
-    var draw = Draw(seed: 1)
+    var draw = SeededRandom(seed: 1)
     for _ in 0..<3_000 { checkAllSplits(FeedHistory(random: &draw, length: 1 + draw.below(8))) }
   }
 

@@ -11,7 +11,7 @@ import Testing
     var head = Position.zero
     var model: [Subject: String] = [:]
     var held: [Subject: String] = [:]
-    var place: Place?
+    var place: FeedCursor?
     /// Each change's author; what the client saw of each subject last.
     var authors: [(subject: Subject, device: ClientID?)] = []
     var seen: [Subject: Int] = [:]
@@ -20,7 +20,7 @@ import Testing
     mutating func apply(_ symbol: Int, _ ordinal: UInt64, by device: ClientID? = nil) {
       let subject = Subject.record("\(symbol / 3)")
       let verb = FeedHistory.verbs[symbol % 3]
-      let touch = Touch(
+      let touch = FeedMutation(
         verb: verb, position: Sample.position(ordinal), device: device, time: .zero,
         detail: .record(type: "T", tag: "\(ordinal)"))
       let entry = Fold.fold(entries[subject], Delta(touch), subject: subject)
@@ -92,7 +92,7 @@ import Testing
 
   /// The same for five records, longer, at random: scans in pages while the feed moves on.
   @Test func scansInPagesArriveWhileTheFeedMovesOn() {
-    var draw = Draw(seed: 2)
+    var draw = SeededRandom(seed: 2)
     for round in 0..<1_500 {
       var world = World()
       let limit = 1 + draw.below(3)

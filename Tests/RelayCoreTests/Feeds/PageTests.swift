@@ -11,12 +11,12 @@ import Testing
     return Entry(subject: .record(name), life: life, detail: .record(type: "T", tag: nil))
   }
 
-  private func place(_ ordinal: UInt64, era: UInt64 = 7, scanHead: UInt64? = nil) -> Place {
-    Place(
+  private func place(_ ordinal: UInt64, era: UInt64 = 7, scanHead: UInt64? = nil) -> FeedCursor {
+    FeedCursor(
       era: era, position: Sample.position(ordinal), scanHead: scanHead.map { Sample.position($0) })
   }
 
-  private func read(_ feed: FeedState, _ place: Place?, floor: UInt64 = 0, limit: Int = 2)
+  private func read(_ feed: FeedState, _ place: FeedCursor?, floor: UInt64 = 0, limit: Int = 2)
     -> PageAnswer
   {
     Page.read(
@@ -64,10 +64,10 @@ import Testing
       Entry(subject: .record("x"), life: born, detail: .record(type: "T", tag: nil)),
     ]
     let now = FeedState(head: Sample.position(35))
-    let read = { (place: Place?, limit: Int) in
+    let read = { (place: FeedCursor?, limit: Int) in
       Page.read(entries, of: now, eras: eras, after: place, limit: limit)
     }
-    for (place, shown) in [(empty.next, ["b"]), (nil, [])] as [(Place?, [String])] {
+    for (place, shown) in [(empty.next, ["b"]), (nil, [])] as [(FeedCursor?, [String])] {
       guard case .page(let page) = read(place, 1) else {
         Issue.record("a token of an empty feed reads")
         continue
@@ -101,7 +101,7 @@ import Testing
   @Test func theLifeThatBeganWithARestoreBeginsAboveAllThatTheCopyKnew() {
     let eras = Eras([(7, 1), (9, 100), (11, 130)].map { Era(id: $0, first: Ordinal($1)) })
     let feed = FeedState(head: Sample.position(140))
-    func since(_ place: Place) -> PageAnswer {
+    func since(_ place: FeedCursor) -> PageAnswer {
       Page.read([], of: feed, eras: eras, after: place, limit: 2)
     }
     // The life of the copy went on; or it had ended, and the lost life is known to none.
@@ -112,7 +112,7 @@ import Testing
     // It may have begun after the restart as well: a second restore.
     for ordinal in [130, 150] as [UInt64] { #expect(since(place(ordinal, era: 8)) == lost(130)) }
     let raised = FeedState(head: Sample.position(140), floor: Sample.position(100))
-    let copied = Place(era: 7, position: Position(bits: Sample.position(100).bits - 1))
+    let copied = FeedCursor(era: 7, position: Position(bits: Sample.position(100).bits - 1))
     let answer = Page.read([], of: raised, eras: eras, after: copied, limit: 2)
     #expect(answer == .expired(.trimmed))
     guard
@@ -162,7 +162,7 @@ import Testing
   /// Seed 39: a deletion trimmed between the pages of a catch-up left a ghost.
   @Test func aCatchUpFromATokenExpiresWhenTheFloorPassesWhatItReached() {
     let raised = FeedState(head: Sample.position(40), floor: Sample.position(30))
-    let between = Place(
+    let between = FeedCursor(
       era: 7, position: Sample.position(20), scanHead: Sample.position(40),
       base: Sample.position(10))
     #expect(read(raised, between) == .expired(.trimmed))
@@ -171,9 +171,9 @@ import Testing
   /// Seed 970: a notification trimmed while present came back, went, and left a ghost.
   @Test func theEndOfANotificationIsShownOnceItsFeedHasBeenTrimmed() {
     let subject = Subject.notification(SubscriptionID("s"), zone: Sample.zone, record: "r")
-    func touch(_ verb: Touch.Verb, _ ordinal: UInt64) -> Touch {
+    func touch(_ verb: FeedMutation.Verb, _ ordinal: UInt64) -> FeedMutation {
       let detail = NotificationDetail(kind: .query, database: .private, notification: Sample.nid(1))
-      return Touch(
+      return FeedMutation(
         verb: verb, position: Sample.position(ordinal), device: nil, time: .zero,
         detail: .notification(detail))
     }

@@ -6,7 +6,7 @@ import Testing
   private func entry(_ nid: UInt64, at position: UInt64, by device: ClientID? = nil) -> Entry {
     let subject = Subject.notification(
       SubscriptionID("s"), zone: Sample.zone, record: "A\(nid)")
-    let touch = Touch(
+    let touch = FeedMutation(
       verb: .created, position: Sample.position(position), device: device, time: Sample.start,
       detail: .notification(
         NotificationDetail(kind: .query, database: .private, notification: Sample.nid(nid))))
@@ -45,7 +45,7 @@ import Testing
 
   @Test func aLaterChangeIsAnotherNotificationUnread() {
     let marked = Fold.mark([entry(1, at: 3)], marks(9, [1]))[0]
-    let touch = Touch(
+    let touch = FeedMutation(
       verb: .updated, position: Sample.position(12), device: nil, time: Sample.start,
       detail: .notification(
         NotificationDetail(kind: .query, database: .private, notification: Sample.nid(2))))
@@ -68,7 +68,7 @@ import Testing
   @Test func aMarkIsNobodysForeignChange() {
     let author = Sample.client(1)
     let marked = Fold.mark([entry(1, at: 3)], marks(9, [1]))[0]
-    let touch = Touch(
+    let touch = FeedMutation(
       verb: .updated, position: Sample.position(12), device: author, time: Sample.start,
       detail: .notification(
         NotificationDetail(kind: .query, database: .private, notification: Sample.nid(2))))

@@ -2,9 +2,9 @@ import RelayCore
 
 /// Random predicates and records over few values, so that they meet.
 struct MatchDraw {
-  var draw: Draw
+  var draw: SeededRandom
 
-  init(seed: UInt64) { draw = Draw(seed: seed) }
+  init(seed: UInt64) { draw = SeededRandom(seed: seed) }
 
   static let zones = [Sample.zone, ZoneID(name: "History", owner: Sample.owner)]
   static let scopes = [
@@ -122,7 +122,7 @@ struct MatchDraw {
 }
 
 extension FieldValue {
-  /// As the door leaves references to users: without zones.
+  /// As the endpoint leaves references to users: without zones.
   fileprivate var unzoned: FieldValue {
     switch self {
     case .reference(let name, let zone?) where zone != Sample.zone:

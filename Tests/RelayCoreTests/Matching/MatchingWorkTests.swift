@@ -192,7 +192,10 @@ import Testing
       QueryRule.Filter(field: tag, comparator: .equals, value: .string("\(number)"))
     }
     var reading = reading([], .public)
-    guard case .record(var record) = reading.change.event else { return }
+    guard case .record(var record) = reading.change.event else {
+      Issue.record("the change is of no record")
+      return
+    }
     record.tag = "7"
     var change = reading.change
     change.event = .record(record)

@@ -26,7 +26,7 @@ import Testing
     #expect(relay.nextTimer ?? .never > Sample.start)
     var policy = WakePolicy()
     policy.background.max += 1
-    relay.adopt(policy, at: Sample.start)
+    relay.reconfigure(policy, at: Sample.start)
     var left: [Int] = []
     while let timer = relay.nextTimer, timer <= Sample.start, left.count < 10 {
       relay.wake(at: Sample.start, into: &effects)

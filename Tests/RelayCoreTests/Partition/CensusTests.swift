@@ -7,7 +7,7 @@ import Testing
 @Suite struct CensusTests {
   @Test(arguments: 1...6 as ClosedRange<UInt64>)
   func theCountsAreThoseOfAVisitToEveryLane(seed: UInt64) {
-    var draw = Draw(seed: seed)
+    var draw = SeededRandom(seed: seed)
     var policy = WakePolicy()
     policy.smearing.above = 64
     policy.smearing.rate = 64

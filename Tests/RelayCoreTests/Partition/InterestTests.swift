@@ -84,7 +84,7 @@ import Testing
     #expect(told(rig.fold()).isEmpty)
     rig.delete("q2", .public)
     #expect(told(rig.fold()) == [[Interest(key: key, fields: .ended)]])
-    #expect(rig.partition.ownInterests.isEmpty)
+    #expect(rig.partition.interests.isEmpty)
   }
 
   /// Only what a change must carry from now on is worth waiting for.

@@ -63,7 +63,7 @@ import Testing
   /// Two stores are read at all tokens: of this partition, and of one that drops nothing.
   @Test(arguments: 0..<30 as Range<UInt64>)
   func `readers find what they would find if none were dropped`(seed: UInt64) {
-    var draw = Draw(seed: seed)
+    var draw = SeededRandom(seed: seed)
     let kept = draw.pick([4, 7, 20])
     var (bounded, whole) = (rig(keeping: kept), rig(keeping: 100_000))
     var limits = Limits()
@@ -71,7 +71,7 @@ import Testing
     let stores = (MemoryWorld(limits: limits), MemoryWorld(limits: limits))
     var (own, other) = stores
     _ = (own.claim(Self.feed.partition, era: 7), other.claim(Self.feed.partition, era: 7))
-    var tokens: [Place?] = [nil]
+    var tokens: [FeedCursor?] = [nil]
     var hasDropped = false
     for round in 0..<12 {
       var deletions = 0..<20
@@ -99,7 +99,7 @@ import Testing
   }
 }
 
-extension Draw {
+extension SeededRandom {
   /// Some records are made at first and then only deleted, again and again, once between two cuts.
   fileprivate mutating func event(
     inRound round: Int, _ deletions: inout Range<Int>
@@ -124,7 +124,7 @@ extension PartitionRig {
 extension MemoryWorld {
   /// What a reader is shown. Those that one request marked stand at its ordinal, one after
   /// another.
-  fileprivate func shown(after token: Place?) -> [String] {
+  fileprivate func shown(after token: FeedCursor?) -> [String] {
     let feed = FeedKey(scope: Sample.scope, kind: .notifications(Sample.owner))
     let query = PageQuery(feed: feed, reader: Sample.owner, after: token, limit: 1_000)
     guard case .page(let page) = page(query) else { return ["expired"] }

@@ -83,7 +83,7 @@ import Testing
       missingTwoFor: .hours(2) + Span(milliseconds: spare), limits: limits)
     #expect(rig.numbered(2) == .accepted)
     let numbers = rig.fold().numbers.first?.numbers
-    #expect(numbers?.gap == (isGap ? .permanent : ZoneNumbers.Gap.none))
+    #expect(numbers?.gap == (isGap ? .permanent : SequenceTracker.Gap.none))
     #expect(rig.partition.zonesWithGap == (isGap ? 1 : 0))
   }
 
@@ -150,8 +150,8 @@ import Testing
   }
 
   @Test func holesAreClosedFromAnyEnd() {
-    let run = Holes.Run(first: 10, last: 14, since: .zero)
-    var holes = Holes([Holes.Run(first: 3, last: 3, since: .zero), run])
+    let run = SequenceGaps.Run(first: 10, last: 14, since: .zero)
+    var holes = SequenceGaps([SequenceGaps.Run(first: 3, last: 3, since: .zero), run])
     for number in [2, 4, 9, 15] as [Int64] { #expect(holes.close(number) == false) }
     for number in [12, 10, 14, 3] as [Int64] { #expect(holes.close(number) == true) }
     #expect(holes.runs.map(\.first) == [11, 13] && holes.runs.map(\.last) == [11, 13])

@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  private func event(_ number: Int, ends: Bool, _ draw: inout Draw) -> Change.Event {
+  private func event(_ number: Int, ends: Bool, _ draw: inout SeededRandom) -> Change.Event {
     if ends, draw.chance(4) { return .zone(draw.pick([.deleted, .purged, .reset])) }
     return .record(
       RecordChange(
@@ -56,7 +56,7 @@ import Testing
 
   @Test(arguments: 0..<300)
   func anyDisorderEndsAsOrderWould(seed: UInt64) {
-    var draw = Draw(seed: seed)
+    var draw = SeededRandom(seed: seed)
     let (count, spread) = (5 + draw.below(60), 1 + draw.below(20))
     var senders = Senders()
     var expected: [String: String] = [:]

@@ -140,7 +140,7 @@ import Testing
       rig.change(.zone(end))
       let cut = rig.fold()
       #expect(cut.feed(.zone(Sample.zone))?.gap == false && rig.partition.zonesWithGap == 0)
-      #expect(cut.numbers.map(\.numbers) == [ZoneNumbers()])
+      #expect(cut.numbers.map(\.numbers) == [SequenceTracker()])
       rig.numbered(90)
       rig.numbered(91)
       #expect(rig.isTickDue(after: 60) == false)
@@ -167,7 +167,7 @@ import Testing
     #expect(rig.fold().numbers.first?.numbers.outlived?.holes.count == 1)
     #expect(rig.isTickDue(after: 24 * 3_600) == true)
     rig.step(.tick)
-    #expect(rig.fold().numbers.map(\.numbers) == [ZoneNumbers()])
+    #expect(rig.fold().numbers.map(\.numbers) == [SequenceTracker()])
     #expect(rig.partition.nextTimer == nil)
   }
 

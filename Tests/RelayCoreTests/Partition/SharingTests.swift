@@ -68,14 +68,14 @@ import Testing
       rig.change(.revoked(guest))
     }
     let key = Partition.ZoneKey(scope: Sample.scope, zone: Sample.zone)
-    #expect(rig.partition.grants[key]?.participants.isEmpty == true)
+    #expect(rig.partition.sharing.partitions(of: key).isEmpty)
     let cut = rig.fold()
     #expect(cut.grants.count == 50 && cut.grants.allSatisfy { !$0.isActive })
     #expect(cut.revocations.map(\.last) == [Sample.position(100)])
     rig.change(.granted(guests[7]))
     #expect(rig.fold().grants.map(\.floor) == [Sample.position(100)])
     rig.change(.zone(.deleted))
-    #expect(rig.partition.grants.isEmpty, "its feed was cleared: all its tokens have expired")
+    #expect(!rig.partition.sharing.knows(key), "its feed was cleared: all its tokens have expired")
     #expect(rig.fold().revocations.map(\.last) == [.zero])
     rig.change(.granted(guests[7]))
     #expect(rig.fold().grants.map(\.floor) == [.zero])
@@ -326,10 +326,10 @@ import Testing
     }
     #expect(slices.count == 1)
     rig.hear(.change(rig.make(.zone(.deleted)), at: Sample.position(9)), 9)
-    #expect(rig.partition.members.isEmpty)
+    #expect(rig.partition.sharing.sharedZones == 0)
     rig.hear(.change(rig.make(.granted(guests[4])), at: Sample.position(10)), 10)
     for fact in slices { rig.step(fact) }
-    #expect(rig.partition.members.count == 1 && rig.partition.unfinished.isEmpty)
+    #expect(rig.partition.sharing.sharedZones == 1 && rig.partition.unfinished.isEmpty)
     #expect(rig.fold().members.map(\.key.participant) == [guests[4]])
     #expect(rig.partition.ledger.isBalanced)
   }

@@ -251,7 +251,7 @@ import Testing
       var rig = Self.rig(30)
       rig.publish(1)
       let before = rig.wakes(for: 10.5)
-      rig.partition.adopt(Self.policy(rate), at: rig.now)
+      rig.partition.reconfigure(Self.policy(rate), at: rig.now)
       _ = rig.partition.askAnew(atMost: 30)
       let after = rig.wakes(for: 60)
       #expect(before.count + after.count == 30)

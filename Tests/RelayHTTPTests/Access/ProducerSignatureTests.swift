@@ -23,7 +23,7 @@ import Testing
         ]))
   }
 
-  private struct Letter {
+  private struct SignedMessage {
     var body = Event().text
     var keyID: String? = "key-1"
     var date: String? = "2026-11-21T03:00:00Z"
@@ -36,21 +36,21 @@ import Testing
     var fields: [String: String] = [:]
   }
 
-  private func send(_ letter: Letter, to rig: Rig) async throws -> Rig.Answer {
+  private func send(_ message: SignedMessage, to rig: Rig) async throws -> Rig.Answer {
     let digest =
-      letter.digest ?? Base64.text(Array(SHA256.hash(data: Data(letter.body.utf8))))
-    let signed = "\(letter.date ?? ""):\(digest):\(letter.path)"
+      message.digest ?? Base64.text(Array(SHA256.hash(data: Data(message.body.utf8))))
+    let signed = "\(message.date ?? ""):\(digest):\(message.path)"
     let der = Array(try key.signature(for: Data(signed.utf8)).derRepresentation)
-    var headers: HTTPFields = [.contentType: letter.contentType]
-    for (name, value) in letter.fields { headers[.init(name)!] = value }
-    headers[.init("X-Apple-CloudKit-Request-KeyID")!] = letter.keyID
-    headers[.init("X-Apple-CloudKit-Request-ISO8601Date")!] = letter.date
-    headers[.init("X-Apple-CloudKit-Request-SignatureV1")!] = letter.signature ?? Base64.text(der)
-    return try await rig.send(.post, Self.path, letter.body, headers: headers)
+    var headers: HTTPFields = [.contentType: message.contentType]
+    for (name, value) in message.fields { headers[.init(name)!] = value }
+    headers[.init("X-Apple-CloudKit-Request-KeyID")!] = message.keyID
+    headers[.init("X-Apple-CloudKit-Request-ISO8601Date")!] = message.date
+    headers[.init("X-Apple-CloudKit-Request-SignatureV1")!] = message.signature ?? Base64.text(der)
+    return try await rig.send(.post, Self.path, message.body, headers: headers)
   }
 
-  private func refuses(_ letter: Letter, _ reason: String) async throws {
-    let answer = try await send(letter, to: try await rig())
+  private func refuses(_ message: SignedMessage, _ reason: String) async throws {
+    let answer = try await send(message, to: try await rig())
     #expect(answer.status == 401, "\(answer.text)")
     #expect(try answer.string("serverErrorCode") == "AUTHENTICATION_FAILED")
     #expect(try answer.string("reason")?.contains(reason) == true, "\(answer.text)")
@@ -59,10 +59,10 @@ import Testing
   /// Also a second time: the event's id makes it a duplicate.
   @Test func `a signed request is taken, and the same one again changes nothing`() async throws {
     let rig = try await rig()
-    let first = try await send(Letter(), to: rig)
+    let first = try await send(SignedMessage(), to: rig)
     #expect(first.status == 202)
     #expect(try first.json.required("accepted").integer() == 1)
-    let again = try await send(Letter(), to: rig)
+    let again = try await send(SignedMessage(), to: rig)
     #expect(again.status == 202)
     #expect(try again.json.required("duplicates").integer() == 1)
     guard case .change(let change)? = rig.relay.seen.facts.first else {
@@ -72,7 +72,7 @@ import Testing
     #expect(change.fingerprint != 0)
   }
 
-  private static let binary = Letter(
+  private static let binary = SignedMessage(
     body: #"{"database":"private","zoneID":{"zoneName":"Z","ownerRecordName":"_abc"}}"#,
     contentType: "application/json",
     fields: [
@@ -104,9 +104,9 @@ import Testing
   /// Header fields beside a structured event are ignored, whoever put them there.
   @Test func `ce- headers beside a signed structured event change nothing`() async throws {
     let rig = try await rig()
-    var letter = Letter()
-    letter.fields = ["ce-type": "zonerelay.record.deleted", "ce-id": "other"]
-    #expect(try await send(letter, to: rig).status == 202)
+    var message = SignedMessage()
+    message.fields = ["ce-type": "zonerelay.record.deleted", "ce-id": "other"]
+    #expect(try await send(message, to: rig).status == 202)
     guard case .change(let change)? = rig.relay.seen.facts.first else {
       Issue.record("no change")
       return
@@ -124,10 +124,10 @@ import Testing
 
   @Test func `the date may be ten minutes off, either way`() async throws {
     for date in ["2026-11-21T02:50:00Z", "2026-11-21T03:10:00Z"] {
-      #expect(try await send(Letter(date: date), to: try await rig()).status == 202)
+      #expect(try await send(SignedMessage(date: date), to: try await rig()).status == 202)
     }
     for date in ["2026-11-21T02:49:59Z", "2026-11-21T03:10:01Z", "1970-01-01T00:00:00Z"] {
-      try await refuses(Letter(date: date), "ISO8601Date is more than 10 minutes off")
+      try await refuses(SignedMessage(date: date), "ISO8601Date is more than 10 minutes off")
     }
   }
 
@@ -136,14 +136,14 @@ import Testing
       "2026-11-21T03:00:00.000Z", "2026-11-21T03:00:00+00:00", "2026-11-21 03:00:00Z",
       "2026-11-21t03:00:00z", "2026-13-21T03:00:00Z", "1795230000", "2026-11-21T03:00:00",
     ] {
-      try await refuses(Letter(date: date), "ISO8601Date must be UTC without a fraction")
+      try await refuses(SignedMessage(date: date), "ISO8601Date must be UTC without a fraction")
     }
   }
 
   @Test func `each header that is missing is named`() async throws {
-    try await refuses(Letter(keyID: nil), "Request-KeyID is missing")
-    try await refuses(Letter(keyID: ""), "Request-KeyID is missing")
-    try await refuses(Letter(date: nil), "Request-ISO8601Date is missing")
+    try await refuses(SignedMessage(keyID: nil), "Request-KeyID is missing")
+    try await refuses(SignedMessage(keyID: ""), "Request-KeyID is missing")
+    try await refuses(SignedMessage(date: nil), "Request-ISO8601Date is missing")
     let rig = try await rig()
     let alone = try await rig.send(
       .post, Self.path, Event().text,
@@ -160,34 +160,35 @@ import Testing
   }
 
   @Test func `an unknown key id and what is no signature are named`() async throws {
-    try await refuses(Letter(keyID: "key-2"), "KeyID names no producer")
-    try await refuses(Letter(keyID: "KEY-1"), "KeyID names no producer")
+    try await refuses(SignedMessage(keyID: "key-2"), "KeyID names no producer")
+    try await refuses(SignedMessage(keyID: "KEY-1"), "KeyID names no producer")
     for text in ["!", "AAAA", Base64.text(Array(repeating: 7, count: 64))] {
-      try await refuses(Letter(signature: text), "SignatureV1 must be base64")
+      try await refuses(SignedMessage(signature: text), "SignatureV1 must be base64")
     }
   }
 
   @Test func `a signature of another body, date or path does not verify`() async throws {
     let other = Base64.text(Array(SHA256.hash(data: Data("other".utf8))))
-    try await refuses(Letter(digest: other), "SignatureV1 does not verify")
-    try await refuses(Letter(digest: ""), "SignatureV1 does not verify")
-    try await refuses(Letter(path: "/events/1/other/development"), "SignatureV1 does not verify")
-    try await refuses(Letter(path: Self.path + "?a=b"), "SignatureV1 does not verify")
+    try await refuses(SignedMessage(digest: other), "SignatureV1 does not verify")
+    try await refuses(SignedMessage(digest: ""), "SignatureV1 does not verify")
+    try await refuses(
+      SignedMessage(path: "/events/1/other/development"), "SignatureV1 does not verify")
+    try await refuses(SignedMessage(path: Self.path + "?a=b"), "SignatureV1 does not verify")
     let stranger = P256.Signing.PrivateKey()
     let digest = Base64.text(Array(SHA256.hash(data: Data(Event().text.utf8))))
     let text = "2026-11-21T03:00:00Z:\(digest):\(Self.path)"
     let der = Array(try stranger.signature(for: Data(text.utf8)).derRepresentation)
-    try await refuses(Letter(signature: Base64.text(der)), "SignatureV1 does not verify")
+    try await refuses(SignedMessage(signature: Base64.text(der)), "SignatureV1 does not verify")
   }
 
   /// Both of these come in: what is refused then is the empty body, not the signature.
   @Test func `without a body the digest of nothing or no digest is signed`() async throws {
     for digest in [nil, ""] {
-      let answer = try await send(Letter(body: "", digest: digest), to: try await rig())
+      let answer = try await send(SignedMessage(body: "", digest: digest), to: try await rig())
       #expect(answer.status == 400, "\(answer.text)")
     }
     let wrong = Base64.text(Array(SHA256.hash(data: Data("x".utf8))))
-    try await refuses(Letter(body: "", digest: wrong), "SignatureV1 does not verify")
+    try await refuses(SignedMessage(body: "", digest: wrong), "SignatureV1 does not verify")
   }
 
   /// Made with openssl: `openssl dgst -sha256 -sign`.

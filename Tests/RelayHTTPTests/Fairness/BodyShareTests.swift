@@ -37,7 +37,7 @@ import Testing
     let token = try await Rig.token(for: "_abc")
     let proof = try Rig.forgedSignature(keyID: "key-1")
     let rig = try await Self.rig(Self.limits(inFlight: Self.length))
-    let bodies = rig.doors.bodies
+    let bodies = rig.api.bodies
     let said = try await rig.served { port, _ in
       let slow = try Self.begin(port, Rig.eventsPath, proof)
       Socket.wait { bodies.bytes == Self.length - 1 }
@@ -70,7 +70,7 @@ import Testing
     let token = try await Rig.token(for: "_abc")
     let key = Rig.bearer(Rig.producerKey)
     let rig = try await Self.rig(Self.limits(inFlight: 8 * Self.length))
-    let bodies = rig.doors.bodies
+    let bodies = rig.api.bodies
     let said = try await rig.served { port, _ in
       let slow = try Self.begin(port, Rig.eventsPath, key)
       Socket.wait { bodies.bytes == Self.length - 1 }
@@ -88,7 +88,7 @@ import Testing
     let tokens = [try await Rig.token(for: "_abc"), try await Rig.token(for: "_other")]
     let limits = Self.limits(inFlight: 320_000)
     let rig = try await Self.rig(limits)
-    let fairness = rig.doors.fairness
+    let fairness = rig.api.fairness
     let said = try await rig.served { port, _ in
       let slow = try (0..<limits.requestsPerCaller).map { _ in
         try Self.begin(port, Rig.listPath, Rig.bearer(tokens[0]), length: 2)
@@ -106,7 +106,7 @@ import Testing
   @Test func `one user's slow bodies keep no room from another user`() async throws {
     let tokens = [try await Rig.token(for: "_abc"), try await Rig.token(for: "_other")]
     let rig = try await Self.rig(Self.limits(inFlight: 8 * Self.length))
-    let bodies = rig.doors.bodies
+    let bodies = rig.api.bodies
     let said = try await rig.served { port, _ in
       let slow = try Self.begin(port, Rig.listPath, Rig.bearer(tokens[0]))
       Socket.wait { bodies.bytes == Self.length - 1 }
@@ -122,7 +122,7 @@ import Testing
   /// What it costs from then on counts in the inbox.
   @Test func `a request that waits for the relay keeps no body`() async throws {
     let rig = await Rig()
-    let bodies = rig.doors.bodies
+    let bodies = rig.api.bodies
     let kept = Mutex<Int?>(nil)
     rig.relay.behave {
       $0.onSubmit = {
@@ -141,7 +141,7 @@ import Testing
     limits.failedAuthenticationsPerMinute = 1
     let proof = try Rig.forgedSignature(keyID: "key-1")
     let rig = try await Self.rig(limits)
-    let bodies = rig.doors.bodies
+    let bodies = rig.api.bodies
     let said = try await rig.served { port, _ in
       // Over loopback a hundred times as many may fail.
       let refused = try (0..<101).map { _ in try Self.askList(port, "no-token") }

@@ -56,7 +56,7 @@ import Testing
     let text = sender == .user ? "{}" : Event().text
     let body = text + String(repeating: " ", count: second.bytes - text.utf8.count)
     let rig = try await Self.rig(sender)
-    let bodies = rig.doors.bodies
+    let bodies = rig.api.bodies
     let answer = try await rig.served { port, _ in
       let slow = try Socket.post(
         port, path, first, String(repeating: " ", count: 800), length: 801)

@@ -41,7 +41,7 @@ import Testing
     let rig = await Rig(limits: limits)
     try await Self.save(0..<17, in: rig)
     let (token, other) = (try await Rig.token(for: "_abc"), try await Rig.token(for: "_other"))
-    let answers = rig.doors.answers
+    let answers = rig.api.answers
     let said = try await rig.served { port, _ in
       var unread: Socket? = try Self.ask(port, token, room: 4_096)
       _ = unread?.hears(withinMilliseconds: 60_000)
@@ -69,7 +69,7 @@ import Testing
     let rig = await Rig()
     try await Self.save(0..<17, in: rig)
     let token = try await Rig.token(for: "_abc")
-    let answers = rig.doors.answers
+    let answers = rig.api.answers
     let text = try await rig.served { port, _ in
       let text = try Self.ask(port, token).receive(until: "}]}")
       return text + (try Self.ask(port, token).receive(until: "}]}"))

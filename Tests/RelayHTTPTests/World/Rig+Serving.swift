@@ -4,7 +4,7 @@ import RelayHTTP
 import ServiceLifecycle
 
 extension Rig {
-  /// Serves the doors on loopback while strangers speak.
+  /// Serves the API on loopback while a client speaks.
   ///
   /// - Parameter speak: on a thread of its own, where it may block: given the port, and what tells
   ///   the daemon to stop, which it is told afterwards anyway.
@@ -20,7 +20,7 @@ extension Rig {
     var settings = settings
     settings.tls = tls
     let server = try APIServer(
-      doors: doors, settings: settings, clock: TestClock(), logger: logger
+      api: api, settings: settings, clock: TestClock(), logger: logger
     ) { bound.yield($0?.port ?? 0) }
     let group = ServiceGroup(services: [server], logger: logger)
     return try await withThrowingTaskGroup(of: Void.self) { tasks in

@@ -9,7 +9,7 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// The doors over a small relay, and somebody who knocks.
+/// The API over a small relay, and a client.
 struct Rig {
   static let container = "iCloud.com.example.notes"
   static let scope = Scope(container: container, environment: .development)
@@ -21,11 +21,11 @@ struct Rig {
   let relay: TestRelay
   let settings: HTTPSettings
   let responder: APIResponder
-  let book: ScopeBook
+  let registry: ScopeRegistry
   let control: ControlResponder
-  let doors: Doors
+  let api: API
   let courier: Courier
-  let desk: ControlDesk
+  let admin: AdminAPI
   let reads: StoreReads
   let keys: TestKeys
 
@@ -54,18 +54,20 @@ struct Rig {
       scopes: scopes, limits: limits, controlSocket: "/nowhere", version: "0.1.0")
     self.relay = relay ?? TestRelay(limits: core)
     self.keys = keys
-    book = await ScopeBook(settings.scopes, keys: keys, limits: limits)
+    registry = await ScopeRegistry(settings.scopes, keys: keys, limits: limits)
     courier = Courier(limits: limits, clock: TestClock())
     reads = StoreReads(
       clock: clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-    doors = Doors(
-      relay: self.relay, reader: self.relay, reads: reads, keys: keys, clock: clock, access: book,
+    api = API(
+      relay: self.relay, reader: self.relay, reads: reads, keys: keys, clock: clock,
+      access: registry,
       courier: courier, settings: settings)
-    desk = ControlDesk(
-      relay: self.relay, reader: self.relay, reads: reads, keys: keys, clock: clock, access: book,
+    admin = AdminAPI(
+      relay: self.relay, reader: self.relay, reads: reads, keys: keys, clock: clock,
+      access: registry,
       settings: settings)
-    responder = APIResponder(doors: doors)
-    control = ControlResponder(desk: desk)
+    responder = APIResponder(api: api)
+    control = ControlResponder(admin: admin)
   }
 
   struct Answer {
@@ -118,9 +120,9 @@ struct Rig {
       json: tree?.root ?? empty.root)
   }
 
-  /// What another desk's control socket says.
-  static func ask(_ desk: ControlDesk, _ path: String) async throws -> String {
-    String(buffer: try await knock(ControlResponder(desk: desk), .get, path, [:], nil).body)
+  /// What another admin's control socket says.
+  static func ask(_ admin: AdminAPI, _ path: String) async throws -> String {
+    String(buffer: try await knock(ControlResponder(admin: admin), .get, path, [:], nil).body)
   }
 
   private static func knock<Responder: HTTPResponder>(
@@ -142,18 +144,18 @@ struct Rig {
   }
 
   func device(
-    _ door: String, _ body: String = "{}", as user: String = "_abc", client: String? = nil
+    _ endpoint: String, _ body: String = "{}", as user: String = "_abc", client: String? = nil
   ) async throws -> Answer {
     try await ask(
-      "/device/1/\(Self.container)/development/\(door)", body, as: user, client: client)
+      "/device/1/\(Self.container)/development/\(endpoint)", body, as: user, client: client)
   }
 
   func database(
-    _ door: String, _ body: String = "{}", in database: String = "private",
+    _ endpoint: String, _ body: String = "{}", in database: String = "private",
     as user: String = "_abc", client: String? = nil
   ) async throws -> Answer {
     try await ask(
-      "/database/1/\(Self.container)/development/\(database)/\(door)", body, as: user,
+      "/database/1/\(Self.container)/development/\(database)/\(endpoint)", body, as: user,
       client: client)
   }
 

@@ -141,7 +141,7 @@ final class Socket: Sendable {
   }
 }
 
-/// Runs blocking work where it holds up nobody: the doors under test run on the same few threads
+/// Runs blocking work where it holds up nobody: the handlers under test run on the same few threads
 /// as the tests.
 func stranger<Result: Sendable>(
   _ work: @escaping @Sendable () throws -> Result

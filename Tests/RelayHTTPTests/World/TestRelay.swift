@@ -4,13 +4,13 @@ import RelayMemory
 import Synchronization
 
 /// A small working relay: the real core, stepped at once, over feeds in memory. Nothing is visible
-/// to a read until somebody waited for it, so a door that forgets to wait is found out.
-final class TestRelay: Relaying, FeedReader {
+/// to a read until somebody waited for it, so a endpoint that forgets to wait is found out.
+final class TestRelay: RelayService, FeedReader {
   struct Conduct {
     var refusal: Unavailable?
     var readRefusal: Unavailable?
     var readFailure: StoreError?
-    var vitals = Vitals()
+    var health = HealthSnapshot()
     var readiness = Readiness.ready
     /// Called at each read.
     var onRead: @Sendable () -> Void = {}
@@ -46,7 +46,7 @@ final class TestRelay: Relaying, FeedReader {
 
   init(limits: Limits = Limits()) {
     var conduct = Conduct()
-    conduct.vitals.isReady = true
+    conduct.health.isReady = true
     self.conduct = Mutex(conduct)
     world = Mutex(TestWorld(limits: limits))
   }
@@ -72,7 +72,7 @@ final class TestRelay: Relaying, FeedReader {
     return world.withLock { world in changes.map { world.knows($0) } }
   }
 
-  func visible(_ places: [ReadPlace], until: Instant) async throws(Unavailable) {
+  func visible(_ places: [ReadTarget], until: Instant) async throws(Unavailable) {
     if let refusal = conduct.withLock({ $0.readRefusal }) { throw refusal }
     log.withLock { $0.waitedUntil.append(until) }
     world.withLock { $0.fold() }
@@ -101,9 +101,9 @@ final class TestRelay: Relaying, FeedReader {
     return conduct.withLock { $0.readiness }
   }
 
-  func vitals() async -> Vitals {
+  func health() async -> HealthSnapshot {
     log.withLock { $0.counts += 1 }
-    return conduct.withLock { $0.vitals }
+    return conduct.withLock { $0.health }
   }
   func refused(changes: Int) {}
 
@@ -142,7 +142,7 @@ final class TestRelay: Relaying, FeedReader {
     try read { $0.stored.holdings(of: feed, among: subjects) }
   }
 
-  func head(of feed: FeedKey) async throws(StoreError) -> Place {
+  func head(of feed: FeedKey) async throws(StoreError) -> FeedCursor {
     try read { $0.stored.head(of: feed) }
   }
 

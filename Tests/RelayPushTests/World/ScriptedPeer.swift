@@ -13,10 +13,10 @@ final class ScriptedPeer: Sendable {
     var answersPings = true
     var onPing: @Sendable () -> Void = {}
     /// Called for each complete request.
-    var onRequest: @Sendable (Asked) -> [Reply] = { [.answer($0.stream, 200)] }
+    var onRequest: @Sendable (InboundRequest) -> [Reply] = { [.answer($0.stream, 200)] }
   }
 
-  struct Asked: Sendable {
+  struct InboundRequest: Sendable {
     var connection: Int
     var stream: UInt32
     /// Requests so far, over all connections, this one included.
@@ -154,7 +154,7 @@ private final class ScriptedConnection: ChannelInboundHandler {
       record.mostOpen[number] = max(record.mostOpen[number] ?? 0, open.count)
       return record.requests
     }
-    let asked = ScriptedPeer.Asked(
+    let asked = ScriptedPeer.InboundRequest(
       connection: number, stream: stream, count: count, open: open.sorted())
     for reply in shared.script.onRequest(asked) {
       switch reply {

@@ -107,7 +107,7 @@ import Testing
   @Test(arguments: StoreKind.allCases)
   func `subscriptions are listed by database in the order saved`(kind: StoreKind) async throws {
     var bench = try await Bench.fresh(kind)
-    var draw = Draw(seed: 3)
+    var draw = SeededRandom(seed: 3)
     var rows: [SubscriptionRow] = []
     for (index, name) in ["z", "a", "m", "b"].enumerated() {
       var subscription = draw.subscription()

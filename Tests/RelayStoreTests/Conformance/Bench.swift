@@ -69,7 +69,7 @@ struct Bench {
   /// Folds one touch of one subject.
   @discardableResult
   mutating func touch(
-    _ feed: FeedKey, _ subject: Subject, _ verb: Touch.Verb, device: ClientID? = nil
+    _ feed: FeedKey, _ subject: Subject, _ verb: FeedMutation.Verb, device: ClientID? = nil
   ) async throws -> Position {
     let position = Position(next(feed.partition))
     let delta = SubjectDelta(
@@ -80,8 +80,8 @@ struct Bench {
   }
 
   func touch(
-    _ subject: Subject, _ verb: Touch.Verb, _ position: Position, _ device: ClientID? = nil
-  ) -> Touch {
+    _ subject: Subject, _ verb: FeedMutation.Verb, _ position: Position, _ device: ClientID? = nil
+  ) -> FeedMutation {
     let detail: Detail =
       switch subject {
       case .record: .record(type: "Article", tag: "\(position.bits)")
@@ -92,7 +92,7 @@ struct Bench {
             kind: .zone, database: .private,
             notification: Identifier(high: 1, low: position.bits)))
       }
-    return Touch(verb: verb, position: position, device: device, time: at, detail: detail)
+    return FeedMutation(verb: verb, position: position, device: device, time: at, detail: detail)
   }
 
   /// Makes the zone exist, so that its feed may be read.
@@ -100,12 +100,12 @@ struct Bench {
     try await touch(privates, .zone(zone(name)), .created)
   }
 
-  mutating func record(_ name: String, _ verb: Touch.Verb) async throws -> Position {
+  mutating func record(_ name: String, _ verb: FeedMutation.Verb) async throws -> Position {
     try await touch(feed, .record(name), verb)
   }
 
   func page(
-    _ feed: FeedKey, after: Place? = nil, limit: Int = 200, by reader: UserID = Bench.owner,
+    _ feed: FeedKey, after: FeedCursor? = nil, limit: Int = 200, by reader: UserID = Bench.owner,
     looks: Int = PageQuery.looksMax
   ) async throws -> PageAnswer {
     try await store.page(
@@ -114,7 +114,7 @@ struct Bench {
 
   /// A page that must be one.
   func read(
-    _ feed: FeedKey, after: Place? = nil, limit: Int = 200, by reader: UserID = Bench.owner
+    _ feed: FeedKey, after: FeedCursor? = nil, limit: Int = 200, by reader: UserID = Bench.owner
   ) async throws -> Page {
     let answer = try await page(feed, after: after, limit: limit, by: reader)
     guard case .page(let page) = answer else { throw NoPage(answer: answer) }
@@ -125,8 +125,8 @@ struct Bench {
 
   /// All pages from a place to the feed's end.
   func follow(
-    _ feed: FeedKey, from place: Place? = nil, limit: Int
-  ) async throws -> (entries: [Entry], end: Place, pages: Int) {
+    _ feed: FeedKey, from place: FeedCursor? = nil, limit: Int
+  ) async throws -> (entries: [Entry], end: FeedCursor, pages: Int) {
     var entries: [Entry] = []
     var place = place
     var pages = 0

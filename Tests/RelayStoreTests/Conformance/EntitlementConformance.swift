@@ -29,11 +29,11 @@ import Testing
     #expect(try await bench.page(bench.feed) == .absent)
     try await bench.makeZone()
     let empty = try await bench.read(bench.feed)
-    #expect(empty.entries.isEmpty && empty.next == Place(era: empty.next.era, position: .zero))
+    #expect(empty.entries.isEmpty && empty.next == FeedCursor(era: empty.next.era, position: .zero))
     _ = try await bench.record("a", .created)
     let token = try await bench.read(bench.feed).next
 
-    for verb in [Touch.Verb.deleted, .purged, .reset] {
+    for verb in [FeedMutation.Verb.deleted, .purged, .reset] {
       try await bench.end(bench.zone(), verb)
       #expect(try await bench.page(bench.feed, after: token) == .absent)
       try await bench.makeZone()
@@ -104,11 +104,13 @@ import Testing
     #expect(page.entries.map(\.subject) == [.zone(bench.zone("Empty")), .zone(bench.zone())])
     let era = bench.lease(of: bench.home).era.id
     #expect(
-      page.zoneHeads == [Place(era: era, position: .zero), Place(era: era, position: own)])
+      page.zoneHeads == [
+        FeedCursor(era: era, position: .zero), FeedCursor(era: era, position: own),
+      ])
     let home = PartitionID.home(of: Self.friend, in: Bench.scope)
     #expect(
       try await bench.read(shared).zoneHeads
-        == [Place(era: bench.lease(of: home).era.id, position: theirs)])
+        == [FeedCursor(era: bench.lease(of: home).era.id, position: theirs)])
   }
 
   @Test(arguments: StoreKind.allCases)
@@ -134,7 +136,7 @@ import Testing
 
 extension Bench {
   /// Ends a zone's life as the core does: its feed is cleared, its database entry says how.
-  mutating func end(_ zone: ZoneID, _ verb: Touch.Verb) async throws {
+  mutating func end(_ zone: ZoneID, _ verb: FeedMutation.Verb) async throws {
     let position = Position(next())
     let ended = SubjectDelta(
       subject: .zone(zone), delta: Delta(touch(.zone(zone), verb, position)))

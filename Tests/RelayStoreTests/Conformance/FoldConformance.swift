@@ -11,7 +11,7 @@ import Testing
   ) async throws {
     let home = try kind.home()
     var bench = try await Bench(home)
-    var draw = Draw(seed: seed)
+    var draw = SeededRandom(seed: seed)
     var expected = PartitionTables(id: bench.home)
     for _ in 0..<4 {
       _ = bench.next()
@@ -165,7 +165,7 @@ import Testing
     let page = try await bench.read(bench.notices, limit: 200)
     #expect(page.entries.map(\.life.position) == Array(places.suffix(notifications.kept)))
     // A token from before what went has expired, and no other one.
-    let before = Place(era: page.next.era, position: Position(bits: places[0].bits - 1))
+    let before = FeedCursor(era: page.next.era, position: Position(bits: places[0].bits - 1))
     let answer = try await bench.page(bench.notices, after: before)
     #expect((answer == .expired(.trimmed)) == (notifications.kept < notifications.count))
   }
@@ -186,10 +186,10 @@ import Testing
     #expect(page.entries.map(\.life.position) == [3, 5, 6, 7].map { places[$0] })
     let era = page.next.era
     #expect(
-      try await bench.page(bench.notices, after: Place(era: era, position: places[1]))
+      try await bench.page(bench.notices, after: FeedCursor(era: era, position: places[1]))
         == .expired(.trimmed))
     #expect(
-      try await bench.read(bench.notices, after: Place(era: era, position: places[2]))
+      try await bench.read(bench.notices, after: FeedCursor(era: era, position: places[2]))
         .entries.count == 5, "the deletion is news to this one")
   }
 
@@ -255,7 +255,7 @@ import Testing
       let floor = Position(bench.next())
       try await bench.fold { $0.expiries = [FeedExpiry(of: expiry, floor: floor)] }
     }
-    func answers(_ tokens: [Place]) async throws -> [Bool] {
+    func answers(_ tokens: [FeedCursor]) async throws -> [Bool] {
       try await zip(feeds, tokens).map { ($0, $1) }.asyncMap {
         try await bench.page($0.0, after: $0.1) == .expired(.trimmed)
       }
@@ -313,7 +313,7 @@ import Testing
 }
 
 extension Bench {
-  func delta(_ record: String, _ verb: Touch.Verb, _ ordinal: UInt64) -> SubjectDelta {
+  func delta(_ record: String, _ verb: FeedMutation.Verb, _ ordinal: UInt64) -> SubjectDelta {
     let position = Position(Ordinal(ordinal))
     return SubjectDelta(
       subject: .record(record), delta: Delta(touch(.record(record), verb, position)))

@@ -13,8 +13,8 @@ import Testing
     var sides = try await [StoreKind.sqlite, .memory].asyncMap { kind in
       try await Bench(kind.home(limits))
     }
-    var draw = Draw(seed: seed)
-    var tokens: [FeedKey: [Place?]] = [:]
+    var draw = SeededRandom(seed: seed)
+    var tokens: [FeedKey: [FeedCursor?]] = [:]
     for round in 0..<30 {
       let cut = History.cut(&draw, &sides[0])
       for index in sides.indices {
@@ -54,7 +54,7 @@ import Testing
     kind: StoreKind, seed: UInt64
   ) async throws {
     var bench = try await Bench.fresh(kind)
-    var draw = Draw(seed: seed)
+    var draw = SeededRandom(seed: seed)
     var clients = (1...4).flatMap { number in
       [number, PageQuery.looksMax].map { History.Client(limit: number * 2 - 1, looks: $0) }
     }
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  private func trim(_ draw: inout Draw, _ sides: [Bench]) async throws {
+  private func trim(_ draw: inout SeededRandom, _ sides: [Bench]) async throws {
     let border = Instant(milliseconds: sides[0].at.milliseconds - Int64(draw.number(0..<20)))
     for side in sides {
       _ = try await side.store.trim(
@@ -100,11 +100,11 @@ enum History {
   ]
 
   /// Some facts, merged as the core merges them between two folds.
-  static func cut(_ draw: inout Draw, _ bench: inout Bench) -> Cut {
+  static func cut(_ draw: inout SeededRandom, _ bench: inout Bench) -> Cut {
     var buffers: [FeedKey: FeedCut] = [:]
     var order: [FeedKey] = []
     bench.at = Instant(milliseconds: bench.at.milliseconds + Int64(draw.number(0..<9)))
-    func touch(_ feed: FeedKey, _ subject: Subject, _ touch: Touch) {
+    func touch(_ feed: FeedKey, _ subject: Subject, _ touch: FeedMutation) {
       if buffers[feed] == nil { order.append(feed) }
       var cut = buffers[feed] ?? FeedCut(feed: feed)
       if let index = cut.deltas.firstIndex(where: { $0.subject == subject }) {
@@ -120,14 +120,14 @@ enum History {
       let feed = FeedKey(scope: Bench.scope, kind: .zone(zone))
       let client = draw.pick(clients)
       if draw.number(0..<25) == 0 {
-        let verb = draw.pick([Touch.Verb.deleted, .purged, .reset])
+        let verb = draw.pick([FeedMutation.Verb.deleted, .purged, .reset])
         touch(feeds[2], .zone(zone), bench.touch(.zone(zone), verb, position, client))
         if buffers[feed] == nil { order.append(feed) }
         buffers[feed] = FeedCut(feed: feed, cleared: position, floor: position)
         continue
       }
       let record = Subject.record("r\(draw.number(0..<7))")
-      let verb = draw.pick([Touch.Verb.created, .updated, .deleted])
+      let verb = draw.pick([FeedMutation.Verb.created, .updated, .deleted])
       touch(feed, record, bench.touch(record, verb, position, client))
       touch(feeds[2], .zone(zone), bench.touch(.zone(zone), .updated, position, client))
       let notice = Subject.notification(
@@ -152,7 +152,7 @@ enum History {
     let limit: Int
     var looks = PageQuery.looksMax
     var known: Set<Subject> = []
-    var place: Place?
+    var place: FeedCursor?
 
     /// - Returns: true if there is more to fetch.
     @discardableResult

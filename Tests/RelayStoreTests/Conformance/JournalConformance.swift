@@ -10,7 +10,7 @@ import Testing
     kind: StoreKind
   ) async throws {
     var bench = try await Bench.fresh(kind)
-    var draw = Draw(seed: 1)
+    var draw = SeededRandom(seed: 1)
     var written: [PartitionID: [JournalEntry]] = [:]
     let partitions = [PartitionID(0), PartitionID(7), PartitionID(63)]
     for _ in 0..<30 {
@@ -43,7 +43,7 @@ import Testing
   @Test(arguments: StoreKind.allCases)
   func `all partitions' entries are read in one pass`(kind: StoreKind) async throws {
     var bench = try await Bench.fresh(kind)
-    var draw = Draw(seed: 3)
+    var draw = SeededRandom(seed: 3)
     var written: [PartitionID: [JournalEntry]] = [:]
     for _ in 0..<20 {
       let group = (0..<12).map { bench.entry(draw.fact(), in: PartitionID($0 * 5)) }

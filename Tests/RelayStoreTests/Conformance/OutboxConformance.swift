@@ -31,7 +31,7 @@ import Testing
   @Test(arguments: StoreKind.allCases)
   func `each target of a message waits on its own`(kind: StoreKind) async throws {
     var bench = try await Bench.fresh(kind)
-    var draw = Draw(seed: 7)
+    var draw = SeededRandom(seed: 7)
     var waiting = [1, 2, 3].flatMap { bench.messages(of: $0, draw.message(ofBytes: 100)) }
     // Not in the order of the targets, and another one of the same serial.
     waiting += bench.messages(of: 4, draw.message(ofBytes: 100)).reversed().enumerated().map {
@@ -56,7 +56,7 @@ import Testing
   @Test func `a message to many targets takes its bytes once`() async throws {
     let home = try SQLiteHome()
     var bench = try await Bench(home)
-    var draw = Draw(seed: 1)
+    var draw = SeededRandom(seed: 1)
     let rows = bench.messages(of: 1, draw.message(ofBytes: 100_000))
     _ = bench.next()
     try await bench.fold { $0.outbox = rows }

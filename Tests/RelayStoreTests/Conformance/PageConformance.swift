@@ -54,7 +54,7 @@ import Testing
     let raise = FeedCut(feed: bench.feed, floor: floor)
     try await bench.fold { $0.feeds = [raise] }
     func ask(_ position: Position, era: UInt64? = nil) async throws -> PageAnswer {
-      try await bench.page(bench.feed, after: Place(era: era ?? head.era, position: position))
+      try await bench.page(bench.feed, after: FeedCursor(era: era ?? head.era, position: position))
     }
     #expect(try await ask(Position(bits: floor.bits - 1)) == .expired(.trimmed))
     guard case .page(let page) = try await ask(floor) else { throw Bench.NoPage(answer: .absent) }
@@ -77,9 +77,9 @@ import Testing
     let later = try await again.record("b", .created)
     let page = try await again.read(again.feed, after: old)
     #expect(page.entries.map(\.subject) == [.record("b")])
-    #expect(page.next == Place(era: again.lease(of: again.home).era.id, position: later))
+    #expect(page.next == FeedCursor(era: again.lease(of: again.home).era.id, position: later))
     #expect(
-      try await again.page(again.feed, after: Place(era: old.era, position: later))
+      try await again.page(again.feed, after: FeedCursor(era: old.era, position: later))
         == .expired(.lostHistory(since: Position(again.lease(of: again.home).era.first))))
     await again.store.close()
   }
@@ -116,7 +116,7 @@ import Testing
         for index in 0..<120 { _ = try await writer.record("r\(index)", .created) }
       }
       group.addTask {
-        var place: Place?
+        var place: FeedCursor?
         var seen: [Entry] = []
         while seen.count < 120 {
           let page = try await start.read(start.feed, after: place, limit: 7)
@@ -187,7 +187,7 @@ extension Bench {
   /// Folds one touch of each record, all in one cut.
   @discardableResult
   fileprivate mutating func records(
-    _ names: [String], _ verb: Touch.Verb
+    _ names: [String], _ verb: FeedMutation.Verb
   ) async throws -> [Position] {
     let positions = names.map { _ in Position(next()) }
     let deltas = zip(names, positions).map { name, position in

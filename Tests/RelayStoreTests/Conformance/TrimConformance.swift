@@ -24,7 +24,7 @@ import Testing
     #expect(try await bench.trim(border, limit: 2) == 1)
     #expect(try await bench.trim(border, limit: 2) == 0)
     func ask(_ index: Int) async throws -> PageAnswer {
-      try await bench.page(bench.feed, after: Place(era: era, position: places[index]))
+      try await bench.page(bench.feed, after: FeedCursor(era: era, position: places[index]))
     }
     #expect(try await ask(1) == .expired(.trimmed))
     guard case .page(let page) = try await ask(2) else { throw Bench.NoPage(answer: .absent) }
@@ -32,7 +32,7 @@ import Testing
     #expect(try await bench.read(bench.feed).entries.map(\.subject) == [.record("r5")])
     // What comes back after its tombstone went is new to everybody.
     let back = try await bench.record("r0", .created)
-    let anew = try await bench.read(bench.feed, after: Place(era: era, position: places[4]))
+    let anew = try await bench.read(bench.feed, after: FeedCursor(era: era, position: places[4]))
     #expect(anew.entries.map(\.life.born) == [back])
   }
 
@@ -54,7 +54,7 @@ import Testing
       #expect(try await bench.page(bench.feed, after: start) != .expired(.trimmed))
     }
     func ask(_ index: Int) async throws -> PageAnswer {
-      try await bench.page(bench.feed, after: Place(era: start.era, position: gone[index]))
+      try await bench.page(bench.feed, after: FeedCursor(era: start.era, position: gone[index]))
     }
     #expect(try await bench.page(bench.feed, after: start) == .expired(.trimmed))
     #expect(try await ask(12) == .expired(.trimmed))
@@ -86,8 +86,9 @@ import Testing
     for zone in zones { gone.append(try await bench.touch(feed, zone, .deleted)) }
     let era = try await bench.read(feed).next.era
     #expect(
-      try await bench.page(feed, after: Place(era: era, position: gone[3])) == .expired(.trimmed))
-    let page = try await bench.read(feed, after: Place(era: era, position: gone[4]))
+      try await bench.page(feed, after: FeedCursor(era: era, position: gone[3]))
+        == .expired(.trimmed))
+    let page = try await bench.read(feed, after: FeedCursor(era: era, position: gone[4]))
     #expect(page.entries.map(\.subject) == zones.suffix(3))
   }
 
@@ -115,7 +116,7 @@ import Testing
       try await bench.read(bench.notices).entries.map(\.life.position) == Array(places[2...]))
     #expect(
       try await bench.page(
-        bench.notices, after: Place(era: token.era, position: token.position))
+        bench.notices, after: FeedCursor(era: token.era, position: token.position))
         == .expired(.trimmed))
     // A scan that began without a token goes on: its head is above the floor.
     #expect(try await bench.read(bench.notices, after: token).entries.count == 2)
@@ -157,7 +158,7 @@ import Testing
   func `a trim during a reading shows the truth or expires`(kind: StoreKind) async throws {
     for seed in 0..<12 {
       var bench = try await Bench.fresh(kind)
-      var draw = Draw(seed: UInt64(seed))
+      var draw = SeededRandom(seed: UInt64(seed))
       try await bench.makeZone()
       for index in 0..<20 { _ = try await bench.record("r\(index)", .created) }
       var client = History.Client(limit: 3)

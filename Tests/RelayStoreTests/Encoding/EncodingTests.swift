@@ -7,7 +7,7 @@ import Testing
 @Suite struct EncodingTests {
   @Test(arguments: 0..<40)
   func `a value is read back as it was written`(seed: UInt64) throws {
-    var draw = Draw(seed: seed)
+    var draw = SeededRandom(seed: seed)
     for _ in 0..<50 {
       try survives(draw.lane())
       try survives(draw.message())
@@ -26,7 +26,7 @@ import Testing
 
   @Test(arguments: 0..<20)
   func `a group commit is read back whole, or one partition of it`(seed: UInt64) throws {
-    var draw = Draw(seed: seed)
+    var draw = SeededRandom(seed: seed)
     let entries = (0..<60).map { _ in
       JournalEntry(
         partition: draw.partition(), ordinal: draw.ordinal(), at: draw.instant(),
@@ -45,7 +45,7 @@ import Testing
 
   /// A message of 100 KB for all partitions takes its bytes once, and each partition finds it.
   @Test func `a message to many partitions is in a journal row once`() throws {
-    var draw = Draw(seed: 1)
+    var draw = SeededRandom(seed: 1)
     let (large, small) = (draw.message(ofBytes: 100_000), draw.message(ofBytes: 10))
     var entries = PartitionID.all.map { target in
       draw.forwarded(target.number == 63 ? small : large, to: target)
@@ -67,7 +67,7 @@ import Testing
   /// Bounds in bytes hold for what is written: a fact's footprint is never below it.
   @Test(arguments: 0..<200)
   func `a fact never takes more in the journal than its footprint`(seed: UInt64) {
-    var draw = Draw(seed: seed)
+    var draw = SeededRandom(seed: seed)
     for _ in 0..<50 {
       let entry = JournalEntry(
         partition: draw.partition(), ordinal: draw.ordinal(), at: draw.instant(),
@@ -78,7 +78,7 @@ import Testing
 
   @Test(arguments: 0..<20)
   func `a blob cut short is refused`(seed: UInt64) throws {
-    var draw = Draw(seed: seed)
+    var draw = SeededRandom(seed: seed)
     func refuse(_ blob: [UInt8], _ read: ([UInt8]) throws -> Void) {
       for count in 0..<blob.count {
         #expect(throws: CodingFailure.self) { try read(Array(blob[..<count])) }
@@ -89,14 +89,14 @@ import Testing
     refuse(draw.fanOut().blob) { _ = try FanOut(blob: $0) }
     refuse(row(&draw)) { _ = try JournalRow.entries(in: $0) { _ in true } }
     refuse(rowOfOneMessage(&draw)) { _ = try JournalRow.entries(in: $0) { _ in true } }
-    refuse(draw.numbers().blob) { _ = try ZoneNumbers(blob: $0) }
+    refuse(draw.numbers().blob) { _ = try SequenceTracker(blob: $0) }
     refuse(draw.feedback().blob) { _ = try Feedback(blob: $0) }
   }
 
   /// Any answer will do but a trap: a flipped bit may well spell another valid value.
   @Test(arguments: 0..<20)
   func `flipped bits never crash a reader`(seed: UInt64) {
-    var draw = Draw(seed: seed)
+    var draw = SeededRandom(seed: seed)
     var rejected = 0
     let rows = [row(&draw), rowOfOneMessage(&draw)]
     for blob in [draw.lane().blob, draw.message().blob, draw.fanOut().blob] + rows {
@@ -149,14 +149,15 @@ import Testing
       [(5, 3)], [(-1, 3)], [(1, Int64.max)], [(4, 6), (6, 8)], [(4, 6), (1, 2)], [(1, 1_000)],
     ] as [[(Int64, Int64)]])
   func `missing numbers that no producer leaves are refused`(runs: [(Int64, Int64)]) {
-    let holes = Holes(runs.map { Holes.Run(first: $0.0, last: $0.1, since: .zero) })
-    let numbers = ZoneNumbers(spaces: [NumberSpace(origin: 1, highest: 1_000, missing: holes)])
-    #expect(throws: CodingFailure.self) { try ZoneNumbers(blob: numbers.blob) }
+    let holes = SequenceGaps(runs.map { SequenceGaps.Run(first: $0.0, last: $0.1, since: .zero) })
+    let numbers = SequenceTracker(spaces: [SequenceSpace(origin: 1, highest: 1_000, missing: holes)]
+    )
+    #expect(throws: CodingFailure.self) { try SequenceTracker(blob: numbers.blob) }
   }
 
   @Test func `a number below zero is no producer's`() {
-    let numbers = ZoneNumbers(spaces: [NumberSpace(origin: 1, highest: -1)])
-    #expect(throws: CodingFailure.self) { try ZoneNumbers(blob: numbers.blob) }
+    let numbers = SequenceTracker(spaces: [SequenceSpace(origin: 1, highest: -1)])
+    #expect(throws: CodingFailure.self) { try SequenceTracker(blob: numbers.blob) }
   }
 
   /// JSON knows neither, and NaN is not equal to itself: what holds it could be found in no set.
@@ -194,7 +195,7 @@ import Testing
     #expect(throws: CodingFailure.self) { try list.list(Position.self) }
   }
 
-  private func row(_ draw: inout Draw) -> [UInt8] {
+  private func row(_ draw: inout SeededRandom) -> [UInt8] {
     let entries = (0..<5).map { _ in
       JournalEntry(
         partition: draw.partition(), ordinal: draw.ordinal(), at: draw.instant(),
@@ -203,7 +204,7 @@ import Testing
     return JournalRow.blob(of: entries)
   }
 
-  private func rowOfOneMessage(_ draw: inout Draw) -> [UInt8] {
+  private func rowOfOneMessage(_ draw: inout SeededRandom) -> [UInt8] {
     let message = draw.message()
     return JournalRow.blob(of: [3, 9].map { draw.forwarded(message, to: PartitionID($0)) })
   }
@@ -221,7 +222,7 @@ import Testing
     do { _ = try LaneRecord(blob: bytes) } catch { count += 1 }
     do { _ = try Forwarded.Message(blob: bytes) } catch { count += 1 }
     do { _ = try FanOut(blob: bytes) } catch { count += 1 }
-    do { _ = try ZoneNumbers(blob: bytes) } catch { count += 1 }
+    do { _ = try SequenceTracker(blob: bytes) } catch { count += 1 }
     do { _ = try JournalRow.entries(in: bytes) { _ in true } } catch { count += 1 }
     return count
   }

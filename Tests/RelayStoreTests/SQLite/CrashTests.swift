@@ -26,7 +26,7 @@ import Testing
       entries += count
       acknowledged.append((try home.size("journal.db-wal"), entries))
     }
-    var draw = Draw(seed: 5)
+    var draw = SeededRandom(seed: 5)
     let cuts = (0..<25).map { _ in draw.number(acknowledged[0].bytes..<acknowledged[12].bytes + 1) }
     for cut in cuts + acknowledged.map(\.bytes) {
       let copy = try home.copy()
@@ -58,7 +58,7 @@ import Testing
       }
       states.append((try home.size("relay.db-wal"), number))
     }
-    var draw = Draw(seed: 6)
+    var draw = SeededRandom(seed: 6)
     for _ in 0..<25 {
       let cut = draw.number(states[0].bytes..<states[8].bytes + 1)
       let copy = try home.copy()

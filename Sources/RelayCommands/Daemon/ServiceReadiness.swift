@@ -1,0 +1,70 @@
+import Logging
+import RelayCore
+import RelayEngine
+import RelaySystem
+import Synchronization
+
+/// Tells systemd READY once recovery is over and every listener listens, and beats its watchdog
+/// from the decision loop.
+final class ServiceReadiness: ServiceNotifier {
+  private let notifier: SystemdNotifier
+  private let state: Mutex<State>
+  private let logger: Logger
+
+  private struct State {
+    /// Parts that are not ready yet.
+    var missing: Int
+    /// What `systemctl status` shows from readiness on.
+    var line: String
+  }
+
+  /// - Parameter parts: what must be ready: the engine and each listener.
+  init(notifier: SystemdNotifier, parts: Int, line: String, logger: Logger) {
+    self.notifier = notifier
+    state = Mutex(State(missing: parts, line: line))
+    self.logger = logger
+  }
+
+  func waiting(_ line: String) { notifier.waiting(line) }
+  func ready() { partReady() }
+
+  func partReady() {
+    let lastLine = state.withLock { state in
+      state.missing -= 1
+      return state.missing == 0 ? state.line : nil
+    }
+    guard let line = lastLine else { return }
+    notifier.ready()
+    notifier.status(line)
+    logger.info("ready", metadata: ["status": "\(line)"])
+  }
+
+  /// A reload begins. One that comes before the daemon is ready says nothing: its end would sound
+  /// like readiness.
+  ///
+  /// - Returns: true if systemd was told; then say `reloaded`.
+  func reloading() -> Bool {
+    guard state.withLock({ $0.missing <= 0 }) else { return false }
+    notifier.reloading()
+    return true
+  }
+
+  func reloaded() { notifier.ready() }
+
+  /// Before readiness it is kept, and told with it.
+  func status(_ line: String) {
+    let isReady = state.withLock { state in
+      state.line = line
+      return state.missing <= 0
+    }
+    if isReady { notifier.status(line) }
+  }
+
+  func beat() { notifier.beat() }
+  var beatEvery: Span { notifier.beatEvery }
+
+  func stopping(grace: Span) {
+    notifier.stopping(grace: grace)
+    notifier.status("stopping: finishing what is in flight")
+  }
+}

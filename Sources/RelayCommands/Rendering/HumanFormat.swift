@@ -1,0 +1,37 @@
+import Foundation
+
+/// Quantities as people say them.
+enum HumanFormat {
+  /// `4.2 s`, `3 min`, `5 h 12 min`, `3 d 4 h`.
+  static func age(_ seconds: Double) -> String {
+    guard seconds >= 60 else { return String(format: "%.1f s", max(0, seconds)) }
+    let minutes = Int(min(seconds, 1e12)) / 60
+    switch minutes {
+    case ..<60: return "\(minutes) min"
+    case ..<1_440: return "\(minutes / 60) h \(minutes % 60) min"
+    default: return "\(minutes / 1_440) d \(minutes % 1_440 / 60) h"
+    }
+  }
+
+  static func size(_ bytes: Int64) -> String {
+    var (value, units) = (Double(bytes), ["B", "KiB", "MiB", "GiB", "TiB"][...])
+    while value >= 1_024, units.count > 1 {
+      value /= 1_024
+      units = units.dropFirst()
+    }
+    let unit = units.first ?? "B"
+    return unit == "B" ? "\(bytes) B" : String(format: "%.1f ", value) + unit
+  }
+
+  /// A name that is too long loses its middle: the ends tell names apart.
+  static func cut(_ name: String, to width: Int) -> String {
+    guard name.count > width else { return name }
+    let tail = (width - 1) / 2
+    return "\(name.prefix(width - 1 - tail))…\(name.suffix(tail))"
+  }
+
+  /// UTC, to the second.
+  static func moment(_ milliseconds: Int64) -> String {
+    Date(timeIntervalSince1970: Double(milliseconds) / 1_000).formatted(.iso8601)
+  }
+}

@@ -1,0 +1,84 @@
+/// The origin of web pages, compared letter by letter with what a browser sends.
+extension ValueParser where Value == String {
+  static var origin: ValueParser {
+    ValueParser(
+      read: { text throws(ValueError) in
+        if let cause = OriginText(text).problem {
+          throw ValueError(
+            cause,
+            remedy: "write https://host or https://host:port, as browsers send it: in lower case, "
+              + "without a path and without the port 443; http:// is for localhost")
+        }
+        return text
+      }, show: { $0 })
+  }
+}
+
+/// The parts of an origin, as far as they could be read.
+private struct OriginText {
+  let text: String
+  private let scheme: Substring
+  /// Host and port.
+  private let authority: Substring
+  private let host: Substring
+  /// With its colon; nil: none.
+  private let port: Substring?
+
+  init(_ text: String) {
+    self.text = text
+    let start = text.firstRange(of: "://")
+    scheme = start.map { text[..<$0.lowerBound] } ?? ""
+    let authority = start.map { text[$0.upperBound...] } ?? text[...]
+    self.authority = authority
+    // The colons of an IPv6 address stand in brackets.
+    let end = authority.lastIndex(of: "]") ?? authority.startIndex
+    let colon = authority[end...].firstIndex(of: ":")
+    host = authority[..<(colon ?? authority.endIndex)]
+    port = colon.map { authority[$0...] }
+  }
+
+  /// Why no browser sends it, or it is not taken; nil: it is good.
+  var problem: String? {
+    if text == "*" { return "'*' names no origin; list each origin whose pages may ask" }
+    if text == "null" { return "'null' names no origin: many pages send it" }
+    guard scheme == "https" || scheme == "http" else {
+      return "'\(text)' does not begin with https://"
+    }
+    guard !authority.contains(where: { "/?#@".contains($0) }) else {
+      return "'\(text)' has more than scheme, host and port"
+    }
+    guard isHost else { return "'\(text)' names no host in lower case" }
+    guard isPort else { return "'\(text)' has a port that no browser sends" }
+    guard scheme == "https" || isLocal else {
+      return "'\(text)' is not encrypted: its pages can be changed on their way"
+    }
+    return nil
+  }
+
+  private var isHost: Bool {
+    if host.hasPrefix("[") {
+      return host.hasSuffix("]") && host.count > 2
+        && host.dropFirst().dropLast().allSatisfy { "0123456789abcdef:.".contains($0) }
+    }
+    let labels = host.split(separator: ".", omittingEmptySubsequences: false)
+    return labels.allSatisfy { label in
+      !label.isEmpty
+        && label.utf8.allSatisfy {
+          (UInt8(ascii: "a")...UInt8(ascii: "z")) ~= $0
+            || (UInt8(ascii: "0")...UInt8(ascii: "9")) ~= $0 || $0 == UInt8(ascii: "-")
+            || $0 == UInt8(ascii: "_")
+        }
+    }
+  }
+
+  private var isPort: Bool {
+    guard let port else { return true }
+    let number = UInt16(port.dropFirst()) ?? 0
+    // A browser leaves the scheme's own port out.
+    return number > 0 && ":\(number)" == port && number != (scheme == "https" ? 443 : 80)
+  }
+
+  private var isLocal: Bool {
+    host == "localhost" || host.hasSuffix(".localhost") || host == "127.0.0.1" || host == "[::1]"
+  }
+}

@@ -1,0 +1,99 @@
+/// A notification as a push shows it: what `ck` is made of.
+package struct NotificationContent: Hashable, Sendable {
+  package var subscription: SubscriptionID
+  package var notification: Identifier
+  package var database: Database
+  package var zone: ZoneID
+  package var kind: Kind
+
+  package init(
+    subscription: SubscriptionID, notification: Identifier, database: Database, zone: ZoneID,
+    kind: Kind
+  ) {
+    self.subscription = subscription
+    self.notification = notification
+    self.database = database
+    self.zone = zone
+    self.kind = kind
+  }
+
+  func isLike(_ other: NotificationContent) -> Bool {
+    (subscription, database, zone) == (other.subscription, other.database, other.zone)
+  }
+
+  /// Names no zone and no record: shown for a subject whose newest part was withdrawn (P9).
+  var neutral: NotificationContent {
+    NotificationContent(
+      subscription: subscription, notification: notification, database: database,
+      zone: .publicDefault, kind: .database)
+  }
+
+  package enum Kind: Hashable, Sendable {
+    /// The reason is that of the push's own change; values are those the subscription names.
+    case query(record: String, reason: RecordChange.Verb, values: [Field], isCut: Bool)
+    case zone
+    case database
+  }
+}
+
+/// One notification × one device, on its way into a lane.
+package struct Match: Hashable, Sendable {
+  package var notice: NotificationContent
+  /// Its entry in the user's notifications feed.
+  package var position: Position
+  /// Its zone's place in the zone's own feed (another partition's, for a shared zone).
+  package var zonePosition: Position
+  /// Nil: wakes in the background. Else shown to a person, one push a key.
+  package var alert: AlertKey?
+  /// It is to run the app. An alert does so only if its subscription asks for content-available.
+  package var runsApp: Bool
+  /// How the alert looks, where the subscription cannot say it when it is shown.
+  package var look: NotificationInfo?
+  /// Of a hot change: the lane has a slot.
+  package var isHot: Bool
+  /// Its subscription is marked urgent.
+  package var isUrgent: Bool
+
+  package init(
+    notice: NotificationContent, position: Position, zonePosition: Position, alert: AlertKey? = nil,
+    runsApp: Bool = true, look: NotificationInfo? = nil, isHot: Bool = false,
+    isUrgent: Bool = false
+  ) {
+    self.notice = notice
+    self.position = position
+    self.zonePosition = zonePosition
+    self.alert = alert
+    self.runsApp = runsApp
+    self.look = look
+    self.isHot = isHot
+    self.isUrgent = isUrgent
+  }
+
+  /// A person is told and the app is not run: what it says is named by every wake and asks for
+  /// none.
+  var isQuiet: Bool { alert != nil && !runsApp }
+}
+
+/// What makes alerts distinct: the subscription, and its collapse value or the record (or zone).
+package struct AlertKey: Hashable, Sendable {
+  package var subscription: SubscriptionID
+  package var database: Database
+  package var subject: String
+  /// What `apns-collapse-id` says; nil if the subscription collapses nothing.
+  package var collapse: String?
+
+  package init(
+    subscription: SubscriptionID, database: Database, subject: String, collapse: String?
+  ) {
+    self.subscription = subscription
+    self.database = database
+    self.subject = subject
+    self.collapse = collapse
+  }
+
+  package static func == (left: AlertKey, right: AlertKey) -> Bool {
+    left.subscription == right.subscription && left.database == right.database
+      && ByteOrdered.areSame(left.subject, right.subject)
+      && ByteOrdered.areSame(left.collapse, right.collapse)
+  }
+}

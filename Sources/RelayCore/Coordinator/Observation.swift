@@ -1,0 +1,34 @@
+/// What checkers see of the coordinator. The daemon has no observer.
+struct Observation {
+  var observer: ((Coordinator.Step) -> Void)?
+  var reached = Branches()
+
+  var hasObserver: Bool { observer != nil }
+
+  func stepped(_ step: @autoclosure () -> Coordinator.Step) { observer?(step()) }
+}
+
+extension Coordinator {
+  /// A fact that was stepped, and what it led to.
+  package struct Step {
+    package var entry: JournalEntry
+    package var effects: [Effect]
+    /// Slices of an earlier change were still to come in its partition.
+    package var isFanningOut: Bool
+  }
+
+  /// Hears of each step, in order.
+  package var observer: ((Step) -> Void)? {
+    get { observation.observer }
+    set { observation.observer = newValue }
+  }
+
+  /// The branches that this life has reached.
+  package var reached: Branches {
+    var all = observation.reached
+    all.formUnion(commit.reached)
+    return all
+  }
+
+  mutating func reach(_ branch: Branch) { observation.reached.insert(branch) }
+}

@@ -1,0 +1,25 @@
+/// Pushes without a verdict, and the routes that have a sender.
+struct PushesInFlight: Sendable {
+  private var routes: Set<RouteKey>
+  private var attempts: Set<PushAttempt.ID> = []
+
+  init(routes: Set<RouteKey>) { self.routes = routes }
+
+  var isEmpty: Bool { attempts.isEmpty }
+
+  func contains(_ attempt: PushAttempt.ID) -> Bool { attempts.contains(attempt) }
+
+  /// - Returns: false if its route has no sender: its environment or provider was taken out of the
+  ///   configuration between two lives.
+  mutating func add(_ attempt: PushAttempt) -> Bool {
+    attempts.insert(attempt.id)
+    return attempt.route.transport == .courier || routes.contains(attempt.route)
+  }
+
+  mutating func ended(_ attempt: PushAttempt.ID) { attempts.remove(attempt) }
+
+  mutating func reconfigured(started: Set<RouteKey>, ended: Set<RouteKey>) {
+    routes.subtract(ended)
+    routes.formUnion(started)
+  }
+}

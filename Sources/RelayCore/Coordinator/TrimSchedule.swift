@@ -1,0 +1,24 @@
+/// When to trim: as often as configured, again at once while a backlog is left, and never twice
+/// without a fold between, since readers and answers wait for folds.
+struct TrimSchedule: Sendable {
+  private var next: Instant
+  private var isFoldNext = false
+
+  init(first: Instant) { next = first }
+
+  func isDue(at now: Instant) -> Bool { now >= next && !isFoldNext }
+
+  mutating func began(at now: Instant, every: Span) {
+    isFoldNext = true
+    next = now + every
+  }
+
+  /// A cut was taken.
+  mutating func folds() { isFoldNext = false }
+
+  /// - Parameter hasMore: the trim removed as many rows as one may.
+  mutating func ended(at now: Instant, hasMore: Bool) { if hasMore { next = now } }
+
+  /// The configuration is another one.
+  mutating func reconfigured(every: Span, at now: Instant) { next = min(next, now + every) }
+}

@@ -1,0 +1,107 @@
+import OrderedCollections
+
+/// What subscriptions read of changes that come in elsewhere: what this partition tells the homes
+/// of such changes, and what other partitions, and this one, have told it as a home.
+struct Interests: Sendable {
+  private var heard: [Interest.Key: [PartitionID: Interest.Fields]] = [:]
+  private var own: [Interest.Key: OwnInterest] = [:]
+  /// Those of `own` that changed with the fact being stepped.
+  private var changed: OrderedSet<Interest.Key> = []
+  private var written: OrderedDictionary<InterestPlace, Interest.Fields> = [:]
+
+  var isDirty: Bool { !written.isEmpty }
+
+  /// No subscription of this partition reads anything of others.
+  var isEmpty: Bool { own.isEmpty }
+
+  mutating func add(_ subscription: Subscription, in scope: Scope) {
+    guard let key = subscription.interest(in: scope) else { return }
+    own[key, default: OwnInterest()].add(subscription)
+    changed.append(key)
+  }
+
+  mutating func remove(_ subscription: Subscription, in scope: Scope) {
+    guard let key = subscription.interest(in: scope) else { return }
+    own[key]?.remove(subscription)
+    changed.append(key)
+  }
+
+  /// What the homes of such changes must be told.
+  struct News {
+    var messages: OrderedDictionary<PartitionID, [Interest]> = [:]
+    /// Something was added: the caller who asked for it is answered when others know.
+    var isMore = false
+  }
+
+  var hasNews: Bool { !changed.isEmpty }
+
+  mutating func takeNews() -> News {
+    var news = News()
+    let keys = changed
+    changed = []
+    for key in keys.sorted() {
+      guard let interest = own[key] else { continue }
+      let fields = interest.fields
+      if fields != interest.told {
+        if !interest.told.covers(fields) { news.isMore = true }
+        own[key]?.told = fields
+        for home in Self.homes(of: key) {
+          news.messages[home, default: []].append(Interest(key: key, fields: fields))
+        }
+      }
+      if interest.count == 0 { own[key] = nil }
+    }
+    return news
+  }
+
+  /// The partitions where such changes come in: one for a public database; any for shared zones.
+  private static func homes(of key: Interest.Key) -> [PartitionID] {
+    guard key.database == .public else { return PartitionID.all }
+    return [.home(of: ZoneID.publicDefault.owner, in: key.scope)]
+  }
+
+  mutating func hear(_ told: [Interest], from source: PartitionID) {
+    for interest in told {
+      heard[interest.key, default: [:]][source] =
+        interest.fields == .ended ? nil : interest.fields
+      if heard[interest.key]?.isEmpty == true { heard[interest.key] = nil }
+      written[InterestPlace(key: interest.key, source: source)] = interest.fields
+    }
+  }
+
+  /// Partitions that read such changes, in order.
+  func readers(of key: Interest.Key) -> [PartitionID] { heard[key]?.keys.sorted() ?? [] }
+
+  func fields(of key: Interest.Key, for target: PartitionID) -> Interest.Fields {
+    heard[key]?[target] ?? .ended
+  }
+
+  /// How many subscriptions of this partition read such changes.
+  func count(of key: Interest.Key) -> Int { own[key]?.count ?? 0 }
+
+  mutating func load(_ row: InterestRow) {
+    heard[row.interest.key, default: [:]][row.source] = row.interest.fields
+  }
+
+  /// The tables are loaded: what subscriptions in them say was told with the facts that made them.
+  mutating func loaded() {
+    for key in changed {
+      let fields = own[key]?.fields ?? .ended
+      own[key]?.told = fields
+    }
+    changed = []
+  }
+
+  mutating func drain(into cut: inout PartitionCut) {
+    cut.interests = written.map {
+      InterestRow(source: $0.key.source, interest: Interest(key: $0.key.key, fields: $0.value))
+    }
+    written = [:]
+  }
+}
+
+/// An interest's row in its home.
+struct InterestPlace: Hashable, Sendable {
+  var key: Interest.Key
+  var source: PartitionID
+}

@@ -1,0 +1,67 @@
+/// How often each field is named by the subscriptions to one record type that a partition holds,
+/// so that the interest ends with the last one.
+struct OwnInterest: Sendable {
+  /// How many subscriptions there are.
+  private(set) var count = 0
+  private var names: [String: Int] = [:]
+  /// Subscriptions that search the whole record.
+  private var searches = 0
+  /// What others were told last.
+  var told = Interest.Fields.ended
+
+  mutating func add(_ subscription: Subscription) { change(subscription, by: 1) }
+  mutating func remove(_ subscription: Subscription) { change(subscription, by: -1) }
+
+  private mutating func change(_ subscription: Subscription, by step: Int) {
+    count += step
+    let looks = subscription.fieldsRead
+    if looks.isWhole { searches += step }
+    for name in looks.names {
+      let left = names[name, default: 0] + step
+      names[name] = left == 0 ? nil : left
+    }
+  }
+
+  var fields: Interest.Fields {
+    guard count > 0 else { return .ended }
+    guard searches == 0, names.count <= Interest.namesMax else { return .all }
+    let sorted = names.keys.sorted { ByteOrdered.precedes($0, $1) }
+    guard sorted.reduce(0, { $0 + $1.utf8.count }) <= Interest.nameBytesMax else { return .all }
+    return .named(sorted)
+  }
+}
+
+extension Interest.Fields {
+  /// Whether everything in `other` is in here.
+  func covers(_ other: Interest.Fields) -> Bool {
+    switch (self, other) {
+    case (_, .ended), (.all, _): true
+    case (.ended, _), (_, .all): false
+    case (.named(let own), .named(let names)): Set(own).isSuperset(of: names)
+    }
+  }
+}
+
+extension Subscription {
+  /// What of a record's values it reads, to decide or to show; `isWhole`: all of them.
+  fileprivate var fieldsRead: (names: Set<String>, isWhole: Bool) {
+    guard case .query(let rule) = rule else { return ([], false) }
+    var all = info.desiredKeys + info.alert.bodyArguments + info.alert.titleArguments
+    all += info.alert.subtitleArguments
+    if let key = info.collapseKey { all.append(key) }
+    for filter in rule.filters { all.append(filter.field) }
+    // Swift's sets take two Unicode spellings of a name for one, and would lose a field. CloudKit's
+    // names are ASCII; for others the whole record is sent.
+    let isASCII = all.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } }
+    var names = Set(all)
+    let isWhole = names.remove(QueryRule.Filter.wholeRecord) != nil
+    return (names, isWhole || !isASCII)
+  }
+
+  /// What other partitions must send for it; nil: its changes come from its own partition, or it
+  /// reads no values.
+  func interest(in scope: Scope) -> Interest.Key? {
+    guard case .query(let rule) = rule, database != .private else { return nil }
+    return Interest.Key(scope: scope, database: database, recordType: rule.recordType)
+  }
+}

@@ -1,0 +1,185 @@
+import OrderedCollections
+
+/// A change that concerns more users than one step may visit goes on in slices. Each slice is a
+/// fact of its own. So recovery goes on with the change by replaying the journal. The engine, which
+/// journals the slices, sets the pace: all partitions may hear of a wide change at the same time.
+extension Partition {
+  mutating func fanOut(
+    _ change: Change, zonePosition: Position, _ step: Step, _ effects: inout [Effect]
+  ) {
+    let out = FanOut(
+      origin: step.ordinal, change: change, zonePosition: zonePosition, cursor: .zero,
+      since: step.at)
+    // Revoked entitlements hold at once, for all (P9): slices of earlier changes find no member.
+    if change.endsZone { return endMemberships(of: change, zonePosition, step, &effects) }
+    // Changes of one subject keep their order: later ones queue behind the one that runs.
+    if fanOuts.first(of: out.subject) != nil { return fanOuts.keep(out) }
+    // All that `mayFanOut` counts are looked at: what it calls few never goes on in slices.
+    let few = part(of: out, limit: fewest, atLeast: fewest)
+    guard few.next == nil else {
+      work += few.work
+      let begun = begun(out)
+      fanOuts.keep(begun)
+      return effects.append(
+        .journal(id, .slice(Slice(origin: out.origin, cursor: begun.cursor))))
+    }
+    // All whom it concerns are few enough to be stepped with the change itself.
+    guard let gap = policy.smearing.gap(capacity: change.fetchCapacity),
+      few.users > policy.smearing.aboveHere
+    else { return reach(few, out, step, &effects) }
+    var hot = step
+    hot.gap = gap
+    reach(few.turned(by: out.fairness), out, hot, &effects)
+  }
+
+  /// A hot change begins with another user each time.
+  private func begun(_ out: FanOut) -> FanOut {
+    guard isHot(out) else { return out }
+    var begun = out
+    if out.change.database == .public {
+      begun.turn = index.publicPlace(out.change, out.fairness)
+    } else {
+      let all = sharing.members(of: ZoneKey(scope: out.change.scope, zone: out.change.zone))
+      begun.turn = all.isEmpty ? .zero : all[Int((out.fairness >> 32) % UInt64(all.count))].serial
+    }
+    begun.cursor = begun.turn ?? .zero
+    return begun
+  }
+
+  /// The next slice. One that was stepped before, repeated by a recovery, finds another cursor.
+  mutating func go(on slice: Slice, _ step: Step, _ effects: inout [Effect]) {
+    guard let out = fanOuts[slice.origin], out.cursor == slice.cursor else { return }
+    advance(out, step, &effects)
+  }
+
+  private mutating func advance(_ out: FanOut, _ step: Step, _ effects: inout [Effect]) {
+    let part = turnedPart(of: out, limit: limits.fanOutSlice)
+    var step = step
+    if out.turn != nil { step.gap = policy.smearing.gap(capacity: out.change.fetchCapacity) }
+    reach(part, out, step, &effects)
+    guard let last = part.next else {
+      fanOuts.end(out)
+      resume(after: out, &effects)
+      return
+    }
+    var rest = out
+    rest.cursor = last
+    fanOuts.keep(rest)
+    effects.append(.journal(id, .slice(Slice(origin: out.origin, cursor: last))))
+  }
+
+  private mutating func resume(after out: FanOut, _ effects: inout [Effect]) {
+    guard let next = fanOuts.first(of: out.subject).map(begun) else { return }
+    fanOuts.keep(next)
+    effects.append(.journal(id, .slice(Slice(origin: next.origin, cursor: next.cursor))))
+  }
+
+  /// Users to reach in one step, and where to go on.
+  private struct Part {
+    var subscribers: [SubscriptionIndex.Hit] = []
+    var members: ArraySlice<ZoneSharing.Member> = []
+    /// Nil: these are the last.
+    var next: Position?
+    /// What looking for them cost.
+    var work = 0
+
+    /// One of the two is empty.
+    var users: Int { members.count + Set(subscribers.map(\.user)).count }
+
+    /// The same, beginning with another one.
+    func turned(by draw: UInt64) -> Part {
+      var part = self
+      let count = subscribers.count + members.count
+      guard count > 1 else { return part }
+      let turn = Int((draw >> 32) % UInt64(count))
+      if members.isEmpty {
+        part.subscribers = Array(subscribers[turn...] + subscribers[..<turn])
+      } else {
+        let first = members.startIndex + turn
+        part.members = ArraySlice(members[first...] + members[..<first])
+      }
+      return part
+    }
+  }
+
+  /// What lies beyond the cursor; once the last one is reached, from the first one to the turn.
+  private func turnedPart(of out: FanOut, limit: Int) -> Part {
+    var part = part(of: out, limit: limit)
+    guard let turn = out.turn, turn > .zero else { return part }
+    if out.cursor >= turn {
+      part.next = part.next ?? .zero
+      return part
+    }
+    part.subscribers.removeAll { $0.held.serial > turn }
+    part.members = part.members.prefix { $0.serial <= turn }
+    if let next = part.next, next >= turn { part.next = nil }
+    return part
+  }
+
+  private func part(of out: FanOut, limit: Int, atLeast: Int = 0) -> Part {
+    switch (out.change.database, out.change.event) {
+    case (.public, .record):
+      let page = index.publicMatches(
+        out.change, after: out.cursor, before: out.origin, limit: limit, atLeast: atLeast)
+      return Part(subscribers: page.hits, next: page.next, work: page.work)
+    case (.public, _):
+      return Part()
+    default:
+      let key = ZoneKey(scope: out.change.scope, zone: out.change.zone)
+      let all = sharing.members(of: key).filter {
+        $0.serial > out.cursor && $0.serial.ordinal < out.origin
+      }
+      return Part(
+        members: all.prefix(limit), next: all.count > limit ? all[limit - 1].serial : nil)
+    }
+  }
+
+  private mutating func reach(
+    _ part: Part, _ out: FanOut, _ step: Step, _ effects: inout [Effect]
+  ) {
+    work += part.work
+    let before = hurried
+    defer { if hurried > before { effects.append(.hurried(out.change.scope)) } }
+    var entries: [Int: Int] = [:]
+    for hit in part.subscribers {
+      let first = entries[hit.user, default: 0]
+      entries[hit.user] = first + 1
+      fire(
+        [hit.held], of: hit.user, out.change, .public, zonePosition: out.zonePosition,
+        first: first, step, &effects)
+    }
+    for hit in part.subscribers where hit.held.subscription.firesOnce {
+      releaseIfUnused(hit.user)
+    }
+    for member in part.members {
+      tell(member.user, out.change, out.zonePosition, step, &effects)
+    }
+  }
+
+  /// Facts that a recovery journals so that what was under way goes on; a repeat is harmless.
+  package var unfinished: [Fact] {
+    fanOuts.running.map { .slice(Slice(origin: $0.origin, cursor: $0.cursor)) }
+  }
+}
+
+extension FanOut {
+  /// Differs from change to change, and is the same in every replay.
+  var fairness: UInt64 {
+    change.fingerprint &* 0x9e37_79b9_7f4a_7c15
+  }
+
+  /// What later changes queue behind: the zone; in the public database the record.
+  var subject: Subject {
+    guard change.database == .public, case .record(let record) = change.event else {
+      return .zone(change.zone)
+    }
+    return .record(record.name)
+  }
+}
+
+extension Change {
+  package var endsZone: Bool {
+    guard case .zone(let change) = event else { return false }
+    return change != .created
+  }
+}

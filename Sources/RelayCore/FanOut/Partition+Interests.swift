@@ -1,0 +1,71 @@
+import OrderedCollections
+
+/// Which partitions hear of a change, and with which of its record's values. Public changes go to
+/// partitions with a subscription to their record type; changes of shared zones go wherever a
+/// participant lives, and carry values only where a subscription reads some.
+extension Partition {
+  mutating func subscribed(_ subscription: Subscription, in scope: Scope) {
+    interests.add(subscription, in: scope)
+  }
+
+  mutating func unsubscribed(_ subscription: Subscription, in scope: Scope) {
+    interests.remove(subscription, in: scope)
+  }
+
+  /// Tells others what changed of this partition's interests, if anything did.
+  ///
+  /// - Returns: whether something was added: the caller who asked for it is answered when others
+  ///   know.
+  @discardableResult
+  mutating func tellInterests(_ step: Step, _ effects: inout [Effect]) -> Bool {
+    guard interests.hasNews else { return false }
+    let news = interests.takeNews()
+    for (home, told) in news.messages { send(.interests(told), to: home, step, &effects) }
+    return news.isMore
+  }
+
+  /// Where a change goes from its home.
+  func targets(of change: Change) -> [PartitionID] {
+    guard change.database == .public else { return participants(of: change) }
+    guard case .record(let record) = change.event else { return [] }
+    let key = Interest.Key(scope: change.scope, database: .public, recordType: record.type)
+    return interests.readers(of: key)
+  }
+
+  /// What `target` reads of such a record.
+  func fields(of change: Change, for target: PartitionID) -> Interest.Fields {
+    guard case .record(let record) = change.event else { return .ended }
+    let database: Database = change.database == .public ? .public : .shared
+    let key = Interest.Key(
+      scope: change.scope, database: database, recordType: record.type)
+    return interests.fields(of: key, for: target)
+  }
+
+  /// Whether a change may concern more users here than are told at once.
+  func mayFanOut(_ change: Change) -> Bool {
+    guard isWide(change) else { return false }
+    guard change.database == .public, case .record(let record) = change.event else { return true }
+    // A record of very many fields is not looked up in vain: it is taken for a wide one.
+    return record.fields.count > Self.fieldsLookedUp || index.mayFire(change, moreThan: fewest)
+  }
+
+  /// The same, as far as it does not depend on a record's values.
+  func isWide(_ change: Change) -> Bool {
+    switch (change.database, change.event) {
+    case (.public, .record(let record)):
+      let key = Interest.Key(scope: change.scope, database: .public, recordType: record.type)
+      return interests.count(of: key) > fewest
+    case (.public, _), (_, .granted), (_, .revoked):
+      return false
+    default:
+      let key = ZoneKey(scope: change.scope, zone: change.zone)
+      return !change.endsZone && sharing.members(of: key).count > fewest
+    }
+  }
+
+  private static let fieldsLookedUp = 64
+
+  /// Users that are told at once.
+  @inline(__always)
+  var fewest: Int { max(1, limits.fanOutSlice / 10) }
+}

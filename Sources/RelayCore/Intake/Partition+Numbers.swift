@@ -1,0 +1,48 @@
+/// The producer's numbers: what comes late, and what is missing.
+extension Partition {
+  /// A change says its number. One without pays nothing; the next one a look at its zone.
+  ///
+  /// - Returns: false if a higher number has settled what it is about: it changes nothing.
+  mutating func hear(numberOf change: Change, _ step: Step, _ effects: inout [Effect]) -> Bool {
+    guard let number = change.sequence else { return true }
+    let key = ZoneKey(scope: change.scope, zone: change.zone)
+    let outcome = sequences.hear(
+      number, of: change.origin, about: change.settles, in: key, at: step.at, limits: limits)
+    show(outcome, in: key, &effects)
+    return outcome.applies
+  }
+
+  /// The zone's life ended, and its gap with it: the feed was cleared.
+  mutating func endNumbers(of change: Change, _ step: Step) {
+    sequences.end(
+      ZoneKey(scope: change.scope, zone: change.zone),
+      by: change.sequence == nil ? nil : change.origin, number: change.sequence ?? 0, at: step.at,
+      limits: limits)
+  }
+
+  /// Time has passed for all zones: a fact, because pages show what it leads to.
+  mutating func tick(_ step: Step, _ effects: inout [Effect]) {
+    for (key, outcome) in sequences.tick(at: step.at, limits: limits) {
+      show(outcome, in: key, &effects)
+    }
+  }
+
+  /// Whether a tick should be journalled.
+  package mutating func isTickDue(at now: Instant) -> Bool { sequences.isTickDue(at: now) }
+
+  package var zonesWithGap: Int { sequences.zonesWithGap }
+
+  private mutating func show(
+    _ outcome: SequenceTracker.Outcome, in key: ZoneKey, _ effects: inout [Effect]
+  ) {
+    // The default zone has no feed to show it.
+    guard let gap = outcome.gap, !key.zone.isDefault else { return }
+    show(gap: gap, in: FeedKey(scope: key.scope, kind: .zone(key.zone)), &effects)
+  }
+}
+
+extension Partition.ZoneKey: Comparable {
+  static func < (left: Self, right: Self) -> Bool {
+    (left.scope, left.zone) < (right.scope, right.zone)
+  }
+}

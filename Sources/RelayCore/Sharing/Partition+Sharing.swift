@@ -1,0 +1,72 @@
+extension Partition {
+  func zoneKey(of change: Change) -> ZoneKey { ZoneKey(scope: change.scope, zone: change.zone) }
+
+  func isFull(_ change: Change, for user: UserID) -> Bool {
+    sharing.isFull(zoneKey(of: change), for: user, most: limits.participantsPerZone)
+  }
+
+  /// A change of a zone that is shared with users who live here.
+  mutating func hearShared(
+    _ change: Change, zonePosition: Position, _ step: Step, _ effects: inout [Effect]
+  ) {
+    switch change.event {
+    case .granted(let user):
+      join(user, change, zonePosition, step, &effects)
+    case .revoked(let user):
+      leave(user, change, zonePosition, step, &effects)
+    case .record, .zone:
+      fanOut(change, zonePosition: zonePosition, step, &effects)
+    }
+  }
+
+  private mutating func join(
+    _ user: UserID, _ change: Change, _ zonePosition: Position, _ step: Step,
+    _ effects: inout [Effect]
+  ) {
+    let key = ZoneKey(scope: change.scope, zone: change.zone)
+    let number = users.intern(user, in: change.scope)
+    guard !sharing.isMember(number, of: key) else { return }
+    sharing.join(number, user, key, at: step.position)
+    tell(number, change, zonePosition, step, &effects)
+  }
+
+  private mutating func leave(
+    _ user: UserID, _ change: Change, _ zonePosition: Position, _ step: Step,
+    _ effects: inout [Effect]
+  ) {
+    let key = ZoneKey(scope: change.scope, zone: change.zone)
+    guard let number = users.find(user, in: change.scope),
+      sharing.isMember(number, of: key)
+    else { return }
+    sharing.leave(number, user, key)
+    withdraw(change.zone, .shared, of: number, step, &effects)
+    tell(number, change, zonePosition, step, &effects)
+    releaseIfUnused(number)
+  }
+
+  /// With its zone, every membership in it ends, at most `limits.participantsPerZone`.
+  mutating func endMemberships(
+    of change: Change, _ zonePosition: Position, _ step: Step, _ effects: inout [Effect]
+  ) {
+    let key = ZoneKey(scope: change.scope, zone: change.zone)
+    for member in sharing.takeMembers(of: key) {
+      sharing.left(member.user, users[member.user].user, key)
+      withdraw(change.zone, .shared, of: member.user, step, &effects)
+      tell(member.user, change, zonePosition, step, &effects)
+      releaseIfUnused(member.user)
+    }
+  }
+
+  /// One participant's share of a change: the shared database feed and its subscriptions.
+  mutating func tell(
+    _ user: Int, _ change: Change, _ zonePosition: Position, _ step: Step,
+    _ effects: inout [Effect]
+  ) {
+    let feed = FeedKey(scope: change.scope, kind: .database(users[user].user, .shared))
+    touch(
+      feed, .zone(change.zone),
+      change.touch(change.zoneVerb, step.position, .zone, in: users[user].user), &effects)
+    let held = matches(change, in: .shared, of: user, before: step.ordinal)
+    fire(held, of: user, change, .shared, zonePosition: zonePosition, step, &effects)
+  }
+}

@@ -1,0 +1,24 @@
+import OrderedCollections
+
+/// Whom a zone is shared with. Of those whose grant ended only the place of the last end is kept,
+/// for the floor of a regrant.
+struct ZoneGrants: Sendable {
+  private(set) var participants: Set<UserID> = []
+  /// How many participants live in each partition.
+  private(set) var partitions: OrderedDictionary<PartitionID, Int> = [:]
+  var lastRevocation = Position.zero
+
+  var isEmpty: Bool { participants.isEmpty && lastRevocation == .zero }
+
+  mutating func activate(_ user: UserID, in partition: PartitionID) {
+    participants.insert(user)
+    partitions[partition, default: 0] += 1
+  }
+
+  mutating func end(_ user: UserID, in partition: PartitionID, at position: Position) {
+    participants.remove(user)
+    let left = (partitions[partition] ?? 1) - 1
+    partitions[partition] = left > 0 ? left : nil
+    lastRevocation = position
+  }
+}

@@ -1,0 +1,92 @@
+/// Names and texts are compared byte by byte in UTF-8, as the store and its clients compare them.
+/// Swift's own comparison uses canonical equivalence: it takes two Unicode spellings of a text (`é`
+/// as one scalar, or as two) for one, and would merge two distinct names. It also takes long for
+/// a text that is made to be compared slowly: here a comparison costs the shorter text at most.
+package enum ByteOrdered {
+  package static func areSame(_ left: String, _ right: String) -> Bool {
+    guard left.utf8.count == right.utf8.count else { return false }
+    return withBytes(of: left, right) { commonBytes($0, $1) == $0.count }
+  }
+
+  package static func areSame(_ left: String?, _ right: String?) -> Bool {
+    switch (left, right) {
+    case (nil, nil): true
+    case (let left?, let right?): areSame(left, right)
+    default: false
+    }
+  }
+
+  package static func areSame(_ left: [String?], _ right: [String?]) -> Bool {
+    left.count == right.count && zip(left, right).allSatisfy { areSame($0, $1) }
+  }
+
+  /// The order of Unicode code points, which is that of the bytes in UTF-8: a total order of
+  /// spellings.
+  package static func precedes(_ left: String, _ right: String) -> Bool {
+    withBytes(of: left, right, precedes)
+  }
+
+  package static func begins(_ text: String, with start: String) -> Bool {
+    guard text.utf8.count >= start.utf8.count else { return false }
+    return withBytes(of: text, start) { commonBytes($0, $1) == $1.count }
+  }
+
+  package static func precedes(
+    _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
+  ) -> Bool {
+    let place = commonBytes(left, right)
+    guard place < left.count, place < right.count else { return left.count < right.count }
+    return left[place] < right[place]
+  }
+
+  /// How many bytes they begin with alike: eight are looked at in one go.
+  private static func commonBytes(
+    _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
+  ) -> Int {
+    let common = min(left.count, right.count)
+    var place = 0
+    while place + 8 <= common {
+      let one = left.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+      guard one == right.loadUnaligned(fromByteOffset: place, as: UInt64.self) else { break }
+      place += 8
+    }
+    while place < common, left[place] == right[place] { place += 1 }
+    return place
+  }
+
+  private static func withBytes(
+    of left: String, _ right: String,
+    _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool
+  ) -> Bool {
+    // Swift's own strings lie in one piece: copies are made of none.
+    var (left, right) = (left, right)
+    return left.withUTF8 { left in
+      right.withUTF8 { right in
+        body(UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right))
+      }
+    }
+  }
+}
+
+/// A text of a caller's, to be compared with words that the relay knows, as they are spelt:
+/// `switch Spelled(text) { case "create": … }`.
+package struct Spelled: Equatable, ExpressibleByStringLiteral {
+  private let text: String
+
+  package init(_ text: String) { self.text = text }
+  package init(stringLiteral text: String) { self.text = text }
+
+  package static func == (left: Spelled, right: Spelled) -> Bool {
+    ByteOrdered.areSame(left.text, right.text)
+  }
+}
+
+extension CaseIterable where Self: RawRepresentable<String> {
+  /// The case that is spelt like this.
+  package init?(spelled text: String) {
+    guard let found = Self.allCases.first(where: { ByteOrdered.areSame($0.rawValue, text) }) else {
+      return nil
+    }
+    self = found
+  }
+}

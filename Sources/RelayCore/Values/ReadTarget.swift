@@ -1,0 +1,17 @@
+/// Something that is read and may have changes that no fold has brought there yet.
+package enum ReadTarget: Hashable, Sendable {
+  case feed(FeedKey)
+  case subscriptions(Scope, UserID)
+  case devices(Scope, UserID)
+}
+
+extension ReadTarget {
+  /// Where its changes are stepped.
+  package var partition: PartitionID {
+    switch self {
+    case .feed(let feed): feed.partition
+    case .subscriptions(let scope, let user), .devices(let scope, let user):
+      .home(of: user, in: scope)
+    }
+  }
+}

@@ -1,0 +1,140 @@
+package import RelayCore
+
+/// The daemon's state at one moment. Ages in seconds, sizes in bytes.
+package struct HealthSnapshot: Hashable, Sendable {
+  package var healthy: Bool { reasons.isEmpty }
+  /// Why not healthy, each a sentence with its remedy.
+  package var reasons: [String] = []
+  package var isReady = false
+  package var uptime: Double = 0
+  package var store = StoreHealth()
+  package var ledger = Ledger()
+  package var changes = Changes()
+  package var lanes = Lanes()
+  package var routes: [Route] = []
+  package var fanOuts = FanOuts()
+  package var remembered = Memory()
+  package var smearing = Smearing()
+  /// Zones of which a producer's numbers are missing for too long.
+  package var zonesWithGap = 0
+  package var oldestPendingAge: Double = 0
+  /// Polls and streams open at the courier.
+  package var courierConnections = 0
+  /// What the apps' servers could be told since start, by scope.
+  package var feedback: [Feedback] = []
+  /// Those of them that are told by a webhook.
+  package var webhooks: [Webhook] = []
+
+  package init() {}
+
+  package struct StoreHealth: Hashable, Sendable {
+    package var engine = ""
+    package var bytes: Int64 = 0
+    /// Facts journalled and not folded.
+    package var journalTail = 0
+    /// Age of the oldest of them.
+    package var foldLag: Double = 0
+    /// Folds that became durable since start, and the feed entries they wrote.
+    package var folds: Int64 = 0
+    package var feedRows: Int64 = 0
+    /// Reads that failed since start.
+    package var failedReads: Int64 = 0
+    package init() {}
+  }
+
+  package typealias Changes = Counters.Changes
+
+  package struct Lanes: Hashable, Sendable {
+    package var idle = 0
+    package var gathering = 0
+    package var due = 0
+    package var inFlight = 0
+    package var resting = 0
+    package var watching = 0
+    package var retired = 0
+    package init() {}
+  }
+
+  package struct Route: Hashable, Sendable {
+    package var key: RouteKey
+    /// `closed` lets pushes through, `open` is stopped, `probing` tries one.
+    package var circuit: String
+    package var inFlight: Int
+    package var sent: Int64
+    package var delivered: Int64
+    package var lastError: String?
+    /// Why no address of it is given up at the moment, though its provider calls many dead.
+    package var pruningStop: String?
+    /// Refusals for good since the last push that was taken, as `Route.refusals` counts them.
+    package var refusals = 0
+    package var sender = SenderHealth()
+
+    package init(
+      key: RouteKey, circuit: String, inFlight: Int, sent: Int64, delivered: Int64,
+      lastError: String?
+    ) {
+      self.key = key
+      self.circuit = circuit
+      self.inFlight = inFlight
+      self.sent = sent
+      self.delivered = delivered
+      self.lastError = lastError
+    }
+  }
+
+  package struct Smearing: Hashable, Sendable {
+    /// Lanes that wait for their slot.
+    package var waiting = 0
+    /// How often a partition's line was too long for its rate, since start.
+    package var hurried: Int64 = 0
+    package init() {}
+  }
+
+  /// Items that became durable.
+  package struct Feedback: Hashable, Sendable {
+    package var scope: Scope
+    package var retired: Int64 = 0
+    package var silent: Int64 = 0
+    package var returned: Int64 = 0
+
+    package init(scope: Scope) { self.scope = scope }
+  }
+
+  package struct Webhook: Hashable, Sendable {
+    package enum State: String, Hashable, Sendable {
+      /// Its server has taken everything.
+      case idle
+      case sending
+      /// It failed, and is tried again.
+      case retrying
+      /// Its server wants no more: until a reload or a restart.
+      case stopped
+    }
+
+    package var scope: Scope
+    package var state = State.idle
+    /// The newest item that its server has taken.
+    package var position: UInt64 = 0
+    /// Items taken, and deliveries that were not, since start.
+    package var sent: Int64 = 0
+    package var failed: Int64 = 0
+    /// Age of the oldest item that waits, as of the last delivery that failed.
+    package var oldestAge: Double = 0
+    package var lastError: String?
+
+    package init(scope: Scope) { self.scope = scope }
+  }
+
+  /// Event ids by which repeated events are found.
+  package struct Memory: Hashable, Sendable {
+    package var ids = 0
+    package var oldestAge: Double = 0
+    package init() {}
+  }
+
+  package struct FanOuts: Hashable, Sendable {
+    package var running = 0
+    package var oldestAge: Double = 0
+    package init() {}
+  }
+}

@@ -1,0 +1,47 @@
+import RelayCore
+import Synchronization
+
+/// Runs the senders of the day. One that starts takes the place of the one before it on its route;
+/// one that leaves finishes what is in flight and closes its connections.
+final class SenderGroup: Sendable {
+  private struct RunningSender: Sendable {
+    var sender: any PushSender
+    /// Ends when the sender shall leave.
+    var leave: AsyncStream<Never>
+  }
+
+  private let starting: AsyncStream<RunningSender>
+  private let begin: AsyncStream<RunningSender>.Continuation
+  private let leaves = Mutex<[RouteKey: AsyncStream<Never>.Continuation]>([:])
+
+  init() { (starting, begin) = AsyncStream.makeStream() }
+
+  func start(_ sender: any PushSender, on route: RouteKey) {
+    let (leave, leaving) = AsyncStream<Never>.makeStream()
+    let before = leaves.withLock { leaves in
+      defer { leaves[route] = leaving }
+      return leaves[route]
+    }
+    before?.finish()
+    begin.yield(RunningSender(sender: sender, leave: leave))
+  }
+
+  func dismiss(from route: RouteKey) {
+    leaves.withLock { $0.removeValue(forKey: route) }?.finish()
+  }
+
+  /// Until it is cancelled and all have closed.
+  func run() async {
+    await withDiscardingTaskGroup { group in
+      for await shift in starting { group.addTask { await Self.work(shift) } }
+    }
+  }
+
+  private static func work(_ shift: RunningSender) async {
+    await withDiscardingTaskGroup { group in
+      group.addTask { await shift.sender.run() }
+      for await _ in shift.leave {}
+      group.cancelAll()
+    }
+  }
+}

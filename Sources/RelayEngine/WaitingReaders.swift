@@ -1,0 +1,59 @@
+package import RelayCore
+import Synchronization
+
+/// The coordinator's `ReadBarrier` for readers on many threads (P4): they ask here and never in the
+/// loop.
+package final class WaitingReaders: Sendable {
+  private typealias Reader = CheckedContinuation<ReadOutcome, Never>
+
+  private let barrier: Mutex<ReadBarrier<Reader>>
+
+  package init(readersMax: Int) { barrier = Mutex(ReadBarrier(readersMax: readersMax)) }
+
+  /// Recovery has dirtied what it found unfolded: before, nobody can know what is visible.
+  package func begin() { barrier.withLock { $0.begin() } }
+
+  /// Returns when everything dirtied in these places before the call is folded, or cannot be.
+  ///
+  /// - Parameters:
+  ///   - until: on the boot clock.
+  ///   - onWait: called once if the caller has to wait, when it is counted.
+  package func wait(
+    for places: [ReadTarget], until: Instant, onWait: () -> Void
+  ) async -> ReadOutcome {
+    await withCheckedContinuation { (reader: Reader) in
+      // Counted and added at one moment: readers that come together do not pass the bound.
+      let outcome = barrier.withLock { $0.read(places, until: until, reader) }
+      if let outcome { reader.resume(returning: outcome) } else { onWait() }
+    }
+  }
+
+  package func dirtied(_ place: ReadTarget) { barrier.withLock { $0.dirtied(place) } }
+
+  /// A cut was taken, see `ReadBarrier.cut`.
+  package func cut(without others: Set<PartitionID> = []) {
+    barrier.withLock { $0.cut(without: others) }
+  }
+
+  package func folded() { end(.visible) { $0.folded() } }
+
+  /// The fold was refused, and is tried again, see `ReadBarrier.refused`.
+  package func refused(_ cause: Unavailable.Cause) { end(.refused(cause)) { $0.refused(cause) } }
+
+  /// Tells those whose deadline has come.
+  package func expire(at now: Instant) { end(.late) { $0.expire(at: now) } }
+
+  /// The daemon ends: nobody waits for ever.
+  package func close() { end(.closed) { $0.close() } }
+
+  package var hasReaders: Bool { readers > 0 }
+
+  /// How many wait.
+  var readers: Int { barrier.withLock { $0.readers } }
+
+  private func end(
+    _ outcome: ReadOutcome, _ choose: (inout sending ReadBarrier<Reader>) -> [Reader]
+  ) {
+    for reader in barrier.withLock({ choose(&$0) }) { reader.resume(returning: outcome) }
+  }
+}

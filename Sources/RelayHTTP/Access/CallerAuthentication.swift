@@ -1,0 +1,50 @@
+import Hummingbird
+import NIOCore
+import RelayCore
+import RelayEngine
+
+/// Which user or producer calls, and what a request that fails to prove it is answered.
+struct CallerAuthentication: Sendable {
+  let fairness: Fairness
+  let clock: any ClockReader
+  let limits: HTTPLimits
+
+  /// The user a device's request speaks for.
+  func user(
+    of request: Request, _ gate: ScopeAuthenticator, on channel: any Channel
+  ) async throws(WireError) -> UserID {
+    do throws(WireError) {
+      return try await gate.user(of: request, at: clock.wall())
+    } catch {
+      throw fairness.failed(
+        error, from: RemoteAddress(channel.remoteAddress), at: clock.boot())
+    }
+  }
+
+  /// Who reports changes, as far as the headers tell.
+  func claim(
+    of request: Request, _ gate: ScopeAuthenticator, on channel: any Channel
+  ) throws(WireError) -> ProducerClaim {
+    let remote = RemoteAddress(channel.remoteAddress)
+    do throws(WireError) {
+      let claim = try gate.producer(of: request, at: clock.wall())
+      guard case .signed = claim else { return claim }
+      try fairness.mayClaim(from: remote, at: clock.boot())
+      HTTPConnection.hurryBody(on: channel, within: limits.unverifiedBodySeconds)
+      return claim
+    } catch {
+      throw fairness.failed(error, from: remote, at: clock.boot())
+    }
+  }
+
+  /// The producer whose body this is.
+  func producer(
+    _ claim: ProducerClaim, sending body: [UInt8], from remote: RemoteAddress?
+  ) throws(WireError) -> String {
+    do throws(WireError) {
+      return try claim.producer(sending: body)
+    } catch {
+      throw fairness.failed(error, from: remote, at: clock.boot())
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import HTTPTypes
+import Hummingbird
+import RelayCore
+
+/// One scope's access: tells who asks, or why they may not.
+struct ScopeAuthenticator: Sendable {
+  let scope: Scope
+  let topics: [String]
+  let firebaseProject: String?
+  let webPush: ScopeAccess.WebPush?
+  private let origins: Set<String>
+  private let users: UserTokens?
+  private let apiTokens: [String]
+  private let producers: [ScopeAccess.Producer]
+
+  init(
+    _ scope: Scope, _ access: ScopeAccess, keys: any TokenKeys, limits: HTTPLimits
+  ) async {
+    self.scope = scope
+    topics = access.topics
+    firebaseProject = access.firebaseProject
+    webPush = access.webPush
+    origins = access.origins
+    apiTokens = access.apiTokens
+    producers = access.producers
+    if let users = access.users {
+      self.users = await UserTokens(
+        users, container: scope.container, keys: keys, countMax: limits.verifiedTokens)
+    } else {
+      users = nil
+    }
+  }
+
+  /// A web origin whose pages may ask here: the list's own text, so that fifty thousand courier
+  /// lines share one. Nil: it is not listed.
+  func listed(_ origin: String) -> String? {
+    origins.first { ByteOrdered.areSame($0, origin) }
+  }
+
+  /// The user a device's request speaks for.
+  func user(of request: Request, at now: Instant) async throws(WireError) -> UserID {
+    if !apiTokens.isEmpty {
+      guard let token = PercentText.parameter("ckAPIToken", of: request.uri.query),
+        SecretComparison.isAmong(apiTokens, token)
+      else { throw WireError(.authenticationFailed, "ckAPIToken is missing or unknown") }
+    }
+    guard let token = try Self.userToken(of: request) else {
+      throw WireError(
+        .authenticationRequired,
+        "no user token; send it as Authorization: Bearer, X-Apple-CloudKit-Web-Auth-Token or "
+          + "ckWebAuthToken")
+    }
+    guard let users else {
+      throw WireError(.authenticationFailed, "this environment has no users")
+    }
+    return try await users.user(of: token, at: now)
+  }
+
+  /// Who reports, as far as the headers tell; a signature is verified once the body is there.
+  func producer(of request: Request, at now: Instant) throws(WireError) -> ProducerClaim {
+    if let key = try Self.bearer(of: request) {
+      var found: String?
+      for producer in producers {
+        if case .bearer(let own) = producer.proof, SecretComparison.isEqual(own, key) {
+          found = producer.name
+        }
+      }
+      guard let found else { throw WireError(.authenticationFailed, "unknown producer key") }
+      return .known(found)
+    }
+    guard let signed = try SignedRequest(request, at: now) else {
+      throw WireError(
+        .authenticationFailed,
+        "no producer key; send it as Authorization: Bearer, or sign the request "
+          + "(X-Apple-CloudKit-Request-KeyID)")
+    }
+    for producer in producers {
+      if case .signature(let id, let key) = producer.proof, ByteOrdered.areSame(id, signed.keyID) {
+        return .signed(signed, key, producer.name)
+      }
+    }
+    throw WireError(
+      .authenticationFailed, "X-Apple-CloudKit-Request-KeyID names no producer of this environment")
+  }
+
+  /// Fetches a second that a producer declares it can serve; 0: it does not say.
+  func fetchCapacity(of producer: String) -> Int {
+    producers.first { $0.name == producer }?.fetchCapacity ?? 0
+  }
+
+  private static func userToken(of request: Request) throws(WireError) -> String? {
+    if let token = try bearer(of: request) { return token }
+    if let token = request.headers[.webAuthToken], !token.isEmpty { return token }
+    return PercentText.parameter("ckWebAuthToken", of: request.uri.query)
+  }
+
+  private static func bearer(of request: Request) throws(WireError) -> String? {
+    guard let field = request.headers[.authorization], !field.isEmpty else { return nil }
+    // RFC 9110, 11.4: one or more blanks stand between them.
+    let parts = field.utf8.split(separator: UInt8(ascii: " "))
+    guard parts.count == 2, Spelled(Substring(parts[0]).lowercased()) == "bearer" else {
+      throw WireError(.authenticationFailed, "Authorization must be of the form: Bearer TOKEN")
+    }
+    return String(Substring(parts[1]))
+  }
+}
+
+/// Comparison in a time that tells nothing of where two secrets differ.
+enum SecretComparison {
+  static func isEqual(_ left: String, _ right: String) -> Bool {
+    isEqual(Array(left.utf8), Array(right.utf8))
+  }
+
+  static func isEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+    left.count == right.count && zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+  }
+
+  /// Looks at all of them, wherever the match stands.
+  static func isAmong(_ secrets: [String], _ candidate: String) -> Bool {
+    secrets.reduce(false) { isEqual($1, candidate) || $0 }
+  }
+}
+
+extension HTTPField.Name {
+  static let webAuthToken = Self("X-Apple-CloudKit-Web-Auth-Token")!
+}

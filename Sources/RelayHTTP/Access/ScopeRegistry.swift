@@ -1,0 +1,49 @@
+package import RelayCore
+import Synchronization
+
+/// Who may ask and report, scope by scope. Replaced as a whole when the configuration is reloaded.
+package final class ScopeRegistry: Sendable {
+  private let gates: Mutex<[Scope: ScopeAuthenticator]>
+  private let keys: any TokenKeys
+  private let limits: HTTPLimits
+
+  package init(
+    _ scopes: [Scope: ScopeAccess], keys: any TokenKeys, limits: HTTPLimits
+  ) async {
+    self.keys = keys
+    self.limits = limits
+    gates = Mutex(await Self.gates(scopes, keys, limits))
+  }
+
+  /// From here on these count; tokens verified before are verified anew.
+  package func replace(with scopes: [Scope: ScopeAccess]) async {
+    let fresh = await Self.gates(scopes, keys, limits)
+    gates.withLock { $0 = fresh }
+  }
+
+  /// Those that are configured, in order.
+  var scopes: [Scope] { gates.withLock { $0.keys.sorted() } }
+
+  func gate(to scope: Scope) -> ScopeAuthenticator? { gates.withLock { $0[scope] } }
+
+  /// A web origin that is listed in a scope. Where there is no such scope, one that is listed in
+  /// any: its page sees the error, which tells nothing.
+  func listed(_ origin: String, in scope: Scope?) -> String? {
+    let gates = gates.withLock { $0 }
+    if let scope, let gate = gates[scope] { return gate.listed(origin) }
+    for gate in gates.values {
+      if let listed = gate.listed(origin) { return listed }
+    }
+    return nil
+  }
+
+  private static func gates(
+    _ scopes: [Scope: ScopeAccess], _ keys: any TokenKeys, _ limits: HTTPLimits
+  ) async -> [Scope: ScopeAuthenticator] {
+    var gates: [Scope: ScopeAuthenticator] = [:]
+    for (scope, access) in scopes {
+      gates[scope] = await ScopeAuthenticator(scope, access, keys: keys, limits: limits)
+    }
+    return gates
+  }
+}

@@ -1,0 +1,116 @@
+import Hummingbird
+import NIOCore
+import RelayWire
+import Synchronization
+
+/// Bounds the memory of bodies that are read at one moment, all together and of each caller. Bodies
+/// whose sender is known only once they have come have a small pool of their own, so that a
+/// stranger who sends them keeps no room from callers that are known.
+final class BodyMemoryLimit: Sendable {
+  private struct State {
+    var known: Shares<CallerID>
+    var claimed: Shares<CallerID>
+  }
+
+  private let limits: HTTPLimits
+  private let state: Mutex<State>
+
+  init(_ limits: HTTPLimits) {
+    self.limits = limits
+    state = Mutex(
+      State(
+        known: Shares(most: limits.bodyBytesInFlight),
+        claimed: Shares(most: limits.unverifiedBodyBytes)))
+  }
+
+  /// Of all bodies.
+  var bytes: Int { state.withLock { $0.known.all + $0.claimed.all } }
+
+  /// Room for one body, empty at first. Leave it when the body is of no use any more.
+  func room(for caller: CallerID) -> BodyRoom { BodyRoom(self, for: caller) }
+
+  fileprivate func take(_ bytes: Int, for caller: CallerID) throws(WireError) {
+    let answer = state.withLock { state in
+      switch caller {
+      case .claimed:
+        state.claimed.take(bytes, for: caller, share: limits.bodyBytesPerClaim)
+      case .user: state.known.take(bytes, for: caller, share: limits.bodyBytesPerUser)
+      case .producer, .operators:
+        state.known.take(bytes, for: caller, share: limits.bodyBytesPerProducer)
+      }
+    }
+    switch answer {
+    case .taken: return
+    case .callerHasItsShare:
+      throw WireError(
+        .throttled, "too many bodies of this caller are read at once; nothing was taken",
+        retryAfterSeconds: 1)
+    case .full:
+      throw WireError(
+        .tryAgainLater, "the relay reads too many requests at once; nothing was taken",
+        retryAfterSeconds: 1)
+    }
+  }
+
+  fileprivate func giveBack(_ bytes: Int, of caller: CallerID) {
+    state.withLock { state in
+      if case .claimed = caller { return state.claimed.giveBack(bytes, of: caller) }
+      state.known.giveBack(bytes, of: caller)
+    }
+  }
+}
+
+/// The room of one request's body.
+final class BodyRoom: Sendable {
+  private let gate: BodyMemoryLimit
+  private let state: Mutex<(caller: CallerID, bytes: Int)>
+
+  fileprivate init(_ gate: BodyMemoryLimit, for caller: CallerID) {
+    self.gate = gate
+    state = Mutex((caller, 0))
+  }
+
+  /// Reads the body. Room is taken for what has come, not for what is announced: a body that does
+  /// not come takes none.
+  ///
+  /// - Throws: `WireError` if it is too large or too late, or too much is being read already;
+  ///   anything else is the connection breaking off.
+  func collect(_ request: Request, upTo limit: Int) async throws -> [UInt8] {
+    let declared = request.headers[.contentLength].flatMap { Int($0) }
+    guard declared ?? 0 <= limit else { throw Self.tooLarge(limit) }
+    var body: [UInt8] = []
+    for try await piece in request.body {
+      guard body.count + piece.readableBytes <= limit else { throw Self.tooLarge(limit) }
+      try take(piece.readableBytes)
+      body.append(contentsOf: piece.readableBytesView)
+    }
+    return body
+  }
+
+  /// The sender is known now: its body counts against its own share.
+  func pass(to caller: CallerID) throws(WireError) {
+    let (former, bytes) = state.withLock { $0 }
+    guard former != caller else { return }
+    try gate.take(bytes, for: caller)
+    gate.giveBack(bytes, of: former)
+    state.withLock { $0.caller = caller }
+  }
+
+  /// The body is of no use any more.
+  func leave() {
+    let (caller, bytes) = state.withLock { state in
+      defer { state.bytes = 0 }
+      return state
+    }
+    gate.giveBack(bytes, of: caller)
+  }
+
+  private func take(_ bytes: Int) throws(WireError) {
+    try gate.take(bytes, for: state.withLock { $0.caller })
+    state.withLock { $0.bytes += bytes }
+  }
+
+  private static func tooLarge(_ limit: Int) -> WireError {
+    WireError(.quotaExceeded, "the body has more than \(limit) bytes; split the request")
+  }
+}

@@ -1,0 +1,144 @@
+import HTTPTypes
+import RelayCore
+
+/// What a request's address leads to.
+enum RequestRoute: Hashable, Sendable {
+  case live
+  case ready
+  case device(Scope, DeviceEndpoint)
+  case database(Scope, Database, DatabaseEndpoint)
+  case events(Scope)
+  /// The courier's token.
+  case courier(String)
+
+  enum DeviceEndpoint: String, CaseIterable, Hashable, Sendable {
+    case create = "tokens/create"
+    case register = "tokens/register"
+    case unregister = "tokens/unregister"
+    case list = "tokens/list"
+    case notifications = "notifications/changes"
+    case markRead = "notifications/markRead"
+    case badge = "badge/modify"
+    case acknowledge = "wakes/acknowledge"
+
+    /// It changes something durable: a user may do that so often a minute.
+    var writes: Bool {
+      switch self {
+      case .create, .register, .unregister, .markRead, .badge: true
+      case .list, .notifications, .acknowledge: false
+      }
+    }
+  }
+
+  enum DatabaseEndpoint: String, CaseIterable, Hashable, Sendable {
+    case subscriptionsModify = "subscriptions/modify"
+    case subscriptionsList = "subscriptions/list"
+    case subscriptionsLookup = "subscriptions/lookup"
+    case zonesList = "zones/list"
+    case zonesLookup = "zones/lookup"
+    case changesDatabase = "changes/database"
+    case changesZone = "changes/zone"
+    /// The old forms of the two before.
+    case zonesChanges = "zones/changes"
+    case recordsChanges = "records/changes"
+
+    /// As for a device's endpoints.
+    var writes: Bool { self == .subscriptionsModify }
+  }
+
+  /// Nil: there is nothing at this address. Containers are not looked up here.
+  init?(path: String) {
+    var parts: [String] = []
+    for part in path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+      .dropFirst()
+    {
+      guard let text = PercentText.decoded(Substring(part)), !text.isEmpty else { return nil }
+      parts.append(text)
+    }
+    guard parts.count > 1 else { return nil }
+    let isFirst = Spelled(parts[1]) == "1"
+    switch (Spelled(parts[0]), parts.count) {
+    case ("health", 2) where Spelled(parts[1]) == "live": self = .live
+    case ("health", 2) where Spelled(parts[1]) == "ready": self = .ready
+    case ("courier", 3) where isFirst: self = .courier(parts[2])
+    case ("events", 4) where isFirst:
+      guard let scope = Self.scope(parts) else { return nil }
+      self = .events(scope)
+    case ("device", 6) where isFirst:
+      guard let scope = Self.scope(parts),
+        let endpoint = DeviceEndpoint(spelled: "\(parts[4])/\(parts[5])")
+      else { return nil }
+      self = .device(scope, endpoint)
+    case ("database", 7) where isFirst:
+      guard let scope = Self.scope(parts), let database = Database(name: parts[4]),
+        let endpoint = DatabaseEndpoint(spelled: "\(parts[5])/\(parts[6])")
+      else { return nil }
+      self = .database(scope, database, endpoint)
+    default: return nil
+    }
+  }
+
+  private static func scope(_ parts: [String]) -> Scope? {
+    // A longer name is no container's.
+    guard parts[2].utf8.count <= 255 else { return nil }
+    return Environment(name: parts[3]).map { Scope(container: parts[2], environment: $0) }
+  }
+
+  var scope: Scope? {
+    switch self {
+    case .live, .ready, .courier: nil
+    case .device(let scope, _), .database(let scope, _, _), .events(let scope): scope
+    }
+  }
+
+  var methods: [HTTPRequest.Method] {
+    switch self {
+    case .live, .ready: [.get, .head]
+    case .courier: [.get]
+    case .device(_, .list): [.get, .post]
+    case .database(_, _, .subscriptionsList), .database(_, _, .zonesList): [.get, .post]
+    case .device, .database, .events: [.post]
+    }
+  }
+}
+
+/// Percent-encoding of RFC 3986.
+enum PercentText {
+  /// Nil if an escape is broken or the result is not UTF-8.
+  static func decoded(_ text: Substring) -> String? {
+    guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
+    var bytes: [UInt8] = []
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let high = rest.popFirst().flatMap(Hex.value),
+        let low = rest.popFirst().flatMap(Hex.value)
+      else { return nil }
+      bytes.append(high << 4 | low)
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+
+  /// The value of a query parameter; empty counts as absent.
+  static func parameter(_ name: String, of query: String?) -> String? {
+    for pair in (query ?? "").split(separator: "&") {
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2, ByteOrdered.areSame(String(parts[0]), name), !parts[1].isEmpty else {
+        continue
+      }
+      return decoded(parts[1])
+    }
+    return nil
+  }
+
+  /// All parameters in their order, decoded. Nil for a name or value that cannot be.
+  static func parameters(of query: String?) -> [(name: String?, value: String?)] {
+    (query ?? "").split(separator: "&").map { pair in
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      return (decoded(parts[0]), parts.count == 2 ? decoded(parts[1]) : "")
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import RelayCore
+import RelayEngine
+
+/// Facts on their way from a caller to the relay, within the caller's shares.
+struct Submissions: Sendable {
+  let relay: any RelayService
+  let fairness: Fairness
+  let clock: any ClockReader
+
+  /// - Throws: 429 if the caller writes too often.
+  func mayWrite(_ caller: CallerID) throws(WireError) {
+    try fairness.write(by: caller, at: clock.boot())
+  }
+
+  /// One request's items beyond the first count as further writes.
+  func wrote(items: Int, by caller: CallerID) {
+    fairness.wrote(items: items, by: caller, at: clock.boot())
+  }
+
+  func submit(
+    _ facts: [Fact], for caller: CallerID
+  ) async throws(WireError) -> [Answer] {
+    guard !facts.isEmpty else {
+      // Who drains takes nothing more: the sender is told so, however bad its events are.
+      guard relay.readiness.isReady else { throw WireError(Unavailable(notReady: relay.readiness)) }
+      return []
+    }
+    let taken = try fairness.take(facts, for: caller)
+    defer { fairness.giveBack(taken, of: caller) }
+    do throws(Unavailable) {
+      return try await relay.submit(facts, by: caller.submitter)
+    } catch {
+      throw WireError(error)
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import RelayCore
+import RelayEngine
+
+/// Addresses of couriers: sealed, so that each opens one device's wakes and no other's.
+struct CourierAddresses: Sendable {
+  let keys: any TokenKeys
+  let clock: any ClockReader
+  let publicURL: String
+  let limits: HTTPLimits
+
+  func url(for device: DeviceKey) -> String {
+    let expires = clock.wall() + .seconds(limits.courierTokenSeconds)
+    let token = SealedText.seal(
+      [
+        device.scope.container, device.scope.environment.name, device.user.name,
+        device.client.text, "\(expires.milliseconds)",
+      ], for: .courier, with: keys)
+    return "\(publicURL)/courier/1/\(token)"
+  }
+
+  /// The environment of an address, expired or not; nil: it is none of ours.
+  func scope(of token: String) -> Scope? {
+    guard let texts = SealedText.open(token, for: .courier, count: 5, with: keys) else {
+      return nil
+    }
+    return Environment(name: texts[1]).map { Scope(container: texts[0], environment: $0) }
+  }
+
+  /// The device of an address, and when the address expires; nil: it is unknown, or has expired.
+  func device(of token: String, in access: ScopeRegistry) -> (DeviceKey, expires: Instant)? {
+    guard let texts = SealedText.open(token, for: .courier, count: 5, with: keys),
+      let environment = Environment(name: texts[1]), let client = ClientID(text: texts[3]),
+      let number = Int64(texts[4]), clock.wall().milliseconds < number,
+      // The scope's own text, so that fifty thousand lines share one.
+      let gate = access.gate(to: Scope(container: texts[0], environment: environment))
+    else { return nil }
+    let device = DeviceKey(scope: gate.scope, user: UserID(texts[2]), client: client)
+    return (device, Instant(milliseconds: number))
+  }
+}

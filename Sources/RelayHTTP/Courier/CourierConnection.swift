@@ -1,0 +1,105 @@
+import HTTPTypes
+import NIOCore
+import RelayCore
+import RelayEngine
+import Synchronization
+
+/// An open poll or stream.
+struct CourierConnection: Sendable {
+  let device: DeviceKey
+  let isStream: Bool
+  /// The page of another origin that reads; nil: no page does.
+  let page: CrossOrigin?
+  let reader: DetachedResponse
+  let relay: any RelayService
+  /// The wheel's tick at which its address ends.
+  let expires: Int
+  var slot: Int?
+  /// The one answer that has not left yet.
+  var message: CourierMessage?
+
+  init(
+    device: DeviceKey, isStream: Bool, page: CrossOrigin?, reader: DetachedResponse,
+    relay: any RelayService, expires: Int
+  ) {
+    self.device = device
+    self.isStream = isStream
+    self.page = page
+    self.reader = reader
+    self.relay = relay
+    self.expires = expires
+  }
+
+  /// A stream says at once that it is one. On the event loop.
+  func begin(at date: String) {
+    guard isStream else { return }
+    reader.narrow()
+    let head = head([
+      .cacheControl: "no-store", .contentType: "text/event-stream", .date: date,
+    ])
+    reader.writeNow(
+      HTTPConnection.ResponsePart(
+        head: head, body: [ByteBuffer(string: ": zonerelay\n\n")], isLast: false)
+    )
+  }
+
+  func give(
+    _ message: CourierMessage, at date: String,
+    _ done: @escaping @Sendable (_ isWritten: Bool) -> Void
+  ) {
+    if isStream {
+      var event = ByteBuffer(string: "id: \(message.wake)\ndata: ")
+      event.writeBytes(message.payload)
+      event.writeStaticString("\n\n")
+      reader.write(HTTPConnection.ResponsePart(body: [event], isLast: false), done)
+    } else {
+      let head = head([
+        .cacheControl: "no-store", .contentType: "application/json",
+        .contentLength: "\(message.payload.count)", .date: date,
+      ])
+      let piece = HTTPConnection.ResponsePart(
+        head: head, body: [ByteBuffer(bytes: message.payload)])
+      reader.write(piece, done)
+    }
+  }
+
+  /// A stream shows that it lives.
+  func beat() {
+    reader.write(HTTPConnection.ResponsePart(body: [ByteBuffer(string: ":\n\n")], isLast: false))
+  }
+
+  /// Nothing came: a poll is answered empty, a stream ends.
+  func end(at date: String) {
+    guard !isStream else { return reader.write(HTTPConnection.ResponsePart()) }
+    let head = head([.cacheControl: "no-store", .contentLength: "0", .date: date])
+    reader.write(HTTPConnection.ResponsePart(head: head))
+  }
+
+  private func head(_ fields: HTTPFields) -> HTTPResponse {
+    var fields = fields
+    page?.mark(&fields)
+    return HTTPResponse(status: .ok, headerFields: fields)
+  }
+}
+
+/// A wake on its way to a reader. Its verdict is given once, whatever becomes of it.
+final class CourierMessage: Sendable {
+  let wake: UInt32
+  let payload: [UInt8]
+  private let answer: Mutex<(@Sendable (Verdict) -> Void)?>
+
+  init(wake: UInt32, payload: [UInt8], answer: @escaping @Sendable (Verdict) -> Void) {
+    self.wake = wake
+    self.payload = payload
+    self.answer = Mutex(answer)
+  }
+
+  func answered(_ verdict: Verdict) {
+    let answer = self.answer.withLock { $0.take() }
+    answer?(verdict)
+  }
+
+  deinit {
+    answered(.later(after: nil, .attempt, Verdict.Reason("the courier's answer was not written")))
+  }
+}

@@ -1,0 +1,77 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import RelayCore
+import RelayEngine
+import RelayWire
+
+/// `/courier/1/…`: polls and streams.
+struct CourierController: Sendable {
+  let courier: Courier
+  let feeds: FeedAccess
+  let relay: any RelayService
+  let addresses: CourierAddresses
+  let access: ScopeRegistry
+  let fairness: Fairness
+  let clock: any ClockReader
+  let limits: HTTPLimits
+
+  /// A courier's poll, held until there is a wake or nothing came for a while; or a stream.
+  func hold(
+    _ token: String, _ request: Request, from page: CrossOrigin?, on channel: any Channel
+  ) async throws -> Response {
+    guard let (device, expires) = addresses.device(of: token, in: access) else {
+      throw WireError(
+        .notFound, "this courier address is unknown or has expired; register again",
+        status: .gone)
+    }
+    try await checkRegistered(device)
+    guard limits.courierHoldSeconds > 0 else { return Self.nothing }
+    let isStream = request.headers[values: .accept].contains {
+      $0.lowercased().contains("text/event-stream")
+    }
+    let after = isStream ? request.headers[.lastEventID].flatMap { UInt32($0) } : nil
+    let ends = courier.tick(in: (expires - clock.wall()).milliseconds / 1_000)
+    let (courier, relay) = (courier, relay)
+    let isHeld = try await DetachedResponse.take(on: channel) { reader in
+      let line = CourierConnection(
+        device: device, isStream: isStream, page: page, reader: reader, relay: relay,
+        expires: ends)
+      guard let serial = courier.open(line, after: after) else { return nil }
+      line.begin(at: courier.date)
+      return { courier.broke(serial) }
+    }
+    if isHeld == false, !courier.isDraining {
+      throw WireError(.tryAgainLater, "too many couriers are connected", retryAfterSeconds: 5)
+    }
+    // A reload may have come since the address was read, and looked at the lines before this one.
+    if access.gate(to: device.scope) == nil {
+      courier.keep { access.gate(to: $0) != nil }
+    }
+    // Who holds it answers it. This is for who has left, and for who comes while the daemon stops:
+    // the connection ends, and the next poll finds the next daemon.
+    return Self.nothing
+  }
+
+  private func checkRegistered(_ device: DeviceKey) async throws(WireError) {
+    let place = try fairness.begin(for: .user(device.scope, device.user))
+    defer { withExtendedLifetime(place) {} }
+    let until = feeds.patience
+    try await feeds.visible(.devices(device.scope, device.user), until: until)
+    let rows = try await feeds.read(for: .user(device.scope, device.user), until: until) {
+      () async throws(StoreError) in
+      try await feeds.reader.devices(client: device.client)
+    }
+    guard rows.contains(where: { $0.key == device }) else {
+      throw WireError(.notFound, "this device is not registered any more", status: .gone)
+    }
+  }
+
+  private static var nothing: Response {
+    Response(status: .ok, headers: [.cacheControl: "no-store"])
+  }
+}
+
+extension HTTPField.Name {
+  static let lastEventID = Self("Last-Event-ID")!
+}

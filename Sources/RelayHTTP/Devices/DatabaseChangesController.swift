@@ -1,0 +1,191 @@
+import Hummingbird
+import RelayCore
+import RelayEngine
+import RelayWire
+
+/// How the database feed's tokens are called: `zones/changes` is the old form of it.
+enum DatabaseChangesNames {
+  case new
+  case old
+
+  var token: StaticString {
+    switch self {
+    case .new: "syncToken"
+    case .old: "metaSyncToken"
+    }
+  }
+
+  /// The token under the other form's name alone, taken for none, would mean a start from the
+  /// beginning. A client that writes it under both names is understood.
+  func refuseOther(in body: JSONCursor) throws(JSONProblem) {
+    let other: StaticString = self == .new ? "metaSyncToken" : "syncToken"
+    if let stray = body.optional(other), let own = body.optional(token),
+      try ByteOrdered.areSame(stray.string(), own.string())
+    {
+      return
+    }
+    switch self {
+    case .new: try body.refuse(other, "is zones/changes' name; write syncToken")
+    case .old: try body.refuse(other, "is not zones/changes' name; write metaSyncToken")
+    }
+  }
+}
+
+/// `changes/database`, and `zones/changes`, its old form.
+struct DatabaseChangesController: Sendable {
+  let feeds: FeedAccess
+  let relay: any RelayService
+  let keys: any TokenKeys
+  let limits: HTTPLimits
+
+  /// `changes/database`: which zones changed.
+  func changes(
+    _ body: JSONCursor, _ database: Database, _ caller: Caller, names: DatabaseChangesNames
+  ) async throws -> Response {
+    guard database != .public else { throw WireError.noSync }
+    let feed = FeedKey(scope: caller.scope, kind: .database(caller.user, database))
+    try names.refuseOther(in: body)
+    if let digest = body.optional("digestToken") {
+      return try await self.digest(
+        feed, database, caller, names, from: try cursor(digest, feed, caller))
+    }
+    let start = try feeds.open(body[names.token], feed, caller)
+    let limit = try feeds.pageLimit(body)
+    switch try await feeds.page(feed, from: start, limit: limit, caller) {
+    case .absent: throw WireError.zoneNotFound
+    case .expired(let why):
+      if let fact = why.fact(of: feed) { await feeds.report(lost: [fact], by: caller) }
+      return try await digest(feed, database, caller, names, from: nil)
+    case .page(let page):
+      return answer(page, feed, database, caller, names)
+    }
+  }
+
+  private func answer(
+    _ page: Page, _ feed: FeedKey, _ database: Database, _ caller: Caller,
+    _ names: DatabaseChangesNames
+  ) -> Response {
+    var json = JSONWriter(capacity: 256 + page.entries.count * 192)
+    var listed: [ZoneID] = []
+    json.beginObject()
+    json.key("zones")
+    json.beginArray()
+    for (index, entry) in page.entries.enumerated() {
+      guard case .zone(let zone) = entry.subject else { continue }
+      listed.append(zone)
+      json.beginObject()
+      json.zoneID(zone)
+      if entry.life.isPresent {
+        let zoneFeed = FeedKey(scope: caller.scope, kind: .zone(zone))
+        if index < page.zoneHeads.count {
+          json.string("syncToken", feeds.seal(page.zoneHeads[index], zoneFeed, caller))
+        }
+      } else {
+        json.boolean("deleted", true)
+        if entry.life.state == .purged { json.boolean("purged", true) }
+        if entry.life.state == .reset { json.boolean("reset", true) }
+      }
+      json.boolean("own", entry.life.isOwn(of: caller.client, since: page.since))
+      json.endObject()
+    }
+    json.endArray()
+    json.string(names.token, feeds.seal(page.next, feed, caller))
+    json.boolean("moreComing", page.hasMore)
+    json.endObject()
+    let readings =
+      listed.isEmpty
+      ? [] : caller.device.map { [Reading(device: $0, reached: .listed(listed, database))] } ?? []
+    return Response(json, served: readings, to: relay)
+  }
+
+  /// The token is of no use any more: every present zone with the head of its feed, so that the
+  /// reader fetches only where its own token differs. 410, in pages.
+  private func digest(
+    _ feed: FeedKey, _ database: Database, _ caller: Caller, _ names: DatabaseChangesNames,
+    from cursor: DigestCursor?
+  ) async throws -> Response {
+    try await feeds.visible(.feed(feed), until: caller.until)
+    // The head first: a zone that comes later is listed twice rather than never.
+    let token: String
+    if let cursor {
+      token = cursor.token
+    } else {
+      let head = try await feeds.read(for: caller.id, until: caller.until) {
+        () async throws(StoreError) in
+        try await feeds.reader.head(of: feed)
+      }
+      token = feeds.seal(head, feed, caller)
+    }
+    let zones = try await feeds.read(for: caller.id, until: caller.until) {
+      () async throws(StoreError) in
+      try await feeds.reader.zones(
+        of: caller.user, database, in: caller.scope, after: cursor?.after,
+        limit: limits.pageEntries + 1)
+    }
+    let hasMore = zones.count > limits.pageEntries
+    let shown = zones.prefix(limits.pageEntries)
+    let error = WireError(
+      .changeTokenExpired,
+      "the token's history is gone; go on from syncToken, and fetch the zones whose token differs"
+    )
+    var json = JSONWriter()
+    json.beginObject()
+    error.write(into: &json)
+    json.string("syncToken", token)
+    if names == .old { json.string(names.token, token) }
+    json.key("zones")
+    json.beginArray()
+    for digest in shown { write(digest, caller, into: &json) }
+    json.endArray()
+    json.boolean("moreComing", hasMore)
+    if hasMore, let last = shown.last {
+      json.string(
+        "digestToken",
+        SealedText.seal(
+          [feed.digestName(keys), token, last.zone.owner.name, last.zone.name], for: .digest,
+          with: keys))
+    }
+    json.endObject()
+    return error.response(json)
+  }
+
+  private func write(_ digest: ZoneDigest, _ caller: Caller, into json: inout JSONWriter) {
+    json.beginObject()
+    json.zoneID(digest.zone)
+    let feed = FeedKey(scope: caller.scope, kind: .zone(digest.zone))
+    json.string("syncToken", feeds.seal(digest.head, feed, caller))
+    json.endObject()
+  }
+
+  private struct DigestCursor {
+    var token: String
+    var after: ZoneID
+  }
+
+  /// Nil: it was sealed with a key that is gone, and the digest begins anew.
+  private func cursor(
+    _ value: JSONCursor, _ feed: FeedKey, _ caller: Caller
+  ) throws -> DigestCursor? {
+    let text = try value.string()
+    switch feeds.digest(in: text) {
+    case .texts(let texts) where texts[0] == feed.digestName(keys):
+      return DigestCursor(
+        token: texts[1], after: ZoneID(name: texts[3], owner: UserID(texts[2])))
+    case .texts, .foreign: throw WireError.foreignToken
+    case .unknownKey: return nil
+    case .garbled:
+      // A change token is one of ours, and none of a digest.
+      let token = Base64.bytes(text).map {
+        ChangeToken.open($0, feed: feed, reader: caller.user, with: keys)
+      }
+      throw (token ?? .garbled) == .garbled ? WireError.garbledToken : WireError.foreignToken
+    }
+  }
+}
+
+extension FeedKey {
+  /// Binds a digest's cursor to its feed without spelling the feed out.
+  fileprivate func digestName(_ keys: any TokenKeys) -> String {
+    Hex.text(keys.digest(Array(text.utf8)).prefix(8))
+  }
+}

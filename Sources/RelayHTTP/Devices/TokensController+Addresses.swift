@@ -1,0 +1,89 @@
+import Crypto
+import Foundation
+import RelayCore
+import RelayWire
+
+/// Addresses that are not Apple's.
+extension TokensController {
+  /// `{transport: "fcm", token}`.
+  func firebaseAddress(in body: JSONCursor, _ gate: ScopeAuthenticator) throws -> Address {
+    guard let project = gate.firebaseProject else {
+      throw WireError(.badRequest, "transport 'fcm' is not configured in this environment")
+    }
+    let value = try body.required("token")
+    let token = try value.string()
+    guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+      throw value.problem("must be printable ASCII without blanks")
+    }
+    guard token.utf8.count <= limits.pushTokenBytes else {
+      throw value.problem("has more than \(limits.pushTokenBytes) bytes")
+    }
+    return Address(transport: .fcm, topic: project, token: Array(token.utf8))
+  }
+
+  /// `{transport: "webpush", subscription: {endpoint, keys: {p256dh, auth}}}`, as a browser's
+  /// `PushSubscription.toJSON()` has it.
+  func webAddress(in body: JSONCursor, _ gate: ScopeAuthenticator) throws -> Address {
+    guard let webPush = gate.webPush else {
+      throw WireError(.badRequest, "transport 'webpush' is not configured in this environment")
+    }
+    let subscription = try body.required("subscription")
+    let endpoint = try endpoint(subscription.required("endpoint"), webPush)
+    let keys = try subscription.required("keys")
+    let publicKey = try keys.required("p256dh")
+    guard let point = Base64.bytes(try publicKey.string()),
+      point.count == WebSubscription.publicKeyBytes, Self.isOnCurve(point)
+    else { throw publicKey.problem("must be an uncompressed point of P-256 in base64url") }
+    let auth = try keys.required("auth")
+    guard let secret = Base64.bytes(try auth.string()), secret.count == WebSubscription.secretBytes
+    else { throw auth.problem("must be \(WebSubscription.secretBytes) bytes in base64url") }
+    let token = WebSubscription(endpoint: endpoint, publicKey: point, secret: secret).token
+    return Address(transport: .webpush, topic: "", token: token)
+  }
+
+  private func endpoint(
+    _ value: JSONCursor, _ webPush: ScopeAccess.WebPush
+  ) throws(JSONProblem) -> String {
+    let text = try value.string()
+    guard text.utf8.count <= limits.endpointBytes else {
+      throw value.problem("has more than \(limits.endpointBytes) bytes")
+    }
+    guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
+      let url = URLComponents(string: text), let scheme = url.scheme?.lowercased(),
+      let host = url.host, !host.isEmpty, url.user == nil, url.password == nil,
+      url.fragment == nil, url.port.map({ (1...65_535).contains($0) }) ?? true
+    else { throw value.problem("must be an absolute URL") }
+    if webPush.allowsPrivateAddresses, scheme == "http" { return text }
+    guard scheme == "https" else { throw value.problem("must begin with https://") }
+    // A courtesy: names are looked at when they are resolved, before each connection.
+    if !webPush.allowsPrivateAddresses, Self.isPrivate(host: host) {
+      throw value.problem("must not be at a private address")
+    }
+    return text
+  }
+
+  private static func isOnCurve(_ point: [UInt8]) -> Bool {
+    // Whatever is wrong with it, it is no key.
+    (try? P256.KeyAgreement.PublicKey(x963Representation: point)) != nil
+  }
+
+  /// True for an address, in any spelling that the resolver knows, that not everybody can reach.
+  private static func isPrivate(host: String) -> Bool {
+    let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+    let address =
+      bytes(of: in_addr.self) { inet_aton(bare, $0) != 0 }
+      ?? bytes(of: in6_addr.self) { inet_pton(AF_INET6, bare, $0) == 1 }
+    if let address { return !InternetAddress.isPublic(address) }
+    return bare.lowercased() == "localhost" || bare.lowercased().hasSuffix(".localhost")
+  }
+
+  /// What the resolver writes into one of C's addresses; nil if it does not know the text.
+  private static func bytes<Address>(
+    of type: Address.Type, _ resolve: (UnsafeMutablePointer<Address>) -> Bool
+  ) -> [UInt8]? {
+    withUnsafeTemporaryAllocation(of: type, capacity: 1) { room in
+      guard let address = room.baseAddress, resolve(address) else { return nil }
+      return Array(UnsafeRawBufferPointer(room))
+    }
+  }
+}

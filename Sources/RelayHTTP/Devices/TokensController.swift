@@ -1,0 +1,186 @@
+import Hummingbird
+import RelayCore
+import RelayEngine
+import RelayWire
+
+/// `tokens/…`, and `wakes/acknowledge`: devices and their addresses.
+struct TokensController: Sendable {
+  let feeds: FeedAccess
+  let submissions: Submissions
+  let relay: any RelayService
+  let keys: any TokenKeys & IdentityKeys
+  let courier: CourierAddresses
+  let limits: HTTPLimits
+
+  /// `tokens/register`: a device and its address.
+  func register(
+    _ body: JSONCursor, _ caller: Caller, _ gate: ScopeAuthenticator
+  ) async throws -> Response {
+    let address = try address(in: body, gate)
+    var client = try client(in: body, caller)
+    if client == nil, address.transport == .courier {
+      client = try await holder(of: address, caller)
+    }
+    let device = client ?? keys.clientID(forToken: address.token, scope: caller.scope)
+    return try await register(address, for: device, caller)
+  }
+
+  private func register(
+    _ address: Address, for client: ClientID, _ caller: Caller
+  ) async throws -> Response {
+    let registration = Registration(
+      scope: caller.scope, user: caller.user, client: client, address: address)
+    let answers = try await submissions.submit([.register(registration)], for: caller.id)
+    if case .refused(let refusal) = answers.first { throw WireError(refusal) }
+    var json = JSONWriter()
+    json.beginObject()
+    json.string("clientId", client.text)
+    let device = DeviceKey(scope: caller.scope, user: caller.user, client: client)
+    json.string("webcourierURL", courier.url(for: device))
+    json.endObject()
+    return Response(json)
+  }
+
+  /// The asking user's device that has been given this courier token.
+  private func holder(of address: Address, _ caller: Caller) async throws -> ClientID? {
+    try await feeds.visible(.devices(caller.scope, caller.user), until: caller.until)
+    let rows = try await feeds.read(for: caller.id, until: caller.until) {
+      () async throws(StoreError) in
+      try await feeds.reader.devices(of: caller.user, in: caller.scope, limit: limits.devicesListed)
+    }
+    return rows.first { $0.address.place == address }?.key.client
+  }
+
+  /// `tokens/create`: a device that has nothing but the courier. Its token names it and opens
+  /// nothing: it is never sent anywhere.
+  func create(_ body: JSONCursor, _ caller: Caller) async throws -> Response {
+    let environment = try environment(in: body)
+    let client = try client(in: body, caller) ?? ClientID(RandomID.draw())
+    let token = CreatedToken.draw(with: keys)
+    let registration = Registration(
+      scope: caller.scope, user: caller.user, client: client,
+      address: Address(transport: .courier, topic: "", token: token))
+    let answers = try await submissions.submit([.register(registration)], for: caller.id)
+    if case .refused(let refusal) = answers.first { throw WireError(refusal) }
+    var json = JSONWriter()
+    json.beginObject()
+    json.string("apnsEnvironment", environment.name)
+    json.string("apnsToken", Hex.text(token))
+    let device = DeviceKey(scope: caller.scope, user: caller.user, client: client)
+    json.string("webcourierURL", courier.url(for: device))
+    json.string("clientId", client.text)
+    json.endObject()
+    return Response(json)
+  }
+
+  /// `tokens/unregister`: what a signed-out app calls. Unknown is no error.
+  func unregister(_ body: JSONCursor, _ caller: Caller) async throws -> Response {
+    let device: Unregistration.Device
+    if let token = body.optional("apnsToken") {
+      device = .token(try pushToken(token))
+    } else if let client = try client(in: body, caller) {
+      device = .client(client)
+    } else {
+      throw WireError(.badRequest, "clientId or apnsToken is missing")
+    }
+    _ = try await submissions.submit(
+      [
+        .unregister(Unregistration(scope: caller.scope, user: caller.user, device: device))
+      ], for: caller.id)
+    return .emptyObject
+  }
+
+  /// `tokens/list`: the asking user's devices.
+  func devices(_ caller: Caller) async throws -> Response {
+    try await feeds.visible(.devices(caller.scope, caller.user), until: caller.until)
+    let rows = try await feeds.read(for: caller.id, until: caller.until) {
+      () async throws(StoreError) in
+      try await feeds.reader.devices(of: caller.user, in: caller.scope, limit: limits.devicesListed)
+    }
+    var json = JSONWriter()
+    json.beginObject()
+    json.key("devices")
+    json.beginArray()
+    for row in rows {
+      json.beginObject()
+      json.string("clientId", row.key.client.text)
+      json.string("transport", row.address.transport.name)
+      if row.address.transport == .apns {
+        json.string("apnsTopic", row.address.topic)
+        let environment = row.address.environment ?? caller.scope.environment
+        json.string("apnsEnvironment", environment.name)
+      }
+      json.string("state", row.lane.retirement == nil ? "active" : "retired")
+      json.string("reason", ifAny: row.lane.retirement?.reason)
+      json.integer("registeredAt", row.registeredAt.milliseconds)
+      json.endObject()
+    }
+    json.endArray()
+    json.endObject()
+    return Response(json)
+  }
+
+  /// `wakes/acknowledge`: an unknown number is ignored.
+  func acknowledge(_ body: JSONCursor, _ caller: Caller) throws -> Response {
+    guard let client = try client(in: body, caller) else {
+      throw WireError(.badRequest, "clientId is missing")
+    }
+    let wake = try body.required("w").integer()
+    if let wake = UInt32(exactly: wake) {
+      relay.acknowledged(
+        wake: wake, by: DeviceKey(scope: caller.scope, user: caller.user, client: client))
+    }
+    return .emptyObject
+  }
+
+  /// The installation a request is about: here a name that is no UUID is an error.
+  private func client(in body: JSONCursor, _ caller: Caller) throws(JSONProblem) -> ClientID? {
+    guard let named = body.optional("clientId") else { return caller.client }
+    guard let client = ClientID(text: try named.string()) else {
+      throw named.problem("must be a UUID")
+    }
+    return client
+  }
+
+  private func address(in body: JSONCursor, _ gate: ScopeAuthenticator) throws -> Address {
+    if let transport = body.optional("transport") {
+      switch Spelled(try transport.string()) {
+      case "apns": break
+      case "fcm": return try firebaseAddress(in: body, gate)
+      case "webpush": return try webAddress(in: body, gate)
+      default: throw transport.problem("must be \"apns\", \"fcm\" or \"webpush\"")
+      }
+    }
+    let environment = try environment(in: body)
+    let token = try pushToken(body.required("apnsToken"))
+    // What `tokens/create` gave comes back, as clients of CloudKit send it.
+    if CreatedToken.isOurs(token, with: keys) {
+      return Address(transport: .courier, topic: "", token: token)
+    }
+    return Address(
+      transport: .apns, topic: try gate.topic(in: body), token: token, environment: environment)
+  }
+
+  private func environment(in body: JSONCursor) throws(JSONProblem) -> RelayCore.Environment {
+    let named = try body.required("apnsEnvironment")
+    guard let environment = RelayCore.Environment(name: try named.string()) else {
+      throw named.problem("must be \"development\" or \"production\"")
+    }
+    return environment
+  }
+
+  /// Hexadecimal if it can be, else base64: a token of hexadecimal digits alone is never base64.
+  private func pushToken(_ value: JSONCursor) throws(JSONProblem) -> [UInt8] {
+    let text = try value.string()
+    // Digits of an odd number are half a token, and would be no device's.
+    let isHexadecimal = text.utf8.allSatisfy { Hex.isDigit($0) }
+    guard let token = Hex.bytes(text) ?? (isHexadecimal ? nil : Base64.bytes(text)), !token.isEmpty
+    else {
+      throw value.problem("must be hexadecimal or base64")
+    }
+    guard token.count <= limits.pushTokenBytes else {
+      throw value.problem("has more than \(limits.pushTokenBytes) bytes")
+    }
+    return token
+  }
+}

@@ -1,0 +1,38 @@
+import NIOSSL
+import Synchronization
+
+/// The certificate that a listener shows, which a reload replaces: connections that begin
+/// afterwards get the new one, those that are open keep theirs.
+package final class ServerCertificate: Sendable {
+  /// A pair of files that was read and belongs together.
+  package struct Pair: Sendable {
+    fileprivate let context: NIOSSLContext
+
+    /// - Throws: `ListenError` naming the files, if they cannot be used.
+    package init(_ files: TLSFiles) throws(ListenError) {
+      do {
+        let chain = try NIOSSLCertificate.fromPEMFile(files.certificate)
+        let key = try NIOSSLPrivateKey(file: files.key, format: .pem)
+        var configuration = TLSConfiguration.makeServerConfiguration(
+          certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.applicationProtocols = ["http/1.1"]
+        context = try NIOSSLContext(configuration: configuration)
+      } catch {
+        throw ListenError(
+          "cannot use \(files.certificate) and \(files.key) for TLS: \(error); "
+            + "both must be PEM files that belong together",
+          remedy: "correct the files that server.tls names")
+      }
+    }
+  }
+
+  private let pair: Mutex<Pair>
+
+  package init(_ pair: Pair) { self.pair = Mutex(pair) }
+
+  package func replace(with pair: Pair) { self.pair.withLock { $0 = pair } }
+
+  /// For the next connection.
+  var context: NIOSSLContext { pair.withLock { $0.context } }
+}

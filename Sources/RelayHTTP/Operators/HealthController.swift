@@ -1,0 +1,32 @@
+import Hummingbird
+import RelayEngine
+import RelayWire
+
+/// `/health/live` and `/health/ready`.
+struct HealthController: Sendable {
+  let relay: any RelayService
+
+  /// The process answers: that is all it says.
+  func live() -> Response {
+    var json = JSONWriter()
+    json.beginObject()
+    json.boolean("live", true)
+    json.endObject()
+    return Response(json)
+  }
+
+  /// Whether requests are served, or why not. Whatever else is wrong `status` tells.
+  func ready() -> Response {
+    let readiness = relay.readiness
+    var json = JSONWriter()
+    json.beginObject()
+    json.boolean("ready", readiness.isReady)
+    json.strings("reasons", readiness.reasons)
+    let error = WireError(
+      .tryAgainLater, "not ready: \(readiness.reasons.joined(separator: "; "))",
+      retryAfterSeconds: 1)
+    if !readiness.isReady { error.write(into: &json) }
+    json.endObject()
+    return readiness.isReady ? Response(json) : error.response(json)
+  }
+}

@@ -1,0 +1,269 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import RelayCore
+import RelayEngine
+import RelayWire
+
+/// `/events/1/…`: what producers report.
+struct EventsController: Sendable {
+  let relay: any RelayService
+  let feeds: FeedAccess
+  let submissions: Submissions
+  let authentication: CallerAuthentication
+  let keys: any TokenKeys & IdentityKeys
+  let fairness: Fairness
+  let bodies: BodyMemoryLimit
+  let answers: AnswerGate
+  let turns: ReadingTurns
+  let limits: HTTPLimits
+
+  /// Takes a producer's changes in: all valid ones of a request go to the relay together.
+  func take(
+    _ request: Request, _ gate: ScopeAuthenticator, on channel: any Channel
+  ) async throws -> Response {
+    var arrival = try await arrival(of: request, gate, on: channel)
+    let refused = try await withoutRoom(arrival.facts, of: arrival.caller)
+    arrival.reject(refused, known: try await known(among: refused.keys.sorted(), arrival.facts))
+    relay.refused(changes: arrival.result.rejectedCount)
+    let answers = try await submissions.submit(arrival.facts, for: arrival.caller)
+    for (item, answer) in zip(arrival.items, answers) {
+      switch answer {
+      case .duplicate: arrival.result.duplicates += 1
+      case .refused(let refusal): arrival.result.reject(item.index, item.id, WireError(refusal))
+      case .accepted, .registered, .subscriptions, .done: arrival.result.accepted += 1
+      }
+    }
+    let response = arrival.result.response
+    try arrival.room.grow(to: response.body.contentLength ?? 0, isDone: true)
+    return response.holding(arrival.place, arrival.room)
+  }
+
+  /// A request's changes, and those of its events that are none. The body and what was read of it
+  /// end here: a request that waits for the relay costs its changes alone.
+  private func arrival(
+    of request: Request, _ gate: ScopeAuthenticator, on channel: any Channel
+  ) async throws -> Arrival {
+    let claim = try authentication.claim(of: request, gate, on: channel)
+    let format = try EventFormat(of: request)
+    try format.check(for: claim)
+    let remote = RemoteAddress(channel.remoteAddress)
+    let claimed = claim.caller(in: gate.scope, from: remote)
+    let room = bodies.room(for: claimed)
+    defer { room.leave() }
+    let bytes = try await room.collect(request, upTo: limits.bodyBytes)
+    let producer = try await turns.read(bytes.count, of: claimed) {
+      try authentication.producer(claim, sending: bytes, from: remote)
+    }
+    let caller = CallerID.producer(gate.scope, producer)
+    let begun = Arrival(
+      caller: caller, place: try fairness.begin(for: caller),
+      room: try answers.room(for: caller))
+    try room.pass(to: caller)
+    return try await turns.read(bytes.count, of: caller) {
+      try read(bytes, format, request.headers, gate, begun, producer)
+    }
+  }
+
+  private func read(
+    _ bytes: [UInt8], _ format: EventFormat, _ headers: HTTPFields, _ gate: ScopeAuthenticator,
+    _ begun: Arrival, _ producer: String
+  ) throws -> Arrival {
+    var arrival = begun
+    let events = try arrived(bytes, format, headers)
+    let reader = EventReader(
+      scope: gate.scope, producer: producer, ids: keys, limits: limits,
+      fetchCapacity: gate.fetchCapacity(of: producer))
+    arrival.facts.reserveCapacity(events.count)
+    for (index, event) in events.enumerated() {
+      if event.bytes > limits.eventBytes {
+        let why = tooLarge(event)
+        guard format.isBatch else {
+          relay.refused(changes: 1)
+          throw why
+        }
+        arrival.result.reject(index, event.id, why)
+        continue
+      }
+      do throws(JSONProblem) {
+        arrival.facts.append(.change(try event.change(by: reader)))
+        arrival.items.append((index, event.id))
+      } catch {
+        arrival.result.reject(index, event.id, WireError(error))
+      }
+    }
+    return arrival
+  }
+
+  private func tooLarge(_ event: ArrivedEvent) -> WireError {
+    WireError(
+      .quotaExceeded,
+      "the event has \(event.bytes) bytes, and one may have \(limits.eventBytes); send its record "
+        + "without the fields that no subscription asks for")
+  }
+
+  private func arrived(
+    _ bytes: [UInt8], _ format: EventFormat, _ headers: HTTPFields
+  ) throws -> [ArrivedEvent] {
+    switch format {
+    case .binary: return [.binary(try BinaryEvent(headers, body: bytes))]
+    case .one:
+      let root = try JSONTree(bytes).root
+      guard root.isObject else {
+        throw WireError(
+          .badRequest,
+          "the body must be one event; an array travels as application/cloudevents-batch+json")
+      }
+      return [.json(root)]
+    case .batch:
+      let root = try JSONTree(bytes).root
+      guard root.isArray else {
+        throw WireError(.badRequest, "the body must be an array of events")
+      }
+      let events = try root.elements()
+      try checkCount(events.count)
+      return events.map { .json($0) }
+    case .lines:
+      let lines = bytes.split(separator: UInt8(ascii: "\n")).filter { !Self.isBlank($0) }
+      try checkCount(lines.count)
+      return lines.map { ArrivedEvent(line: $0) }
+    }
+  }
+
+  private func checkCount(_ count: Int) throws(WireError) {
+    guard count > 0 else { throw WireError(.badRequest, "the batch is empty") }
+    guard count <= limits.eventsPerRequest else {
+      throw WireError(
+        .badRequest,
+        "\(count) events; a request takes at most \(limits.eventsPerRequest), split the batch")
+    }
+  }
+
+  private static func isBlank(_ line: ArraySlice<UInt8>) -> Bool {
+    line.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }
+  }
+}
+
+/// What came with one request.
+private struct Arrival {
+  var caller: CallerID
+  let place: RequestPlace
+  /// Of its answer.
+  let room: AnswerRoom
+  var facts: [Fact] = []
+  /// Of each fact its event's place and id.
+  var items: [(index: Int, id: String?)] = []
+  var result = IntakeResult()
+
+  /// - Parameters:
+  ///   - refused: by the places of their facts.
+  ///   - known: those of them that were taken before.
+  mutating func reject(_ refused: [Int: Refusal], known: Set<Int>) {
+    guard !refused.isEmpty else { return }
+    result.duplicates += known.count
+    for (place, refusal) in refused where !known.contains(place) {
+      result.reject(items[place].index, items[place].id, WireError(refusal))
+    }
+    let left = facts.indices.filter { refused[$0] == nil }
+    (facts, items) = (left.map { facts[$0] }, left.map { items[$0] })
+  }
+}
+
+/// One event of a request, as far as it could be read.
+private enum ArrivedEvent {
+  case json(JSONCursor)
+  case binary(BinaryEvent)
+  /// A line that is not JSON: it is rejected and does not hold up the others.
+  case broken(JSONProblem)
+
+  /// Of its own text, or in binary mode of its data.
+  var bytes: Int {
+    switch self {
+    case .json(let event): event.objectBytes
+    case .binary(let event): event.bytes
+    case .broken: 0
+    }
+  }
+
+  init(line: ArraySlice<UInt8>) {
+    do throws(JSONProblem) {
+      self = .json(try JSONTree(Array(line)).root)
+    } catch {
+      self = .broken(error)
+    }
+  }
+
+  /// An id that is no string is no id: the index tells which event it was.
+  var id: String? {
+    switch self {
+    case .json(let event): try? event.optional("id")?.string()
+    case .binary(let event): event.id
+    case .broken: nil
+    }
+  }
+
+  func change(by reader: EventReader) throws(JSONProblem) -> Change {
+    switch self {
+    case .json(let event):
+      do throws(JSONProblem) {
+        return try reader.change(event)
+      } catch {
+        throw error.relative(to: event)
+      }
+    case .binary(let event): return try event.change(by: reader)
+    case .broken(let problem): throw problem
+    }
+  }
+}
+
+/// What became of a request's events.
+private struct IntakeResult {
+  var accepted = 0
+  var duplicates = 0
+  private var rejected: [(index: Int, id: String?, why: WireError)] = []
+
+  var rejectedCount: Int { rejected.count }
+
+  mutating func reject(_ index: Int, _ id: String?, _ why: WireError) {
+    rejected.append((index, id, why))
+  }
+
+  /// 202; with nothing accepted or known and something rejected 400, and an error body's members as
+  /// well. A request repeated after its answer was lost is answered as it was the first time: its
+  /// good events are known, and only the bad ones are rejected again.
+  var response: Response {
+    let failed = accepted == 0 && duplicates == 0 && !rejected.isEmpty
+    var json = JSONWriter()
+    json.beginObject()
+    json.integer("accepted", accepted)
+    json.integer("duplicates", duplicates)
+    json.key("rejected")
+    json.beginArray()
+    // Refused by the relay or before it, they are told in the order sent.
+    for item in rejected.sorted(by: { $0.index < $1.index }) {
+      json.beginObject()
+      json.integer("index", item.index)
+      json.string("id", ifAny: item.id)
+      json.string("code", item.why.code.rawValue)
+      json.string("reason", item.why.reason)
+      json.endObject()
+    }
+    json.endArray()
+    let summary = WireError(.badRequest, "no event was accepted or known; see rejected")
+    if failed { summary.write(into: &json) }
+    json.endObject()
+    return failed ? summary.response(json) : Response(json, status: .accepted)
+  }
+}
+
+extension JSONProblem {
+  /// The same, its path told from an event and not from the batch.
+  fileprivate func relative(to event: JSONCursor) -> JSONProblem {
+    let own = event.path
+    guard !own.isEmpty, ByteOrdered.begins(path, with: own) else { return self }
+    let rest = Substring(path.utf8.dropFirst(own.utf8.count))
+    return JSONProblem(
+      path: String(rest.utf8.first == UInt8(ascii: ".") ? Substring(rest.utf8.dropFirst()) : rest),
+      what: what)
+  }
+}

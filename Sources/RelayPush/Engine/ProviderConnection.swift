@@ -1,0 +1,136 @@
+import NIOCore
+import NIOSSL
+import NIOTLS
+
+/// One TCP connection with TLS and an HTTP/2 session on top: moves bytes, and tells the loop what
+/// the peer did. Decides nothing.
+///
+/// `@unchecked Sendable`: created by `PushLoop` and used on its event loop only; it has to travel
+/// through NIO's `@Sendable` channel initialiser.
+final class ProviderConnection: ChannelInboundHandler, @unchecked Sendable {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  let id: LinkID
+  let session: Session
+  /// A cycle on purpose: the loop lets go of a connection when it is gone.
+  private let loop: PushLoop
+  private var context: ChannelHandlerContext?
+  private var buffer = ByteBuffer()
+  private var state: State = .opening
+  /// There may be frames to send.
+  var isDirty = false
+
+  private enum State { case opening, open, closing, closed }
+
+  init(id: LinkID, session: Session, loop: PushLoop) {
+    self.id = id
+    self.session = session
+    self.loop = loop
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    if state == .closing { context.close(promise: nil) }
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if let event = event as? TLSUserEvent, case .handshakeCompleted(let chosen) = event {
+      guard state == .opening else { return }
+      guard chosen == "h2" else {
+        fail("the peer does not speak HTTP/2: TLS agreed on \(chosen ?? "no protocol")")
+        return
+      }
+      state = .open
+      isDirty = true
+      loop.opened(self)
+    }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard state == .open else { return }
+    let bytes = unwrapInboundIn(data)
+    do {
+      try bytes.withUnsafeReadableBytes { (bytes) throws(SessionError) in
+        try session.receive(bytes)
+      }
+      isDirty = true
+      loop.heard(self)
+    } catch {
+      loop.heard(self)
+      fail("\(error)")
+    }
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    if context.channel.isWritable, isDirty { loop.scheduleTurn() }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    ended("the peer closed the connection")
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // A peer that drops the connection without TLS's goodbye tells nothing that its going does not.
+    if let error = error as? NIOSSLError, case .uncleanShutdown = error { return }
+    fail("\(error)")
+  }
+
+  /// Sends all frames that are ready in one write.
+  func flush() {
+    guard isDirty, state == .open, let context, context.channel.isWritable else { return }
+    isDirty = false
+    write(context)
+    // nghttp2 has told the peer what it did wrong, and listens no more.
+    if state == .open, session.isOver { fail("the peer broke HTTP/2's rules") }
+  }
+
+  /// Says goodbye and closes. Nothing is reported from now on but that it is gone.
+  func close() {
+    guard state == .opening || state == .open else { return }
+    if state == .open, let context {
+      session.goAway()
+      write(context)
+    }
+    state = .closing
+    context?.close(promise: nil)
+  }
+
+  /// It could not be opened, or went.
+  func ended(_ reason: String) {
+    guard state != .closed else { return }
+    let isOurDoing = state == .closing
+    state = .closed
+    loop.closed(self, isOurDoing ? nil : reason)
+  }
+
+  private func write(_ context: ChannelHandlerContext) {
+    buffer.clear()
+    do {
+      try session.drain(into: &buffer)
+    } catch {
+      fail("\(error)")
+      return
+    }
+    guard buffer.readableBytes > 0 else { return }
+    loop.counts.writes += 1
+    let whole = session.takeWritten()
+    guard !whole.isEmpty else {
+      return context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
+    }
+    let written = context.eventLoop.makePromise(of: Void.self)
+    // One that fails ends the connection, and every request on it.
+    written.futureResult.whenSuccess { [loop] in loop.written(whole) }
+    context.writeAndFlush(wrapOutboundOut(buffer), promise: written)
+  }
+
+  private func fail(_ reason: String) {
+    guard state == .opening || state == .open else { return }
+    state = .closing
+    loop.failed(self, reason)
+    context?.close(promise: nil)
+  }
+}

@@ -1,0 +1,42 @@
+import RelayCore
+
+/// Which branches of the coordinator a run of seeds has reached, and in how many seeds.
+package struct Coverage: Sendable {
+  private var seeds: [Branch: Int] = [:]
+
+  package init() {}
+
+  package mutating func add(_ outcome: Simulation.Outcome) {
+    for branch in Branch.allCases where outcome.reached.contains(branch) {
+      seeds[branch, default: 0] += 1
+    }
+  }
+
+  /// Why no world reaches a branch. Tests of the coordinator do.
+  private static let reasons: [Branch: String] = [
+    .valuesLeftOut: "messages carry no large values, since no subscription asks for one",
+    .trimmedInParts: "a world has fewer old rows than one trim removes",
+    .trimRefused: "the simulated store never refuses a trim",
+    .pushWithoutSender: "every route of a world has a sender",
+  ]
+
+  /// Branches that no seed reached though nothing speaks against it.
+  package var missing: [String] {
+    Branch.allCases.filter { seeds[$0] == nil && Self.reasons[$0] == nil }.map { "\($0)" }
+  }
+
+  /// For people.
+  package var lines: [String] {
+    let all = Branch.allCases
+    let reached = all.filter { seeds[$0] != nil }
+    let counts = reached.map { "\($0) \(seeds[$0] ?? 0)" }
+    var lines = [
+      "branches of the coordinator: \(reached.count) of \(all.count) reached,"
+        + " each in so many seeds: " + counts.joined(separator: ", ")
+    ]
+    for branch in all where seeds[branch] == nil {
+      lines.append("not reached: \(branch): \(Self.reasons[branch] ?? "no reason is known")")
+    }
+    return lines
+  }
+}

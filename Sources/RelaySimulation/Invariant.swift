@@ -1,0 +1,26 @@
+/// The promises of the design, by number: what a checker is named after.
+package enum Invariant: String, CaseIterable, Sendable {
+  case nothingAcknowledgedIsLost = "P1"
+  case catchUpIsWhole = "P2"
+  case catchUpIsMinimal = "P3"
+  case nothingIsVisibleBeforeItIsDurable = "P4"
+  case everyDeviceIsWoken = "P5"
+  case oneAttemptAtATime = "P6"
+  case theBudgetHolds = "P7"
+  case noDeviceIsWokenByItself = "P8"
+  case onlyTheEntitledSee = "P9"
+  case noTokenIsForged = "P10"
+  case everythingIsBounded = "P11"
+  case theLedgerBalances = "P12"
+}
+
+/// A promise that did not hold.
+struct InvariantViolation: Error {
+  var promise: Invariant
+  var text: String
+
+  init(_ promise: Invariant, _ text: String) {
+    self.promise = promise
+    self.text = text
+  }
+}

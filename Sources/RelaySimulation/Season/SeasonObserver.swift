@@ -1,0 +1,134 @@
+import RelayCore
+
+/// What the checkers of a season remember of each phone.
+struct SeasonObserver {
+  /// A change that a phone is to hear of.
+  struct Expected {
+    var ordinal: Ordinal
+    var at: Instant
+    /// The phone's clock of reachable time then.
+    var reached: Span
+    var isTold = false
+  }
+
+  private struct State {
+    var expected: [Expected] = []
+    var inFlight: PushAttempt.ID?
+    /// Attempts of the last stretch of the budget.
+    var attempts: [Instant] = []
+    /// Since when its wakes meet no trouble: a verdict that was none, a restart.
+    var calmSince: Instant
+    var gone = false
+  }
+
+  private var states: [State]
+  private var crashes: [Instant] = []
+  private let policy: WakePolicy
+  /// From what pends to its push, at most, where nothing fails: the budget's stretch, the window,
+  /// retries and folds.
+  let bound: Span
+
+  init(phones: Int, isHot: Bool, policy: WakePolicy) {
+    states = Array(repeating: State(calmSince: SeasonWorld.start), count: phones)
+    self.policy = policy
+    bound = policy.background.per + policy.windowMax + policy.retryMax + .minutes(3)
+  }
+
+  mutating func crashed(at now: Instant) {
+    crashes.append(now)
+    for index in states.indices {
+      states[index].inFlight = nil
+      states[index].calmSince = now + .seconds(20)
+    }
+  }
+
+  mutating func pends(_ expected: Expected, _ phone: Int) {
+    states[phone].expected.append(expected)
+  }
+
+  /// Its app was removed: nobody is there to be woken.
+  mutating func gone(_ phone: Int) { states[phone].expected = [] }
+
+  /// P6 and P7, at every attempt.
+  mutating func began(_ attempt: PushAttempt, _ phone: Int, at now: Instant) throws {
+    if states[phone].inFlight != nil {
+      throw InvariantViolation(.oneAttemptAtATime, "two attempts in flight for phone \(phone)")
+    }
+    states[phone].inFlight = attempt.id
+    let from = now - policy.background.per
+    states[phone].attempts.removeAll { $0 <= from }
+    states[phone].attempts.append(now)
+    let allowed = policy.backgroundMost + crashes.count { $0 > from }
+    if states[phone].attempts.count > allowed {
+      throw InvariantViolation(
+        .theBudgetHolds,
+        "\(states[phone].attempts.count) attempts for phone \(phone) in \(policy.background.per)")
+    }
+  }
+
+  mutating func ended(_ attempt: PushAttempt, _ verdict: Verdict, _ phone: Int, at now: Instant) {
+    if states[phone].inFlight == attempt.id {
+      states[phone].inFlight = nil
+      // The provider refused us, and the phone got nothing: no budget counts it.
+      if verdict.isRoutes { _ = states[phone].attempts.popLast() }
+    }
+    switch verdict {
+    case .delivered, .deliveredElsewhere: break
+    case .later(let after, .device, _): states[phone].calmSince = now + (after ?? .zero)
+    case .gone: states[phone].calmSince = now + policy.pruning.quarantineMax
+    case .later(_, _, SeasonWorld.outageReason), .later(_, .route, _):
+      // A stopped route keeps everybody waiting, those who have had no verdict too.
+      for index in states.indices {
+        states[index].calmSince = max(states[index].calmSince, now + policy.probe)
+      }
+    case .later, .rejected, .tooLarge: states[phone].calmSince = now
+    }
+  }
+
+  /// A provider took a push: it tells of all that had been stepped when it was made.
+  mutating func taken(_ push: PushTaken, _ phone: Int, at now: Instant) {
+    guard !push.text.zones.isEmpty || push.text.isMore else { return }
+    for index in states[phone].expected.indices
+    where states[phone].expected[index].ordinal <= push.stepped {
+      states[phone].expected[index].isTold = true
+    }
+  }
+
+  /// The phone has fetched up to here.
+  ///
+  /// - Returns: for each change that it has now heard of, the reachable time that this took.
+  mutating func fetched(
+    to position: Position, _ phone: Int, _ reached: Span, at now: Instant
+  ) throws -> [Span] {
+    try look(phone, at: now)
+    let count = states[phone].expected.prefix { $0.ordinal <= position.ordinal }.count
+    defer { states[phone].expected.removeFirst(count) }
+    return states[phone].expected.prefix(count).map { reached - $0.reached }
+  }
+
+  /// P5: nothing waits for its wake longer than the bound.
+  func look(_ phone: Int, at now: Instant) throws {
+    guard let first = states[phone].expected.first(where: { !$0.isTold }) else { return }
+    let since = max(first.at, states[phone].calmSince)
+    if now - since > bound {
+      throw InvariantViolation(
+        .everyDeviceIsWoken,
+        "phone \(phone) was told nothing of \(first.ordinal.number) for \(now - since)")
+    }
+  }
+
+  /// What a phone has not fetched at the end.
+  func unfetched(_ phone: Int) -> [Expected] { states[phone].expected }
+  func isFlying(_ phone: Int) -> Bool { states[phone].inFlight != nil }
+}
+
+extension Verdict {
+  /// A refused credential, or an outage: the fault of the route and of nobody on it.
+  var isRoutes: Bool {
+    if case .later(_, .route, _) = self { true } else { false }
+  }
+
+  var isRecalled: Bool {
+    if case .later(_, .recalled, _) = self { true } else { false }
+  }
+}

@@ -1,0 +1,119 @@
+import RelayCore
+
+/// One life of the daemon: the coordinator that ships, and what its shell holds. Everything in here
+/// is lost in a crash. It decides nothing.
+final class SimulatedDaemon {
+  let life: Int
+  /// For the next turn.
+  private(set) var inputs: [Coordinator.Input] = []
+  private(set) var barrier = ReadBarrier<Reader>(readersMax: .max)
+  /// What the store was given, and has not answered.
+  var appending: [JournalEntry] = []
+  var folding: Cut?
+  /// Requests that were taken and not answered: what the inbox's bound counts.
+  private(set) var taken = 0
+  private(set) var refusal: Unavailable.Cause?
+  var armed = Instant.never
+  private var coordinator: Coordinator
+  private var operations: [RequestID: Int] = [:]
+  private var lastRequest: UInt64 = 0
+  private let steps = Steps()
+
+  /// What the coordinator's observer hears.
+  private final class Steps {
+    var all: [Coordinator.Step] = []
+  }
+
+  /// A read that waits for the fold.
+  struct Reader: Sendable {
+    var client: Int
+    var query: PageQuery
+    /// What the client asked with: an answer to what it has forgotten since is dropped.
+    var token: [UInt8]?
+    /// What its answer must show at least: accepted before the read began.
+    var atLeast: Position
+    var wasRevoked: Bool
+    var wasGranted: Bool
+    /// The zone's turns when the read began.
+    var turns: Int
+  }
+
+  /// - Parameter latest: the relay's time at the last fold.
+  init(
+    life: Int, store: SimulatedStore, latest: Instant, settings: RelaySettings,
+    routes: Set<RouteKey>,
+    at moment: Coordinator.Moment
+  ) {
+    self.life = life
+    var replay = JournalReplay(
+      PartitionID.all.map { store.tables(of: $0) }, eras: store.lives, latest: latest,
+      settings: settings)
+    for id in PartitionID.all { replay.replay(store.journal(of: id)) }
+    coordinator = Coordinator(replay, settings: settings, routes: routes, at: moment)
+    let steps = steps
+    coordinator.observer = { steps.all.append($0) }
+  }
+
+  func add(_ input: Coordinator.Input) { inputs.append(input) }
+
+  /// What the relay does of its own accord: the inbox does not count it.
+  func submit(_ fact: Fact) { submit([fact], by: .relay) }
+
+  /// - Parameter operation: who hears of its answer.
+  func submit(_ facts: [Fact], by submitter: Submitter, for operation: Int? = nil) {
+    lastRequest += 1
+    let id = RequestID(lastRequest)
+    if let operation {
+      operations[id] = operation
+      taken += 1
+    }
+    // Requests come first in a turn.
+    inputs.insert(.request(id, facts, by: submitter), at: 0)
+  }
+
+  /// The first half of a turn.
+  func handle(at moment: Coordinator.Moment) -> [Coordinator.Action] {
+    let inputs = inputs
+    self.inputs = []
+    return coordinator.handle(inputs, hasReaders: barrier.readers > 0, at: moment)
+  }
+
+  /// The second half.
+  ///
+  /// - Returns: its actions, and what it has stepped.
+  func proceed(at moment: Coordinator.Moment) -> ([Coordinator.Action], [Coordinator.Step]) {
+    defer { steps.all = [] }
+    let actions = coordinator.proceed(at: moment)
+    return (actions, steps.all)
+  }
+
+  /// - Returns: the operation that hears of it.
+  func operation(of request: RequestID) -> Int? { operations[request] }
+
+  func release(_ request: RequestID) {
+    if operations.removeValue(forKey: request) != nil { taken -= 1 }
+  }
+
+  func admit(_ refusal: Unavailable.Cause?) { self.refusal = refusal }
+
+  func lastCut(at moment: Coordinator.Moment) -> Cut? { coordinator.lastCut(at: moment) }
+
+  var reached: Branches { coordinator.reached }
+  func stepped(in partition: PartitionID) -> Ordinal { coordinator.stepped(in: partition) }
+  func ledger(of partition: PartitionID) -> Ledger { coordinator.ledger(of: partition) }
+  var isAtRest: Bool { coordinator.isAtRest && barrier.readers == 0 && appending.isEmpty }
+}
+
+/// Readers, as the shell tells them.
+extension SimulatedDaemon {
+  func begin() { barrier.begin() }
+
+  func read(_ reader: Reader) -> ReadOutcome? {
+    barrier.read([.feed(reader.query.feed)], until: .never, reader)
+  }
+
+  func dirtied(_ place: ReadTarget) { barrier.dirtied(place) }
+  func cut(without others: Set<PartitionID>) { barrier.cut(without: others) }
+  func folded() -> [Reader] { barrier.folded() }
+  func refused(_ cause: Unavailable.Cause) -> [Reader] { barrier.refused(cause) }
+}

@@ -1,0 +1,163 @@
+import RelayCore
+
+/// Large loads, and a machine whose clock is wrong.
+extension World {
+  /// Changes that are sent together with the first one, in one request.
+  func companions(of first: Change) -> [Change] {
+    guard first.sequence == nil, !isCalm, loadDraw.permille(plan.batches) else { return [] }
+    return (0..<loadDraw.from(1...plan.batchMax)).map { number in
+      var change = first
+      if loadDraw.below(8) == 0 { change.zone.owner = loadDraw.pick(users) }
+      if first.database == .public { change.zone = .publicDefault }
+      let name = "b\(number % 40)"
+      change.event = .record(
+        RecordChange(verb: .updated, name: name, type: "A", tag: "t\(nextID).\(number)", fields: [])
+      )
+      let id = "n\(nextID).\(number)"
+      change.notification = Identifier(uuidFrom: keys.digest(Array(id.utf8)))
+      change.fingerprint = (nextID << 16 | UInt64(number + 1)) &* 0x9e37_79b9_7f4a_7c15
+      return change
+    }
+  }
+
+  /// A value that no subscription asks for.
+  func largeValue() -> [Field] {
+    guard loadDraw.permille(plan.largeRecords) else { return [] }
+    let count = loadDraw.below(plan.largestValue)
+    return [Field(name: "v", value: .string(String(repeating: "v", count: count)))]
+  }
+
+  /// Users without a phone who subscribe to public records, in all partitions.
+  func addCrowd() {
+    for number in 0..<plan.crowd {
+      let user = UserID("_crowd\(number)")
+      var info = NotificationInfo()
+      info.isContentAvailable = true
+      let subscription = Subscription(
+        id: SubscriptionID("public"), database: .public, rule: .query(QueryRule(recordType: "A")),
+        info: info)
+      operations.append(
+        Operation(
+          facts: [
+            .modify(
+              SubscriptionsRequest(
+                scope: World.scope, user: user, database: .public,
+                operations: [.save(subscription)]))
+          ]))
+      soon(1_000, .submit(operation: operations.count - 1))
+    }
+  }
+
+  func setClock() {
+    guard wallAhead != .zero else { return }
+    wallAhead = .zero
+    observer.corrections.append(now)
+  }
+
+  /// A later start may find the wall clock far off. It is set right within half an hour.
+  func drawClock() {
+    // A store that has never known a time believes the first clock.
+    guard store.latest > .zero, !isCalm, loadDraw.permille(plan.wrongClocks) else {
+      return setClock()
+    }
+    wallAhead = loadDraw.pick([.days(7_300), .days(3), Span(milliseconds: -86_400_000)])
+    at(.seconds(Int64(loadDraw.from(1...1_800))), .clockSet)
+  }
+}
+
+/// Requests of several changes, and how they become durable and visible.
+extension World {
+  /// One request's facts of one partition, in its journal.
+  struct Share {
+    var partition: PartitionID
+    var first: Ordinal
+    var last: Ordinal
+  }
+
+  func checkCommit(_ entries: [JournalEntry]) throws {
+    let bounds = plan.work.commit
+    let bytes = Self.bytes(of: entries)
+    guard entries.count > bounds.facts || bytes > bounds.bytes, !isOneUnit(entries) else { return }
+    throw InvariantViolation(
+      .everythingIsBounded,
+      "a commit of \(entries.count) facts and \(bytes) bytes")
+  }
+
+  /// The journal holds a message to several partitions once.
+  static func bytes(of entries: [JournalEntry]) -> Int {
+    var last: Forwarded.Message?
+    return entries.reduce(0) { sum, entry in
+      guard case .forwarded(let forwarded) = entry.fact else {
+        last = nil
+        return sum + entry.fact.footprint
+      }
+      defer { last = forwarded.message }
+      let bytes = entry.fact.footprint
+      return sum + (forwarded.message == last ? min(bytes, Fact.tick.footprint) : bytes)
+    }
+  }
+
+  /// One request's facts for one partition, one of the relay's own, or one message.
+  private func isOneUnit(_ entries: [JournalEntry]) -> Bool {
+    let batches = Set(entries.map { batch(of: $0.fact) })
+    if batches.count == 1, batches.first != .some(nil) { return true }
+    let messages = Set(
+      entries.map { entry -> Forwarded.Message? in
+        if case .forwarded(let forwarded) = entry.fact { forwarded.message } else { nil }
+      })
+    return entries.count == 1 || messages.count == 1 && messages.first != .some(nil)
+  }
+
+  private func batch(of fact: Fact) -> Int? {
+    guard case .change(let change) = fact else { return nil }
+    return batches[change.fingerprint]
+  }
+
+  /// One request's facts for one partition become durable together, or none of them.
+  func checkWhole(_ entries: [JournalEntry]) throws {
+    var parts: [Int: [PartitionID: [Ordinal]]] = [:]
+    for entry in entries {
+      guard let batch = batch(of: entry.fact) else { continue }
+      parts[batch, default: [:]][entry.partition, default: []].append(entry.ordinal)
+    }
+    for (batch, partitions) in parts.sorted(by: { $0.key < $1.key }) {
+      for (partition, ordinals) in partitions.sorted(by: { $0.key < $1.key }) {
+        let size = operations[batch].facts.count { $0.homes.contains(partition) }
+        // It may have been sent twice.
+        guard ordinals.count.isMultiple(of: size) else {
+          throw InvariantViolation(
+            .catchUpIsWhole,
+            "\(ordinals.count) of \(size) facts of request \(batch) in one commit")
+        }
+        for first in stride(from: 0, to: ordinals.count, by: size) {
+          shares.append(
+            Share(
+              partition: partition, first: ordinals[first], last: ordinals[first + size - 1]))
+        }
+      }
+    }
+  }
+
+  /// They become visible together.
+  func checkWhole(_ cut: Cut) throws {
+    for partition in cut.partitions {
+      for share in shares where share.partition == partition.id {
+        if share.first <= partition.cursor, partition.cursor < share.last {
+          throw InvariantViolation(
+            .catchUpIsWhole,
+            "a cut ends at \(partition.cursor), within \(share.first) to \(share.last)")
+        }
+      }
+      shares.removeAll { $0.partition == partition.id && $0.last <= partition.cursor }
+    }
+  }
+
+  /// Nothing durable learns of a wrong clock.
+  func checkTime(_ entries: [JournalEntry]) throws {
+    for entry in entries where entry.at > now {
+      throw InvariantViolation(
+        .nothingIsVisibleBeforeItIsDurable,
+        "journalled \((entry.at - now).milliseconds) ms ahead of time")
+    }
+  }
+}

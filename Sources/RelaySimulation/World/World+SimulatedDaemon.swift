@@ -1,0 +1,174 @@
+import RelayCore
+
+/// The daemon's lives, and what its store answers.
+extension World {
+  /// The machine's clocks.
+  var moment: Coordinator.Moment {
+    Coordinator.Moment(
+      wall: now + wallAhead, boot: Instant(milliseconds: (now - World.start).milliseconds))
+  }
+
+  static let routes = Set(
+    (UInt8(0)...1).map { RouteKey(scope: scope, transport: .apns, topic: topic(of: $0)) })
+
+  func boot() throws {
+    guard daemon == nil else { return }
+    life += 1
+    drawClock()
+    store.claim(era: draw.next() | 1)
+    var settings = plan.settings
+    if mutant == .commitsEverything { settings.work.commit = WorkBounds.Commit() }
+    let latest = mutant == .believesClocks ? .zero : store.latest
+    let daemon = SimulatedDaemon(
+      life: life, store: store, latest: latest, settings: settings, routes: World.routes,
+      at: moment)
+    self.daemon = daemon
+    (waiting, recalled) = ([], [])
+    observer.lifeBegan(at: now, recovered: store)
+    observer.recovered()
+    tell?("  life \(life) begins")
+    // What recovery has found unfolded is told before any reader is served.
+    try turn()
+    daemon.begin()
+  }
+
+  func crash(_ why: String) {
+    guard let daemon else { return }
+    reached.formUnion(daemon.reached)
+    self.daemon = nil
+    // What was durable and not stepped is stepped by the next life.
+    for place in unstepped.values.sorted() { count(history[place], isFanningOut: true) }
+    unstepped = [:]
+    tell?("  \(why)")
+    observer.crashes.append(now)
+    counts.crashes += 1
+    for index in clients.indices {
+      for key in Array(clients[index].follows.keys) {
+        clients[index].follows[key]?.isFetching = false
+      }
+    }
+    for index in clients.indices where clients[index].line != nil {
+      clients[index].line = nil
+      soonAtCourier(20_000, .connect(client: index))
+    }
+    soon(3_000, .recover)
+  }
+
+  /// A copy of the store takes the place of the store: what came since is lost.
+  func restore() {
+    guard plan.restores > 0, let backup else { return }
+    crash("a restore from the copy of +\((backup.at - World.start).milliseconds) ms")
+    store = backup.store
+    counts.restores += 1
+    history = history.filter { $0.ordinal <= store.last(of: $0.partition) }
+    model = Model(scope: World.scope, limits: plan.limits)
+    for row in history { model.apply(row, isFanningOut: true) }
+    observer.restored(store)
+    for index in operations.indices { operations[index].isAnswered = true }
+    shares = []
+    for index in clients.indices {
+      let follows = clients[index].follows
+      for (key, follow) in follows {
+        let isLost = isLost(follow, key, clients[index].user)
+        clients[index].follows[key]?.isOfLostHistory = isLost
+      }
+    }
+  }
+
+  /// Whether a token names a place that the restored store never reached.
+  private func isLost(_ follow: Follow, _ key: FeedKey, _ user: UserID) -> Bool {
+    guard let token = follow.token,
+      case .place(let place) = ChangeToken.open(token, feed: key, reader: user, with: keys)
+    else { return false }
+    let last = store.last(of: key.partition)
+    return !store.eras(of: key).knows(place.era) || place.newest.ordinal > last
+  }
+
+  /// The store answers for a commit.
+  func committed() throws {
+    guard let daemon, !daemon.appending.isEmpty else { return }
+    let rows = daemon.appending.map { authored($0) }
+    daemon.appending = []
+    let bytes = World.bytes(of: rows)
+    if draw.permille(plan.commitFull) {
+      return daemon.add(.appended(.failure(StoreError(.full, "no room"))))
+    }
+    if bytes > plan.commitBytes {
+      let code: StoreError.Code = mutant == .triesForEver ? .full : .tooLarge
+      return daemon.add(.appended(.failure(StoreError(code, "\(bytes) bytes"))))
+    }
+    if draw.permille(plan.commitUnknown) {
+      if draw.below(2) == 0 { try journalled(rows) }
+      return crash("a commit of unknown outcome")
+    }
+    try journalled(rows)
+    daemon.add(.appended(.success(())))
+  }
+
+  /// From here on these facts survive everything but a restore.
+  private func journalled(_ rows: [JournalEntry]) throws {
+    try checkTime(rows)
+    try checkWhole(rows)
+    store.append(rows)
+    for row in rows {
+      unstepped[FactPlace(partition: row.partition, ordinal: row.ordinal)] = history.count
+      history.append(row)
+    }
+  }
+
+  func count(_ row: JournalEntry, isFanningOut: Bool) {
+    model.apply(row, isFanningOut: isFanningOut)
+    counts.count(row.fact)
+    if case .change(let change) = row.fact, case .granted(let user) = change.event {
+      observer.revoked.remove(WorldObserver.Share(zone: change.zone, user: user))
+    }
+    tell?("  \(row.partition.number)/\(row.ordinal.number) \(row.fact.line)")
+  }
+
+  /// The store answers for a fold.
+  func folded() throws {
+    guard let daemon, let cut = daemon.folding else { return }
+    daemon.folding = nil
+    if draw.permille(plan.foldFull) {
+      return daemon.add(.folded(.failure(StoreError(.full, "no room"))))
+    }
+    if draw.permille(plan.foldUnknown) {
+      // Both must hold.
+      try checkWhole(cut)
+      if draw.below(2) == 0 { _ = store.fold(cut) }
+      return crash("a fold of unknown outcome")
+    }
+    try checkWhole(cut)
+    let rows = store.fold(cut)
+    counts.folds += 1
+    if draw.permille(plan.foldUnknown * 3) { _ = store.fold(cut) }
+    try checkBounds(cut)
+    daemon.add(.folded(.success(rows)))
+  }
+
+  /// The next life has the exact numbers of wakes, and the time.
+  func stopped() {
+    guard let daemon else { return }
+    counts.stops += 1
+    if let last = daemon.lastCut(at: moment) { _ = store.fold(last) }
+    crash("a clean stop")
+  }
+}
+
+/// One mutant fault: the daemon forgets who made a change, and the journal knows it.
+extension World {
+  func anonymous(_ fact: Fact) -> Fact {
+    guard mutant == .forgetsAuthors, case .change(var change) = fact else { return fact }
+    authors[change.notification] = change.author
+    change.author = nil
+    return .change(change)
+  }
+
+  func authored(_ row: JournalEntry) -> JournalEntry {
+    guard mutant == .forgetsAuthors, case .change(var change) = row.fact else { return row }
+    change.author = authors[change.notification]
+    var row = row
+    row.fact = .change(change)
+    return row
+  }
+}

@@ -1,0 +1,58 @@
+/// How the stand-in treats a device, told by the beginning of its token.
+///
+/// The text of the token counts (`dead01…`); for words that are not hexadecimal their ASCII
+/// letters in hexadecimal count too (`676f6e65…` = `gone…`), because that is how a client that
+/// knows tokens as bytes must spell them.
+enum DeviceBehavior: CaseIterable {
+  case ordinary, dead, gone, busy, fail, slow, mute
+  /// Known in that environment of Apple's only.
+  case development, production
+
+  init(token: String) {
+    let text = token.lowercased()
+    for conduct in DeviceBehavior.allCases where conduct != .ordinary {
+      if text.hasPrefix(conduct.word) || text.hasPrefix(conduct.wordInHex) {
+        self = conduct
+        return
+      }
+    }
+    self = .ordinary
+  }
+
+  /// The refusal that the device always gets; nil if it gets none.
+  var refusal: APNsReason? {
+    switch self {
+    case .ordinary, .slow, .mute, .development, .production: nil
+    case .dead: .badDeviceToken
+    case .gone: .unregistered
+    case .busy: .tooManyRequests
+    case .fail: .internalServerError
+    }
+  }
+
+  private var word: String {
+    switch self {
+    case .ordinary: ""
+    case .dead: "dead"
+    case .gone: "gone"
+    case .busy: "busy"
+    case .fail: "fail"
+    case .slow: "slow"
+    case .mute: "mute"
+    case .development: "development"
+    case .production: "production"
+    }
+  }
+
+  /// True if the token is of the environment, or says nothing of one.
+  func isKnown(in environment: String?) -> Bool {
+    guard let environment, self == .development || self == .production else { return true }
+    return word == environment
+  }
+
+  private var wordInHex: String {
+    word.utf8.map { byte in
+      (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }.joined()
+  }
+}

@@ -1,0 +1,163 @@
+import CryptoExtras
+import Foundation
+import Synchronization
+
+/// The rules of the HTTP v1 API. A device token that begins with one of the words of
+/// ``DeviceBehavior`` is treated accordingly.
+final class FakeFCM: FakeProvider {
+  private static let tokenSeconds: Int64 = 3_599
+  private static let tokenPath = "/token"
+  private static let sendPath = "/v1/projects/\(FCMStandin.project)/messages:send"
+  private let key: _RSA.Signing.PublicKey
+  /// Access tokens with the second that they end.
+  private let tokens = Mutex<[String: Int64]>([:])
+
+  init(_ account: StandinAccount) { key = account.key.publicKey }
+
+  func forgetTokens() { tokens.withLock { $0.removeAll() } }
+
+  func record(of request: PushRequest) -> [String: Any] {
+    request.payload.map { ["payload": $0] } ?? [:]
+  }
+
+  func answer(_ request: PushRequest, under faults: Faults) -> FakeProviderAnswer? {
+    guard request.path == Self.sendPath else { return nil }
+    let message = request.payload?["message"] as? [String: Any]
+    guard let fault = faults.answer(topic: nil, token: message?["token"] as? String ?? "") else {
+      return nil
+    }
+    let (word, code) = FCMRules.words[fault.status] ?? ("UNKNOWN", nil)
+    // Google has no 410: a token that is gone is 404.
+    let status = fault.status == 410 ? 404 : fault.status
+    var answer = FakeProviderAnswer.failure(status, word, code: code)
+    if let seconds = fault.retryAfter { answer.headers["retry-after"] = "\(seconds)" }
+    return answer
+  }
+
+  func answer(_ request: PushRequest, at milliseconds: Int64) throws -> FakeProviderAnswer? {
+    let now = milliseconds / 1_000
+    guard request.method == "POST" else { return .failure(404, "NOT_FOUND") }
+    if request.path == Self.tokenPath { return grant(request, at: now) }
+    guard request.path.hasPrefix("/v1/projects/"), request.path.hasSuffix("/messages:send") else {
+      return .failure(404, "NOT_FOUND")
+    }
+    guard isKnown(request.header("authorization"), at: now) else {
+      return .failure(401, "UNAUTHENTICATED")
+    }
+    guard request.path == Self.sendPath else { return .failure(403, "PERMISSION_DENIED") }
+    guard let message = request.payload?["message"] as? [String: Any],
+      let token = message["token"] as? String, !token.isEmpty, FCMRules.isGood(message)
+    else { return .failure(400, "INVALID_ARGUMENT", code: "INVALID_ARGUMENT") }
+    switch DeviceBehavior(token: token) {
+    case .dead: return .failure(403, "PERMISSION_DENIED", code: "SENDER_ID_MISMATCH")
+    case .gone: return .failure(404, "NOT_FOUND", code: "UNREGISTERED")
+    case .busy:
+      var answer = FakeProviderAnswer.failure(429, "RESOURCE_EXHAUSTED", code: "QUOTA_EXCEEDED")
+      answer.headers["retry-after"] = "7"
+      return answer
+    case .fail: return .failure(500, "INTERNAL", code: "INTERNAL")
+    case .mute: return nil
+    case .slow, .ordinary, .development, .production:
+      let isSlow = DeviceBehavior(token: token) == .slow
+      return FakeProviderAnswer(
+        status: 200, headers: ["content-type": "application/json"],
+        body: "{\"name\":\"projects/\(FCMStandin.project)/messages/\(milliseconds)\"}",
+        delaySeconds: isSlow ? StandinSettings.slowSeconds : 0)
+    }
+  }
+
+  private func isKnown(_ header: String?, at now: Int64) -> Bool {
+    guard let header, header.hasPrefix("Bearer ") else { return false }
+    let token = String(header.dropFirst("Bearer ".count))
+    return tokens.withLock { $0[token].map { now < $0 } ?? false }
+  }
+
+  /// RFC 7523 as Google has it.
+  private func grant(_ request: PushRequest, at now: Int64) -> FakeProviderAnswer {
+    let form = Self.form(request.body)
+    guard form["grant_type"] == "urn:ietf:params:oauth:grant-type:jwt-bearer" else {
+      return .denied("unsupported_grant_type")
+    }
+    guard let token = form["assertion"].flatMap({ JSONWebToken($0) }),
+      token.header["alg"] as? String == "RS256",
+      key.isValidSignature(
+        _RSA.Signing.RSASignature(rawRepresentation: token.signature), for: token.signed,
+        padding: .insecurePKCS1v1_5),
+      token.text("iss") == StandinAccount.email,
+      token.text("aud") == "https://\(request.header("host") ?? "")\(Self.tokenPath)",
+      let issued = token.number("iat"), let expires = token.number("exp"),
+      issued <= now + 60, expires > now, expires - issued <= 3_600
+    else { return .denied("invalid_grant") }
+    guard token.text("scope") == "https://www.googleapis.com/auth/firebase.messaging" else {
+      return .denied("invalid_scope")
+    }
+    let access = "ya29." + UUID().uuidString.lowercased()
+    tokens.withLock { $0[access] = now + Self.tokenSeconds }
+    return FakeProviderAnswer(
+      status: 200, headers: ["content-type": "application/json"],
+      body: "{\"access_token\":\"\(access)\",\"expires_in\":\(Self.tokenSeconds),"
+        + "\"token_type\":\"Bearer\"}")
+  }
+
+  private static func form(_ body: Data) -> [String: String] {
+    var form: [String: String] = [:]
+    for pair in String(decoding: body, as: UTF8.self).split(separator: "&") {
+      let parts = pair.split(separator: "=", maxSplits: 1).map { String($0) }
+      if parts.count == 2 { form[parts[0]] = parts[1].removingPercentEncoding }
+    }
+    return form
+  }
+}
+
+/// What the API documents about a message.
+enum FCMRules {
+  static let dataBytesMax = 4_096
+  static let secondsMax = 2_419_200.0
+  private static let reserved = ["google", "gcm"]
+
+  /// What Google says beside a status, and its own code for it.
+  static let words: [Int: (String, String?)] = [
+    400: ("INVALID_ARGUMENT", "INVALID_ARGUMENT"), 403: ("PERMISSION_DENIED", nil),
+    410: ("NOT_FOUND", "UNREGISTERED"), 413: ("INVALID_ARGUMENT", "INVALID_ARGUMENT"),
+    429: ("RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED"), 500: ("INTERNAL", "INTERNAL"),
+    503: ("UNAVAILABLE", "UNAVAILABLE"),
+  ]
+
+  static func isGood(_ message: [String: Any]) -> Bool {
+    guard let data = message["data"] as? [String: String], !data.isEmpty,
+      data.allSatisfy({ name, _ in
+        name != "from" && name != "message_type" && !reserved.contains(where: name.hasPrefix)
+      }),
+      data.reduce(0, { $0 + $1.key.utf8.count + $1.value.utf8.count }) <= dataBytesMax
+    else { return false }
+    guard let android = message["android"] as? [String: Any] else { return true }
+    if let priority = android["priority"] as? String, !["NORMAL", "HIGH"].contains(priority) {
+      return false
+    }
+    if let ttl = android["ttl"] {
+      guard let text = ttl as? String, text.hasSuffix("s"), let seconds = Double(text.dropLast()),
+        (0...secondsMax).contains(seconds)
+      else { return false }
+    }
+    return android["collapse_key"].map { $0 is String } ?? true
+  }
+}
+
+extension FakeProviderAnswer {
+  /// Google's form of an error.
+  static func failure(_ status: Int, _ word: String, code: String? = nil) -> FakeProviderAnswer {
+    let type = "type.googleapis.com/google.firebase.fcm.v1.FcmError"
+    let details = code.map { ",\"details\":[{\"@type\":\"\(type)\",\"errorCode\":\"\($0)\"}]" }
+    return FakeProviderAnswer(
+      status: status, headers: ["content-type": "application/json"],
+      body: "{\"error\":{\"code\":\(status),\"message\":\"\(word)\",\"status\":\"\(word)\""
+        + "\(details ?? "")}}", reason: code ?? word)
+  }
+
+  /// OAuth's form of one.
+  static func denied(_ word: String) -> FakeProviderAnswer {
+    FakeProviderAnswer(
+      status: 400, headers: ["content-type": "application/json"],
+      body: "{\"error\":\"\(word)\"}", reason: word)
+  }
+}

@@ -1,0 +1,121 @@
+import NIOCore
+import NIOHTTP2
+import NIOSSL
+
+/// One HTTP/2 connection: which of its streams are served, and its end.
+///
+/// Confined to the event loop of its channel.
+final class FakeConnection: ChannelInboundHandler {
+  typealias InboundIn = HTTP2Frame
+  typealias OutboundOut = HTTP2Frame
+
+  let number: Int
+  private let reception: FakeAPNs
+  private let channel: any Channel
+  private let farewell: GoAwayWriter
+  private let gate: Gate
+  private var context: ChannelHandlerContext?
+  private var maxStreams: Int
+  private var state = State.open(served: [], last: .rootStream)
+
+  private enum State {
+    /// Streams in work, and the highest ever taken. Ends with a GOAWAY.
+    case open(served: Set<HTTP2StreamID>, last: HTTP2StreamID)
+    /// GOAWAY is sent: no new stream is taken. Ends when the last one is answered.
+    case leaving(served: Set<HTTP2StreamID>)
+    case closed
+  }
+
+  init(
+    number: Int, reception: FakeAPNs, channel: any Channel, farewell: GoAwayWriter, gate: Gate
+  ) {
+    self.number = number
+    self.gate = gate
+    maxStreams = reception.maxStreams
+    self.reception = reception
+    self.channel = channel
+    self.farewell = farewell
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+  /// What the other side showed; nil: no certificate.
+  private(set) lazy var certificate: PresentedCertificate? = {
+    // A connection without TLS shows none either.
+    let shown = try? channel.pipeline.syncOperations.nioSSL_peerCertificate()
+    return shown.map { reception.look(at: $0) }
+  }()
+
+  /// A request begins; false if it is not served because the connection is on its way out.
+  func began(_ stream: HTTP2StreamID) -> Bool {
+    switch state {
+    case .open(var served, let last):
+      if reception.requestBegan() {
+        state = .leaving(served: served)
+        // In a turn of its own: no frame is half written then.
+        channel.eventLoop.assumeIsolated().execute { self.leave(last: last) }
+        return false
+      }
+      served.insert(stream)
+      state = .open(served: served, last: max(last, stream))
+      return true
+    case .leaving(let served):
+      state = .leaving(served: served)
+      return false
+    case .closed:
+      state = .closed
+      return false
+    }
+  }
+
+  /// A stream is answered, reset or given up by the other side.
+  func ended(_ stream: HTTP2StreamID) {
+    switch state {
+    case .open(var served, let last):
+      served.remove(stream)
+      state = .open(served: served, last: last)
+    case .leaving(var served):
+      served.remove(stream)
+      state = .leaving(served: served)
+      closeIfDone()
+    case .closed:
+      state = .closed
+    }
+  }
+
+  /// Other faults hold from now on.
+  func heard(_ faults: Faults) {
+    gate.heard(faults)
+    if faults.saysGoodbye, case .open(let served, let last) = state {
+      state = .leaving(served: served)
+      leave(last: last)
+    }
+    guard reception.maxStreams != maxStreams, let context else { return }
+    maxStreams = reception.maxStreams
+    let setting = HTTP2Setting(parameter: .maxConcurrentStreams, value: maxStreams)
+    let frame = HTTP2Frame(streamID: .rootStream, payload: .settings(.settings([setting])))
+    context.writeAndFlush(wrapOutboundOut(frame), promise: nil)
+  }
+
+  /// Ends the connection by a TCP reset.
+  func hangUp() { gate.reset() }
+
+  /// Apple's farewell: streams above `last` were not processed and may be sent again elsewhere.
+  private func leave(last: HTTP2StreamID) {
+    farewell.send(last: last, reason: "{\"reason\":\"Shutdown\"}")
+    closeIfDone()
+  }
+
+  private func closeIfDone() {
+    guard case .leaving(let served) = state, served.isEmpty else { return }
+    state = .closed
+    // Not at once: a stream counts as ended before its last frames are flushed.
+    channel.eventLoop.execute { [channel] in channel.close(promise: nil) }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // The other side broke the protocol, TLS or the connection: there is nobody left to tell.
+    context.close(promise: nil)
+  }
+}

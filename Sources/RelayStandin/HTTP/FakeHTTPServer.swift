@@ -1,0 +1,87 @@
+import Foundation
+import NIOCore
+import NIOHTTP2
+import NIOPosix
+import NIOSSL
+
+/// HTTP/2 and HTTP/1.1 over TLS on loopback with a provider behind it. It listens as soon as it
+/// exists; every request is on record in `pushes.jsonl` before it is answered.
+struct FakeHTTPServer: Sendable {
+  let port: Int
+  private let listener: any Channel
+  private let open: OpenChannels
+  private let board: FaultBoard
+  private let control: FaultControl?
+
+  /// - Parameter control: the path of a Unix socket where faults are changed; nil = none.
+  init(
+    host: String, port: Int, files: StandinFiles, provider: any FakeProvider, control: String?
+  ) async throws(StandinError) {
+    let log = try PushLog(path: files.pushes)
+    let tls = try APNsStandin.tls(files, protocols: ["h2", "http/1.1"])
+    let open = OpenChannels()
+    // One event loop for all: requests are judged, and stand in the log, in one order.
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let board = FaultBoard(loop: loop)
+    let bootstrap = ServerBootstrap(group: loop)
+      .serverChannelOption(.backlog, value: 256)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .childChannelInitializer { channel in
+        open.insert(channel)
+        let gate = NIOLoopBound(Gate(board.faults), eventLoop: channel.eventLoop)
+        board.tell(channel) { gate.value.heard($0) }
+        return channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandlers(
+            gate.value, NIOSSLServerHandler(context: tls))
+        }.flatMap {
+          // Either protocol looks like HTTP/1.1 to the stream.
+          channel.configureCommonHTTPServerPipeline { stream in
+            stream.eventLoop.makeCompletedFuture {
+              try stream.pipeline.syncOperations.addHandler(
+                FakeHTTPStream(provider: provider, log: log, board: board, gate: gate.value) {
+                  open.fail($0)
+                })
+            }
+          }
+        }
+      }
+    do {
+      listener = try await bootstrap.bind(host: host, port: port).get()
+    } catch {
+      throw StandinError(
+        code: .listen, message: "cannot listen on \(host):\(port): \(error)",
+        remedy: "choose a free port, or stop who holds it")
+    }
+    open.listen(on: listener)
+    self.open = open
+    self.board = board
+    self.control = try await FaultControl.open(
+      control, board: board, loop: loop, lacks: ["goaway", "streams"])
+    self.port = listener.localAddress?.port ?? port
+  }
+
+  func set(_ faults: Faults) async throws { try await board.set(faults) }
+
+  /// Serves until the task is cancelled, then closes every connection.
+  ///
+  /// - Throws: ``StandinError`` if the log of requests can no longer be written.
+  func run() async throws(StandinError) {
+    await withTaskCancellationHandler {
+      // The future of a close cannot fail in a way that matters: the listener is gone either way.
+      _ = try? await listener.closeFuture.get()
+    } onCancel: {
+      listener.close(promise: nil)
+    }
+    await control?.close()
+    for closing in open.all.map({ $0.close(mode: .all) }) {
+      // A connection that its client has closed meanwhile is as good as closed.
+      _ = try? await closing.get()
+    }
+    if let failure = open.failure {
+      throw StandinError(
+        code: .files, message: "a request could not be put on record: \(failure)",
+        remedy: "make room for the log of requests, and start again")
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import CSystemd
+import Glibc
+import Logging
+
+/// A log line as the journal takes it: `FIELD=value`, names in capitals.
+enum SystemdJournal {
+  /// The journal refuses longer names.
+  static let nameBytesMax = 64
+
+  /// Sends a line; where no journal listens libsystemd drops it without a word.
+  static func send(_ line: LogLine) {
+    let texts = fields(line).map { Array("\($0.name)=\($0.value)".utf8) }
+    var vectors: [iovec] = []
+    vectors.reserveCapacity(texts.count)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(texts.reduce(0) { $0 + $1.count })
+    for text in texts { bytes += text }
+    bytes.withUnsafeMutableBytes { buffer in
+      var offset = 0
+      for text in texts {
+        // A field is never empty: it has at least its name.
+        vectors.append(
+          iovec(iov_base: buffer.baseAddress?.advanced(by: offset), iov_len: text.count))
+        offset += text.count
+      }
+      // A log that nobody can take is dropped: there is no better place to say so.
+      _ = sd_journal_sendv(vectors, Int32(vectors.count))
+    }
+  }
+
+  static func fields(_ line: LogLine) -> [(name: String, value: String)] {
+    var fields = [
+      ("MESSAGE", line.sentence), ("PRIORITY", "\(priority(line.level))"),
+      ("SYSLOG_IDENTIFIER", "zonerelay"), ("CODE_FILE", line.file), ("CODE_LINE", "\(line.line)"),
+      ("CODE_FUNC", line.function), ("ZONERELAY_LOGGER", line.logger),
+    ]
+    fields += line.fields.map { (name($0.name), $0.value) }
+    return fields
+  }
+
+  /// `lastError` → `ZONERELAY_LAST_ERROR`; what is no letter or digit becomes an underscore.
+  static func name(_ key: String) -> String {
+    var name = "ZONERELAY_"
+    var wasLower = false
+    for character in key {
+      let isPlain = character.isASCII && (character.isLetter || character.isNumber)
+      if character.isUppercase, wasLower { name += "_" }
+      name += isPlain ? character.uppercased() : "_"
+      wasLower = character.isLowercase || character.isNumber
+    }
+    return String(name.prefix(nameBytesMax))
+  }
+
+  /// Levels of syslog.
+  static func priority(_ level: Logger.Level) -> Int32 {
+    switch level {
+    case .trace, .debug: LOG_DEBUG
+    case .info: LOG_INFO
+    case .notice: LOG_NOTICE
+    case .warning: LOG_WARNING
+    case .error: LOG_ERR
+    case .critical: LOG_CRIT
+    }
+  }
+}

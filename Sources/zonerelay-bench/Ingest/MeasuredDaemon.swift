@@ -1,0 +1,157 @@
+import Crypto
+import Foundation
+import NIOCore
+import NIOPosix
+import RelayWire
+
+/// The daemon under measurement: its own process, store and configuration.
+struct MeasuredDaemon {
+  let child: Child
+  let port: Int
+  private let bench: Workbench
+  private let control: String
+
+  static let container = "iCloud.com.example.notes"
+  static let scope = "\(container)/development"
+  static let topic = "com.example.notes"
+  static let producerKey = "producer-key-of-at-least-thirty-two-chars"
+  private static let userSecret = "a shared secret of at least thirty-two bytes"
+
+  /// Starts it and waits until it is ready.
+  ///
+  /// - Parameters:
+  ///   - apns: lines of configuration for a route, indented as they belong.
+  ///   - others: bearer keys of further producers, by name.
+  ///   - signer: the id and the public half, PEM, of a key with which one more producer signs.
+  ///   - settings: further lines of configuration.
+  ///   - store: a directory with a store in it; nil: an empty one is made.
+  static func start(
+    _ bench: Workbench, apns: String = "", others: [String: String] = [:],
+    signer: (keyID: String, pem: String)? = nil, settings: String = "", store: URL? = nil,
+    patience: Duration = .seconds(30)
+  ) async throws -> MeasuredDaemon {
+    let program = bench.options.daemonPath
+    guard FileManager.default.isExecutableFile(atPath: program) else {
+      throw Trouble("no daemon at \(program); build the product zonerelay, or say --daemon")
+    }
+    let place = try bench.emptyDirectory("daemon")
+    let store = store ?? place.appendingPathComponent("store")
+    try FileManager.default.createDirectory(at: store, withIntermediateDirectories: true)
+    func secret(_ name: String, _ text: String) throws -> String {
+      let file = place.appendingPathComponent(name)
+      try text.write(to: file, atomically: true, encoding: .utf8)
+      return file.path
+    }
+    let port = try Loopback.freePort()
+    let control = place.appendingPathComponent("control.sock").path
+    var producers = try others.sorted { $0.key < $1.key }.map {
+      "          - { name: \($0.key), bearer: \(try secret("\($0.key).key", $0.value)) }\n"
+    }.joined()
+    if let signer {
+      producers += "          - { name: signer, keyID: \(signer.keyID), "
+      producers += "publicKey: \(try secret("signer.pem", signer.pem)) }\n"
+    }
+    let text = """
+      server:
+        listen: \(Loopback.address):\(port)
+      control:
+        socket: \(control)
+      store:
+        engine: sqlite
+        directory: \(store.path)
+      containers:
+        - id: \(container)
+          environments:
+            development:
+              users:
+                sharedSecret: \(try secret("user.secret", userSecret))
+              producers:
+                - { name: bench, bearer: \(try secret("producer.key", producerKey)) }
+
+      """
+    let file = place.appendingPathComponent("zonerelay.yaml")
+    try (text + producers + apns + "\n" + settings + "\n").write(
+      to: file, atomically: true, encoding: .utf8)
+    let child = try bench.start(program, ["serve", "--config", file.path], name: "serve")
+    let daemon = MeasuredDaemon(child: child, port: port, bench: bench, control: control)
+    try Loopback.waitForListener(on: port, by: child, name: "zonerelay", patience: patience)
+    try await daemon.waitUntilReady(within: patience)
+    return daemon
+  }
+
+  private func waitUntilReady(within patience: Duration) async throws {
+    let deadline = ContinuousClock.now + patience
+    while .now < deadline {
+      let answer = try await LoadExchange.call(
+        RequestText.get("/health/ready"), to: .port(port), group: bench.group)
+      if answer.status == 200 { return }
+      try await ContinuousClock().sleep(for: .milliseconds(20))
+    }
+    throw Trouble(
+      "the daemon is not ready within \(patience.components.seconds) s: "
+        + "\(child.said.suffix(2_000))")
+  }
+
+  func stop() async throws {
+    let ended = try await child.stop()
+    guard ended.status == 0 else {
+      throw Trouble("the daemon ended with \(ended.status): \(child.said.suffix(2_000))")
+    }
+  }
+
+  /// Waits until all that it has accepted is folded.
+  func settle(within patience: Duration = .seconds(60)) async throws {
+    try await wait(within: patience) { $0.store.journalTail == 0 && $0.fanouts.running == 0 }
+  }
+
+  /// Waits until it is so three times in a row: between two partitions a message is in no count
+  /// for a moment.
+  func wait(within patience: Duration, until isDone: (StatusReport) -> Bool) async throws {
+    let deadline = ContinuousClock.now + patience
+    var times = 0
+    while times < 3 {
+      guard .now < deadline else {
+        throw Trouble("the daemon does not come to rest within \(patience.components.seconds) s")
+      }
+      try await ContinuousClock().sleep(for: .milliseconds(100))
+      times = isDone(try await status()) ? times + 1 : 0
+    }
+  }
+
+  /// `zonerelay status --json`.
+  func status() async throws -> StatusReport {
+    let child = try bench.start(
+      bench.options.daemonPath, ["status", "--json", "--control", control], name: "status")
+    _ = try await child.wait(within: .seconds(30))
+    do {
+      return try JSONDecoder().decode(StatusReport.self, from: Data(child.text.utf8))
+    } catch {
+      throw Trouble("status --json cannot be read: \(error): \(child.said.suffix(2_000))")
+    }
+  }
+
+  /// The value of an unlabelled metric on the control socket; nil if the daemon has none such.
+  func metric(_ name: String) async throws -> Double? {
+    let text = try await LoadExchange.call(
+      RequestText.get("/metrics"), to: .socket(control), group: bench.group
+    ).text
+    let line = text.split(separator: "\n").first { $0.hasPrefix(name + " ") }
+    return line.flatMap { Double($0.dropFirst(name.count + 1)) }
+  }
+
+  /// A user's JWT, HS256.
+  static func userToken(_ user: String) -> String {
+    let expires = Int(Date.now.timeIntervalSince1970) + 3_600
+    let header = base64URL(Data(#"{"alg":"HS256","typ":"JWT"}"#.utf8))
+    let claims = base64URL(
+      Data(#"{"sub":"\#(user)","aud":"\#(container)","exp":\#(expires)}"#.utf8))
+    let code = HMAC<SHA256>.authenticationCode(
+      for: Data("\(header).\(claims)".utf8), using: SymmetricKey(data: Data(userSecret.utf8)))
+    return "\(header).\(claims).\(base64URL(Data(code)))"
+  }
+
+  private static func base64URL(_ data: Data) -> String {
+    data.base64EncodedString().replacingOccurrences(of: "+", with: "-")
+      .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
+  }
+}

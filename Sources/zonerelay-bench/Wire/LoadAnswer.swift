@@ -1,0 +1,109 @@
+import NIOCore
+
+/// One HTTP answer.
+struct LoadAnswer: Sendable {
+  var status: Int
+  var body: ByteBuffer
+  /// From the moment the request was due to the last byte of the answer.
+  var took: TimeAmount
+
+  var text: String { String(buffer: body) }
+
+  /// The whole number that follows `key` in the body, such as `"accepted":`.
+  func number(after key: StaticString) -> Int? {
+    body.withUnsafeReadableBytes { bytes in
+      guard var place = bytes.end(of: key, from: 0) else { return nil }
+      var value: Int?
+      while place < bytes.count, (0x30...0x39).contains(bytes[place]) {
+        value = (value ?? 0) * 10 + Int(bytes[place] - 0x30)
+        place += 1
+      }
+      return value
+    }
+  }
+
+  /// The text in quotes that follows the last `key` in the body; without escapes.
+  func string(after key: StaticString) -> String? {
+    body.withUnsafeReadableBytes { bytes in
+      guard let start = bytes.end(of: key, from: 0),
+        let end = bytes[start...].firstIndex(of: UInt8(ascii: "\""))
+      else { return nil }
+      return String(decoding: bytes[start..<end], as: UTF8.self)
+    }
+  }
+}
+
+/// Cuts a stream of HTTP/1.1 answers into single ones. Knows what zonerelay sends: a status line,
+/// fields, and as many bytes as `content-length` says.
+struct AnswerScanner {
+  private var buffer = ByteBuffer()
+  private var status = 0
+  private var length: Int?
+
+  struct Found {
+    var status: Int
+    var body: ByteBuffer
+  }
+
+  mutating func append(_ bytes: inout ByteBuffer) {
+    if buffer.readableBytes == 0 {
+      buffer = bytes
+    } else {
+      buffer.writeBuffer(&bytes)
+    }
+  }
+
+  /// The next answer if it is complete.
+  mutating func next() throws -> Found? {
+    if length == nil, try !readHead() { return nil }
+    guard let length, let body = buffer.readSlice(length: length) else { return nil }
+    self.length = nil
+    return Found(status: status, body: body)
+  }
+
+  private mutating func readHead() throws -> Bool {
+    let head: (end: Int, status: Int, length: Int?)? = buffer.withUnsafeReadableBytes { bytes in
+      guard let end = bytes.end(of: "\r\n\r\n", from: 0), bytes.count > 12 else { return nil }
+      let status = bytes[9..<12].reduce(0) { $0 * 10 + Int($1) - 0x30 }
+      var place = bytes.end(of: "\r\ncontent-length:", from: 0, ignoringCase: true)
+      if let start = place, start > end { place = nil }
+      guard var place else { return (end, status, nil) }
+      var length = 0
+      while bytes[place] == UInt8(ascii: " ") { place += 1 }
+      while (0x30...0x39).contains(bytes[place]) {
+        length = length * 10 + Int(bytes[place] - 0x30)
+        place += 1
+      }
+      return (end, status, length)
+    }
+    guard let head else { return false }
+    guard let length = head.length else {
+      throw Trouble("an answer without content-length: \(String(buffer: buffer).prefix(500))")
+    }
+    buffer.moveReaderIndex(forwardBy: head.end)
+    (status, self.length) = (head.status, length)
+    return true
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// The place after the first `key`; nil if it is not there.
+  ///
+  /// - Parameter ignoringCase: `key` is in lower case, and what is searched in any.
+  func end(of key: StaticString, from start: Int, ignoringCase: Bool = false) -> Int? {
+    let length = key.utf8CodeUnitCount
+    let mask: UInt8 = ignoringCase ? 0x20 : 0
+    guard count - start >= length else { return nil }
+    for place in start...(count - length) {
+      var index = 0
+      while index < length {
+        let (wanted, byte) = (key.utf8Start[index], self[place + index])
+        let isLetter = (0x61...0x7a).contains(wanted)
+        guard wanted == (isLetter ? byte | mask : byte) else { break }
+        index += 1
+      }
+      if index == length { return place + length }
+    }
+    return nil
+  }
+}

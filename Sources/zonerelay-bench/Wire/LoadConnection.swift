@@ -1,0 +1,75 @@
+import NIOCore
+
+/// One HTTP/1.1 keep-alive connection: sends what its caller says, one request at a time.
+///
+/// `@unchecked Sendable`: made and used on the bench's one event loop; it only travels through
+/// NIO's `@Sendable` initialisers.
+final class LoadConnection: ChannelInboundHandler, @unchecked Sendable {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private let caller: any LoadCaller
+  private let finished: EventLoopPromise<Void>
+  private var scanner = AnswerScanner()
+  private var due = NIODeadline.now()
+  private var context: ChannelHandlerContext?
+  private var isFinished = false
+
+  init(_ caller: any LoadCaller, finished: EventLoopPromise<Void>) {
+    self.caller = caller
+    self.finished = finished
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    self.context = nil
+    finish(.failure(Trouble("the server closed a connection")))
+  }
+
+  /// All connections are open: the first request leaves.
+  func begin() { proceed(after: nil) }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    var bytes = unwrapInboundIn(data)
+    scanner.append(&bytes)
+    do {
+      while let found = try scanner.next() {
+        proceed(
+          after: LoadAnswer(status: found.status, body: found.body, took: NIODeadline.now() - due))
+      }
+    } catch {
+      finish(.failure(error))
+    }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { finish(.failure(error)) }
+
+  private func proceed(after answer: LoadAnswer?) {
+    guard !isFinished, let context else { return }
+    do {
+      switch try caller.next(after: answer) {
+      case .send(let request):
+        due = .now()
+        write(request)
+      case .sendAt(let moment, let request):
+        due = moment
+        context.eventLoop.assumeIsolated().scheduleTask(deadline: moment) { self.write(request) }
+      case .done: finish(.success(()))
+      }
+    } catch {
+      finish(.failure(error))
+    }
+  }
+
+  private func write(_ request: ByteBuffer) {
+    context?.writeAndFlush(wrapOutboundOut(request), promise: nil)
+  }
+
+  private func finish(_ result: Result<Void, any Error>) {
+    guard !isFinished else { return }
+    isFinished = true
+    finished.completeWith(result)
+    context?.close(promise: nil)
+  }
+}

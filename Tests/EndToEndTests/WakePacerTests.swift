@@ -1,0 +1,128 @@
+import Foundation
+import RelayCore
+import Testing
+
+/// A hot change on the real binary: its wakes leave at the configured rate.
+@Suite(.serialized) struct WakePacerTests {
+  private static let subscribers = 3_000
+  private static let rate = 300.0
+  private static let smearing = "smearing: { rate: 300, above: 1000 }"
+
+  /// The pushes' arrival is a straight line, and who is woken earlier is told what to wait for.
+  @Test func aPublicChangeWakesItsSubscribersAtTheRateAndOthersSayWhatToWaitFor() async throws {
+    let (workplace, standin) = try await Workplace.withStandin(extra: Self.smearing)
+    defer { workplace.remove() }
+    try await Self.settle(in: workplace)
+    let daemon = try await RunningDaemon.start(in: workplace)
+
+    #expect(try await Readership.publish("A1", to: daemon).status == 202)
+    #expect(try await Self.reportPrivateChanges(to: daemon).status == 202)
+    let isWaiting = try await Pause.until {
+      try await daemon.metric("zonerelay_smeared_lanes") > 1_000
+    }
+    #expect(isWaiting)
+    let isDone = try await Pause.until(seconds: 60) {
+      try standin.pushes().count >= Self.subscribers
+    }
+    #expect(isDone)
+    let pushes = try standin.pushes().map(Push.init)
+    let (early, hot) = (pushes.filter(\.isEarly), pushes.filter { !$0.isEarly })
+    #expect(Set(pushes.map(\.token)).count == Self.subscribers)
+    try Self.expectSpread(hot)
+    // Those with a change of their own are told at once, and what to wait for.
+    #expect(early.count > 30)
+    for push in early {
+      // It said so when it was sent; here is when it came.
+      let seconds = try #require(push.notBefore) - push.time
+      #expect(seconds > -3 && seconds < 20)
+    }
+    #expect(hot.allSatisfy { $0.notBefore == nil })
+    #expect(try await daemon.status()["ledger"]["balanced"].bool == true)
+    #expect(await daemon.stop().status == 0)
+  }
+
+  @Test func aKillInTheMiddleWakesThoseWhoWaitedAtTheRate() async throws {
+    let (workplace, standin) = try await Workplace.withStandin(extra: Self.smearing)
+    defer { workplace.remove() }
+    try await Self.settle(in: workplace)
+    var daemon = try await RunningDaemon.start(in: workplace)
+    #expect(try await Readership.publish("A1", to: daemon).status == 202)
+    #expect(try await Pause.until { try standin.pushes().count > 700 })
+    await daemon.kill()
+    let before = try standin.pushes().map(Push.init)
+    #expect(before.count < 2_000)
+    daemon = try await RunningDaemon.start(in: workplace)
+    let isDone = try await Pause.until(seconds: 60) {
+      try Set(standin.pushes().map { try Push($0).token }).count == Self.subscribers
+    }
+    #expect(isDone)
+    let after = try standin.pushes().map(Push.init).dropFirst(before.count)
+    // Only those whose outcome was not yet on disk; a slow disk has more of them.
+    let repeated = before.count + after.count - Self.subscribers
+    #expect(repeated < before.count / 2, "a crash repeats few")
+    Self.expectNoHerd(Array(after), most: 3)
+    #expect(await daemon.stop().status == 0)
+  }
+
+  /// What the stand-in saw of a push.
+  private struct Push {
+    var time: Double
+    var token: String
+    var notBefore: Double?
+    var isEarly: Bool
+
+    init(_ line: JSON) throws {
+      let form = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+      time = try form.parse(line["time"].string ?? "").timeIntervalSince1970
+      token = line["path"].string?.split(separator: "/").last.map(String.init) ?? ""
+      let zr = line["payload"]["zr"]
+      notBefore = zr["nb"].int.map(Double.init)
+      // It names a private zone: the device had a reason of its own.
+      isEarly = !zr["z"].array.isEmpty && zr["nb"].int != nil
+    }
+  }
+
+  /// As a line, as long as every partition has somebody to wake: those with more than their share
+  /// end it a little later, and so does a busy machine. Never sooner, and never in a heap.
+  private static func expectSpread(_ pushes: [Push]) throws {
+    let times = pushes.map(\.time).sorted()
+    let first = try #require(times.first)
+    let half = Double(times.count / 2) / rate
+    let took = times[times.count / 2] - first
+    #expect(took > 0.7 * half && took < 3 * half, "half of them took \(took) s, not \(half)")
+    #expect(times.last! - first < 4 * Double(subscribers) / rate)
+    expectNoHerd(pushes, most: 2)
+  }
+
+  /// No second has more than so many times the rate.
+  private static func expectNoHerd(_ pushes: [Push], most: Double) {
+    let times = pushes.map(\.time).sorted()
+    var from = 0
+    for (index, time) in times.enumerated() {
+      while times[from] < time - 1 { from += 1 }
+      guard Double(index - from) > most * rate else { continue }
+      Issue.record("\(index - from) wakes in one second")
+      return
+    }
+  }
+
+  private static func reportPrivateChanges(to daemon: RunningDaemon) async throws -> Web.Answer {
+    var producer = Producer(daemon.web, key: daemon.workplace.producerKey)
+    let events = stride(from: 0, to: subscribers, by: 50).map {
+      producer.event("created", record: "own", zone: "Own", user: Readership.user($0).name)
+    }
+    return try await producer.post(events)
+  }
+
+  /// One in fifty subscribes to a database of its own, too.
+  private static func settle(in workplace: Workplace) async throws {
+    let own = Subscription(
+      id: SubscriptionID("own"), database: .private, rule: .database(recordType: nil),
+      info: NotificationInfo())
+    try await Readership(count: subscribers).settle(in: workplace.file("store")) { number in
+      Readership.Belongings(
+        subscriptions: number.isMultiple(of: 50) ? [own] : [],
+        token: (0..<32).map { UInt8(truncatingIfNeeded: number >> ($0 % 4 * 8)) ^ 0x5a })
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import Testing
+
+@testable import RelayCore
+
+/// When folds and trims begin, and what becomes of those that the store refuses.
+@Suite struct CoordinatorFoldTests {
+  private typealias Run = CoordinatorRun
+
+  private static let home = PartitionID.home(of: Sample.owner, in: Sample.scope).number
+  private static let fold = "fold [\(home)]"
+
+  @Test func `a fold waits to merge, and comes soon for a reader`() {
+    let run = Run()
+    run.foldOnce()
+    run.turn(Run.request(1, Run.change(1)))
+    #expect(run.turn(run.appended()).last == "timer 200")
+    run.hasReaders = true
+    #expect(run.turn(after: 19) == ["timer 1"])
+    #expect(run.turn(after: 1).first == Self.fold)
+  }
+
+  @Test func `a refused fold comes again with the same cut, and readers are told at once`() {
+    let run = Run()
+    run.turn(Run.request(1, Run.change(1)))
+    run.turn(run.appended())
+    run.turn(after: 200)
+    let first = run.folding
+    #expect(
+      run.turn(.folded(.failure(Run.full))).prefix(2)
+        == ["event foldRefused", "unreadable: store_full"])
+    #expect(run.turn(after: 999).last == "timer 1")
+    #expect(run.turn(after: 1).first == Self.fold)
+    #expect(run.folding == first && first != nil)
+    #expect(run.turn(run.folded()).first == "visible")
+    #expect(run.reached.contains(.foldRefused) && run.reached.contains(.foldRepeated))
+  }
+
+  @Test func `a request that waits for a refused fold is told, and counts until it is folded`() {
+    let run = Run()
+    let register = Fact.register(
+      Registration(
+        scope: Sample.scope, user: Sample.owner, client: Sample.client(1),
+        address: Sample.address(1)))
+    run.turn(Run.request(1, register))
+    run.turn(run.appended())
+    run.turn(after: 20)
+    #expect(run.turn(.folded(.failure(Run.full))).contains("answer 1: store_full"))
+    run.turn(after: 1_000)
+    #expect(run.turn(run.folded()).contains("release 1"))
+    #expect(run.reached.contains(.requestGivenUpByFold) && run.reached.contains(.answerWaited))
+  }
+
+  @Test func `a fold of unknown outcome ends the daemon`() {
+    let run = Run()
+    run.turn(Run.request(1, Run.change(1)))
+    run.turn(run.appended())
+    run.turn(after: 200)
+    let error = StoreError(.unknown, "x")
+    #expect(run.turn(.folded(.failure(error))).first == "failed fold: \(error.code)")
+  }
+
+  @Test func `a trim takes turns with folds, and goes on while much is left`() {
+    let run = Run { $0.trimEvery = .seconds(1) }
+    run.foldOnce()
+    run.turn(Run.request(1, Run.change(1)), after: 900)
+    #expect(run.turn(run.appended(), after: 100).contains("trim"))
+    // Everything that one trim may remove: more is left, and a fold comes first.
+    run.turn(.trimmed(rows: Coordinator.trimRows))
+    #expect(run.turn(after: 200).first == Self.fold)
+    run.turn(run.folded())
+    run.turn(Run.request(2, Run.change(2)))
+    #expect(run.turn(run.appended(), after: 200).contains("trim"))
+    run.turn(.trimmed(rows: 1))
+    #expect(run.turn(after: 200).first == Self.fold)
+    #expect(run.reached.contains(.trimmed) && run.reached.contains(.trimmedInParts))
+  }
+
+  @Test func `a refused trim leaves no cut behind, and folds go on`() {
+    let run = Run { $0.trimEvery = .seconds(1) }
+    run.foldOnce()
+    run.turn(Run.request(1, Run.change(1)), after: 900)
+    #expect(run.turn(run.appended(), after: 100).contains("trim"))
+    let refused = run.turn(.folded(.failure(Run.full)))
+    #expect(refused.first == "event foldRefused" && !refused.contains("unreadable: store_full"))
+    #expect(run.turn(after: 200).first == Self.fold)
+    #expect(run.reached.contains(.trimRefused))
+  }
+
+  @Test func `after a refusal a fold of the time alone shows whether the store works again`() {
+    let run = Run()
+    run.turn(Run.request(1, Run.change(1)))
+    run.turn(.appended(.failure(Run.full)))
+    #expect(run.turn(after: 1_000).first == "fold []")
+    #expect(run.reached.contains(.foldTried))
+  }
+
+  @Test func `a partition of which a request is stepped in part is in no cut`() {
+    let run = Run { $0.work.workPerTurn = 1 }
+    run.hasReaders = true
+    run.turn(
+      .request(RequestID(1), [Run.change(1), Run.change(2)], by: .caller(1)))
+    #expect(run.turn(run.appended(), after: 20) == ["timer 0"])
+    #expect(
+      run.turn() == ["answer 1: accepted, accepted", "release 1", Self.fold, "timer 86400000"])
+    #expect(run.reached.contains(.turnEnded))
+  }
+}

@@ -1,0 +1,160 @@
+import RelayMemory
+import Testing
+
+@testable import RelayCore
+
+/// Starts, clocks, reloads and stops.
+@Suite struct CoordinatorLifeTests {
+  private typealias Run = CoordinatorRun
+
+  @Test func `a stop waits for what is under way, and nothing else begins`() {
+    let run = Run()
+    run.turn(Run.request(1, Run.change(1)))
+    #expect(run.turn(.stop).first == "event stopping")
+    let stopped = run.turn(run.appended(), after: 5)
+    #expect(stopped.contains("answer 1: accepted") && !stopped.contains("stopped"))
+    #expect(run.folding != nil)
+    #expect(run.turn(run.folded()).contains("stopped"))
+    #expect(run.lastCut()?.isLast == true)
+    #expect(run.reached.contains(.stoppedAtRest) && run.reached.contains(.lastCutTaken))
+  }
+
+  @Test func `a stop does not wait for a push beyond its deadline`() throws {
+    let run = try Self.pushing { $0.drainGrace = .seconds(2) }
+    run.turn(.stop)
+    run.settle()
+    #expect(run.turn(after: 2_000).contains("stopped"))
+    #expect(run.reached.contains(.stoppedAtDeadline))
+  }
+
+  /// The loop asked for a turn at once, again and again, until the fold had ended.
+  @Test func `beyond a stop's deadline the fold under way is waited for without a turn`() {
+    let run = Run { $0.drainGrace = .seconds(1) }
+    run.turn(Run.request(1, Run.change(1)))
+    run.turn(run.appended())
+    run.turn(after: 200)
+    run.turn(.stop)
+    #expect(run.turn(after: 2_000) == ["timer 86400000"])
+    #expect(run.turn(run.folded()).contains("stopped"))
+  }
+
+  @Test func `a fold that failed leaves nothing to a last cut`() {
+    let run = Run { $0.drainGrace = .seconds(1) }
+    run.turn(Run.request(1, Run.change(1)))
+    run.turn(run.appended())
+    run.turn(after: 200)
+    // What the cut holds is in the journal: the next life folds it.
+    #expect(run.turn(.stop, .folded(.failure(Run.full))).contains("stopped"))
+    #expect(run.lastCut() == nil)
+    #expect(run.reached.contains(.lastCutLeftOut))
+  }
+
+  @Test func `a wall clock that is far off is told once, and once when it is right again`() {
+    let run = Run()
+    run.wallAhead = .days(7_300)
+    #expect(run.turn(after: 1).first == "event clock")
+    #expect(run.turn(after: 1).count == 1)
+    run.wallAhead = .zero
+    #expect(run.turn(after: 1).first == "event clock")
+    run.turn(Run.request(1, Run.change(1)))
+    #expect(run.appending.first?.at == run.now, "nothing durable learns of it")
+    #expect(run.reached.contains(.clockJumped) && run.reached.contains(.clockCorrected))
+  }
+
+  @Test func `a wall clock that is far off is believed after an hour`() {
+    let run = Run()
+    run.wallAhead = .days(3)
+    run.turn(after: 1)
+    #expect(run.turn(after: 3_600_000).first == "event clock")
+    run.turn(Run.request(1, Run.change(1)))
+    #expect(run.appending.first?.at == run.now + .days(3))
+    #expect(run.reached.contains(.clockBelieved))
+  }
+
+  @Test func `what an earlier life left in the journal is folded first`() {
+    let before = Run()
+    before.turn(Run.request(1, Run.change(1)))
+    _ = before.appended()
+    let run = Run(before.world)
+    #expect(run.turn(after: 200).first?.hasPrefix("fold") == true)
+    #expect(run.reached.contains(.tailReplayed))
+  }
+
+  /// What was accepted is not dropped: the names are told, the values are not.
+  @Test func `a message that the store never takes goes without its values`() {
+    let source = PartitionID(1)
+    let fields = [Field(name: "k", value: .string(String(repeating: "v", count: 100)))]
+    let change = Change(
+      scope: Sample.scope, database: .public, zone: .publicDefault,
+      event: .record(RecordChange(verb: .updated, name: "r", type: "A", fields: fields)),
+      time: Sample.start, notification: Sample.nid(1), fingerprint: 1)
+    let serial = Sample.position(1)
+    let row = OutboxRow(
+      source: source, key: OutboxRow.Key(target: PartitionID(2), serial: serial),
+      message: .change(change, at: serial))
+    var world = MemoryWorld()
+    world.partitions[1].outbox[row.key] = row
+    let run = Run(world)
+    #expect(run.turn().first == "append 1")
+    #expect(
+      run.turn(.appended(.failure(Run.tooLarge))).prefix(2)
+        == ["event valuesLeftOut", "append 1"])
+    #expect(run.appending.first.map { Self.fields(of: $0.fact) } == .some([]))
+    #expect(
+      run.turn(.appended(.failure(Run.tooLarge))).first == "failed fact: store_too_large")
+    #expect(run.reached.contains(.valuesLeftOut) && run.reached.contains(.outboxRecovered))
+  }
+
+  private static func fields(of fact: Fact) -> [Field]? {
+    guard case .forwarded(let forwarded) = fact, case .change(let change, _) = forwarded.message,
+      case .record(let record) = change.event
+    else { return nil }
+    return record.fields
+  }
+
+  @Test func `a push on a route without a sender goes out once, and its devices wait`() throws {
+    let run = try Self.pushing(routes: [])
+    let attempt = try #require(run.pushes.first)
+    #expect(run.reached.contains(.pushWithoutSender))
+    run.turn(.verdict(attempt, .later(after: nil, .route, .init("no sender"))))
+    run.turn(Run.request(9, Run.change(9)))
+    run.settle()
+    run.turn(after: 3_600_000)
+    #expect(run.pushes.count == 1)
+    run.turn(
+      .reconfigured(
+        Coordinator.Reconfiguration(settings: RelaySettings(), started: [Run.route])))
+    run.turn(after: 60_000)
+    #expect(run.pushes.count == 2)
+    #expect(run.reached.contains(.reconfigured))
+  }
+
+  /// A run in which one push is in flight.
+  private static func pushing(
+    routes: Set<RouteKey> = [Run.route], _ change: (inout RelaySettings) -> Void = { _ in }
+  ) throws -> CoordinatorRun {
+    let run = Run(routes: routes, change)
+    var info = NotificationInfo()
+    info.isContentAvailable = true
+    let subscription = Subscription(
+      id: SubscriptionID("db"), database: .private, rule: .database(recordType: nil), info: info)
+    run.turn(
+      Run.request(
+        1,
+        .register(
+          Registration(
+            scope: Sample.scope, user: Sample.owner, client: Sample.client(1),
+            address: Sample.address(1)))),
+      Run.request(
+        2,
+        .modify(
+          SubscriptionsRequest(
+            scope: Sample.scope, user: Sample.owner, database: .private,
+            operations: [.save(subscription)]))))
+    run.settle()
+    run.turn(Run.request(3, Run.change(3)))
+    run.settle()
+    try #require(run.pushes.count == 1)
+    return run
+  }
+}

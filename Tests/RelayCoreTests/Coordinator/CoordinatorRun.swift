@@ -1,0 +1,154 @@
+import RelayMemory
+
+@testable import RelayCore
+
+/// One life of a coordinator over a store in memory, turn by turn. What it wants done is told in
+/// lines; what concerns readers alone is left out.
+final class CoordinatorRun {
+  private(set) var world: MemoryWorld
+  private(set) var now = Sample.start
+  /// How far the wall clock is ahead of `now`.
+  var wallAhead = Span.zero
+  var hasReaders = false
+  private(set) var appending: [JournalEntry] = []
+  private(set) var folding: Cut?
+  private(set) var pushes: [PushAttempt] = []
+  private var coordinator: Coordinator
+  private var isRefusing = false
+
+  init(
+    _ world: MemoryWorld = MemoryWorld(), routes: Set<RouteKey> = [CoordinatorRun.route],
+    _ change: (inout RelaySettings) -> Void = { _ in }
+  ) {
+    var (world, settings) = (world, RelaySettings())
+    settings.policy.window = .zero
+    settings.trimEvery = .days(1)
+    change(&settings)
+    let eras = PartitionID.all.map { id in
+      (id, world.claim(id, era: UInt64(id.number) + 1))
+    }
+    var replay = JournalReplay(
+      PartitionID.all.map { world.tables(of: $0) }, eras: Dictionary(uniqueKeysWithValues: eras),
+      latest: max(world.latest, Sample.start), settings: settings)
+    for partition in world.partitions { replay.replay(partition.journal) }
+    self.world = world
+    coordinator = Coordinator(
+      replay, settings: settings, routes: routes,
+      at: Coordinator.Moment(wall: Sample.start, boot: .zero))
+  }
+
+  static let route = RouteKey(scope: Sample.scope, transport: .apns, topic: Sample.topic)
+
+  var reached: Branches { coordinator.reached }
+
+  private var moment: Coordinator.Moment {
+    Coordinator.Moment(
+      wall: now + wallAhead, boot: Instant(milliseconds: (now - Sample.start).milliseconds))
+  }
+
+  /// One turn, so many milliseconds after the one before.
+  @discardableResult
+  func turn(_ inputs: Coordinator.Input..., after wait: Int64 = 0) -> [String] {
+    now = now + Span(milliseconds: wait)
+    return both(inputs)
+  }
+
+  /// Both halves of a turn.
+  private func both(_ inputs: [Coordinator.Input]) -> [String] {
+    let begun = coordinator.handle(inputs, hasReaders: hasReaders, at: moment).compactMap(line)
+    return begun + coordinator.proceed(at: moment).compactMap(line)
+  }
+
+  /// The store takes what it was last given.
+  func appended() -> Coordinator.Input {
+    world.append(appending)
+    return .appended(.success(()))
+  }
+
+  func folded() -> Coordinator.Input {
+    .folded(.success(folding.map { world.fold($0) } ?? []))
+  }
+
+  /// The first fold waits for nothing. Those after it keep their distance.
+  func foldOnce() {
+    turn(Self.request(1_000, Self.change(1_000)))
+    turn(appended())
+    turn(folded())
+  }
+
+  /// Turns until nothing is under way and nothing is to be done at once.
+  func settle() {
+    for _ in 0..<1_000 {
+      let (group, cut) = (appending, folding)
+      (appending, folding) = ([], nil)
+      var inputs: [Coordinator.Input] = []
+      if !group.isEmpty {
+        world.append(group)
+        inputs.append(.appended(.success(())))
+      }
+      if let cut { inputs.append(.folded(.success(world.fold(cut)))) }
+      now = now + Span(milliseconds: 300)
+      hasReaders = true
+      _ = both(inputs)
+      if appending.isEmpty, folding == nil, coordinator.isAtRest { return }
+    }
+  }
+
+  func lastCut() -> Cut? { coordinator.lastCut(at: moment) }
+
+  private func line(_ action: Coordinator.Action) -> String? {
+    switch action {
+    case .append(let entries):
+      appending = entries
+      return "append \(entries.count)"
+    case .fold(let cut):
+      folding = cut
+      return "fold \(cut.partitions.map(\.id.number).sorted())"
+    case .trim: return "trim"
+    case .push(let attempt):
+      pushes.append(attempt)
+      return "push wake \(attempt.wake)"
+    case .recall: return "recall"
+    case .hangUp: return "hang up"
+    case .answer(let request, .success(let answers)):
+      return "answer \(request.number): " + answers.map { "\($0)" }.joined(separator: ", ")
+    case .answer(let request, .failure(let refusal)):
+      return "answer \(request.number): \(refusal.cause.rawValue)"
+    case .release(let request): return "release \(request.number)"
+    case .admission(let cause):
+      // Said at every turn: told when it changes.
+      guard isRefusing != (cause != nil) else { return nil }
+      isRefusing.toggle()
+      return cause.map { "refuse: \($0.rawValue)" } ?? "take again"
+    case .dirtied, .cut, .feedback: return nil
+    case .visible: return "visible"
+    case .unreadable(let cause): return "unreadable: \(cause.rawValue)"
+    case .event(let event): return "event " + Self.name(event)
+    case .timer(let span): return "timer \(span.milliseconds)"
+    case .stopped: return "stopped"
+    case .failed(let error, let failure): return "failed \(failure): \(error.code)"
+    }
+  }
+
+  private static func name(_ event: Coordinator.Event) -> String {
+    String("\(event)".prefix { $0 != "(" })
+  }
+}
+
+extension CoordinatorRun {
+  /// A request of one fact, or of several.
+  static func request(_ number: UInt64, _ facts: Fact...) -> Coordinator.Input {
+    .request(RequestID(number), facts, by: .caller(number))
+  }
+
+  static func change(_ number: UInt64, _ owner: UserID = Sample.owner) -> Fact {
+    .change(
+      Change(
+        scope: Sample.scope, database: .private, zone: ZoneID(name: "Z", owner: owner),
+        event: .record(RecordChange(verb: .updated, name: "r\(number)", type: "A")),
+        time: Sample.start, notification: Sample.nid(number), fingerprint: number))
+  }
+
+  static let full = StoreError(.full, "no room")
+  static let tooLarge = StoreError(.tooLarge, "too large")
+}

@@ -1,0 +1,53 @@
+import RelayCore
+import Testing
+
+@testable import RelayEngine
+
+@Suite("The timer of the loop") struct LoopTimerTests {
+  @Test("An earlier instant takes the place of a later", .timeLimit(.minutes(1)))
+  func earlier() async {
+    let rings = Rings()
+    rings.timer.set(in: .seconds(3_600))
+    rings.timer.set(in: Span(milliseconds: 20))
+    #expect(await rings.next())
+  }
+
+  @Test("A later instant waits until the earlier has rung", .timeLimit(.minutes(1)))
+  func later() async {
+    let rings = Rings()
+    rings.timer.set(in: Span(milliseconds: 20))
+    rings.timer.set(in: .seconds(3_600))
+    #expect(await rings.next())
+    rings.timer.set(in: .seconds(3_600))
+    rings.timer.set(in: Span(milliseconds: 20))
+    #expect(await rings.next())
+  }
+
+  @Test("An instant that is over rings at once, as often as it is set", .timeLimit(.minutes(1)))
+  func over() async {
+    let rings = Rings()
+    for _ in 0..<3 {
+      rings.timer.set(in: Span(milliseconds: -5))
+      #expect(await rings.next())
+    }
+  }
+}
+
+/// A timer, and what is heard of it.
+private final class Rings: Sendable {
+  let timer: LoopTimer
+  private let heard: AsyncStream<Void>
+
+  init() {
+    let (heard, bell) = AsyncStream.makeStream(of: Void.self)
+    self.heard = heard
+    timer = LoopTimer { bell.yield() }
+  }
+
+  deinit { timer.cancel() }
+
+  func next() async -> Bool {
+    for await _ in heard { return true }
+    return false
+  }
+}

@@ -1,0 +1,209 @@
+import RelayCore
+import Testing
+
+@testable import RelayEngine
+
+@Suite(.timeLimit(.minutes(1))) struct WaitingReadersTests {
+  private let place = ReadTarget.subscriptions(
+    Scope(container: "c", environment: .development), UserID("_a"))
+  private let other = ReadTarget.subscriptions(
+    Scope(container: "c", environment: .development), UserID("_b"))
+
+  /// `place` has changes, and they stand in a cut that is not folded yet.
+  private func cut(readersMax: Int) -> WaitingReaders {
+    let waitingReaders = WaitingReaders(readersMax: readersMax)
+    waitingReaders.begin()
+    waitingReaders.dirtied(place)
+    waitingReaders.cut()
+    return waitingReaders
+  }
+
+  /// What the journal's tail has changed is not known yet: every reader is refused (P4).
+  @Test func nothingIsVisibleBeforeRecoveryIsOver() async {
+    let waitingReaders = WaitingReaders(readersMax: 1)
+    #expect(await waitingReaders.wait(for: [place], until: .never, onWait: {}) == .recovering)
+    waitingReaders.dirtied(place)
+    #expect(await waitingReaders.wait(for: [place], until: .never, onWait: {}) == .recovering)
+    waitingReaders.begin()
+    #expect(await waitingReaders.wait(for: [other], until: .never, onWait: {}) == .visible)
+  }
+
+  /// A reader of a place without unfolded changes never waits.
+  @Test func cleanPlacesAreVisibleAtOnce() async {
+    let waitingReaders = WaitingReaders(readersMax: 1)
+    waitingReaders.begin()
+    waitingReaders.dirtied(other)
+    #expect(await waitingReaders.wait(for: [place], until: .never, onWait: {}) == .visible)
+  }
+
+  /// A reader between cut and fold, for a place dirtied after the cut, waits for the next.
+  @Test func readersWaitForTheFoldThatHoldsTheirPlace() async {
+    let waitingReaders = WaitingReaders(readersMax: 4)
+    waitingReaders.begin()
+    waitingReaders.dirtied(other)
+    waitingReaders.cut()
+    waitingReaders.dirtied(place)
+    let place = place
+    await withTaskGroup(of: ReadOutcome.self) { group in
+      group.addTask {
+        // The reader stands in line: the fold under way does not hold its place.
+        await waitingReaders.wait(for: [place], until: .never, onWait: { waitingReaders.folded() })
+      }
+      while !waitingReaders.hasReaders { await Task.yield() }
+      waitingReaders.cut()
+      waitingReaders.folded()
+      #expect(await group.next() == .visible)
+    }
+  }
+
+  /// A reader of several places waits once, for the fold that holds all of them.
+  @Test func readersOfSeveralPlacesWaitForAllOfThem() async {
+    let waitingReaders = WaitingReaders(readersMax: 4)
+    waitingReaders.begin()
+    waitingReaders.dirtied(other)
+    waitingReaders.cut()
+    waitingReaders.dirtied(place)
+    let places = [other, place]
+    await withTaskGroup(of: ReadOutcome.self) { group in
+      group.addTask { await waitingReaders.wait(for: places, until: .never, onWait: {}) }
+      while !waitingReaders.hasReaders { await Task.yield() }
+      waitingReaders.folded()
+      #expect(waitingReaders.hasReaders, "the one fold was not enough")
+      waitingReaders.cut()
+      waitingReaders.folded()
+      #expect(await group.next() == .visible)
+    }
+  }
+
+  /// The deadline comes before the fold: that reader is told, and no other one.
+  ///
+  /// Limit: limits.answerWithin
+  @Test func aReaderIsToldWhenItsDeadlineComes() async {
+    let waitingReaders = cut(readersMax: 4)
+    waitingReaders.dirtied(other)
+    let (place, other) = (place, other)
+    await withTaskGroup(of: (ReadTarget, ReadOutcome).self) { group in
+      for (asked, until) in [(place, Int64(10)), (other, 20)] {
+        group.addTask {
+          let until = Instant(milliseconds: until)
+          return (asked, await waitingReaders.wait(for: [asked], until: until, onWait: {}))
+        }
+      }
+      while waitingReaders.readers < 2 { await Task.yield() }
+      waitingReaders.expire(at: Instant(milliseconds: 9))
+      #expect(waitingReaders.readers == 2)
+      waitingReaders.expire(at: Instant(milliseconds: 10))
+      #expect(await group.next() ?? (other, .full) == (place, .late))
+      waitingReaders.folded()
+      waitingReaders.cut()
+      waitingReaders.expire(at: Instant(milliseconds: 20))
+      #expect(await group.next() ?? (place, .full) == (other, .late))
+    }
+  }
+
+  /// A request that waits a second time has an earlier deadline than some who came before.
+  @Test func anEarlierDeadlineIsToldFirstWhoeverCameFirst() async {
+    let waitingReaders = cut(readersMax: 4)
+    let place = place
+    await withTaskGroup(of: Int64.self) { group in
+      for (readers, until) in [(1, Int64(20)), (2, 10), (3, 30)] {
+        group.addTask {
+          let until = Instant(milliseconds: until)
+          let seen = await waitingReaders.wait(for: [place], until: until, onWait: {})
+          return seen == .late ? until.milliseconds : 0
+        }
+        while waitingReaders.readers < readers { await Task.yield() }
+      }
+      waitingReaders.expire(at: Instant(milliseconds: 10))
+      #expect(waitingReaders.readers == 2)
+      for now in [Int64(20), 30] { waitingReaders.expire(at: Instant(milliseconds: now)) }
+      #expect(await group.reduce(into: Set()) { $0.insert($1) } == [10, 20, 30])
+    }
+  }
+
+  /// While folds are refused, what is folded is served, and the rest is refused at once (P11).
+  @Test func aRefusedFoldAnswersItsReadersAtOnce() async {
+    let waitingReaders = cut(readersMax: 4)
+    let place = place
+    await withTaskGroup(of: ReadOutcome.self) { group in
+      group.addTask { await waitingReaders.wait(for: [place], until: .never, onWait: {}) }
+      while !waitingReaders.hasReaders { await Task.yield() }
+      waitingReaders.refused(.storeFull)
+      #expect(await group.next() == .refused(.storeFull))
+    }
+    #expect(
+      await waitingReaders.wait(for: [place], until: .never, onWait: {}) == .refused(.storeFull))
+    #expect(await waitingReaders.wait(for: [other], until: .never, onWait: {}) == .visible)
+    waitingReaders.folded()
+    #expect(await waitingReaders.wait(for: [place], until: .never, onWait: {}) == .visible)
+  }
+
+  /// When the daemon stops, no reader waits for ever, and no reader begins to wait.
+  @Test func closingAnswersEveryReader() async {
+    let waitingReaders = WaitingReaders(readersMax: 4)
+    waitingReaders.begin()
+    waitingReaders.dirtied(place)
+    waitingReaders.close()
+    #expect(await waitingReaders.wait(for: [place], until: .never, onWait: {}) == .closed)
+  }
+
+  /// Readers that wait are bounded; one more is told at once, and the others wait on.
+  ///
+  /// Limit: limits.waitingReaders
+  @Test(arguments: [(readers: 2, waiting: 2), (3, 3), (4, 3)])
+  func waitingReadersAreBounded(readers: Int, waiting: Int) async {
+    let waitingReaders = cut(readersMax: 3)
+    let place = place
+    await withTaskGroup(of: ReadOutcome.self) { group in
+      for reader in 1...readers {
+        group.addTask { await waitingReaders.wait(for: [place], until: .never, onWait: {}) }
+        guard reader <= waiting else {
+          #expect(await group.next() == .full)
+          continue
+        }
+        while waitingReaders.readers < reader { await Task.yield() }
+      }
+      #expect(waitingReaders.readers == waiting)
+      waitingReaders.folded()
+      for await seen in group { #expect(seen == .visible) }
+    }
+  }
+
+  /// The bound was looked at before the reader was counted: readers that came together passed it.
+  @Test func aReaderIsCountedBeforeItsFoldIsAskedFor() async {
+    let waitingReaders = cut(readersMax: 1)
+    let place = place
+    let seen = await waitingReaders.wait(for: [place], until: .never) {
+      #expect(waitingReaders.readers == 1)
+      waitingReaders.folded()
+    }
+    #expect(seen == .visible)
+  }
+
+  /// A partition that is left out of a cut keeps its readers waiting, and no others.
+  @Test func readersOfAPartitionThatIsLeftOutWaitOn() async {
+    let waitingReaders = WaitingReaders(readersMax: 4)
+    waitingReaders.begin()
+    let (place, other) = (place, other)
+    waitingReaders.dirtied(place)
+    waitingReaders.dirtied(other)
+    await withTaskGroup(of: String.self) { group in
+      group.addTask {
+        _ = await waitingReaders.wait(for: [place], until: .never, onWait: {})
+        return "left out"
+      }
+      group.addTask {
+        _ = await waitingReaders.wait(for: [other], until: .never, onWait: {})
+        return "in the cut"
+      }
+      while waitingReaders.readers < 2 { await Task.yield() }
+      waitingReaders.cut(without: [place.partition])
+      waitingReaders.folded()
+      #expect(await group.next() == "in the cut")
+      #expect(waitingReaders.readers == 1)
+      waitingReaders.cut()
+      waitingReaders.folded()
+      #expect(await group.next() == "left out")
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import Crypto
+import Foundation
+import RelayCore
+import Synchronization
+import Testing
+
+@testable import RelayPush
+
+/// A provider token outlives the process: Apple refuses updates sooner than 20 minutes.
+@Suite struct PersistedProviderTokenTests {
+  private let now = Instant(milliseconds: 1_795_000_000_000)
+
+  private func key(_ pem: String) throws -> APNsSettings.Key {
+    try APNsSettings.Key(pem: pem, keyID: "ABCDE12345", teamID: "TEAM123456")
+  }
+
+  private func withDirectory(_ body: (String) async throws -> Void) async throws {
+    let directory = FileManager.default.temporaryDirectory
+      .appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    try await body(directory.path)
+    try FileManager.default.removeItem(at: directory)
+  }
+
+  /// The next life uses the same token until it is 50 minutes old, and only its owner may read it.
+  @Test func aRestartGoesOnWithTheToken() async throws {
+    let pem = P256.Signing.PrivateKey().pemRepresentation
+    try await withDirectory { directory in
+      let first = try await APNsCredential(try key(pem), keptIn: directory)
+      let token = try first.bearer(at: now)
+      let second = try await APNsCredential(try key(pem), keptIn: directory)
+      #expect(try second.bearer(at: now + .minutes(5)).text == token.text)
+      #expect(try second.bearer(at: now + .minutes(51)).text != token.text)
+      let path = "\(directory)/TEAM123456-ABCDE12345.token"
+      let attributes = try FileManager.default.attributesOfItem(atPath: path)
+      #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+  }
+
+  /// A clock that was ahead before the restart is not waited for.
+  @Test func aTokenFromAheadIsNotTakenUp() async throws {
+    let pem = P256.Signing.PrivateKey().pemRepresentation
+    try await withDirectory { directory in
+      let first = try await APNsCredential(try key(pem), keptIn: directory)
+      let ahead = try first.bearer(at: now + .hours(3))
+      let second = try await APNsCredential(try key(pem), keptIn: directory)
+      let right = try second.bearer(at: now)
+      #expect(right.text != ahead.text)
+      let third = try await APNsCredential(try key(pem), keptIn: directory)
+      #expect(try third.bearer(at: now + .minutes(5)).text == right.text)
+    }
+  }
+
+  /// A start with a wrong clock writes its own token beside the good one, so that Apple sees no
+  /// update too soon after the correction: neither ahead, nor behind as without a battery.
+  @Test(arguments: [Span.days(20 * 365), .days(-20 * 365)])
+  func aWrongClockLeavesTheTokenOfBefore(_ off: Span) async throws {
+    let pem = P256.Signing.PrivateKey().pemRepresentation
+    try await withDirectory { directory in
+      let good = try await APNsCredential(try key(pem), keptIn: directory).bearer(at: now)
+      let wrong = try await APNsCredential(try key(pem), keptIn: directory)
+      let odd = try wrong.bearer(at: now + off)
+      #expect(odd.text != good.text)
+      // Apple says that it has expired, until there is another one.
+      #expect(wrong.expired(odd, at: now + off + .minutes(21)) == .again)
+      #expect(try wrong.bearer(at: now + off + .minutes(21)).text != odd.text)
+      #expect(try wrong.bearer(at: now + .minutes(29)).text == good.text)
+      let right = try await APNsCredential(try key(pem), keptIn: directory)
+      #expect(try right.bearer(at: now + .minutes(30)).text == good.text)
+      let renewed = try right.bearer(at: now + .minutes(50))
+      #expect(renewed.text != good.text)
+      let next = try await APNsCredential(try key(pem), keptIn: directory)
+      #expect(try next.bearer(at: now + .minutes(60)).text == renewed.text)
+    }
+  }
+
+  /// What another key signed, or what is no token at all, is not used.
+  @Test(arguments: ["garbage", "1\nx.y.z\n", ""])
+  func aForeignOrDamagedFileIsIgnored(_ contents: String) async throws {
+    try await withDirectory { directory in
+      let other = try await APNsCredential(
+        try key(P256.Signing.PrivateKey().pemRepresentation), keptIn: directory)
+      let foreign = try other.bearer(at: now)
+      let pem = P256.Signing.PrivateKey().pemRepresentation
+      let own = try await APNsCredential(try key(pem), keptIn: directory)
+      #expect(try own.bearer(at: now).text != foreign.text)
+      try contents.write(
+        toFile: "\(directory)/TEAM123456-ABCDE12345.token", atomically: true, encoding: .utf8)
+      let again = try await APNsCredential(try key(pem), keptIn: directory)
+      #expect(try again.bearer(at: now).text.hasPrefix("bearer ey"))
+    }
+  }
+
+  /// The time is not signed: damage to it must not end the daemon, at each start anew.
+  @Test(arguments: ["-9223372036854775808", "-1", "9223372036854775807", "0"])
+  func aDamagedTimeIsNotGoneOnFrom(_ time: String) async throws {
+    let pem = P256.Signing.PrivateKey().pemRepresentation
+    try await withDirectory { directory in
+      let first = try await APNsCredential(try key(pem), keptIn: directory)
+      let token = try first.bearer(at: now).text
+      try "\(time)\n\(token.dropFirst("bearer ".count))\n".write(
+        toFile: "\(directory)/TEAM123456-ABCDE12345.token", atomically: true, encoding: .utf8)
+      let again = try await APNsCredential(try key(pem), keptIn: directory)
+      #expect(try again.bearer(at: now + .minutes(1)).text != token)
+    }
+  }
+
+  /// A directory that cannot be written is told, and pushes go on.
+  @Test func aTokenThatCannotBeKeptStillWorks() async throws {
+    let told = Told()
+    let credential = try await APNsCredential(
+      try key(P256.Signing.PrivateKey().pemRepresentation), keptIn: "/nonexistent",
+      onKeepFailure: { _ in told.tell() })
+    #expect(try credential.bearer(at: now).text.hasPrefix("bearer ey"))
+    #expect(told.isTold)
+  }
+}
+
+private final class Told: Sendable {
+  private let flag = Mutex(false)
+  func tell() { flag.withLock { $0 = true } }
+  var isTold: Bool { flag.withLock { $0 } }
+}
