@@ -55,7 +55,7 @@ enum Daemon {
     let connections = Connections(http.limits)
     let admin = AdminAPI(
       relay: engine, reader: store, reads: reads, keys: keys, clock: clock, access: registry,
-      issues: issues, process: { OwnProcess.health(with: connections) },
+      issues: issues, process: { OwnProcess.usage(with: connections) },
       feedback: feedback.admin, settings: http)
     let control = ControlServer(
       admin: admin, settings: http, clock: clock, logger: logger,

@@ -1,5 +1,5 @@
-/// The whole relay's decisions: its partitions and its routes. Exists once; the engine's loop owns
-/// it, and so does the simulation's world.
+/// The whole relay's decisions: its partitions and its routes. Exists once, and the coordinator
+/// owns it.
 ///
 /// Inputs are facts that are already durable, and what the world answered; outputs are effects.
 package struct Relay: ~Copyable {

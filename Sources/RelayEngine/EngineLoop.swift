@@ -52,11 +52,11 @@ struct EngineLoop: ~Copyable {
   /// - Returns: true if it was told to stop, and nothing is under way any more.
   mutating func run() async throws -> Bool {
     defer { loopTimer.cancel() }
-    dependencies.notifier.ready()
     // The first turn says what recovery has found unfolded, before any reader is served.
     try turn(Inbox.Batch())
     inbox.begin()
     waitingReaders.begin()
+    dependencies.notifier.ready()
     while !Task.isCancelled {
       let batch = await inbox.take()
       try turn(batch)
@@ -68,12 +68,24 @@ struct EngineLoop: ~Copyable {
   }
 
   private mutating func turn(_ batch: Inbox.Batch) throws {
+    do {
+      try turn(inputs(of: batch))
+    } catch {
+      // The daemon ends. Nothing else would answer these.
+      for event in batch.events { event.answerLate() }
+      throw error
+    }
+    // What a question is told, readers must wait for: its turn has told them so.
+    for event in batch.events { answer(event) }
+  }
+
+  /// Both halves of a turn.
+  private mutating func turn(_ inputs: [Coordinator.Input]) throws {
     let moment = dependencies.clock.moment
-    let inputs = inputs(of: batch)
     let begun = coordinator.handle(inputs, hasReaders: waitingReaders.hasReaders, at: moment)
     for action in begun { try perform(action) }
-    let done = coordinator.proceed(at: moment)
-    for event in batch.events { answer(event) }
+    dependencies.notifier.beat()
+    let done = coordinator.proceed(hasReaders: waitingReaders.hasReaders, at: moment)
     for action in done { try perform(action) }
   }
 
@@ -148,8 +160,11 @@ struct EngineLoop: ~Copyable {
     case .feedback(let scopes): dependencies.feedback?.feedbackChanged(scopes)
     case .event(let event): tell(event)
     case .timer(let span):
-      if span == .zero { inbox.post(.timer) }
-      loopTimer.set(in: min(dependencies.notifier.beatEvery, span))
+      if span == .zero {
+        inbox.post(.timer)
+      } else {
+        loopTimer.set(in: min(dependencies.notifier.beatEvery, span))
+      }
     case .stopped: isDone = true
     case .failed(let error, let failure):
       logger.critical("\(failure.text)", metadata: ["error": "\(error)"])

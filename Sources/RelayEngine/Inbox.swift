@@ -201,7 +201,7 @@ final class Inbox: Sendable {
 
 extension Inbox.Event {
   /// The loop has ended: who waits for it is not left waiting.
-  fileprivate func answerLate() {
+  func answerLate() {
     switch self {
     case .asked(_, let answer): answer([])
     case .health(let answer): answer(.ended)

@@ -1,8 +1,7 @@
 package import RelayCore
 import Synchronization
 
-/// The coordinator's `ReadBarrier` for readers on many threads (P4): they ask here and never in the
-/// loop.
+/// A `ReadBarrier` for readers on many threads (P4): they ask here and never in the loop.
 package final class WaitingReaders: Sendable {
   private typealias Reader = CheckedContinuation<ReadOutcome, Never>
 

@@ -6,7 +6,7 @@ import NIOCore
 import RelayWire
 
 /// The API's parts, put together: what requests share, and a controller for each resource.
-package struct API: Sendable {
+package final class API: Sendable {
   let access: ScopeRegistry
   let clock: any ClockReader
   let limits: HTTPLimits

@@ -251,7 +251,7 @@ struct Plan: Sendable {
     ]
   }
 
-  /// Switches on what a mutant bug needs in order to show.
+  /// Switches on what a planted bug needs in order to show.
   mutating func ripen(for mutant: Mutant) {
     (numbered, courierVisits, courierOnly) = (0, 0, 0)
     switch mutant {

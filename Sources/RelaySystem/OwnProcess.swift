@@ -5,7 +5,7 @@ package import RelayEngine
 /// This process as the kernel accounts for it. `proc(5)`
 package enum OwnProcess {
   /// - Returns: what can be read now; what cannot (a sandbox without /proc) is 0.
-  package static func health() -> ProcessUsage {
+  package static func usage() -> ProcessUsage {
     var health = ProcessUsage()
     health.openFiles = openFiles()
     var limit = rlimit()

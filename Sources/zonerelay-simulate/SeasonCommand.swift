@@ -36,7 +36,7 @@ enum SeasonCommand {
     return broken == 0
   }
 
-  /// Runs seeds until the mutant bug is found.
+  /// Runs seeds until the planted bug is found.
   private static func hunt(_ mutant: Mutant, _ options: SimulateOptions) -> Bool {
     for seed in options.range {
       guard let found = Season.run(seed: seed, mutant: mutant).broken else { continue }

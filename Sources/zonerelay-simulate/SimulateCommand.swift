@@ -29,7 +29,7 @@ struct SimulateCommand {
       --json        the report as one JSON object a line
       --help        this text
 
-    Exit: 0 all promises held (or the mutant bug was caught), 1 not, 64 wrong usage.
+    Exit: 0 all promises held (or the planted bug was caught), 1 not, 64 wrong usage.
     """
 
   static func main() async {
@@ -77,7 +77,7 @@ struct SimulateCommand {
     return broken == 0
   }
 
-  /// Runs seeds until the mutant bug is found.
+  /// Runs seeds until the planted bug is found.
   private static func hunt(_ mutant: Mutant, _ options: SimulateOptions) -> Bool {
     for seed in options.range {
       let outcome = Simulation.run(

@@ -6,11 +6,11 @@ import Testing
 /// Files, sockets and connections are gauged.
 @Suite(.serialized) struct OwnProcessTests {
   @Test func `an open file is counted, within the limit`() throws {
-    let before = OwnProcess.health()
+    let before = OwnProcess.usage()
     let handles = try (0..<64).map { _ in
       try #require(FileHandle(forReadingAtPath: "/dev/null"))
     }
-    let during = OwnProcess.health()
+    let during = OwnProcess.usage()
     for handle in handles { try handle.close() }
     // Other tests of this process open and close files, too.
     #expect(during.openFiles >= before.openFiles + 32)
@@ -18,12 +18,12 @@ import Testing
   }
 
   @Test func `memory and time are those of a living process`() {
-    let first = OwnProcess.health()
+    let first = OwnProcess.usage()
     #expect(first.residentBytes > 1_000_000)
     var sum = 0
     for number in 0..<2_000_000 { sum &+= number * number }
     #expect(sum != 1)
-    let second = OwnProcess.health()
+    let second = OwnProcess.usage()
     #expect(second.cpuSeconds > first.cpuSeconds)
   }
 }

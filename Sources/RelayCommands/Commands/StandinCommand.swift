@@ -13,7 +13,7 @@ struct StandinCommand: RelayCommand {
 
       A device token that begins with dead, gone, busy, fail, slow or mute gets BadDeviceToken, \
       410, 429, 500, a delay of 3 seconds, or no answer. One that begins with development or \
-      production is known in that environment only. (HumanFormat that are no hexadecimal: their \
+      production is known in that environment only. (Words that are no hexadecimal: their \
       letters in it.)
 
       With --client-topic it also makes client.pem and client.key, a client certificate that takes \

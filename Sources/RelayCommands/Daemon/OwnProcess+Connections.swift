@@ -4,9 +4,9 @@ import RelaySystem
 
 extension OwnProcess {
   /// With the connections that its API holds.
-  static func health(with connections: Connections) -> ProcessUsage {
-    var health = health()
-    health.apiConnections = connections.count
-    return health
+  static func usage(with connections: Connections) -> ProcessUsage {
+    var usage = usage()
+    usage.apiConnections = connections.count
+    return usage
   }
 }

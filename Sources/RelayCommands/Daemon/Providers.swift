@@ -119,7 +119,8 @@ struct Providers {
   }
 }
 
-/// Everything a sender is made of, the contents of its files included: equal makings, same sender.
+/// Everything a sender is made of, the contents of its files included: equal fingerprints, same
+/// sender.
 private struct SenderFingerprint: Hashable {
   var words: [String]
   var files: [[UInt8]]

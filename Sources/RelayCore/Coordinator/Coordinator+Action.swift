@@ -39,7 +39,7 @@ extension Coordinator {
     case event(Event)
     /// Come back with a turn in so much time, or earlier. One a turn, after all others.
     case timer(Span)
-    /// Everything under way has ended after `stop`.
+    /// After `stop`: nothing is under way any more, or its deadline has come.
     case stopped
     /// The store failed for good: end, and let recovery decide.
     case failed(StoreError, Failure)

@@ -13,7 +13,12 @@ extension Coordinator {
   /// The store refused, and nothing that waits will try it again: the time is folded to learn
   /// whether there is room again.
   private func isStoreToBeTried(at now: Instant) -> Bool {
-    counters.storeTrouble != nil && commit.isIdle && now >= counters.refusedAt + FoldSchedule.retry
+    nextTryOfStore <= now
+  }
+
+  private var nextTryOfStore: Instant {
+    counters.storeTrouble != nil && commit.isIdle
+      ? counters.refusedAt + FoldSchedule.retry : .never
   }
 
   /// - Returns: when there is something to fold, if not now.
@@ -22,7 +27,7 @@ extension Coordinator {
       at: now, isDirty: isFoldDue(at: now), isAwaited: isFoldAwaited || relay.isAwaitingFold)
     switch next {
     case .nothing:
-      return schedule.isRunning ? .never : timeKept + Self.timeKeptEvery
+      return schedule.isRunning ? .never : min(timeKept + Self.timeKeptEvery, nextTryOfStore)
     case .wait(let until):
       return until
     case .again:

@@ -22,7 +22,7 @@ extension Coordinator {
     case left(DeviceKey, UInt64, isExpectedBack: Bool)
     /// The configuration is another one.
     case reconfigured(Reconfiguration)
-    /// The daemon shall stop: what is under way ends, and nothing else begins.
+    /// The daemon shall stop: what is under way ends, and no slice of a wide change begins.
     case stop
   }
 

@@ -88,7 +88,11 @@ package struct Coordinator: ~Copyable {
   }
 
   /// The second half: steps what is durable, wakes devices, folds.
-  package mutating func proceed(at moment: Moment) -> [Action] {
+  ///
+  /// - Parameter hasReaders: whether a reader waits for a fold now: the first half may have ended
+  ///   one.
+  package mutating func proceed(hasReaders: Bool, at moment: Moment) -> [Action] {
+    self.hasReaders = hasReaders
     let now = clock.last
     step(at: now)
     deliverForwards()

@@ -1,8 +1,9 @@
 import OrderedCollections
 
 /// A change that concerns more users than one step may visit goes on in slices. Each slice is a
-/// fact of its own. So recovery goes on with the change by replaying the journal. The engine, which
-/// journals the slices, sets the pace: all partitions may hear of a wide change at the same time.
+/// fact of its own. So recovery goes on with the change by replaying the journal. The
+/// coordinator, which has the slices journalled, sets the pace: all partitions may hear of a wide
+/// change at the same time.
 extension Partition {
   mutating func fanOut(
     _ change: Change, zonePosition: Position, _ step: Step, _ effects: inout [Effect]

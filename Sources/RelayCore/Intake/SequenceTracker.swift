@@ -11,7 +11,7 @@ package struct SequenceTracker: Hashable, Sendable {
     case none = 1
     /// Numbers have been missing for longer than `Limits.gapAfter`; it ends when they come.
     case open
-    /// Gaps were given up, for their number or their age: it ends with the zone's life.
+    /// Holes were given up, for their number or their age: it ends with the zone's life.
     case permanent
   }
 

@@ -33,7 +33,8 @@ package protocol ServiceNotifier: Sendable {
   func ready()
   /// One line for people.
   func status(_ line: String)
-  /// The decision loop turned: beaten at least every `beatEvery`, also while it works long.
+  /// The decision loop turned: beaten twice a turn, at least every `beatEvery` while it is idle. A
+  /// turn is bounded (`WorkBounds`).
   func beat()
   var beatEvery: Span { get }
   /// The daemon is on its way out.

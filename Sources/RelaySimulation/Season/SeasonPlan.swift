@@ -57,7 +57,7 @@ struct SeasonPlan: Sendable {
     }
   }
 
-  /// Switches on what a mutant bug needs in order to show.
+  /// Switches on what a planted bug needs in order to show.
   mutating func ripen(for mutant: Mutant) {
     switch mutant {
     case .forgetsBudgets: (crashes, gap) = (40, .minutes(4))

@@ -226,7 +226,7 @@ final class SeasonWorld {
       let (actions, steps) = daemon.proceed(at: moment)
       for step in steps { stepped(step.entry) }
       for action in actions { try perform(action, on: daemon) }
-      if daemon.inputs.isEmpty { break }
+      if !daemon.hasInputs { break }
     }
     try checkLedger()
   }

@@ -1,7 +1,7 @@
 import RelayCore
 import RelayMemory
 
-/// A disk as one value. What is in it survives every crash; a copy of it is a backup. A mutant
+/// A disk as one value. What is in it survives every crash; a copy of it is a backup. A planted
 /// fault makes it a store that breaks a promise.
 struct SimulatedStore {
   var world: MemoryWorld

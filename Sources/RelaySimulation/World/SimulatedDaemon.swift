@@ -5,7 +5,9 @@ import RelayCore
 final class SimulatedDaemon {
   let life: Int
   /// For the next turn.
-  private(set) var inputs: [Coordinator.Input] = []
+  private var requests: [Coordinator.Input] = []
+  private var events: [Coordinator.Input] = []
+  var hasInputs: Bool { !requests.isEmpty || !events.isEmpty }
   private(set) var barrier = ReadBarrier<Reader>(readersMax: .max)
   /// What the store was given, and has not answered.
   var appending: [JournalEntry] = []
@@ -54,7 +56,7 @@ final class SimulatedDaemon {
     coordinator.observer = { steps.all.append($0) }
   }
 
-  func add(_ input: Coordinator.Input) { inputs.append(input) }
+  func add(_ input: Coordinator.Input) { events.append(input) }
 
   /// What the relay does of its own accord: the inbox does not count it.
   func submit(_ fact: Fact) { submit([fact], by: .relay) }
@@ -67,14 +69,14 @@ final class SimulatedDaemon {
       operations[id] = operation
       taken += 1
     }
-    // Requests come first in a turn.
-    inputs.insert(.request(id, facts, by: submitter), at: 0)
+    requests.append(.request(id, facts, by: submitter))
   }
 
   /// The first half of a turn.
   func handle(at moment: Coordinator.Moment) -> [Coordinator.Action] {
-    let inputs = inputs
-    self.inputs = []
+    // Requests come first in a turn.
+    let inputs = requests + events
+    (requests, events) = ([], [])
     return coordinator.handle(inputs, hasReaders: barrier.readers > 0, at: moment)
   }
 
@@ -83,7 +85,7 @@ final class SimulatedDaemon {
   /// - Returns: its actions, and what it has stepped.
   func proceed(at moment: Coordinator.Moment) -> ([Coordinator.Action], [Coordinator.Step]) {
     defer { steps.all = [] }
-    let actions = coordinator.proceed(at: moment)
+    let actions = coordinator.proceed(hasReaders: barrier.readers > 0, at: moment)
     return (actions, steps.all)
   }
 

@@ -155,7 +155,7 @@ extension World {
   }
 }
 
-/// One mutant fault: the daemon forgets who made a change, and the journal knows it.
+/// One planted fault: the daemon forgets who made a change, and the journal knows it.
 extension World {
   func anonymous(_ fact: Fact) -> Fact {
     guard mutant == .forgetsAuthors, case .change(var change) = fact else { return fact }

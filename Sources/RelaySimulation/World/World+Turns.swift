@@ -10,7 +10,7 @@ extension World {
       guard try perform(daemon.handle(at: moment), on: daemon) else { return }
       let (actions, steps) = daemon.proceed(at: moment)
       for step in steps { self.stepped(step) }
-      guard try perform(actions, on: daemon), !daemon.inputs.isEmpty else { return }
+      guard try perform(actions, on: daemon), daemon.hasInputs else { return }
     }
   }
 

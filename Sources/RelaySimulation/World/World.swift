@@ -47,7 +47,7 @@ final class World {
   var recalled: Set<PushAttempt.ID> = []
   /// Of what is durable and not stepped in this life, the place in `history`.
   var unstepped: [FactPlace: Int] = [:]
-  /// Authors that a mutant fault hides from the daemon.
+  /// Authors that a planted fault hides from the daemon.
   var authors: [Identifier: Change.Author] = [:]
   var isCalm = false
   /// Every durable fact, in the order it became so.

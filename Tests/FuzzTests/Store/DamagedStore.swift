@@ -22,7 +22,7 @@ enum DamagedStore {
     }
   }
 
-  /// All that a start and HTTP reads.
+  /// All that a start and HTTP read.
   static func read(_ store: SQLiteStore) async throws {
     let leases = try await claim(store)
     var tables: [PartitionTables] = []

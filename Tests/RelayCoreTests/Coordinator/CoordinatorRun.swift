@@ -56,7 +56,7 @@ final class CoordinatorRun {
   /// Both halves of a turn.
   private func both(_ inputs: [Coordinator.Input]) -> [String] {
     let begun = coordinator.handle(inputs, hasReaders: hasReaders, at: moment).compactMap(line)
-    return begun + coordinator.proceed(at: moment).compactMap(line)
+    return begun + coordinator.proceed(hasReaders: hasReaders, at: moment).compactMap(line)
   }
 
   /// The store takes what it was last given.

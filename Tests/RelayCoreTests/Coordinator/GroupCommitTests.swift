@@ -110,10 +110,11 @@ import Testing
   /// The next ones held half of what was refused, which may be more than a commit may hold.
   @Test func theBoundHoldsAfterARefusalOfOneThatIsLarger() {
     var commit = commit(bytes: .max, facts: 4)
-    commit.add((0..<20).map { _ in waiting(0) }, of: .caller(1))
+    let origin = GroupCommit.Origin.request(RequestTicket(request: RequestID(1), index: 0))
+    commit.add((0..<20).map { _ in waiting(0, origin) }, of: .caller(1))
     #expect(commit.next(at: now)?.count == 20)
     _ = commit.refused(retryAt: now)
-    for number in 0..<8 { commit.add([waiting(0)], of: .caller(UInt64(number))) }
+    for number in 0..<8 { commit.add([waiting(0, origin)], of: .caller(UInt64(number))) }
     #expect(commit.next(at: now)?.count == 4)
   }
 

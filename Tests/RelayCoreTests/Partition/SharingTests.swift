@@ -68,7 +68,7 @@ import Testing
       rig.change(.revoked(guest))
     }
     let key = Partition.ZoneKey(scope: Sample.scope, zone: Sample.zone)
-    #expect(rig.partition.sharing.partitions(of: key).isEmpty)
+    #expect(rig.partition.sharing.knows(key) && rig.partition.sharing.partitions(of: key).isEmpty)
     let cut = rig.fold()
     #expect(cut.grants.count == 50 && cut.grants.allSatisfy { !$0.isActive })
     #expect(cut.revocations.map(\.last) == [Sample.position(100)])

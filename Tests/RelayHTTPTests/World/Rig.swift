@@ -120,7 +120,7 @@ struct Rig {
       json: tree?.root ?? empty.root)
   }
 
-  /// What another admin's control socket says.
+  /// What another daemon's control socket says.
   static func ask(_ admin: AdminAPI, _ path: String) async throws -> String {
     String(buffer: try await knock(ControlResponder(admin: admin), .get, path, [:], nil).body)
   }

@@ -4,7 +4,7 @@ import RelayMemory
 import Synchronization
 
 /// A small working relay: the real core, stepped at once, over feeds in memory. Nothing is visible
-/// to a read until somebody waited for it, so a endpoint that forgets to wait is found out.
+/// to a read until somebody waited for it, so an endpoint that forgets to wait is found out.
 final class TestRelay: RelayService, FeedReader {
   struct Conduct {
     var refusal: Unavailable?
