@@ -1,6 +1,17 @@
 import RelayCore
 
 extension Plan {
+  /// As if the seed had chosen none: a fault that needs none shows sooner without.
+  mutating func dropLoads() {
+    let settings = RelaySettings()
+    work = WorkBounds()
+    (journalTailMax, entriesUncutMax) = (settings.journalTailMax, settings.entriesUncutMax)
+    answerWithin = settings.answerWithin
+    limits.forwardedMessages = Limits().forwardedMessages
+    (batches, largeRecords, crowd, wrongClocks) = (0, 0, 0, 0)
+    commitBytes = .max
+  }
+
   /// By draws of its own: requests of many changes, large records, many subscribers, a store that
   /// takes no large commit, a wall clock that is far off, and bounds that so small a world reaches.
   mutating func chooseLoads(_ seed: UInt64) {

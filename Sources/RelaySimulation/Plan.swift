@@ -254,6 +254,7 @@ struct Plan: Sendable {
   /// Switches on what a planted bug needs in order to show.
   mutating func ripen(for mutant: Mutant) {
     (numbered, courierVisits, courierOnly) = (0, 0, 0)
+    dropLoads()
     switch mutant {
     case .answersEarly: (crash, commitUnknown) = (10, 200)
     case .forgetsBudgets: (crash, changes, clientActs) = (15, 120, 80)
@@ -267,7 +268,10 @@ struct Plan: Sendable {
     case .commitsEverything:
       (batches, changes, unkind) = (500, 120, .seconds(10))
       work.commit = WorkBounds.Commit(facts: 2, bytes: 600)
-    case .triesForEver: (largeRecords, largestValue, commitBytes) = (500, 40_000, 8_000)
+    case .triesForEver:
+      (largeRecords, largestValue, commitBytes) = (500, 40_000, 8_000)
+      (changes, clientActs, unkind) = (10, 10, .seconds(10))
+      policy.background.per = .minutes(1)
     case .believesClocks: (wrongClocks, crash, changes) = (1_000, 10, 120)
     default: break
     }
