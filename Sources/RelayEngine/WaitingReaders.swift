@@ -9,7 +9,7 @@ package final class WaitingReaders: Sendable {
 
   package init(readersMax: Int) { barrier = Mutex(ReadBarrier(readersMax: readersMax)) }
 
-  /// Recovery has dirtied what it found unfolded: before, nobody can know what is visible.
+  /// Recovery has dirtied what it found unfolded. Until then every read is told `recovering`.
   package func begin() { barrier.withLock { $0.begin() } }
 
   /// Returns when everything dirtied in these places before the call is folded, or cannot be.
@@ -42,7 +42,7 @@ package final class WaitingReaders: Sendable {
   /// Tells those whose deadline has come.
   package func expire(at now: Instant) { end(.late) { $0.expire(at: now) } }
 
-  /// The daemon ends: nobody waits for ever.
+  /// The daemon ends: every reader that waits is told so.
   package func close() { end(.closed) { $0.close() } }
 
   package var hasReaders: Bool { readers > 0 }

@@ -55,7 +55,7 @@ import Testing
         let wakes = try standin.pushes(to: sleeper.pushToken).count
         #expect(
           wakes > wakesBefore || repeated.isSuperset(of: outcome.answered),
-          "round \(round): answered changes woke nobody")
+          "round \(round): answered changes did not wake the sleeping phone")
       }
       #expect(try await daemon.status()["ledger"]["balanced"].bool == true)
     }

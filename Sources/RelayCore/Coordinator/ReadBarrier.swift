@@ -27,7 +27,7 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
   /// How many wait.
   package var readers: Int { waitingForNext.count + waitingForCut.count }
 
-  /// Recovery has dirtied what it found unfolded: before, nobody can know what is visible.
+  /// Recovery has dirtied what it found unfolded. Until then every read is told `recovering`.
   package mutating func begin() { isRecovering = false }
 
   /// - Parameters:
@@ -93,7 +93,7 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
     Self.overdue(&waitingForCut, at: now) + Self.overdue(&waitingForNext, at: now)
   }
 
-  /// The daemon ends: nobody waits for ever.
+  /// The daemon ends: every reader that waits is told so.
   package mutating func close() -> [Reader] {
     isClosed = true
     return takeAll()
@@ -123,7 +123,7 @@ package enum ReadOutcome: Hashable, Sendable {
   case closed
   case full
   case recovering
-  /// The store has refused the fold: nobody knows when the next one holds.
+  /// The store has refused the fold. It is tried again, at a time that is not known.
   case refused(Unavailable.Cause)
   /// The deadline came first.
   case late

@@ -61,7 +61,7 @@ final class SimulatedDaemon {
   /// What the relay does of its own accord: the inbox does not count it.
   func submit(_ fact: Fact) { submit([fact], by: .relay) }
 
-  /// - Parameter operation: who hears of its answer.
+  /// - Parameter operation: the operation that the answer is for.
   func submit(_ facts: [Fact], by submitter: Submitter, for operation: Int? = nil) {
     lastRequest += 1
     let id = RequestID(lastRequest)
@@ -89,7 +89,7 @@ final class SimulatedDaemon {
     return (actions, steps.all)
   }
 
-  /// - Returns: the operation that hears of it.
+  /// - Returns: the operation that the answer is for.
   func operation(of request: RequestID) -> Int? { operations[request] }
 
   func release(_ request: RequestID) {
