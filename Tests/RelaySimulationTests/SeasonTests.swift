@@ -43,7 +43,7 @@ import Testing
   /// changes arrive as soon at least: the median sooner, the last of a hundred about as late.
   @Test func theAdaptiveBudgetIsFresherWithFewerPushes() {
     func sum(_ rule: SeasonRule) -> SeasonFigures {
-      (UInt64(1)...2).reduce(SeasonFigures()) {
+      (UInt64(1)...4).reduce(SeasonFigures()) {
         $0 + Season.run(seed: $1, shape: .steady, rule: rule, days: 3).figures
       }
     }
@@ -53,9 +53,7 @@ import Testing
       let late = Double(adaptive.freshness(percent: 99)) / Double(other.freshness(percent: 99))
       #expect(pushes < 1.05 && late < 1.15, "\(pushes) of the pushes, p99 \(late)")
     }
-    // So few seasons differ by some percent; those of the report say a quarter to a third sooner.
-    let median = Double(adaptive.freshness(percent: 50)) / Double(signal.freshness(percent: 50))
-    #expect(median < 1.05, "\(median) of the other's median")
+    #expect(adaptive.freshness(percent: 50) <= signal.freshness(percent: 50))
     #expect(adaptive.pushesPerHour / fixed.pushesPerHour < 0.95)
   }
 }
