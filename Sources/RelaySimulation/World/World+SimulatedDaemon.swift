@@ -119,6 +119,10 @@ extension World {
   func count(_ row: JournalEntry, isFanningOut: Bool) {
     model.apply(row, isFanningOut: isFanningOut)
     counts.count(row.fact)
+    switch row.fact {
+    case .change, .slice, .forwarded, .modify: lastWork = now
+    default: break
+    }
     if case .change(let change) = row.fact, case .granted(let user) = change.event {
       observer.revoked.remove(WorldObserver.Share(zone: change.zone, user: user))
     }

@@ -49,6 +49,8 @@ final class World {
   var unstepped: [FactPlace: Int] = [:]
   /// Authors that a planted fault hides from the daemon.
   var authors: [Identifier: Change.Author] = [:]
+  /// When a change, or a part of one, was stepped last.
+  var lastWork = World.start
   var isCalm = false
   /// Every durable fact, in the order it became so.
   var history: [JournalEntry] = []
@@ -125,6 +127,7 @@ final class World {
     at(plan.unkind, .calm)
     while let (instant, event) = events.next() {
       if instant > endsAt, isAtRest || instant > endsAt + .minutes(5) { break }
+      if instant > World.start + .days(60) { break }
       now = max(now, instant)
       step += 1
       note(event)
@@ -137,17 +140,19 @@ final class World {
     if let daemon { reached.formUnion(daemon.reached) }
   }
 
-  /// Long enough for every alert that may pend to get its turn within the budget.
+  /// After the last change was stepped, long enough for every alert that may pend to get its turn
+  /// within the budget. A slow store that folds one subscriber of a slice at a time steps the last
+  /// change hours after it was sent.
   private var endsAt: Instant {
     let turns = 4 + plan.limits.alertsPending / plan.policy.alert.max
     let rest = plan.policy.background.per * Int64(turns) + plan.policy.smearing.longest * 2
-    return World.start + plan.unkind + rest + .minutes(30)
+    return max(World.start + plan.unkind, lastWork) + rest + .minutes(30)
   }
 
-  /// Nothing is on its way to the store. Re-wakes go on for ever.
+  /// Nothing is on its way to the store, and no caller waits. Re-wakes go on for ever.
   private var isAtRest: Bool {
     guard let daemon else { return false }
-    return daemon.isAtRest
+    return daemon.isAtRest && operations.allSatisfy(\.isAnswered)
   }
 
   private func scheduleWork() {
