@@ -1,25 +1,20 @@
-import OrderedCollections
-
 extension Partition {
   /// A producer's change, in its home.
   mutating func take(
     _ change: Change, _ step: Step, _ effects: inout [Effect]
   ) -> (Answer, Answer.Moment) {
-    if let last = memory.forget(at: step.at, limits: limits) {
-      rows.forgotten = max(rows.forgotten, last)
-    }
+    ids.forget(at: step.at, limits: limits)
     // A repeat is a duplicate, whether or not there is room for it now. What is refused is not
     // remembered: its producer may send it again.
-    if case .granted(let user) = change.event, !memory.contains(change.fingerprint),
+    if case .granted(let user) = change.event, !ids.contains(change.fingerprint),
       isFull(change, for: user)
     {
       return (.refused(.tooManyParticipants(max: limits.participantsPerZone)), .stepped)
     }
     let item = Remembered(ordinal: step.ordinal, at: step.at, fingerprint: change.fingerprint)
-    guard memory.remember(item) else {
+    guard ids.remember(item) else {
       return (.duplicate, change.endsEntitlement ? .caughtUp : .stepped)
     }
-    rows.remembered.append(item)
     guard hear(numberOf: change, step, &effects) else { return (.accepted, .stepped) }
     if change.database == .public {
       forward(change, to: targets(of: change), step, &effects)
@@ -43,7 +38,7 @@ extension Partition {
     case .granted(let user):
       if sharing.grant(zoneKey(of: change), to: user), !change.zone.isDefault {
         // What is shared exists: a zone never heard of, or ended, begins a life with its share.
-        touch(
+        feeds.touch(
           change.ownerFeed, .zone(change.zone), change.touch(.updated, step.position, .zone),
           &effects)
         effects.append(.dirtied(.feed(change.zoneFeed)))
@@ -66,14 +61,14 @@ extension Partition {
   private mutating func note(_ change: Change, _ step: Step, _ effects: inout [Effect]) {
     guard !change.zone.isDefault else { return }
     if case .record(let record) = change.event {
-      touch(
+      feeds.touch(
         change.zoneFeed, .record(record.name), change.touch(of: record, step.position, at: step.at),
         &effects)
     } else {
       // A new zone: who reads it now must find it there.
       effects.append(.dirtied(.feed(change.zoneFeed)))
     }
-    touch(
+    feeds.touch(
       change.ownerFeed, .zone(change.zone),
       change.touch(change.zoneVerb, step.position, .zone), &effects)
   }
@@ -91,9 +86,9 @@ extension Partition {
     _ change: Change, as end: ZoneChange, _ step: Step, _ effects: inout [Effect]
   ) {
     guard !change.zone.isDefault else { return }
-    clear(change.zoneFeed, at: step.position, &effects)
+    feeds.clear(change.zoneFeed, at: step.position, &effects)
     endNumbers(of: change, step)
-    touch(
+    feeds.touch(
       change.ownerFeed, .zone(change.zone), change.touch(end.touch, step.position, .zone),
       &effects)
     if let user = users.find(change.zone.owner, in: change.scope) {

@@ -1,49 +1,4 @@
-import OrderedCollections
-
 extension Partition {
-  /// Adds a touch to what the next cut brings into a feed.
-  mutating func touch(
-    _ feed: FeedKey, _ subject: Subject, _ touch: FeedMutation, _ effects: inout [Effect]
-  ) {
-    let bound = feed.isBounded ? limits.notificationsPerUser : nil
-    // In place and with one look for the feed: a burst comes through here once a change.
-    let (isFirst, added) = buffers.updateValue(forKey: feed, default: FeedBuffer()) { buffer in
-      (buffer.isUntouched, buffer.add(touch, to: subject, bound: bound))
-    }
-    if isFirst { effects.append(.dirtied(.feed(feed))) }
-    uncut += added
-  }
-
-  mutating func add(_ marks: ReadMarks, to feed: FeedKey, _ effects: inout [Effect]) {
-    dirty(feed, &effects)
-    buffers[feed, default: FeedBuffer()].marks.add(marks)
-  }
-
-  /// Everything up to `position` is gone; older tokens expire.
-  mutating func clear(_ feed: FeedKey, at position: Position, _ effects: inout [Effect]) {
-    dirty(feed, &effects)
-    buffers[feed] = FeedBuffer(cleared: position, floor: position, gap: false)
-  }
-
-  mutating func raiseFloor(
-    of feed: FeedKey, to position: Position, _ effects: inout [Effect]
-  ) {
-    guard feed.partition == id else { return }
-    dirty(feed, &effects)
-    let before = buffers[feed]?.floor ?? .zero
-    buffers[feed, default: FeedBuffer()].floor = max(before, position)
-  }
-
-  /// Whether pages say that changes are missing.
-  mutating func show(gap: Bool, in feed: FeedKey, _ effects: inout [Effect]) {
-    dirty(feed, &effects)
-    buffers[feed, default: FeedBuffer()].gap = gap
-  }
-
-  private mutating func dirty(_ feed: FeedKey, _ effects: inout [Effect]) {
-    if buffers[feed] == nil { effects.append(.dirtied(.feed(feed))) }
-  }
-
   /// Logs the notifications of one change for one user and brings them into the user's lanes, in
   /// the order the subscriptions were saved.
   ///
@@ -62,7 +17,7 @@ extension Partition {
       let look = held.subscription.look(for: change, limits: limits)
       let notice = NotificationContent(
         change, held.subscription, database, isCut: look?.isCut ?? false, limits: limits)
-      touch(
+      feeds.touch(
         feed, notice.subject,
         change.touch(
           notice.verb(of: change), position, .notification(notice.detail), in: owner.user),
@@ -89,7 +44,7 @@ extension Partition {
       }
       if let gap = step.gap { giveSlot(to: device, of: change, gap: gap, at: step.at) }
       devices[device].lane.matched(
-        match, cut: cutTo, at: step.at, policy: policy, limits: limits, ledger: &ledger)
+        match, cut: progress.cut, at: step.at, policy: policy, limits: limits, ledger: &ledger)
       stir(device)
     }
   }

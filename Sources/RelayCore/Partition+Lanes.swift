@@ -1,6 +1,3 @@
-import HeapModule
-import OrderedCollections
-
 /// A lane that may be woken now, in line at its route.
 package struct ReadyLane: Hashable, Sendable {
   package var partition: PartitionID
@@ -15,58 +12,36 @@ package struct ReadyLane: Hashable, Sendable {
 }
 
 extension Partition {
-  /// Asks lanes what they wait for: those of this batch of inputs, and timers that are due.
+  /// Evaluates lanes that had an input, and those whose timer is due.
   ///
   /// - Returns: lanes that may be woken now. Each stands in one line at a time.
   package mutating func ready(at now: Instant) -> [ReadyLane] {
     var ready: [ReadyLane] = []
-    let stirred = restless.elements
-    restless = []
-    for device in stirred + fireTimers(at: now) where devices.contains(device) {
+    for device in wakes.takeDue(at: now) where devices.contains(device) {
       consider(device, at: now, &ready)
     }
     return ready
   }
 
-  /// After new rules, lanes that are asked with the next `ready` what they wait for.
+  /// After new rules, lanes that the next `ready` evaluates.
   ///
   /// - Returns: how many slots were looked at.
-  mutating func askAnew(atMost count: Int) -> Int {
-    let part = askedAnew.prefix(count)
-    for device in part where devices.contains(device) { restless.append(device) }
-    askedAnew = part.upperBound..<askedAnew.upperBound
-    return part.count
+  mutating func markOutdated(atMost count: Int) -> Int {
+    wakes.markOutdated(atMost: count, in: devices)
   }
 
-  /// A lane had an input: it is written with the next cut, and asked what it waits for.
+  /// A lane had an input: it is written with the next cut, and evaluated.
   mutating func stir(_ device: Int) {
-    rows.devices.append(device)
-    restless.append(device)
+    devices.write(device)
+    wakes.markDirty(device)
   }
 
-  /// When `ready` should be asked again, though nothing else happens.
+  /// When `ready` should be called again, though nothing else happens.
   @inline(__always)
   package var nextTimer: Instant? {
-    if !askedAnew.isEmpty { return .zero }
-    let first = [timers.min?.at, lapsing.min?.at].compactMap(\.self).min()
-    guard let tick = sequences.nextTick else { return first }
-    return min(tick, first ?? .never)
-  }
-
-  /// At most a few for each device, whatever happens.
-  package var timersWaiting: Int { timers.count }
-
-  private mutating func fireTimers(at now: Instant) -> [Int] {
-    var fired: [Int] = []
-    while let timer = timers.min, timer.at <= now {
-      timers.removeMin()
-      guard devices.contains(timer.device), devices[timer.device].armed == timer.at else {
-        continue
-      }
-      devices[timer.device].armed = .never
-      fired.append(timer.device)
-    }
-    return fired
+    let next = min(
+      wakes.nextTimer ?? .never, devices.nextLapse ?? .never, sequences.nextTick ?? .never)
+    return next == .never ? nil : next
   }
 
   mutating func consider(_ device: Int, at now: Instant, _ ready: inout [ReadyLane]) {
@@ -76,27 +51,18 @@ extension Partition {
     case .nothing:
       break
     case .timer(let at):
-      // One that fires earlier asks again: a need that moves ahead leaves no trail of timers.
-      guard at < devices[device].armed else { return }
-      devices[device].armed = at
-      timers.insert(Timer(at: at, device: device))
+      wakes.arm(device, at: at)
     case .fold:
-      guard !devices[device].isAwaitingFold else { return }
-      devices[device].isAwaitingFold = true
-      awaitingFold.append(device)
-      rows.devices.append(device)
+      if wakes.awaitFold(device) { devices.write(device) }
     case .attempt(let isAlert):
       let route = route(of: device)
-      guard devices[device].line != route else { return }
-      devices[device].line = route
+      guard wakes.lineUp(device, at: route) else { return }
       ready.append(
         ReadyLane(
           partition: id, device: device, route: route, isAlert: isAlert,
           user: devices[device].user, isRetry: devices[device].lane.isRetrying))
     case .tell(let isAlert):
-      // It may stand in its provider's line as well: a stopped route does not hold the courier up.
-      guard !devices[device].isAtCourier else { return }
-      devices[device].isAtCourier = true
+      guard wakes.lineUpAtCourier(device) else { return }
       ready.append(
         ReadyLane(
           partition: id, device: device, route: courier(of: device), isAlert: isAlert))
@@ -108,7 +74,7 @@ extension Partition {
   package mutating func renew(_ renewed: RouteKey, at now: Instant) {
     for device in devices.counts.resting.sorted() where route(of: device) == renewed {
       devices[device].lane.renewed(at: now)
-      restless.append(device)
+      wakes.markDirty(device)
     }
   }
 

@@ -1,5 +1,3 @@
-import OrderedCollections
-
 extension Partition {
   /// Registers a device, renews its registration, or gives it another address.
   mutating func register(
@@ -16,7 +14,7 @@ extension Partition {
     } else {
       collectRetired(of: user, at: step.at, &effects)
       guard devices.all(of: user).count < limits.devicesPerUser else {
-        let lapses = devices.all(of: user).compactMap { addressLapses(of: $0) }.min()
+        let lapses = devices.all(of: user).compactMap { devices.addressLapses(of: $0, limits) }.min()
         let refusal = Refusal.tooManyDevices(
           max: limits.devicesPerUser, roomIn: lapses.map { $0 - step.at })
         return (.refused(refusal), .stepped)
@@ -25,13 +23,13 @@ extension Partition {
         Devices.Slot(
           user: user, client: request.client, address: request.address, registeredAt: step.at,
           registration: step.ordinal, lane: Lane(at: step.at)))
-      rows.devicesRemoved.remove(key(of: device))
+      devices.isBack(key(of: device))
     }
     devices[device].address = request.address
     devices[device].lane.registered(withProvider: request.address.transport != .courier)
     devices[device].registeredAt = step.at
     devices[device].registration = step.ordinal
-    watchAddress(of: device)
+    devices.watchAddress(of: device, limits)
     if isBack { tell(.returned, of: device, at: step.at) }
     stir(device)
     effects.append(.dirtied(.devices(request.scope, request.user)))
@@ -45,10 +43,12 @@ extension Partition {
   ) {
     let all = devices.all(of: user)
     let excess = all.count - limits.devicesPerUser + 1
-    let lapsed = all.filter { hasLapsed($0, at: now) }
-    let retired = all.filter { devices[$0].lane.retirement != nil && !hasLapsed($0, at: now) }
+    let lapsed = all.filter { devices.hasLapsed($0, at: now, limits) }
+    let retired = all.filter {
+      devices[$0].lane.retirement != nil && !devices.hasLapsed($0, at: now, limits)
+    }
     func lived(until device: Int) -> Instant {
-      devices[device].lane.retirement?.at ?? addressLapses(of: device) ?? .never
+      devices[device].lane.retirement?.at ?? devices.addressLapses(of: device, limits) ?? .never
     }
     let oldest: (Int, Int) -> Bool = { (lived(until: $0), $0) < (lived(until: $1), $1) }
     for (index, device) in (lapsed.sorted(by: oldest) + retired.sorted(by: oldest)).enumerated()
@@ -78,9 +78,8 @@ extension Partition {
   private mutating func removeDevice(_ device: Int, _ effects: inout [Effect]) {
     if devices[device].lane.reach.isHere { effects.append(.hangUp(key(of: device))) }
     devices[device].lane.dropAll(as: \.withdrawn, ledger: &ledger)
-    rows.devicesRemoved.append(key(of: device))
-    rows.devices.remove(device)
-    devices.remove(device)
+    devices.remove(device, with: key(of: device))
+    wakes.removed(device)
   }
 
   /// Another registration took over the address: this one is reached no more.
@@ -156,12 +155,9 @@ extension Partition {
         subscription.id, .tooManySubscriptionBytes(max: limits.subscriptionBytesPerUser))
     }
     let owner = users[user]
-    let row = SubscriptionRow(
-      scope: owner.scope, user: owner.user, serial: new.serial, subscription: subscription)
     if let known { unsubscribed(known.subscription, in: owner.scope) }
     subscribed(subscription, in: owner.scope)
-    index.save(new, of: user, in: owner.scope)
-    rows.subscriptions[row.key] = .some(row)
+    index.save(new, of: user, owner)
     effects.append(.dirtied(.subscriptions(owner.scope, owner.user)))
     return .saved(subscription)
   }
@@ -182,12 +178,8 @@ extension Partition {
     _ held: SubscriptionIndex.Held, of user: Int, _ effects: inout [Effect]
   ) {
     let owner = users[user]
-    index.remove(serial: held.serial, of: user, in: owner.scope)
+    index.remove(held, of: user, owner)
     unsubscribed(held.subscription, in: owner.scope)
-    let key = SubscriptionKey(
-      scope: owner.scope, user: owner.user, database: held.subscription.database,
-      id: held.subscription.id)
-    rows.subscriptions[key] = .some(nil)
     effects.append(.dirtied(.subscriptions(owner.scope, owner.user)))
   }
 
@@ -200,17 +192,10 @@ extension Partition {
     users.release(user)
   }
 
-  /// Forced expiry of the tokens of users who live here.
-  mutating func expire(_ expiry: TokenExpiry, _ step: Step) {
-    rows.expiries.append(FeedExpiry(of: expiry, floor: step.position))
-    guard expiry == TokenExpiry() else { return }
-    expired = step.position
-    proveRestore(false)
-  }
-
-  mutating func proveRestore(_ isProven: Bool) {
-    guard isProven != isRestoreProven else { return }
-    isRestoreProven = isProven
-    rows.isRestoreProven = isProven
+  /// Devices whose address at the courier has lapsed are retired.
+  mutating func retireLapsed(at now: Instant, _ effects: inout [Effect]) {
+    while let device = devices.takeLapsed(at: now, limits) {
+      retire(device, because: "lapsed", since: nil, at: now, &effects)
+    }
   }
 }

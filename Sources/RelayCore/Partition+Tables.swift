@@ -1,29 +1,12 @@
-import OrderedCollections
-
 extension Partition {
-  /// From the tables; the journal's tail is stepped next, then `recovered` is called once.
-  package init(_ tables: PartitionTables, limits: Limits, policy: WakePolicy) {
-    self.init(id: tables.id, limits: limits, policy: policy)
-    stepped = tables.cursor
-    folded = tables.cursor
-    cutTo = tables.cursor
+  mutating func load(_ tables: PartitionTables) {
     for row in tables.subscriptions { load(row) }
     for row in tables.devices { load(row, isExact: tables.wasStopped) }
     for row in tables.grants { sharing.load(row) }
     for row in tables.revocations { sharing.load(row) }
     for row in tables.members.sorted(by: { $0.serial < $1.serial }) { load(row) }
-    for item in tables.remembered.sorted(by: { $0.ordinal < $1.ordinal }) {
-      _ = memory.remember(item)
-    }
-    for item in tables.heard { heard[item.hearing] = item.serial }
-    fanOuts = FanOutQueue(loading: tables.fanOuts)
-    for row in tables.outbox where row.key.target == id {
-      let track = Track(of: row.key.serial)
-      lastToSelf[track] = max(lastToSelf[track] ?? .zero, row.key.serial)
-    }
+    for item in tables.remembered.sorted(by: { $0.ordinal < $1.ordinal }) { ids.load(item) }
     for row in tables.numbers { sequences.load(row, limits: limits) }
-    isRestoreProven = tables.isRestoreProven
-    expired = tables.expired
     for row in tables.interests { interests.load(row) }
     interests.loaded()
     for row in tables.badges {
@@ -50,7 +33,7 @@ extension Partition {
     ledger.recovered += pending
     ledger.pending += pending
     if row.lane.slot > .zero { recoverSlot(of: device) }
-    watchAddress(of: device)
+    devices.watchAddress(of: device, limits)
     stir(device)
   }
 

@@ -54,12 +54,12 @@ extension Partition {
     census.devices += counts.all
     census.smeared += waiting(at: now)
     census.oldestPending = Self.earlier(census.oldestPending, devices.counts.oldestFresh())
-    census.hurried += hurried
+    census.hurried += pacers.hurried
     census.fanOuts += fanOuts.count
     census.zonesWithGap += zonesWithGap
-    census.remembered += memory.count
-    census.oldestRemembered = Self.earlier(census.oldestRemembered, memory.oldest?.at)
-    census.isRestoreProven = census.isRestoreProven || isRestoreProven
+    census.remembered += ids.count
+    census.oldestRemembered = Self.earlier(census.oldestRemembered, ids.oldest?.at)
+    census.isRestoreProven = census.isRestoreProven || expiries.isRestoreProven
     census.oldestFanOut = Self.earlier(census.oldestFanOut, fanOuts.oldest?.since)
   }
 

@@ -10,7 +10,7 @@ import HeapModule
 extension Relay {
   /// Whether a change was taken before, and is remembered: its repeat is a duplicate.
   package func knows(_ change: Change) -> Bool {
-    partitions[Int(change.home.number)].memory.contains(change.fingerprint)
+    partitions[Int(change.home.number)].ids.contains(change.fingerprint)
   }
 
   /// Asks partitions to forget their oldest ids, oldest first over all of them, once there are too
@@ -20,8 +20,8 @@ extension Relay {
     var count = 0
     for index in partitions.indices {
       // One round at a time: what was asked for is not gone before it is stepped.
-      if partitions[index].isForgetAsked { return }
-      count += partitions[index].memory.count
+      if partitions[index].ids.isForgetAsked { return }
+      count += partitions[index].ids.count
     }
     var excess = 0
     if count > limits.rememberedIDs {
@@ -33,26 +33,26 @@ extension Relay {
     var oldest = Heap<Candidate>()
     for index in partitions.indices {
       // An hour of a day late, so that a quiet partition is not asked for each single id.
-      if let first = partitions[index].memory.oldest, excess > 0 || isLongOver(first, at: now) {
+      if let first = partitions[index].ids.oldest, excess > 0 || isLongOver(first, at: now) {
         oldest.insert(Candidate(at: first.at, partition: index))
       }
     }
     var left = DedupWindow.forgottenAtOnce
     while left > 0, let candidate = oldest.popMin() {
       let index = candidate.partition
-      guard let item = partitions[index].memory[next[index]],
+      guard let item = partitions[index].ids[next[index]],
         excess > 0 || item.at + limits.rememberedFor <= now
       else { continue }
       (excess, left) = (excess - 1, left - 1)
       last[index] = item.ordinal
       next[index] += 1
-      if let following = partitions[index].memory[next[index]] {
+      if let following = partitions[index].ids[next[index]] {
         oldest.insert(Candidate(at: following.at, partition: index))
       }
     }
     for index in partitions.indices {
       guard let ordinal = last[index] else { continue }
-      partitions[index].isForgetAsked = true
+      partitions[index].ids.askedToForget()
       effects.append(.journal(partitions[index].id, .forget(through: ordinal)))
     }
   }
@@ -69,13 +69,5 @@ extension Relay {
     static func < (left: Candidate, right: Candidate) -> Bool {
       (left.at, left.partition) < (right.at, right.partition)
     }
-  }
-}
-
-extension Partition {
-  /// A fact of our own says so.
-  mutating func forget(through ordinal: Ordinal) {
-    isForgetAsked = false
-    if let last = memory.forget(through: ordinal) { rows.forgotten = max(rows.forgotten, last) }
   }
 }

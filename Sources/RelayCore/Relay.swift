@@ -72,7 +72,7 @@ package struct Relay: ~Copyable {
   }
 
   func isAwaitingFold(_ id: PartitionID) -> Bool {
-    !partitions[Int(id.number)].awaitingFold.isEmpty
+    partitions[Int(id.number)].wakes.isAwaitingFold
   }
 
   /// Routes that were ever used, in order; one that was withdrawn until its last attempt has ended.
@@ -81,11 +81,11 @@ package struct Relay: ~Copyable {
       .sorted { $0.key < $1.key }.map { (key: $0.key, route: $0.value) }
   }
 
-  /// Lanes that one `wake` asks anew after a reload: some milliseconds.
-  static let askedAnewAtOnce = 4_096
+  /// Lanes that one `wake` evaluates anew after a reload: some milliseconds.
+  static let evaluatedAnewAtOnce = 4_096
 
   /// New rules from here on. Called between two steps; what was decided before stays. Lanes that
-  /// wait are asked anew by the next calls of `wake`, so many each.
+  /// wait are evaluated anew by the next calls of `wake`, so many each.
   package mutating func reconfigure(_ policy: WakePolicy, at now: Instant) {
     guard policy != self.policy else { return }
     self.policy = policy
@@ -116,11 +116,11 @@ package struct Relay: ~Copyable {
     into effects: inout [Effect]
   ) -> Int {
     let index = Int(partition.number)
-    let before = partitions[index].rows.outbox.count
+    let before = partitions[index].messages.sent.count
     let work = partitions[index].work
     partitions[index].step(fact, ordinal: ordinal, at: now, into: &effects)
-    for place in before..<partitions[index].rows.outbox.count {
-      sent(partitions[index].rows.outbox[place])
+    for place in before..<partitions[index].messages.sent.count {
+      sent(partitions[index].messages.sent[place])
     }
     return partitions[index].work - work
   }
@@ -211,7 +211,7 @@ package struct Relay: ~Copyable {
 
   package mutating func delivered(_ row: OutboxRow.Key, from source: PartitionID) {
     outbox.remove(row, from: source)
-    partitions[Int(source.number)].delivered(row)
+    partitions[Int(source.number)].messages.delivered(row)
   }
 
   /// Everything not yet in a cut, copied at one moment. One cut is under way at a time.
@@ -240,9 +240,9 @@ package struct Relay: ~Copyable {
     guard !isReplaying, !isDraining else { return }
     judge(at: now, &effects)
     for index in partitions.indices { partitions[index].retireLapsed(at: now, &effects) }
-    var left = Self.askedAnewAtOnce
+    var left = Self.evaluatedAnewAtOnce
     for index in partitions.indices where left > 0 {
-      left -= partitions[index].askAnew(atMost: left)
+      left -= partitions[index].markOutdated(atMost: left)
     }
     forgetIDs(at: now, into: &effects)
     for index in partitions.indices where partitions[index].isTickDue(at: now) {

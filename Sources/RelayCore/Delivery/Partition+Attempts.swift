@@ -1,5 +1,3 @@
-import OrderedCollections
-
 extension Partition {
   /// The route has room for this lane now. The payload is made here, anew for each attempt, from
   /// what is still pending and entitled.
@@ -15,11 +13,7 @@ extension Partition {
     let overCourier = ready.isOverCourier
     // Another user may have the number by now, and stands in line for itself.
     guard overCourier || devices[device].user == ready.user else { return nil }
-    if overCourier {
-      devices[device].isAtCourier = false
-    } else if devices[device].line == ready.route {
-      devices[device].line = nil
-    }
+    wakes.leaveLine(device, at: ready.route)
     stir(device)
     // It may have moved to another route, or another device may have its slot, since it stood here.
     guard let isAlert = wanted(of: ready, at: now) else { return nil }
@@ -52,14 +46,14 @@ extension Partition {
       return named.contains(subject.notice.place)
     }
     guard let attempt else { return nil }
-    attempts += 1
-    devices[device].attempt = attempts
+    let serial = devices.nextAttempt()
+    devices[device].attempt = serial
     devices[device].attemptRegistration = devices[device].registration
     devices[device].attemptAddress = devices[device].address
     devices[device].attemptIsElsewhere = devices[device].lane.isElsewhere
     devices[device].attemptConnection = devices[device].lane.reach.connection
     return PushAttempt(
-      id: PushAttempt.ID(partition: id, device: device, serial: attempts), device: key(of: device),
+      id: PushAttempt.ID(partition: id, device: device, serial: serial), device: key(of: device),
       route: ready.route, wake: attempt.wake, address: devices[device].goal,
       intent: isAlert ? .alert : .background, expires: attempt.deadline + wallAhead,
       collapse: isAlert ? attempt.alert?.key.collapse : Self.backgroundCollapse,

@@ -1,9 +1,8 @@
-/// What the apps' own servers are told of devices. Each item leaves with the cut that makes what it
-/// tells durable, so a crash loses neither without the other.
+/// What the apps' own servers are told of devices.
 extension Partition {
   mutating func tell(_ news: Feedback.News, of device: Int, at now: Instant) {
     let slot = devices[device]
-    rows.feedback.append(
+    devices.tell(
       Feedback(
         device: key(of: device), address: slot.address, registeredAt: slot.registeredAt,
         registration: slot.registration, at: now, news: news))

@@ -1,4 +1,7 @@
-/// Registrations with their lanes, in flat slots that are used again.
+import OrderedCollections
+
+/// Registrations with their lanes, in flat slots that are used again, and what of them the next cut
+/// writes.
 package struct Devices: Sendable {
   package struct Slot: Sendable {
     package var user: Int
@@ -7,14 +10,6 @@ package struct Devices: Sendable {
     package var registeredAt: Instant
     package var registration: Ordinal
     package var lane: Lane
-    /// The timer that counts; earlier ones that fire find another instant here.
-    var armed: Instant = .never
-    /// The route in whose line it stands: not its own any more if it moved since.
-    var line: RouteKey?
-    /// Waits for a fold.
-    var isAwaitingFold = false
-    /// Stands in the courier's line.
-    var isAtCourier = false
     /// Serial of the attempt under way; 0 if none.
     var attempt: UInt64 = 0
     var attemptRegistration: Ordinal = .zero
@@ -31,8 +26,18 @@ package struct Devices: Sendable {
   private var free: [Int] = []
   private var ofUser: [[Int]] = []
   var counts = LaneCounts()
+  private var lapses = AddressLapses()
+  private var lastAttempt: UInt64 = 0
+  /// Slots whose device the next cut writes, and devices whose row it removes.
+  private var written: OrderedSet<Int> = []
+  private var removed: OrderedSet<DeviceKey> = []
+  private var feedback: [Feedback] = []
+  /// Devices in the cut that is not durable yet.
+  private var inCut: [Int] = []
 
   package init() {}
+
+  var isDirty: Bool { !written.isEmpty || !removed.isEmpty || !feedback.isEmpty }
 
   /// Slots, empty ones too: a device's number is below.
   var slotCount: Int { slots.count }
@@ -83,5 +88,101 @@ package struct Devices: Sendable {
     counts.move(index, from: LaneCounts.Glance(self[index].lane), to: nil)
     slots[index] = nil
     free.append(index)
+  }
+
+  /// The next cut writes the device.
+  mutating func write(_ device: Int) { written.append(device) }
+
+  /// Its row is removed unless `isBack` is said before the next cut.
+  mutating func remove(_ device: Int, with key: DeviceKey) {
+    removed.append(key)
+    written.remove(device)
+    remove(device)
+  }
+
+  mutating func isBack(_ key: DeviceKey) { removed.remove(key) }
+
+  /// For the app's own server. It leaves with the cut that makes what it tells durable, so a crash
+  /// loses neither without the other.
+  mutating func tell(_ item: Feedback) { feedback.append(item) }
+
+  /// A number that no attempt of this life had.
+  mutating func nextAttempt() -> UInt64 {
+    lastAttempt += 1
+    return lastAttempt
+  }
+
+  mutating func drain(into cut: inout PartitionCut, of users: borrowing Users) {
+    for device in written where contains(device) {
+      let lane = self[device].lane.record()
+      let slot = self[device]
+      let owner = users[slot.user]
+      cut.devices.append(
+        DeviceRow(
+          key: DeviceKey(scope: owner.scope, user: owner.user, client: slot.client),
+          address: slot.address, registeredAt: slot.registeredAt, registration: slot.registration,
+          lane: lane))
+    }
+    (cut.devicesRemoved, cut.feedback) = (removed.elements, feedback)
+    inCut = written.elements
+    (written, removed, feedback) = ([], [], [])
+  }
+
+  /// The last cut is durable, up to `ordinal`.
+  mutating func folded(to ordinal: Ordinal, ledger: inout Ledger) {
+    for device in inCut where contains(device) {
+      self[device].lane.folded(to: ordinal, ledger: &ledger)
+    }
+    inCut = []
+  }
+}
+
+/// Devices that have only the courier, and whose address there lapses: they cannot be reached
+/// before they ask for another one.
+extension Devices {
+  /// Between two looks at a device that is still connected when its address lapses.
+  private static let lookAgain = Span.minutes(1)
+
+  /// When the address of a device without a provider lapses; nil for others. A device that fetched
+  /// something later lives at least as long again.
+  func addressLapses(of device: Int, _ limits: Limits) -> Instant? {
+    let slot = self[device]
+    guard slot.address.transport == .courier else { return nil }
+    let lapses = slot.registeredAt + limits.courierAddressFor
+    guard let fetched = slot.lane.lastFetch, fetched > lapses else { return lapses }
+    return fetched + limits.courierAddressFor
+  }
+
+  /// It has neither polled nor fetched since.
+  func hasLapsed(_ device: Int, at now: Instant, _ limits: Limits) -> Bool {
+    guard !self[device].lane.reach.isHere, let lapses = addressLapses(of: device, limits) else {
+      return false
+    }
+    return lapses <= now
+  }
+
+  /// A device was registered, or found in the tables.
+  mutating func watchAddress(of device: Int, _ limits: Limits) {
+    guard let lapses = addressLapses(of: device, limits) else { return }
+    self.lapses.look(at: device, lapses)
+  }
+
+  /// When to call `takeLapsed` again.
+  @inline(__always)
+  var nextLapse: Instant? { lapses.next }
+
+  /// At most one for each slot, whatever happens.
+  var lapsesWaiting: Int { lapses.count }
+
+  /// The next device that is not retired and whose address has lapsed; nil: there is no more.
+  mutating func takeLapsed(at now: Instant, _ limits: Limits) -> Int? {
+    while let device = lapses.takeDue(at: now) {
+      guard contains(device), self[device].lane.retirement == nil,
+        let time = addressLapses(of: device, limits)
+      else { continue }
+      if hasLapsed(device, at: now, limits) { return device }
+      lapses.look(at: device, max(time, now + Self.lookAgain))
+    }
+    return nil
   }
 }

@@ -1,5 +1,3 @@
-import OrderedCollections
-
 /// A change that concerns more users than one step may visit goes on in slices. Each slice is a
 /// fact of its own. So recovery goes on with the change by replaying the journal. The
 /// coordinator, which has the slices journalled, sets the pace: all partitions may hear of a wide
@@ -40,7 +38,7 @@ extension Partition {
     if out.change.database == .public {
       begun.turn = index.publicPlace(out.change, out.fairness)
     } else {
-      let all = sharing.members(of: ZoneKey(scope: out.change.scope, zone: out.change.zone))
+      let all = sharing.members(of: zoneKey(of: out.change))
       begun.turn = all.isEmpty ? .zero : all[Int((out.fairness >> 32) % UInt64(all.count))].serial
     }
     begun.cursor = begun.turn ?? .zero
@@ -126,7 +124,7 @@ extension Partition {
     case (.public, _):
       return Part()
     default:
-      let key = ZoneKey(scope: out.change.scope, zone: out.change.zone)
+      let key = zoneKey(of: out.change)
       let all = sharing.members(of: key).filter {
         $0.serial > out.cursor && $0.serial.ordinal < out.origin
       }
@@ -139,8 +137,8 @@ extension Partition {
     _ part: Part, _ out: FanOut, _ step: Step, _ effects: inout [Effect]
   ) {
     work += part.work
-    let before = hurried
-    defer { if hurried > before { effects.append(.hurried(out.change.scope)) } }
+    let before = pacers.hurried
+    defer { if pacers.hurried > before { effects.append(.hurried(out.change.scope)) } }
     var entries: [Int: Int] = [:]
     for hit in part.subscribers {
       let first = entries[hit.user, default: 0]

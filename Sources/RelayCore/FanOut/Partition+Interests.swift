@@ -58,7 +58,7 @@ extension Partition {
     case (.public, _), (_, .granted), (_, .revoked):
       return false
     default:
-      let key = ZoneKey(scope: change.scope, zone: change.zone)
+      let key = zoneKey(of: change)
       return !change.endsZone && sharing.members(of: key).count > fewest
     }
   }

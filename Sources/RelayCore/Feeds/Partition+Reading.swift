@@ -1,5 +1,3 @@
-import OrderedCollections
-
 extension Partition {
   /// Marks notifications as read, in the order named. Which entries they are only the store knows:
   /// the marks travel with the fold. Alerts of them are not shown any more; nobody is woken.
@@ -12,11 +10,11 @@ extension Partition {
   ) -> (Answer, Answer.Moment) {
     guard !request.notifications.isEmpty else { return (.done, .folded) }
     let feed = FeedKey(scope: request.scope, kind: .notifications(request.user))
-    let waiting = buffers[feed]?.marks.count ?? 0
+    let waiting = feeds.waitingMarks(in: feed)
     guard waiting + request.notifications.count <= limits.readMarksPerUser else {
       return (.refused(.tooManyReadMarks(max: limits.readMarksPerUser)), .stepped)
     }
-    add(
+    feeds.add(
       ReadMarks(
         position: step.position, device: request.client, notifications: request.notifications),
       to: feed, &effects)

@@ -3,13 +3,13 @@ import HeapModule
 /// Which zones wait for a tick, and until when. What one zone changes costs O(log n), however many
 /// wait: a producer decides how many do.
 struct Deadlines: Sendable {
-  private var byZone: [Partition.ZoneKey: Instant] = [:]
+  private var byZone: [ZoneKey: Instant] = [:]
   /// Also holds deadlines that a zone no longer has; they are dropped when they come up.
   private var heap = Heap<Item>()
 
   private struct Item: Comparable {
     var at: Instant
-    var zone: Partition.ZoneKey
+    var zone: ZoneKey
 
     static func < (left: Item, right: Item) -> Bool {
       left.at == right.at ? left.zone < right.zone : left.at < right.at
@@ -20,7 +20,7 @@ struct Deadlines: Sendable {
   private(set) var first = Instant.never
 
   /// - Parameter deadline: `.never` if the zone waits no more.
-  mutating func set(_ deadline: Instant, for zone: Partition.ZoneKey) {
+  mutating func set(_ deadline: Instant, for zone: ZoneKey) {
     guard byZone[zone] ?? .never != deadline else { return }
     byZone[zone] = deadline == .never ? nil : deadline
     if deadline < .never { heap.insert(Item(at: deadline, zone: zone)) }
@@ -33,8 +33,8 @@ struct Deadlines: Sendable {
 
   /// Zones whose deadline has come, in the order of their names. They wait no more until they are
   /// set anew.
-  mutating func takeDue(at now: Instant) -> [Partition.ZoneKey] {
-    var due: [Partition.ZoneKey] = []
+  mutating func takeDue(at now: Instant) -> [ZoneKey] {
+    var due: [ZoneKey] = []
     while let item = heap.min, item.at <= now {
       heap.removeMin()
       guard byZone[item.zone] == item.at else { continue }

@@ -5,7 +5,7 @@ extension Partition {
   /// - Returns: false if a higher number has settled what it is about: it changes nothing.
   mutating func hear(numberOf change: Change, _ step: Step, _ effects: inout [Effect]) -> Bool {
     guard let number = change.sequence else { return true }
-    let key = ZoneKey(scope: change.scope, zone: change.zone)
+    let key = zoneKey(of: change)
     let outcome = sequences.hear(
       number, of: change.origin, about: change.settles, in: key, at: step.at, limits: limits)
     show(outcome, in: key, &effects)
@@ -15,7 +15,7 @@ extension Partition {
   /// The zone's life ended, and its gap with it: the feed was cleared.
   mutating func endNumbers(of change: Change, _ step: Step) {
     sequences.end(
-      ZoneKey(scope: change.scope, zone: change.zone),
+      zoneKey(of: change),
       by: change.sequence == nil ? nil : change.origin, number: change.sequence ?? 0, at: step.at,
       limits: limits)
   }
@@ -37,12 +37,6 @@ extension Partition {
   ) {
     // The default zone has no feed to show it.
     guard let gap = outcome.gap, !key.zone.isDefault else { return }
-    show(gap: gap, in: FeedKey(scope: key.scope, kind: .zone(key.zone)), &effects)
-  }
-}
-
-extension Partition.ZoneKey: Comparable {
-  static func < (left: Self, right: Self) -> Bool {
-    (left.scope, left.zone) < (right.scope, right.zone)
+    feeds.show(gap: gap, in: FeedKey(scope: key.scope, kind: .zone(key.zone)), &effects)
   }
 }

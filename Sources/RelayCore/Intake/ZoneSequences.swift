@@ -2,8 +2,6 @@ import OrderedCollections
 
 /// What producers' numbers tell of each zone that has any, and which zones wait for a tick.
 struct ZoneSequences: Sendable {
-  typealias ZoneKey = Partition.ZoneKey
-
   private var trackers: [ZoneKey: SequenceTracker] = [:]
   private var deadlines = Deadlines()
   /// A tick is on its way into the journal.

@@ -1,3 +1,5 @@
+import OrderedCollections
+
 /// Who wants to hear of what. A change touches only subscriptions that can fire: one's own by
 /// owner, public ones by record type and by a value that a filter asks for.
 ///
@@ -44,6 +46,8 @@ package struct SubscriptionIndex: Sendable {
   /// By user: what its subscriptions count for their bound in bytes.
   private var bytes: [Int] = []
   private var postings: [PublicKey: Postings] = [:]
+  /// Rows that the next cut writes; nil: it removes them.
+  private var written: OrderedDictionary<SubscriptionKey, SubscriptionRow?> = [:]
 
   private struct PublicKey: Hashable {
     var scope: Scope
@@ -92,6 +96,31 @@ package struct SubscriptionIndex: Sendable {
     let place = place(of: serial, of: user)
     guard place < held[user].count, held[user][place].serial == serial else { return }
     forget(held[user].remove(at: place), of: user, in: scope)
+  }
+
+  /// `save`, and the next cut writes it.
+  mutating func save(_ new: Held, of user: Int, _ owner: Users.Key) {
+    save(new, of: user, in: owner.scope)
+    let row = SubscriptionRow(
+      scope: owner.scope, user: owner.user, serial: new.serial, subscription: new.subscription)
+    written[row.key] = .some(row)
+  }
+
+  /// `remove`, and the next cut removes its row.
+  mutating func remove(_ held: Held, of user: Int, _ owner: Users.Key) {
+    remove(serial: held.serial, of: user, in: owner.scope)
+    let key = SubscriptionKey(
+      scope: owner.scope, user: owner.user, database: held.subscription.database,
+      id: held.subscription.id)
+    written[key] = .some(nil)
+  }
+
+  var isDirty: Bool { !written.isEmpty }
+
+  mutating func drain(into cut: inout PartitionCut) {
+    cut.subscriptions = written.values.compactMap(\.self)
+    cut.subscriptionsRemoved = written.filter { $0.value == nil }.map(\.key)
+    written = [:]
   }
 
   private mutating func forget(_ old: Held, of user: Int, in scope: Scope) {

@@ -23,7 +23,7 @@ extension Partition {
     _ user: UserID, _ change: Change, _ zonePosition: Position, _ step: Step,
     _ effects: inout [Effect]
   ) {
-    let key = ZoneKey(scope: change.scope, zone: change.zone)
+    let key = zoneKey(of: change)
     let number = users.intern(user, in: change.scope)
     guard !sharing.isMember(number, of: key) else { return }
     sharing.join(number, user, key, at: step.position)
@@ -34,7 +34,7 @@ extension Partition {
     _ user: UserID, _ change: Change, _ zonePosition: Position, _ step: Step,
     _ effects: inout [Effect]
   ) {
-    let key = ZoneKey(scope: change.scope, zone: change.zone)
+    let key = zoneKey(of: change)
     guard let number = users.find(user, in: change.scope),
       sharing.isMember(number, of: key)
     else { return }
@@ -48,7 +48,7 @@ extension Partition {
   mutating func endMemberships(
     of change: Change, _ zonePosition: Position, _ step: Step, _ effects: inout [Effect]
   ) {
-    let key = ZoneKey(scope: change.scope, zone: change.zone)
+    let key = zoneKey(of: change)
     for member in sharing.takeMembers(of: key) {
       sharing.left(member.user, users[member.user].user, key)
       withdraw(change.zone, .shared, of: member.user, step, &effects)
@@ -63,7 +63,7 @@ extension Partition {
     _ effects: inout [Effect]
   ) {
     let feed = FeedKey(scope: change.scope, kind: .database(users[user].user, .shared))
-    touch(
+    feeds.touch(
       feed, .zone(change.zone),
       change.touch(change.zoneVerb, step.position, .zone, in: users[user].user), &effects)
     let held = matches(change, in: .shared, of: user, before: step.ordinal)

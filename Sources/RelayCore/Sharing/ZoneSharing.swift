@@ -3,8 +3,6 @@ import OrderedCollections
 /// Who may see a zone, and since when: zones shared by users who live in this partition, and zones
 /// shared with them.
 struct ZoneSharing: Sendable {
-  typealias ZoneKey = Partition.ZoneKey
-
   /// A user who lives here, and since which fact the zone is shared with it.
   struct Member: Sendable {
     var serial: Position

@@ -95,6 +95,6 @@ import Testing
       rig.fold()
     }
     #expect(rig.lines.isEmpty, "the burst goes on")
-    #expect(rig.partition.timersWaiting <= 3)
+    #expect(rig.partition.wakes.timersWaiting <= 3)
   }
 }

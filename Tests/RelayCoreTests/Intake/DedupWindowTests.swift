@@ -206,7 +206,7 @@ private struct MemoryOfAll: ~Copyable {
     _ = relay.cut(at: now)
     return PartitionID.all.map { id in
       var tables = PartitionTables(id: id, cursor: ordinals[Int(id.number)])
-      let memory = relay.partition(id).memory
+      let memory = relay.partition(id).ids
       tables.remembered = (0..<memory.count).compactMap { memory[$0] }
       return tables
     }

@@ -31,7 +31,7 @@ import Testing
     while let timer = relay.nextTimer, timer <= Sample.start, left.count < 10 {
       relay.wake(at: Sample.start, into: &effects)
       var waiting = 0
-      for id in PartitionID.all { waiting += relay.partition(id).askedAnew.count }
+      for id in PartitionID.all { waiting += relay.partition(id).wakes.outdatedSlots }
       left.append(waiting)
     }
     #expect(left == [count - Relay.askedAnewAtOnce, count - 2 * Relay.askedAnewAtOnce, 0])

@@ -31,15 +31,15 @@ import Testing
     var rig = PartitionRig()
     rig.change(.record(.created))
     rig.step(lost(since: 1))
-    #expect(rig.partition.isRestoreProven)
+    #expect(rig.partition.expiries.isRestoreProven)
     #expect(rig.fold().isRestoreProven == true)
     rig.step(.expireTokens(TokenExpiry(user: Sample.owner)))
-    #expect(rig.partition.isRestoreProven, "those of one user are not all")
+    #expect(rig.partition.expiries.isRestoreProven, "those of one user are not all")
     rig.step(.expireTokens(TokenExpiry()))
-    #expect(!rig.partition.isRestoreProven)
+    #expect(!rig.partition.expiries.isRestoreProven)
     #expect(rig.fold().isRestoreProven == false)
     rig.step(lost(since: 1))
-    #expect(!rig.partition.isRestoreProven)
+    #expect(!rig.partition.expiries.isRestoreProven)
     #expect(rig.fold().isRestoreProven == nil)
   }
 
@@ -47,9 +47,9 @@ import Testing
     var rig = PartitionRig()
     rig.step(.expireTokens(TokenExpiry()))
     rig.step(lost(since: rig.ordinal))
-    #expect(!rig.partition.isRestoreProven, "it was expired with the first fact after the restore")
+    #expect(!rig.partition.expiries.isRestoreProven, "it was expired with the first fact after the restore")
     rig.step(lost(since: rig.ordinal))
-    #expect(rig.partition.isRestoreProven)
+    #expect(rig.partition.expiries.isRestoreProven)
   }
 
   @Test func theNextLifeKnowsThatARestoreWasMadeGoodFor() {
@@ -59,8 +59,8 @@ import Testing
     var partition = Partition(tables, limits: Limits(), policy: WakePolicy())
     var effects: [Effect] = []
     partition.step(lost(since: 5), ordinal: Ordinal(10), at: Sample.start, into: &effects)
-    #expect(!partition.isRestoreProven)
+    #expect(!partition.expiries.isRestoreProven)
     partition.step(lost(since: 6), ordinal: Ordinal(11), at: Sample.start, into: &effects)
-    #expect(partition.isRestoreProven)
+    #expect(partition.expiries.isRestoreProven)
   }
 }

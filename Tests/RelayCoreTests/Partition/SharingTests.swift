@@ -67,7 +67,7 @@ import Testing
       rig.change(.granted(guest))
       rig.change(.revoked(guest))
     }
-    let key = Partition.ZoneKey(scope: Sample.scope, zone: Sample.zone)
+    let key = ZoneKey(scope: Sample.scope, zone: Sample.zone)
     #expect(rig.partition.sharing.knows(key) && rig.partition.sharing.partitions(of: key).isEmpty)
     let cut = rig.fold()
     #expect(cut.grants.count == 50 && cut.grants.allSatisfy { !$0.isActive })

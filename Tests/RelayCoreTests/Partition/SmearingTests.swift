@@ -188,7 +188,7 @@ import Testing
     _ = rig.wakes(for: 5)
     for zone in zones {
       hear(.record(.updated), zone)
-      #expect(rig.partition.smears.count == 1)
+      #expect(rig.partition.pacers.count == 1)
       #expect(rig.wakes(for: 10).count == 3)
     }
   }
@@ -207,7 +207,7 @@ import Testing
   @Test func theLongestSpreadHoldsAndIsSaid() {
     var rig = Self.rig(30, policy: Self.policy(1, longest: .seconds(20)))
     rig.publish(1)
-    #expect(rig.effects.contains(.hurried(Sample.scope)) && rig.partition.hurried > 0)
+    #expect(rig.effects.contains(.hurried(Sample.scope)) && rig.partition.pacers.hurried > 0)
     let wakes = rig.wakes(for: 25)
     #expect(wakes.count == 30)
     let late = wakes.count { $0.at > .s(10) }

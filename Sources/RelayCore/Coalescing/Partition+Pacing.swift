@@ -11,7 +11,7 @@ extension Partition {
       return page.next != nil || Set(page.hits.map(\.user)).count > share
     }
     var count = 0
-    for member in sharing.members(of: ZoneKey(scope: out.change.scope, zone: out.change.zone)) {
+    for member in sharing.members(of: zoneKey(of: out.change)) {
       let held = index.matches(out.change, in: .shared, of: member.user, before: out.origin)
       if !held.isEmpty { count += 1 }
       if count > share { return true }
@@ -25,9 +25,9 @@ extension Partition {
     to device: Int, of change: Change, gap: Int64, at now: Instant
   ) {
     guard devices[device].lane.needsSlot(at: now) else { return }
-    let zone = ZoneKey(scope: change.scope, zone: change.zone)
     let slot = takeSlot(
-      of: zone, from: now + policy.window, at: now, gap: gap, capacity: change.fetchCapacity)
+      of: zoneKey(of: change), from: now + policy.window, at: now, gap: gap,
+      capacity: change.fetchCapacity)
     devices[device].lane.wait(for: slot, isSentBack: false)
   }
 
@@ -37,7 +37,7 @@ extension Partition {
   mutating func isSentBack(_ device: Int, at now: Instant) -> Bool {
     guard let zone = devices[device].lane.lateZone(at: now) else { return false }
     let key = ZoneKey(scope: users[devices[device].user].scope, zone: zone)
-    let capacity = smears[key]?.capacity ?? 0
+    let capacity = pacers.capacity(of: key)
     guard let gap = policy.smearing.gap(capacity: capacity) else { return false }
     let slot = takeSlot(of: key, from: now, at: now, gap: gap, capacity: capacity)
     devices[device].lane.wait(for: slot, isSentBack: true)
@@ -47,11 +47,9 @@ extension Partition {
   private mutating func takeSlot(
     of zone: ZoneKey, from earliest: Instant, at now: Instant, gap: Int64, capacity: Int
   ) -> Instant {
-    if smears[zone] == nil { smears = smears.filter { $0.value.end > now } }
-    let slot = smears[zone, default: WakePacer(in: id)].take(
-      from: earliest, at: now, gap: gap, longest: policy.smearing.longest, capacity: capacity)
-    if slot.isHurried { hurried += 1 }
-    return slot.at
+    pacers.take(
+      of: zone, from: earliest, at: now, gap: gap, longest: policy.smearing.longest,
+      capacity: capacity)
   }
 
   /// A lane of an earlier life waits: others line up behind it.
@@ -59,19 +57,14 @@ extension Partition {
     let lane = devices[device].lane
     guard let zone = lane.hotZone else { return }
     let key = ZoneKey(scope: users[devices[device].user].scope, zone: zone)
-    smears[key, default: WakePacer(in: id)].recovered(lane.slot)
+    pacers.recovered(lane.slot, of: key)
   }
 
   /// What waits comes sooner or later in the proportion of the rates. Not written for its own sake:
   /// after a crash the old slots hold.
   mutating func stretchSlots(from old: WakePacer.Rule, at now: Instant) {
-    guard old != policy.smearing, !smears.isEmpty else { return }
-    var stretches: [ZoneKey: WakePacer.Stretch] = [:]
-    for (zone, smear) in smears {
-      guard let stretch = smear.stretch(from: old, to: policy.smearing, at: now) else { continue }
-      stretches[zone] = stretch
-      smears[zone]?.apply(stretch)
-    }
+    guard old != policy.smearing else { return }
+    let stretches = pacers.stretch(from: old, to: policy.smearing, at: now)
     guard !stretches.isEmpty else { return }
     for device in devices.counts.slotted {
       guard devices[device].lane.slot > now, let zone = devices[device].lane.hotZone else {

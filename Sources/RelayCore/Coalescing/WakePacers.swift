@@ -1,0 +1,48 @@
+/// The lines of a partition's hot zones.
+struct WakePacers: Sendable {
+  private let id: PartitionID
+  private var pacers: [ZoneKey: WakePacer] = [:]
+  /// How often a line has reached the longest time, since start.
+  private(set) var hurried: Int64 = 0
+
+  init(of id: PartitionID) { self.id = id }
+
+  /// For tests.
+  var count: Int { pacers.count }
+
+  /// Fetches a second that the producer of the zone's last hot change declared; 0: nothing.
+  func capacity(of zone: ZoneKey) -> Int { pacers[zone]?.capacity ?? 0 }
+
+  /// The next free slot of a zone. Zones whose line has ended are forgotten when another one
+  /// begins.
+  mutating func take(
+    of zone: ZoneKey, from earliest: Instant, at now: Instant, gap: Int64, longest: Span,
+    capacity: Int
+  ) -> Instant {
+    if pacers[zone] == nil { pacers = pacers.filter { $0.value.end > now } }
+    let slot = pacers[zone, default: WakePacer(in: id)].take(
+      from: earliest, at: now, gap: gap, longest: longest, capacity: capacity)
+    if slot.isHurried { hurried += 1 }
+    return slot.at
+  }
+
+  /// A slot that an earlier life gave: others line up behind it.
+  mutating func recovered(_ slot: Instant, of zone: ZoneKey) {
+    pacers[zone, default: WakePacer(in: id)].recovered(slot)
+  }
+
+  /// New rules: what is left of each line is stretched or shortened.
+  ///
+  /// - Returns: by how much, of each zone where it is.
+  mutating func stretch(
+    from old: WakePacer.Rule, to new: WakePacer.Rule, at now: Instant
+  ) -> [ZoneKey: WakePacer.Stretch] {
+    var stretches: [ZoneKey: WakePacer.Stretch] = [:]
+    for (zone, pacer) in pacers {
+      guard let stretch = pacer.stretch(from: old, to: new, at: now) else { continue }
+      stretches[zone] = stretch
+      pacers[zone]?.apply(stretch)
+    }
+    return stretches
+  }
+}

@@ -1,0 +1,140 @@
+import HeapModule
+import OrderedCollections
+
+/// When each lane of a partition is evaluated again, and in which lines it stands. Devices are
+/// named by their slots' numbers.
+struct WakeScheduler: Sendable {
+  private struct Slot: Sendable {
+    /// The timer that counts; earlier ones that fire find another instant here.
+    var armed = Instant.never
+    /// The route in whose line the lane stands: not its device's own any more if that has moved.
+    var line: RouteKey?
+    var isAtCourier = false
+    var isAwaitingFold = false
+  }
+
+  private struct Timer: Comparable, Sendable {
+    var at: Instant
+    var device: Int
+
+    static func < (left: Timer, right: Timer) -> Bool {
+      (left.at, left.device) < (right.at, right.device)
+    }
+  }
+
+  private var slots: [Slot] = []
+  private var timers = Heap<Timer>()
+  /// Devices whose lanes had an input since they were evaluated last.
+  private var dirty: OrderedSet<Int> = []
+  private var awaitingFold: [Int] = []
+  /// Slots of devices that were not evaluated yet since the rules changed.
+  private var outdated = 0..<0
+
+  /// When lanes should be evaluated, though nothing else happens.
+  @inline(__always)
+  var nextTimer: Instant? { outdated.isEmpty ? timers.min?.at : .zero }
+
+  /// At most a few for each device, whatever happens.
+  var timersWaiting: Int { timers.count }
+
+  var isAwaitingFold: Bool { !awaitingFold.isEmpty }
+
+  /// The lane had an input.
+  mutating func markDirty(_ device: Int) { dirty.append(device) }
+
+  /// The rules have changed: all lanes are evaluated in the course of `markOutdated`, because their
+  /// timers were set by the old ones.
+  mutating func rulesChanged(slots count: Int) { outdated = 0..<count }
+
+  /// Slots that `markOutdated` has not looked at.
+  var outdatedSlots: Int { outdated.count }
+
+  /// - Returns: how many slots were looked at.
+  mutating func markOutdated(atMost count: Int, in devices: borrowing Devices) -> Int {
+    let part = outdated.prefix(count)
+    for device in part where devices.contains(device) { dirty.append(device) }
+    outdated = part.upperBound..<outdated.upperBound
+    return part.count
+  }
+
+  /// Lanes to evaluate now: those with an input, then those whose timer has fired.
+  mutating func takeDue(at now: Instant) -> [Int] {
+    var due = dirty.elements
+    dirty = []
+    while let timer = timers.min, timer.at <= now {
+      timers.removeMin()
+      guard slot(timer.device).armed == timer.at else { continue }
+      slots[timer.device].armed = .never
+      due.append(timer.device)
+    }
+    return due
+  }
+
+  /// The lane is evaluated again at `at`. An earlier timer evaluates it anyway, so no second one is
+  /// added.
+  mutating func arm(_ device: Int, at: Instant) {
+    guard at < slot(device).armed else { return }
+    grow(to: device)
+    slots[device].armed = at
+    timers.insert(Timer(at: at, device: device))
+  }
+
+  /// The lane waits for the next fold.
+  ///
+  /// - Returns: false if it does already.
+  mutating func awaitFold(_ device: Int) -> Bool {
+    guard !slot(device).isAwaitingFold else { return false }
+    grow(to: device)
+    slots[device].isAwaitingFold = true
+    awaitingFold.append(device)
+    return true
+  }
+
+  /// The fold has come.
+  mutating func takeAwaitingFold() -> [Int] {
+    let waited = awaitingFold
+    awaitingFold = []
+    for device in waited { slots[device].isAwaitingFold = false }
+    return waited
+  }
+
+  /// The lane goes to the end of its route's line.
+  ///
+  /// - Returns: false if it stands there already.
+  mutating func lineUp(_ device: Int, at route: RouteKey) -> Bool {
+    guard slot(device).line != route else { return false }
+    grow(to: device)
+    slots[device].line = route
+    return true
+  }
+
+  /// The same at the courier. It may stand in its provider's line as well: a stopped route does not
+  /// hold the courier up.
+  mutating func lineUpAtCourier(_ device: Int) -> Bool {
+    guard !slot(device).isAtCourier else { return false }
+    grow(to: device)
+    slots[device].isAtCourier = true
+    return true
+  }
+
+  /// Its turn has come.
+  mutating func leaveLine(_ device: Int, at route: RouteKey) {
+    guard device < slots.count else { return }
+    if route.transport == .courier {
+      slots[device].isAtCourier = false
+    } else if slots[device].line == route {
+      slots[device].line = nil
+    }
+  }
+
+  /// The device is gone, and its slot may be used again.
+  mutating func removed(_ device: Int) {
+    if device < slots.count { slots[device] = Slot() }
+  }
+
+  private func slot(_ device: Int) -> Slot { device < slots.count ? slots[device] : Slot() }
+
+  private mutating func grow(to device: Int) {
+    while slots.count <= device { slots.append(Slot()) }
+  }
+}
