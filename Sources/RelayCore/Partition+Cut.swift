@@ -34,7 +34,7 @@ extension Partition {
     devices.folded(to: folded, ledger: &ledger)
     var ready: [ReadyLane] = []
     for device in wakes.takeAwaitingFold() where devices.contains(device) {
-      consider(device, at: now, &ready)
+      evaluate(device, at: now, &ready)
     }
     return ready
   }

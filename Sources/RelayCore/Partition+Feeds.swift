@@ -45,7 +45,7 @@ extension Partition {
       if let gap = step.gap { giveSlot(to: device, of: change, gap: gap, at: step.at) }
       devices[device].lane.matched(
         match, cut: progress.cut, at: step.at, policy: policy, limits: limits, ledger: &ledger)
-      stir(device)
+      markDirty(device)
     }
   }
 }

@@ -18,7 +18,7 @@ extension Partition {
   package mutating func ready(at now: Instant) -> [ReadyLane] {
     var ready: [ReadyLane] = []
     for device in wakes.takeDue(at: now) where devices.contains(device) {
-      consider(device, at: now, &ready)
+      evaluate(device, at: now, &ready)
     }
     return ready
   }
@@ -31,7 +31,7 @@ extension Partition {
   }
 
   /// A lane had an input: it is written with the next cut, and evaluated.
-  mutating func stir(_ device: Int) {
+  mutating func markDirty(_ device: Int) {
     devices.write(device)
     wakes.markDirty(device)
   }
@@ -44,8 +44,8 @@ extension Partition {
     return next == .never ? nil : next
   }
 
-  mutating func consider(_ device: Int, at now: Instant, _ ready: inout [ReadyLane]) {
-    switch devices[device].lane.need(
+  mutating func evaluate(_ device: Int, at now: Instant, _ ready: inout [ReadyLane]) {
+    switch devices[device].lane.nextStep(
       at: now, stepped: stepped, folded: folded, policy: policy)
     {
     case .nothing:
@@ -116,7 +116,7 @@ extension Partition {
     case .wake(let wake):
       devices[device].lane.acknowledged(wake: wake, ledger: &ledger)
     }
-    stir(device)
+    markDirty(device)
   }
 
   /// A user may not see a zone any more, or it has ended: nothing of it leaves from now on (P9).
@@ -129,8 +129,10 @@ extension Partition {
 
   /// Whatever is under way to these devices may tell of what ended: what has not left is made anew.
   mutating func recall(_ meant: [Int], _ step: Step, _ effects: inout [Effect]) {
-    let attempts = meant.filter { devices[$0].attempt > 0 }.map {
-      PushAttempt.ID(partition: id, device: $0, serial: devices[$0].attempt)
+    let attempts = meant.compactMap { device in
+      devices[device].attempt.map {
+        PushAttempt.ID(partition: id, device: device, serial: $0.serial)
+      }
     }
     guard !attempts.isEmpty else { return }
     let own = FactPlace(partition: id, ordinal: step.ordinal)
@@ -140,7 +142,7 @@ extension Partition {
   mutating func withdraw(_ withdrawal: Withdrawal, of user: Int) {
     for device in devices.all(of: user) {
       devices[device].lane.withdraw(withdrawal, ledger: &ledger)
-      stir(device)
+      markDirty(device)
     }
   }
 }

@@ -14,7 +14,8 @@ extension Partition {
     } else {
       collectRetired(of: user, at: step.at, &effects)
       guard devices.all(of: user).count < limits.devicesPerUser else {
-        let lapses = devices.all(of: user).compactMap { devices.addressLapses(of: $0, limits) }.min()
+        let lapses = devices.all(of: user).compactMap { devices.addressLapses(of: $0, limits) }
+          .min()
         let refusal = Refusal.tooManyDevices(
           max: limits.devicesPerUser, roomIn: lapses.map { $0 - step.at })
         return (.refused(refusal), .stepped)
@@ -31,7 +32,7 @@ extension Partition {
     devices[device].registration = step.ordinal
     devices.watchAddress(of: device, limits)
     if isBack { tell(.returned, of: device, at: step.at) }
-    stir(device)
+    markDirty(device)
     effects.append(.dirtied(.devices(request.scope, request.user)))
     return (.registered(request.client), .settled)
   }
@@ -105,7 +106,7 @@ extension Partition {
       tell(.retired(reason: reason, since: since), of: device, at: now)
       devices[device].lane.retire(Retirement(at: now, reason: reason), ledger: &ledger)
     }
-    stir(device)
+    markDirty(device)
     let owner = users[devices[device].user]
     effects.append(.dirtied(.devices(owner.scope, owner.user)))
   }

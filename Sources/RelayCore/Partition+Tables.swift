@@ -34,7 +34,7 @@ extension Partition {
     ledger.pending += pending
     if row.lane.slot > .zero { recoverSlot(of: device) }
     devices.watchAddress(of: device, limits)
-    stir(device)
+    markDirty(device)
   }
 
   private mutating func load(_ row: MemberRow) {

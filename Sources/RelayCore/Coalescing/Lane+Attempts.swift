@@ -31,19 +31,19 @@ extension Lane {
       attempt.deadline = rest.deadline
       attempt.tries = rest.tries + 1
     } else {
-      nextWake += 1
+      numbers.take()
     }
     if isAlert {
       let next = pending.takeAlert(folded)
       attempt.alert = next?.shown
       // Its subject is being shown: what followed gathers, as what comes in flight does.
-      if next?.isFollowed == true { attempt.gathering = (now, now) }
+      if next?.isFollowed == true { attempt.gathering = Attempt.Gathering(first: now, last: now) }
       if !overCourier { alert.spend(policy.alert, at: now) }
     } else if !overCourier {
       spendBackground(policy, at: now)
     }
     cover(with: attempt, named)
-    if overCourier { repeats = false } else { unfolded = .attempt }
+    if overCourier { reach.repeats = false } else { unfolded = .attempt }
     state = .inFlight(attempt)
     return attempt
   }
@@ -64,7 +64,7 @@ extension Lane {
   /// What the courier told is told again: by a push once the grace is over, or by the courier to
   /// a device that came back without it.
   private func isRepeated(overCourier: Bool, at now: Instant) -> Bool {
-    overCourier ? repeats && !pending.isFresh : isGraceOver(at: now)
+    overCourier ? reach.repeats && !pending.isFresh : isGraceOver(at: now)
   }
 
   /// Nothing new pends: what is told and not acknowledged is told again.
@@ -145,12 +145,9 @@ extension Lane {
     return hasTold && !attempt.isRepeat ? unanswered(at: now, policy: policy) : nil
   }
 
-  /// Only devices that ever gave a sign can stay silent.
   private mutating func learn(of attempt: Attempt, at now: Instant, _ policy: WakePolicy) {
     guard policy.adapts else { return }
-    if unansweredSince != nil, hasAcknowledged { learnt.silent(policy.background) }
-    unansweredSince = now
-    silences += 1
+    adaptation.woken(at: now, canAnswer: hasAcknowledged, policy.background)
     // Its answer may come before the provider's. What a re-wake tells was told by an earlier one.
     let isAnswered =
       attempt.isLadder || attempt.isRepeat
@@ -160,11 +157,7 @@ extension Lane {
 
   /// The device fetched or acknowledged something.
   package mutating func answered(at now: Instant, policy: WakePolicy) {
-    guard policy.adapts, let since = unansweredSince else { return }
-    unansweredSince = nil
-    silences = 0
-    let spent = background.times.count { $0 + policy.background.per > now }
-    learnt.answered(after: now - since, spent: spent, policy.background)
+    if policy.adapts { adaptation.answered(at: now, background, policy.background) }
   }
 
   /// The attempt under way never left us, or the provider refused us and not the push: it counts

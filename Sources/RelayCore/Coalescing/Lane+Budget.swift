@@ -2,7 +2,7 @@ extension Lane {
   /// How many background wakes this device may get now: less the share that is reserved, unless
   /// something urgent waits to be told. Whatever is reserved, one is left.
   func backgroundRule(_ policy: WakePolicy) -> Budget.Rule {
-    var rule = policy.adapts ? learnt.rule(policy.background) : policy.background
+    var rule = policy.adapts ? adaptation.learnt.rule(policy.background) : policy.background
     if policy.reserved > 0, !pending.isUrgent { rule.max = max(1, rule.max - policy.reserved) }
     return rule
   }
@@ -31,11 +31,11 @@ extension Lane {
   /// ```
   private func paced(_ rule: Budget.Rule, _ policy: WakePolicy, at now: Instant) -> Instant {
     guard policy.adapts, hasAcknowledged, let last = background.times.last else { return .zero }
-    guard silences < LearntBudget.awayAfter else { return last + rule.per }
+    guard !adaptation.isAway else { return last + rule.per }
     let even = last + rule.evenGap
-    guard pending.isFresh, burst.isMany || pending.isUrgent else { return even }
+    guard pending.isFresh, adaptation.burst.isMany || pending.isUrgent else { return even }
     let inHand = min(even, background.opens(policy.background, at: now))
     let latest = max(even, last + policy.background.evenGap)
-    return min(latest, pending.isUrgent ? inHand : max(inHand, burst.silentAt))
+    return min(latest, pending.isUrgent ? inHand : max(inHand, adaptation.burst.silentAt))
   }
 }

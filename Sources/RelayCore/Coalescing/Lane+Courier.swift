@@ -9,7 +9,7 @@ extension Lane {
     reach.courier = .here(connection: connection)
     guard let after, after < nextWake else { return }
     if after > 0 { acknowledged(wake: after, ledger: &ledger) }
-    repeats = pending.subjects.contains { !$0.isUntold && $0.toldBy > after && names($0) }
+    reach.repeats = pending.subjects.contains { !$0.isUntold && $0.toldBy > after && names($0) }
   }
 
   /// It ended. One that another has replaced changes nothing.
@@ -20,7 +20,7 @@ extension Lane {
   ) {
     guard reach.courier == .here(connection: connection) else { return }
     reach.courier = isExpectedBack ? .between(until: now + policy.courierGrace) : .away
-    repeats = false
+    reach.repeats = false
   }
 
   /// It was registered with an address at a provider, or without.

@@ -12,7 +12,7 @@ extension Lane {
       return
     }
     if freshSince == nil { freshSince = now }
-    burst.goOn(at: now)
+    adaptation.burst.goOn(at: now)
     let isFirstNews = !match.isHot && isAllHeld(at: now)
     ledger.pending += 1
     ledger.settle(1 - pending.add(match, cut: cut, limits: limits), as: \.merged)
@@ -23,7 +23,8 @@ extension Lane {
       state = .gathering(
         opened: opened, due: min(now + policy.window, opened + policy.windowMax))
     case .inFlight(var attempt):
-      attempt.gathering = (attempt.gathering?.first ?? now, now)
+      attempt.gathering = Attempt.Gathering(
+        first: attempt.gathering?.first ?? now, last: now)
       state = .inFlight(attempt)
     case .due where isFirstNews:
       // All that was due waits for its slot: what does not wait gathers like any first change.

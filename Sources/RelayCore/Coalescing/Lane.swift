@@ -7,7 +7,7 @@
 /// ```
 ///
 /// At most one background wake pends and one attempt is in flight (P6). Inputs are past facts or
-/// requests; after each of them `need` says what the lane waits for.
+/// requests; after each of them `nextStep` says what the lane waits for.
 package struct Lane: Hashable, Sendable {
   package internal(set) var pending: PendingSet
   package internal(set) var hasAcknowledged: Bool
@@ -15,16 +15,8 @@ package struct Lane: Hashable, Sendable {
   package internal(set) var lastWake: Instant
   package internal(set) var background: Budget
   package internal(set) var alert: Budget
-  package internal(set) var learnt: LearntBudget
-  /// The last background wake, until the device gives a sign.
-  package internal(set) var unansweredSince: Instant?
-  /// The changes that came last. Not durable, as the above.
-  var burst = Burst()
-  /// Wakes in a row that were not answered, the last one included. Not durable either.
-  var silences = 0
-  package internal(set) var nextWake: UInt32
-  /// Numbers below it are durably reserved: only they may be given out.
-  package internal(set) var reservedWake: UInt32
+  var adaptation: Adaptation
+  var numbers: WakeNumbers
   package internal(set) var state: State
   package internal(set) var lastVerdict: LastVerdict?
   package internal(set) var lastFetch: Instant?
@@ -46,8 +38,6 @@ package struct Lane: Hashable, Sendable {
   package internal(set) var isElsewhere: Bool
   /// Its address has taken a push from its provider.
   package internal(set) var hasTaken: Bool
-  /// A device came back to the courier without having got all it was told.
-  var repeats = false
 
   package enum Unfolded: UInt8, Hashable, Sendable {
     case nothing
@@ -88,16 +78,12 @@ package struct Lane: Hashable, Sendable {
     package var deadline: Instant
     package var tries: Int
     package var at: Instant
-    /// First and last match while in flight, or what followed the alert it shows.
-    package var gathering: (first: Instant, last: Instant)?
+    /// Matches while in flight, or what followed the alert it shows.
+    package var gathering: Gathering?
 
-    package static func == (left: Attempt, right: Attempt) -> Bool {
-      left.wake == right.wake && left.at == right.at && left.tries == right.tries
-    }
-
-    package func hash(into hasher: inout Hasher) {
-      hasher.combine(wake)
-      hasher.combine(tries)
+    package struct Gathering: Hashable, Sendable {
+      package var first: Instant
+      package var last: Instant
     }
   }
 
@@ -120,9 +106,7 @@ package struct Lane: Hashable, Sendable {
 
   /// From the tables. What was in flight is due again.
   ///
-  /// - Parameter isExact: the life before was stopped and not killed, so no number was given out
-  ///   since the record was written. Else numbers go on behind those reserved: they may jump, and
-  ///   never repeat.
+  /// - Parameter isExact: as `WakeNumbers` has it.
   package init(_ record: LaneRecord, folded: Ordinal, isExact: Bool = false) {
     pending = record.pending
     hasAcknowledged = record.hasAcknowledged
@@ -132,9 +116,8 @@ package struct Lane: Hashable, Sendable {
     lastFetch = record.lastFetch
     background = record.background
     alert = record.alert
-    learnt = record.learnt
-    nextWake = isExact ? record.nextWake : record.reservedWake
-    reservedWake = record.reservedWake
+    adaptation = Adaptation(record.learnt)
+    numbers = WakeNumbers(record, isExact: isExact)
     grace = record.grace
     slot = record.slot
     isElsewhere = record.isElsewhere
@@ -148,13 +131,11 @@ package struct Lane: Hashable, Sendable {
     }
   }
 
-  package static let wakesReserved: UInt32 = 16
+  package var nextWake: UInt32 { numbers.next }
+  package var reservedWake: UInt32 { numbers.reserved }
 
   /// What a fold writes. Reserves wake numbers for the time until the next one.
   package mutating func record() -> LaneRecord {
-    if reservedWake < nextWake + Self.wakesReserved / 2 {
-      reserving = nextWake + Self.wakesReserved
-    }
     if unfolded == .attempt { unfolded = .recorded }
     var kept = pending
     kept.alerts = kept.alerts.map(\.alone)
@@ -174,20 +155,17 @@ package struct Lane: Hashable, Sendable {
       kept.alerts.insert(shown, at: 0)
     }
     return LaneRecord(
-      reservedWake: max(reservedWake, reserving), nextWake: nextWake, background: background,
-      alert: alert,
-      learnt: learnt, hasAcknowledged: hasAcknowledged, ladderStep: ladderStep, lastWake: lastWake,
+      reservedWake: numbers.reserve(), nextWake: nextWake, background: background, alert: alert,
+      learnt: adaptation.learnt, hasAcknowledged: hasAcknowledged, ladderStep: ladderStep,
+      lastWake: lastWake,
       retirement: retirement, pending: kept, lastVerdict: lastVerdict, lastFetch: lastFetch,
       grace: grace, slot: slot, isElsewhere: isElsewhere, silence: silence, hasTaken: hasTaken)
   }
 
-  /// What the last `record` reserved; counts once that fold is durable.
-  private(set) var reserving: UInt32 = 0
-
   /// The fold that took `record` is durable, and with it what is pending up to `folded`.
   package mutating func folded(to folded: Ordinal, ledger: inout Ledger) {
     ledger.settle(pending.folded(to: folded), as: \.merged)
-    reservedWake = max(reservedWake, reserving)
+    numbers.folded()
     if unfolded == .recorded { unfolded = .nothing }
   }
 

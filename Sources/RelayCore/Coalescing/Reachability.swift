@@ -3,6 +3,8 @@ package struct Reachability: Hashable, Sendable {
   /// It has an address at a provider. A courier-only device waits until it connects.
   package var hasProvider = true
   package var courier = Courier.away
+  /// The device came back to the courier without having got all it was told.
+  var repeats = false
 
   package init() {}
 

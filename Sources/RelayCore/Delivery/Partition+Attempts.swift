@@ -14,7 +14,7 @@ extension Partition {
     // Another user may have the number by now, and stands in line for itself.
     guard overCourier || devices[device].user == ready.user else { return nil }
     wakes.leaveLine(device, at: ready.route)
-    stir(device)
+    markDirty(device)
     // It may have moved to another route, or another device may have its slot, since it stood here.
     guard let isAlert = wanted(of: ready, at: now) else { return nil }
     if !isAlert, isSentBack(device, at: now) { return nil }
@@ -46,12 +46,7 @@ extension Partition {
       return named.contains(subject.notice.place)
     }
     guard let attempt else { return nil }
-    let serial = devices.nextAttempt()
-    devices[device].attempt = serial
-    devices[device].attemptRegistration = devices[device].registration
-    devices[device].attemptAddress = devices[device].address
-    devices[device].attemptIsElsewhere = devices[device].lane.isElsewhere
-    devices[device].attemptConnection = devices[device].lane.reach.connection
+    let serial = devices.beginAttempt(for: device)
     return PushAttempt(
       id: PushAttempt.ID(partition: id, device: device, serial: serial), device: key(of: device),
       route: ready.route, wake: attempt.wake, address: devices[device].goal,
@@ -63,7 +58,8 @@ extension Partition {
   /// Whether the lane still wants what it stood in this line for, and of which kind.
   private mutating func wanted(of ready: ReadyLane, at now: Instant) -> Bool? {
     let device = ready.device
-    switch devices[device].lane.need(at: now, stepped: stepped, folded: folded, policy: policy) {
+    switch devices[device].lane.nextStep(at: now, stepped: stepped, folded: folded, policy: policy)
+    {
     case .attempt(let isAlert): return route(of: device) == ready.route ? isAlert : nil
     case .tell(let isAlert): return courier(of: device) == ready.route ? isAlert : nil
     case .nothing, .timer, .fold: return nil
@@ -131,16 +127,16 @@ extension Partition {
     _ attempt: PushAttempt.ID, _ verdict: Verdict, at now: Instant, _ effects: inout [Effect]
   ) {
     let device = attempt.device
-    guard devices.contains(device), devices[device].attempt == attempt.serial else { return }
-    devices[device].attempt = 0
+    guard let made = devices.attempt(attempt) else { return }
+    devices[device].attempt = nil
     let wasCutDown = devices[device].isCutDown
     devices[device].isCutDown = false
     devices[device].lane.lastVerdict = LastVerdict(verdict, at: now)
-    stir(device)
+    markDirty(device)
     if devices[device].lane.isOverCourier {
-      return told(device, verdict, at: now)
+      return told(device, verdict, over: made.connection, at: now)
     }
-    guard devices[device].attemptAddress == devices[device].address else {
+    guard made.address == devices[device].address else {
       // Whatever came of it, it was about an address that the device has no more.
       devices[device].lane.postponed(until: now, limits: limits, ledger: &ledger)
       return
@@ -148,7 +144,7 @@ extension Partition {
     switch verdict {
     case .delivered, .deliveredElsewhere:
       if verdict == .deliveredElsewhere {
-        devices[device].lane.isElsewhere = !devices[device].attemptIsElsewhere
+        devices[device].lane.isElsewhere = !made.isElsewhere
       }
       delivered(device, at: now)
     case .later(let after, let blame, _):
@@ -157,7 +153,7 @@ extension Partition {
       if blame == .unsent || blame == .route || blame == .recalled { devices[device].lane.regain() }
       devices[device].lane.postponed(until: until, limits: limits, ledger: &ledger)
     case .gone(let since, let reason):
-      guard devices[device].isDead(since: since) else {
+      guard devices[device].isDead(by: made, since: since) else {
         devices[device].lane.postponed(until: now, limits: limits, ledger: &ledger)
         return
       }
@@ -173,24 +169,21 @@ extension Partition {
 
   /// The device that a verdict is about. One that is not registered any more weighs little.
   package func subject(of attempt: PushAttempt) -> Pruning.Subject {
-    let device = attempt.id.device
-    let hasTaken =
-      devices.contains(device) && devices[device].attempt == attempt.id.serial
-      && devices[device].attemptAddress == devices[device].address
-      && devices[device].lane.hasTaken
+    let hasTaken = devices.attempt(attempt.id).map { made in
+      let slot = devices[attempt.id.device]
+      return made.address == slot.address && slot.lane.hasTaken
+    }
     return Pruning.Subject(
-      user: attempt.device.user, client: attempt.device.client, hasTaken: hasTaken)
+      user: attempt.device.user, client: attempt.device.client, hasTaken: hasTaken ?? false)
   }
 
   /// A provider's word that an address is dead, from before it was registered with us, is no word
   /// against it: the provider has yet to hear of the registration. The device is asked again later,
   /// and no mass of such words says that we are wrong.
   package func believed(_ verdict: Verdict, of attempt: PushAttempt.ID) -> Verdict {
-    let device = attempt.device
-    guard case .gone(let since?, let reason) = verdict, devices.contains(device),
-      devices[device].attempt == attempt.serial,
-      devices[device].attemptRegistration == devices[device].registration,
-      since <= devices[device].registeredAt
+    guard case .gone(let since?, let reason) = verdict, let made = devices.attempt(attempt),
+      made.registration == devices[attempt.device].registration,
+      since <= devices[attempt.device].registeredAt
     else { return verdict }
     return .later(after: nil, .device, reason)
   }
@@ -220,8 +213,8 @@ extension Devices.Slot {
 
   /// A provider's word counts only for the address it was about, and only if it is newer than our
   /// registration of it.
-  func isDead(since: Instant?) -> Bool {
-    guard attemptRegistration == registration else { return false }
+  func isDead(by attempt: Devices.Attempt, since: Instant?) -> Bool {
+    guard attempt.registration == registration else { return false }
     return since.map { $0 > registeredAt } ?? true
   }
 }

@@ -12,7 +12,7 @@ extension Partition {
     devices[device].lane.connected(connection, after: after, ledger: &ledger)
     heardOf(device, at: now)
     if after != nil { devices[device].lane.lastFetch = now }
-    stir(device)
+    markDirty(device)
   }
 
   package mutating func left(
@@ -21,18 +21,22 @@ extension Partition {
     guard let device = find(key) else { return }
     devices[device].lane.left(
       connection, isExpectedBack: isExpectedBack, at: now, policy: policy)
-    stir(device)
+    markDirty(device)
   }
 
   /// What came of a wake over the courier. It is about the device, whatever its address is now.
-  mutating func told(_ device: Int, _ verdict: Verdict, at now: Instant) {
+  ///
+  /// - Parameter made: the connection that the attempt went over.
+  mutating func told(
+    _ device: Int, _ verdict: Verdict, over made: UInt64?, at now: Instant
+  ) {
     if case .delivered = verdict {
       delivered(device, at: now)
     } else {
       // Nobody was there: the same wake goes on by another road, or waits for the next poll.
       // A connection that came meanwhile is another, and is tried next.
       let connection = devices[device].lane.reach.connection
-      if connection == nil || connection == devices[device].attemptConnection {
+      if connection == nil || connection == made {
         devices[device].lane.reach.courier = .away
       }
       devices[device].lane.postponed(until: now, limits: limits, ledger: &ledger)

@@ -10,16 +10,21 @@ package struct Devices: Sendable {
     package var registeredAt: Instant
     package var registration: Ordinal
     package var lane: Lane
-    /// Serial of the attempt under way; 0 if none.
-    var attempt: UInt64 = 0
-    var attemptRegistration: Ordinal = .zero
-    var attemptAddress: Address?
-    /// It goes to the other environment than the address was registered with.
-    var attemptIsElsewhere = false
-    /// The courier's connection that it goes over, if it does.
-    var attemptConnection: UInt64?
+    /// The attempt under way.
+    var attempt: Attempt?
     /// The provider found the last payload too large: the next is half as large, if it can be.
     var isCutDown = false
+  }
+
+  /// What an attempt was made with. Its verdict is about that, whatever the device has since.
+  struct Attempt: Sendable {
+    var serial: UInt64
+    var registration: Ordinal
+    var address: Address
+    /// It goes to the other environment than the address was registered with.
+    var isElsewhere: Bool
+    /// The courier's connection that it goes over, if it does.
+    var connection: UInt64?
   }
 
   private var slots: [Slot?] = []
@@ -106,10 +111,23 @@ package struct Devices: Sendable {
   /// loses neither without the other.
   mutating func tell(_ item: Feedback) { feedback.append(item) }
 
-  /// A number that no attempt of this life had.
-  mutating func nextAttempt() -> UInt64 {
+  /// An attempt begins for the device as it is now.
+  ///
+  /// - Returns: a number that no attempt of this life had.
+  mutating func beginAttempt(for device: Int) -> UInt64 {
     lastAttempt += 1
+    let slot = self[device]
+    self[device].attempt = Attempt(
+      serial: lastAttempt, registration: slot.registration, address: slot.address,
+      isElsewhere: slot.lane.isElsewhere, connection: slot.lane.reach.connection)
     return lastAttempt
+  }
+
+  /// The attempt of that number, if it is under way.
+  func attempt(_ id: PushAttempt.ID) -> Attempt? {
+    guard contains(id.device), let attempt = self[id.device].attempt, attempt.serial == id.serial
+    else { return nil }
+    return attempt
   }
 
   mutating func drain(into cut: inout PartitionCut, of users: borrowing Users) {

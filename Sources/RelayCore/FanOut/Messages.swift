@@ -13,8 +13,6 @@ struct Messages: Sendable {
   private var heard: [Hearing: Position] = [:]
   private var writtenHeard: OrderedSet<Hearing> = []
 
-  init(of id: PartitionID) { self.id = id }
-
   init(loading tables: PartitionTables) {
     id = tables.id
     for item in tables.heard { heard[item.hearing] = item.serial }

@@ -21,7 +21,7 @@ extension Partition {
     guard let user = users.find(request.user, in: request.scope) else { return (.done, .folded) }
     let read = Set(request.notifications)
     for device in devices.all(of: user) where devices[device].lane.read(read, ledger: &ledger) {
-      stir(device)
+      markDirty(device)
     }
     return (.done, .folded)
   }

@@ -90,7 +90,7 @@ import Testing
 
   private func teachTwelve(_ rig: inout LaneRig) {
     let rule = rig.policy.background
-    for _ in 0..<12 { rig.lane.learnt.answered(after: .seconds(1), spent: 12, rule) }
+    for _ in 0..<12 { rig.lane.adaptation.learnt.answered(after: .seconds(1), spent: 12, rule) }
     #expect(rig.lane.backgroundRule(rig.policy).max == 12)
   }
 

@@ -29,11 +29,11 @@ import Testing
     rig.zone(3)
     rig.advance(3)
     rig.fold()
-    guard case .timer = rig.need else { return #expect(Bool(false), "the budget is spent") }
+    guard case .timer = rig.nextStep else { return #expect(Bool(false), "the budget is spent") }
     rig.alert("a")
-    #expect(rig.need == .fold)
+    #expect(rig.nextStep == .fold)
     rig.fold()
-    #expect(rig.need == .attempt(isAlert: true))
+    #expect(rig.nextStep == .attempt(isAlert: true))
   }
 
   @Test func aNewerAlertOfTheSameSubjectTakesTheOldersPlace() {
@@ -111,7 +111,7 @@ import Testing
     rig.rejected()
     #expect(rig.ledger.expired == 1 && rig.ledger.isBalanced)
     #expect(rig.lane.pending.zones.count == 1)
-    #expect(rig.need == .timer(rig.now + rig.policy.retryMax))
+    #expect(rig.nextStep == .timer(rig.now + rig.policy.retryMax))
   }
 
   /// An alert that wakes the app covers zones too: the ladder counts from it.
@@ -125,6 +125,6 @@ import Testing
     rig.delivered()
     #expect(rig.lane.state == .watching)
     rig.fold()
-    #expect(rig.need == .timer(woken + .minutes(5)))
+    #expect(rig.nextStep == .timer(woken + .minutes(5)))
   }
 }

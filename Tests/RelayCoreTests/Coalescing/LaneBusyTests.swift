@@ -9,7 +9,7 @@ import Testing
     var rig = LaneRig()
     rig.alert("a", zone: zone, runsApp: runsApp)
     rig.advance(0.5)
-    #expect(rig.need == .fold)
+    #expect(rig.nextStep == .fold)
     return rig
   }
 
@@ -26,7 +26,7 @@ import Testing
   /// The same until the lane may be told of something.
   private func awaken(_ rig: inout LaneRig) -> Lane.Attempt? {
     for _ in 0..<100 {
-      if case .attempt(let isAlert) = rig.need { return rig.begin(isAlert: isAlert) }
+      if case .attempt(let isAlert) = rig.nextStep { return rig.begin(isAlert: isAlert) }
       busy(&rig)
     }
     return nil
@@ -35,7 +35,7 @@ import Testing
   @Test func anAlertThatChangesAgainBeforeEveryFoldIsShownAllTheSame() {
     var rig = due()
     busy(&rig, folds: 10)
-    #expect(rig.need == .attempt(isAlert: true))
+    #expect(rig.nextStep == .attempt(isAlert: true))
   }
 
   @Test func aZoneBehindAnAlertThatChangesBeforeEveryFoldIsTold() {
@@ -58,9 +58,9 @@ import Testing
     rig.connect()
     rig.alert("a")
     rig.advance(0.5)
-    #expect(rig.need == .fold)
+    #expect(rig.nextStep == .fold)
     busy(&rig, folds: 10)
-    #expect(rig.need == .tell(isAlert: true))
+    #expect(rig.nextStep == .tell(isAlert: true))
   }
 
   /// P4: the second is what a reader who comes at once finds, and the third is not.
@@ -97,7 +97,7 @@ import Testing
     let begun = rig.now
     rig.advance(0.1)
     rig.delivered()
-    #expect(rig.need == .timer(begun + rig.policy.window))
+    #expect(rig.nextStep == .timer(begun + rig.policy.window))
   }
 
   @Test func anAlertThatIsFoldedBeforeTheOlderIsShownTakesItsPlace() {
@@ -121,7 +121,7 @@ import Testing
     rig.alert("a")
     for _ in 0..<50 {
       busy(&rig)
-      if case .attempt = rig.need { #expect(Bool(false), "the budget is spent") }
+      if case .attempt = rig.nextStep { #expect(Bool(false), "the budget is spent") }
       rig.cut()
       rig.alert("a")
       #expect(rig.lane.pending.deliveries <= 2 && rig.ledger.isBalanced)
@@ -147,7 +147,7 @@ import Testing
     var rig = due()
     busy(&rig)
     rig.lane.acknowledged(notifications: Position(Ordinal(1)), ledger: &rig.ledger)
-    #expect(rig.ledger.fetched == 1 && rig.need == .fold)
+    #expect(rig.ledger.fetched == 1 && rig.nextStep == .fold)
     #expect(rig.wake()?.alert?.position.ordinal == Ordinal(2))
     #expect(rig.ledger.isBalanced)
   }
@@ -157,7 +157,7 @@ import Testing
     var rig = due()
     busy(&rig)
     rig.withdraw(zone: 0)
-    #expect(rig.need == .nothing && rig.lane.state == .idle)
+    #expect(rig.nextStep == .nothing && rig.lane.state == .idle)
     #expect(rig.ledger.withdrawn == 2 && rig.ledger.isBalanced)
   }
 
@@ -186,7 +186,7 @@ import Testing
     rig.cut()
     rig.alert("a", runsApp: true)
     rig.keep()
-    #expect(rig.need == .attempt(isAlert: true))
+    #expect(rig.nextStep == .attempt(isAlert: true))
     rig.hush()
     #expect(rig.lane.pending.alerts.map(\.position.ordinal.number) == [2])
     #expect(rig.lane.pending.zones.map(\.position.ordinal.number) == [2])

@@ -9,14 +9,14 @@ import Testing
     rig.zone(0)
     rig.advance(0.5)
     rig.fold()
-    #expect(rig.need == .tell(isAlert: false))
+    #expect(rig.nextStep == .tell(isAlert: false))
     #expect(rig.wake()?.isOverCourier == true)
-    #expect(rig.need == .nothing, "one attempt at a time")
+    #expect(rig.nextStep == .nothing, "one attempt at a time")
     rig.delivered()
     #expect(rig.ledger.woken == 1 && rig.ledger.isBalanced && rig.ledger.pending == 0)
-    #expect(rig.lane.state == .watching && rig.need == .timer(rig.now + .seconds(5)))
+    #expect(rig.lane.state == .watching && rig.nextStep == .timer(rig.now + .seconds(5)))
     rig.fetched(zone: 0)
-    #expect(rig.lane.state == .idle && rig.lane.grace == nil && rig.need == .nothing)
+    #expect(rig.lane.state == .idle && rig.lane.grace == nil && rig.nextStep == .nothing)
     #expect(rig.attempts.isEmpty && rig.lane.background.times.isEmpty, "no budget was spent")
   }
 
@@ -115,7 +115,7 @@ import Testing
     rig.wake()
     rig.delivered()
     rig.leave()
-    #expect(rig.need == .timer(rig.now + .seconds(5)))
+    #expect(rig.nextStep == .timer(rig.now + .seconds(5)))
     #expect(rig.wake()?.wake == 1)
   }
 
@@ -127,12 +127,12 @@ import Testing
     rig.alert("a")
     rig.advance(0.5)
     rig.fold()
-    #expect(rig.need == .timer(back))
+    #expect(rig.nextStep == .timer(back))
     var other = rig
     other.connect(2)
-    #expect(other.need == .tell(isAlert: true))
+    #expect(other.nextStep == .tell(isAlert: true))
     rig.now = back
-    #expect(rig.need == .attempt(isAlert: true))
+    #expect(rig.nextStep == .attempt(isAlert: true))
   }
 
   @Test func anOlderConnectionsEndChangesNothing() {
@@ -153,7 +153,7 @@ import Testing
     rig.delivered()
     let until = rig.now + .seconds(5)
     rig = rig.recovered()
-    #expect(rig.ledger.recovered == 0 && rig.need == .timer(until))
+    #expect(rig.ledger.recovered == 0 && rig.nextStep == .timer(until))
     #expect(rig.wake()?.wake == told?.wake && rig.now == until)
   }
 
@@ -164,7 +164,7 @@ import Testing
     rig.alert("a")
     rig.advance(100_000)
     rig.fold()
-    #expect(rig.need == .nothing)
+    #expect(rig.nextStep == .nothing)
     rig.connect()
     #expect(rig.wake()?.isAlert == true)
     rig.delivered()
@@ -177,7 +177,7 @@ import Testing
     rig.wake()
     rig.delivered()
     rig.advance(1_000_000)
-    #expect(rig.lane.state == .watching && rig.need == .nothing, "no ladder without a provider")
+    #expect(rig.lane.state == .watching && rig.nextStep == .nothing, "no ladder without a provider")
   }
 
   @Test func aProvidersWishDoesNotKeepTheCourierWaiting() {
@@ -198,7 +198,7 @@ import Testing
     rig.delivered()
     rig.wake()
     rig.postponed(60)
-    #expect(rig.need == .timer(rig.now + .seconds(60)))
+    #expect(rig.nextStep == .timer(rig.now + .seconds(60)))
     #expect(rig.wake()?.wake == 1)
     rig.fetched(zone: 0)
     rig.postponed(60)
@@ -216,7 +216,7 @@ import Testing
     rig.leave()
     rig.connect(2, after: 1)
     #expect(rig.lane.pending.zones.map(\.notice.zone) == [LaneRig.zones[1]])
-    #expect(rig.need == .tell(isAlert: false))
+    #expect(rig.nextStep == .tell(isAlert: false))
     #expect(rig.wake()?.wake == 2, "the same wake")
     rig.delivered()
     rig.leave(2)

@@ -47,7 +47,7 @@ import Testing
     Input("a moment") { $0.advance(0.5) },
     Input("20 minutes") { $0.advance(1_200) },
     Input("attempt") { rig in
-      guard case .attempt(let isAlert) = rig.need else { return }
+      guard case .attempt(let isAlert) = rig.nextStep else { return }
       rig.attempts.append((rig.now, isAlert))
       let given = rig.lane.nextWake
       let wake = rig.begin(isAlert: isAlert)
@@ -57,7 +57,7 @@ import Testing
       if wake == nil { Issue.record("an attempt was needed and had nothing to tell") }
     },
     Input("nothing to show", [\.merged]) { rig in
-      guard case .attempt(isAlert: true) = rig.need else { return }
+      guard case .attempt(isAlert: true) = rig.nextStep else { return }
       rig.hush()
     },
     Input("delivered", [\.woken]) { $0.delivered() },
@@ -98,7 +98,7 @@ import Testing
     Input("leave") { $0.leave() },
     Input("leave for the next poll") { $0.leave(isExpectedBack: true) },
     Input("tell") { rig in
-      guard case .tell(let isAlert) = rig.need else { return }
+      guard case .tell(let isAlert) = rig.nextStep else { return }
       if rig.begin(isAlert: isAlert, overCourier: true) == nil {
         Issue.record("the courier was needed and had nothing to tell")
       }
@@ -208,7 +208,7 @@ import Testing
     }
     if let broken = brokenAlerts(rig) { return broken }
     if let broken = brokenBudget(rig) ?? brokenQuiet(lane) { return broken }
-    let need = rig.need
+    let next = rig.nextStep
     switch lane.state {
     case .idle: if !lane.pending.isEmpty { return "P5: idle, and something pends" }
     case .watching:
@@ -216,20 +216,20 @@ import Testing
       {
         return "P5: watching what is not told"
       }
-      if need == .nothing && lane.reach.hasProvider { return "P5: watching for ever" }
+      if next == .nothing && lane.reach.hasProvider { return "P5: watching for ever" }
     case .retired: if !lane.pending.isEmpty { return "P9: retired, and something pends" }
-    case .inFlight: if need != .nothing { return "P6: a second attempt" }
+    case .inFlight: if next != .nothing { return "P6: a second attempt" }
     case .gathering, .due, .resting:
-      if need == .nothing && (lane.reach.hasProvider || lane.reach.isHere) {
+      if next == .nothing && (lane.reach.hasProvider || lane.reach.isHere) {
         return "P5: waits for nothing"
       }
     }
-    if let broken = brokenCourier(lane, need) { return broken }
+    if let broken = brokenCourier(lane, next) { return broken }
     var after = rig.recovered()
     let isOwed = lane.pending.isFresh || !lane.pending.alerts.isEmpty || flying > 0
     if isOwed || lane.grace != nil {
       if !lane.reach.hasProvider { after.connect(9) }
-      if after.need == .nothing { return "P5: a crash loses what pends" }
+      if after.nextStep == .nothing { return "P5: a crash loses what pends" }
     }
     if after.lane.pending.quiet.all.count != lane.pending.quiet.all.count {
       return "P5: a crash forgets what an alert named"
@@ -270,9 +270,9 @@ import Testing
     return nil
   }
 
-  private func brokenCourier(_ lane: Lane, _ need: Lane.Need) -> String? {
-    if case .attempt = need, !lane.reach.hasProvider { return "P5: a push to nowhere" }
-    if case .tell = need, !lane.reach.isHere { return "P5: nobody is connected" }
+  private func brokenCourier(_ lane: Lane, _ next: Lane.NextStep) -> String? {
+    if case .attempt = next, !lane.reach.hasProvider { return "P5: a push to nowhere" }
+    if case .tell = next, !lane.reach.isHere { return "P5: nobody is connected" }
     if let grace = lane.grace {
       if !lane.reach.hasProvider { return "P5: a grace without a push to follow" }
       if grace.first > grace.last { return "P5: a grace of nothing" }

@@ -42,9 +42,9 @@ import Testing
     rig.wake()
     rig.delivered()
     rig.fold()
-    #expect(rig.lane.state == .idle && rig.need == .nothing)
+    #expect(rig.lane.state == .idle && rig.nextStep == .nothing)
     rig.advance(200_000)
-    #expect(rig.need == .nothing && rig.attempts.count == 1)
+    #expect(rig.nextStep == .nothing && rig.attempts.count == 1)
   }
 
   @Test func anAlertThatRunsTheAppCoversTheZonesItNamesAndClimbsTheLadder() {
@@ -59,7 +59,7 @@ import Testing
     #expect(rig.ledger.woken == 2 && rig.ledger.pending == 0 && rig.ledger.isBalanced)
     #expect(rig.lane.pending.zones.allSatisfy { !$0.isFresh && $0.toldBy == 1 })
     rig.fold()
-    #expect(rig.lane.state == .watching && rig.need == .timer(woken + .minutes(5)))
+    #expect(rig.lane.state == .watching && rig.nextStep == .timer(woken + .minutes(5)))
     let again = rig.wake()
     #expect(again?.isAlert == false && again?.isLadder == true)
   }
@@ -177,7 +177,7 @@ import Testing
     rig.zone(0)
     rig.advance(1)
     rig.fold()
-    #expect(rig.need == .attempt(isAlert: true))
+    #expect(rig.nextStep == .attempt(isAlert: true))
     rig.hush()
     #expect(rig.ledger.merged == 1 && rig.ledger.pending == 1 && rig.ledger.isBalanced)
     #expect(rig.wake()?.isAlert == false)

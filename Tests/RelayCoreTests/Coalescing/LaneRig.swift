@@ -23,8 +23,8 @@ struct LaneRig {
 
   static let zones = (0..<4).map { ZoneID(name: "Z\($0)", owner: Sample.owner) }
 
-  var need: Lane.Need {
-    mutating get { lane.need(at: now, stepped: stepped, folded: folded, policy: policy) }
+  var nextStep: Lane.NextStep {
+    mutating get { lane.nextStep(at: now, stepped: stepped, folded: folded, policy: policy) }
   }
 
   mutating func advance(_ seconds: Double) {
@@ -126,7 +126,7 @@ struct LaneRig {
   @discardableResult
   mutating func wake(covering: Bool = true) -> Lane.Attempt? {
     for _ in 0..<8 {
-      switch need {
+      switch nextStep {
       case .nothing: return nil
       case .timer(let at):
         if at == .never { return nil }

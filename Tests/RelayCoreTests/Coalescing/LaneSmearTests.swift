@@ -43,7 +43,7 @@ import Testing
     rig.hot(0, in: 60)
     rig.advance(10)
     rig.fetched(zone: 0)
-    #expect(rig.lane.state == .idle && rig.need == .nothing && rig.ledger.fetched == 1)
+    #expect(rig.lane.state == .idle && rig.nextStep == .nothing && rig.ledger.fetched == 1)
     rig.advance(10)
     rig.hot(0, in: 60)
     #expect(rig.wake() != nil)
@@ -54,7 +54,7 @@ import Testing
     var rig = LaneRig()
     rig.hot(0, in: 60)
     rig.advance(10)
-    _ = rig.need
+    _ = rig.nextStep
     rig.zone(1)
     rig.advance(0.3)
     rig.zone(1)
@@ -69,7 +69,7 @@ import Testing
     var rig = LaneRig()
     rig.hot(0, in: 60)
     rig.advance(10)
-    _ = rig.need
+    _ = rig.nextStep
     rig.zone(0)
     #expect(rig.wake() != nil)
     #expect(rig.now == .s(10.5))

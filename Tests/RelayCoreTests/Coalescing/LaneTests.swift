@@ -5,9 +5,9 @@ import Testing
 @Suite struct LaneTests {
   @Test func aFirstChangeOpensAWindowAndFurtherOnesExtendItToItsMaximum() {
     var rig = LaneRig()
-    #expect(rig.need == .nothing)
+    #expect(rig.nextStep == .nothing)
     rig.zone(0)
-    #expect(rig.need == .timer(.s(0.5)))
+    #expect(rig.nextStep == .timer(.s(0.5)))
     for _ in 0..<6 {
       rig.advance(0.4)
       rig.zone(0)
@@ -20,13 +20,13 @@ import Testing
     var rig = LaneRig()
     rig.zone(0)
     rig.advance(0.5)
-    #expect(rig.need == .fold)
+    #expect(rig.nextStep == .fold)
     #expect(rig.lane.state == .due(after: rig.stepped))
     _ = rig.lane.record()
     rig.lane.folded(to: .zero, ledger: &rig.ledger)
-    #expect(rig.need == .fold, "wake numbers are reserved, the change is not folded")
+    #expect(rig.nextStep == .fold, "wake numbers are reserved, the change is not folded")
     rig.fold()
-    #expect(rig.need == .attempt(isAlert: false))
+    #expect(rig.nextStep == .attempt(isAlert: false))
   }
 
   /// P5: what was told last is not folded yet; what was first told of the zone is, and goes out.
@@ -34,17 +34,17 @@ import Testing
     var rig = LaneRig()
     rig.zone(0)
     rig.advance(0.5)
-    #expect(rig.need == .fold)
+    #expect(rig.nextStep == .fold)
     rig.fold()
     rig.zone(0)
-    #expect(rig.need == .attempt(isAlert: false))
+    #expect(rig.nextStep == .attempt(isAlert: false))
   }
 
   @Test func aDeliveredWakeToADeviceThatNeverAcknowledgesLeavesNothingPending() {
     var rig = LaneRig()
     rig.zone(0)
     #expect(rig.wake()?.wake == 1)
-    #expect(rig.need == .nothing, "one attempt at a time")
+    #expect(rig.nextStep == .nothing, "one attempt at a time")
     rig.delivered()
     #expect(rig.lane.state == .idle)
     #expect(rig.ledger.woken == 1 && rig.ledger.isBalanced && rig.ledger.pending == 0)
@@ -75,7 +75,7 @@ import Testing
     var rig = LaneRig()
     rig.zone(0)
     rig.fetched(zone: 0)
-    #expect(rig.lane.state == .idle && rig.need == .nothing)
+    #expect(rig.lane.state == .idle && rig.nextStep == .nothing)
     #expect(rig.ledger.fetched == 1 && rig.ledger.isBalanced)
   }
 
@@ -111,7 +111,7 @@ import Testing
     rig.zone(0)
     let first = rig.wake()
     rig.postponed(60)
-    #expect(rig.need == .timer(rig.now + .seconds(60)))
+    #expect(rig.nextStep == .timer(rig.now + .seconds(60)))
     let second = rig.wake()
     #expect(second?.wake == first?.wake && second?.tries == 2)
     #expect(second?.deadline == first?.deadline)
@@ -180,7 +180,7 @@ import Testing
     rig.zone(0)
     rig.advance(2)
     rig.fold()
-    #expect(rig.need == .fold || rig.need == .timer(rig.attempts[0].at + .hours(1)))
+    #expect(rig.nextStep == .fold || rig.nextStep == .timer(rig.attempts[0].at + .hours(1)))
     #expect(rig.wake() != nil)
     #expect(rig.now == rig.attempts[0].at + .hours(1))
   }
@@ -193,9 +193,9 @@ import Testing
     rig.zone(1)
     rig.advance(0.5)
     rig.folded = rig.stepped
-    #expect(rig.need == .fold, "a crash costs at most one attempt over the budget (P7)")
+    #expect(rig.nextStep == .fold, "a crash costs at most one attempt over the budget (P7)")
     rig.fold()
-    #expect(rig.need == .attempt(isAlert: false))
+    #expect(rig.nextStep == .attempt(isAlert: false))
   }
 
   /// P7: the fold that ends knows nothing of what began since its cut.
@@ -208,11 +208,11 @@ import Testing
     rig.wake()
     rig.keep()
     rig.postponed(0)
-    #expect(rig.need == .fold)
+    #expect(rig.nextStep == .fold)
     rig.cut()
-    #expect(rig.need == .fold, "recorded, and not durable")
+    #expect(rig.nextStep == .fold, "recorded, and not durable")
     rig.keep()
-    #expect(rig.need == .attempt(isAlert: false))
+    #expect(rig.nextStep == .attempt(isAlert: false))
   }
 
   /// P6: a crash before the fold is durable would give the same numbers out again.
@@ -222,9 +222,9 @@ import Testing
     rig.advance(0.5)
     rig.folded = rig.stepped
     rig.cut()
-    #expect(rig.need == .fold)
+    #expect(rig.nextStep == .fold)
     rig.keep()
-    #expect(rig.need == .attempt(isAlert: false))
+    #expect(rig.nextStep == .attempt(isAlert: false))
   }
 
   @Test func aGoneDeviceRetiresAndARegistrationBringsItBackWithNothingPending() {
@@ -235,7 +235,7 @@ import Testing
     rig.lane.retire(Retirement(at: rig.now, reason: "Unregistered"), ledger: &rig.ledger)
     rig.zone(0)
     #expect(rig.ledger.retired == 3 && rig.ledger.isBalanced && rig.ledger.pending == 0)
-    #expect(rig.lane.retirement?.reason == "Unregistered" && rig.need == .nothing)
+    #expect(rig.lane.retirement?.reason == "Unregistered" && rig.nextStep == .nothing)
     rig.lane.registeredAgain()
     #expect(rig.lane.state == .idle)
     rig.zone(0)

@@ -70,7 +70,7 @@ import Testing
   @Test func offItLearnsNothing() {
     var rig = rig(adapts: false)
     for _ in 0..<5 { round(&rig, answeredAfter: 1) }
-    #expect(allowed(rig) == 3 && rig.lane.learnt == LearntBudget())
+    #expect(allowed(rig) == 3 && rig.lane.adaptation.learnt == LearntBudget())
   }
 
   /// Three an hour: an even gap is 20 minutes.

@@ -10,7 +10,7 @@ import Testing
     _ = relay.recovered()
     var effects: [Effect] = []
     var ordinals: [PartitionID: Ordinal] = [:]
-    let count = Relay.askedAnewAtOnce * 5 / 2
+    let count = Relay.evaluatedAnewAtOnce * 5 / 2
     for number in 0..<count {
       let user = UserID("_u\(number % 40)")
       let home = PartitionID.home(of: user, in: Sample.scope)
@@ -34,6 +34,6 @@ import Testing
       for id in PartitionID.all { waiting += relay.partition(id).wakes.outdatedSlots }
       left.append(waiting)
     }
-    #expect(left == [count - Relay.askedAnewAtOnce, count - 2 * Relay.askedAnewAtOnce, 0])
+    #expect(left == [count - Relay.evaluatedAnewAtOnce, count - 2 * Relay.evaluatedAnewAtOnce, 0])
   }
 }

@@ -113,9 +113,9 @@ import Testing
           Unregistration(
             scope: Sample.scope, user: Sample.owner, device: .client(Sample.client(1)))))
     }
-    #expect(rig.partition.lapsesWaiting == 1)
+    #expect(rig.partition.devices.lapsesWaiting == 1)
     rig.now = rig.now + .hours(13)
     _ = lapse(&rig)
-    #expect(rig.partition.lapsesWaiting == 0)
+    #expect(rig.partition.devices.lapsesWaiting == 0)
   }
 }

@@ -47,7 +47,9 @@ import Testing
     var rig = PartitionRig()
     rig.step(.expireTokens(TokenExpiry()))
     rig.step(lost(since: rig.ordinal))
-    #expect(!rig.partition.expiries.isRestoreProven, "it was expired with the first fact after the restore")
+    #expect(
+      !rig.partition.expiries.isRestoreProven,
+      "it was expired with the first fact after the restore")
     rig.step(lost(since: rig.ordinal))
     #expect(rig.partition.expiries.isRestoreProven)
   }

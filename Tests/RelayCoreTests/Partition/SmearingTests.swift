@@ -252,7 +252,7 @@ import Testing
       rig.publish(1)
       let before = rig.wakes(for: 10.5)
       rig.partition.reconfigure(Self.policy(rate), at: rig.now)
-      _ = rig.partition.askAnew(atMost: 30)
+      _ = rig.partition.markOutdated(atMost: 30)
       let after = rig.wakes(for: 60)
       #expect(before.count + after.count == 30)
       let took = Double((after.last!.at - Sample.start).milliseconds) / 1_000

@@ -1,6 +1,6 @@
 extension Lane {
   /// What a lane waits for.
-  package enum Need: Hashable, Sendable {
+  package enum NextStep: Hashable, Sendable {
     case nothing
     case timer(Instant)
     /// A fold that makes what is due visible, an attempt durable, or wake numbers reserved.
@@ -14,16 +14,16 @@ extension Lane {
   /// Asked after every input. Moves `gathering` to `due` when its window is over.
   ///
   /// - Parameter stepped: the last fact that the partition stepped.
-  package mutating func need(
+  package mutating func nextStep(
     at now: Instant, stepped: Ordinal, folded: Ordinal, policy: WakePolicy
-  ) -> Need {
+  ) -> NextStep {
     switch state {
     case .idle, .inFlight, .retired:
       return .nothing
     case .gathering(_, let due):
       guard due <= now else { return .timer(due) }
       state = .due(after: stepped)
-      return need(at: now, stepped: stepped, folded: folded, policy: policy)
+      return nextStep(at: now, stepped: stepped, folded: folded, policy: policy)
     case .resting(let rest):
       // A provider's wish does not keep the courier waiting.
       let tell = telling(folded: folded, at: now)
@@ -40,8 +40,8 @@ extension Lane {
   }
 
   /// All is told: a wake is due again when the courier's grace is over, or by the ladder.
-  private func repeating(at now: Instant, folded: Ordinal, policy: WakePolicy) -> Need {
-    if reach.isHere && repeats { return telling(folded: folded, at: now) }
+  private func repeating(at now: Instant, folded: Ordinal, policy: WakePolicy) -> NextStep {
+    if reach.isHere && reach.repeats { return telling(folded: folded, at: now) }
     // Without a provider there is nobody to insist by.
     guard reach.hasProvider, grace != nil || hasAcknowledged else { return .nothing }
     let due = grace?.until ?? rewakeAt(policy)
@@ -58,13 +58,13 @@ extension Lane {
   }
 
   /// What a connected device is told first; nothing if the courier has told all there is.
-  private func telling(folded: Ordinal, at now: Instant) -> Need {
+  private func telling(folded: Ordinal, at now: Instant) -> NextStep {
     guard reach.isHere else { return .nothing }
     let hasNews = hasNews(at: now)
     guard !pending.alerts.isEmpty || hasNews || hasRepeats(at: now) || isRewake else {
       return .nothing
     }
-    if nextWake >= reservedWake { return .fold }
+    if numbers.areUsedUp { return .fold }
     if let alert = pending.alerts.first {
       return alert.shown(folded) != nil ? .tell(isAlert: true) : .fold
     }
@@ -73,16 +73,16 @@ extension Lane {
 
   /// The courier is to tell something again, and not only what now waits for its slot.
   private func hasRepeats(at now: Instant) -> Bool {
-    repeats && pending.subjects.contains { names($0) && !isHeld($0, at: now) }
+    reach.repeats && pending.subjects.contains { names($0) && !isHeld($0, at: now) }
   }
 
   /// Who has only the courier, and is there, waits for its slot.
-  private func waitingHere(at now: Instant) -> Need {
+  private func waitingHere(at now: Instant) -> NextStep {
     guard reach.isHere, pending.isFresh, opens(at: now) > now else { return .nothing }
     return .timer(slot)
   }
 
-  private func attempt(at now: Instant, folded: Ordinal, policy: WakePolicy) -> Need {
+  private func attempt(at now: Instant, folded: Ordinal, policy: WakePolicy) -> NextStep {
     if state != .watching {
       let tell = telling(folded: folded, at: now)
       guard tell == .nothing else { return tell }
@@ -91,7 +91,7 @@ extension Lane {
     if let until = reach.expectedBack(at: now), !isGraceOver(at: now) {
       return .timer(min(until, grace?.until ?? .never))
     }
-    if unfolded != .nothing || nextWake >= reservedWake { return .fold }
+    if unfolded != .nothing || numbers.areUsedUp { return .fold }
     var opens = grace.map { $0.until > now ? $0.until : .never } ?? .never
     if let first = pending.alerts.first {
       let alertOpens = alert.opens(policy.alert, at: now)
