@@ -100,6 +100,7 @@ enum Daemon {
         let store = try SQLiteStore(settings.storeSlice)
         let keys = try KeyRing(
           storeDirectory: settings.store.directory, listed: settings.server.tokenKeys.map(\.path))
+        try store.claim(identity: keys.identityCheck, isNew: keys.hasMadeOwn)
         return (store, keys)
       } catch let error as StoreError {
         guard error.code == .full else { throw error }

@@ -128,6 +128,9 @@ extension KeyRing {
       notification: Identifier(uuidFrom: code), fingerprint: fingerprint)
   }
 
+  /// Tells which identity key this is, and nothing of the key: 16 bytes for the store to keep.
+  package var identityCheck: [UInt8] { Array(code(of: Message("check")).prefix(16)) }
+
   package func origin(producer: String, source: String) -> UInt64 {
     var message = Message("origin")
     message.add(producer.utf8)

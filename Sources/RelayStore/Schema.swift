@@ -34,9 +34,11 @@ enum Schema {
       -- The store's id, that of journal.db.
       store BLOB NOT NULL,
       -- The last row of the journal when this file was last written: journal.db must not be older.
-      journalled INTEGER NOT NULL
+      journalled INTEGER NOT NULL,
+      -- Which identity keys it has had, 16 bytes a key that tell nothing of it.
+      identities BLOB NOT NULL
     ) STRICT;
-    INSERT INTO meta VALUES (1, 0, x'', 0);
+    INSERT INTO meta VALUES (1, 0, x'', 0, x'');
     CREATE TABLE partitions (
       id INTEGER PRIMARY KEY,
       epoch INTEGER NOT NULL,

@@ -83,6 +83,27 @@ import Testing
     #expect(lost == [false, true, false])
   }
 
+  /// With another store's key all ids would change, and nothing would say so.
+  @Test func anotherStoresKeyIsRefused() async throws {
+    let (workplace, _) = try await Workplace.withStandin()
+    defer { workplace.remove() }
+    let key = workplace.file("store/keys/1.key")
+    #expect(await (try RunningDaemon.start(in: workplace)).stop().status == 0)
+    let own = try String(contentsOf: key, encoding: .utf8)
+    try String(repeating: "ab", count: 32).write(to: key, atomically: true, encoding: .utf8)
+    let ended = try await Program.run(["serve", "--config", workplace.configPath], in: workplace)
+    #expect(
+      ended.status == 1 && ended.errors.contains("keys/1.key belongs to another store"),
+      "\(ended.errors)")
+    // A lost key makes room for a new one, and may be found again.
+    try FileManager.default.removeItem(at: key)
+    #expect(await (try RunningDaemon.start(in: workplace)).stop().status == 0)
+    for text in [try String(contentsOf: key, encoding: .utf8), own] {
+      try text.write(to: key, atomically: true, encoding: .utf8)
+      #expect(await (try RunningDaemon.start(in: workplace)).stop().status == 0)
+    }
+  }
+
   /// A store copied back from yesterday: tokens of the lost history expire, and clients arrive.
   @Test func aRestoredCopyExpiresWhatItLost() async throws {
     let (workplace, _) = try await Workplace.withStandin()

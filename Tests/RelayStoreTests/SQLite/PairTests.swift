@@ -46,6 +46,38 @@ import Testing
     #expect(refused > moments.count)
   }
 
+  /// A key that was made after a loss is the store's from then on, and so is the one that was lost.
+  @Test func `an identity key that the store never had is refused`() async throws {
+    let home = try SQLiteHome()
+    let keys = (UInt8(1)...3).map { [UInt8](repeating: $0, count: 16) }
+    var store = try home.store()
+    try store.claim(identity: keys[0], isNew: true)
+    await store.close()
+    store = try home.store()
+    try store.claim(identity: keys[0], isNew: false)
+    for key in keys[1...] {
+      let refused = refusal { try store.claim(identity: key, isNew: false) }
+      #expect(refused?.code == .mixed)
+      #expect(refused?.message.contains("\(home.settings.directory)/keys/1.key") == true)
+    }
+    try store.claim(identity: keys[1], isNew: true)
+    await store.close()
+    store = try home.store()
+    for key in keys[..<2] { try store.claim(identity: key, isNew: false) }
+    #expect(refusal { try store.claim(identity: keys[2], isNew: false) }?.code == .mixed)
+    await store.close()
+  }
+
+  /// Stores before this version had no key in them.
+  @Test func `a store without a key takes the first one`() async throws {
+    let home = try SQLiteHome()
+    let store = try home.store()
+    try store.claim(identity: [UInt8](repeating: 7, count: 16), isNew: false)
+    #expect(
+      refusal { try store.claim(identity: [UInt8](repeating: 8, count: 16), isNew: false) } != nil)
+    await store.close()
+  }
+
   @Test func `an older journal beside newer tables is refused, and told apart`() async throws {
     let home = try SQLiteHome()
     var bench = try await Bench(home)

@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 
 /// Why a store does not open; nil if it does.
-func refusal(_ open: () throws -> SQLiteStore) -> StoreError? {
+func refusal<Value>(_ open: () throws -> Value) -> StoreError? {
   do {
     _ = try open()
     return nil
