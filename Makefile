@@ -145,6 +145,10 @@ fuzz: swift packages ## every parser of network and disk under libFuzzer, FUZZ_S
 fuzz-minute: swift packages ## random inputs for every parser, a minute each, without libFuzzer
 	@.ci/fuzz-minute
 
+.PHONY: mutants
+mutants: swift packages ## change core and store in COUNT=150 small places; tell what no test notices
+	@.ci/mutants
+
 .PHONY: lint
 lint: swift ## check the form of every source file
 	$(SWIFT) format lint --strict --recursive --configuration .swift-format \

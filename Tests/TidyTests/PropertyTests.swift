@@ -1,0 +1,89 @@
+import Testing
+
+/// How much one type keeps.
+@Suite struct PropertyTests {
+  private static let most = 20
+
+  /// Larger ones, with what they keep now, and why. None of them may grow.
+  private static let larger = [
+    // Lists of values: a documented bound each, a table each, a number each.
+    "Limits": 30, "HTTPLimits": 39, "PartitionCut": 25, "MemoryPartition": 21,
+    "SimulationCounts": 26, "Plan": 62,
+    // To be divided.
+    "World": 41, "SeasonWorld": 26, "WorldObserver": 21, "HTTPConnection": 21,
+  ]
+
+  @Test func noTypeKeepsTooMuch() throws {
+    var found: [String] = []
+    var counts: [String: Int] = [:]
+    for file in try SourceTree.swift("Sources") {
+      for type in Self.types(in: file) {
+        counts[type.name] = max(counts[type.name] ?? 0, type.properties)
+        let most = Self.larger[type.name] ?? Self.most
+        guard type.properties > most else { continue }
+        found.append(
+          "\(file.place(type.start)): \(type.name) keeps \(type.properties) properties of \(most)")
+      }
+    }
+    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    #expect(counts["Partition"] == Self.most && counts["Coordinator"] == Self.most)
+    for (name, most) in Self.larger.sorted(by: { $0.key < $1.key }) {
+      let count = counts[name] ?? 0
+      #expect(count == most, "\(name) keeps \(count) now: write that here, or take it out")
+    }
+  }
+
+  private struct Found {
+    var name: String
+    var start: Int
+    var depth: Int
+    var properties = 0
+  }
+
+  /// Types with the number of their stored properties, by the indentation, which the formatter
+  /// keeps.
+  private static func types(in file: SourceFile) -> [Found] {
+    var (open, all): ([Found], [Found]) = ([], [])
+    for (index, line) in file.code.enumerated() {
+      let depth = line.prefix { $0 == " " }.count
+      guard depth < line.count, !line.hasPrefix("#") else { continue }
+      while let last = open.last, depth <= last.depth { all.append(open.removeLast()) }
+      if let name = declared(line) {
+        if line.hasSuffix("{") { open.append(Found(name: name, start: index, depth: depth)) }
+      } else if let last = open.last, depth == last.depth + 2 {
+        open[open.count - 1].properties += stored(line)
+      }
+    }
+    return all + open
+  }
+
+  private static func words(_ line: String) -> [Substring] { line.split { " :<(,".contains($0) } }
+
+  private static func declared(_ line: String) -> String? {
+    let words = words(line)
+    guard
+      let place = words.firstIndex(where: { ["struct", "class", "enum", "actor"].contains($0) }),
+      words[..<place].allSatisfy({ modifiers.contains(String($0)) || $0.hasPrefix("@") }),
+      place + 1 < words.count
+    else { return nil }
+    return String(words[place + 1])
+  }
+
+  /// How many stored properties a line declares: a tuple's names count each.
+  private static func stored(_ line: String) -> Int {
+    let words = words(line)
+    guard let place = words.firstIndex(where: { $0 == "var" || $0 == "let" }),
+      words[..<place].allSatisfy({ modifiers.contains(String($0)) || $0.hasPrefix("@") })
+    else { return 0 }
+    // A value that is computed has its braces without a sign of equality before.
+    if let brace = line.firstIndex(of: "{"), !line[..<brace].contains(" = ") { return 0 }
+    let text = line.drop { $0 == " " }
+    guard text.hasPrefix("var (") || text.hasPrefix("private var (") else { return 1 }
+    return line.prefix { $0 != ")" }.count { $0 == "," } + 1
+  }
+
+  private static let modifiers: Set<String> = [
+    "package", "private", "fileprivate", "internal", "public", "final", "indirect", "nonisolated",
+    "set)", "private(set)", "internal(set)", "unsafe)", "weak", "unowned", "lazy",
+  ]
+}
