@@ -1,8 +1,8 @@
 import Foundation
 import RelayCore
 
-/// A file that holds one key: 32 random bytes as 64 hexadecimal characters, a final newline or not.
-/// As in every file of a secret, the newline may be that of Windows.
+/// A file that holds one key: 32 random bytes as 64 hexadecimal characters, with or without a final
+/// newline. As in every secret file, the newline may be a Windows one.
 struct KeyFile {
   static let keyBytes = 32
 
@@ -33,7 +33,7 @@ struct KeyFile {
     guard let text = String(validating: data, as: UTF8.self) else {
       throw failure("\(data.count) bytes that are not text")
     }
-    // A carriage return and a newline are one character.
+    // Swift counts a carriage return and a newline as one character.
     return ["\n", "\r\n", "\r"].contains(text.last) ? String(text.dropLast()) : text
   }
 
@@ -43,7 +43,7 @@ struct KeyFile {
       remedy: "a key is 64 hexadecimal characters, such as `openssl rand -hex 32` prints")
   }
 
-  /// Writes a new key so that after a crash there is either all of it or no file.
+  /// Writes a new key. After a crash the file holds the whole key or does not exist.
   func write(_ bytes: [UInt8]) throws(KeyFailure) {
     let draft = path + ".new"
     let text = Array((Hex.text(bytes) + "\n").utf8)

@@ -3,21 +3,22 @@ import Foundation
 package import RelayCore
 package import RelayEngine
 
-/// The keys that change tokens, notification ids and push ids are made with (HMAC-SHA256).
+/// The keys (HMAC-SHA256) for change tokens, notification ids and push ids.
 ///
-/// Two sorts of key, because they live differently. *Token keys* are rotated: the first of
-/// `server.tokenKeys` signs, all verify; without a list the store's own key does. The *identity
-/// key* is never rotated, since ids must be equal for every retry and on every day: it is always
-/// the store's own, `keys/1.key`, made at first start and part of every backup.
+/// There are two sorts of keys, because their lifetimes differ. *Token keys* are rotated: the first
+/// of `server.tokenKeys` signs and all verify; without a list the store's own key does both. The
+/// *identity key* is never rotated, because ids must be equal for every retry and on every day. It
+/// is always the store's own, `keys/1.key`, which is made at first start and is part of every
+/// backup.
 package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
   package let signing: UInt32
-  /// The store had no key of its own, and this one was made.
+  /// True if the store had no key of its own and `init` made one.
   package let hasMadeOwn: Bool
   private let keys: [UInt32: SymmetricKey]
-  /// Its key is set up once: two of these are made for every event.
+  /// HMAC with the identity key. The key is set up only once, because every event needs two codes.
   private let identity: HMAC<SHA256>
 
-  /// Reads the keys; makes the store's own if it has none.
+  /// Reads the keys, and makes the store's own key if the store has none.
   ///
   /// - Parameter listed: paths of key files, the signing one first.
   /// - Throws: `KeyFailure` for the first file that is not a key.
@@ -44,7 +45,7 @@ package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
     identity = HMAC<SHA256>(key: SymmetricKey(data: own))
   }
 
-  /// - Throws: what is wrong with a file that is no key.
+  /// - Throws: `KeyFailure` if the file does not hold a key.
   package static func check(file path: String) throws(KeyFailure) {
     _ = try KeyFile(path: path).read()
   }
@@ -54,7 +55,7 @@ package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
     SHA256.hash(data: key).prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
   }
 
-  /// The store's own key, and whether it was made because the store had none.
+  /// The store's own key, and whether this call made it because the store had none.
   private static func own(
     in storeDirectory: String
   ) throws(KeyFailure) -> (bytes: [UInt8], isNew: Bool) {
@@ -68,7 +69,7 @@ package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
     return (bytes, true)
   }
 
-  /// Nil if there is none yet.
+  /// The store's own key; nil if the store has none yet.
   private static func madeOwn(in storeDirectory: String) throws(KeyFailure) -> [UInt8]? {
     let file = KeyFile(path: directory(in: storeDirectory) + "/1.key")
     return access(file.path, F_OK) == 0 ? try file.read() : nil
@@ -94,8 +95,9 @@ extension KeyRing {
 
   package func digest(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes)) }
 
-  /// APNs takes 64 bytes of `apns-collapse-id`, and a header field no control characters and no
-  /// blank at either end (RFC 9113, 8.2.1): other values become 43 characters.
+  /// APNs accepts at most 64 bytes of `apns-collapse-id`. A header field must have no control
+  /// characters and no blank at either end (RFC 9113, 8.2.1). Any other value becomes 43
+  /// characters.
   package func collapseID(_ value: String) -> String {
     let bytes = value.utf8
     let isField =
@@ -110,8 +112,9 @@ extension KeyRing {
 }
 
 extension KeyRing {
-  /// One code for both: each event pays for it. Its second half is as unguessable as its first, and
-  /// a plain hash tells the few producers apart.
+  /// Makes the notification id and the fingerprint from one code, because every event pays for each
+  /// code. The code's second half is as unguessable as its first, and a plain hash tells the few
+  /// producers apart.
   package func identity(
     scope: Scope, producer: String, source: String, id: String
   ) -> ChangeIdentity {
@@ -160,8 +163,8 @@ extension KeyRing {
     return code.finalize().withUnsafeBytes { [UInt8]($0) }
   }
 
-  /// What an identity is made of: its purpose and its parts, each behind its length, so that no
-  /// two lists of parts spell the same.
+  /// The input of an identity: its purpose and its parts. The length of each stands before it, so
+  /// that two different lists of parts never give the same bytes.
   private struct Message {
     private(set) var bytes: [UInt8]
 

@@ -1,12 +1,13 @@
 /// Base64 of RFC 4648, in both alphabets.
 package enum Base64 {
-  /// Standard alphabet, padded: how change tokens travel.
+  /// The standard alphabet with padding: the form of change tokens.
   package static func text(_ bytes: [UInt8]) -> String { text(bytes, standard, isPadded: true) }
 
-  /// URL-safe alphabet, without padding: how tokens in addresses travel.
+  /// The URL-safe alphabet without padding: the form of tokens in addresses.
   package static func urlText(_ bytes: [UInt8]) -> String { text(bytes, url, isPadded: false) }
 
-  /// Reads either alphabet, padded or not; nil for anything else, whitespace and spare bits too.
+  /// Reads either alphabet, with or without padding. Returns nil for anything else, including
+  /// whitespace and spare bits that are not zero.
   package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count * 3 / 4)

@@ -1,8 +1,8 @@
-/// What `GET /devices` answers on the control socket. Holds nothing secret: a push token shows only
-/// as the first eight digits of its SHA-256.
+/// The answer to `GET /devices` on the control socket. It contains no secret: of a push token it
+/// shows only the first eight digits of the SHA-256.
 package struct DevicesReport: Codable, Hashable, Sendable {
   package var devices: [DeviceReport]
-  /// True if there are more than one answer holds; absent otherwise.
+  /// True if there are more devices than one answer holds; absent otherwise.
   package var moreComing: Bool?
 
   package init(devices: [DeviceReport], moreComing: Bool? = nil) {
@@ -11,7 +11,7 @@ package struct DevicesReport: Codable, Hashable, Sendable {
   }
 }
 
-/// One registration, as the last fold left it.
+/// One registration, as of the last fold.
 package struct DeviceReport: Codable, Hashable, Sendable {
   package var clientId: String
   package var user: String
@@ -21,31 +21,33 @@ package struct DeviceReport: Codable, Hashable, Sendable {
   package var topic: String
   /// `active` or `retired`.
   package var state: String
-  /// Why it was retired: the provider's word, or ours.
+  /// Why the device was retired: the provider's reason or the relay's own.
   package var reason: String?
-  /// Milliseconds since 1970, as every instant on the wire.
+  /// Milliseconds since 1970, like every instant on the wire.
   package var registeredAt: Int64
-  /// Seconds since then.
+  /// Seconds since `registeredAt`.
   package var age: Double
-  /// First eight hexadecimal digits of the push token's SHA-256; empty if it has lost its token.
+  /// First eight hexadecimal digits of the push token's SHA-256; empty if the device has lost its
+  /// token.
   package var tokenDigest: String
-  /// `idle`, `due` (something pends that no wake has told), `watching` (all is told and not
-  /// acknowledged) or `retired`: what is durable of its lane.
+  /// The durable state of the device's lane: `idle`, `due` (something pending is in no wake yet),
+  /// `watching` (wakes cover everything, but the device has not acknowledged) or `retired`.
   package var lane: String
-  /// Deliveries that wait.
+  /// Deliveries that are pending.
   package var pending: Int
   package var hasAcknowledged: Bool
-  /// The next wake's number is this or higher.
+  /// The next wake has this number or a higher one.
   package var nextWake: UInt32
-  /// Milliseconds since 1970; absent if it was never woken.
+  /// Time of the last wake in milliseconds since 1970; absent if the device was never woken.
   package var lastWake: Int64?
-  /// How many times it was woken again without a sign from it.
+  /// How many times the relay woke the device again without an answer from it.
   package var ladderStep: Int
-  /// What came of the last attempt: `delivered`, or why not; absent before the first.
+  /// Outcome of the last delivery attempt: `delivered`, or why not; absent before the first
+  /// attempt.
   package var lastVerdict: String?
-  /// Milliseconds since 1970.
+  /// Time of the last verdict in milliseconds since 1970.
   package var lastVerdictAt: Int64?
-  /// When it last fetched or acknowledged, naming itself; milliseconds since 1970.
+  /// When the device last fetched or acknowledged with its `clientId`; milliseconds since 1970.
   package var lastFetch: Int64?
 
   package init(

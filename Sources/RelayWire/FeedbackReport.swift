@@ -1,11 +1,12 @@
-/// What `GET /feedback` answers on the control socket.
+/// The answer to `GET /feedback` on the control socket.
 package struct FeedbackReport: Codable, Hashable, Sendable {
-  /// In the order of their positions.
+  /// Sorted by position.
   package var items: [FeedbackItem]
-  /// Where to go on: the last position shown.
+  /// The last position in this answer. The reader continues after it.
   package var next: UInt64
   package var moreComing: Bool
-  /// Items up to here were trimmed before the reader came for them; absent: it missed nothing.
+  /// Items up to this position were trimmed before the reader fetched them; absent if it missed
+  /// none.
   package var missedThrough: UInt64?
 
   package init(items: [FeedbackItem], next: UInt64, moreComing: Bool, missedThrough: UInt64?) {
@@ -16,16 +17,16 @@ package struct FeedbackReport: Codable, Hashable, Sendable {
   }
 }
 
-/// One thing that the app's own servers should know of a device. The same in the feed and in a
-/// webhook's body. Instants are milliseconds since 1970.
+/// One item of feedback about a device, for the app's own servers. It has the same form in the feed
+/// and in a webhook's body. Instants are milliseconds since 1970.
 package struct FeedbackItem: Codable, Hashable, Sendable {
-  /// Rises from item to item, whichever environment it is of.
+  /// Rises from item to item, across all environments.
   package var position: UInt64
-  /// A UUID: equal whenever the item is told again.
+  /// A UUID, which stays the same when the item is sent again.
   package var id: String
   /// `retired`, `silent` or `returned`.
   package var type: String
-  /// When it came about.
+  /// When the reported event happened.
   package var at: Int64
   package var container: String
   package var environment: String
@@ -34,15 +35,15 @@ package struct FeedbackItem: Codable, Hashable, Sendable {
   package var transport: String
   package var topic: String
   /// First eight hexadecimal digits of the push token's SHA-256, as operators see it; empty for a
-  /// device without one.
+  /// device without a token.
   package var tokenDigest: String
-  /// When the address was registered that this is about.
+  /// When the address that this item is about was registered.
   package var registeredAt: Int64
-  /// Of `retired`: the provider's word, or `displaced`: another device registered the token.
+  /// For `retired`: the provider's reason, or `displaced` if another device registered the token.
   package var reason: String?
-  /// Of `retired`: since when the provider knows, if it told.
+  /// For `retired`: since when the provider has known that the token is dead, if it reports this.
   package var providerTime: Int64?
-  /// Of `silent`: when the first wake was delivered that it did not answer, and how many since.
+  /// For `silent`: when the first unanswered wake was delivered, and how many wakes since then.
   package var silentSince: Int64?
   package var wakes: Int?
 
@@ -68,13 +69,13 @@ package struct FeedbackItem: Codable, Hashable, Sendable {
 
 /// The body of one delivery to a webhook.
 package struct FeedbackDelivery: Codable, Hashable, Sendable {
-  /// `zonerelay.feedback`.
+  /// Always `zonerelay.feedback`.
   package var type = "zonerelay.feedback"
   package var container: String
   package var environment: String
-  /// One at least, in the order of their positions.
+  /// At least one item, sorted by position.
   package var items: [FeedbackItem]
-  /// Items up to here were trimmed before they could be delivered; absent: none was.
+  /// Items up to this position were trimmed before they could be delivered; absent if none was.
   package var missedThrough: UInt64?
 
   package init(

@@ -32,7 +32,7 @@ extension StatusReport {
     package var environment: String
     package var transport: String
     package var topic: String
-    /// `closed` lets pushes through, `open` is stopped, `probing` tries one.
+    /// `closed` lets pushes through, `open` stops them, `probing` tries one.
     package var circuit: String
     package var inFlight: Int
     package var sent: Int64
@@ -60,12 +60,13 @@ extension StatusReport {
     package var environment: String
     /// `idle`, `sending`, `retrying` or `stopped`.
     package var state: String
-    /// The newest item of feedback that its server has taken.
+    /// Position of the newest feedback item that the webhook's server has accepted.
     package var position: UInt64
-    /// Items taken, and deliveries that were not, since start.
+    /// Since start: `sent` counts accepted items, `failed` counts deliveries that were not
+    /// accepted.
     package var sent: Int64
     package var failed: Int64
-    /// Age of the oldest item that waits.
+    /// Age of the oldest item that waits for its delivery.
     package var oldestAge: Double
     package var lastError: String?
 

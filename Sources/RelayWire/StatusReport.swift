@@ -1,11 +1,11 @@
-/// What `GET /status` answers and `zonerelay status --json` prints: a documented contract.
-/// Ages in seconds, sizes in bytes.
+/// The answer to `GET /status` and the output of `zonerelay status --json`: a documented contract.
+/// Ages are in seconds, sizes in bytes.
 package struct StatusReport: Codable, Hashable, Sendable {
   package var version: String
   package var pid: Int32
   package var uptime: Double
   package var healthy: Bool
-  /// Why not healthy, each a sentence with its remedy.
+  /// Why the relay is not healthy. Each reason is a sentence with its remedy.
   package var reasons: [String]
   package var store: Store
   package var ledger: Ledger
@@ -15,7 +15,7 @@ package struct StatusReport: Codable, Hashable, Sendable {
   package var fanouts: FanOuts
   package var oldestPendingAge: Double
   package var remembered: Memory
-  /// Of environments whose feedback is delivered.
+  /// The webhooks of the environments whose feedback is delivered.
   package var webhooks: [Webhook]
 
   package init(
@@ -53,7 +53,7 @@ package struct StatusReport: Codable, Hashable, Sendable {
     }
   }
 
-  /// Event ids by which repeated events are found, and the age of the oldest.
+  /// The remembered event ids, by which repeated events are found: their number and highest age.
   package struct Memory: Codable, Hashable, Sendable {
     package var ids: Int
     package var oldestAge: Double

@@ -1,7 +1,7 @@
-/// What of an address may stand in logs, reports and errors. Its user, path and query may be
-/// secrets: with a Web Push endpoint or a webhook's URL, any program may send there.
+/// The part of an address that may appear in logs, reports and errors. The user, path and query may
+/// be secrets: any program that knows a Web Push endpoint or a webhook's URL can send to it.
 package enum WebOrigin {
-  /// Scheme, host and port. Of what is no such address nothing is told.
+  /// The address's scheme, host and port. If it lacks one of the first two, nothing of it is shown.
   package static func text(of address: String) -> String {
     text(address.utf8[...]) ?? "an address without scheme and host"
   }

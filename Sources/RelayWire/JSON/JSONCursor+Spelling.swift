@@ -1,11 +1,11 @@
 extension JSONCursor {
   /// Refuses a member whose name is one of `names` in another spelling.
   ///
-  /// Members of unknown names are ignored. One that is meant to be a known member is not: to ignore
-  /// it would change what the request does, and its sender would not learn of it.
+  /// Members with unknown names are ignored. A known member in another spelling is not ignored,
+  /// because that would change what the request does, and the sender would not learn of it.
   ///
-  /// - Throws: an error about the first such member; it tells the right name. Nothing if this is no
-  ///   object.
+  /// - Throws: an error about the first such member, which gives the right name. Does nothing if
+  ///   this value is not an object.
   package func refuseOtherSpellings(of names: [StaticString]) throws(JSONProblem) {
     guard node.kind == .object else { return }
     let end = Int(node.extent)
@@ -22,8 +22,8 @@ extension JSONCursor {
   }
 }
 
-/// A name that differs from another in case, or in `_` and `-` between its words: `clientID` and
-/// `client_id` of `clientId`.
+/// A name that differs from another only in case, or in `_` and `-` between its words: `clientID`
+/// and `client_id` are other spellings of `clientId`.
 package enum OtherSpelling {
   /// False for the name itself.
   package static func isOne(_ text: String, of name: StaticString) -> Bool {

@@ -16,7 +16,8 @@ extension JSONCursor {
   package func integer() throws(JSONProblem) -> Int64 {
     guard node.kind == .number else { throw mismatch("a whole number") }
     if let number = plainInteger() { return number }
-    // Written whole and yet beyond 64 bits: a double would round it to one that fits.
+    // A number written whole that exceeds 64 bits is refused: a double would round it to one that
+    // fits.
     if !isWrittenWhole, let number = Int64(exactly: tree.double(at: index)) { return number }
     throw problem("must be a whole number that fits 64 bits")
   }
@@ -77,7 +78,7 @@ extension JSONTree {
   func text(at index: Int) -> String {
     let node = nodes[index]
     let range = Int(node.start)..<Int(node.start) + Int(node.extent)
-    // Checked by the scanner: nothing is ever repaired here.
+    // The scanner has checked the UTF-8, so this decoding never repairs anything.
     guard node.kind == .escapedString else {
       return bytes.withUnsafeBufferPointer {
         String(decoding: UnsafeBufferPointer(rebasing: $0[range]), as: UTF8.self)

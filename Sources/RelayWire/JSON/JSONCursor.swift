@@ -11,18 +11,18 @@ package struct JSONCursor: Sendable {
   package var isString: Bool { node.kind == .string || node.kind == .escapedString }
   package var isNumber: Bool { node.kind == .number }
 
-  /// How many bytes an object has in the text, its braces included, if it is the text's root or an
-  /// element of an array there; 0 for anything else than an object.
+  /// The object's length in the text in bytes, including its braces; 0 for anything else. Only for
+  /// the text's root or for an element of an array at the root.
   package var objectBytes: Int {
     guard node.kind == .object else { return 0 }
     let after = Int(node.extent)
     let end = after < tree.nodes.count ? Int(tree.nodes[after].start) : tree.bytes.count
-    // What stands between its last brace and the next value has no brace in it.
+    // The text between the object's last brace and the next value contains no brace.
     let last = tree.bytes[..<end].lastIndex(of: UInt8(ascii: "}")) ?? Int(node.start)
     return last + 1 - Int(node.start)
   }
 
-  /// The member of an object; nil if this is no object, or has none of this name. O(members).
+  /// The member with this name; nil if this is not an object or has no such member. O(members).
   package subscript(key: StaticString) -> JSONCursor? {
     guard node.kind == .object else { return nil }
     let end = Int(node.extent)
@@ -34,7 +34,7 @@ package struct JSONCursor: Sendable {
     return nil
   }
 
-  /// The member, unless it is absent or null: both say nothing.
+  /// The member; nil if it is absent or null, because both mean the same.
   package func optional(_ key: StaticString) -> JSONCursor? {
     guard let value = self[key], !value.isNull else { return nil }
     return value
@@ -45,7 +45,7 @@ package struct JSONCursor: Sendable {
     return value
   }
 
-  /// An error about a member that should be there.
+  /// The error for a required member that is missing.
   package func missing(_ key: StaticString) -> JSONProblem {
     let own = path
     return JSONProblem(path: own.isEmpty ? "\(key)" : "\(own).\(key)", what: "is missing")
@@ -81,7 +81,7 @@ package struct JSONCursor: Sendable {
     return self
   }
 
-  /// Where this value stands. Walks the text from its root: for errors only.
+  /// This value's path. Walks the text from its root, so use it for errors only.
   package var path: String {
     var path = ""
     var here = 0

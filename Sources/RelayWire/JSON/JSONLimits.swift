@@ -1,6 +1,6 @@
-/// Bounds of one JSON text. What is beyond them is a `JSONProblem`, never memory.
+/// Bounds of one JSON text. A text beyond them throws a `JSONProblem` and takes no further memory.
 package struct JSONLimits: Sendable {
-  /// Arrays and objects inside one another.
+  /// How deep arrays and objects may be nested.
   package var depth = 64
   /// Values and keys together; each costs twelve bytes while the text is read.
   package var nodes = 1_048_576

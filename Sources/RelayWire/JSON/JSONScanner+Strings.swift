@@ -1,6 +1,6 @@
 extension JSONScanner {
-  /// Reads a string that begins at the quote: its escapes and its UTF-8 are checked here, so that
-  /// whoever asks for it later can rely on them.
+  /// Reads a string that begins at the quote. Checks its escapes and its UTF-8 here, so that later
+  /// readers of the string can rely on them.
   mutating func string(into nodes: inout [JSONNode]) throws(JSONProblem) {
     at += 1
     let start = at
@@ -26,8 +26,8 @@ extension JSONScanner {
     throw problem("the text ends inside a string")
   }
 
-  /// Where the run of plain ASCII that begins at `start` ends. Eight bytes at a time: this loop
-  /// sees most of every text.
+  /// The end of the run of plain ASCII that begins at `start`. Reads eight bytes at a time, because
+  /// this loop reads most of every text.
   @inline(__always)
   private func plainEnd(from start: Int) -> Int {
     var place = start
@@ -44,8 +44,8 @@ extension JSONScanner {
     return place
   }
 
-  /// The high bit of each byte that ends a plain run: quote, backslash, control, not ASCII. Bits
-  /// above the lowest one set may be wrong.
+  /// Sets the high bit of each byte that ends a plain run: a quote, backslash, control character or
+  /// non-ASCII byte. Bits above the lowest set bit may be wrong.
   @inline(__always)
   private static func stops(in word: UInt64) -> UInt64 {
     let ones: UInt64 = 0x0101_0101_0101_0101
@@ -76,7 +76,7 @@ extension JSONScanner {
     }
   }
 
-  /// The four digits of `\uXXXX`, which begins at `at`.
+  /// Reads the four digits of the `\uXXXX` that begins at `at`.
   private mutating func codeUnit() throws(JSONProblem) -> UInt32 {
     guard at + 6 <= text.count else { throw problem("the text ends inside an escape") }
     var unit: UInt32 = 0
@@ -90,7 +90,8 @@ extension JSONScanner {
     return unit
   }
 
-  /// One character of two to four bytes: shortest form, no surrogates, at most U+10FFFF.
+  /// Skips one character of two to four bytes. Requires its shortest form, no surrogates and at
+  /// most U+10FFFF.
   private mutating func skipCharacter(_ lead: UInt8) throws(JSONProblem) {
     let (length, second): (Int, ClosedRange<UInt8>) =
       switch lead {

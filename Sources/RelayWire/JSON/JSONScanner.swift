@@ -23,7 +23,7 @@ struct JSONScanner {
     guard at == text.count else { throw problem("something follows the JSON value") }
   }
 
-  /// Goes on inside the innermost open container: to its next member, or out of it.
+  /// Continues in the innermost open container: reads its next member or closes the container.
   private mutating func step(
     in container: Int, _ nodes: inout [JSONNode]
   ) throws(JSONProblem) {

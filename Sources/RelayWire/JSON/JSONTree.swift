@@ -1,12 +1,12 @@
-/// A JSON text that has been read: the bytes, and its values as one flat list.
+/// A JSON text that has been read: its bytes, and its values as one flat list.
 ///
-/// Reading checks everything the grammar of RFC 8259 and UTF-8 demand; strings and numbers are only
-/// made when they are asked for. Of equal keys in an object the first counts.
+/// Reading checks everything that the grammar of RFC 8259 and UTF-8 demand. Strings and numbers are
+/// made only when a caller reads them. If an object has equal keys, the first one counts.
 package final class JSONTree: Sendable {
   let bytes: [UInt8]
   let nodes: [JSONNode]
 
-  /// - Throws: `JSONProblem` if this is not one JSON text, or beyond `limits`.
+  /// - Throws: `JSONProblem` if `bytes` are not exactly one JSON text, or exceed `limits`.
   package init(_ bytes: [UInt8], limits: JSONLimits = JSONLimits()) throws(JSONProblem) {
     var nodes: [JSONNode] = []
     nodes.reserveCapacity(min(bytes.count / 6 + 8, limits.nodes))
@@ -26,7 +26,7 @@ package final class JSONTree: Sendable {
 
   package var root: JSONCursor { JSONCursor(tree: self, index: 0) }
 
-  /// The node after the one at `index`, with all that is inside it.
+  /// The index of the node that follows the one at `index` and everything inside that node.
   func next(after index: Int) -> Int {
     let node = nodes[index]
     return node.isContainer ? Int(node.extent) : index + 1

@@ -4,7 +4,7 @@ package struct JSONWriter: Sendable {
 
   package init(capacity: Int = 256) { bytes.reserveCapacity(capacity) }
 
-  /// Opens an object; as a value of an array or after a key.
+  /// Opens an object, as a value of an array or after a key.
   package mutating func beginObject() {
     separate()
     bytes.append(UInt8(ascii: "{"))
@@ -28,7 +28,7 @@ package struct JSONWriter: Sendable {
     bytes.append(UInt8(ascii: ":"))
   }
 
-  /// A key that is known only at run time: `string`, then this, then its value.
+  /// For a key that is known only at run time: write `string`, then `colon`, then the value.
   package mutating func colon() { bytes.append(UInt8(ascii: ":")) }
 
   package mutating func string(_ text: String) {
@@ -44,7 +44,7 @@ package struct JSONWriter: Sendable {
     bytes.append(contentsOf: number.description.utf8)
   }
 
-  /// A number JSON has no spelling for becomes null.
+  /// A number that JSON cannot express (infinity, NaN) is written as null.
   package mutating func double(_ number: Double) {
     separate()
     bytes.append(contentsOf: (number.isFinite ? number.description : "null").utf8)
@@ -66,7 +66,7 @@ package struct JSONWriter: Sendable {
     endArray()
   }
 
-  /// A comma, unless this is the first of its array or object or follows its key.
+  /// Writes a comma, unless the value is the first of its array or object, or follows its key.
   private mutating func separate() {
     switch bytes.last {
     case nil, UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: ":"): return
@@ -110,7 +110,7 @@ extension JSONWriter {
     string(text)
   }
 
-  /// Nothing at all if there is no text.
+  /// Writes nothing if `text` is nil.
   package mutating func string(_ key: StaticString, ifAny text: String?) {
     guard let text else { return }
     string(key, text)
