@@ -5,7 +5,7 @@ import Logging
 import NIOCore
 import RelayWire
 
-/// The API's parts, put together: what requests share, and a controller for each resource.
+/// All parts of the API: what requests share, and one controller for each resource.
 package final class API: Sendable {
   let access: ScopeRegistry
   let clock: any ClockReader
@@ -73,20 +73,20 @@ package final class API: Sendable {
   }
 }
 
-/// Who asks: a user in a scope, and the installation if it named itself.
+/// The caller of a request: a user in a scope, and the installation if the request names one.
 struct Caller: Sendable {
   var scope: Scope
   var user: UserID
   var client: ClientID?
-  /// How long it waits for what it reads, on the boot clock.
+  /// When the request stops waiting for what it reads, on the boot clock.
   var until: Instant
-  /// What its answer takes.
+  /// The room that the request's answer takes.
   var answer: AnswerRoom
 
-  /// Whose shares this request takes.
+  /// The caller against whose shares this request counts.
   var id: CallerID { .user(scope, user) }
 
-  /// The device whose reading counts; nil: it acknowledges nothing.
+  /// The device that acknowledges what it reads; nil: this request acknowledges nothing.
   var device: DeviceKey? {
     client.map { DeviceKey(scope: scope, user: user, client: $0) }
   }

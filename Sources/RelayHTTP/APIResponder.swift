@@ -5,10 +5,10 @@ import RelayCore
 import RelayEngine
 import RelayWire
 
-/// Leads each request of the API listener to its controller.
+/// Passes each request of the API listener to its controller.
 ///
-/// Addresses are few and fixed, and the contract wants 405 with `Allow` where the method is wrong,
-/// so the table is ours and not a router's.
+/// The relay has its own table of addresses and uses no router: the addresses are few and fixed,
+/// and the contract demands 405 with `Allow` for a wrong method.
 package struct APIResponder: HTTPResponder {
   package typealias Context = RelayRequestContext
 
@@ -16,7 +16,7 @@ package struct APIResponder: HTTPResponder {
 
   package init(api: API) { self.api = api }
 
-  /// - Throws: only what breaks the connection; everything else is an answer.
+  /// - Throws: only errors that break the connection; every other error becomes an answer.
   package func respond(
     to request: Request, context: RelayRequestContext
   ) async throws -> Response {
@@ -110,8 +110,8 @@ package struct APIResponder: HTTPResponder {
     return gate
   }
 
-  /// Who asks, then what: a stranger's body is not read, and the bodies that are read count until
-  /// they are answered, the answers until they have left.
+  /// Authenticates the caller before it reads the body, so that no stranger's body is read. A body
+  /// counts against its limit until the request is answered, an answer until it has left.
   private func open(
     _ request: Request, _ gate: ScopeAuthenticator, on channel: any Channel, writes: Bool,
     _ answer: (JSONCursor, Caller) async throws -> Response
@@ -126,7 +126,7 @@ package struct APIResponder: HTTPResponder {
     let bytes =
       request.method == .get
       ? [] : try await room.collect(request, upTo: api.limits.bodyBytes)
-    // No body at all says as little as an empty object.
+    // A missing body means the same as an empty object.
     let body = try await api.turns.read(bytes.count, of: id) {
       try JSONTree(bytes.isEmpty ? Array("{}".utf8) : bytes).root
     }

@@ -3,7 +3,7 @@ package import NIOCore
 package import RelayEngine
 import ServiceLifecycle
 
-/// The API listener: devices, producers, couriers, health.
+/// The API listener for devices, producers, couriers and health checks.
 package struct APIServer: Service {
   private let listener: Listener<APIResponder>
   private let courier: Courier
@@ -36,7 +36,7 @@ package struct APIServer: Service {
       group.addTask { await courier.run() }
       group.addTask { await looks.run(clock) }
       group.addTask {
-        // Cancelled: the listener has ended, and its connections with it.
+        // If this task is cancelled, the listener and its connections have ended.
         guard (try? await gracefulShutdown()) != nil else { return }
         await courier.drain(within: drainSeconds)
       }

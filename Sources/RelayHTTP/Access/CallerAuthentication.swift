@@ -3,13 +3,13 @@ import NIOCore
 import RelayCore
 import RelayEngine
 
-/// Which user or producer calls, and what a request that fails to prove it is answered.
+/// Finds the user or producer that calls, and the error for a request that fails to prove it.
 struct CallerAuthentication: Sendable {
   let fairness: Fairness
   let clock: any ClockReader
   let limits: HTTPLimits
 
-  /// The user a device's request speaks for.
+  /// The user on whose behalf a device sends this request.
   func user(
     of request: Request, _ gate: ScopeAuthenticator, on channel: any Channel
   ) async throws(WireError) -> UserID {
@@ -21,7 +21,7 @@ struct CallerAuthentication: Sendable {
     }
   }
 
-  /// Who reports changes, as far as the headers tell.
+  /// The producer that reports changes, as far as the header fields identify it.
   func claim(
     of request: Request, _ gate: ScopeAuthenticator, on channel: any Channel
   ) throws(WireError) -> ProducerClaim {
@@ -37,7 +37,7 @@ struct CallerAuthentication: Sendable {
     }
   }
 
-  /// The producer whose body this is.
+  /// The producer that sent this body.
   func producer(
     _ claim: ProducerClaim, sending body: [UInt8], from remote: RemoteAddress?
   ) throws(WireError) -> String {

@@ -1,16 +1,17 @@
 import HTTPTypes
 import Hummingbird
 
-/// What a page of another origin may do, and how its browser is told (CORS, the Fetch standard).
+/// What a page of another origin may do, and the header fields that tell its browser (CORS, the
+/// Fetch standard).
 ///
-/// The endpoints of devices and of the courier are for pages of the listed origins of their
-/// environment. A request of another page is answered as any other, since its user token alone says
-/// what it may do; but without these fields its browser does not show it the answer.
+/// Pages of an environment's listed origins may use its endpoints for devices and for the courier.
+/// The relay answers the request of any other page as usual, because the user token alone decides
+/// what a request may do. Without these fields the browser hides that answer from the page.
 struct CrossOrigin {
-  /// The listed origin that asks; nil: it is not listed.
+  /// The page's origin as the list has it; nil: it is not listed.
   let listed: String?
 
-  /// - Returns: nil if no page asks, or at an endpoint that is not for pages.
+  /// - Returns: nil if the request comes from no page, or if the endpoint is not for pages.
   init?(_ request: Request, _ route: RequestRoute?, _ api: API) {
     guard let origin = request.headers[.origin] else { return nil }
     switch route {
@@ -24,7 +25,7 @@ struct CrossOrigin {
     }
   }
 
-  /// True for the question that a browser asks before the request of a page: may it ask so?
+  /// True for a preflight: the request by which a browser asks whether a page may send another one.
   static func isPreflight(_ request: Request) -> Bool {
     request.method == .options && request.headers.contains(.origin)
   }
@@ -45,8 +46,9 @@ struct CrossOrigin {
       ])
   }
 
-  /// Tells the browser whether the page may see an answer, an error too. The answer to another
-  /// origin differs, should anything between keep it in spite of `no-store`.
+  /// Tells the browser whether the page may see an answer, including an error. `Vary` protects
+  /// against a cache that keeps the answer in spite of `no-store`: other origins get another
+  /// answer.
   func mark(_ fields: inout HTTPFields) { Self.mark(&fields, for: listed) }
 
   static func mark(_ fields: inout HTTPFields, for listed: String?) {
@@ -58,7 +60,7 @@ struct CrossOrigin {
 
   private static let allowedHeaders =
     "authorization, content-type, last-event-id, x-apple-cloudkit-web-auth-token"
-  /// Seconds. Spares a page the question before each request; an origin that is taken from the list
-  /// may ask so much longer, and does not see the answer.
+  /// Seconds. Saves a page the preflight before each request. After an origin is removed from the
+  /// list, its pages may send requests for this long, but they do not see the answers.
   private static let maxAge = "600"
 }

@@ -4,15 +4,15 @@ package import RelayEngine
 import ServiceLifecycle
 import Synchronization
 
-/// Fetches key sets. The real one asks over HTTPS; tests have a small account server.
+/// Fetches key sets. The real source uses HTTPS; tests use a small account server.
 package protocol KeySetSource: Sendable {
-  /// - Throws: `KeySetFailure` if there is no answer, or none with a body to read.
+  /// - Throws: `KeySetFailure` if there is no answer, or if the answer has no readable body.
   func fetch(_ address: KeySetAddress) async throws(KeySetFailure) -> FetchedKeySet
 }
 
 package struct FetchedKeySet: Hashable, Sendable {
   package var bytes: [UInt8]
-  /// How long the answer may be kept; nil: it does not say.
+  /// How long the answer may be kept; nil: the answer does not say.
   package var maxAge: Span?
 
   package init(bytes: [UInt8], maxAge: Span? = nil) {
@@ -26,9 +26,9 @@ package struct KeySetFailure: Error, Hashable, Sendable {
   package init(_ reason: String) { self.reason = reason }
 }
 
-/// All key sets that come from URLs, one a URL however many environments use it. Fetches each at
-/// start and when it is due (`KeySchedule`); a fetch that fails keeps the keys that were there, is
-/// logged and stands in `status` until one succeeds.
+/// All key sets that come from URLs: one for each URL, however many environments use it. Fetches
+/// each set at start and when it is due (`KeySchedule`). If a fetch fails, the present keys stay in
+/// use; the failure is logged and appears in `status` until a fetch succeeds.
 package final class JWKSCache: Service {
   private let source: any KeySetSource
   private let clock: any ClockReader
@@ -45,11 +45,11 @@ package final class JWKSCache: Service {
     self.clock = clock
     self.issues = issues
     self.logger = logger
-    // One poke says as much as many.
+    // One waiting poke is enough, because `serve` checks all sets for each poke.
     (pokes, poke) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// The keys behind a URL; fetched from now on if they were not before.
+  /// The keys behind a URL. The cache fetches a new URL from now on.
   package func keys(at address: KeySetAddress) -> RemoteKeys {
     let keys = sets.withLock { sets in
       if let known = sets[address] { return known }
@@ -62,7 +62,7 @@ package final class JWKSCache: Service {
     return keys
   }
 
-  /// A reload is over: what no environment names any more is fetched no more.
+  /// Called after a reload. Stops fetching the sets that no environment names any more.
   package func keep(_ addresses: Set<KeySetAddress>) {
     let gone = sets.withLock { sets in
       let gone = sets.values.filter { !addresses.contains($0.address) }
@@ -75,7 +75,7 @@ package final class JWKSCache: Service {
     for keys in gone { keys.close() }
   }
 
-  /// How often it looks for sets that are due.
+  /// How often the cache looks for sets that are due.
   private static let tick = Duration.seconds(1)
 
   package func run() async {
@@ -88,7 +88,7 @@ package final class JWKSCache: Service {
       group.addTask { [poke] in
         while !Task.isCancelled {
           poke.yield()
-          // Cancelled is as good as over.
+          // The sleep fails only if the task is cancelled, and then the loop ends.
           try? await Task.sleep(for: Self.tick)
         }
       }
@@ -114,11 +114,11 @@ package final class JWKSCache: Service {
     }
   }
 
-  /// Under the lock under which `keep` drops sets: what comes of a set that a reload has dropped
-  /// since the fetch began says nothing of those that there are.
+  /// Notes the outcome of a fetch, under the lock under which `keep` drops sets. If a reload has
+  /// dropped the set since the fetch began, the outcome says nothing about the present sets.
   ///
-  /// - Parameter trouble: nil: it is well.
-  /// - Returns: false if it was dropped.
+  /// - Parameter trouble: what is wrong; nil: the fetch succeeded.
+  /// - Returns: false if the set was dropped.
   private func note(_ trouble: String?, of keys: RemoteKeys) -> Bool {
     sets.withLock { sets in
       guard sets[keys.address] == keys else { return false }

@@ -8,10 +8,10 @@ import RelayCore
 /// resting ──a token names an unknown key, and the last try began a minute ago──▶ due
 /// ```
 struct KeySchedule: Sendable {
-  /// However short an answer may be kept.
+  /// Keys are kept at least this long, even if the answer allows less.
   static let ageMin = Span.minutes(5)
   static let ageMax = Span.hours(24)
-  /// Where the answer does not say.
+  /// The age for an answer that does not state one.
   static let ageStandard = Span.hours(1)
   static let unknownGap = Span.minutes(1)
   static let retryFirst = Span.seconds(5)
@@ -31,7 +31,7 @@ struct KeySchedule: Sendable {
     began = now
   }
 
-  /// - Parameter maxAge: what the answer says; nil: nothing.
+  /// - Parameter maxAge: the age that the answer states; nil: it states none.
   mutating func arrived(maxAge: Span?, at now: Instant) {
     isUnderWay = false
     failures = 0
@@ -44,9 +44,9 @@ struct KeySchedule: Sendable {
     failures += 1
   }
 
-  /// A token names a key that is not there.
+  /// A token names a key that is not in the set.
   ///
-  /// - Returns: true if a fetch is under way or comes at once, so that waiting is worth it.
+  /// - Returns: true if a fetch is under way or comes at once, so that the caller should wait.
   mutating func missed(at now: Instant) -> Bool {
     if isUnderWay || due <= now { return true }
     guard began.map({ now - $0 >= Self.unknownGap }) ?? true else { return false }

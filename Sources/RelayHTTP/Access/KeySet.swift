@@ -1,12 +1,11 @@
 import JWTKit
 import RelayWire
 
-/// Public keys that sign users' tokens, as a JSON Web Key Set lists them (RFC 7517).
+/// Public keys that verify users' tokens, as a JSON Web Key Set lists them (RFC 7517).
 ///
-/// Each key has one algorithm for ever, told by its type: whatever a token's header says, an RSA
-/// key verifies RS256 and nothing else. Keys of types and uses that are not ours (other curves,
-/// encryption) are passed over, as the RFC wants; a key that should be usable and is not stands in
-/// `problems`.
+/// The type of a key decides its only algorithm: whatever a token's header says, an RSA key
+/// verifies RS256 and nothing else. Keys of other types and uses (other curves, encryption) are
+/// skipped, as the RFC demands. A key that should be usable and is not appears in `problems`.
 package struct KeySet: Hashable, Sendable {
   package enum Algorithm: String, Hashable, Sendable, CaseIterable {
     case es256 = "ES256"
@@ -14,7 +13,7 @@ package struct KeySet: Hashable, Sendable {
     case eddsa = "EdDSA"
   }
 
-  /// One key as it stood in the set: equal texts are equal keys.
+  /// One key as the set contains it. Keys with equal texts are equal.
   package struct Key: Hashable, Sendable {
     package let id: String?
     package let algorithm: Algorithm
@@ -22,19 +21,20 @@ package struct KeySet: Hashable, Sendable {
     let numbers: [String]
   }
 
-  /// The set itself is none: not JSON, no list, too long.
+  /// The bytes are no key set: they are not JSON, have no list of keys, or list too many.
   package struct Unreadable: Error, Hashable, Sendable {
     package let reason: String
   }
 
   package private(set) var keys: [Key] = []
-  /// Keys that should be usable and are not, each with its place and what is wrong with it.
+  /// The keys that should be usable and are not: for each, its place and what is wrong with it.
   package private(set) var problems: [String] = []
 
-  /// Keys of one set; account servers publish a handful.
+  /// The highest number of keys in one set; account servers publish a handful.
   package static let keysMax = 100
 
-  /// - Throws: `Unreadable` if it is no key set. One without usable keys is one: see `keys`.
+  /// - Throws: `Unreadable` if the bytes are no key set. A set without usable keys throws nothing;
+  ///   its `keys` is empty.
   package init(_ bytes: [UInt8]) throws(Unreadable) {
     let elements: [JSONCursor]
     do throws(JSONProblem) {
@@ -66,7 +66,7 @@ package struct KeySet: Hashable, Sendable {
     keys.append(key)
   }
 
-  /// Nil: not ours.
+  /// Nil: the key has a type or use that the relay does not support.
   private static func key(_ element: JSONCursor) throws(JSONProblem) -> Key? {
     let object = try element.object()
     let type = try object.required("kty").string()
@@ -83,7 +83,7 @@ package struct KeySet: Hashable, Sendable {
     default: return nil
     }
     if let named = try object.optional("alg")?.string(), named != algorithm.rawValue {
-      // Ed25519 is the newer name of the same (RFC 9864).
+      // Ed25519 is the newer name of the same algorithm (RFC 9864).
       guard algorithm == .eddsa, named == "Ed25519" else { return nil }
     }
     guard object.optional("d") == nil else {
@@ -101,7 +101,7 @@ package struct KeySet: Hashable, Sendable {
 }
 
 extension KeySet.Key {
-  /// Shorter moduli are broken, longer ones let a stranger spend our time.
+  /// Shorter moduli are broken. Longer ones would let a stranger use up the relay's CPU time.
   private static let modulusBits = 2_048...8_192
 
   fileprivate var isUsable: Bool {
@@ -109,17 +109,17 @@ extension KeySet.Key {
     guard bytes.count == numbers.count else { return false }
     switch algorithm {
     case .es256:
-      // Reading it shows whether the point is on the curve.
+      // Creating the key checks that the point is on the curve.
       return bytes.allSatisfy { $0.count == 32 } && (try? es256) != nil
     case .rs256:
       let modulus = bytes[0].drop { $0 == 0 }
       let bits = modulus.count * 8 - (modulus.first?.leadingZeroBitCount ?? 0)
       let exponent = bytes[1].drop { $0 == 0 }
-      // No number of these sizes is refused further on, but asking costs nothing.
+      // `rs256` refuses no number of these sizes, but the check costs nothing.
       return Self.modulusBits.contains(bits) && 1...8 ~= exponent.count
         && exponent.last.map { $0 % 2 == 1 } ?? false && exponent != [1] && (try? rs256) != nil
     case .eddsa:
-      // As for ES256.
+      // Creating the key checks the point, as for ES256.
       return bytes[0].count == 32 && (try? eddsa) != nil
     }
   }
@@ -136,7 +136,7 @@ extension KeySet.Key {
     get throws { try EdDSA.PublicKey(x: numbers[0], curve: .ed25519) }
   }
 
-  /// The key alone, under its own algorithm.
+  /// A collection of this key only, under its own algorithm.
   func signers() async throws -> JWTKeyCollection {
     let signers = JWTKeyCollection()
     switch algorithm {

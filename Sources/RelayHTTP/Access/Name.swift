@@ -1,7 +1,7 @@
 import RelayCore
 import RelayWire
 
-/// Names as they come in: 1 to 255 bytes of UTF-8, no control characters.
+/// Names in requests: 1 to 255 bytes of UTF-8 without control characters.
 enum Name {
   static func isValid(_ text: String, bytesMax: Int) -> Bool {
     guard 1...bytesMax ~= text.utf8.count else { return false }
@@ -18,7 +18,7 @@ enum Name {
     return text
   }
 
-  /// The name that CloudKit's clients send for the user who is authenticated.
+  /// The name that CloudKit's clients send for the authenticated user.
   static let currentUser = "__defaultOwner__"
 
   /// A user's record name in a producer's request. No user is authenticated there, so
@@ -33,7 +33,7 @@ enum Name {
     return UserID(text)
   }
 
-  /// A zone. An owner left out, or `__defaultOwner__`, means `owner`; where that is nil, both are
+  /// Reads a zone. A missing owner or `__defaultOwner__` means `owner`; if `owner` is nil, both are
   /// refused.
   static func zone(
     _ value: JSONCursor, owner: UserID?, _ limits: HTTPLimits

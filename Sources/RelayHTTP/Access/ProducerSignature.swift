@@ -5,12 +5,12 @@ import Hummingbird
 import RelayCore
 import RelayWire
 
-/// The public key by which a producer's requests are verified: P-256.
+/// The public key (P-256) that verifies a producer's requests.
 package struct ProducerKey: Hashable, Sendable {
   private let key: P256.Signing.PublicKey
 
   /// - Parameter pem: `-----BEGIN PUBLIC KEY-----`.
-  /// - Throws: swift-crypto's error if it is none.
+  /// - Throws: swift-crypto's error if `pem` is no such key.
   package init(pem: String) throws { key = try P256.Signing.PublicKey(pemRepresentation: pem) }
 
   package static func == (left: ProducerKey, right: ProducerKey) -> Bool {
@@ -24,12 +24,12 @@ package struct ProducerKey: Hashable, Sendable {
   }
 }
 
-/// Who reports changes, before the body is read.
+/// The producer of a request, as far as it is known before the body is read.
 enum ProducerClaim {
   case known(String)
   case signed(SignedRequest, ProducerKey, String)
 
-  /// Against whose share its body counts while it is read.
+  /// The caller against whose share the body counts while it is read.
   func caller(in scope: Scope, from remote: RemoteAddress?) -> CallerID {
     switch self {
     case .known(let name): .producer(scope, name)
@@ -39,7 +39,7 @@ enum ProducerClaim {
 
   /// The producer's name.
   ///
-  /// - Throws: `WireError` if the signature is not of this body.
+  /// - Throws: `WireError` if the signature does not match this body.
   func producer(sending body: [UInt8]) throws(WireError) -> String {
     switch self {
     case .known(let name): return name
@@ -87,7 +87,8 @@ struct SignedRequest: Sendable {
       throw Self.refusal(.requestDate, "is more than 10 minutes off")
     }
     guard let der = Base64.bytes(fields[2] ?? ""),
-      // What is no signature verifies nothing; why not is the sender's to find out.
+      // The error is dropped: bytes in another form verify nothing, and the sender must find out
+      // why.
       let signature = try? P256.Signing.ECDSASignature(derRepresentation: Data(der))
     else { throw Self.refusal(.requestSignature, "must be base64 of an ECDSA signature in DER") }
     self.signature = signature
@@ -96,7 +97,7 @@ struct SignedRequest: Sendable {
   func isSigned(by key: ProducerKey, _ body: [UInt8]) -> Bool {
     let digest = Base64.text(Array(SHA256.hash(data: body)))
     if key.verifies(signature, of: "\(date):\(digest):\(path)") { return true }
-    // One client signs no digest at all where there is no body.
+    // One client leaves the digest out of the signed text if the request has no body.
     return body.isEmpty && key.verifies(signature, of: "\(date)::\(path)")
   }
 

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Where a key set is fetched from.
 package struct KeySetAddress: Hashable, Sendable {
-  /// https.
+  /// An https URL.
   package var url: String
   /// PEM file of the only authorities to trust; nil: the system's.
   package var trustRoots: String?
@@ -14,18 +14,18 @@ package struct KeySetAddress: Hashable, Sendable {
     self.trustRoots = trustRoots
   }
 
-  /// What logs and `status` say of the URL.
+  /// The part of the URL that logs and `status` show.
   var place: String { WebOrigin.text(of: url) }
 }
 
-/// The keys behind one URL: the newest that could be fetched, and who waits for newer ones.
+/// The keys behind one URL: the newest that were fetched, and the tasks that wait for newer ones.
 ///
-/// Equal only to itself.
+/// Each instance is equal only to itself.
 package final class RemoteKeys: Sendable, Hashable {
   struct Snapshot: Sendable {
     var set: KeySet
     var verifier: TokenVerifier
-    /// Rises when the keys change: what was verified with older ones counts no more.
+    /// Rises when the keys change. A token that older keys verified must be verified again.
     var generation: Int
     var fetchedAt: Instant
   }
@@ -34,7 +34,7 @@ package final class RemoteKeys: Sendable, Hashable {
     var schedule: KeySchedule
     var snapshot: Snapshot?
     var waiters: [CheckedContinuation<Void, Never>] = []
-    /// The first try is over, well or badly.
+    /// The first fetch has ended, with or without success.
     var isTried = false
     var isClosed = false
   }
@@ -57,7 +57,7 @@ package final class RemoteKeys: Sendable, Hashable {
     state = Mutex(State(schedule: KeySchedule(at: clock())))
   }
 
-  /// What is there; before the first try is over it is waited for.
+  /// The present keys. Waits for the end of the first fetch.
   ///
   /// - Returns: nil if no fetch has succeeded yet.
   func current() async -> Snapshot? {
@@ -65,8 +65,8 @@ package final class RemoteKeys: Sendable, Hashable {
     return state.withLock { $0.snapshot }
   }
 
-  /// A token names a key that is not among `snapshot`'s: newer ones, if there are any. At most one
-  /// fetch a minute is made for that, whoever asks.
+  /// Keys newer than `snapshot`, for a token that names a key not in it; nil: there are none. All
+  /// callers together cause at most one fetch a minute for this.
   func newer(than snapshot: Snapshot) async -> Snapshot? {
     let now = clock()
     poke()
@@ -78,7 +78,7 @@ package final class RemoteKeys: Sendable, Hashable {
     return fresh?.generation == snapshot.generation ? nil : fresh
   }
 
-  /// Waits for the end of a fetch if `isWorthIt`.
+  /// Waits for the end of a fetch if `isWorthIt` returns true.
   private func wait(_ isWorthIt: @escaping @Sendable (inout State) -> Bool) async {
     await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
       let waits = state.withLock { state in
@@ -92,7 +92,7 @@ package final class RemoteKeys: Sendable, Hashable {
 
   // MARK: The cache's side
 
-  /// - Returns: true if it was due: fetch, then say what came of it.
+  /// - Returns: true if a fetch was due. The caller must fetch, then call `arrived` or `failed`.
   func begin() -> Bool {
     let now = clock()
     return state.withLock { state in
@@ -102,7 +102,7 @@ package final class RemoteKeys: Sendable, Hashable {
     }
   }
 
-  /// - Returns: true if the keys are others than before.
+  /// - Returns: true if the keys have changed.
   @discardableResult
   func arrived(_ set: KeySet, maxAge: Span?) async -> Bool {
     let verifier = await TokenVerifier(set)
@@ -120,7 +120,7 @@ package final class RemoteKeys: Sendable, Hashable {
     return isNews
   }
 
-  /// - Returns: how old the keys are that stay in use; nil: there are none.
+  /// - Returns: the age of the keys that stay in use; nil: there are none.
   @discardableResult
   func failed() -> Span? {
     let now = clock()
@@ -132,7 +132,7 @@ package final class RemoteKeys: Sendable, Hashable {
     return age
   }
 
-  /// Nobody fetches any more: nobody shall wait.
+  /// Ends every wait, because no fetch follows any more.
   func close() {
     let waiters = state.withLock { state in
       state.isClosed = true

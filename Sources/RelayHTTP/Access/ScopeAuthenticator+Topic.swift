@@ -1,7 +1,7 @@
 import RelayWire
 
 extension ScopeAuthenticator {
-  /// The APNs topic that a request names; without a name the only one of this environment.
+  /// The APNs topic that a request names. If it names none: the only topic of this environment.
   func topic(in body: JSONCursor) throws -> String {
     let known =
       topics.isEmpty

@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import RelayCore
 
-/// One scope's access: tells who asks, or why they may not.
+/// Access to one scope: finds the caller of a request, or the reason to refuse it.
 struct ScopeAuthenticator: Sendable {
   let scope: Scope
   let topics: [String]
@@ -31,13 +31,13 @@ struct ScopeAuthenticator: Sendable {
     }
   }
 
-  /// A web origin whose pages may ask here: the list's own text, so that fifty thousand courier
-  /// lines share one. Nil: it is not listed.
+  /// The listed web origin that equals `origin`; nil: it is not listed. Returns the list's own
+  /// string, so that fifty thousand courier connections share one.
   func listed(_ origin: String) -> String? {
     origins.first { ByteOrdered.areSame($0, origin) }
   }
 
-  /// The user a device's request speaks for.
+  /// The user on whose behalf a device sends this request.
   func user(of request: Request, at now: Instant) async throws(WireError) -> UserID {
     if !apiTokens.isEmpty {
       guard let token = PercentText.parameter("ckAPIToken", of: request.uri.query),
@@ -56,7 +56,8 @@ struct ScopeAuthenticator: Sendable {
     return try await users.user(of: token, at: now)
   }
 
-  /// Who reports, as far as the headers tell; a signature is verified once the body is there.
+  /// The producer of a request, as far as the header fields identify it. A signature is verified
+  /// later, when the body has arrived.
   func producer(of request: Request, at now: Instant) throws(WireError) -> ProducerClaim {
     if let key = try Self.bearer(of: request) {
       var found: String?
@@ -83,7 +84,7 @@ struct ScopeAuthenticator: Sendable {
       .authenticationFailed, "X-Apple-CloudKit-Request-KeyID names no producer of this environment")
   }
 
-  /// Fetches a second that a producer declares it can serve; 0: it does not say.
+  /// How many fetches a second the producer declares it can serve; 0: it does not say.
   func fetchCapacity(of producer: String) -> Int {
     producers.first { $0.name == producer }?.fetchCapacity ?? 0
   }
@@ -96,7 +97,7 @@ struct ScopeAuthenticator: Sendable {
 
   private static func bearer(of request: Request) throws(WireError) -> String? {
     guard let field = request.headers[.authorization], !field.isEmpty else { return nil }
-    // RFC 9110, 11.4: one or more blanks stand between them.
+    // RFC 9110, 11.4: one or more blanks separate the scheme from the token.
     let parts = field.utf8.split(separator: UInt8(ascii: " "))
     guard parts.count == 2, Spelled(Substring(parts[0]).lowercased()) == "bearer" else {
       throw WireError(.authenticationFailed, "Authorization must be of the form: Bearer TOKEN")
@@ -105,7 +106,7 @@ struct ScopeAuthenticator: Sendable {
   }
 }
 
-/// Comparison in a time that tells nothing of where two secrets differ.
+/// Compares secrets in a time that does not depend on where they differ.
 enum SecretComparison {
   static func isEqual(_ left: String, _ right: String) -> Bool {
     isEqual(Array(left.utf8), Array(right.utf8))
@@ -115,7 +116,7 @@ enum SecretComparison {
     left.count == right.count && zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
-  /// Looks at all of them, wherever the match stands.
+  /// Compares `candidate` with every secret, wherever the match is.
   static func isAmong(_ secrets: [String], _ candidate: String) -> Bool {
     secrets.reduce(false) { isEqual($1, candidate) || $0 }
   }

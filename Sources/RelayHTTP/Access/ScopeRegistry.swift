@@ -1,7 +1,7 @@
 package import RelayCore
 import Synchronization
 
-/// Who may ask and report, scope by scope. Replaced as a whole when the configuration is reloaded.
+/// Which users and producers may use each scope. A reload of the configuration replaces all of it.
 package final class ScopeRegistry: Sendable {
   private let gates: Mutex<[Scope: ScopeAuthenticator]>
   private let keys: any TokenKeys
@@ -15,19 +15,19 @@ package final class ScopeRegistry: Sendable {
     gates = Mutex(await Self.gates(scopes, keys, limits))
   }
 
-  /// From here on these count; tokens verified before are verified anew.
+  /// Replaces all scopes. Tokens verified before are verified again.
   package func replace(with scopes: [Scope: ScopeAccess]) async {
     let fresh = await Self.gates(scopes, keys, limits)
     gates.withLock { $0 = fresh }
   }
 
-  /// Those that are configured, in order.
+  /// The configured scopes, sorted.
   var scopes: [Scope] { gates.withLock { $0.keys.sorted() } }
 
   func gate(to scope: Scope) -> ScopeAuthenticator? { gates.withLock { $0[scope] } }
 
-  /// A web origin that is listed in a scope. Where there is no such scope, one that is listed in
-  /// any: its page sees the error, which tells nothing.
+  /// A web origin that is listed in a scope. If there is no such scope, an origin listed in any
+  /// scope: its page may see the error, which reveals nothing.
   func listed(_ origin: String, in scope: Scope?) -> String? {
     let gates = gates.withLock { $0 }
     if let scope, let gate = gates[scope] { return gate.listed(origin) }

@@ -2,12 +2,12 @@ import JWTKit
 import RelayCore
 import RelayWire
 
-/// Which key verifies a user token. Chosen by the token's `alg` and `kid` together: a key is asked
-/// only for tokens that name its own algorithm, so no public key can pass for a shared secret.
+/// Chooses the key that verifies a user token, by the token's `alg` and `kid` together. A key
+/// verifies only tokens that name its own algorithm, so no public key can serve as a shared secret.
 struct TokenVerifier: Sendable {
   enum Choice: Sendable {
     case key(JWTKeyCollection)
-    /// The token names a key that is not among these; a newer set may have it.
+    /// The token names a key that is not in this set; a newer set may have it.
     case unknownKey
     case refused(String)
   }
@@ -19,7 +19,7 @@ struct TokenVerifier: Sendable {
   }
 
   private let keys: [Key]
-  /// A secret that both sides know has no id: `kid` is not looked at.
+  /// The key is a shared secret. It has no id, so `kid` is ignored.
   private let isSecret: Bool
 
   init(sharedSecret: [UInt8]) async {
@@ -32,7 +32,7 @@ struct TokenVerifier: Sendable {
   init(_ set: KeySet) async {
     var keys: [Key] = []
     for key in set.keys {
-      // The set has tried each key: one that fails now does not exist.
+      // `KeySet` has tried each key, so no key fails here.
       guard let signers = try? await key.signers() else { continue }
       keys.append(Key(id: key.id, algorithm: key.algorithm.rawValue, signers: signers))
     }
@@ -42,7 +42,7 @@ struct TokenVerifier: Sendable {
 
   func choose(for header: TokenHeader) -> Choice {
     let known = isSecret ? ["HS256"] : KeySet.Algorithm.allCases.map(\.rawValue)
-    // Ed25519 is the newer name of the same (RFC 9864).
+    // Ed25519 is the newer name of the same algorithm (RFC 9864).
     let named = header.algorithm.map { Spelled($0) == "Ed25519" ? "EdDSA" : $0 } ?? ""
     let algorithm = known.first { ByteOrdered.areSame($0, named) }
     guard let algorithm, !header.isCritical else {
@@ -62,14 +62,15 @@ struct TokenVerifier: Sendable {
   }
 }
 
-/// What a JWT says of itself before anything of it is verified.
+/// The header of a JWT, which is read before anything is verified.
 struct TokenHeader: Sendable {
   var algorithm: String?
   var key: String?
-  /// It has extensions that must be understood (RFC 7515, 4.1.11); we know none.
+  /// The token has extensions that a verifier must understand (RFC 7515, 4.1.11); the relay knows
+  /// none.
   var isCritical: Bool
 
-  /// Nil: no JWT.
+  /// Nil: the token is no JWT.
   init?(of token: String) {
     let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard let header = parts.first, let bytes = Base64.bytes(Substring(header))

@@ -3,9 +3,9 @@ import RelayCore
 import RelayWire
 import Synchronization
 
-/// Verifies the JWTs of one scope's users. What verified once is remembered, by its digest and
-/// until it expires or the keys change, so that a polling device costs one signature per token and
-/// not one per poll.
+/// Verifies the JWTs of one scope's users. Remembers a verified token by its digest until it
+/// expires or the keys change, so that a polling device costs one signature per token and not one
+/// per poll.
 final class UserTokens: Sendable {
   /// Clocks of devices and account servers may be off by this much.
   static let skew = Span.seconds(60)
@@ -15,7 +15,7 @@ final class UserTokens: Sendable {
     var expires: Instant
   }
 
-  /// All verified by keys of one generation.
+  /// Verified tokens, all verified by keys of one generation.
   private struct Memory {
     var generation = 0
     var tokens: [[UInt8]: Verified] = [:]
@@ -26,7 +26,8 @@ final class UserTokens: Sendable {
     case remote(RemoteKeys)
   }
 
-  /// A longer token is refused before it is read. Libraries compare its texts as Swift does.
+  /// A longer token is refused before it is read, because libraries compare its strings with
+  /// Swift's `==`, which is slow for some long strings.
   static let bytesMax = 8 << 10
 
   private let container: String
@@ -78,8 +79,8 @@ final class UserTokens: Sendable {
 
   private static let noToken = "the user token is no JWT"
 
-  /// - Throws: 503 while the keys have never been fetched: a device that is sent away with 401
-  ///   would sign its user out.
+  /// - Throws: 503 while no fetch of the keys has succeeded. A 401 would make the device sign its
+  ///   user out.
   private func verifier() async throws(WireError) -> (TokenVerifier, RemoteKeys.Snapshot?) {
     switch source {
     case .fixed(let verifier): return (verifier, nil)
@@ -139,7 +140,7 @@ final class UserTokens: Sendable {
   ) {
     memory.withLock { memory in
       if memory.generation < generation { memory = Memory(generation: generation) }
-      // Verified by keys that have gone meanwhile: it must show itself again.
+      // If newer keys have replaced those that verified the token, it must be verified again.
       guard memory.generation == generation else { return }
       if memory.tokens.count >= countMax {
         memory.tokens = memory.tokens.filter { now < $0.value.expires }
@@ -150,7 +151,7 @@ final class UserTokens: Sendable {
   }
 
   private static func instant(_ seconds: Double) -> Instant {
-    // Far beyond any calendar counts as never, so that no arithmetic overflows.
+    // A time far beyond any calendar counts as never, so that no arithmetic overflows.
     guard seconds.isFinite, seconds < 1e12 else { return .never }
     return Instant(milliseconds: Int64(max(seconds, 0) * 1_000))
   }
@@ -160,7 +161,8 @@ final class UserTokens: Sendable {
   }
 }
 
-/// The claims we read. jwt-kit's own audience claim stops the process on an empty list.
+/// The claims that the relay reads. jwt-kit's own audience claim stops the process on an empty
+/// list.
 private struct UserClaims: JWTPayload {
   var sub: String
   var aud: Audience
@@ -168,7 +170,7 @@ private struct UserClaims: JWTPayload {
   var nbf: Double?
   var iss: String?
 
-  /// Checked by `UserTokens`, against the relay's own clock.
+  /// Does nothing, because `UserTokens` checks the claims against the relay's own clock.
   func verify(using algorithm: some JWTAlgorithm) async throws {}
 
   struct Audience: Codable, Sendable {
@@ -176,7 +178,7 @@ private struct UserClaims: JWTPayload {
 
     init(from decoder: any Decoder) throws {
       let container = try decoder.singleValueContainer()
-      // A string or a list of them; the second attempt reports what is wrong.
+      // The claim is a string or a list of strings. The second attempt reports what is wrong.
       if let name = try? container.decode(String.self) {
         names = [name]
       } else {
