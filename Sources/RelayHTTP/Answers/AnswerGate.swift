@@ -1,31 +1,31 @@
 import RelayCore
 import Synchronization
 
-/// Bounds the memory of answers that are written or wait for their readers, all together and of
-/// each caller. An answer whose caller has no other is let through, however large it is, and so is
-/// one beside which there is none at all: otherwise it could never be given.
+/// Bounds the memory of answers that are being written or wait for their readers, all together and
+/// for each caller. A caller's only answer passes the caller's bound whatever its size, and the
+/// only answer of all passes the common bound: otherwise it could never be sent.
 final class AnswerGate: Sendable {
   private let limits: HTTPLimits
   private let state = Mutex(Shares<CallerID>(most: .max))
 
   init(_ limits: HTTPLimits) { self.limits = limits }
 
-  /// Of all answers.
+  /// The bytes of all answers.
   var bytes: Int { state.withLock { $0.all } }
 
-  /// Room for one answer, empty at first, before anything is done for the request.
+  /// Makes room for one answer, empty at first, before the request is carried out.
   ///
-  /// - Throws: `WireError` if there is none left.
+  /// - Throws: `WireError` if no room is left.
   func room(for caller: CallerID) throws(WireError) -> AnswerRoom {
-    // Asked for one byte, which is not taken: a request that is refused here takes no room.
+    // Checks for one byte without taking it, so that a request refused here takes no room.
     let (own, all) = state.withLock { ($0.taken(by: caller), $0.all) }
     try check(own: own, more: 1, all: all, beside: 0)
     return AnswerRoom(self, for: caller)
   }
 
   /// - Parameters:
-  ///   - held: what the answer has already.
-  ///   - isDone: what it tells of is done: it is given in any case.
+  ///   - held: the bytes that the answer has already.
+  ///   - isDone: the request has been carried out, so its answer is sent in any case.
   fileprivate func take(
     _ bytes: Int, beside held: Int, for caller: CallerID, isDone: Bool
   ) throws(WireError) {
@@ -49,7 +49,8 @@ final class AnswerGate: Sendable {
         .throttled, "too many bytes of answers wait for this caller; read them",
         retryAfterSeconds: 1)
     }
-    // A few callers that read nothing do not take what a caller's first answer needs.
+    // Further answers of a caller may use only half of the bytes, so that a few callers that read
+    // nothing leave the rest for first answers.
     let most = own == held ? limits.answerBytesInFlight : limits.answerBytesInFlight / 2
     guard all == held || all + more <= most else {
       throw WireError(
@@ -63,8 +64,8 @@ final class AnswerGate: Sendable {
   }
 }
 
-/// The room of one request's answer: free again when the last reference to it is gone. The answer's
-/// body holds one until it has left for the network, or never will.
+/// The room of one request's answer. It is free again when the last reference to it is gone. The
+/// answer's body holds a reference until it has left for the network, or is dropped.
 final class AnswerRoom: Sendable {
   private let gate: AnswerGate
   private let caller: CallerID
@@ -77,9 +78,9 @@ final class AnswerRoom: Sendable {
 
   deinit { gate.giveBack(bytes.withLock { $0 }, of: caller) }
 
-  /// The answer has so many bytes by now.
+  /// Enlarges the room: the answer now has `bytes` bytes.
   ///
-  /// - Parameter isDone: what it tells of is done: it is given in any case.
+  /// - Parameter isDone: the request has been carried out, so its answer is sent in any case.
   func grow(to bytes: Int, isDone: Bool = false) throws(WireError) {
     let held = self.bytes.withLock { $0 }
     guard bytes > held else { return }

@@ -3,9 +3,9 @@ import NIOCore
 import RelayWire
 import Synchronization
 
-/// Bounds the memory of bodies that are read at one moment, all together and of each caller. Bodies
-/// whose sender is known only once they have come have a small pool of their own, so that a
-/// stranger who sends them keeps no room from callers that are known.
+/// Bounds the memory of bodies that are read at the same time, all together and for each caller.
+/// Bodies whose sender is known only after they have arrived have a small pool of their own, so
+/// that strangers take no room from known callers.
 final class BodyMemoryLimit: Sendable {
   private struct State {
     var known: Shares<CallerID>
@@ -23,10 +23,10 @@ final class BodyMemoryLimit: Sendable {
         claimed: Shares(most: limits.unverifiedBodyBytes)))
   }
 
-  /// Of all bodies.
+  /// The bytes of all bodies.
   var bytes: Int { state.withLock { $0.known.all + $0.claimed.all } }
 
-  /// Room for one body, empty at first. Leave it when the body is of no use any more.
+  /// Makes room for one body, empty at first. Call `leave` when the body is no longer needed.
   func room(for caller: CallerID) -> BodyRoom { BodyRoom(self, for: caller) }
 
   fileprivate func take(_ bytes: Int, for caller: CallerID) throws(WireError) {
@@ -70,11 +70,11 @@ final class BodyRoom: Sendable {
     state = Mutex((caller, 0))
   }
 
-  /// Reads the body. Room is taken for what has come, not for what is announced: a body that does
-  /// not come takes none.
+  /// Reads the body. Takes room for the bytes that have arrived, not for those announced: a body
+  /// that does not arrive takes none.
   ///
-  /// - Throws: `WireError` if it is too large or too late, or too much is being read already;
-  ///   anything else is the connection breaking off.
+  /// - Throws: `WireError` if the body is too large or too late, or too much is being read already;
+  ///   any other error means that the connection broke.
   func collect(_ request: Request, upTo limit: Int) async throws -> [UInt8] {
     let declared = request.headers[.contentLength].flatMap { Int($0) }
     guard declared ?? 0 <= limit else { throw Self.tooLarge(limit) }
@@ -87,7 +87,7 @@ final class BodyRoom: Sendable {
     return body
   }
 
-  /// The sender is known now: its body counts against its own share.
+  /// Counts the body against the sender's own share, once the sender is known.
   func pass(to caller: CallerID) throws(WireError) {
     let (former, bytes) = state.withLock { $0 }
     guard former != caller else { return }
@@ -96,7 +96,7 @@ final class BodyRoom: Sendable {
     state.withLock { $0.caller = caller }
   }
 
-  /// The body is of no use any more.
+  /// Gives the room back when the body is no longer needed.
   func leave() {
     let (caller, bytes) = state.withLock { state in
       defer { state.bytes = 0 }

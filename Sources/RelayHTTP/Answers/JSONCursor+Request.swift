@@ -1,7 +1,7 @@
 import RelayWire
 
 extension JSONCursor {
-  /// Refuses a member that has no meaning here and another one elsewhere, unless it is null.
+  /// Refuses a member that has a meaning elsewhere but none here, unless it is null.
   func refuse(_ key: StaticString, _ why: String) throws(JSONProblem) {
     if let stray = optional(key) { throw stray.problem(why) }
   }

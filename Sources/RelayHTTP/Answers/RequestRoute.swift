@@ -1,14 +1,14 @@
 import HTTPTypes
 import RelayCore
 
-/// What a request's address leads to.
+/// The endpoint to which a request's address leads.
 enum RequestRoute: Hashable, Sendable {
   case live
   case ready
   case device(Scope, DeviceEndpoint)
   case database(Scope, Database, DatabaseEndpoint)
   case events(Scope)
-  /// The courier's token.
+  /// The token in a courier address.
   case courier(String)
 
   enum DeviceEndpoint: String, CaseIterable, Hashable, Sendable {
@@ -21,7 +21,8 @@ enum RequestRoute: Hashable, Sendable {
     case badge = "badge/modify"
     case acknowledge = "wakes/acknowledge"
 
-    /// It changes something durable: a user may do that so often a minute.
+    /// True if the endpoint changes something durable. A user may do that a limited number of times
+    /// a minute.
     var writes: Bool {
       switch self {
       case .create, .register, .unregister, .markRead, .badge: true
@@ -38,15 +39,15 @@ enum RequestRoute: Hashable, Sendable {
     case zonesLookup = "zones/lookup"
     case changesDatabase = "changes/database"
     case changesZone = "changes/zone"
-    /// The old forms of the two before.
+    /// The old forms of the two endpoints above.
     case zonesChanges = "zones/changes"
     case recordsChanges = "records/changes"
 
-    /// As for a device's endpoints.
+    /// True if the endpoint changes something durable, as for a device's endpoints.
     var writes: Bool { self == .subscriptionsModify }
   }
 
-  /// Nil: there is nothing at this address. Containers are not looked up here.
+  /// Nil: no endpoint has this address. Whether the container is configured is not checked here.
   init?(path: String) {
     var parts: [String] = []
     for part in path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -79,7 +80,7 @@ enum RequestRoute: Hashable, Sendable {
   }
 
   private static func scope(_ parts: [String]) -> Scope? {
-    // A longer name is no container's.
+    // No container has a longer name.
     guard parts[2].utf8.count <= 255 else { return nil }
     return Environment(name: parts[3]).map { Scope(container: parts[2], environment: $0) }
   }
@@ -134,7 +135,7 @@ enum PercentText {
     return nil
   }
 
-  /// All parameters in their order, decoded. Nil for a name or value that cannot be.
+  /// All parameters in their order, decoded. Nil for a name or value that cannot be decoded.
   static func parameters(of query: String?) -> [(name: String?, value: String?)] {
     (query ?? "").split(separator: "&").map { pair in
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

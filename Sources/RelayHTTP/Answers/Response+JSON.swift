@@ -13,8 +13,8 @@ extension Response {
       body: ResponseBody(byteBuffer: ByteBuffer(bytes: json.bytes)))
   }
 
-  /// Tells `relay` what a device has read, once the body is written completely: a page that broke
-  /// off on its way acknowledges nothing.
+  /// Tells `relay` what a device has read, once the whole body is written: a page that breaks off
+  /// on its way acknowledges nothing.
   init(_ json: JSONWriter, served readings: [Reading], to relay: any RelayService) {
     guard !readings.isEmpty else {
       self.init(json)
@@ -36,7 +36,7 @@ extension Response {
     return Response(json)
   }
 
-  /// An answer without a body, or of another kind than JSON.
+  /// An answer that has no body, or whose text was written without a `JSONWriter`.
   init(text: String, type: String) {
     self.init(
       status: .ok, headers: [.cacheControl: "no-store", .contentType: type],

@@ -1,10 +1,10 @@
 import RelayCore
 import RelayWire
 
-/// A few texts that travel through a client and come back unchanged, in a form for addresses:
-/// base64url of key id, texts and code.
+/// Seals a few texts that a client keeps and returns unchanged. The form fits into URLs: base64url
+/// of key id, texts and code.
 enum SealedText {
-  /// What it is for; one kind never opens as another.
+  /// What a sealed text is for. A text sealed for one purpose never opens for another.
   enum Purpose: UInt8 {
     case courier = 0x63
     case digest = 0x64
@@ -17,7 +17,7 @@ enum SealedText {
   static func seal(_ texts: [String], for purpose: Purpose, with keys: any TokenKeys) -> String {
     var bytes = (0..<4).reversed().map { UInt8(truncatingIfNeeded: keys.signing >> ($0 * 8)) }
     for text in texts {
-      // No text that we seal is longer: names have 255 bytes at most.
+      // Every sealed text fits into this count: names have 255 bytes at most.
       let count = UInt16(clamping: text.utf8.count)
       bytes.append(UInt8(count >> 8))
       bytes.append(UInt8(truncatingIfNeeded: count))
@@ -27,18 +27,18 @@ enum SealedText {
     return Base64.urlText(bytes + code.prefix(codeBytes))
   }
 
-  /// What is found in a text that came back.
+  /// What a returned text contains.
   enum Opened: Hashable {
     case texts([String])
-    /// Not in this form at all.
+    /// The text does not have this form.
     case garbled
-    /// In form, but not ours, or for something else.
+    /// The text has this form, but this relay did not seal it, or sealed it for another purpose.
     case foreign
-    /// Sealed with a key that this relay does not have.
+    /// The text is sealed with a key that this relay does not have.
     case unknownKey
   }
 
-  /// Nil if it is not ours, or for something else.
+  /// The texts; nil unless this relay sealed them for this purpose.
   static func open(
     _ text: String, for purpose: Purpose, count: Int, with keys: any TokenKeys
   ) -> [String]? {

@@ -1,6 +1,6 @@
 package import HTTPTypes
 
-/// CloudKit's word for what went wrong, with the HTTP status it has when a whole request fails.
+/// CloudKit's error code, with its HTTP status for the case that a whole request fails.
 package enum ServerErrorCode: String, Hashable, Sendable, CaseIterable {
   case accessDenied = "ACCESS_DENIED"
   case authenticationFailed = "AUTHENTICATION_FAILED"

@@ -1,7 +1,7 @@
 import RelayCore
 import RelayEngine
 
-/// Facts on their way from a caller to the relay, within the caller's shares.
+/// Submits a caller's facts to the relay, within the caller's shares.
 struct Submissions: Sendable {
   let relay: any RelayService
   let fairness: Fairness
@@ -12,7 +12,7 @@ struct Submissions: Sendable {
     try fairness.write(by: caller, at: clock.boot())
   }
 
-  /// One request's items beyond the first count as further writes.
+  /// Counts one request's items beyond the first as further writes.
   func wrote(items: Int, by caller: CallerID) {
     fairness.wrote(items: items, by: caller, at: clock.boot())
   }
@@ -21,7 +21,8 @@ struct Submissions: Sendable {
     _ facts: [Fact], for caller: CallerID
   ) async throws(WireError) -> [Answer] {
     guard !facts.isEmpty else {
-      // Who drains takes nothing more: the sender is told so, however bad its events are.
+      // A draining relay takes nothing more. The sender gets this answer even if all its events are
+      // bad.
       guard relay.readiness.isReady else { throw WireError(Unavailable(notReady: relay.readiness)) }
       return []
     }

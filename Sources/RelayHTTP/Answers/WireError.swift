@@ -4,13 +4,13 @@ import RelayCore
 import RelayEngine
 import RelayWire
 
-/// A request, or one item of it, that is not done: what its asker is told.
+/// The error answer for a request, or for one item of it, that is not carried out.
 package struct WireError: Error, Hashable, Sendable {
   package var code: ServerErrorCode
   package var reason: String
   package var retryAfterSeconds: Int?
   package var status: HTTPResponse.Status
-  /// For 405: what the address answers to.
+  /// For 405: the methods that the address accepts.
   package var allow: String?
 
   package init(
@@ -77,7 +77,8 @@ package struct WireError: Error, Hashable, Sendable {
         .throttled, "a user's subscriptions have at most \(max) bytes together; delete one first",
         retryAfterSeconds: 3_600)
     case .tooManyDevices(let most, let roomIn):
-      // An address that lapses makes room. Where all devices have a provider's, only the user can.
+      // A courier address that lapses makes room. If all devices have a provider's address, only
+      // the user can make room.
       let seconds = roomIn.map { max(1, Int(($0.milliseconds + 999) / 1_000)) } ?? 3_600
       self.init(
         .throttled, "a user has at most \(most) devices; unregister one first",
@@ -112,11 +113,11 @@ package struct WireError: Error, Hashable, Sendable {
       .badRequest, "this address answers to \(allow)", status: .methodNotAllowed, allow: allow)
   }
 
-  /// One answer for a zone that is deleted, was never seen or is not the asker's (P9).
+  /// The same answer for a zone that is deleted, was never seen or is not the caller's (P9).
   static let zoneNotFound = WireError(.zoneNotFound, "Zone does not exist")
   static let noSync = WireError(.badRequest, "AppDefaultZone does not support sync semantics")
 
-  /// True if it concerns the relay and not the item: the whole request fails.
+  /// True if the error concerns the relay and not the item: then the whole request fails.
   var isOfTheRelay: Bool {
     switch code {
     case .tryAgainLater, .internalError: true
@@ -124,7 +125,7 @@ package struct WireError: Error, Hashable, Sendable {
     }
   }
 
-  /// The members of an error body; the item's own key stands beside them.
+  /// Writes the members of an error body. The caller writes the item's own key beside them.
   func write(into json: inout JSONWriter) {
     json.string("uuid", RandomID.text())
     json.string("serverErrorCode", code.rawValue)
@@ -140,7 +141,7 @@ package struct WireError: Error, Hashable, Sendable {
     return response(json)
   }
 
-  /// The same head over a body that says more.
+  /// A response with this error's status and header fields, and with `json` as its body.
   func response(_ json: JSONWriter) -> Response {
     var response = Response(json, status: status)
     if let retryAfterSeconds { response.headers[.retryAfter] = "\(retryAfterSeconds)" }
@@ -155,13 +156,13 @@ enum RandomID {
 
   static func draw() -> Identifier {
     let drawn = Identifier(uuidFrom: bytes(16))
-    // Version 4, as random ones are marked.
+    // Sets version 4, which marks a random UUID.
     return Identifier(high: drawn.high & ~0xf000 | 0x4000, low: drawn.low)
   }
 
   static func bytes(_ count: Int) -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
-    // Each word is a question to the kernel: eight bytes of it are used, not one.
+    // Each word costs a call to the kernel, so all eight of its bytes are used.
     let words = (0..<(count + 7) / 8).map { _ in generator.next() }
     return (0..<count).map { UInt8(truncatingIfNeeded: words[$0 / 8] >> UInt64($0 % 8 * 8)) }
   }

@@ -1,12 +1,12 @@
 import Synchronization
 
 extension Courier {
-  /// What is due this second.
+  /// Advances the wheel by one second and does what is due.
   func turn() {
     enum Due {
       case finish(UInt64)
       case beat(CourierConnection)
-      /// It has not read its answer.
+      /// The reader has not read its answer.
       case giveUp(UInt64, CourierConnection)
     }
     let due: [Due] = state.withLock { state in
@@ -39,12 +39,12 @@ extension Courier {
     }
   }
 
-  /// The tick at which something that lasts so long ends.
+  /// The tick that is `seconds` from now.
   func tick(in seconds: Int64) -> Int { state.withLock { $0.tick + Int(seconds) } }
 }
 
 extension Courier.State {
-  /// Puts a line where it is looked at again, at most so many seconds from now.
+  /// Schedules the next check of a connection, at most `seconds` from now.
   mutating func due(_ serial: UInt64, in seconds: Int) {
     if let slot = lines[serial]?.slot { wheel[slot].remove(serial) }
     let slot = (tick + max(1, min(seconds, Courier.slots - 1))) % Courier.slots

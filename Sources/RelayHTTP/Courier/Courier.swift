@@ -2,26 +2,28 @@ package import RelayCore
 package import RelayEngine
 import Synchronization
 
-/// Polls and streams that devices keep open, one a device. State, never a queue: a line has at most
-/// one answer that its reader has not taken, and what else pends stays in the lane.
+/// The polls and streams that devices keep open, one for each device. There is no queue: a
+/// connection has at most one answer that its reader has not taken, and everything else that is
+/// pending stays in the lane.
 ///
-/// One wheel ends idle polls, keeps streams alive and gives up readers that do not read: no line
-/// has a timer or a task of its own.
+/// One wheel ends idle polls, keeps streams alive and closes connections whose readers do not read,
+/// so that no connection has a timer or a task of its own.
 package final class Courier: CourierConnections, Sendable {
   struct State {
     var lines: [UInt64: CourierConnection] = [:]
-    /// The newest line of each device: the one that is told.
+    /// The newest connection of each device: the one that gets its wakes.
     var current: [DeviceKey: UInt64] = [:]
-    /// Lines by the second in which something is due for them.
+    /// Connections by the second in which something is due for them.
     var wheel = [Set<UInt64>](repeating: [], count: Courier.slots)
     var tick = 0
     var last: UInt64 = 0
     var isDraining = false
   }
 
-  /// Seconds of the wheel: more than a poll is held.
+  /// The wheel's length in seconds: more than a poll is held.
   static let slots = 64
-  /// Lines ended in one go while draining, and how far apart in milliseconds.
+  /// While draining: how many connections end at once, and how many milliseconds pass between two
+  /// such groups.
   private static let drainedAtOnce = 500
   private static let drainStep = 50
 
@@ -38,9 +40,10 @@ package final class Courier: CourierConnections, Sendable {
   package var count: Int { state.withLock { $0.lines.count } }
   var isDraining: Bool { state.withLock { $0.isDraining } }
 
-  /// Opens a line; the device's line before it ends, answered empty, and gives it its room.
+  /// Opens a connection. The device's previous connection ends with an empty answer, and the new
+  /// one takes its place.
   ///
-  /// - Returns: its number; nil if there are too many, or the daemon stops.
+  /// - Returns: the connection's number; nil if there are too many, or if the daemon stops.
   func open(_ line: CourierConnection, after: UInt32?) -> UInt64? {
     let (serial, former): (UInt64?, CourierConnection?) = state.withLock { state in
       let old = state.current[line.device]
@@ -84,7 +87,7 @@ package final class Courier: CourierConnections, Sendable {
     }
   }
 
-  /// The date of an answer now; thousands share a second's.
+  /// The date for an answer that is sent now. All answers of one second share its text.
   var date: String {
     let now = clock.wall()
     let second = now.milliseconds / 1_000
@@ -112,7 +115,7 @@ package final class Courier: CourierConnections, Sendable {
     message?.answered(.delivered)
   }
 
-  /// The connection is gone, or nobody reads from it.
+  /// The connection is gone, or its reader does not read.
   func broke(_ serial: UInt64) {
     let (line, wasCurrent): (CourierConnection?, Bool) = state.withLock { state in
       guard let line = state.lines[serial] else { return (nil, false) }
@@ -134,8 +137,8 @@ package final class Courier: CourierConnections, Sendable {
     line?.end(at: date)
   }
 
-  /// After a reload: lines of environments that are no more end as idle ones do, and their devices
-  /// are not expected back.
+  /// Called after a reload. Connections of removed environments end as idle ones do, and their
+  /// devices are not expected back.
   package func keep(where isKept: (Scope) -> Bool) {
     let gone = state.withLock { state in
       // A poll that has its answer ends by itself.
@@ -154,14 +157,14 @@ package final class Courier: CourierConnections, Sendable {
   /// Turns the wheel every second until cancelled.
   func run() async {
     while !Task.isCancelled {
-      // Cancelled is the end of it.
+      // The sleep fails only if the task is cancelled.
       guard (try? await Task.sleep(for: .seconds(1))) != nil else { return }
       turn()
     }
   }
 
-  /// The daemon stops: every line ends, answered empty, a few at a time, so that they do not come
-  /// back to the next daemon as one.
+  /// Ends every connection with an empty answer, because the daemon stops. Ends a few at a time, so
+  /// that they do not all return to the next daemon at once.
   func drain(within seconds: Int) async {
     let serials = state.withLock { state in
       state.isDraining = true
@@ -172,13 +175,13 @@ package final class Courier: CourierConnections, Sendable {
     for first in stride(from: 0, to: serials.count, by: atOnce) {
       for serial in serials[first..<min(first + atOnce, serials.count)] { finish(serial) }
       if first + atOnce < serials.count {
-        // Cancelled: the rest ends at once.
+        // If the task is cancelled, the rest ends at once.
         try? await Task.sleep(for: .milliseconds(Self.drainStep))
       }
     }
   }
 
-  /// Ends an idle line: a poll is answered empty, and its device expected back.
+  /// Ends an idle connection. A poll is answered empty, and its device is expected back.
   func finish(_ serial: UInt64) {
     let line: CourierConnection? = state.withLock { state in
       guard let line = state.lines[serial], line.message == nil else { return nil }

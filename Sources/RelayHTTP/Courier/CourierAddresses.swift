@@ -1,7 +1,7 @@
 import RelayCore
 import RelayEngine
 
-/// Addresses of couriers: sealed, so that each opens one device's wakes and no other's.
+/// Courier addresses. They are sealed, so that each opens one device's wakes and no other's.
 struct CourierAddresses: Sendable {
   let keys: any TokenKeys
   let clock: any ClockReader
@@ -18,7 +18,8 @@ struct CourierAddresses: Sendable {
     return "\(publicURL)/courier/1/\(token)"
   }
 
-  /// The environment of an address, expired or not; nil: it is none of ours.
+  /// The scope of an address, whether it has expired or not; nil: the relay did not make the
+  /// address.
   func scope(of token: String) -> Scope? {
     guard let texts = SealedText.open(token, for: .courier, count: 5, with: keys) else {
       return nil
@@ -26,12 +27,13 @@ struct CourierAddresses: Sendable {
     return Environment(name: texts[1]).map { Scope(container: texts[0], environment: $0) }
   }
 
-  /// The device of an address, and when the address expires; nil: it is unknown, or has expired.
+  /// The device of an address, and when the address expires; nil: the address is unknown or has
+  /// expired.
   func device(of token: String, in access: ScopeRegistry) -> (DeviceKey, expires: Instant)? {
     guard let texts = SealedText.open(token, for: .courier, count: 5, with: keys),
       let environment = Environment(name: texts[1]), let client = ClientID(text: texts[3]),
       let number = Int64(texts[4]), clock.wall().milliseconds < number,
-      // The scope's own text, so that fifty thousand lines share one.
+      // Uses the gate's own scope, so that fifty thousand connections share its text.
       let gate = access.gate(to: Scope(container: texts[0], environment: environment))
     else { return nil }
     let device = DeviceKey(scope: gate.scope, user: UserID(texts[2]), client: client)

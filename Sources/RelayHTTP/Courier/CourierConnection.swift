@@ -8,11 +8,11 @@ import Synchronization
 struct CourierConnection: Sendable {
   let device: DeviceKey
   let isStream: Bool
-  /// The page of another origin that reads; nil: no page does.
+  /// The page of another origin that reads the answer; nil: no page reads it.
   let page: CrossOrigin?
   let reader: DetachedResponse
   let relay: any RelayService
-  /// The wheel's tick at which its address ends.
+  /// The wheel's tick at which the courier address expires.
   let expires: Int
   var slot: Int?
   /// The one answer that has not left yet.
@@ -30,7 +30,7 @@ struct CourierConnection: Sendable {
     self.expires = expires
   }
 
-  /// A stream says at once that it is one. On the event loop.
+  /// Sends the head of a stream at once. Call it on the event loop.
   func begin(at date: String) {
     guard isStream else { return }
     reader.narrow()
@@ -63,12 +63,12 @@ struct CourierConnection: Sendable {
     }
   }
 
-  /// A stream shows that it lives.
+  /// Sends an empty comment, which shows that a stream is alive.
   func beat() {
     reader.write(HTTPConnection.ResponsePart(body: [ByteBuffer(string: ":\n\n")], isLast: false))
   }
 
-  /// Nothing came: a poll is answered empty, a stream ends.
+  /// Ends the connection without a wake: a poll is answered empty, a stream ends.
   func end(at date: String) {
     guard !isStream else { return reader.write(HTTPConnection.ResponsePart()) }
     let head = head([.cacheControl: "no-store", .contentLength: "0", .date: date])
@@ -82,7 +82,7 @@ struct CourierConnection: Sendable {
   }
 }
 
-/// A wake on its way to a reader. Its verdict is given once, whatever becomes of it.
+/// A wake on its way to a reader. It gives exactly one verdict, whatever happens to it.
 final class CourierMessage: Sendable {
   let wake: UInt32
   let payload: [UInt8]

@@ -16,7 +16,7 @@ struct CourierController: Sendable {
   let clock: any ClockReader
   let limits: HTTPLimits
 
-  /// A courier's poll, held until there is a wake or nothing came for a while; or a stream.
+  /// Opens a stream, or holds a poll until there is a wake or its time has passed.
   func hold(
     _ token: String, _ request: Request, from page: CrossOrigin?, on channel: any Channel
   ) async throws -> Response {
@@ -44,12 +44,14 @@ struct CourierController: Sendable {
     if isHeld == false, !courier.isDraining {
       throw WireError(.tryAgainLater, "too many couriers are connected", retryAfterSeconds: 5)
     }
-    // A reload may have come since the address was read, and looked at the lines before this one.
+    // A reload may have happened since the address was read, and may have checked the connections
+    // before this one was opened.
     if access.gate(to: device.scope) == nil {
       courier.keep { access.gate(to: $0) != nil }
     }
-    // Who holds it answers it. This is for who has left, and for who comes while the daemon stops:
-    // the connection ends, and the next poll finds the next daemon.
+    // The courier answers a held request, so this answer is dropped. It is for a client that has
+    // left, and for one that comes while the daemon stops: its connection ends, and its next poll
+    // finds the next daemon.
     return Self.nothing
   }
 
