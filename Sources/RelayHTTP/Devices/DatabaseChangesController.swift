@@ -3,7 +3,7 @@ import RelayCore
 import RelayEngine
 import RelayWire
 
-/// How the database feed's tokens are called: `zones/changes` is the old form of it.
+/// The names of the database feed's token: `zones/changes` is the old form of `changes/database`.
 enum DatabaseChangesNames {
   case new
   case old
@@ -15,8 +15,8 @@ enum DatabaseChangesNames {
     }
   }
 
-  /// The token under the other form's name alone, taken for none, would mean a start from the
-  /// beginning. A client that writes it under both names is understood.
+  /// Refuses a token that has only the other form's name. If it were ignored, the client would
+  /// start from the beginning. A client may send its token under both names.
   func refuseOther(in body: JSONCursor) throws(JSONProblem) {
     let other: StaticString = self == .new ? "metaSyncToken" : "syncToken"
     if let stray = body.optional(other), let own = body.optional(token),
@@ -98,14 +98,14 @@ struct DatabaseChangesController: Sendable {
     return Response(json, served: readings, to: relay)
   }
 
-  /// The token is of no use any more: every present zone with the head of its feed, so that the
-  /// reader fetches only where its own token differs. 410, in pages.
+  /// Answers 410 to an expired token: every present zone with the head of its feed, in pages, so
+  /// that the client fetches only the zones whose own token differs.
   private func digest(
     _ feed: FeedKey, _ database: Database, _ caller: Caller, _ names: DatabaseChangesNames,
     from cursor: DigestCursor?
   ) async throws -> Response {
     try await feeds.visible(.feed(feed), until: caller.until)
-    // The head first: a zone that comes later is listed twice rather than never.
+    // The head is read first: a zone that comes later is then listed twice rather than never.
     let token: String
     if let cursor {
       token = cursor.token
@@ -162,7 +162,7 @@ struct DatabaseChangesController: Sendable {
     var after: ZoneID
   }
 
-  /// Nil: it was sealed with a key that is gone, and the digest begins anew.
+  /// Nil: the cursor was sealed with a key that is gone, so the digest starts again.
   private func cursor(
     _ value: JSONCursor, _ feed: FeedKey, _ caller: Caller
   ) throws -> DigestCursor? {
@@ -174,7 +174,7 @@ struct DatabaseChangesController: Sendable {
     case .texts, .foreign: throw WireError.foreignToken
     case .unknownKey: return nil
     case .garbled:
-      // A change token is one of ours, and none of a digest.
+      // A change token is a token of this relay, but not one of a digest.
       let token = Base64.bytes(text).map {
         ChangeToken.open($0, feed: feed, reader: caller.user, with: keys)
       }
@@ -184,7 +184,7 @@ struct DatabaseChangesController: Sendable {
 }
 
 extension FeedKey {
-  /// Binds a digest's cursor to its feed without spelling the feed out.
+  /// Binds a digest's cursor to its feed without containing the feed's text.
   fileprivate func digestName(_ keys: any TokenKeys) -> String {
     Hex.text(keys.digest(Array(text.utf8)).prefix(8))
   }

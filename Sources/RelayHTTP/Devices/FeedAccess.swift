@@ -2,8 +2,8 @@ import RelayCore
 import RelayEngine
 import RelayWire
 
-/// What reads of feeds share: the wait until what was answered is visible, turns at the store,
-/// tokens.
+/// What all reads of feeds share: the wait until everything answered before is visible, turns at
+/// the store, and tokens.
 struct FeedAccess: Sendable {
   let relay: any RelayService
   let reader: any FeedReader
@@ -11,20 +11,21 @@ struct FeedAccess: Sendable {
   let keys: any TokenKeys
   let clock: any ClockReader
   let limits: HTTPLimits
-  /// Turns at the store: one user's many pages would take its readers, and all threads.
+  /// Turns at the store. Without them, one user's many pages would take all of the store's readers
+  /// and all threads.
   let looks: CallerTurns
   let submissions: Submissions
 
-  /// When a request that begins to read now has waited long enough, for folds and for its turns
-  /// together. On the boot clock.
+  /// The deadline of a request that begins to read now, for folds and for its turns together. On
+  /// the boot clock.
   var patience: Instant { clock.boot() + limits.answerWithin }
 
-  /// Waits until what was answered before is visible here (P4).
+  /// Waits until everything answered before is visible in `place` (P4).
   func visible(_ place: ReadTarget, until: Instant) async throws(WireError) {
     try await visible([place], until: until)
   }
 
-  /// One wait for all of them, so that no request waits longer for many than for one.
+  /// Waits for all places at once, so that no request waits longer for many than for one.
   func visible(_ places: [ReadTarget], until: Instant) async throws(WireError) {
     do throws(Unavailable) {
       try await relay.visible(places, until: until)
@@ -33,13 +34,13 @@ struct FeedAccess: Sendable {
     }
   }
 
-  /// One look into the store, when it is the caller's turn.
+  /// Reads the store once, when it is the caller's turn.
   func read<Value>(
     for caller: CallerID, until: Instant, _ reading: () async throws(StoreError) -> Value
   ) async throws(WireError) -> Value {
     var value: Value?
     do throws(StoreError) {
-      // One request may look two hundred times: places that are free make it no later.
+      // One request may read two hundred times, so the deadline counts even while places are free.
       if clock.boot() < until {
         value = try await looks.work(for: caller, until: until, reading)
         if value != nil { reads.worked() }
@@ -52,7 +53,7 @@ struct FeedAccess: Sendable {
     return value
   }
 
-  /// 1 to 200; larger is taken as 200.
+  /// The page's limit: 1 to 200. A larger number counts as 200.
   func pageLimit(_ body: JSONCursor) throws(JSONProblem) -> Int {
     guard let value = body.optional("resultsLimit") else { return limits.pageEntries }
     let limit = try value.integer()
@@ -64,7 +65,7 @@ struct FeedAccess: Sendable {
     Base64.text(ChangeToken.seal(place, feed: feed, reader: caller.user, with: keys))
   }
 
-  /// What a request's token says of where to begin.
+  /// The place where a request's token says to begin.
   func open(
     _ value: JSONCursor?, _ feed: FeedKey, _ caller: Caller
   ) throws -> TokenStart {
@@ -77,7 +78,7 @@ struct FeedAccess: Sendable {
     switch ChangeToken.open(bytes, feed: feed, reader: caller.user, with: keys) {
     case .place(let place): return .place(place)
     case .garbled where digest(in: text) == .garbled: throw WireError.garbledToken
-    // A digest's cursor is one of ours, and no change token.
+    // A digest's cursor is a token of this relay, but not a change token.
     case .foreign, .garbled: throw WireError.foreignToken
     case .unknownKey: return .expired
     }
@@ -91,7 +92,7 @@ struct FeedAccess: Sendable {
     return try await visiblePage(feed, from: start, limit: limit, caller)
   }
 
-  /// The same, for whoever has waited already.
+  /// The same, for a caller that has waited already.
   func visiblePage(
     _ feed: FeedKey, from start: TokenStart, limit: Int, _ caller: Caller
   ) async throws(WireError) -> PageAnswer {
@@ -107,9 +108,9 @@ struct FeedAccess: Sendable {
     }
   }
 
-  /// A validly signed token named a life this store never had: the relay must know, whatever the
-  /// answer. Its holder writes that, and may write no more than others do. Should the relay be
-  /// busy, the next such token tells it.
+  /// Reports that a validly signed token names an era that this store never had. The relay must
+  /// know this, whatever the answer is. The report counts as a write of the token's holder, who may
+  /// write no more than others. If the relay is busy, the next such token reports it.
   func report(lost facts: [Fact], by caller: Caller) async {
     guard !facts.isEmpty else { return }
     do {
@@ -117,33 +118,33 @@ struct FeedAccess: Sendable {
       submissions.wrote(items: facts.count, by: caller.id)
       _ = try await submissions.submit(facts, for: caller.id)
     } catch {
-      // The reader has its answer. What was to be told is told with the next such token.
+      // The reader has its answer. The next such token repeats the report.
     }
   }
 }
 
 extension FeedAccess {
-  /// A digest's cursor, or what stands in its place.
+  /// Reads a text as a digest's cursor.
   func digest(in text: String) -> SealedText.Opened {
     SealedText.read(text, for: .digest, count: 4, with: keys)
   }
 }
 
 extension WireError {
-  /// No token at all.
+  /// The text is no token.
   static let garbledToken = WireError(.badRequest, "Invalid continuation format")
-  /// Forged, or of another feed, another user or another kind.
+  /// The token is forged, or is for another feed, another user or another purpose.
   static let foreignToken = WireError(.badRequest, "Unknown sync continuation type")
 }
 
-/// Where a reading begins.
+/// Where a read begins.
 enum TokenStart: Hashable {
   case beginning
   case place(FeedCursor)
-  /// Sealed with a key that this relay does not have.
+  /// The token is sealed with a key that this relay does not have.
   case expired
 
-  /// What its holder has read already; a token presented counts as an acknowledgement.
+  /// What the token's holder has read already. A token in a request acknowledges this.
   var presented: Position? {
     guard case .place(let place) = self else { return nil }
     return place.position

@@ -11,7 +11,7 @@ enum FieldText {
     json.endObject()
   }
 
-  /// Bytes that a value's texts take: what a bound is put on.
+  /// The bytes of a value's texts, which a limit bounds.
   static func textBytes(_ value: FieldValue) -> Int {
     switch value {
     case .string(let text), .asset(let text): text.utf8.count
@@ -70,7 +70,7 @@ enum FieldText {
     }
   }
 
-  /// An owner who was left out is left out again.
+  /// Writes a zone. An owner that the client left out is left out again.
   private static func write(_ zone: ZoneID, into json: inout JSONWriter) {
     guard zone.owner.name.isEmpty else { return json.zoneID(zone) }
     json.key("zoneID")

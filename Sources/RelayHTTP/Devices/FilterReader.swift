@@ -1,8 +1,9 @@
 import RelayCore
 import RelayWire
 
-/// Reads the filters of a query. One that comes out has a value that goes with its comparator and
-/// its system field; any other could never pass, and is refused by the key that is wrong.
+/// Reads the filters of a query. A filter that it returns has a value that suits its comparator and
+/// its system field. Any other filter could never match, and is refused with the name of the wrong
+/// key.
 struct FilterReader {
   let limits: HTTPLimits
 
@@ -98,7 +99,8 @@ struct FilterReader {
     return found
   }
 
-  /// A date whose type is left out looks like a number.
+  /// A date without a type looks like a number, so a number is read as a date where only a date
+  /// fits.
   private func value(
     _ operand: JSONCursor, of system: SystemField, _ comparator: QueryRule.Comparator
   ) throws(JSONProblem) -> FieldValue {
@@ -143,7 +145,7 @@ struct FilterReader {
 }
 
 extension QueryRule.Comparator {
-  /// What a value should be instead; nil: it goes with the comparator.
+  /// What a value should be instead; nil: the value suits the comparator.
   fileprivate func complaint(about value: FieldValue) -> String? {
     switch operand {
     case .anything: nil
@@ -151,14 +153,15 @@ extension QueryRule.Comparator {
     case .string: value.kind == .string ? nil : "of type STRING"
     case .location: value.kind == .location ? nil : "of type LOCATION"
     case .text where !value.isText: "of type STRING or STRING_LIST"
-    // A run of more than 255 bytes is no word, and needs no text of its own here.
+    // A run of more than 255 bytes is no word either, and needs no error text of its own.
     case .text: value.hasWords ? nil : "a text with a letter or a digit"
     case .member: value.kind == .list ? "one value, not a list" : nil
     case .list: value.kind == .list ? nil : "a list"
     }
   }
 
-  /// System fields are no lists, no places and no texts to search.
+  /// True if the comparator suits the system field, which is never a list, a location or a text to
+  /// search.
   fileprivate func suits(_ system: SystemField) -> Bool {
     switch operand {
     case .anything, .ordered: true
@@ -187,7 +190,7 @@ extension FieldValue {
     }
   }
 
-  /// Users stand in no zone that would tell two of them apart.
+  /// Removes the zones of references, because two users never differ in their zones only.
   fileprivate var withoutZones: FieldValue {
     switch self {
     case .reference(let name, _): .reference(recordName: name, zone: nil)

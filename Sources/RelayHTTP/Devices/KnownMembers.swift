@@ -1,7 +1,7 @@
-/// Names of members that requests may have, by the object in which they stand. A member that has
-/// one of them in another spelling is refused and not ignored.
+/// Names of the members that requests may have, for each object. A member that has one of these
+/// names in another spelling is refused and not ignored.
 enum KnownMembers {
-  /// A device's request itself, whatever its endpoint.
+  /// The top level of a device's request, for all endpoints.
   static let request: [StaticString] = [
     "clientId", "syncToken", "metaSyncToken", "digestToken", "continuationMarker", "resultsLimit",
     "zones", "zoneID", "desiredRecordTypes", "reverse", "operations", "subscriptions",

@@ -2,8 +2,8 @@ import Hummingbird
 import RelayCore
 import RelayWire
 
-/// Which page of a list is wanted: `continuationMarker` and `resultsLimit`, in the body or, for a
-/// GET, in the query.
+/// Which page of a list the client wants: `continuationMarker` and `resultsLimit`, in the body or,
+/// for a GET, in the query.
 struct ListRequest {
   /// Nil: from the beginning.
   let after: Position?
@@ -14,7 +14,7 @@ struct ListRequest {
     limit = try Self.limit(body, query, limits)
   }
 
-  /// Where an earlier page ended, as the list spells it; nil: from the beginning.
+  /// The marker at which an earlier page ended, as the list wrote it; nil: from the beginning.
   static func marker(_ body: JSONCursor, _ query: String?) throws -> String? {
     try text("continuationMarker", query) ?? body.optional("continuationMarker")?.string()
   }
@@ -23,8 +23,8 @@ struct ListRequest {
     min(try count(body, query) ?? limits.pageEntries, limits.pageEntries)
   }
 
-  /// A parameter of the query. What is there and cannot be read is refused: taken as absent, it
-  /// would begin the list anew, page after page.
+  /// A parameter of the query. An unreadable parameter is refused: if it were ignored, every page
+  /// would begin at the start of the list.
   private static func text(_ name: StaticString, _ query: String?) throws(WireError) -> String? {
     for (found, value) in PercentText.parameters(of: query) {
       guard let found else { continue }
@@ -50,7 +50,8 @@ struct ListRequest {
       throw WireError(.badRequest, "continuationMarker is none of this list")
     }
     let bits = bytes.reduce(0) { $0 << 8 | UInt64($1) }
-    // Places of a store are positive; beyond them there is nothing to list.
+    // Positions in a store are positive `Int64` values; there is nothing to list after the last
+    // one.
     return Position(bits: min(bits, UInt64(Int64.max)))
   }
 

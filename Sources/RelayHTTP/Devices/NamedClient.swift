@@ -3,8 +3,8 @@ import RelayWire
 
 /// The installation that a device's request names: `clientId` in the query, else in the body.
 ///
-/// What cannot be read is refused: taken for nobody's, the request would acknowledge nothing and
-/// own nothing, and its sender would be woken for what it has fetched.
+/// An unreadable `clientId` is refused. If it were ignored, the request would acknowledge nothing
+/// and own nothing, and the relay would wake the device for what it has fetched.
 enum NamedClient {
   private static let name: StaticString = "clientId"
 

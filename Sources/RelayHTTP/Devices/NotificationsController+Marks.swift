@@ -4,8 +4,8 @@ import RelayEngine
 import RelayWire
 
 extension NotificationsController {
-  /// `notifications/markRead`: answers in the order asked. An id that is superseded, trimmed or was
-  /// never given succeeds and changes nothing.
+  /// `notifications/markRead`: answers in the order of the request. An id that is superseded, was
+  /// trimmed or never existed succeeds and changes nothing.
   func markRead(_ body: JSONCursor, _ caller: Caller) async throws -> Response {
     let items = try body.items("notificationIDs", atMost: limits.operationsPerRequest)
     submissions.wrote(items: items.count, by: caller.id)
@@ -48,7 +48,7 @@ extension NotificationsController {
     return Response(json)
   }
 
-  /// `badge/modify`: sets the user's counter for one app. Wakes nobody.
+  /// `badge/modify`: sets the user's counter for one app. Wakes no device.
   func setBadge(
     _ body: JSONCursor, _ caller: Caller, _ gate: ScopeAuthenticator
   ) async throws -> Response {

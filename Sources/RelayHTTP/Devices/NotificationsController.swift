@@ -10,7 +10,7 @@ struct NotificationsController: Sendable {
   let relay: any RelayService
   let limits: HTTPLimits
 
-  /// `notifications/changes`: what fired for the user.
+  /// `notifications/changes`: a page of the user's notifications.
   func notifications(_ body: JSONCursor, _ caller: Caller) async throws -> Response {
     let feed = FeedKey(scope: caller.scope, kind: .notifications(caller.user))
     try body.refuse("metaSyncToken", "is zones/changes' name; write syncToken")

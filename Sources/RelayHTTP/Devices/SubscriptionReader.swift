@@ -1,7 +1,7 @@
 import RelayCore
 import RelayWire
 
-/// Reads CloudKit's subscription dictionaries. A `Subscription` that comes out keeps every rule of
+/// Reads CloudKit's subscription dictionaries. A `Subscription` that it returns keeps every rule of
 /// its database and type.
 struct SubscriptionReader {
   let database: Database
@@ -40,7 +40,7 @@ struct SubscriptionReader {
     let query = try value.required("query").object()
     try query.refuseOtherSpellings(of: KnownMembers.query)
     let type = try Name.read(query.required("recordType"), limits)
-    // The order of records means nothing to a subscription: what is asked of it is ignored.
+    // The order of records has no meaning for a subscription, so a requested order is ignored.
     _ = try query.optional("sortBy")?.elements()
     let filters = try FilterReader(limits: limits).filters(of: query)
     let once = try value.optional("firesOnce")?.boolean() ?? false
@@ -55,7 +55,7 @@ struct SubscriptionReader {
     let isWide = try value.optional("zoneWide")?.boolean()
     if isWide == true { return nil }
     guard let named = value.optional("zoneID") else {
-      // The public database has one zone, so the one that is meant need not be named.
+      // The public database has only one zone, so the client need not name it.
       if database == .public { return isWide == nil ? nil : .publicDefault }
       try refuseNarrow(value, "there is no zoneID; name the zone that is meant")
       return nil
@@ -100,16 +100,16 @@ struct SubscriptionReader {
     return try Name.read(type, limits)
   }
 
-  /// A part of a zone or of a database cannot be watched. A subscription to more than was asked for
-  /// would wake for what the user did not want.
+  /// Refuses a subscription to a part of a zone or of a database, which cannot be watched. A wider
+  /// subscription would wake for changes that the user did not want.
   private func refuseNarrow(_ value: JSONCursor, _ reason: String) throws(JSONProblem) {
     guard let wide = value.optional("zoneWide"), try !wide.boolean() else { return }
     throw wide.problem("must not be false: \(reason)")
   }
 
-  /// What would narrow a zone or database subscription, which fires for every change of records of
-  /// its type: saved without it, it would wake for what the user did not want. A value that narrows
-  /// nothing is taken.
+  /// Refuses members that would narrow a zone or database subscription, which fires for every
+  /// change of records of its type. Saved without them, it would wake for changes that the user did
+  /// not want. A value that narrows nothing is accepted.
   private func refuseQueryRules(_ value: JSONCursor) throws(JSONProblem) {
     let remedy = "leave it out, or save a subscription of type \"query\""
     if let kinds = value.optional("firesOn"), try firing(value) != .all {
@@ -127,7 +127,7 @@ struct SubscriptionReader {
     }
   }
 
-  /// What only query subscriptions may ask for.
+  /// Refuses members that only query subscriptions may have.
   private func refuseQueryLooks(_ info: NotificationInfo) throws(WireError) {
     guard info.desiredKeys.isEmpty else {
       throw WireError(.badRequest, "cannot add additionalFields to this subscription type")

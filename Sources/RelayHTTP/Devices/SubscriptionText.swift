@@ -1,7 +1,7 @@
 import RelayCore
 import RelayWire
 
-/// Writes subscriptions as CloudKit's dictionaries: what was saved comes back.
+/// Writes subscriptions as CloudKit's dictionaries, with the values that the client saved.
 enum SubscriptionText {
   static func write(_ subscription: Subscription, into json: inout JSONWriter) {
     json.beginObject()

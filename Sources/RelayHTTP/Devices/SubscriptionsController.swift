@@ -3,14 +3,14 @@ import RelayCore
 import RelayEngine
 import RelayWire
 
-/// `subscriptions/…`: saved, deleted, listed and looked up.
+/// `subscriptions/…`: saves, deletes, lists and looks up subscriptions.
 struct SubscriptionsController: Sendable {
   let feeds: FeedAccess
   let submissions: Submissions
   let limits: HTTPLimits
 
-  /// `subscriptions/modify`: all good operations go to the relay as one fact; bad ones are answered
-  /// in their place.
+  /// `subscriptions/modify`: all valid operations go to the relay as one fact. An invalid one has
+  /// its error in its place in the answer.
   func modify(
     _ body: JSONCursor, _ database: Database, _ caller: Caller
   ) async throws -> Response {
@@ -35,9 +35,9 @@ struct SubscriptionsController: Sendable {
     return Self.response(to: refusals, answers)
   }
 
-  /// `subscriptions/list`: a page of them in the order saved, from where the marker of the page
-  /// before says, no larger than an answer may be. A subscription saved meanwhile comes at the end,
-  /// one changed stays in its place.
+  /// `subscriptions/list`: a page of subscriptions in the order of saving. It begins after the
+  /// marker of the previous page and is no larger than an answer may be. A subscription saved
+  /// meanwhile comes at the end; a changed one stays in its place.
   func list(
     _ list: ListRequest, _ database: Database, _ caller: Caller
   ) async throws -> Response {
@@ -54,7 +54,7 @@ struct SubscriptionsController: Sendable {
     json.beginObject()
     json.key("subscriptions")
     json.beginArray()
-    // What they weigh as JSON counts: a control character takes six bytes there.
+    // The bytes of the JSON count: a control character takes six bytes there.
     while found.count - rest.count < limit, json.bytes.count < limits.subscriptionAnswerBytes,
       let row = rest.popFirst()
     {
@@ -62,7 +62,7 @@ struct SubscriptionsController: Sendable {
       last = row.serial
     }
     json.endArray()
-    // As CloudKit's queries have it, what is complete says nothing more.
+    // As in CloudKit's queries, a complete list has no further members.
     if !rest.isEmpty, let last {
       json.boolean("moreComing", true)
       json.string("continuationMarker", ListRequest.marker(after: last))
@@ -80,7 +80,7 @@ struct SubscriptionsController: Sendable {
         SubscriptionID(try item.object().required("subscriptionID").string())
       }
     }
-    // An item without an id is answered with its error below.
+    // An item without an id gets its error below.
     let ids = asked.compactMap { try? $0.get() }
     try await feeds.visible(.subscriptions(caller.scope, caller.user), until: caller.until)
     let found = try await feeds.read(for: caller.id, until: caller.until) {
@@ -96,7 +96,7 @@ struct SubscriptionsController: Sendable {
       switch item {
       case .success(let id):
         if json.bytes.count >= limits.subscriptionAnswerBytes {
-          // One subscription may be asked for two hundred times.
+          // One request may name the same subscription two hundred times.
           RefusedItem(id: id.name, error: Self.answerIsFull).write(into: &json)
         } else if let subscription = known[id] {
           SubscriptionText.write(subscription, into: &json)
@@ -115,7 +115,7 @@ struct SubscriptionsController: Sendable {
   private static let answerIsFull = WireError(
     .quotaExceeded, "the answer is as large as it may be; look this one up in another request")
 
-  /// - Parameter id: the item's id as soon as it is known, for its error.
+  /// - Parameter id: the item's id as soon as it is known, for the item's error.
   private static func operation(
     _ item: JSONCursor, _ reader: SubscriptionReader, _ id: inout String?
   ) throws -> SubscriptionsRequest.Operation {

@@ -3,7 +3,7 @@ import Foundation
 import RelayCore
 import RelayWire
 
-/// Addresses that are not Apple's.
+/// Reads the addresses of providers other than APNs.
 extension TokensController {
   /// `{transport: "fcm", token}`.
   func firebaseAddress(in body: JSONCursor, _ gate: ScopeAuthenticator) throws -> Address {
@@ -22,7 +22,7 @@ extension TokensController {
   }
 
   /// `{transport: "webpush", subscription: {endpoint, keys: {p256dh, auth}}}`, as a browser's
-  /// `PushSubscription.toJSON()` has it.
+  /// `PushSubscription.toJSON()` returns it.
   func webAddress(in body: JSONCursor, _ gate: ScopeAuthenticator) throws -> Address {
     guard let webPush = gate.webPush else {
       throw WireError(.badRequest, "transport 'webpush' is not configured in this environment")
@@ -55,7 +55,7 @@ extension TokensController {
     else { throw value.problem("must be an absolute URL") }
     if webPush.allowsPrivateAddresses, scheme == "http" { return text }
     guard scheme == "https" else { throw value.problem("must begin with https://") }
-    // A courtesy: names are looked at when they are resolved, before each connection.
+    // An early error only: host names are checked when they are resolved, before each connection.
     if !webPush.allowsPrivateAddresses, Self.isPrivate(host: host) {
       throw value.problem("must not be at a private address")
     }
@@ -63,11 +63,11 @@ extension TokensController {
   }
 
   private static func isOnCurve(_ point: [UInt8]) -> Bool {
-    // Whatever is wrong with it, it is no key.
+    // The error does not matter: the bytes are no key.
     (try? P256.KeyAgreement.PublicKey(x963Representation: point)) != nil
   }
 
-  /// True for an address, in any spelling that the resolver knows, that not everybody can reach.
+  /// True for an address that is not public, in any spelling that the resolver accepts.
   private static func isPrivate(host: String) -> Bool {
     let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
     let address =
@@ -77,7 +77,7 @@ extension TokensController {
     return bare.lowercased() == "localhost" || bare.lowercased().hasSuffix(".localhost")
   }
 
-  /// What the resolver writes into one of C's addresses; nil if it does not know the text.
+  /// The bytes that the resolver writes into a C address; nil if it does not accept the text.
   private static func bytes<Address>(
     of type: Address.Type, _ resolve: (UnsafeMutablePointer<Address>) -> Bool
   ) -> [UInt8]? {

@@ -12,7 +12,7 @@ struct TokensController: Sendable {
   let courier: CourierAddresses
   let limits: HTTPLimits
 
-  /// `tokens/register`: a device and its address.
+  /// `tokens/register`: registers a device and its address.
   func register(
     _ body: JSONCursor, _ caller: Caller, _ gate: ScopeAuthenticator
   ) async throws -> Response {
@@ -41,7 +41,7 @@ struct TokensController: Sendable {
     return Response(json)
   }
 
-  /// The asking user's device that has been given this courier token.
+  /// The calling user's device that has this courier token.
   private func holder(of address: Address, _ caller: Caller) async throws -> ClientID? {
     try await feeds.visible(.devices(caller.scope, caller.user), until: caller.until)
     let rows = try await feeds.read(for: caller.id, until: caller.until) {
@@ -51,8 +51,8 @@ struct TokensController: Sendable {
     return rows.first { $0.address.place == address }?.key.client
   }
 
-  /// `tokens/create`: a device that has nothing but the courier. Its token names it and opens
-  /// nothing: it is never sent anywhere.
+  /// `tokens/create`: registers a device that has only the courier. Its token identifies the device
+  /// and gives access to nothing; the relay never sends it to a provider.
   func create(_ body: JSONCursor, _ caller: Caller) async throws -> Response {
     let environment = try environment(in: body)
     let client = try client(in: body, caller) ?? ClientID(RandomID.draw())
@@ -73,7 +73,7 @@ struct TokensController: Sendable {
     return Response(json)
   }
 
-  /// `tokens/unregister`: what a signed-out app calls. Unknown is no error.
+  /// `tokens/unregister`: an app calls it when its user signs out. An unknown device is no error.
   func unregister(_ body: JSONCursor, _ caller: Caller) async throws -> Response {
     let device: Unregistration.Device
     if let token = body.optional("apnsToken") {
@@ -90,7 +90,7 @@ struct TokensController: Sendable {
     return .emptyObject
   }
 
-  /// `tokens/list`: the asking user's devices.
+  /// `tokens/list`: the calling user's devices.
   func devices(_ caller: Caller) async throws -> Response {
     try await feeds.visible(.devices(caller.scope, caller.user), until: caller.until)
     let rows = try await feeds.read(for: caller.id, until: caller.until) {
@@ -133,7 +133,7 @@ struct TokensController: Sendable {
     return .emptyObject
   }
 
-  /// The installation a request is about: here a name that is no UUID is an error.
+  /// The installation that a request is about. Here a `clientId` that is no UUID is an error.
   private func client(in body: JSONCursor, _ caller: Caller) throws(JSONProblem) -> ClientID? {
     guard let named = body.optional("clientId") else { return caller.client }
     guard let client = ClientID(text: try named.string()) else {
@@ -153,7 +153,7 @@ struct TokensController: Sendable {
     }
     let environment = try environment(in: body)
     let token = try pushToken(body.required("apnsToken"))
-    // What `tokens/create` gave comes back, as clients of CloudKit send it.
+    // A client of CloudKit registers with the token that `tokens/create` gave it.
     if CreatedToken.isOurs(token, with: keys) {
       return Address(transport: .courier, topic: "", token: token)
     }
@@ -169,10 +169,11 @@ struct TokensController: Sendable {
     return environment
   }
 
-  /// Hexadecimal if it can be, else base64: a token of hexadecimal digits alone is never base64.
+  /// Reads hexadecimal text if possible, else base64. A token of only hexadecimal digits is never
+  /// read as base64.
   private func pushToken(_ value: JSONCursor) throws(JSONProblem) -> [UInt8] {
     let text = try value.string()
-    // Digits of an odd number are half a token, and would be no device's.
+    // An odd number of hexadecimal digits is an incomplete token, which no device has.
     let isHexadecimal = text.utf8.allSatisfy { Hex.isDigit($0) }
     guard let token = Hex.bytes(text) ?? (isHexadecimal ? nil : Base64.bytes(text)), !token.isEmpty
     else {

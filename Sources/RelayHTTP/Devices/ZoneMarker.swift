@@ -1,14 +1,14 @@
 import RelayCore
 import RelayWire
 
-/// Where a list of zones goes on: after this zone. It names a zone and entitles to nothing, so it
-/// is not signed.
+/// The place where a list of zones continues: after this zone. The marker names a zone and gives
+/// access to nothing, so it is not signed.
 struct ZoneMarker {
   let zone: ZoneID
 
   init(zone: ZoneID) { self.zone = zone }
 
-  /// The owner's length tells where the zone's name begins: names may hold any character.
+  /// The owner's length shows where the zone's name begins, because names may hold any character.
   var text: String {
     let owner = zone.owner.name
     return Base64.urlText(Array("\(owner.utf8.count):\(owner)\(zone.name)".utf8))

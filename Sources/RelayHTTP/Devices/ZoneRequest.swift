@@ -8,7 +8,7 @@ struct ZoneRequest {
   let body: JSONCursor
   /// Records of other types are left out; nil: all are shown.
   let types: Set<FieldValue>?
-  /// Newest first inside a page. Pages and tokens advance all the same, so that a client which
+  /// True for newest first inside a page. Pages and tokens advance as always, so that a client that
   /// follows them misses nothing (P2).
   let isReversed: Bool
 
@@ -31,12 +31,12 @@ struct ZoneRequest {
     self.types = types
   }
 
-  /// An item's own key in its error, as far as it was readable.
+  /// Writes an item's own key into its error, as far as the key is readable.
   static func echo(_ zone: JSONCursor?, into json: inout JSONWriter) {
     guard let zone else { return }
     json.key("zoneID")
     json.beginObject()
-    // What is no string is not repeated: the error says so.
+    // A value that is no string is not repeated: the error says so.
     json.string("zoneName", ifAny: try? zone.optional("zoneName")?.string())
     json.string("ownerRecordName", ifAny: try? zone.optional("ownerRecordName")?.string())
     json.endObject()

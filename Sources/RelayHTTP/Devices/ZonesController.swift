@@ -8,10 +8,10 @@ struct ZonesController: Sendable {
   let feeds: FeedAccess
   let limits: HTTPLimits
 
-  /// `zones/list`: the zones the relay has seen and the user may see, by pages. The public database
-  /// has its default zone and no other.
+  /// `zones/list`: pages of the zones that the relay has seen and the user may see. The public
+  /// database has only its default zone.
   ///
-  /// - Parameter query: the request's, for the marker and limit of a GET.
+  /// - Parameter query: the request's query, for the marker and limit of a GET.
   func list(
     _ database: Database, _ body: JSONCursor, query: String?, _ caller: Caller
   ) async throws -> Response {
@@ -46,12 +46,12 @@ struct ZonesController: Sendable {
     return Response(json)
   }
 
-  /// `zones/lookup`: item by item, in the order asked.
+  /// `zones/lookup`: one answer for each zone, in the order of the request.
   func lookUp(
     _ body: JSONCursor, _ database: Database, _ caller: Caller
   ) async throws -> Response {
     let asked = try body.items("zones", atMost: limits.operationsPerRequest)
-    // An item that cannot be read has its error below.
+    // An unreadable item gets its error below.
     try await feeds.visible(
       asked.compactMap { try? self.zone(named: $0, database, caller) }
         .map { .feed(FeedKey(scope: caller.scope, kind: .zone($0))) },
@@ -89,7 +89,7 @@ struct ZonesController: Sendable {
     return Response(json)
   }
 
-  /// A zone's name may stand in the item itself, or one level deeper as everywhere else.
+  /// Reads a zone's name in the item itself, or one level deeper as in all other requests.
   private func zone(
     named item: JSONCursor, _ database: Database, _ caller: Caller
   ) throws(JSONProblem) -> ZoneID {
@@ -98,7 +98,8 @@ struct ZonesController: Sendable {
       owner: database == .public ? ZoneID.publicDefault.owner : caller.user, limits)
   }
 
-  /// Nil for a default zone, which exists everywhere and cannot be synced.
+  /// The head of a zone's feed; nil for a default zone, which exists everywhere and cannot be
+  /// synced.
   private func head(
     of zone: ZoneID, _ database: Database, _ caller: Caller
   ) async throws(WireError) -> FeedCursor? {

@@ -3,22 +3,22 @@ import RelayCore
 import RelayEngine
 import Synchronization
 
-/// Places for work that all callers share. Callers whose work waits for a place take turns: each
-/// waits for at most one piece of work of each other caller, beside what runs already. No caller
-/// has more places than its share, however many are free.
+/// Places for work, which all callers share. Callers whose work waits for a place take turns: each
+/// waits for the work that runs already, and then for at most one piece of work of each other
+/// caller. No caller has more places than its share, even if more are free.
 final class CallerTurns: Sendable {
   fileprivate struct Waiter {
     var serial: UInt64
     /// On the boot clock.
     var until: Instant
-    /// Told whether it has a place.
+    /// Resumed with true if the waiter gets a place.
     var continuation: CheckedContinuation<Bool, Never>
   }
 
   fileprivate struct State {
     var running: Shares<CallerID>
     var waiting: [CallerID: Deque<Waiter>] = [:]
-    /// Those who wait and have less than their share; the first is next. While there are any, no
+    /// Callers that wait and have less than their share; the first is next. While there are any, no
     /// place is free.
     var order: Deque<CallerID> = []
     var last: UInt64 = 0
@@ -33,13 +33,13 @@ final class CallerTurns: Sendable {
     state = Mutex(State(running: Shares(most: places)))
   }
 
-  /// Pieces of work that wait: as many as requests under way at most.
+  /// Pieces of work that wait: at most as many as requests under way.
   var waiting: Int { state.withLock { $0.waiting.values.reduce(0) { $0 + $1.count } } }
 
   /// Does the work when it is the caller's turn: at once while a place is free.
   ///
-  /// - Parameter until: on the boot clock; `expire` looks at it.
-  /// - Returns: nil if its turn had not come by then, or who waits was cancelled.
+  /// - Parameter until: the deadline on the boot clock, which `expire` checks.
+  /// - Returns: nil if the caller's turn had not come by then, or the waiting task was cancelled.
   func work<Value, Failure: Error>(
     for caller: CallerID, until: Instant = .never, _ work: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value? {
@@ -48,13 +48,13 @@ final class CallerTurns: Sendable {
     return try await work()
   }
 
-  /// Tells those whose time is over that they have no place.
+  /// Ends the wait of all work whose deadline has passed. It gets no place.
   func expire(at now: Instant) {
     let late = state.withLock { $0.take { $0.until <= now } }
     for waiter in late { waiter.continuation.resume(returning: false) }
   }
 
-  /// - Returns: whether it has a place.
+  /// - Returns: true if the caller has a place.
   private func enter(_ caller: CallerID, _ until: Instant) async -> Bool {
     let serial = state.withLock { state -> UInt64? in
       guard state.running.take(for: caller, share: share) != .taken else { return nil }
@@ -66,7 +66,7 @@ final class CallerTurns: Sendable {
       await withCheckedContinuation { continuation in
         let waiter = Waiter(serial: serial, until: until, continuation: continuation)
         let now = state.withLock { state -> Bool? in
-          // Looked at under the lock: who is cancelled after this is found in the line.
+          // Checked under the lock: `onCancel` finds a waiter that is cancelled after this.
           if Task.isCancelled { return false }
           return state.wait(waiter, of: caller, share: share) ? nil : true
         }
@@ -78,7 +78,7 @@ final class CallerTurns: Sendable {
     }
   }
 
-  /// Hands the place on.
+  /// Gives the place back, and to the next waiter if there is one.
   private func leave(_ caller: CallerID) {
     let next = state.withLock { state -> Waiter? in
       if state.running.taken(by: caller) == share, state.waiting[caller] != nil {
@@ -92,7 +92,7 @@ final class CallerTurns: Sendable {
 }
 
 extension CallerTurns.State {
-  /// - Returns: false if there is a place by now, and it has it.
+  /// - Returns: false if a place has become free, which the caller then has.
   fileprivate mutating func wait(
     _ waiter: CallerTurns.Waiter, of caller: CallerID, share: Int
   ) -> Bool {
@@ -103,7 +103,7 @@ extension CallerTurns.State {
     return true
   }
 
-  /// Who has a place now.
+  /// The next waiter, which has a place now; nil: no caller waits for one.
   fileprivate mutating func next(share: Int) -> CallerTurns.Waiter? {
     guard let caller = order.popFirst(), let next = waiting[caller]?.popFirst() else { return nil }
     if waiting[caller]?.isEmpty == true { waiting[caller] = nil }
@@ -113,9 +113,9 @@ extension CallerTurns.State {
     return next
   }
 
-  /// Takes out of the line who need wait no more.
+  /// Removes the waiters that need not wait any more.
   ///
-  /// - Parameter callers: whose work is looked at; nil: that of all.
+  /// - Parameter callers: the callers whose waiters are checked; nil: all of them.
   fileprivate mutating func take(
     from callers: [CallerID]? = nil, where isGone: (CallerTurns.Waiter) -> Bool
   ) -> [CallerTurns.Waiter] {
@@ -134,10 +134,10 @@ extension CallerTurns.State {
 }
 
 extension CallerTurns {
-  /// How often it looks for those whose time is over.
+  /// How often late waiters are removed.
   private static let tick = Duration.milliseconds(500)
 
-  /// Until cancelled.
+  /// Removes late waiters until cancelled.
   func run(_ clock: any ClockReader) async {
     // The sleep fails only where the task is cancelled: the listener has ended then.
     while (try? await Task.sleep(for: Self.tick)) != nil { expire(at: clock.boot()) }

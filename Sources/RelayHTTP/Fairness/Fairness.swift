@@ -1,9 +1,9 @@
 import RelayCore
 import Synchronization
 
-/// Keeps one caller from taking what is there for all: requests under way, changes in the inbox,
-/// writes a minute, failed authentications a minute. A caller that goes beyond is refused with 429
-/// and `Retry-After`, and no other caller is.
+/// Keeps one caller from taking what all callers share: requests under way, changes in the inbox,
+/// writes a minute, failed authentications a minute. A caller that exceeds its share is refused
+/// with 429 and `Retry-After`, and no other caller is refused.
 final class Fairness: Sendable {
   private let limits: HTTPLimits
   private let requests: Mutex<Shares<CallerID>>
@@ -12,8 +12,8 @@ final class Fairness: Sendable {
   private let writes: Mutex<RateTable<CallerID>>
   private let failures: Mutex<RateTable<RemoteAddress>>
 
-  /// Tokens of one failed authentication. From an address that is not public it costs one token: a
-  /// proxy there speaks for many callers.
+  /// The tokens that one failed authentication costs. From an address that is not public it costs
+  /// one token, because a proxy there may act for many callers.
   private static let failureCost = 100
 
   init(_ limits: HTTPLimits) {
@@ -30,10 +30,10 @@ final class Fairness: Sendable {
 
   var requestsUnderWay: Int { requests.withLock { $0.all } }
 
-  /// A request begins, unless too many of the same caller's are under way.
+  /// Begins a request, unless too many of the same caller's are under way.
   ///
-  /// - Returns: its place. It is free again when the last reference to it is gone: let the answer's
-  ///   body hold one, because an answer that is not read takes memory as well.
+  /// - Returns: the request's place. It is free again when the last reference to it is gone: let
+  ///   the answer's body hold one, because an answer that is not read takes memory as well.
   func begin(for caller: CallerID) throws(WireError) -> RequestPlace {
     guard requests.withLock({ $0.take(for: caller, share: limits.requestsPerCaller) }) == .taken
     else {
@@ -45,14 +45,14 @@ final class Fairness: Sendable {
     return RequestPlace { self.requests.withLock { $0.giveBack(of: caller) } }
   }
 
-  /// What a submission takes of the inbox.
+  /// How much of the inbox a submission takes.
   struct Taken: Hashable {
     var changes = 0
     var bytes = 0
   }
 
-  /// Counts facts that a caller submits, unless too many of its facts wait already. What is larger
-  /// alone than the caller's share takes all of it.
+  /// Counts the facts that a caller submits, unless too many of its facts wait already. Facts that
+  /// are larger than the caller's share take all of it.
   func take(_ facts: [Fact], for caller: CallerID) throws(WireError) -> Taken {
     var (changeShare, byteShare) = (Int.max, limits.inboxBytesPerUser)
     if case .producer = caller {
@@ -68,7 +68,7 @@ final class Fairness: Sendable {
     return Taken(changes: facts.count, bytes: bytes)
   }
 
-  /// They are answered.
+  /// Gives back the share of facts that have been answered.
   func giveBack(_ taken: Taken, of caller: CallerID) {
     changes.withLock { $0.giveBack(taken.changes, of: caller) }
     changeBytes.withLock { $0.giveBack(taken.bytes, of: caller) }
@@ -79,7 +79,7 @@ final class Fairness: Sendable {
     "this caller's share of the relay's inbox is full; nothing was taken, repeat the whole request",
     retryAfterSeconds: 1)
 
-  /// A request that writes begins: counted as one item before its body is read.
+  /// Counts a request that writes as one item, before its body is read.
   func write(by caller: CallerID, at now: Instant) throws(WireError) {
     guard case .refused(let wait) = writes.withLock({ $0.take(for: caller, at: now) })
     else { return }
@@ -89,15 +89,15 @@ final class Fairness: Sendable {
       retryAfterSeconds: Self.seconds(wait))
   }
 
-  /// It has so many items: the others count as well. The request goes on, because its body is read
-  /// already; if they are too many, the next request waits for them.
+  /// Counts the request's other items as well. The request continues even if they are too many,
+  /// because its body is read already; the caller's next request must then wait.
   func wrote(items: Int, by caller: CallerID, at now: Instant) {
     guard items > 1 else { return }
     writes.withLock { $0.spend(items - 1, for: caller, at: now) }
   }
 
-  /// What a failed authentication is answered. Good credentials are never refused for others' bad
-  /// ones.
+  /// The error for a failed authentication. Good credentials are never refused because of other
+  /// callers' bad ones.
   func failed(
     _ error: WireError, from remote: RemoteAddress?, at now: Instant
   ) -> WireError {
@@ -108,8 +108,8 @@ final class Fairness: Sendable {
     return Self.tooManyFailures(wait)
   }
 
-  /// A body that must be read before its signature can be verified is not read for an address from
-  /// which no more authentications may fail now: if it were, and failed, that would cost nothing.
+  /// Refuses a signed request from an address that may fail no further authentication now. Its body
+  /// would have to be read before its signature can be verified, and a failure would cost nothing.
   func mayClaim(from remote: RemoteAddress?, at now: Instant) throws(WireError) {
     guard let remote else { return }
     let cost = Self.cost(of: remote)

@@ -1,15 +1,14 @@
 import RelayCore
 
-/// Token buckets, one a key: each holds so many tokens, is full at first, and gets as many anew in
-/// every minute. A bucket is kept as the instant at which it is full again, so a full one needs no
-/// entry.
+/// Token buckets, one for each key. A bucket is full at first and gains as many tokens a minute as
+/// it holds. It is kept as the instant at which it is full again, so a full one needs no entry.
 ///
-/// Bounded: beyond `keysMax` the keys not heard of for longest are forgotten, and their buckets
-/// are full again. Times are of the boot clock.
+/// Bounded: beyond `keysMax` the keys unused for longest are forgotten, and their buckets are full
+/// again. Times are of the boot clock.
 struct RateTable<Key: Hashable & Sendable>: Sendable {
   enum Answer: Hashable {
     case granted
-    /// Enough tokens are there after this time.
+    /// Enough tokens are available after this time.
     case refused(retryAfter: Span)
   }
 
@@ -18,11 +17,12 @@ struct RateTable<Key: Hashable & Sendable>: Sendable {
   private let perToken: Int64
   private let capacity: Int64
   private let keysMax: Int
-  /// When each bucket is full again, in microseconds: keys heard of lately, and the others.
+  /// When each bucket is full again, in microseconds: `recent` has the keys used lately, `older`
+  /// the others.
   private var recent: [Key: Int64] = [:]
   private var older: [Key: Int64] = [:]
 
-  /// - Parameter perMinute: tokens a minute, and of a full bucket.
+  /// - Parameter perMinute: tokens gained a minute, and tokens of a full bucket.
   init(perMinute: Int, keysMax: Int) {
     perToken = max(1, Self.microsecondsPerMinute / Int64(perMinute))
     capacity = perToken * Int64(perMinute)
@@ -31,7 +31,7 @@ struct RateTable<Key: Hashable & Sendable>: Sendable {
 
   var count: Int { recent.count + older.count }
 
-  /// Takes so many tokens, or none. What is more than a full bucket takes a full one.
+  /// Takes all of the tokens, or none. A request for more than a full bucket takes a full one.
   mutating func take(_ tokens: Int = 1, for key: Key, at now: Instant) -> Answer {
     let now = now.milliseconds * 1_000
     let full = max(now, recent[key] ?? older[key] ?? 0)
@@ -44,15 +44,15 @@ struct RateTable<Key: Hashable & Sendable>: Sendable {
     return .granted
   }
 
-  /// Takes so many tokens, whether they are there or not: those that are missing are owed, and
-  /// nothing is granted until then. At most a full bucket is owed.
+  /// Takes the tokens even if there are too few. The missing ones are owed, at most a full bucket,
+  /// and nothing is granted until they are repaid.
   mutating func spend(_ tokens: Int, for key: Key, at now: Instant) {
     let now = now.milliseconds * 1_000
     let full = max(now, recent[key] ?? older[key] ?? 0)
     remember(key, min(full + perToken * Int64(tokens), now + 2 * capacity))
   }
 
-  /// What taking so many tokens would be answered. Takes none.
+  /// The answer that `take` would give. Takes no token.
   func look(_ tokens: Int = 1, for key: Key, at now: Instant) -> Answer {
     guard let full = recent[key] ?? older[key] else { return .granted }
     let next = full + min(capacity, perToken * Int64(tokens))
@@ -61,7 +61,7 @@ struct RateTable<Key: Hashable & Sendable>: Sendable {
     return .refused(retryAfter: Span(milliseconds: (excess + 999) / 1_000))
   }
 
-  /// Two generations: when the younger is half of what may be kept, the older one goes.
+  /// Keeps two generations. When the younger has half of `keysMax`, the older one is dropped.
   private mutating func remember(_ key: Key, _ full: Int64) {
     older[key] = nil
     recent[key] = full

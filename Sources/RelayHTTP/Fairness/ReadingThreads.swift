@@ -2,19 +2,21 @@ import Glibc
 import NIOCore
 import NIOPosix
 
-/// Threads of lower priority, on which large bodies are read: while all cores are busy, the loop,
-/// its store and short requests go first. They end with the last reference.
+/// Threads of lower priority, which read large bodies. While all cores are busy, the loop, its
+/// store and short requests run first. The threads end with the last reference.
 ///
-/// A thread inherits the priority of the one that starts it, and only root or `LimitNICE=` may
-/// raise it again. Whatever wakes a task may start a thread: so these never do, and let an event
-/// loop wake it.
+/// A thread inherits the priority of the thread that starts it, and only root or `LimitNICE=` may
+/// raise it again. Resuming a task may start a thread. So these threads never resume a task: an
+/// event loop does it for them.
 final class ReadingThreads: Sendable {
-  /// More than what the daemon has: a tenth of the time of its other threads while these are busy.
+  /// Added to the niceness of the daemon. These threads get a tenth of the time of its other
+  /// threads while those are busy.
   static let niceness: Int32 = 10
 
   private let threads: NIOThreadPool
   private let lowered: Int32
-  /// Wake the tasks. Named here, so that none of these threads is the one that starts them.
+  /// The event loops that resume the tasks. Named here, so that none of the threads above starts
+  /// them.
   private let loops = MultiThreadedEventLoopGroup.singleton
 
   init(count: Int) {
@@ -38,14 +40,15 @@ final class ReadingThreads: Sendable {
     return try handed.result()
   }
 
-  /// On Linux a priority asked of the process is that of the calling thread alone.
+  /// On Linux `PRIO_PROCESS` means the calling thread alone.
   private static let thisThread = __priority_which_t(PRIO_PROCESS.rawValue)
 }
 
-/// Keeps what the work holds no longer than until it is done, and the outcome until it is taken:
-/// the thread of lower priority may keep this object for longer.
+/// Keeps what the work holds only until the work is done, and the outcome only until the caller
+/// takes it. The thread of lower priority may keep this object for longer.
 ///
-/// `@unchecked Sendable`: one thread has it at a time, since the caller waits until it is done.
+/// `@unchecked Sendable`: one thread uses it at a time, because the caller waits until the work is
+/// done.
 private final class HandedWork<Value>: @unchecked Sendable {
   private var work: (() throws -> Value)?
   private var outcome: Result<Value, any Error>?

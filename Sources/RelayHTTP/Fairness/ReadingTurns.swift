@@ -1,16 +1,16 @@
 import Foundation
 
-/// Reading a large body takes a thread for tens of milliseconds, and requests share as many threads
-/// as there are cores. Large bodies have threads of their own, half as many, so that the others
-/// stay free for what is short; callers whose large bodies wait take turns.
+/// Reads large bodies on threads of their own, half as many as there are cores. Reading a large
+/// body takes tens of milliseconds, and requests share as many threads as there are cores: these
+/// stay free for short work. Callers whose large bodies wait take turns.
 final class ReadingTurns: Sendable {
   private let largeBytes: Int
   private let turns: CallerTurns
   private let threads: ReadingThreads
 
   /// - Parameters:
-  ///   - atOnce: large bodies that are read at one moment.
-  ///   - largeBytes: a body of so many bytes is large.
+  ///   - atOnce: large bodies that are read at the same time.
+  ///   - largeBytes: a body of this many bytes or more is large.
   init(
     atOnce: Int = max(1, ProcessInfo.processInfo.activeProcessorCount / 2),
     largeBytes: Int = 64 << 10
@@ -20,7 +20,7 @@ final class ReadingTurns: Sendable {
     threads = ReadingThreads(count: atOnce)
   }
 
-  /// Large bodies that wait for their turn: as many as bodies in flight at most.
+  /// Large bodies that wait for their turn: at most as many as bodies in flight.
   var waiting: Int { turns.waiting }
 
   /// Does the work, at once if the body is small, else when it is its caller's turn.

@@ -1,26 +1,26 @@
 import NIOCore
 import RelayCore
 
-/// Where a connection comes from, as far as limits for each address go: an IPv4 address, or the
-/// first 64 bits of an IPv6 address, because a subscriber line has that many addresses of its own.
+/// The source of a connection, as limits for each address count it: an IPv4 address, or the first
+/// 64 bits of an IPv6 address, because a subscriber line has that many addresses of its own.
 struct RemoteAddress: Hashable, Sendable {
   private let prefix: UInt64
   private let isV4: Bool
-  /// False for loopback, private and shared addresses: there a proxy may speak for many callers.
+  /// False for loopback, private and shared addresses: a proxy there may act for many callers.
   let isPublic: Bool
 
   /// - Returns: nil for a Unix socket.
   init?(_ address: SocketAddress?) {
     switch address {
-    // The members of the C structures belong to whichever module the compiler met first; their
-    // layout is the same everywhere.
+    // The members of the C structures belong to the module that the compiler loads first. Their
+    // layout is always the same, so the bytes are read.
     case .v4(let address): self.init(withUnsafeBytes(of: address.address) { Array($0[4..<8]) })
     case .v6(let address): self.init(withUnsafeBytes(of: address.address) { Array($0[8..<24]) })
     case .unixDomainSocket, nil: return nil
     }
   }
 
-  /// - Parameter bytes: four of IPv4 or sixteen of IPv6.
+  /// - Parameter bytes: four bytes of IPv4 or sixteen of IPv6.
   init(_ bytes: [UInt8]) {
     let isMapped =
       bytes.count == 16 && bytes[..<10].allSatisfy { $0 == 0 } && bytes[10...11] == [0xff, 0xff]

@@ -1,6 +1,6 @@
 import Hummingbird
 
-/// A request's place among those of its caller that are under way.
+/// A request's place among its caller's requests under way.
 final class RequestPlace: Sendable {
   private let giveBack: @Sendable () -> Void
 
@@ -10,8 +10,8 @@ final class RequestPlace: Sendable {
 }
 
 extension Response {
-  /// The same answer. It holds the place, and the room of its bytes, until it has left for the
-  /// network, or never will.
+  /// The same answer, which holds the place and the room of its bytes until it has left for the
+  /// network, or is dropped.
   func holding(_ place: RequestPlace, _ room: AnswerRoom? = nil) -> Response {
     var held = self
     let body = body

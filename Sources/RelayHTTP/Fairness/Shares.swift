@@ -1,6 +1,6 @@
-/// How much of a bound is taken, all together and by each caller: one caller cannot take all of it.
+/// How much of a bound is taken, in total and by each caller: one caller cannot take all of it.
 ///
-/// Keeps nothing for a caller that has given everything back, so it is as large as what is taken.
+/// Keeps no entry for a caller that has given everything back, so it has one for each that has not.
 struct Shares<Key: Hashable & Sendable>: Sendable {
   enum Answer: Hashable { case taken, callerHasItsShare, full }
 
@@ -10,7 +10,7 @@ struct Shares<Key: Hashable & Sendable>: Sendable {
 
   init(most: Int) { self.most = most }
 
-  /// Nothing is taken unless the answer says so.
+  /// Takes nothing unless the answer is `taken`.
   ///
   /// - Parameter share: what this caller may have in all.
   mutating func take(_ amount: Int = 1, for key: Key, share: Int) -> Answer {
