@@ -1,7 +1,7 @@
 package import Hummingbird
 import NIOCore
 
-/// A request's surroundings: a handler needs its connection, to see a courier's reader leave.
+/// A request's context. A handler needs the channel, to notice when a courier's reader leaves.
 package struct RelayRequestContext: RequestContext {
   package var coreContext: CoreRequestContextStorage
   let channel: any Channel

@@ -1,13 +1,14 @@
 import NIOCore
 
-/// Accepts no faster than the serving loops take connections over. What they have not taken over
-/// is counted nowhere else; it waits in the kernel's queue, which is bounded.
+/// Accepts connections no faster than the serving loops take them over. Accepted ones that no loop
+/// has taken over are counted nowhere else. Further ones wait in the kernel's queue, which is
+/// bounded.
 final class AcceptGate: ChannelDuplexHandler {
   typealias InboundIn = any Channel
   typealias InboundOut = any Channel
   typealias OutboundIn = Never
 
-  /// Connections that were accepted and not taken over; with more, the next ones wait.
+  /// How many connections may be accepted and not taken over; beyond, the next ones wait.
   static let waitingMax = 256
 
   private var waiting = 0
@@ -18,7 +19,7 @@ final class AcceptGate: ChannelDuplexHandler {
     waiting += 1
     let own = NIOLoopBound((gate: self, context: context), eventLoop: context.eventLoop)
     context.fireChannelRead(data)
-    // What the serving loop does for it comes before this.
+    // The serving loop runs this after its own work for the connection.
     connection.eventLoop.execute {
       own.eventLoop.execute { own.value.gate.takenOver(own.value.context) }
     }

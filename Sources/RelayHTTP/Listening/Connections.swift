@@ -1,14 +1,14 @@
 import NIOCore
 import Synchronization
 
-/// The open connections of one listener: bounded, all together and of each public address, and told
-/// to end when it drains.
+/// The open connections of one listener, bounded in total and for each public address. They end
+/// when the listener drains.
 package final class Connections: Sendable {
   private struct State {
     var open: [ObjectIdentifier: Open] = [:]
     var ofEach: Shares<RemoteAddress>
     var isEnding = false
-    /// Called when the last has ended.
+    /// Called when the last connection has ended.
     var onGone: (@Sendable () -> Void)?
   }
 
@@ -22,7 +22,7 @@ package final class Connections: Sendable {
   private let perAddress: Int
   private let state: Mutex<State>
 
-  /// - Parameter perAddress: of one public address.
+  /// - Parameter perAddress: how many connections one public address may have.
   package init(countMax: Int, perAddress: Int = .max) {
     self.countMax = countMax
     self.perAddress = perAddress
@@ -35,7 +35,7 @@ package final class Connections: Sendable {
 
   package var count: Int { state.withLock { $0.open.count } }
 
-  /// - Returns: false if there are too many: the caller closes it.
+  /// - Returns: false if there are too many connections: the caller closes `channel`.
   func add(_ channel: any Channel) -> Bool {
     let remote = Self.counted(channel)
     let (isAdmitted, isEnding) = state.withLock { state in
@@ -58,9 +58,9 @@ package final class Connections: Sendable {
     onGone?()
   }
 
-  /// Idle ones close now, busy ones after their answer.
+  /// Closes idle connections now, and busy ones after their answer.
   ///
-  /// - Parameter gone: called once when the last has ended.
+  /// - Parameter gone: called once when the last connection has ended.
   func endAll(_ gone: @escaping @Sendable () -> Void) {
     let open = state.withLock { state in
       state.isEnding = true
@@ -75,7 +75,8 @@ package final class Connections: Sendable {
     for open in state.withLock({ Array($0.open.values) }) { open.channel.close(promise: nil) }
   }
 
-  /// A proxy at an address of ours speaks for many: only public addresses are counted.
+  /// The address to count; nil for one that is not public, because a proxy there may act for many
+  /// callers.
   private static func counted(_ channel: any Channel) -> RemoteAddress? {
     RemoteAddress(channel.remoteAddress).flatMap { $0.isPublic ? $0 : nil }
   }

@@ -1,10 +1,10 @@
 import Foundation
 import Glibc
 
-/// The control socket's file: nobody but its owner may ever connect, not for a moment.
+/// The control socket's file. From the first moment on, only its owner can connect.
 package enum ControlSocket {
-  /// Binds a socket at `path` with mode 0600. A file left by a daemon that is gone is removed; one
-  /// that somebody answers on, or that is no socket, stays.
+  /// Binds a socket at `path` with mode 0600. Removes a file left by a daemon that is gone. A
+  /// socket on which a process answers, or a file that is no socket, stays.
   ///
   /// - Returns: the descriptor, not yet listening.
   static func bind(_ path: String) throws(ListenError) -> Int32 {
@@ -12,7 +12,8 @@ package enum ControlSocket {
     try removeStale(path, &address)
     let fd = open()
     guard fd >= 0 else { throw failure("create", path) }
-    // The kernel gives the file the mode of the unbound socket: no umask and no chmod too late.
+    // The kernel gives the file the mode of the unbound socket, so this needs no umask, and no
+    // chmod that would come too late.
     guard fchmod(fd, S_IRUSR | S_IWUSR) == 0, call(Glibc.bind, fd, &address) == 0 else {
       let error = failure("bind", path)
       close(fd)
@@ -21,7 +22,7 @@ package enum ControlSocket {
     return fd
   }
 
-  /// Removes our own file once we listen no more. Gone already is as good.
+  /// Removes the daemon's own file after it has stopped listening. A missing file is no error.
   static func remove(_ path: String) { unlink(path) }
 
   private static func removeStale(
@@ -39,17 +40,17 @@ package enum ControlSocket {
     unlink(path)
   }
 
-  /// Why no socket can take this path: something else is there that stays; nil if one can, as far
-  /// as a look tells.
+  /// The error if something other than a socket stays at this path; nil if a socket can take the
+  /// path, as far as this check can tell.
   package static func refusal(of path: String) -> ListenError? {
     guard let kind = kind(at: path), kind != .typeSocket else { return nil }
     return ListenError("\(path) is no socket; choose another path for the control socket")
   }
 
-  /// Nil if nothing is there, or if binding says what is the matter.
+  /// The type of the file at `path`; nil if there is none, or if binding reports the problem.
   private static func kind(at path: String) -> FileAttributeType? {
-    // Where nothing can be read, nothing is in the way as far as we know, and binding decides.
-    // Not `lstat`: in a release build its `stat` belongs to whatever module was loaded first.
+    // If the attributes cannot be read, nothing is known to be in the way, and binding decides. Not
+    // `lstat`: in a release build its `stat` belongs to the module that was loaded first.
     (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
   }
 

@@ -1,16 +1,17 @@
 import NIOCore
 
-/// A request that is answered when there is something to say: it keeps its connection, and no task
-/// waits for it. Its pieces are written in the order in which they are given.
+/// A request that is answered later, when there is something to send. It keeps its connection, and
+/// no task waits for it. The pieces of its answer are written in the order of the calls.
 struct DetachedResponse: Sendable {
   private let connection: HTTPConnection
   private let serial: UInt32
 
-  /// Takes over the request that is under way on a channel. What else is written for it is dropped.
+  /// Takes over the request that is under way on a channel. Anything else written for it is
+  /// dropped.
   ///
-  /// - Parameter hold: called on the channel's event loop. It returns what is called, once, if the
-  ///   other side ends before the last of the answer; nil if it does not hold the request.
-  /// - Returns: whether it is held; nil if the other side has ended already.
+  /// - Parameter hold: called on the channel's event loop. It returns a function that is called
+  ///   once if the client ends before the answer is complete; nil if it does not hold the request.
+  /// - Returns: true if the request is held; nil if the client has ended already.
   static func take(
     on channel: any Channel,
     _ hold: @escaping @Sendable (DetachedResponse) -> (@Sendable () -> Void)?
@@ -26,14 +27,14 @@ struct DetachedResponse: Sendable {
     }.get()
   }
 
-  /// - Parameter done: called with false if it cannot leave any more.
+  /// - Parameter done: called with false if the piece can no longer leave for the network.
   func write(
     _ piece: HTTPConnection.ResponsePart, _ done: (@Sendable (_ isWritten: Bool) -> Void)? = nil
   ) {
     connection.channel.eventLoop.execute { self.writeNow(piece, done) }
   }
 
-  /// On the event loop, before anything else can be.
+  /// Writes a piece at once. On the event loop, before any other piece can be written.
   func writeNow(
     _ piece: HTTPConnection.ResponsePart, _ done: (@Sendable (_ isWritten: Bool) -> Void)? = nil
   ) {
@@ -46,10 +47,10 @@ struct DetachedResponse: Sendable {
     connection.write(piece, for: serial, isHolder: true, promise)
   }
 
-  /// Its reader does not read.
+  /// Closes the connection, because its reader does not read.
   func cut() { connection.channel.close(promise: nil) }
 
-  /// Little is kept for a reader that does not read.
+  /// Lowers the kernel's send buffer, so that it keeps little for a reader that does not read.
   func narrow() {
     connection.channel.setOption(.socketOption(.so_sndbuf), value: 16_384).whenComplete { _ in }
   }

@@ -8,18 +8,18 @@ enum EventLoops {
     Array(MultiThreadedEventLoopGroup.singleton.makeIterator())
   }
 
-  /// Accepts for the loops that serve, and does nothing else: beside thousands of connections whose
-  /// requests are read, the kernel's queue of new ones ran over, and a caller then tried again a
-  /// second later.
+  /// Accepts for the loops that serve, and does nothing else. When a loop also read the requests of
+  /// thousands of connections, the kernel's queue of new connections overflowed, and a client then
+  /// tried again a second later.
   static let accepting = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
-  /// For a listener that few use: it accepts and serves on one.
+  /// For a listener with few clients: it accepts and serves on one loop.
   static var last: any EventLoop { all.last ?? MultiThreadedEventLoopGroup.singleton.any() }
 
-  /// Sockets that share an address are dealt out to the event loops: the kernel has spread the
-  /// connections already, and each stays where it was accepted.
+  /// Gives each of the sockets that share an address its own event loop in turn. The kernel has
+  /// spread the connections already, and each stays on the loop that accepted it.
   ///
-  /// - Returns: nil for a socket that all loops serve, connections by turns.
+  /// - Returns: nil for a socket whose connections all loops serve by turns.
   static func group(for fd: Int32, at index: Int, of count: Int) -> (any EventLoopGroup)? {
     guard count > 1, isSharing(fd) else { return nil }
     let all = all

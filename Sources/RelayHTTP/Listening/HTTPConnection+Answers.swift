@@ -4,16 +4,16 @@ import NIOCore
 import NIOHTTP1
 
 extension HTTPConnection {
-  /// What is written of an answer in one go.
+  /// The part of an answer that is written in one go.
   struct ResponsePart: Sendable {
     var head: HTTPResponse?
     var body: [ByteBuffer] = []
     var isLast = true
   }
 
-  /// Writes a piece of an answer. Nothing is written if the request is held, or was answered.
+  /// Writes a piece of an answer. Writes nothing if the request is held, or was answered.
   ///
-  /// - Returns: once it has left for the network.
+  /// - Returns: once the piece has left for the network.
   func send(_ piece: ResponsePart, for serial: UInt32) async throws {
     let promise = channel.eventLoop.makePromise(of: Void.self)
     channel.eventLoop.execute {
@@ -30,7 +30,7 @@ extension HTTPConnection {
       current.isHeld == isHolder
     else { return isHolder ? promise.fail(ChannelError.eof) : promise.succeed() }
     if let head = piece.head {
-      // HTTP/1.0 knows no interim answers.
+      // HTTP/1.0 has no interim answers.
       guard !current.isOfHTTP10 || head.status.kind != .informational else {
         return promise.succeed()
       }
@@ -60,7 +60,7 @@ extension HTTPConnection {
     isEnding || underWay?.isClosing == true || isInputClosed && !isAnyWaiting
   }
 
-  /// A request that is answered makes room for the next, once what was not read of it is.
+  /// Ends an answered request once all of it has been read, so that the next one can begin.
   func settle() {
     guard let current = underWay, current.isAnswered else { return }
     if isClosing { leave() }
@@ -72,7 +72,7 @@ extension HTTPConnection {
   }
 }
 
-/// What an answer's body is written with. One whose length is known leaves with its head.
+/// Writes the body of an answer. A body of known length leaves together with its head.
 struct AnswerWriter: ResponseBodyWriter {
   let asked: InboundRequest
   let isWhole: Bool
@@ -99,8 +99,8 @@ struct AnswerWriter: ResponseBodyWriter {
 }
 
 extension HTTPResponseHead {
-  /// - Parameter isOfHTTP10: its request is. An answer of unknown length is then one of HTTP/1.0 as
-  ///   well, whose body is not cut into chunks and ends with the connection.
+  /// - Parameter isOfHTTP10: the request uses HTTP/1.0. An answer of unknown length then uses
+  ///   HTTP/1.0 as well: its body is not cut into chunks and ends with the connection.
   fileprivate init(_ head: HTTPResponse, isLast: Bool, isOfHTTP10: Bool) {
     var headers = HTTPHeaders()
     headers.reserveCapacity(head.headerFields.count + 1)

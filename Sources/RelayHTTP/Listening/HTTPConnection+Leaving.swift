@@ -1,26 +1,27 @@
 import HTTPTypes
 import NIOCore
 
-/// How a connection ends: with all that was answered, for whoever reads it in time.
+/// How a connection ends: it first sends all its answers to a client that reads them in time.
 extension HTTPConnection {
-  /// How long, and how much, is still listened to once all is said.
+  /// How long, and how many bytes, the connection still reads after its last answer.
   private static let lingering = TimeAmount.seconds(5)
   private static let passedOverMax = 16 * 1_024 * 1_024
 
-  /// Nothing more is begun; it closes once all that was answered has left for the network.
+  /// Begins no further request, and closes the connection once all its answers have left for the
+  /// network.
   func leave() {
     if !isLeaving { restartIdleness() }
     isLeaving = true
     depart()
   }
 
-  /// An answer has left, or never will.
+  /// Called when an answer has left for the network, or has failed to.
   func hasLeft() {
     unsent -= 1
     depart()
   }
 
-  /// It has been answered, and speaks on.
+  /// True if the request has been answered and the client still sends its body.
   var isPassingOver: Bool {
     guard let current = underWay, current.isAnswered else { return false }
     return !current.isRead && !isInputClosed
@@ -31,8 +32,8 @@ extension HTTPConnection {
     if let passed = underWay?.passedOver, passed > Self.passedOverMax { close() }
   }
 
-  /// A body has as long as silence has, however lively it trickles: else a few of them, begun and
-  /// never ended, would keep everybody's room.
+  /// Ends a body that has not arrived within its time, even if bytes still arrive slowly. Otherwise
+  /// a few bodies that never end would keep the room of all callers.
   func bodyIsLate() {
     guard let current = underWay, !current.isAnswered else { return close() }
     underWay?.isLate = true
@@ -41,10 +42,11 @@ extension HTTPConnection {
     watchIdleness(for: idle)
   }
 
-  /// The body of the request under way has less time than others: its sender is not known yet.
+  /// Gives the body of the request under way less time than others, because its sender is not known
+  /// yet.
   static func hurryBody(on channel: any Channel, within seconds: Int) {
     channel.eventLoop.execute {
-      // In tests of the controllers alone there is no connection.
+      // Tests of the controllers alone have no connection.
       let found = try? channel.pipeline.syncOperations.handler(type: HTTPConnection.self)
       guard let connection = found, let current = connection.underWay, !current.isRead else {
         return
@@ -66,8 +68,8 @@ extension HTTPConnection {
 
   private func depart() {
     guard isLeaving, unsent == 0, channel.isActive else { return }
-    // Were it closed now, the kernel would cut off who still writes, with what it has not read yet
-    // of its answer.
+    // If the connection closed while the client still writes, the kernel would reset it, and the
+    // client would lose the part of its answer that it has not read yet.
     guard isPassingOver else { return close() }
     guard !isLingering else { return }
     isLingering = true

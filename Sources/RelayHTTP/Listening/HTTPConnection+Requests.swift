@@ -3,23 +3,23 @@ import Hummingbird
 import NIOCore
 import NIOHTTP1
 
-/// A request for whoever answers, and how to answer it.
+/// A request for the responder, and the connection for its answer.
 struct InboundRequest: Sendable {
   let request: Request
   let connection: HTTPConnection
-  /// Tells it from those before and after it on its connection.
+  /// Distinguishes the request from those before and after it on its connection.
   let serial: UInt32
-  /// It was no request, and this is its answer.
+  /// If set, the responder is not called, and this is the answer.
   var refusal: WireError?
 }
 
 extension HTTPConnection {
-  /// - Returns: false if nobody is there for it yet.
+  /// - Returns: false if the part cannot be taken yet.
   func take(_ part: HTTPServerRequestPart) -> Bool {
     switch part {
     case .head(let head):
       guard !isLeaving else { return true }
-      // An answer that is not read is not followed by another: requests take less room.
+      // While an answer is not read, no other one follows it: waiting requests take less room.
       guard underWay == nil, channel.isWritable else { return false }
       begin(head)
       if let wrong = head.framingRefusal {
@@ -64,7 +64,7 @@ extension HTTPConnection {
     return true
   }
 
-  /// Its head is whole, and perhaps its body: somebody is asked.
+  /// Passes the request to the responder, once its head is complete and perhaps its body.
   func handOn() {
     guard let head = underWay?.head.take(), let serial = underWay?.serial else { return }
     let first = underWay?.body.take()
@@ -79,8 +79,8 @@ extension HTTPConnection {
       InboundRequest(request: Request(head: request, body: body), connection: self, serial: serial))
   }
 
-  /// What came is no request that anybody is asked: it is answered as one would be, and nothing
-  /// behind it is read.
+  /// Answers bytes that are no valid request in the same way as a request. Nothing behind them is
+  /// read.
   func refuse(_ refusal: WireError) {
     if underWay == nil { begin(nil) }
     isParsed = true
@@ -88,8 +88,8 @@ extension HTTPConnection {
     answer(with: refusal)
   }
 
-  /// Nobody is asked but for the answer, and the connection ends with it. A body that still comes
-  /// is passed over.
+  /// Answers with the refusal without calling the responder, and ends the connection after it. The
+  /// rest of a body is discarded.
   private func answer(with refusal: WireError) {
     guard let serial = underWay?.serial else { return }
     underWay?.head = nil
@@ -100,7 +100,7 @@ extension HTTPConnection {
     ask(InboundRequest(request: request, connection: self, serial: serial, refusal: refusal))
   }
 
-  /// The other side says no more; it may still listen. All that it asked is answered first.
+  /// The client sends no more; it may still read. All its complete requests are answered first.
   func inputEnded() {
     isInputClosed = true
     dropUnfinished()
@@ -111,7 +111,7 @@ extension HTTPConnection {
     advance()
   }
 
-  /// More of the body; nil after its end.
+  /// The next part of the body; nil after its end.
   func more(of serial: UInt32) async throws -> ByteBuffer? {
     try await withCheckedThrowingContinuation { reader in
       channel.eventLoop.execute {
@@ -130,7 +130,7 @@ extension HTTPConnection {
   }
 }
 
-/// A body that did not come with its head: read only as fast as it is asked for.
+/// A body that did not arrive with its head. It is read only as fast as the responder reads it.
 private struct LateBody: AsyncSequence, Sendable {
   let first: ByteBuffer?
   let connection: HTTPConnection
@@ -153,7 +153,7 @@ private struct LateBody: AsyncSequence, Sendable {
 }
 
 extension HTTPRequest {
-  /// Nil if its method is none.
+  /// Nil if the method is not valid.
   fileprivate init?(_ head: HTTPRequestHead) {
     guard let method = Method(head.method.rawValue) else { return nil }
     var fields = HTTPFields()
@@ -161,7 +161,7 @@ extension HTTPRequest {
     var authority: String?
     for (text, value) in head.headers {
       guard let name = HTTPField.Name(text) else { continue }
-      // The first is the authority; the scheme does not matter here.
+      // The first `Host` is the authority; the scheme does not matter here.
       if authority == nil, name == .host {
         authority = value
       } else {
@@ -173,7 +173,7 @@ extension HTTPRequest {
       headerFields: fields)
   }
 
-  /// A proxy may name the whole address.
+  /// The path of a request target, because a proxy may send the whole URL.
   private static func path(of target: String) -> String {
     guard !target.hasPrefix("/"), let scheme = target.firstRange(of: "://") else { return target }
     return target[scheme.upperBound...].firstIndex(of: "/").map { String(target[$0...]) } ?? "/"

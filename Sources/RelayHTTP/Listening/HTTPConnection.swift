@@ -5,69 +5,70 @@ import NIOHTTP1
 
 /// One HTTP/1.1 connection, one request at a time.
 ///
-/// Ours and not Hummingbird's, whose connections keep a task each, 14 KiB before the first request
-/// and 23 after it: between requests, and while the courier holds one, this keeps nothing but
-/// itself. What it reads in advance is bounded; requests that wait their turn are not read.
+/// This class replaces Hummingbird's connections, each of which keeps a task: 14 KiB before the
+/// first request and 23 KiB after it. Between requests, and while the courier holds one, this class
+/// keeps nothing but itself. What it reads in advance is bounded; requests that wait for their turn
+/// are not read.
 ///
-/// `@unchecked Sendable`: what changes does so on the channel's event loop only.
+/// `@unchecked Sendable`: all that changes does so on the channel's event loop only.
 final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundIn = Never
   typealias OutboundOut = HTTPServerResponsePart
 
-  /// A request that is read or answered.
+  /// A request that is being read or answered.
   struct CurrentRequest {
     let serial: UInt32
     let begun = NIODeadline.now()
-    /// The head of its answer is all that is wanted.
+    /// The client wants only the head of the answer.
     let isBodiless: Bool
-    /// It knows no chunks: an answer of unknown length ends with the connection.
+    /// The client does not know chunks: an answer of unknown length ends with the connection.
     let isOfHTTP10: Bool
-    /// Until it is handed on.
+    /// The request's head until the responder gets it; then nil.
     var head: HTTPRequestHead?
-    /// What came of its body at once.
+    /// The part of the body that arrived together with the head.
     var body: ByteBuffer?
     var isRead = false
     var isAnswered = false
-    /// Bytes of its body that came after its answer, and that nobody wants.
+    /// Bytes of the body that arrived after the answer and were discarded.
     var passedOver = 0
-    /// The courier answers, and nobody else.
+    /// The courier answers this request, and the responder does not.
     var isHeld = false
     var isClosing: Bool
-    /// How long its body may take; nil: as long as silence may.
+    /// How long the body may take; nil: `idle`.
     var bodyTime: TimeAmount?
-    /// Its body did not come in time.
+    /// The body did not arrive in time.
     var isLate = false
-    /// Whoever waits for more of the body.
+    /// The responder's task that waits for more of the body.
     var reader: CheckedContinuation<ByteBuffer?, any Error>?
-    /// Called when the other side is gone before the answer is.
+    /// Called when the client has gone before the answer has.
     var onGone: (@Sendable () -> Void)?
   }
 
-  /// Parts of requests that are kept before no more is read.
+  /// How many parts of requests may wait before the connection stops reading.
   private static let waitingMax = 10
 
   let channel: any Channel
   let idle: TimeAmount
   let ask: @Sendable (InboundRequest) -> Void
   private(set) var context: ChannelHandlerContext?
-  /// What is read, and how much of it is taken already.
+  /// The parts that have been read, and how many of them are taken already.
   private var waiting: [HTTPServerRequestPart] = []
   private var taken = 0
   /// The last part that was read is not the end of its request.
   private var isMidRequest = false
-  /// What came behind all that waits, and is no request.
+  /// The error for bytes that follow all waiting parts and are no valid request.
   private var broken: WireError?
   var underWay: CurrentRequest?
   var isInputClosed = false
   var isEnding = false
-  /// Nothing more is begun: it closes once all that was answered has left.
+  /// No further request begins: the connection closes once all its answers have left.
   var isLeaving = false
-  /// All has left, and the rest of a body is passed over.
+  /// All answers have left, and the rest of a body is discarded.
   var isLingering = false
-  /// Answers that have not left for the network.
+  /// How many answers have not left for the network.
   var unsent = 0
-  /// The request that is parsed is the last; it is parsed to its end.
+  /// The request being parsed is the last; `isParsed`: it has been parsed to its end.
   private var isParsingLast = false
   var isParsed = false
   private var last: UInt32 = 0
@@ -77,8 +78,8 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   var timer: NIOScheduledCallback?
 
   /// - Parameters:
-  ///   - idle: how long nothing may be heard while nothing is answered.
-  ///   - ask: takes a request; it is answered by `send` or held.
+  ///   - idle: the connection closes if nothing arrives for this long while no answer is due.
+  ///   - ask: takes a request, which `send` then answers, or which is held.
   init(channel: any Channel, idle: TimeAmount, ask: @escaping @Sendable (InboundRequest) -> Void) {
     self.channel = channel
     self.idle = idle
@@ -109,13 +110,13 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
 
   func channelReadComplete(context: ChannelHandlerContext) {
     isReading = false
-    // The rest of its body comes later, and only when it is asked for.
+    // The rest of the body is read later, and only when the responder reads it.
     if underWay?.head != nil { handOn() }
     context.fireChannelReadComplete()
   }
 
   func read(context: ChannelHandlerContext) {
-    // What comes behind an upgrade is no HTTP: the parser would keep it all, and parse none of it.
+    // Bytes after an upgrade are not HTTP: the parser would keep them all, and parse none of them.
     guard !isParsed, !isLeaving || isPassingOver else { return }
     isReadWanted = waiting.count - taken >= Self.waitingMax
     if !isReadWanted { context.read() }
@@ -148,12 +149,13 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // The last request is whole, and what comes behind it does not matter.
+    // The last request is complete, and bytes after it do not matter.
     if isParsed, WireError(parsing: error) != nil || error is ByteToMessageDecoderError { return }
     guard let wrong = WireError(parsing: error), channel.isActive else { return close() }
-    // A request that broke off is no bad one; that the other side says no more is told in a moment.
+    // An interrupted request is not a bad one; the event that the client sends no more follows
+    // soon.
     if let error = error as? HTTPParserError, case .invalidEOFState = error { return }
-    // Nothing more is begun, whatever comes.
+    // No further request begins, whatever arrives.
     guard !isLeaving || isPassingOver else { return }
     let isUnread = isMidRequest
     let head = dropUnfinished()
@@ -163,9 +165,9 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
     advance()
   }
 
-  /// Takes out of what waits what came of a request that never gets whole.
+  /// Removes from the waiting parts those of a request that will never be complete.
   ///
-  /// - Returns: its head, if nobody is asked yet.
+  /// - Returns: the request's head, if the responder does not have the request yet.
   @discardableResult
   func dropUnfinished() -> HTTPRequestHead? {
     guard isMidRequest else { return nil }
@@ -180,13 +182,13 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
 
   func close() {
     context?.close(promise: nil)
-    // TLS says goodbye, and waits to hear it.
+    // Read once more so that the TLS handler can receive close_notify.
     if isParsed, channel.isActive { context?.read() }
   }
 
-  /// Takes what waits as far as somebody is there for it.
+  /// Takes the waiting parts in order, up to the first that cannot be taken yet.
   func advance() {
-    // Taking may come back here.
+    // `take` may call this function again.
     while taken < waiting.count {
       taken += 1
       guard !take(waiting[taken - 1]) else { continue }
@@ -194,7 +196,7 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
       break
     }
     if taken == waiting.count {
-      // A read may bring thousands; between requests little is kept.
+      // One read may bring thousands of parts; between requests the connection keeps little memory.
       waiting.removeAll(keepingCapacity: waiting.count <= Self.waitingMax)
       taken = 0
     } else if taken > max(Self.waitingMax, waiting.count / 2) {
@@ -214,9 +216,9 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
     context?.read()
   }
 
-  /// The request before it is answered and read: the next one begins.
+  /// Begins the next request, after the one before it has been answered and read.
   ///
-  /// - Parameter head: nil: it was no request.
+  /// - Parameter head: nil: the bytes are no valid request.
   func begin(_ head: HTTPRequestHead?) {
     last &+= 1
     underWay = CurrentRequest(
@@ -228,9 +230,9 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
 }
 
 extension HTTPRequestHead {
-  /// Its connection ends with its answer. One of HTTP/1.0 would have to be told that it does not.
-  /// We speak nothing but HTTP/1.1: whoever offers to change to something else is answered, and the
-  /// parser stops behind it for good.
+  /// True if the connection ends with the answer. An HTTP/1.0 client would have to be told that it
+  /// does not. The relay speaks only HTTP/1.1: a request that offers an upgrade is answered in it,
+  /// and the parser stops after that request for good.
   fileprivate var isLast: Bool {
     !isKeepAlive || isOfHTTP10 || method == .CONNECT || headers.contains(name: "upgrade")
   }
@@ -240,7 +242,7 @@ extension HTTPConnection: NIOScheduledCallbackHandler {
   func handleScheduledCallback(eventLoop: some EventLoop) {
     guard !isLingering else { return close() }
     if let current = underWay, !isLeaving, !current.isRead || !current.isAnswered {
-      // Whoever is asked may take its time; whoever asks may not.
+      // Handlers have no deadline. Clients must finish the body within `bodyTime`, or else `idle`.
       guard !current.isRead, !current.isLate else { return watchIdleness(for: idle) }
       let rest = current.begun + (current.bodyTime ?? idle) - .now()
       return rest > .zero ? watchIdleness(for: rest) : bodyIsLate()
@@ -251,7 +253,7 @@ extension HTTPConnection: NIOScheduledCallbackHandler {
   }
 
   func watchIdleness(for time: TimeAmount) {
-    // Refused only by a loop that has ended, and its connections with it.
+    // Fails only on a loop that has ended, and its connections with it.
     timer = try? channel.eventLoop.scheduleCallback(in: time, handler: self)
   }
 }

@@ -2,13 +2,13 @@ import HTTPTypes
 import NIOHTTP1
 import RelayCore
 
-/// Rules of HTTP/1.1 that the parser does not watch over.
+/// Rules of HTTP/1.1 that the parser does not enforce.
 extension HTTPRequestHead {
-  /// Why a request is refused whatever it asks for; nil: nothing is wrong with its head.
+  /// Why a request is refused because of its head; nil: the head is valid.
   var refusal: WireError? { textRefusal ?? hostRefusal ?? codingRefusal ?? lengthRefusal }
 
-  /// In one field's value; in the target the parser takes none. A library may compare a text as
-  /// Swift does, which takes long for thousands of marks on one letter.
+  /// The bound for one field's value; the parser accepts none in the target. A library may compare
+  /// texts with Swift's `==`, which takes long for thousands of marks on one letter.
   static let bytesBeyondASCII = 1_024
 
   private var textRefusal: WireError? {
@@ -23,7 +23,7 @@ extension HTTPRequestHead {
     text.utf8.count > bytesBeyondASCII && text.utf8.count { $0 >= 0x80 } > bytesBeyondASCII
   }
 
-  /// RFC 9112, 6.1: where such a request ends is not known, and nothing behind it is read.
+  /// RFC 9112, 6.1: the end of such a request is not known, so nothing after it is read.
   var framingRefusal: WireError? {
     guard headers.contains(name: "transfer-encoding") else { return nil }
     let codings = headers["transfer-encoding"]
@@ -34,21 +34,21 @@ extension HTTPRequestHead {
       status: .notImplemented)
   }
 
-  /// Whatever the case of its letters.
+  /// Compares without regard to case.
   private static func isWord(_ value: String, _ word: String) -> Bool {
     ByteOrdered.areSame(String(withoutBlanks(value)).lowercased(), word)
   }
 
   private var lengthRefusal: WireError? {
-    // Digits alone: the parser has refused all else.
+    // The value has only digits: the parser has refused everything else.
     guard let length = headers.first(name: "content-length"),
       Int(Self.withoutBlanks(length)) == nil
     else { return nil }
     return .endlessBody
   }
 
-  /// RFC 9112, 3.2. HTTP/1.0 knows no Host, but two of them are two answers to one question in any
-  /// version: what stands between may have believed the other one.
+  /// RFC 9112, 3.2. HTTP/1.0 has no Host. Two of them are refused in any version, because a proxy
+  /// on the way may have used the other one.
   private var hostRefusal: WireError? {
     let hosts = headers["host"]
     if hosts.count > 1 { return WireError(.badRequest, "Host stands more than once; send it once") }
@@ -66,8 +66,8 @@ extension HTTPRequestHead {
     return isGood ? nil : WireError(.badRequest, "Host must be host or host:port")
   }
 
-  /// RFC 9110, 5.5: blanks around a field's value are no part of it. The parser keeps those at its
-  /// end.
+  /// RFC 9110, 5.5: blanks around a field's value do not belong to it. The parser keeps those at
+  /// its end.
   private static func withoutBlanks(_ value: String) -> Substring {
     var value = value[...]
     while let last = value.utf8.last, last == UInt8(ascii: " ") || last == UInt8(ascii: "\t") {
@@ -76,10 +76,11 @@ extension HTTPRequestHead {
     return value
   }
 
-  /// RFC 3986: what stands in a name or address besides letters and digits, and before a port.
+  /// RFC 3986: the characters besides letters and digits in a host name or address, and before a
+  /// port.
   private static let hostMarks = Set("-._~%!$&'()*+,;=:[]".utf8)
 
-  /// RFC 9110, 8.4: a body is read as it comes.
+  /// RFC 9110, 8.4: the relay reads a body as it arrives and decodes none.
   private var codingRefusal: WireError? {
     guard headers.contains(name: "content-encoding") else { return nil }
     let codings = headers[canonicalForm: "content-encoding"]
@@ -96,7 +97,7 @@ extension WireError {
   fileprivate static let endlessBody = WireError(
     .quotaExceeded, "Content-Length is more than any body may have; split the request")
 
-  /// Nil: the parser has nothing to do with the error.
+  /// Nil: the error does not come from the parser.
   init?(parsing error: any Error) {
     switch error {
     case let error as HTTPParserError: self.init(error)
@@ -105,7 +106,7 @@ extension WireError {
     }
   }
 
-  /// What came is no HTTP that the parser knows.
+  /// The answer to bytes that the parser does not accept as HTTP.
   init(_ error: HTTPParserError) {
     switch error {
     case .headerOverflow:

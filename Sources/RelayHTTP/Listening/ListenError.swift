@@ -1,4 +1,4 @@
-/// A server could not begin to listen.
+/// A server could not start to listen.
 package struct ListenError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What happened, where, and what to do about it.
   package let description: String

@@ -11,8 +11,8 @@ import ServiceLifecycle
 /// One HTTP/1.1 server: binds, accepts, answers, and drains when it is told to stop.
 ///
 /// Hummingbird's own server cannot take over a socket that systemd has bound, and its connections
-/// weigh too much for fifty thousand couriers: accepting and connections are ours, requests and
-/// responses Hummingbird's.
+/// take too much memory for fifty thousand couriers. So the relay accepts and keeps connections
+/// itself, and uses only Hummingbird's requests and responses.
 package struct Listener<Responder: HTTPResponder>: Service
 where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
   package enum Socket: Sendable {
@@ -33,9 +33,9 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
   private let onListening: @Sendable (SocketAddress?) -> Void
 
   /// - Parameters:
-  ///   - group: the event loops that accept and serve, connections by turns; nil: all there are
-  ///     serve, and a further one accepts for them.
-  ///   - connections: those open now, for whoever gauges them.
+  ///   - group: the event loops that accept and serve, connections by turns; nil: all loops serve,
+  ///     and another one accepts for them.
+  ///   - connections: the open connections, for a caller that also counts them.
   ///   - onListening: called once the kernel queues connections, with the bound address.
   package init(
     on socket: Socket, tls: ServerCertificate? = nil, responder: Responder,
@@ -82,8 +82,8 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
       close(servers)
       connections.closeAll()
     }
-    // Whoever comes next may take the address: nobody is let in by us after this. A listener that
-    // failed to close is closed as well.
+    // Wait until all sockets are closed: after this the next daemon may take the address, and this
+    // one accepts no connection. A listener that failed to close is closed as well.
     for server in servers { _ = try? await server.closeFuture.get() }
   }
 
@@ -91,7 +91,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
     for server in servers { server.close(promise: nil) }
   }
 
-  /// - Returns: what listens: a channel for each socket that was handed over, else one.
+  /// - Returns: the listening channels: one for each socket that was handed over, else one.
   private func bind(_ ask: @escaping @Sendable (InboundRequest) -> Void) async throws
     -> [any Channel]
   {
@@ -99,8 +99,8 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
       _ accepting: any EventLoopGroup, _ group: any EventLoopGroup
     ) -> ServerBootstrap {
       ServerBootstrap(group: accepting, childGroup: group)
-        // One address may open as many connections at once. A caller that finds no place in the
-        // kernel's queue tries again a second later.
+        // One address may open this many connections at once. A client that finds the kernel's
+        // queue full tries again a second later.
         .serverChannelOption(.backlog, value: 4_096)
         .serverChannelOption(.maxMessagesPerRead, value: 64)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -110,15 +110,15 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
           }
         }
         .childChannelOption(.allowRemoteHalfClosure, value: true)
-        // One connection's requests are parsed as they come, a thousand pipelined ones in a read of
-        // 64 KiB: then it is another connection's turn.
+        // A read of 64 KiB may hold a thousand pipelined requests, which are parsed as they arrive.
+        // After one read it is another connection's turn.
         .childChannelOption(.maxMessagesPerRead, value: 1)
         .childChannelOption(
           .recvAllocator,
           value: AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 2_048, maximum: 16_384)
         )
-        // Else the kernel keeps megabytes for each connection that reads nothing, which count
-        // nowhere.
+        // Otherwise the kernel keeps megabytes for each connection that reads nothing, and no limit
+        // counts them.
         .childChannelOption(.socketOption(.so_sndbuf), value: limits.sendBufferBytes)
         .childChannelInitializer { channel in
           channel.eventLoop.makeCompletedFuture { try setUp(channel, tls?.context, ask) }
@@ -147,14 +147,14 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
     }
   }
 
-  /// Makes a channel that was accepted one of HTTP/1.1.
+  /// Sets up an accepted channel for HTTP/1.1.
   func setUp(
     _ channel: any Channel, _ tls: NIOSSLContext?,
     _ ask: @escaping @Sendable (InboundRequest) -> Void
   ) throws {
     let pipeline = channel.pipeline.syncOperations
     if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
-    // One request at a time, errors and fields are the connection's own concern.
+    // `HTTPConnection` itself keeps to one request at a time and handles errors and fields.
     try pipeline.addHandlers(HTTPResponseEncoder(), ByteToMessageHandler(RequestDecoder()))
     try pipeline.addHandler(
       HTTPConnection(
@@ -170,7 +170,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
     }
   }
 
-  /// Concurrent: it is not bound to the caller.
+  /// Concurrent, so that it does not run where its caller runs.
   @concurrent
   func answer(_ asked: InboundRequest) async {
     do {
@@ -193,7 +193,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
         asked, head: response.head, isWhole: response.body.contentLength != nil)
       try await response.body.write(writer)
     } catch {
-      // It broke off: nobody is there to be told.
+      // The connection broke, so no client can receive an error.
       asked.connection.channel.close(promise: nil)
     }
   }

@@ -1,16 +1,17 @@
 import NIOCore
 import NIOHTTP1
 
-/// NIO's parser. It has one error for a `Content-Length` that is no number and for one that is too
-/// large for any: here they are two.
+/// NIO's parser, with two errors instead of one: for a `Content-Length` that is no number, and for
+/// one that is too large for any body.
 final class RequestDecoder: ByteToMessageDecoder {
   typealias InboundOut = HTTPServerRequestPart
 
-  /// Its `Content-Length` has only digits, and too many.
+  /// The request's `Content-Length` has only digits, and too many.
   struct EndlessBody: Error {}
 
-  /// Target, names and values of a head together, and as many of trailers. With the parser's own
-  /// 2 MiB, a thousand connections that never end their heads would take 2 GiB.
+  /// The bound for target, names and values of a head together, and again for those of trailers.
+  /// With the parser's own 2 MiB, a thousand connections that never end their heads would take 2
+  /// GiB.
   static let headBytes = 64 << 10
 
   private let parser: HTTPRequestDecoder = {
@@ -39,7 +40,7 @@ final class RequestDecoder: ByteToMessageDecoder {
     try parser.decodeLast(context: context, buffer: &buffer, seenEOF: seenEOF)
   }
 
-  /// Looks at the fields that were read at once; only where the parser has given up.
+  /// Searches the fields in `buffer`. Called only after the parser has failed.
   private static func isEndless(_ buffer: ByteBuffer) -> Bool {
     let name = "content-length:"
     let lines = buffer.readableBytesView.split {

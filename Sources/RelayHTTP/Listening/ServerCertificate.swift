@@ -1,10 +1,10 @@
 import NIOSSL
 import Synchronization
 
-/// The certificate that a listener shows, which a reload replaces: connections that begin
-/// afterwards get the new one, those that are open keep theirs.
+/// The certificate that a listener presents. A reload replaces it: new connections get the new one,
+/// and open connections keep theirs.
 package final class ServerCertificate: Sendable {
-  /// A pair of files that was read and belongs together.
+  /// A certificate and its key, read from two files that belong together.
   package struct Pair: Sendable {
     fileprivate let context: NIOSSLContext
 
@@ -33,6 +33,6 @@ package final class ServerCertificate: Sendable {
 
   package func replace(with pair: Pair) { self.pair.withLock { $0 = pair } }
 
-  /// For the next connection.
+  /// The TLS context for the next connection.
   var context: NIOSSLContext { pair.withLock { $0.context } }
 }

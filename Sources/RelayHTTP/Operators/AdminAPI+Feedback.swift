@@ -5,9 +5,9 @@ package import RelayWire
 
 /// The feed for the apps' own servers, on the control socket.
 extension AdminAPI {
-  /// What is told to the apps' own servers, and how that goes.
+  /// Reads the feed of feedback, and the state of the webhooks that deliver it.
   package struct Feedback: Sendable {
-    /// A page of the feed, and the last position ever given.
+    /// A page of the feed, and the last position ever assigned.
     let report:
       @Sendable (FeedbackQuery) async throws(StoreError) -> (FeedbackReport, FeedbackPosition)
     let webhooks: @Sendable () -> [HealthSnapshot.Webhook]
@@ -23,15 +23,15 @@ extension AdminAPI {
       self.webhooks = webhooks
     }
 
-    /// Nothing is ever told.
+    /// A feed that is always empty, without webhooks.
     package static let none = Feedback(
       report: { _ in
         (FeedbackReport(items: [], next: 0, moreComing: false, missedThrough: nil), .zero)
       }, webhooks: { [] })
   }
 
-  /// - Throws: `WireError`, also for a position that this store never gave: its reader would miss
-  ///   all items until the feed has come so far again.
+  /// - Throws: `WireError`, also for a position that this store never assigned: its reader would
+  ///   miss all items until the feed reaches that position again.
   func feedback(_ query: FeedbackQuery) async throws -> FeedbackReport {
     let (report, head): (FeedbackReport, FeedbackPosition)
     do throws(StoreError) {
@@ -51,7 +51,7 @@ extension AdminAPI {
 }
 
 extension ControlResponder {
-  /// Items of one answer.
+  /// The highest number of items in one answer.
   private static let feedbackItemsMax = 1_000
 
   static func query(_ request: Request) throws(WireError) -> FeedbackQuery {

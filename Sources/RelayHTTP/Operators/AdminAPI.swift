@@ -3,7 +3,7 @@ package import RelayEngine
 import Glibc
 import RelayWire
 
-/// What the operators' listeners look into.
+/// What the operators' listeners can read and do.
 package struct AdminAPI: Sendable {
   let relay: any RelayService
   let reader: any FeedReader
@@ -18,8 +18,8 @@ package struct AdminAPI: Sendable {
   let version: String
 
   /// - Parameters:
-  ///   - process: what the daemon takes of its machine, read at each scrape.
-  ///   - feedback: what is told to the apps' own servers.
+  ///   - process: the daemon's use of its machine, read at each scrape.
+  ///   - feedback: the feedback for the apps' own servers.
   package init(
     relay: any RelayService, reader: any FeedReader, reads: StoreReads, keys: any TokenKeys,
     clock: any ClockReader, access: ScopeRegistry, issues: HealthIssues = HealthIssues(),
@@ -44,7 +44,7 @@ package struct AdminAPI: Sendable {
     StatusReport(await health(), version: version, pid: getpid())
   }
 
-  /// The engine's, and what is wrong around it.
+  /// The engine's health, and the problems outside the engine.
   func health() async -> HealthSnapshot {
     var health = await relay.health()
     health.reasons += reads.reasons + issues.reasons
@@ -79,7 +79,7 @@ package struct AdminAPI: Sendable {
     }
   }
 
-  /// Registrations as the store has them, the newest included.
+  /// Registrations as they are in the store, including the newest.
   func devices(user: String?, client: ClientID?) async throws -> DevicesReport {
     do throws(StoreError) {
       var rows: [DeviceRow]

@@ -5,7 +5,8 @@ import RelayCore
 import RelayEngine
 import RelayWire
 
-/// What the control listener answers. A process that may open the socket may do all of this.
+/// Answers the control listener's requests. A process that may open the socket may send all of
+/// them.
 package struct ControlResponder: HTTPResponder {
   package typealias Context = BasicRequestContext
 
@@ -73,7 +74,7 @@ package struct ControlResponder: HTTPResponder {
     return try await admin.devices(user: user, client: client)
   }
 
-  /// Unregisters an installation, whoever's it is, as its app would.
+  /// Unregisters an installation of any user, as its app would.
   private func forget(_ request: Request) async throws -> Response {
     let room = bodies.room(for: .operators)
     defer { room.leave() }
@@ -93,13 +94,14 @@ package struct ControlResponder: HTTPResponder {
 
   private static let expiryMembers = ["container", "environment", "user"]
 
-  /// Raises floors: after a restore, and for tests of clients. Absent means all.
+  /// Raises floors, after a restore and in tests of clients. An absent member means all of its
+  /// kind.
   private func expireTokens(_ request: Request) async throws -> Response {
     let room = bodies.room(for: .operators)
     defer { room.leave() }
     let bytes = try await room.collect(request, upTo: admin.limits.bodyBytes)
     let body = try JSONTree(bytes.isEmpty ? Array("{}".utf8) : bytes).root.object()
-    // A member that is left out means all of them: a slip of the pen must not.
+    // An absent member means all, so a misspelt one must be refused.
     for (name, value) in try body.members() where !Self.expiryMembers.contains(name) {
       throw value.problem("is unknown; known are \(Self.expiryMembers.joined(separator: ", "))")
     }
@@ -124,8 +126,8 @@ package struct ControlResponder: HTTPResponder {
     return .emptyObject
   }
 
-  /// A name that is not configured would expire nothing, and after a restore that must not look as
-  /// if the tokens had expired.
+  /// Refuses a name that is not configured. It would expire nothing, and after a restore that must
+  /// not look as if the tokens had expired.
   private func requireConfigured(_ expiry: TokenExpiry) throws(WireError) {
     guard expiry.container != nil || expiry.environment != nil else { return }
     let scopes = admin.access.scopes
@@ -160,7 +162,7 @@ extension String {
   fileprivate var asUser: UserID { UserID(self) }
 }
 
-/// What the metrics listener answers.
+/// Answers the metrics listener's requests.
 package struct MetricsResponder: HTTPResponder {
   package typealias Context = BasicRequestContext
 

@@ -6,7 +6,7 @@ import RelayWire
 struct HealthController: Sendable {
   let relay: any RelayService
 
-  /// The process answers: that is all it says.
+  /// Says only that the process answers.
   func live() -> Response {
     var json = JSONWriter()
     json.beginObject()
@@ -15,7 +15,7 @@ struct HealthController: Sendable {
     return Response(json)
   }
 
-  /// Whether requests are served, or why not. Whatever else is wrong `status` tells.
+  /// Says whether requests are served, or why not. `status` reports all other problems.
   func ready() -> Response {
     let readiness = relay.readiness
     var json = JSONWriter()

@@ -1,7 +1,7 @@
 import RelayCore
 import RelayEngine
 
-/// What the apps' own servers are told, and how that goes.
+/// Metrics of the feedback for the apps' own servers, and of its webhooks.
 extension MetricsText {
   mutating func feedback(_ health: HealthSnapshot) {
     many(

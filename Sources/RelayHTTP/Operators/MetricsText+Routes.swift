@@ -7,7 +7,7 @@ extension MetricsText {
     var sent: Int64 = 0
     var delivered: Int64 = 0
     var stopped = 0
-    /// They retire nobody.
+    /// Routes that retire no device.
     var doubted = 0
     var sender = SenderHealth()
   }

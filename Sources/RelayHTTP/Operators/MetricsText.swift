@@ -2,8 +2,8 @@ import Hummingbird
 import RelayCore
 import RelayEngine
 
-/// Prometheus text of the daemon's state. Base units; labels from closed lists, never a token, user
-/// or zone.
+/// The daemon's state as Prometheus text, in base units. Labels come from closed lists and are
+/// never a token, user or zone.
 struct MetricsText {
   private(set) var text = ""
 
@@ -104,7 +104,7 @@ struct MetricsText {
       ].map { ("reason=\"\($0.0)\"", Double($0.1)) })
   }
 
-  /// Files, sockets and connections are gauged.
+  /// Gauges of files, sockets, connections and memory; a counter of CPU time.
   private mutating func machine(_ process: ProcessUsage) {
     single(
       "open_files", .gauge, "Open descriptors: files, sockets, connections.",

@@ -3,7 +3,7 @@ package import RelayEngine
 package import RelayWire
 
 extension StatusReport {
-  /// The report of one moment. A ledger that does not balance is a reason of its own (P12).
+  /// The report at one moment. A ledger that does not balance is a reason of its own (P12).
   package init(_ health: HealthSnapshot, version: String, pid: Int32) {
     var reasons = health.reasons
     if !health.ledger.isBalanced {
@@ -96,7 +96,7 @@ extension DeviceReport {
       lastFetch: lane.lastFetch?.milliseconds)
   }
 
-  /// Where the lane would begin, were it read from the tables now.
+  /// The state that the lane would begin in if it were read from the tables now.
   private static func state(of record: LaneRecord) -> String {
     switch Lane(record, folded: .zero).state {
     case .idle: "idle"

@@ -3,10 +3,10 @@ import RelayCore
 package import RelayEngine
 import Synchronization
 
-/// How reading the store goes. Devices are told of a read that failed one by one; people are told
-/// here: in the log, by a count, and as a reason of `status` until reads work again.
+/// Records reads of the store that failed. Each device gets its own error. Operators see failures
+/// in the log, as a count, and as a reason in `status` until reads work again.
 package final class StoreReads: Sendable {
-  /// Failures of one sort.
+  /// The last failure of one kind.
   private struct Trouble {
     var message: String
     var at: Instant
@@ -14,24 +14,25 @@ package final class StoreReads: Sendable {
 
   private struct State {
     var failed: Int64 = 0
-    /// What the next read may not meet, such as an error of the disk.
+    /// A failure that the next read may not have, such as an error of the disk.
     var passing: Trouble?
-    /// What stays in the file: pages beside it may be well, so a read that succeeds ends nothing.
+    /// Damage that stays in the file. Other pages may be intact, so a read that succeeds does not
+    /// end it.
     var damage: Trouble?
-    /// When each code was last logged, and failures since that were not.
+    /// When each code was last logged, and how many failures since then were not logged.
     var logged: [StoreError.Code: (at: Instant, unsaid: Int)] = [:]
   }
 
-  /// So long after the last failure it is a reason no more: it may have been mended, or nothing
-  /// asks for that part of the file.
+  /// This long after the last failure it is no longer a reason: the file may have been repaired, or
+  /// no request reads that part of it.
   static let told = Span.seconds(600)
-  /// Between two lines of one code in the log.
+  /// The shortest time between two lines of one code in the log.
   static let quiet = Span.seconds(60)
 
   private let clock: any ClockReader
   private let logger: Logger
   private let state = Mutex(State())
-  /// Looked at by each read that succeeds, so without the lock.
+  /// Every read that succeeds checks this, so it is outside the lock.
   private let isPassing = Atomic(false)
 
   package init(clock: any ClockReader, logger: Logger) {
@@ -68,7 +69,7 @@ package final class StoreReads: Sendable {
       "read failed", metadata: ["error": "\(error)", "more": "\(unsaid) since the last line"])
   }
 
-  /// Since start.
+  /// Failed reads since start.
   var failures: Int64 { state.withLock { $0.failed } }
 
   /// Sentences for `status`.

@@ -6,7 +6,7 @@ import RelayWire
 struct BinaryEvent {
   private let attributes: JSONCursor
   private let data: JSONCursor
-  /// Of its data.
+  /// The bytes of the event's data.
   let bytes: Int
 
   private static let names: [(key: StaticString, field: HTTPField.Name)] = [
@@ -15,7 +15,7 @@ struct BinaryEvent {
     ("time", HTTPField.Name("ce-time")!),
   ]
 
-  /// True if any attribute that we know stands in the header. Extensions alone make no event.
+  /// True if the header has any attribute that the relay knows. Extensions alone make no event.
   static func isOne(_ headers: HTTPFields) -> Bool {
     names.contains { headers.contains($0.field) }
   }
@@ -39,13 +39,14 @@ struct BinaryEvent {
     bytes = body.count
   }
 
-  /// Nil if it has none.
+  /// The event's id; nil if it has none.
   var id: String? {
-    // Written above: if it is there, it is a string.
+    // `init` has written it: if it is there, it is a string.
     try? attributes.optional("id")?.string()
   }
 
-  /// The change that `reader` makes of it; errors name the header field, or the place in the data.
+  /// The change that `reader` makes of the event. Errors name the header field or the place in the
+  /// data.
   func change(by reader: EventReader) throws(JSONProblem) -> Change {
     let head: EventReader.Head
     do throws(JSONProblem) {
@@ -61,8 +62,8 @@ struct BinaryEvent {
     }
   }
 
-  /// The HTTP binding, 3.1.3.2: double quotes come off, then one round of percent-decoding. Nil if
-  /// an escape is broken or the text is not UTF-8.
+  /// Decodes a field as the HTTP binding, 3.1.3.2, demands: removes double quotes, then decodes
+  /// percent escapes once. Nil if an escape is broken or the text is not UTF-8.
   private static func decoded(_ value: String) -> String? {
     guard value.utf8.first == UInt8(ascii: "\""), value.utf8.count >= 2,
       value.utf8.last == UInt8(ascii: "\"")

@@ -13,10 +13,11 @@ enum EventFormat {
   /// One event: its attributes are header fields, its data is the body.
   case binary
 
-  /// Several events may come, and each is answered by its index.
+  /// True if several events may arrive. Each is then answered by its index.
   var isBatch: Bool { self == .batch || self == .lines }
 
-  /// CloudEvents' rule: a content type of CloudEvents decides; with any other the `ce-` fields do.
+  /// CloudEvents' rule: a content type of CloudEvents decides. With any other content type, the
+  /// `ce-` fields decide.
   init(of request: Request) throws(WireError) {
     let type = MediaType(request.headers[.contentType] ?? "").name
     switch Spelled(type) {
@@ -34,13 +35,14 @@ enum EventFormat {
     }
   }
 
-  /// A signature covers the date, the body and the path, and no other header field. In binary mode
-  /// the event's type and id are header fields: an attacker on the way could turn a signed update
-  /// into a deletion. The content type can be changed too, but that turns no event of a structured
-  /// body into another one: read in a wrong form, it is refused.
+  /// Refuses binary mode if the producer signs its requests. A signature covers the date, the body
+  /// and the path, and no other header field. In binary mode the event's type and id are header
+  /// fields: an attacker on the way could turn a signed update into a deletion. An attacker can
+  /// also change the content type, but a structured body read in a wrong form is refused, and no
+  /// event turns into another.
   ///
-  /// - Throws: 415, as for any form that is not taken. The signature is not looked at before: it
-  ///   would say nothing of the event.
+  /// - Throws: 415, as for any form that is not taken. The signature is not verified before,
+  ///   because it would say nothing about the event.
   func check(for claim: ProducerClaim) throws(WireError) {
     guard self == .binary, case .signed = claim else { return }
     throw WireError(
@@ -55,13 +57,13 @@ enum EventFormat {
 struct MediaType {
   let name: String
 
-  /// Byte by byte: every request of a producer comes through here.
+  /// Reads byte by byte, because every request of a producer comes through here.
   init(_ field: String) {
     let name = field.utf8.drop { $0 == 0x20 }.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 }
     self.name = Substring(name).lowercased()
   }
 
-  /// True for JSON and what is built on it.
+  /// True for JSON and for types with the suffix `+json`.
   static func isJSON(_ name: String) -> Bool {
     Spelled(name) == "application/json" || name.utf8.suffix(5).elementsEqual("+json".utf8)
   }

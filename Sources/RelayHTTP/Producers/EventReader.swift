@@ -2,14 +2,15 @@ package import RelayCore
 package import RelayEngine
 package import RelayWire
 
-/// Reads CloudEvents into changes. A `Change` that comes out is valid.
+/// Reads CloudEvents into changes. A `Change` that it returns is valid.
 package struct EventReader: Sendable {
   let scope: Scope
-  /// Unique in the whole relay: the id memory is kept by it.
+  /// The producer's name, unique in the whole relay: the memory of event ids distinguishes
+  /// producers by it.
   let producer: String
   let ids: any IdentityKeys
   let limits: HTTPLimits
-  /// What the producer declares; 0: nothing.
+  /// How many fetches a second the producer declares it can serve; 0: it does not say.
   let fetchCapacity: Int
 
   package init(
@@ -27,7 +28,7 @@ package struct EventReader: Sendable {
     try change(head(of: event), data(of: event))
   }
 
-  /// What an event says beside its data, checked.
+  /// The checked attributes of an event, without its data.
   struct Head {
     var id: String
     var source: String
@@ -35,7 +36,7 @@ package struct EventReader: Sendable {
     var time: Instant
   }
 
-  /// Reads the context attributes; they stand in `event` by their names.
+  /// Reads the context attributes, which are members of `event`.
   func head(of event: JSONCursor) throws(JSONProblem) -> Head {
     _ = try event.object()
     let version = try event.required("specversion")
@@ -194,7 +195,7 @@ package struct EventReader: Sendable {
     return RecordChange(verb: verb, name: name, type: type, tag: tag, fields: fields)
   }
 
-  /// When a record was created or modified, and by whom: fields that only filters look at.
+  /// When a record was created or modified, and by which user: fields that only filters read.
   private func stamp(
     _ value: JSONCursor, _ time: SystemField, _ user: SystemField
   ) throws(JSONProblem) -> [Field] {

@@ -2,8 +2,8 @@ import RelayCore
 import RelayEngine
 
 extension EventsController {
-  /// Changes that would bring a zone or a database beyond its limit, by index. Only what is near
-  /// its limit is looked at, and then after all that was answered before is visible in it.
+  /// The changes, by index, that would bring a zone or a database beyond its limit. Reads only
+  /// feeds near their limit, and only after everything answered before is visible in them.
   func withoutRoom(
     _ facts: [Fact], of caller: CallerID
   ) async throws(WireError) -> [Int: Refusal] {
@@ -36,8 +36,8 @@ extension EventsController {
     return refused
   }
 
-  /// Of changes without room those that were taken before: a repeat is a duplicate, whether or not
-  /// there is room for it now.
+  /// The changes without room that the relay took before. A repeated change is a duplicate, whether
+  /// or not there is room for it now.
   func known(among places: [Int], _ facts: [Fact]) async throws(WireError) -> Set<Int> {
     var asked: [(place: Int, change: Change)] = []
     for place in places {

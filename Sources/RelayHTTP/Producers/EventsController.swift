@@ -18,7 +18,7 @@ struct EventsController: Sendable {
   let turns: ReadingTurns
   let limits: HTTPLimits
 
-  /// Takes a producer's changes in: all valid ones of a request go to the relay together.
+  /// Accepts a producer's changes: all valid ones of a request go to the relay together.
   func take(
     _ request: Request, _ gate: ScopeAuthenticator, on channel: any Channel
   ) async throws -> Response {
@@ -39,8 +39,8 @@ struct EventsController: Sendable {
     return response.holding(arrival.place, arrival.room)
   }
 
-  /// A request's changes, and those of its events that are none. The body and what was read of it
-  /// end here: a request that waits for the relay costs its changes alone.
+  /// Reads a request into its changes and its rejected events. The body and its parsed form end
+  /// here, so that a request that waits for the relay keeps only its changes in memory.
   private func arrival(
     of request: Request, _ gate: ScopeAuthenticator, on channel: any Channel
   ) async throws -> Arrival {
@@ -144,20 +144,20 @@ struct EventsController: Sendable {
   }
 }
 
-/// What came with one request.
+/// What one request contains.
 private struct Arrival {
   var caller: CallerID
   let place: RequestPlace
-  /// Of its answer.
+  /// The room of the request's answer.
   let room: AnswerRoom
   var facts: [Fact] = []
-  /// Of each fact its event's place and id.
+  /// The index and id of each fact's event.
   var items: [(index: Int, id: String?)] = []
   var result = IntakeResult()
 
   /// - Parameters:
-  ///   - refused: by the places of their facts.
-  ///   - known: those of them that were taken before.
+  ///   - refused: the refusals, by the places of their facts.
+  ///   - known: the places of those facts that the relay took before.
   mutating func reject(_ refused: [Int: Refusal], known: Set<Int>) {
     guard !refused.isEmpty else { return }
     result.duplicates += known.count
@@ -173,10 +173,10 @@ private struct Arrival {
 private enum ArrivedEvent {
   case json(JSONCursor)
   case binary(BinaryEvent)
-  /// A line that is not JSON: it is rejected and does not hold up the others.
+  /// A line that is not JSON. It is rejected and does not affect the others.
   case broken(JSONProblem)
 
-  /// Of its own text, or in binary mode of its data.
+  /// The bytes of the event's own text, or in binary mode of its data.
   var bytes: Int {
     switch self {
     case .json(let event): event.objectBytes
@@ -193,7 +193,7 @@ private enum ArrivedEvent {
     }
   }
 
-  /// An id that is no string is no id: the index tells which event it was.
+  /// The event's id. An id that is no string counts as none: the index identifies the event.
   var id: String? {
     switch self {
     case .json(let event): try? event.optional("id")?.string()
@@ -216,7 +216,7 @@ private enum ArrivedEvent {
   }
 }
 
-/// What became of a request's events.
+/// The outcome of a request's events.
 private struct IntakeResult {
   var accepted = 0
   var duplicates = 0
@@ -228,9 +228,9 @@ private struct IntakeResult {
     rejected.append((index, id, why))
   }
 
-  /// 202; with nothing accepted or known and something rejected 400, and an error body's members as
-  /// well. A request repeated after its answer was lost is answered as it was the first time: its
-  /// good events are known, and only the bad ones are rejected again.
+  /// The status is 202. If events were rejected and none was accepted or known, it is 400, and the
+  /// body also has an error's members. If a producer repeats a request after its answer was lost,
+  /// the status is the same: the good events are known, and only the bad ones are rejected again.
   var response: Response {
     let failed = accepted == 0 && duplicates == 0 && !rejected.isEmpty
     var json = JSONWriter()
@@ -239,7 +239,7 @@ private struct IntakeResult {
     json.integer("duplicates", duplicates)
     json.key("rejected")
     json.beginArray()
-    // Refused by the relay or before it, they are told in the order sent.
+    // Events are listed in the order sent, whether the relay rejected them or this controller did.
     for item in rejected.sorted(by: { $0.index < $1.index }) {
       json.beginObject()
       json.integer("index", item.index)
@@ -257,7 +257,7 @@ private struct IntakeResult {
 }
 
 extension JSONProblem {
-  /// The same, its path told from an event and not from the batch.
+  /// The same problem, with its path relative to the event and not to the batch.
   fileprivate func relative(to event: JSONCursor) -> JSONProblem {
     let own = event.path
     guard !own.isEmpty, ByteOrdered.begins(path, with: own) else { return self }

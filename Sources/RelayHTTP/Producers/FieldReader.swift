@@ -1,7 +1,7 @@
 import RelayCore
 import RelayWire
 
-/// CloudKit's field values: `{"value": …, "type": "STRING"}`. A type left out is guessed.
+/// Reads CloudKit's field values: `{"value": …, "type": "STRING"}`. A missing type is guessed.
 enum FieldReader {
   static func fields(
     of record: JSONCursor, _ limits: HTTPLimits
@@ -14,7 +14,7 @@ enum FieldReader {
         throw value.problem("must not begin with an underscore: no field of a record does")
       }
       guard Name.isValid(name, bytesMax: limits.nameBytes) else {
-        // By its place: the name may be as long as the event.
+        // The error gives the field's place, because its name may be as long as the event.
         throw object.problem(
           "has a bad name at place \(place): a field's name must have 1 to \(limits.nameBytes) "
             + "bytes and no control characters")
@@ -47,7 +47,7 @@ enum FieldReader {
     return try single(value, of: kind)
   }
 
-  /// Where only a list makes sense: a list whose type is given as that of its members is one too.
+  /// Reads a value where only a list makes sense. A list may also have the type of its members.
   static func list(of field: JSONCursor) throws(JSONProblem) -> FieldValue? {
     guard let value = try field.object().optional("value"), value.isArray,
       let type = field.optional("type"), let kind = Kind(spelled: try type.string())
@@ -55,7 +55,7 @@ enum FieldReader {
     return .list(try list(value, of: kind))
   }
 
-  /// What some clients write for a list, whatever its members are.
+  /// The type that some clients write for any list, whatever its members are.
   private static let anyList = "LIST"
 
   private enum Kind: String, CaseIterable {
@@ -102,7 +102,7 @@ enum FieldReader {
     var zone: ZoneID?
     if let object = value.optional("zoneID") {
       try object.refuseOtherSpellings(of: KnownMembers.zoneID)
-      // An owner left out is that of the record's own zone.
+      // A missing owner means the owner of the record's own zone.
       var owner = try object.optional("ownerRecordName")?.string() ?? ""
       if ByteOrdered.areSame(owner, Name.currentUser) { owner = "" }
       zone = ZoneID(name: try object.required("zoneName").string(), owner: UserID(owner))
@@ -116,7 +116,7 @@ enum FieldReader {
       longitude: try value.required("longitude").double())
   }
 
-  /// An asset is known by its checksum; a bare string stands for itself.
+  /// An asset is identified by its checksum; a plain string stands for itself.
   private static func asset(_ value: JSONCursor) throws(JSONProblem) -> String {
     if value.isString { return try value.string() }
     return try value.object().optional("fileChecksum")?.string() ?? ""
@@ -134,7 +134,7 @@ enum FieldReader {
     throw value.problem("needs a type: it cannot be told from the value")
   }
 
-  /// A list is of one type; whole numbers among others are written short.
+  /// All values of a list have one type. Whole numbers among doubles are read as doubles.
   private static func guessList(_ value: JSONCursor) throws(JSONProblem) -> [FieldValue] {
     let values = try mixedList(value)
     guard let kind = values.first?.kind, let other = values.firstIndex(where: { $0.kind != kind })
@@ -142,7 +142,7 @@ enum FieldReader {
     throw try value.elements()[other].problem("must be of the type of the list's other values")
   }
 
-  /// Members as they are, or each with its type: `{"value": …, "type": …}`.
+  /// Reads members that are plain values, or that each have a type: `{"value": …, "type": …}`.
   private static func mixedList(_ value: JSONCursor) throws(JSONProblem) -> [FieldValue] {
     var values: [FieldValue] = []
     for element in try value.elements() {
@@ -162,7 +162,7 @@ enum FieldReader {
 }
 
 extension FieldValue {
-  /// A list counts as many as it has, and one.
+  /// The number of values. A list counts as one more than its members.
   fileprivate var count: Int {
     guard case .list(let members) = self else { return 1 }
     return 1 + members.count

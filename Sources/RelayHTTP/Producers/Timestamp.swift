@@ -2,8 +2,8 @@ import RelayCore
 
 /// RFC 3339 dates, as CloudEvents carry them.
 enum Timestamp {
-  /// Nil if the text is not one. Digits beyond milliseconds are dropped; a leap second counts as
-  /// the second before it.
+  /// Nil if the text is no such date. Digits beyond milliseconds are dropped; a leap second counts
+  /// as the second before it.
   static func instant(_ text: String) -> Instant? {
     var rest = Array(text.utf8)[...]
     guard let year = digits(4, &rest), take("-", &rest), let month = digits(2, &rest),
@@ -17,7 +17,7 @@ enum Timestamp {
     return Instant(milliseconds: (minutes * 60 + min(second, 59)) * 1_000 + fraction)
   }
 
-  /// The date of an answer, as RFC 9110 wants it: `Sat, 21 Nov 2026 03:00:00 GMT`.
+  /// The date of an answer in the form of RFC 9110: `Sat, 21 Nov 2026 03:00:00 GMT`.
   static func httpDate(_ instant: Instant) -> String {
     let seconds = instant.milliseconds / 1_000
     let number = seconds / 86_400
@@ -85,7 +85,7 @@ enum Timestamp {
     }
   }
 
-  /// Days since 1970. The year begins in March, so that the leap day is its last.
+  /// Days since 1970. Years are counted from March, so that the leap day is a year's last day.
   private static func dayNumber(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
     let shifted = month <= 2 ? year - 1 : year
     let era = (shifted >= 0 ? shifted : shifted - 399) / 400

@@ -1,25 +1,28 @@
 import Foundation
 package import RelayCore
 
-/// Bounds of requests, units in the names. Each is documented and has a refusal and a test (P11).
+/// Bounds of requests, with units in their names. Each is documented and has a refusal and a test
+/// (P11).
 package struct HTTPLimits: Hashable, Sendable {
   package var eventsPerRequest = 1_000
   /// One event's own text in a request.
   package var eventBytes = 1_024 * 1_024
   package var bodyBytes = 4 * 1_024 * 1_024
-  /// Bodies that are read at one moment, all together.
+  /// All bodies that are read at the same time, together.
   package var bodyBytesInFlight = 256 * 1_024 * 1_024
   /// Operations, zones or lookups of one request.
   package var operationsPerRequest = 200
-  /// Answers that are written or wait for their readers, all together.
+  /// All answers that are being written or wait for their readers, together.
   package var answerBytesInFlight = 256 * 1_024 * 1_024
   package var answerBytesPerCaller = 8 * 1_024 * 1_024
-  /// An answer with so many bytes takes no further subscription.
+  /// An answer of this many bytes or more gets no further subscription.
   package var subscriptionAnswerBytes = 1_024 * 1_024
-  /// What the kernel is asked to keep of one connection's answers; it keeps twice as much at most.
+  /// The size requested for the kernel's send buffer of one connection. The kernel keeps at most
+  /// twice as much.
   package var sendBufferBytes = 128 * 1_024
   package var pageEntries = 200
-  /// Of all pages that one request asks for. Each has one at least, so that it advances.
+  /// Entries of all pages that one request asks for. Each page has at least one, so that it
+  /// advances.
   package var entriesPerRequest = 1_000
   /// Subscription ids, zone, owner, record and user names.
   package var nameBytes = 255
@@ -28,40 +31,41 @@ package struct HTTPLimits: Hashable, Sendable {
   package var pushTokenBytes = 1_024
   /// The URL of a browser's push subscription.
   package var endpointBytes = 1_024
-  /// Any one text of a subscription.
+  /// Any single text of a subscription.
   package var subscriptionTextBytes = 1_024
   /// Localisation arguments of one kind, or filters, of a subscription.
   package var subscriptionListItems = 20
   /// Members of the list that a filter compares with.
   package var filterValues = 128
   package var desiredKeys = 3
-  /// Fields of a record, and members of their lists, all together: what matching reads of one.
+  /// Fields of a record and members of their lists, together: what matching reads of one record.
   package var valuesPerRecord = 100_000
   package var connections = 60_000
-  /// Of one public address; behind a proxy all callers have its address, so others are not counted.
+  /// Connections of one public address. Other addresses are not counted, because behind a proxy all
+  /// callers have its address.
   package var connectionsPerAddress = 4_096
-  /// The inbox, of which a producer has a share.
+  /// The whole inbox. A producer has a share of it.
   package var inboxChanges = 65_536
   package var inboxBytes = 64 * 1_024 * 1_024
-  /// Readers that may wait for a fold, of which a user has a share.
+  /// All readers that may wait for a fold. A user has a share of them.
   package var waitingReaders = 4_096
-  /// Looks into the store at one moment: two a core, because some wait for the disk. Not more than
-  /// the store reads at once: what waits there takes no turns.
+  /// Reads of the store at the same time: two per core, because some wait for the disk. Not more
+  /// than the store itself reads at once, because reads that wait inside the store take no turns.
   package var storeLooks = 2 * max(2, ProcessInfo.processInfo.activeProcessorCount)
   /// How long a request waits for folds and for its turns at the store, together.
   package var answerWithin = Span.seconds(20)
   /// Items that a user may write in a minute, and at once.
   package var writesPerMinute = 12_000
-  /// Of one public address; of any other a hundred times as many.
+  /// Failures from one public address; any other address may have a hundred times as many.
   package var failedAuthenticationsPerMinute = 600
-  /// Users whose writes are counted, and addresses whose failures are; beyond, those not heard of
-  /// for longest are counted anew.
+  /// Users whose writes are counted, and addresses whose failures are counted. Beyond this number,
+  /// those unused for longest are forgotten.
   package var ratedCallers = 100_000
-  /// How long a body may take whose sender is known only once it has come.
+  /// How long a body may take if its sender is known only after the body has arrived.
   package var unverifiedBodySeconds = 10
   /// How long a courier's poll is held before it is answered empty.
   package var courierHoldSeconds = 55
-  /// Polls and streams open at one moment.
+  /// Polls and streams open at the same time.
   package var courierConnections = 50_000
   /// How long a courier's reader may take to read its answer.
   package var courierReadSeconds = 5
@@ -76,23 +80,23 @@ package struct HTTPLimits: Hashable, Sendable {
 
   package init() {}
 
-  /// Of one producer's bodies that are read at one moment.
+  /// All bodies of one producer that are read at the same time.
   var bodyBytesPerProducer: Int { max(bodyBytes, bodyBytesInFlight / 8) }
-  /// Of one user's. What is read of a user's body is kept until the answer, and takes many times as
-  /// much memory.
+  /// All bodies of one user. The parsed form of a user's body is kept until the answer, and takes
+  /// many times as much memory.
   var bodyBytesPerUser: Int { max(bodyBytes, bodyBytesInFlight / 32) }
-  /// Of bodies that are read before their sender is known, all together; beside the others.
+  /// All bodies that are read before their sender is known, in addition to the others.
   var unverifiedBodyBytes: Int { max(bodyBytes, bodyBytesInFlight / 8) }
-  /// Of those, from one address under one key id.
+  /// Such bodies from one address under one key id.
   var bodyBytesPerClaim: Int { max(bodyBytes, bodyBytesInFlight / 32) }
-  /// Requests of one user or producer under way, until their answers have left: more readers cannot
-  /// wait for it, and no more of its answers wait to be read. No honest client has so many.
+  /// Requests of one user or producer under way, until their answers have left. This also bounds
+  /// its readers that wait, and its answers that wait to be read. No honest client has so many.
   var requestsPerCaller: Int { max(16, waitingReaders / 16) }
-  /// Of one caller: while it has many pages read, others find a place at once.
+  /// Reads of the store by one caller. While it has many pages read, others find a place at once.
   var storeLooksPerCaller: Int { max(1, storeLooks / 2) }
-  /// Changes of one producer that are taken and not answered.
+  /// Changes of one producer that are taken and not answered yet.
   var changesPerProducer: Int { max(eventsPerRequest, inboxChanges / 2) }
-  /// And what they may take in memory.
+  /// The memory that these changes may take.
   var inboxBytesPerProducer: Int { max(1, inboxBytes / 2) }
   var inboxBytesPerUser: Int { max(1, inboxBytes / 8) }
 }

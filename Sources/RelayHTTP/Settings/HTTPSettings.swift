@@ -1,8 +1,8 @@
 package import RelayCore
 
-/// Everything that the configuration says of HTTP. Validated before it gets here.
+/// All that the configuration says about HTTP, already validated.
 package struct HTTPSettings: Sendable {
-  /// Devices and producers.
+  /// Where devices and producers connect.
   package var listen: ListenTarget
   /// Nil: plain HTTP, for use behind a proxy.
   package var tls: TLSFiles?
@@ -12,7 +12,7 @@ package struct HTTPSettings: Sendable {
   package var limits: HTTPLimits
   /// The control socket's path; mode 0600.
   package var controlSocket: String
-  /// Prometheus text on a listener of its own.
+  /// A listener of its own for Prometheus text; nil: none.
   package var metrics: ListenTarget?
   package var version: String
 

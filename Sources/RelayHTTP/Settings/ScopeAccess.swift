@@ -1,8 +1,8 @@
-/// Who may ask and report in one container and environment. Secrets: never logged.
+/// Which users and producers may use one container and environment. Contains secrets: never log it.
 package struct ScopeAccess: Hashable, Sendable {
-  /// Nil: nobody is a user here.
+  /// Nil: this scope has no users.
   package var users: Users?
-  /// `ckAPIToken` values that may ask at all; empty: not required.
+  /// The accepted `ckAPIToken` values; empty: none is required.
   package var apiTokens: [String]
   /// Web origins whose pages may use the endpoints of devices and of the courier; empty: none.
   package var origins: Set<String>
@@ -30,7 +30,7 @@ package struct ScopeAccess: Hashable, Sendable {
 
   /// What a browser may register here.
   package struct WebPush: Hashable, Sendable {
-    /// Endpoints at loopback and private addresses, and without TLS, are taken.
+    /// True if endpoints at loopback and private addresses, and without TLS, are accepted.
     package var allowsPrivateAddresses: Bool
 
     package init(allowsPrivateAddresses: Bool) {
@@ -38,7 +38,7 @@ package struct ScopeAccess: Hashable, Sendable {
     }
   }
 
-  /// A user is a signed JWT.
+  /// A user is identified by a signed JWT.
   package struct Users: Hashable, Sendable {
     package enum Proof: Hashable, Sendable {
       /// HS256, at least 32 bytes.
@@ -73,7 +73,7 @@ package struct ScopeAccess: Hashable, Sendable {
 
     package var name: String
     package var proof: Proof
-    /// Fetches a second that it can serve; 0: it does not say.
+    /// How many fetches a second the producer can serve; 0: it does not say.
     package var fetchCapacity: Int
 
     package init(name: String, proof: Proof, fetchCapacity: Int = 0) {
