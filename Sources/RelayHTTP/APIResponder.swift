@@ -111,7 +111,8 @@ package struct APIResponder: HTTPResponder {
   }
 
   /// Authenticates the caller before it reads the body, so that no stranger's body is read. A body
-  /// counts against its limit until the request is answered, an answer until it has left.
+  /// counts against its limit until the request is answered, an answer until it has left for the
+  /// network.
   private func open(
     _ request: Request, _ gate: ScopeAuthenticator, on channel: any Channel, writes: Bool,
     _ answer: (JSONCursor, Caller) async throws -> Response

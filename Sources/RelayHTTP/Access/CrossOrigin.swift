@@ -25,7 +25,7 @@ struct CrossOrigin {
     }
   }
 
-  /// True for a preflight: the request by which a browser asks whether a page may send another one.
+  /// True for a preflight: a browser asks whether a page may send its request.
   static func isPreflight(_ request: Request) -> Bool {
     request.method == .options && request.headers.contains(.origin)
   }

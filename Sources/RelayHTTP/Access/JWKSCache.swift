@@ -115,7 +115,8 @@ package final class JWKSCache: Service {
   }
 
   /// Notes the outcome of a fetch, under the lock under which `keep` drops sets. If a reload has
-  /// dropped the set since the fetch began, the outcome says nothing about the present sets.
+  /// dropped the set since the fetch began, the outcome is ignored, because it says nothing about
+  /// the present sets.
   ///
   /// - Parameter trouble: what is wrong; nil: the fetch succeeded.
   /// - Returns: false if the set was dropped.

@@ -87,8 +87,8 @@ struct SignedRequest: Sendable {
       throw Self.refusal(.requestDate, "is more than 10 minutes off")
     }
     guard let der = Base64.bytes(fields[2] ?? ""),
-      // The error is dropped: bytes in another form verify nothing, and the sender must find out
-      // why.
+      // The error is dropped: such bytes verify nothing, and the sender must find out what is
+      // wrong.
       let signature = try? P256.Signing.ECDSASignature(derRepresentation: Data(der))
     else { throw Self.refusal(.requestSignature, "must be base64 of an ECDSA signature in DER") }
     self.signature = signature

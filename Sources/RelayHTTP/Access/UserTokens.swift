@@ -140,7 +140,8 @@ final class UserTokens: Sendable {
   ) {
     memory.withLock { memory in
       if memory.generation < generation { memory = Memory(generation: generation) }
-      // If newer keys have replaced those that verified the token, it must be verified again.
+      // If newer keys have replaced those that verified the token, the token must be verified
+      // again.
       guard memory.generation == generation else { return }
       if memory.tokens.count >= countMax {
         memory.tokens = memory.tokens.filter { now < $0.value.expires }

@@ -55,7 +55,8 @@ extension TokensController {
     else { throw value.problem("must be an absolute URL") }
     if webPush.allowsPrivateAddresses, scheme == "http" { return text }
     guard scheme == "https" else { throw value.problem("must begin with https://") }
-    // An early error only: host names are checked when they are resolved, before each connection.
+    // This only gives an early error: host names are checked when they are resolved, before each
+    // connection.
     if !webPush.allowsPrivateAddresses, Self.isPrivate(host: host) {
       throw value.problem("must not be at a private address")
     }

@@ -48,7 +48,7 @@ final class CallerTurns: Sendable {
     return try await work()
   }
 
-  /// Ends the wait of all work whose deadline has passed. It gets no place.
+  /// Ends the wait of all work whose deadline has passed. Such work gets no place.
   func expire(at now: Instant) {
     let late = state.withLock { $0.take { $0.until <= now } }
     for waiter in late { waiter.continuation.resume(returning: false) }
@@ -78,7 +78,7 @@ final class CallerTurns: Sendable {
     }
   }
 
-  /// Gives the place back, and to the next waiter if there is one.
+  /// Gives the place back, or on to the next waiter if there is one.
   private func leave(_ caller: CallerID) {
     let next = state.withLock { state -> Waiter? in
       if state.running.taken(by: caller) == share, state.waiting[caller] != nil {

@@ -109,7 +109,8 @@ final class Fairness: Sendable {
   }
 
   /// Refuses a signed request from an address that may fail no further authentication now. Its body
-  /// would have to be read before its signature can be verified, and a failure would cost nothing.
+  /// would have to be read before its signature can be verified, and a failure would cost its
+  /// sender nothing.
   func mayClaim(from remote: RemoteAddress?, at now: Instant) throws(WireError) {
     guard let remote else { return }
     let cost = Self.cost(of: remote)

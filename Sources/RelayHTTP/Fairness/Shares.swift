@@ -1,6 +1,6 @@
 /// How much of a bound is taken, in total and by each caller: one caller cannot take all of it.
 ///
-/// Keeps no entry for a caller that has given everything back, so it has one for each that has not.
+/// Keeps no entry for a caller that has given everything back, so its size follows what is taken.
 struct Shares<Key: Hashable & Sendable>: Sendable {
   enum Answer: Hashable { case taken, callerHasItsShare, full }
 

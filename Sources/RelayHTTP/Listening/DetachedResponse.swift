@@ -10,8 +10,9 @@ struct DetachedResponse: Sendable {
   /// dropped.
   ///
   /// - Parameter hold: called on the channel's event loop. It returns a function that is called
-  ///   once if the client ends before the answer is complete; nil if it does not hold the request.
-  /// - Returns: true if the request is held; nil if the client has ended already.
+  ///   once if the client ends the connection before the answer is complete; nil if it does not
+  ///   hold the request.
+  /// - Returns: true if the request is held; nil if the client has already ended the connection.
   static func take(
     on channel: any Channel,
     _ hold: @escaping @Sendable (DetachedResponse) -> (@Sendable () -> Void)?
@@ -34,7 +35,7 @@ struct DetachedResponse: Sendable {
     connection.channel.eventLoop.execute { self.writeNow(piece, done) }
   }
 
-  /// Writes a piece at once. On the event loop, before any other piece can be written.
+  /// Writes a piece at once, before any other one can be written. Call it on the event loop.
   func writeNow(
     _ piece: HTTPConnection.ResponsePart, _ done: (@Sendable (_ isWritten: Bool) -> Void)? = nil
   ) {

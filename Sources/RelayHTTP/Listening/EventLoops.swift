@@ -8,7 +8,7 @@ enum EventLoops {
     Array(MultiThreadedEventLoopGroup.singleton.makeIterator())
   }
 
-  /// Accepts for the loops that serve, and does nothing else. When a loop also read the requests of
+  /// Accepts for the loops that serve, and does nothing else. When the accepting loop also served
   /// thousands of connections, the kernel's queue of new connections overflowed, and a client then
   /// tried again a second later.
   static let accepting = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -16,8 +16,8 @@ enum EventLoops {
   /// For a listener with few clients: it accepts and serves on one loop.
   static var last: any EventLoop { all.last ?? MultiThreadedEventLoopGroup.singleton.any() }
 
-  /// Gives each of the sockets that share an address its own event loop in turn. The kernel has
-  /// spread the connections already, and each stays on the loop that accepted it.
+  /// Assigns the sockets that share an address to the event loops in turn. The kernel has spread
+  /// the connections already, and each stays on the loop that accepted it.
   ///
   /// - Returns: nil for a socket whose connections all loops serve by turns.
   static func group(for fd: Int32, at index: Int, of count: Int) -> (any EventLoopGroup)? {

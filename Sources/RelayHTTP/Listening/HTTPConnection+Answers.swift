@@ -100,7 +100,7 @@ struct AnswerWriter: ResponseBodyWriter {
 
 extension HTTPResponseHead {
   /// - Parameter isOfHTTP10: the request uses HTTP/1.0. An answer of unknown length then uses
-  ///   HTTP/1.0 as well: its body is not cut into chunks and ends with the connection.
+  ///   HTTP/1.0 as well: its body is not sent in chunks and ends with the connection.
   fileprivate init(_ head: HTTPResponse, isLast: Bool, isOfHTTP10: Bool) {
     var headers = HTTPHeaders()
     headers.reserveCapacity(head.headerFields.count + 1)

@@ -19,7 +19,8 @@ extension HTTPConnection {
     switch part {
     case .head(let head):
       guard !isLeaving else { return true }
-      // While an answer is not read, no other one follows it: waiting requests take less room.
+      // While the client does not read an answer, no further request begins: a waiting request
+      // takes less memory than an answer.
       guard underWay == nil, channel.isWritable else { return false }
       begin(head)
       if let wrong = head.framingRefusal {
@@ -64,7 +65,7 @@ extension HTTPConnection {
     return true
   }
 
-  /// Passes the request to the responder, once its head is complete and perhaps its body.
+  /// Passes the request to the responder. Its head is complete; its body may still be incomplete.
   func handOn() {
     guard let head = underWay?.head.take(), let serial = underWay?.serial else { return }
     let first = underWay?.body.take()

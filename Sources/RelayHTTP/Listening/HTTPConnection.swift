@@ -5,10 +5,10 @@ import NIOHTTP1
 
 /// One HTTP/1.1 connection, one request at a time.
 ///
-/// This class replaces Hummingbird's connections, each of which keeps a task: 14 KiB before the
-/// first request and 23 KiB after it. Between requests, and while the courier holds one, this class
-/// keeps nothing but itself. What it reads in advance is bounded; requests that wait for their turn
-/// are not read.
+/// This class replaces Hummingbird's connections, each of which keeps a task, 14 KiB before the
+/// first request and 23 KiB after it. Between requests, and while the courier holds a request, this
+/// class keeps nothing but itself. What it reads in advance is bounded; requests that wait for
+/// their turn are not read.
 ///
 /// `@unchecked Sendable`: all that changes does so on the channel's event loop only.
 final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
@@ -32,7 +32,7 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
     var isAnswered = false
     /// Bytes of the body that arrived after the answer and were discarded.
     var passedOver = 0
-    /// The courier answers this request, and the responder does not.
+    /// True if only the courier may answer this request.
     var isHeld = false
     var isClosing: Bool
     /// How long the body may take; nil: `idle`.
@@ -41,7 +41,7 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
     var isLate = false
     /// The responder's task that waits for more of the body.
     var reader: CheckedContinuation<ByteBuffer?, any Error>?
-    /// Called when the client has gone before the answer has.
+    /// Called when the client disconnects before the answer is complete.
     var onGone: (@Sendable () -> Void)?
   }
 
@@ -68,7 +68,7 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   var isLingering = false
   /// How many answers have not left for the network.
   var unsent = 0
-  /// The request being parsed is the last; `isParsed`: it has been parsed to its end.
+  /// `isParsingLast`: the request being parsed is the last. `isParsed`: it is parsed to its end.
   private var isParsingLast = false
   var isParsed = false
   private var last: UInt32 = 0
@@ -152,8 +152,7 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
     // The last request is complete, and bytes after it do not matter.
     if isParsed, WireError(parsing: error) != nil || error is ByteToMessageDecoderError { return }
     guard let wrong = WireError(parsing: error), channel.isActive else { return close() }
-    // An interrupted request is not a bad one; the event that the client sends no more follows
-    // soon.
+    // An interrupted request is not a bad one. The event `inputClosed` follows it.
     if let error = error as? HTTPParserError, case .invalidEOFState = error { return }
     // No further request begins, whatever arrives.
     guard !isLeaving || isPassingOver else { return }
@@ -231,8 +230,8 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
 
 extension HTTPRequestHead {
   /// True if the connection ends with the answer. An HTTP/1.0 client would have to be told that it
-  /// does not. The relay speaks only HTTP/1.1: a request that offers an upgrade is answered in it,
-  /// and the parser stops after that request for good.
+  /// stays open. The relay speaks only HTTP/1.1: a request that offers an upgrade is answered as
+  /// HTTP/1.1, and the parser stops after that request for good.
   fileprivate var isLast: Bool {
     !isKeepAlive || isOfHTTP10 || method == .CONNECT || headers.contains(name: "upgrade")
   }

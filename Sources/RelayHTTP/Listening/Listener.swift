@@ -83,7 +83,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
       connections.closeAll()
     }
     // Wait until all sockets are closed: after this the next daemon may take the address, and this
-    // one accepts no connection. A listener that failed to close is closed as well.
+    // one accepts no connection. A listener that failed to close counts as closed.
     for server in servers { _ = try? await server.closeFuture.get() }
   }
 
@@ -170,7 +170,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
     }
   }
 
-  /// Concurrent, so that it does not run where its caller runs.
+  /// Concurrent, so that it is not bound to the executor of its caller.
   @concurrent
   func answer(_ asked: InboundRequest) async {
     do {

@@ -11,7 +11,7 @@ package final class HealthIssues: Sendable {
   /// - Parameter sentence: what is wrong, and its remedy.
   package func tell(_ name: String, _ sentence: String) { open.withLock { $0[name] = sentence } }
 
-  /// Removes a problem that is solved, or that no longer concerns any environment.
+  /// Removes a problem that is solved, or that no longer matters.
   package func settle(_ name: String) { open.withLock { $0[name] = nil } }
 
   /// - Parameter sentence: what is wrong; nil: the scope's webhook works.

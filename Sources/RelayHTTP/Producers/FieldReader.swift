@@ -47,7 +47,8 @@ enum FieldReader {
     return try single(value, of: kind)
   }
 
-  /// Reads a value where only a list makes sense. A list may also have the type of its members.
+  /// Reads a value where only a list makes sense. The type of a list may also be that of its
+  /// members.
   static func list(of field: JSONCursor) throws(JSONProblem) -> FieldValue? {
     guard let value = try field.object().optional("value"), value.isArray,
       let type = field.optional("type"), let kind = Kind(spelled: try type.string())

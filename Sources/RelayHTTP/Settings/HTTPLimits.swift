@@ -54,12 +54,12 @@ package struct HTTPLimits: Hashable, Sendable {
   package var storeLooks = 2 * max(2, ProcessInfo.processInfo.activeProcessorCount)
   /// How long a request waits for folds and for its turns at the store, together.
   package var answerWithin = Span.seconds(20)
-  /// Items that a user may write in a minute, and at once.
+  /// Items that a user may write in a minute, or all at once.
   package var writesPerMinute = 12_000
   /// Failures from one public address; any other address may have a hundred times as many.
   package var failedAuthenticationsPerMinute = 600
   /// Users whose writes are counted, and addresses whose failures are counted. Beyond this number,
-  /// those unused for longest are forgotten.
+  /// those unused for longest are counted anew.
   package var ratedCallers = 100_000
   /// How long a body may take if its sender is known only after the body has arrived.
   package var unverifiedBodySeconds = 10
@@ -85,7 +85,7 @@ package struct HTTPLimits: Hashable, Sendable {
   /// All bodies of one user. The parsed form of a user's body is kept until the answer, and takes
   /// many times as much memory.
   var bodyBytesPerUser: Int { max(bodyBytes, bodyBytesInFlight / 32) }
-  /// All bodies that are read before their sender is known, in addition to the others.
+  /// All bodies that are read before their sender is known, together; the others count separately.
   var unverifiedBodyBytes: Int { max(bodyBytes, bodyBytesInFlight / 8) }
   /// Such bodies from one address under one key id.
   var bodyBytesPerClaim: Int { max(bodyBytes, bodyBytesInFlight / 32) }
