@@ -64,7 +64,7 @@ extension TokensController {
   }
 
   private static func isOnCurve(_ point: [UInt8]) -> Bool {
-    // The error does not matter: the bytes are no key.
+    // The error does not matter: bytes that fail here are no key.
     (try? P256.KeyAgreement.PublicKey(x963Representation: point)) != nil
   }
 

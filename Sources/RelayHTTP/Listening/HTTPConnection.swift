@@ -154,7 +154,7 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
     guard let wrong = WireError(parsing: error), channel.isActive else { return close() }
     // An interrupted request is not a bad one. The event `inputClosed` follows it.
     if let error = error as? HTTPParserError, case .invalidEOFState = error { return }
-    // No further request begins, whatever arrives.
+    // The connection is ending, so no further request begins, whatever arrives.
     guard !isLeaving || isPassingOver else { return }
     let isUnread = isMidRequest
     let head = dropUnfinished()

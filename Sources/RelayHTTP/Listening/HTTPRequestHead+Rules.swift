@@ -23,7 +23,8 @@ extension HTTPRequestHead {
     text.utf8.count > bytesBeyondASCII && text.utf8.count { $0 >= 0x80 } > bytesBeyondASCII
   }
 
-  /// RFC 9112, 6.1: the end of such a request is not known, so nothing after it is read.
+  /// RFC 9112, 6.1: with another coding the end of a request is not known, so nothing after it is
+  /// read.
   var framingRefusal: WireError? {
     guard headers.contains(name: "transfer-encoding") else { return nil }
     let codings = headers["transfer-encoding"]

@@ -87,7 +87,7 @@ package struct HTTPLimits: Hashable, Sendable {
   var bodyBytesPerUser: Int { max(bodyBytes, bodyBytesInFlight / 32) }
   /// All bodies that are read before their sender is known, together; the others count separately.
   var unverifiedBodyBytes: Int { max(bodyBytes, bodyBytesInFlight / 8) }
-  /// Such bodies from one address under one key id.
+  /// All bodies from one address under one key id, before their sender is known.
   var bodyBytesPerClaim: Int { max(bodyBytes, bodyBytesInFlight / 32) }
   /// Requests of one user or producer under way, until their answers have left. This also bounds
   /// its readers that wait, and its answers that wait to be read. No honest client has so many.
@@ -96,7 +96,7 @@ package struct HTTPLimits: Hashable, Sendable {
   var storeLooksPerCaller: Int { max(1, storeLooks / 2) }
   /// Changes of one producer that are taken and not answered yet.
   var changesPerProducer: Int { max(eventsPerRequest, inboxChanges / 2) }
-  /// The memory that these changes may take.
+  /// The memory of changes of one producer that are taken and not answered yet.
   var inboxBytesPerProducer: Int { max(1, inboxBytes / 2) }
   var inboxBytesPerUser: Int { max(1, inboxBytes / 8) }
 }
