@@ -18,7 +18,7 @@ struct SubscriptionsController: Sendable {
     submissions.wrote(items: items.count, by: caller.id)
     let reader = SubscriptionReader(database: database, user: caller.user, limits: limits)
     var operations: [SubscriptionsRequest.Operation] = []
-    /// Nil: the relay answers.
+    /// Nil: the operation is valid, and the relay answers it.
     var refusals: [RefusedItem?] = []
     for item in items {
       var id: String?

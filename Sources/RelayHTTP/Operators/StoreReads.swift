@@ -23,8 +23,8 @@ package final class StoreReads: Sendable {
     var logged: [StoreError.Code: (at: Instant, unsaid: Int)] = [:]
   }
 
-  /// This long after the last failure it is no longer a reason: the file may have been repaired, or
-  /// no request reads that part of it.
+  /// This long after the last failure, `status` no longer names it as a reason: the file may have
+  /// been repaired, or no request reads that part of it.
   static let told = Span.seconds(600)
   /// The shortest time between two lines of one code in the log.
   static let quiet = Span.seconds(60)

@@ -156,8 +156,8 @@ private struct Arrival {
   var result = IntakeResult()
 
   /// - Parameters:
-  ///   - refused: the refusals, by the places of their facts.
-  ///   - known: the places of those facts that the relay took before.
+  ///   - refused: the refusals, by the index of their facts.
+  ///   - known: the indexes of those facts that the relay took before.
   mutating func reject(_ refused: [Int: Refusal], known: Set<Int>) {
     guard !refused.isEmpty else { return }
     result.duplicates += known.count
