@@ -175,7 +175,7 @@ package final class Courier: CourierConnections, Sendable {
     for first in stride(from: 0, to: serials.count, by: atOnce) {
       for serial in serials[first..<min(first + atOnce, serials.count)] { finish(serial) }
       if first + atOnce < serials.count {
-        // If the task is cancelled, the rest ends at once.
+        // If the task is cancelled, all remaining connections end at once.
         try? await Task.sleep(for: .milliseconds(Self.drainStep))
       }
     }

@@ -19,7 +19,7 @@ package final class HealthIssues: Sendable {
     open.withLock { $0["webhook \(scope.container) \(scope.environment.name)"] = sentence }
   }
 
-  /// The sentences, in the order of their names.
+  /// The sentences of all problems, sorted by the problems' names.
   package var reasons: [String] {
     open.withLock { open in open.sorted { $0.key < $1.key }.map(\.value) }
   }
