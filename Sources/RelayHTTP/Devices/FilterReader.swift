@@ -190,7 +190,7 @@ extension FieldValue {
     }
   }
 
-  /// Removes the zones of references, because two users never differ in their zones only.
+  /// Removes the zones of references to users, because two users never differ in their zones only.
   fileprivate var withoutZones: FieldValue {
     switch self {
     case .reference(let name, _): .reference(recordName: name, zone: nil)

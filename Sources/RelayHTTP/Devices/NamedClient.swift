@@ -8,7 +8,7 @@ import RelayWire
 enum NamedClient {
   private static let name: StaticString = "clientId"
 
-  /// - Throws: `WireError` or `JSONProblem` if one of the two is no UUID, or its name is spelt in
+  /// - Throws: `WireError` or `JSONProblem` if a `clientId` is no UUID, or its name is spelt in
   ///   another way.
   static func read(query: String?, _ body: JSONCursor) throws -> ClientID? {
     let inQuery = try self.inQuery(query)

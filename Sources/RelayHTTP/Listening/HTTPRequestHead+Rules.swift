@@ -48,8 +48,8 @@ extension HTTPRequestHead {
     return .endlessBody
   }
 
-  /// RFC 9112, 3.2. HTTP/1.0 has no Host. Two of them are refused in any version, because a proxy
-  /// on the way may have used the other one.
+  /// RFC 9112, 3.2. HTTP/1.0 has no Host. Two Host fields are refused in any version, because a
+  /// proxy on the way may have used the other one.
   private var hostRefusal: WireError? {
     let hosts = headers["host"]
     if hosts.count > 1 { return WireError(.badRequest, "Host stands more than once; send it once") }

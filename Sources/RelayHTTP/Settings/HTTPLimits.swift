@@ -90,7 +90,8 @@ package struct HTTPLimits: Hashable, Sendable {
   /// All bodies from one address under one key id, before their sender is known.
   var bodyBytesPerClaim: Int { max(bodyBytes, bodyBytesInFlight / 32) }
   /// Requests of one user or producer under way, until their answers have left. This also bounds
-  /// its readers that wait, and its answers that wait to be read. No honest client has so many.
+  /// the caller's readers that wait, and its answers that are not read yet. No honest client
+  /// has so many.
   var requestsPerCaller: Int { max(16, waitingReaders / 16) }
   /// Reads of the store by one caller. While it has many pages read, others find a place at once.
   var storeLooksPerCaller: Int { max(1, storeLooks / 2) }
