@@ -118,7 +118,7 @@ struct FeedAccess: Sendable {
       submissions.wrote(items: facts.count, by: caller.id)
       _ = try await submissions.submit(facts, for: caller.id)
     } catch {
-      // The reader has its answer. The next such token repeats the report.
+      // The client has its answer. The next token of an unknown era repeats the report.
     }
   }
 }

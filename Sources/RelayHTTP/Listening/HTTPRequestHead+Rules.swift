@@ -7,8 +7,9 @@ extension HTTPRequestHead {
   /// Why a request is refused because of its head; nil: the head is valid.
   var refusal: WireError? { textRefusal ?? hostRefusal ?? codingRefusal ?? lengthRefusal }
 
-  /// The bound for one field's value; the parser accepts none in the target. A library may compare
-  /// texts with Swift's `==`, which takes long for thousands of marks on one letter.
+  /// How many bytes beyond ASCII one field's value may have; the parser accepts none in the target.
+  /// A library may compare texts with Swift's `==`, which takes long for thousands of marks on one
+  /// letter.
   static let bytesBeyondASCII = 1_024
 
   private var textRefusal: WireError? {
