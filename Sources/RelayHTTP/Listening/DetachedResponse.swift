@@ -9,10 +9,9 @@ struct DetachedResponse: Sendable {
   /// Takes over the request that is under way on a channel. Anything else written for it is
   /// dropped.
   ///
-  /// - Parameter hold: called on the channel's event loop. It returns a function that is called
-  ///   once if the client ends the connection before the answer is complete; nil if it does not
-  ///   hold the request.
-  /// - Returns: true if the request is held; nil if the client has already ended the connection.
+  /// - Parameter hold: called on the channel's event loop. Returns what is called once if the
+  ///   client ends before the answer does; nil if it does not hold the request.
+  /// - Returns: true if the request is held; nil if the client has ended the connection.
   static func take(
     on channel: any Channel,
     _ hold: @escaping @Sendable (DetachedResponse) -> (@Sendable () -> Void)?
