@@ -3,13 +3,13 @@ import GRDB
 import RelayCore
 import RelayEngine
 
-/// Saves devices and keeps every address with one of them: the newest registration (P10's sibling
-/// for wakes: nobody is woken for a user who has signed out of the device).
+/// Saves devices. Each address belongs to one device only: the one with the newest registration, so
+/// that a device gets no wake for a user who has signed out of it (compare P10).
 struct DeviceWriter {
   let database: GRDB.Database
   let partition: PartitionID
 
-  /// - Returns: the message to whoever lost the address by this, if anybody did.
+  /// - Returns: the message to the device that lost the address by this save; nil if none lost it.
   func save(_ row: DeviceRow) throws -> OutboxRow? {
     let key = StoreKey(scope: row.key.scope, address: row.address)
     if try saveLane(of: row, key) { return nil }
@@ -30,9 +30,10 @@ struct DeviceWriter {
     return loser.map { $0.displaced(by: row, in: partition) }
   }
 
-  /// Nearly always its lane is all that is new: a registration has a number of its own.
+  /// Updates the lane alone, which is nearly always all that changed: a registration has its own
+  /// number.
   ///
-  /// - Returns: whether it was.
+  /// - Returns: false if the registration or the address is new too; nothing was written then.
   private func saveLane(of row: DeviceRow, _ address: StoreKey) throws -> Bool {
     let statement = try RawStatement(
       "UPDATE devices SET lane = ? WHERE key = ? AND registration = ? AND address = ?",
@@ -46,9 +47,9 @@ struct DeviceWriter {
     return statement.changed > 0
   }
 
-  /// Who holds the address from now on.
+  /// Decides which device holds the address from now on.
   ///
-  /// - Returns: whether the claimant does, and who lost it.
+  /// - Returns: whether the claimant holds it, and which claim lost it.
   private func contest(
     _ claim: AddressClaim, _ address: Data
   ) throws -> (holds: Bool, loser: AddressClaim?) {

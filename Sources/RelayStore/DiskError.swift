@@ -1,17 +1,17 @@
 import Foundation
 import GRDB
 
-/// A page that the disk did not give.
+/// A page that the disk could not read.
 ///
-/// SQLite reports it as a damaged one (EIO becomes SQLITE_CORRUPT, by way of
-/// SQLITE_IOERR_CORRUPTFS), since some file systems answer so for a block that is damaged. But the
-/// next read may get the page, and no backup need be restored for a loose cable.
+/// SQLite reports such a page as damaged (EIO becomes SQLITE_CORRUPT, by way of
+/// SQLITE_IOERR_CORRUPTFS), because some file systems answer EIO for a damaged block. But the next
+/// read may succeed, so a loose cable must not force an operator to restore a backup.
 enum DiskError {
-  /// One read, on this thread from beginning to end.
+  /// Runs one read, on this thread from beginning to end.
   ///
-  /// - Throws: what `body` throws; for such a page an error that is no damage.
+  /// - Throws: what `body` throws; for a page that the disk could not read, SQLITE_IOERR_READ.
   static func told<Value>(_ body: () throws -> Value) throws -> Value {
-    // SQLite keeps no number of this error, but the thread keeps that of its last failed call.
+    // SQLite does not keep EIO, but the thread keeps the `errno` of its last failed call.
     errno = 0
     do {
       return try body()

@@ -3,9 +3,9 @@ import GRDB
 import RelayCore
 import RelayEngine
 
-/// An entry as its table's row.
+/// Translates between an entry and its table row.
 enum EntryRow {
-  /// In the order of `init(_ row:)`; `subject` is last, because some readings know it.
+  /// In the order of `init(_ row:)`. `subject` is last because some queries know it already.
   static let columns = """
     position, state, born, died, reborn, device, stranger, sequence, time, detail, subject
     """
@@ -38,7 +38,7 @@ extension Position {
   init(column: Int64) { self.init(bits: UInt64(bitPattern: column)) }
 }
 
-/// A number that no row of ours has: the file is damaged.
+/// A number that this relay never writes into a row: the file is damaged.
 struct WrongNumber: Error, CustomStringConvertible {
   let what: String
   let number: Int64
@@ -46,7 +46,7 @@ struct WrongNumber: Error, CustomStringConvertible {
 }
 
 extension PartitionID {
-  /// - Throws: for a number that no partition has.
+  /// - Throws: `WrongNumber` for a number that no partition has.
   init(column: Int64) throws {
     guard (0..<Int64(Self.count)).contains(column) else {
       throw WrongNumber(what: "partition", number: column)
@@ -56,7 +56,7 @@ extension PartitionID {
 }
 
 extension FeedbackPosition {
-  /// - Throws: for a number below zero.
+  /// - Throws: `WrongNumber` for a number below zero.
   init(column: Int64) throws {
     guard let number = UInt64(exactly: column) else {
       throw WrongNumber(what: "position of feedback", number: column)
@@ -66,7 +66,7 @@ extension FeedbackPosition {
 }
 
 extension Ordinal {
-  /// - Throws: for a number after which there is no other.
+  /// - Throws: `WrongNumber` for a number that cannot be an ordinal.
   init(checked column: Int64) throws {
     guard (0...Int64(Self.codedMax.number)).contains(column) else {
       throw WrongNumber(what: "ordinal", number: column)

@@ -12,7 +12,7 @@ struct EntryStatements {
   init(_ database: GRDB.Database) throws {
     find = try RawStatement(
       "SELECT \(EntryRow.columns) FROM entries WHERE feed = ? AND subject = ?", in: database)
-    // Left alone, SQLite walks the feed along its primary key, which holds the whole row.
+    // Without INDEXED BY, SQLite scans the feed along its primary key, which holds the whole row.
     findUnread = try RawStatement(
       """
       SELECT \(EntryRow.columns) FROM entries INDEXED BY entries_by_notice
@@ -42,7 +42,7 @@ struct EntryStatements {
     var found: [Entry] = []
     while try findUnread.step() {
       let entry = try entry(findUnread, subject: try Subject(Data(findUnread.bytes(10))))
-      // Another id may share the 64 bits.
+      // Another id may have the same 64 bits, so compare the whole id.
       if entry.unread == notification { found.append(entry) }
     }
     return found
@@ -91,7 +91,7 @@ struct EntryStatements {
 }
 
 extension Identifier {
-  /// What the index of unread notifications keeps of an id: it is a keyed hash, so any 64 bits of
-  /// it tell nearly all of them apart, and the row itself tells the rest.
+  /// The part of an id that the index of unread notifications keeps. An id is a keyed hash, so any
+  /// 64 bits of it tell nearly all ids apart; the row itself has the whole id.
   fileprivate var notice: Int64 { Int64(bitPattern: high ^ low) }
 }

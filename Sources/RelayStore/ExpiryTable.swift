@@ -2,12 +2,12 @@ import Foundation
 import GRDB
 import RelayCore
 
-/// Forced expiries that feeds without a row of their own have still to hear of, within one
-/// transaction or snapshot.
+/// Forced expiries that still apply to feeds without a row of their own, within one transaction or
+/// snapshot.
 struct ExpiryTable {
   let database: GRDB.Database
 
-  /// Below it tokens of the feed have expired.
+  /// Tokens of the feed below this position have expired.
   func floor(of key: FeedKey) throws -> Position {
     let floor = try Int64.fetchOne(
       try database.cachedStatement(
@@ -23,7 +23,8 @@ struct ExpiryTable {
     return floor.map { Position(column: $0) } ?? .zero
   }
 
-  /// Takes the place of those it covers. Beyond the bound all become one that means every feed.
+  /// Replaces the expiries that this one covers. Beyond the bound, one expiry of every feed
+  /// replaces them all.
   func keep(_ expiry: FeedExpiry, in partition: PartitionID) throws {
     let number = Int(partition.number)
     try database.execute(

@@ -7,7 +7,7 @@ struct FeedRow: Equatable {
   var id: Int64
   var state: FeedState
   var count: Int64
-  /// Subjects that are there; not counted in feeds that are bounded by trimming.
+  /// Subjects that are present; not counted in feeds that are bounded by trimming.
   var present: Int64
 
   static func find(_ key: FeedKey, in database: GRDB.Database) throws -> FeedRow? {
@@ -24,8 +24,8 @@ struct FeedRow: Equatable {
       count: statement.number(5), present: statement.number(6))
   }
 
-  /// A feed that has no row: it holds nothing, and tokens from before an expiry are no good here
-  /// either.
+  /// The state of a feed that has no row: it is empty, and a forced expiry also expires its older
+  /// tokens.
   static func unwritten(_ key: FeedKey, in database: GRDB.Database) throws -> FeedState {
     FeedState(floor: try ExpiryTable(database: database).floor(of: key))
   }
@@ -63,7 +63,7 @@ struct FeedRow: Equatable {
     _ = try statement.step()
   }
 
-  /// A name that is compared, never shown; a blob, for the reason `StoreKey` has.
+  /// A name that is only compared, never shown. It is a blob for the reason given at `StoreKey`.
   static func name(_ text: String) -> Data {
     var key = StoreKey()
     key.text(text)
@@ -72,8 +72,8 @@ struct FeedRow: Equatable {
 }
 
 extension FeedKey {
-  /// Partition first: users of one partition are told of a wide change one after another, and so
-  /// their rows lie together.
+  /// Begins with the partition: a wide change writes the feeds of one partition's users one after
+  /// another, so their rows should lie together.
   var column: Data {
     var bytes = Data([partition.number])
     bytes.append(contentsOf: text.utf8)

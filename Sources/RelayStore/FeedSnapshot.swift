@@ -6,7 +6,7 @@ import RelayEngine
 /// Reads feeds within one snapshot of the store. SQL fetches; `Page` and `Life` decide.
 struct FeedSnapshot {
   let database: GRDB.Database
-  /// By partition.
+  /// One element per partition.
   let eras: [Eras]
 
   func page(_ query: PageQuery) throws -> PageAnswer {
@@ -29,14 +29,14 @@ struct FeedSnapshot {
     }
   }
 
-  /// The place at the head of a feed; of one that has no row yet, its beginning.
+  /// The position at the head of a feed; a feed without a row has its beginning as head.
   func head(of key: FeedKey) throws -> FeedCursor {
     let feed = try FeedRow.find(key, in: database)
     let top = try (feed?.state ?? FeedRow.unwritten(key, in: database)).top
     return FeedCursor(era: eras(of: key).of(top.ordinal)?.id ?? 0, position: top)
   }
 
-  /// Present zones of a database feed, in order of zone.
+  /// The present zones of a database feed, ordered by zone.
   func zones(of key: FeedKey, after zone: ZoneID?, limit: Int) throws -> [ZoneDigest] {
     guard let feed = try FeedRow.find(key, in: database) else { return [] }
     let statement = try database.cachedStatement(
@@ -71,7 +71,7 @@ struct FeedSnapshot {
 extension FeedSnapshot {
   private enum Entitlement {
     case none
-    /// Tokens below it are from before the reader's grant ended and came back.
+    /// Tokens below this position are older than the reader's current grant.
     case from(Position)
   }
 
@@ -91,7 +91,7 @@ extension FeedSnapshot {
     }
   }
 
-  /// Whether the zone lives: its owner's private database lists it.
+  /// Whether the zone exists: its owner's private database lists it.
   private func isPresent(_ zone: ZoneID, in scope: Scope) throws -> Bool {
     let own = FeedKey(scope: scope, kind: .database(zone.owner, .private))
     guard let feed = try FeedRow.find(own, in: database) else { return false }
@@ -106,8 +106,8 @@ extension FeedSnapshot {
   /// Entries after `start` in order of position: those that a page looks at, and one more if there
   /// is one.
   ///
-  /// Present and gone ones stand in two runs of one index. What a scan must not see of the gone is
-  /// skipped by position, not one by one, so that a first page costs the same however many
+  /// Present and gone entries form two runs of one index. The query skips the gone entries that a
+  /// scan must not see by position, not one by one, so a first page costs the same however many
   /// deletions came before it.
   private func entries(
     of feed: FeedRow, after start: FeedCursor, _ query: PageQuery
@@ -133,14 +133,14 @@ extension FeedSnapshot {
     return entries
   }
 
-  /// One of a feed's two runs, read on as it is needed.
+  /// One of a feed's two runs, fetched row by row.
   private struct Run {
     private let rows: RowCursor
     private(set) var position: Position?
     private var row: Row?
 
     init(of feed: FeedRow, gone: Bool, after: Position, in database: GRDB.Database) throws {
-      // Two texts, so that the two runs of one reading do not share a cached statement.
+      // The SQL differs, so that the two runs of one read do not share a cached statement.
       let sql = """
         SELECT \(EntryRow.columns) FROM entries
         WHERE feed = ? AND gone = \(gone ? 1 : 0) AND position > ? ORDER BY position

@@ -2,10 +2,10 @@ import Foundation
 import GRDB
 import RelayCore
 
-/// Brings feed cuts into the feeds' tables, within one fold.
+/// Writes feed cuts into the feeds' tables, within one fold.
 struct FeedWriter {
   let database: GRDB.Database
-  /// The relay's time at the cut: retention counts from it.
+  /// The relay's time at the cut; retention counts from this time.
   let at: Instant
   let limits: Limits
   private let entries: EntryStatements
@@ -17,7 +17,7 @@ struct FeedWriter {
     entries = try EntryStatements(database)
   }
 
-  /// - Returns: whether the feed is nearly full, if that is news.
+  /// - Returns: whether the feed is nearly full; nil if that has not changed.
   func apply(_ cut: FeedCut) throws -> Bool? {
     var feed = try FeedRow.find(cut.feed, in: database) ?? FeedRow.make(cut.feed, in: database)
     let before = feed
@@ -70,7 +70,8 @@ struct FeedWriter {
     feed.present += entry.life.isPresent ? 1 : -1
   }
 
-  /// Reads no more of the feed than the marks name: one user's marks hold up everybody's fold.
+  /// Reads only the entries that the marks name: a fold serves all users, so one user must not slow
+  /// it.
   private func mark(_ marks: ReadMarks, in feed: inout FeedRow) throws {
     var named: [Entry] = []
     for notification in Set(marks.notifications) {
@@ -83,8 +84,8 @@ struct FeedWriter {
     }
   }
 
-  /// Removes the oldest tombstones, and with them what is present or cleared up to a position; the
-  /// tokens of readers who have not seen them expire.
+  /// Removes the oldest tombstones and, up to `border`, the oldest entries that are present or
+  /// cleared. Raises the floor: tokens of readers who have not seen the removed entries expire.
   private func removeOldest(
     _ count: Int64, of feed: inout FeedRow, presentUpTo border: Position
   ) throws {
@@ -110,7 +111,7 @@ struct FeedWriter {
       .execute(arguments: [feed, subject])
   }
 
-  /// Raises the floors of the partition's feeds that a forced expiry means.
+  /// Raises the floors of the partition's feeds to which a forced expiry applies.
   func expire(_ expiry: FeedExpiry, in partition: PartitionID) throws {
     try database.execute(
       sql: """

@@ -7,8 +7,8 @@ import RelayEngine
 struct FeedbackTable {
   let database: GRDB.Database
 
-  /// Adds what is new and keeps each scope within its bound. An item that is there already, because
-  /// its cut is folded once more, changes nothing.
+  /// Adds new items and keeps each scope within its bound. Repeatable: if a cut is folded again,
+  /// its items are in the table already and nothing changes.
   func append(_ items: [Feedback], at: Instant, limits: Limits) throws {
     guard !items.isEmpty else { return }
     var scopes: [Scope] = []
@@ -46,8 +46,8 @@ struct FeedbackTable {
     try removed(database.changesCount, through: last, of: key)
   }
 
-  /// Removes the oldest items, those kept before an instant. The relay's time never goes back, so
-  /// none that is older stands behind one that is not.
+  /// Removes the oldest items: those kept before an instant. The relay's time never goes back, so
+  /// the items to remove form the beginning of the table.
   func trim(before instant: Instant, limit: Int) throws -> Int {
     let rows = try Row.fetchAll(
       try database.cachedStatement(

@@ -4,18 +4,19 @@ import RelayCore
 import RelayEngine
 import Synchronization
 
-/// `journal.db`: one row a group commit, written in sequence by one connection of its own, so that
-/// folding never stalls accepting.
+/// `journal.db`: one row for each group commit, written in sequence by a connection of its own, so
+/// that folding never delays accepting.
 final class JournalFile: Sendable {
   private let queue: DatabaseQueue
   private let path: String
   private let settings: StoreSettings
   /// The id that both files of the store carry.
   let store: Data
-  /// Touched on the queue only, but for the last ordinals and the last row.
+  /// Rows are added on the queue only; other threads note cursors and read the last ordinals and
+  /// row.
   private let tail = Mutex(JournalTail())
 
-  /// Opens the file and reads through what is in it.
+  /// Opens the file and reads all of its rows.
   init(_ file: StoreFile, _ settings: StoreSettings) throws(StoreError) {
     path = file.path
     self.settings = settings
@@ -23,7 +24,8 @@ final class JournalFile: Sendable {
       var configuration = Configuration()
       configuration.journalMode = .wal
       configuration.label = "zonerelay.journal"
-      // Else its threads ask for a priority that only root has, and say so when it is refused.
+      // By default GRDB's threads ask for a priority that only root has, and log that it was
+      // refused.
       configuration.qos = .default
       configuration.busyMode = .timeout(Double(settings.lockTimeout.milliseconds) / 1_000)
       queue = try DatabaseQueue(path: file.path, configuration: configuration)
@@ -44,7 +46,7 @@ final class JournalFile: Sendable {
   /// The last row that is durable.
   var last: Int64 { tail.withLock { $0.last } }
 
-  /// For the start and for tests; blocks.
+  /// Runs `body` on the queue and blocks; for the start and for tests.
   func inspect<Value>(_ body: (GRDB.Database) throws -> Value) throws(StoreError) -> Value {
     do {
       return try queue.inDatabase(body)
@@ -53,9 +55,9 @@ final class JournalFile: Sendable {
     }
   }
 
-  /// Makes entries durable as one row, on the thread that asks.
+  /// Makes entries durable as one row, on the calling thread.
   ///
-  /// - Parameter isCurrent: asked once the connection is ours: a lease may have ended meanwhile.
+  /// - Parameter isCurrent: called when the connection is free: a lease may have ended meanwhile.
   func append(
     _ entries: [JournalEntry], if isCurrent: () -> StoreError?
   ) -> Result<Void, StoreError> {
@@ -83,12 +85,12 @@ final class JournalFile: Sendable {
     }
   }
 
-  /// The cursors are durable: rows below them may go with one of the next appends.
+  /// Notes that the cursors are durable: one of the next appends may delete rows below them.
   func folded(to cursors: [PartitionID: Ordinal]) {
     tail.withLock { $0.fold(to: cursors) }
   }
 
-  /// Whole rows after `place`, until there are `limit` entries beyond the cursors.
+  /// Reads whole rows after `place`, until there are `limit` entries beyond the cursors.
   func part(
     after place: JournalPlace?, beyond cursors: [PartitionID: Ordinal], limit: Int
   ) async -> Result<JournalPart, StoreError> {
@@ -126,7 +128,7 @@ final class JournalFile: Sendable {
         try self.delete(deletable, in: $0)
       }
     }
-    // What cannot be closed now is closed with the process; nothing durable hangs on it.
+    // A failed close is harmless: the process closes the file, and all commits are durable already.
     try? queue.close()
   }
 
@@ -149,7 +151,7 @@ final class JournalFile: Sendable {
       let seq: Int64 = row[0]
       try Self.check(seq)
       let marks = try JournalRow.marks(in: [UInt8](row[1] as Data))
-      // Steps follow each other; entries in another order were never written.
+      // Ordinals of a partition rise from entry to entry; this relay never writes another order.
       for mark in marks {
         let index = Int(mark.partition.number)
         guard lasts[index] < mark.ordinal else {
@@ -161,7 +163,7 @@ final class JournalFile: Sendable {
     }
   }
 
-  /// A row after which there is no room for others was never written.
+  /// Refuses a row number that leaves no room for later rows: this relay never writes one.
   private static func check(_ seq: Int64) throws {
     guard (0..<Int64.max / 2).contains(seq) else { throw WrongNumber(what: "row", number: seq) }
   }

@@ -1,27 +1,28 @@
 import RelayCore
 import RelayEngine
 
-/// What is known of the journal without reading it: where each row leads, which rows may go, and
-/// the last ordinals. Bounded by what is not yet folded.
+/// What the relay knows of the journal without reading it: the last ordinals of each row, which
+/// rows may be deleted, and the last ordinals of all. Its size is bounded by what is not yet
+/// folded.
 struct JournalTail {
   struct Row {
     var seq: Int64
-    /// The last ordinal of each partition in it.
+    /// The last ordinal of each partition in the row.
     var lasts: [JournalRow.Mark]
   }
 
-  /// Rows with something unfolded, and those between, oldest first.
+  /// Rows that are not wholly folded, and the rows between them, oldest first.
   private(set) var rows: [Row] = []
-  /// Last ordinals, by partition; zero if the journal holds nothing of it.
+  /// Last ordinals, by partition; zero if the journal holds no entry of the partition.
   private(set) var lasts = [Ordinal](repeating: .zero, count: PartitionID.count)
   private(set) var cursors = [Ordinal](repeating: .zero, count: PartitionID.count)
-  /// Rows up to here are folded wholly and may be deleted.
+  /// Rows up to this one are wholly folded and may be deleted.
   private(set) var foldedThrough: Int64 = 0
-  /// The oldest row that still stands.
+  /// The oldest row that is not deleted.
   var first: Int64
   private(set) var next: Int64
 
-  /// A journal whose rows up to `deleted` are gone: no number is given twice.
+  /// Begins after the deleted rows, up to `deleted`, so that no row number is used twice.
   init(after deleted: Int64 = 0) {
     first = deleted + 1
     next = first
@@ -44,7 +45,7 @@ struct JournalTail {
     next = max(next, seq + 1)
   }
 
-  /// The cursors are durable in the tables.
+  /// Notes that the cursors are durable in the tables.
   mutating func fold(to cursors: [PartitionID: Ordinal]) {
     for (partition, cursor) in cursors {
       self.cursors[Int(partition.number)] = max(self.cursors[Int(partition.number)], cursor)

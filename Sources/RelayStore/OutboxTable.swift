@@ -3,7 +3,7 @@ import GRDB
 import RelayCore
 import RelayEngine
 
-/// One partition's messages to others, within one fold. A message is one row, however many targets
+/// One partition's messages to others, within one fold. A message is one row however many targets
 /// it has: a record's values may be large, and a public change concerns up to 64 partitions.
 struct OutboxTable {
   let database: GRDB.Database
@@ -11,7 +11,7 @@ struct OutboxTable {
 
   private var number: Int { Int(source.number) }
 
-  /// - Parameter rows: in the order in which they were sent. A row that is there already stays.
+  /// - Parameter rows: in the order in which they were sent. A row that exists already stays.
   func append(_ rows: [OutboxRow]) throws {
     var rest = rows[...]
     while let first = rest.popFirst() {
@@ -25,7 +25,7 @@ struct OutboxTable {
     }
   }
 
-  /// These have arrived; those that are not there any more are passed over.
+  /// Removes messages that have arrived; ignores those that are removed already.
   func remove(_ keys: [OutboxRow.Key]) throws {
     var current: (run: OutboxRun, waiting: UInt64)?
     for key in keys.sorted(by: { $0.serial < $1.serial }) {
@@ -38,7 +38,7 @@ struct OutboxTable {
     try save(current)
   }
 
-  /// All that have not arrived, in the order of their serials.
+  /// All messages that have not arrived, in the order of their serials.
   func all() throws -> [OutboxRow] {
     let rows = try Row.fetchCursor(
       database,
@@ -106,11 +106,11 @@ struct OutboxTable {
   }
 }
 
-/// The targets of one message. Their serials follow each other in the order of the targets.
+/// The targets of one message. The targets have consecutive serials, in the order of the targets.
 struct OutboxRun: Hashable {
-  /// Of the first target.
+  /// The serial of the first target.
   let serial: Position
-  /// A bit each.
+  /// One bit for each target.
   private(set) var targets: UInt64
 
   init(_ key: OutboxRow.Key) {
@@ -124,7 +124,7 @@ struct OutboxRun: Hashable {
     targets = UInt64(bitPattern: row[1])
   }
 
-  /// - Returns: false if another message must have a row of its own.
+  /// - Returns: false if the message to this target needs a row of its own.
   mutating func extend(to key: OutboxRow.Key) -> Bool {
     guard key.target.bit > targets, key.serial == serial(before: key.target.bit) else {
       return false

@@ -1,11 +1,11 @@
 import GRDB
 import GRDBSQLite
 
-/// A statement that a fold runs for every row, on SQLite's own calls.
+/// A statement that a fold runs for every row, by direct calls of SQLite.
 ///
-/// GRDB's rows and arguments box every value: of a fold's time three quarters went there (measured
-/// by a profile of ingest at 100 events a request; docs/performance.md). All else stays with GRDB,
-/// which also prepares and keeps these statements.
+/// GRDB boxes every value in its rows and arguments, which took three quarters of a fold's time
+/// (measured by a profile of ingest at 100 events a request; docs/performance.md). GRDB does
+/// everything else; it also prepares and caches these statements.
 struct RawStatement {
   private let database: GRDB.Database
   private let handle: OpaquePointer
@@ -26,7 +26,7 @@ struct RawStatement {
     }
   }
 
-  /// Every parameter that is not bound again is null.
+  /// Makes the statement ready to run again and sets all its parameters to null.
   func reset() {
     sqlite3_reset(handle)
     sqlite3_clear_bindings(handle)
@@ -34,7 +34,7 @@ struct RawStatement {
 
   func bind(_ number: Int64, at index: Int32) { sqlite3_bind_int64(handle, index, number) }
 
-  /// SQLite copies the bytes: they live no longer than this call.
+  /// SQLite copies the bytes, because they are valid during this call only.
   func bind(_ bytes: [UInt8], at index: Int32) {
     let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
     guard !bytes.isEmpty else { return _ = sqlite3_bind_zeroblob(handle, index, 0) }
@@ -53,6 +53,6 @@ struct RawStatement {
       UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
   }
 
-  /// Rows that the last step changed.
+  /// How many rows the last step changed.
   var changed: Int { database.changesCount }
 }

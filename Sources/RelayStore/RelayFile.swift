@@ -5,18 +5,18 @@ import RelayCore
 import RelayEngine
 import Synchronization
 
-/// `relay.db`: tables and feeds, one writer and readers that never block it.
+/// `relay.db`: tables and feeds, with one writer and with readers that never block it.
 final class RelayFile: Sendable {
   let path: String
   private let pool: DatabasePool
   private let settings: StoreSettings
-  /// A thread a reader. Dispatch would hand each read from one of dozens of threads to another,
-  /// and they would take the cores from those that serve.
+  /// One thread for each reader. Dispatch would spread the reads over dozens of threads, which
+  /// would take cores from the threads that serve requests.
   private let readers: NIOThreadPool
-  /// Before this moment an overgrown log is left alone. Touched on the writer only.
+  /// Until this moment an overlong write-ahead log is not cut again. Changed by the writer only.
   private let nextCut = Mutex<ContinuousClock.Instant?>(nil)
 
-  /// - Parameter store: the id that a file made now gets.
+  /// - Parameter store: the id that a newly made file gets.
   init(_ file: StoreFile, _ settings: StoreSettings, store: Data) throws(StoreError) {
     path = file.path
     self.settings = settings
@@ -24,7 +24,8 @@ final class RelayFile: Sendable {
     do {
       var configuration = Configuration()
       configuration.label = "zonerelay.relay"
-      // Else its threads ask for a priority that only root has, and say so when it is refused.
+      // By default GRDB's threads ask for a priority that only root has, and log that it was
+      // refused.
       configuration.qos = .default
       configuration.maximumReaderCount = settings.readersMax
       configuration.busyMode = .timeout(Double(settings.lockTimeout.milliseconds) / 1_000)
@@ -42,20 +43,20 @@ final class RelayFile: Sendable {
 
   deinit { readers.shutdownGracefully { _ in } }
 
-  /// One write transaction on the calling thread, which it blocks while others write: only for
-  /// threads that do nothing else. To change threads would mean to wait for a core twice.
+  /// One write transaction on the calling thread, blocked while others write: only for threads that
+  /// do nothing else. Changing threads would mean waiting for a core twice.
   func writeHere<Value>(
     _ body: (GRDB.Database) throws -> Value
   ) -> Result<Value, StoreError> {
     let result = pool.writeWithoutTransaction {
       Transaction.run(on: $0, file: path, body)
     }
-    // After the answer, because it waits for readers.
+    // Cut the log after the transaction, because cutting waits for readers.
     if isCutDue { pool.asyncWriteWithoutTransaction { self.cutLog($0) } }
     return result
   }
 
-  /// The log has grown too long, and no reader has just kept it from being cut.
+  /// Whether the log is too long and no reader has prevented a cut within the last `logCutPause`.
   private var isCutDue: Bool {
     isLogLong && nextCut.withLock { next in next.map { ContinuousClock.now >= $0 } ?? true }
   }
@@ -75,12 +76,12 @@ final class RelayFile: Sendable {
     }
   }
 
-  /// Cuts off a log that has grown too long, once all of it is in the file.
+  /// Cuts off a log that has grown too long, after SQLite has copied all of it into the file.
   ///
-  /// Cutting needs a moment at which no reader uses the log. Readers that come one after another
-  /// leave none, so it waits for those that read now; but a reader that stays, such as a backup,
-  /// must not keep folds waiting: the wait is short, and its repetitions are rare. When that reader
-  /// has gone, one of the next writes cuts the log.
+  /// Cutting needs a moment at which no reader uses the log. Readers that follow one another leave
+  /// no such moment, so the writer waits for the current ones. A long reader, such as a backup,
+  /// must not delay folds, so the wait is short and rarely repeated. When that reader has ended,
+  /// one of the next writes cuts the log.
   private func cutLog(_ database: GRDB.Database) {
     guard isCutDue else { return }
     emptyLog(database)
@@ -90,16 +91,16 @@ final class RelayFile: Sendable {
   }
 
   private func emptyLog(_ database: GRDB.Database) {
-    // What fails now, because a reader stays or the disk is full, is tried again later, or at
-    // the next start: the log loses nothing.
+    // A failure here (a long reader, a full disk) loses nothing: a later write or the next start
+    // tries again.
     try? database.execute(sql: "PRAGMA busy_timeout = \(settings.logCutWait.milliseconds)")
     try? database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
     try? database.execute(sql: "PRAGMA busy_timeout = \(settings.lockTimeout.milliseconds)")
   }
 
-  /// One snapshot, on a thread of the file's own.
+  /// Reads one snapshot, on a thread of this file.
   ///
-  /// - Throws: `closed(file:)` once the file closes, for reads that wait too.
+  /// - Throws: `closed(file:)` once the file closes, also for reads that wait.
   func read<Value: Sendable>(
     _ body: @escaping @Sendable (GRDB.Database) throws -> Value
   ) async throws(StoreError) -> Value {
@@ -110,7 +111,7 @@ final class RelayFile: Sendable {
         do {
           switch state {
           case .active:
-            // Around it all: the pool looks into the file before the body does.
+            // Wrap the whole read: the pool reads from the file before it calls `body`.
             result = .success(try DiskError.told { try self.pool.read(body) })
           case .cancelled: result = .failure(.closed(file: path))
           }
@@ -122,7 +123,7 @@ final class RelayFile: Sendable {
     }.get()
   }
 
-  /// For the start and for tests; blocks.
+  /// Runs `body` on the writer and blocks; for the start and for tests.
   func inspect<Value>(_ body: (GRDB.Database) throws -> Value) throws(StoreError) -> Value {
     do {
       return try pool.writeWithoutTransaction(body)
@@ -131,20 +132,21 @@ final class RelayFile: Sendable {
     }
   }
 
-  /// Returns when the reads that run have ended.
+  /// Returns when the running reads have ended.
   func close() async {
-    // The threads first: a read that comes to the pool while it closes may be given a reader that
-    // is closed already, and trap. It fails only where it was called before: no read runs then.
+    // End the threads first, so that no read runs while the pool closes: the pool could give such a
+    // read a reader that is closed already, which traps.
     try? await readers.shutdownGracefully()
-    // A log that stays would be applied to another file put in this one's place: a `relay.db` that
-    // is restored alone would look like the newest. The last connection to close cannot empty it.
+    // Empty the log. SQLite would apply a log that stays to any file that replaces this one, so a
+    // `relay.db` restored alone would look like the newest. The last connection cannot empty it on
+    // close.
     await withCheckedContinuation { (emptied: CheckedContinuation<Void, Never>) in
       pool.asyncWriteWithoutTransaction { database in
         self.emptyLog(database)
         emptied.resume()
       }
     }
-    // What cannot be closed now is closed with the process; nothing durable hangs on it.
+    // A failed close is harmless: the process closes the file, and all commits are durable already.
     try? pool.close()
   }
 }

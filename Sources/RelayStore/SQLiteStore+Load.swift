@@ -10,7 +10,7 @@ extension SQLiteStore {
   }
 }
 
-/// Reads one partition's tables, within one snapshot.
+/// Reads one partition's tables within one snapshot.
 struct TableReader {
   let database: GRDB.Database
   let partition: PartitionID
@@ -24,7 +24,7 @@ struct TableReader {
     let forgotten = try places.map { try Ordinal(checked: $0[1]) } ?? .zero
     tables.isRestoreProven = places.map { $0[2] as Bool } ?? false
     tables.expired = places.map { Position(column: $0[5]) } ?? .zero
-    // This life's epoch is the one after.
+    // The claim has raised the epoch already: the stopped life had the epoch before this one.
     if let places { tables.wasStopped = places[3] != 0 && (places[3] as Int64) &+ 1 == places[4] }
     tables.subscriptions = try rows(
       "SELECT body FROM subscriptions WHERE partition = ? ORDER BY serial"

@@ -21,7 +21,8 @@ extension SQLiteStore {
     try await snapshot { try $0.head(of: feed) }
   }
 
-  /// Eras of this life are known here before any position of theirs is in the tables.
+  /// The eras come from memory, which knows an era of this life before the tables hold its
+  /// positions.
   private func snapshot<Value: Sendable>(
     _ body: @escaping @Sendable (FeedSnapshot) throws -> Value
   ) async throws(StoreError) -> Value {
@@ -86,7 +87,7 @@ extension SQLiteStore {
   }
 }
 
-/// Devices as their table's rows.
+/// Reads devices from their table.
 enum DeviceReader {
   static func rows(
     in database: GRDB.Database, where condition: String, _ arguments: StatementArguments
@@ -95,7 +96,7 @@ enum DeviceReader {
     return try Row.fetchAll(statement, arguments: arguments).map(device)
   }
 
-  /// In order of client, those that `isWanted` picks; reads no further than the last of them.
+  /// The devices that `isWanted` picks, ordered by client; stops reading at the last one needed.
   static func rows(
     in database: GRDB.Database, limit: Int, where isWanted: (DeviceKey) -> Bool
   ) throws -> [DeviceRow] {

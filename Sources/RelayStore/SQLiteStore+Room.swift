@@ -4,8 +4,8 @@ package import RelayCore
 import RelayEngine
 import Synchronization
 
-/// Which feeds are near their limit: known without a look at the tables, because every request of a
-/// producer asks.
+/// Which feeds are near their limit. Kept in memory and not read from the tables, because every
+/// request of a producer needs it.
 extension SQLiteStore {
   package func isNearlyFull(_ feed: FeedKey) -> Bool {
     let limits = settings.limits
@@ -35,7 +35,7 @@ extension SQLiteStore {
     }
   }
 
-  /// A fold is durable that filled feeds, or emptied them.
+  /// Notes which feeds a durable fold has made nearly full, or no longer nearly full.
   func note(_ nearlyFull: [Data: Bool]) {
     guard !nearlyFull.isEmpty else { return }
     control.withLock { control in
@@ -49,7 +49,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Those of an earlier life. One too many costs a look at it.
+  /// The nearly full feeds at the start. A feed listed needlessly costs only one look at its row.
   static func nearlyFull(_ database: GRDB.Database, _ limits: Limits) throws -> Set<Data> {
     let least = min(limits.recordsPerZone, limits.zonesPerUser) - limits.nearlyFull
     let (index, term) =

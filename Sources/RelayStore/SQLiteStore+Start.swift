@@ -22,10 +22,9 @@ extension SQLiteStore {
     }
   }
 
-  /// Why a daemon could not use what is in a directory; nil if it can as far as a look tells, or if
-  /// there is nothing yet. Takes no lock and changes nothing, so it may look while a daemon runs.
-  /// What only the daemon's user may read is passed over, and a full disk: the daemon waits for
-  /// room.
+  /// Why a daemon could not use what is in a directory; nil if no reason is found or the directory
+  /// is empty. Takes no lock and changes nothing, so it may run beside a daemon. Ignores files that
+  /// only the daemon's user may read, and a full disk, because the daemon waits for room.
   package static func refusal(in directory: String) -> StoreError? {
     let names = ["lock", "journal.db", "relay.db"]
     if let taken = names.map({ "\(directory)/\($0)" }).first(where: isDirectory) {
@@ -52,8 +51,8 @@ extension SQLiteStore {
     eras: [PartitionID: UInt64]
   ) async throws(StoreError) -> [Lease] {
     let partitions = eras.keys.sorted()
-    // From here on appends under earlier leases are refused; those under way end first, so that
-    // the last ordinals are the last for ever.
+    // Refuse appends under earlier leases from here on, and let the running ones end first, so that
+    // the last ordinals are final.
     control.withLock { control in
       for partition in partitions { control.epochs[Int(partition.number)] += 1 }
     }
@@ -77,15 +76,15 @@ extension SQLiteStore {
     return taken.map(\.0)
   }
 
-  /// Writes down which journal belongs to what is written with it.
+  /// Notes the journal's last row in `relay.db`, as `StorePair` compares it.
   static func note(journalled: Int64, in database: GRDB.Database) throws {
     try database.cachedStatement(sql: "UPDATE meta SET journalled = max(journalled, ?)")
       .execute(arguments: [journalled])
   }
 
-  /// Writes a partition's new epoch and era. An era in which no ordinal was given is replaced by
-  /// the next, so that idle restarts leave nothing; but never the first, whose id stands in the
-  /// tokens of feeds that were empty.
+  /// Writes a partition's new epoch and era. The new era replaces one in which no ordinal was
+  /// given, so that idle restarts leave no rows. The first era always stays, because its id is in
+  /// the tokens of feeds that were empty.
   private static func take(
     _ partition: PartitionID, at places: PartitionPlaces, epoch: UInt64, era: UInt64,
     after last: Ordinal, in database: GRDB.Database
@@ -118,7 +117,7 @@ extension SQLiteStore {
   }
 }
 
-/// Epochs, cursors and eras, as the tables have them.
+/// Epochs, cursors and eras of all partitions, as the tables have them.
 struct PartitionPlaces {
   var epochs = [UInt64](repeating: 0, count: PartitionID.count)
   var cursors: [PartitionID: Ordinal] = [:]

@@ -22,12 +22,12 @@ extension SQLiteStore {
   }
 }
 
-/// One slice of trimming, within one transaction.
+/// One slice of trimming within one transaction.
 struct Trim {
   let database: GRDB.Database
   let partitions: Set<PartitionID>
 
-  /// Sorted, so that a text is the same each time, and its statement is kept.
+  /// Sorted, so that the SQL is the same each time and its cached statement is used.
   private var numbers: String {
     partitions.map(\.number).sorted().map { "\($0)" }.joined(separator: ",")
   }
@@ -41,9 +41,9 @@ struct Trim {
     """
   }
 
-  /// Removes rows at or below their feed's `cleared`. They are invisible already: no floor moves.
+  /// Removes rows at or below their feed's `cleared`. Readers cannot see them, so no floor changes.
   ///
-  /// - Returns: how many were removed, and one for each feed that had none: to look costs too.
+  /// - Returns: the rows removed, plus one for each feed without any: looking costs work too.
   func cleared(limit: Int) throws -> Int {
     var spent = 0
     let feeds = try Row.fetchAll(
@@ -73,8 +73,8 @@ struct Trim {
           """), arguments: [feed, cleared, limit])
   }
 
-  /// Removes what was kept before an instant, oldest first, and raises each feed's floor to it: a
-  /// token from before would miss that it went.
+  /// Removes entries kept before an instant, oldest first, and raises each feed's floor to them: a
+  /// reader with an older token would not learn that they were removed.
   func aged(_ aging: Aging, before instant: Instant, limit: Int) throws -> Int {
     guard limit > 0 else { return 0 }
     let rows = try Row.fetchAll(

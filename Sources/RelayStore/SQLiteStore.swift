@@ -6,20 +6,20 @@ import Synchronization
 
 /// The embedded store: two SQLite files in one directory, for one daemon.
 ///
-/// `journal.db` takes the group commits and `relay.db` the folds, so that folding never stalls
+/// `journal.db` takes the group commits and `relay.db` the folds, so that folding never delays
 /// accepting. Both are durable when a call returns (`synchronous=FULL`, read back at the start).
-/// Reads run on threads of `RelayFile`'s own, one a reader. `append`, `fold` and `trim` block the
-/// thread that calls: give them threads of their own.
+/// Reads run on threads of `RelayFile`, one for each reader. `append`, `fold` and `trim` block the
+/// calling thread: call them on threads that do nothing else.
 package final class SQLiteStore: Store {
   package let settings: StoreSettings
   let relay: RelayFile
   let journal: JournalFile
   private let lock: StoreLock
   let control: Mutex<Control>
-  /// No daemon has ever served from it, however much of it an earlier start had made.
+  /// No daemon has ever served from this store, even if an earlier start has made its files.
   package let isNew: Bool
 
-  /// What this process knows of itself; the lock makes it the only one that writes.
+  /// What this process remembers of the store; the lock makes it the only writer.
   struct Control {
     var epochs: [UInt64]
     var eras: [Eras]
@@ -32,7 +32,7 @@ package final class SQLiteStore: Store {
 
   /// Opens the store in `settings.directory`, making its files if there are none.
   ///
-  /// Blocks while files are checked; called once, before the daemon serves anybody.
+  /// Blocks while it checks the files; called once, before the daemon serves requests.
   /// - Throws: `.inUse`, `.corrupt`, `.mixed`, `.newer`, or `.unreadable` for a directory that is
   ///   missing or not writable; nothing was changed then.
   package init(_ settings: StoreSettings) throws(StoreError) {
@@ -110,7 +110,7 @@ package final class SQLiteStore: Store {
     }
   }
 
-  /// Remembers that an outcome is unknown: what comes after must not be written on top of it.
+  /// Remembers that a commit's outcome is unknown: nothing may be written after it.
   func settle<Value>(_ result: Result<Value, StoreError>) -> Result<Value, StoreError> {
     if case .failure(let error) = result, error.code == .unknown {
       control.withLock { $0.failure = $0.failure ?? error }

@@ -1,7 +1,7 @@
 import RelayCore
 
-/// The forms that the files have had. A form that a release has written is never edited: what
-/// changes is a further migration.
+/// All versions of the files' schema. A version that was released is never edited; a change is a
+/// further migration.
 enum Schema {
   static let journal = [
     """

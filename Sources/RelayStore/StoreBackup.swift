@@ -5,18 +5,18 @@ import RelayEngine
 
 /// Copies a store's two files while a daemon may be writing them, and checks the copies.
 ///
-/// Each file is copied from one snapshot: SQLite keeps it as long as its reader stays, whatever is
-/// written and deleted meanwhile, so the daemon need not be told. The snapshot of `relay.db` is
-/// taken first: what the journal holds beyond it is replayed at the next start. If journal rows
-/// that it needs were deleted between the two, both are taken again.
+/// Each file is copied from one snapshot, which SQLite keeps as long as its reader stays, whatever
+/// the daemon writes or deletes meanwhile. The snapshot of `relay.db` is taken first: the next
+/// start replays what the journal holds beyond it. If journal rows that it needs were deleted
+/// between the two, both snapshots are taken again.
 package struct StoreBackup {
-  /// How far the copying is.
+  /// How far the copy has come.
   package struct Progress: Hashable, Sendable {
     package enum Step: Sendable { case copying, checking }
     package var step: Step
     /// `relay.db` or `journal.db`.
     package var file: String
-    /// Of the file, copied so far.
+    /// Bytes of the file copied so far.
     package var bytes: Int64
     package var bytesInAll: Int64
   }
@@ -31,7 +31,7 @@ package struct StoreBackup {
   /// - Parameters:
   ///   - source: the store's directory.
   ///   - target: an empty directory.
-  ///   - progress: told after every few MiB; what it throws ends the copying.
+  /// - progress: called after every few MiB; an error that it throws ends the copy.
   package init(
     from source: String, to target: String, progress: @escaping (Progress) throws -> Void
   ) {
@@ -40,10 +40,11 @@ package struct StoreBackup {
     self.progress = progress
   }
 
-  /// Blocks until both files are copied and checked. After a failure the target may hold parts.
+  /// Blocks until both files are copied and checked. After a failure the target may hold parts of
+  /// them.
   ///
   /// - Throws: `.unreadable` if there is no store or it cannot be read, `.corrupt` or `.mixed` if
-  ///   the copy is not sound, `.full` if it cannot be written.
+  ///   the copy is damaged, `.full` if it cannot be written.
   package func run() throws(StoreError) {
     guard let relay = try reading("relay.db"), let journal = try reading("journal.db") else {
       throw StoreError(
@@ -52,7 +53,7 @@ package struct StoreBackup {
     do {
       try relay.queue.inDatabase { relay in
         try journal.queue.inDatabase { journal in
-          // Also after a snapshot of one of them that failed: no database may be left within one.
+          // Also if a snapshot fails: GRDB requires that no transaction is left open here.
           defer { Self.release([relay, journal]) }
           try takeSnapshots(relay, journal)
           try copy(relay, "relay.db")
@@ -72,7 +73,7 @@ package struct StoreBackup {
   private func takeSnapshots(_ relay: GRDB.Database, _ journal: GRDB.Database) throws {
     var refusal: StoreError?
     for _ in 0..<Self.snapshotsMax {
-      // A snapshot begins with the first reading in its transaction.
+      // A snapshot begins with the first read in its transaction.
       try relay.beginTransaction(.deferred)
       let relayPart = try read("relay.db") { try StorePair.Relay(relay) }
       try journal.beginTransaction(.deferred)
@@ -84,7 +85,7 @@ package struct StoreBackup {
     if let refusal { throw refusal }
   }
 
-  /// Names the file that cannot be read.
+  /// Runs a read and names the file in its error.
   private func read<Value>(_ name: String, _ body: () throws -> Value) throws(StoreError) -> Value {
     do {
       return try body()
@@ -93,10 +94,10 @@ package struct StoreBackup {
     }
   }
 
-  /// Nothing was written in these transactions.
+  /// Ends the snapshots; nothing was written in these transactions.
   private static func release(_ databases: [GRDB.Database]) {
     for database in databases where database.isInsideTransaction {
-      // The connection is closed next, which ends it as well.
+      // A failed rollback is harmless: closing the connection next ends the transaction too.
       try? database.rollback()
     }
   }
@@ -127,7 +128,7 @@ package struct StoreBackup {
     }
   }
 
-  /// For its owner only, from its first byte on.
+  /// Makes a file that only its owner may read, from the beginning.
   private static func make(_ path: String) throws(StoreError) {
     let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
@@ -136,7 +137,8 @@ package struct StoreBackup {
     close(descriptor)
   }
 
-  /// The copies are whole, and of one moment: the same that a start looks at, and every page.
+  /// Checks that the copies are complete and belong together: the same checks as at a start, and
+  /// every page.
   private func check() throws(StoreError) {
     for name in ["relay.db", "journal.db"] {
       let path = target + "/" + name
@@ -157,8 +159,8 @@ package struct StoreBackup {
     }
     let pair = try StorePair.read(in: target, leavesNothing: true)
     if let refusal = pair.refusal(in: target) { throw refusal }
-    // Copied back over a store that was killed, they take the place of its logs: SQLite would apply
-    // a log that is left to the file that it now lies beside.
+    // If an operator copies the backup over a killed store, these empty files replace the store's
+    // logs. SQLite would apply a remaining log to the restored file.
     for name in ["relay.db-wal", "journal.db-wal"] { try Self.make(target + "/" + name) }
   }
 }

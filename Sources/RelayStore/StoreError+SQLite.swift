@@ -37,8 +37,8 @@ extension StoreError {
     }
   }
 
-  /// A failure of COMMIT. What SQLite reports before it has written the commit record is a
-  /// refusal; after a failed sync nobody knows what the disk holds.
+  /// A failure of COMMIT. An error that SQLite reports before it writes the commit record is a
+  /// refusal. After a failed sync it is unknown what the disk holds.
   static func commit(_ error: any Error, file: String) -> StoreError {
     guard let error = error as? DatabaseError else {
       return .outcomeUnknown("\(error)", file: file)
@@ -89,7 +89,7 @@ extension StoreError {
 }
 
 extension DatabaseError {
-  /// A file in WAL mode needs an index of its log beside it, also to be read.
+  /// SQLite needs an index file beside a file in WAL mode, even for reading it.
   fileprivate var hasNoRoomBeside: Bool { extendedResultCode == .SQLITE_IOERR_SHMSIZE }
 
   /// Code and message, without statements and their arguments: those may hold push tokens.

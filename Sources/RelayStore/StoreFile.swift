@@ -3,15 +3,15 @@ import GRDB
 import RelayCore
 import RelayEngine
 
-/// One of the store's database files: what it must look like before it is used.
+/// One of the store's database files, and the checks before its use.
 struct StoreFile {
-  /// "ZRLY", in the header of both files, so that nobody else's database is taken for ours.
+  /// "ZRLY", in the header of both files: tells them from databases of other programs.
   static let applicationID: Int32 = 0x5A52_4C59
 
   var path: String
-  /// `user_version` of the newest form that this version reads and writes.
+  /// `user_version` of the newest schema that this version reads and writes.
   var version: Int32
-  /// Each brings a file from the form before to the next; the first makes an empty file ours.
+  /// Each migrates a file from the schema before to the next; the first one sets up an empty file.
   var migrations: [String]
 
   init(directory: String, name: String, migrations: [String]) {
@@ -28,7 +28,7 @@ struct StoreFile {
     StoreFile(directory: directory, name: "relay.db", migrations: Schema.relay)
   }
 
-  /// Refuses what is not ours, damaged or newer, before anything in it is changed.
+  /// Refuses a file that is not a store's, is damaged or is newer, before changing anything in it.
   func check(_ settings: StoreSettings) throws(StoreError) {
     let size = try create()
     guard size > 0 else { return }
@@ -46,9 +46,9 @@ struct StoreFile {
     }
   }
 
-  /// Brings the file to this version's form. Runs on a writer, in WAL mode.
+  /// Migrates the file to this version's schema. Runs on a writer, in WAL mode.
   ///
-  /// - Parameter store: the id that a file made now gets; nil if it draws one of its own.
+  /// - Parameter store: the id that a newly made file gets; nil: the file draws one of its own.
   func migrate(_ database: GRDB.Database, store: Data? = nil) throws {
     let found = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     guard found < version else { return }
@@ -64,12 +64,12 @@ struct StoreFile {
     }
   }
 
-  /// GRDB sets `synchronous` to NORMAL whenever it opens a file in WAL mode, whatever was asked for
-  /// before; so it is set afterwards and read back. NORMAL would lose acknowledged commits (P1).
+  /// Sets `synchronous` to FULL and reads it back. GRDB sets it to NORMAL whenever it opens a file
+  /// in WAL mode, overriding earlier settings; NORMAL would lose acknowledged commits (P1).
   func harden(_ database: GRDB.Database, _ settings: StoreSettings) throws {
     try database.execute(sql: "PRAGMA synchronous = FULL")
     try database.execute(sql: "PRAGMA wal_autocheckpoint = \(settings.checkpointPages)")
-    // A log that a long reader let grow is cut to this when it begins anew.
+    // SQLite shortens a log that a long reader let grow to this size when it starts the log again.
     try database.execute(sql: "PRAGMA journal_size_limit = \(settings.logBytesMax)")
     let found = try Int.fetchOne(database, sql: "PRAGMA synchronous")
     let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode")
@@ -81,7 +81,7 @@ struct StoreFile {
     }
   }
 
-  /// - Returns: the file's size; 0 if it was not there.
+  /// - Returns: the file's size; 0 if it did not exist.
   private func create() throws(StoreError) -> Int64 {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
@@ -107,7 +107,7 @@ struct StoreFile {
     guard problem == "ok" else { throw StoreError.damaged(file: path, problem) }
   }
 
-  /// Whose file it is, and of which version.
+  /// Checks that the file is a zonerelay store and that this version reads its schema.
   func checkForm(_ database: GRDB.Database) throws {
     let tables = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
     let application = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
@@ -128,9 +128,9 @@ struct StoreFile {
 }
 
 extension StoreFile {
-  /// Zero for a file that is not there.
+  /// The file's size; zero if it does not exist.
   static func size(_ path: String) -> Int64 {
-    // Not there: nothing in it.
+    // An error means that the file does not exist, so its size is zero.
     let attributes = try? FileManager.default.attributesOfItem(atPath: path)
     return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
   }

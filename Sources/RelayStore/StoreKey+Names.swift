@@ -29,7 +29,7 @@ extension StoreKey {
     word(key.client.bits.low)
   }
 
-  /// What an address is unique by: nobody else in its scope may hold it.
+  /// The unique key of an address: only one device in a scope may hold it.
   init(scope: Scope, address: Address) {
     self.init(scope: scope)
     byte(address.transport.rawValue)

@@ -2,7 +2,7 @@ import Foundation
 import RelayCore
 
 extension StoreKey {
-  /// An entry's place within its feed's table. Zones stand in the order of `ZoneID`.
+  /// An entry's key within its feed's table. Zones are ordered as `ZoneID` orders them.
   init(_ subject: Subject) {
     self.init()
     switch subject {

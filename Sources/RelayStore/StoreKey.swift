@@ -1,14 +1,14 @@
 import Foundation
 
-/// A key of several parts in one blob, whose order is that of its parts: texts in byte order, and
-/// all keys with equal first parts beside each other.
+/// A key of several parts in one blob that is ordered by its parts: texts in byte order, and keys
+/// with equal first parts beside each other.
 ///
-/// Blobs and not texts, because a bound text ends at its first NUL: names that differ behind one
-/// would be one name, and one user would read another's feed.
+/// It is a blob and not a text, because a bound text ends at its first NUL: two names that differ
+/// only behind a NUL would become one, and one user would read another's feed.
 struct StoreKey: Hashable {
   private(set) var bytes: [UInt8] = []
 
-  /// A text that ends at two zero bytes; a zero byte within is followed by a one.
+  /// Appends a text ended by two zero bytes; a zero byte inside the text is followed by a one.
   mutating func text(_ value: String) {
     for byte in value.utf8 {
       bytes.append(byte)
@@ -20,7 +20,7 @@ struct StoreKey: Hashable {
 
   mutating func byte(_ value: UInt8) { bytes.append(value) }
 
-  /// The last part; nothing follows, so nothing is escaped.
+  /// Appends the last part, which needs no escape because nothing follows it.
   mutating func rest(_ value: some Sequence<UInt8>) { bytes.append(contentsOf: value) }
 
   mutating func word(_ value: UInt64) {
@@ -31,7 +31,7 @@ struct StoreKey: Hashable {
 
   var data: Data { Data(bytes) }
 
-  /// The least key greater than all that begin with this one.
+  /// The least key greater than all keys that begin with this one.
   var end: Data {
     var end = bytes
     while let last = end.popLast() {
@@ -44,7 +44,7 @@ struct StoreKey: Hashable {
   }
 }
 
-/// Takes a key apart again.
+/// Splits a key into its parts.
 struct StoreKeyReader {
   struct Malformed: Error {}
 

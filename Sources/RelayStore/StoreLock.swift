@@ -3,10 +3,10 @@ import RelayCore
 import RelayEngine
 import Synchronization
 
-/// The one daemon's hold on a store's directory: an exclusive lock on its `lock` file, which names
-/// the holder's process. The system lets go of it when the process ends, however it ends.
+/// Gives one daemon exclusive use of a store's directory: an exclusive lock on its `lock` file,
+/// which names the holder's process. The system releases the lock whenever the process ends.
 final class StoreLock: Sendable {
-  /// Nil once it is let go.
+  /// Nil after the lock is released.
   private let descriptor: Mutex<Int32?>
 
   init(directory: String) throws(StoreError) {
@@ -27,7 +27,7 @@ final class StoreLock: Sendable {
     }
     let text = "\(getpid())\n"
     let bytes = Array(text.utf8)
-    // The lock is what counts; the number is for the message only.
+    // A failure is harmless: only the lock matters, and the number only appears in a message.
     _ = ftruncate(descriptor, 0) + Int32(pwrite(descriptor, bytes, bytes.count, 0))
     self.descriptor = Mutex(descriptor)
   }

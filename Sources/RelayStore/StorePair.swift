@@ -3,40 +3,40 @@ import GRDB
 import RelayCore
 import RelayEngine
 
-/// What `relay.db` and `journal.db` say of each other, so that two files which do not belong
-/// together are never used.
+/// What `relay.db` and `journal.db` record of each other, so that the daemon never uses two files
+/// that do not belong together.
 ///
 /// Both carry the id of their store. A fold notes in `relay.db` the last row that the journal had,
 /// and a deletion of journal rows notes in `journal.db` how far each partition was folded. Each
-/// note is written after what it tells of is durable in the other file, so a crash between writes
-/// to the two files never looks like a bad pair.
+/// note is written after its subject is durable in the other file, so a crash between the two
+/// writes never looks like a pair that does not belong together.
 struct StorePair {
   struct Relay {
     var store: Data
     /// The journal's last row when this file was last written.
     var journalled: Int64
-    /// By partition.
+    /// The cursor of each partition.
     var cursors: [Ordinal]
   }
 
   struct Journal {
     var store: Data
-    /// Its last row, deleted or not; 0 before the first.
+    /// The journal's last row, deleted or not; 0 before the first.
     var last: Int64
     /// How far each partition was folded when rows were last deleted.
     var folded: [Ordinal]
   }
 
-  /// Nil: the file is not there, or not yet made.
+  /// Nil if the file does not exist or has no tables yet.
   var relay: Relay?
   var journal: Journal?
 
-  /// Why the two must not be used together; nil if they may, or if neither is there.
+  /// Why the two files must not be used together; nil if they may, or if neither exists.
   func refusal(in directory: String) -> StoreError? {
     switch (relay, journal) {
     case (nil, nil): nil
     case (nil, let journal?):
-      // The journal is made first: without a row in it, nothing else was ever written.
+      // The journal is made first, so a journal without rows means that nothing was ever written.
       journal.last == 0 ? nil : Self.lone("journal.db", without: "relay.db", in: directory)
     case (_?, nil): Self.lone("relay.db", without: "journal.db", in: directory)
     case (let relay?, let journal?): Self.refusal(of: relay, and: journal, in: directory)
@@ -78,7 +78,7 @@ struct StorePair {
 }
 
 extension StorePair {
-  /// Reads the two files of a directory, which a daemon may be writing meanwhile.
+  /// Reads the two files of a directory; a daemon may be writing them meanwhile.
   ///
   /// - Parameter leavesNothing: makes no `-wal` and `-shm` files where there are none.
   static func read(in directory: String, leavesNothing: Bool) throws(StoreError) -> StorePair {
@@ -87,8 +87,8 @@ extension StorePair {
     ) throws(StoreError) -> Value? {
       try StoreReading(path: directory + "/" + name, leavesNothing: leavesNothing)?.read(body)
     }
-    // The journal between two readings of relay.db: each file's note must be older than what it is
-    // compared with.
+    // Read the journal between two reads of relay.db, because each note must be read before the
+    // other file's state that it is compared with.
     let before = try value("relay.db") { try Relay($0) }
     let journal = try value("journal.db") { try Journal($0) }
     var relay = try value("relay.db") { try Relay($0) }

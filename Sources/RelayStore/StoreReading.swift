@@ -3,18 +3,18 @@ import GRDB
 import RelayCore
 import RelayEngine
 
-/// One of a store's files, opened for reading beside the daemon that may be writing it.
+/// One of a store's files, opened for reading while a daemon may be writing it.
 struct StoreReading {
   let path: String
   let queue: DatabaseQueue
 
-  /// - Parameter leavesNothing: makes no `-wal` and `-shm` files where there are none. The file
-  ///   must not be written meanwhile in this case, so it is meant for a short look.
-  /// - Returns: nil if there is no file, or an empty one.
+  /// - Parameter leavesNothing: makes no `-wal` and `-shm` files where there are none. The daemon
+  ///   must not write the file meanwhile in this case, so use it for a short read only.
+  /// - Returns: nil if the file does not exist or is empty.
   init?(path: String, leavesNothing: Bool) throws(StoreError) {
     self.path = path
     guard StoreFile.size(path) > 0 else {
-      // SQLite would throw such a log away.
+      // SQLite would delete a log without its file.
       guard StoreFile.size(path + "-wal") == 0 else {
         throw StoreError(
           .corrupt,
@@ -40,7 +40,7 @@ struct StoreReading {
     }
   }
 
-  /// Opens the file for one look, and closes it.
+  /// Opens the file, reads once, and closes it.
   func read<Value>(_ body: (GRDB.Database) throws -> Value) throws(StoreError) -> Value {
     do {
       let value = try queue.inDatabase(body)

@@ -1,29 +1,28 @@
 package import RelayCore
 
-/// What a SQLite store needs to know. Each number has a reason to be changed only in tests or by a
-/// measurement.
+/// Settings of a SQLite store. Change a number only in tests or because of a measurement.
 package struct StoreSettings: Hashable, Sendable {
   /// Must exist and be writable; holds `journal.db`, `relay.db` and `lock`.
   package var directory: String
   package var limits = Limits()
-  /// Connections that read at once.
+  /// Connections that may read at the same time.
   package var readersMax = 8
-  /// Files larger than this are not read through at each start (`quick_check` reads every page).
+  /// A larger file is not read through at each start (`quick_check` reads every page).
   package var checkedBytesMax: Int64 = 1 << 30
-  /// Pages in a write-ahead log before SQLite brings them into the file; 0: only at the end.
+  /// Pages in a write-ahead log before SQLite copies them into the file; 0: only at the end.
   package var checkpointPages = 1_000
-  /// A write-ahead log larger than this is cut off as soon as no reader needs it.
+  /// A longer write-ahead log is cut off as soon as no reader needs it.
   package var logBytesMax: Int64 = 64 << 20
-  /// How long the writer of `relay.db` waits at most for readers of such a log to end: those that
-  /// come one after another would let it grow for ever.
+  /// How long the writer of `relay.db` waits at most for readers of such a log to end. Without a
+  /// wait, readers that follow one another would let the log grow without bound.
   package var logCutWait = Span(milliseconds: 20)
-  /// From one such wait that failed to the next: a reader that stays costs folds next to nothing.
+  /// The pause after such a wait has failed, so that a long reader costs folds next to nothing.
   package var logCutPause = Span.seconds(1)
-  /// What the writer of `relay.db` keeps in memory, in KiB.
+  /// The page cache of the writer of `relay.db`, in KiB.
   package var cacheKiB = 32_768
-  /// How long a write waits for a lock that somebody else's tool holds on a file.
+  /// How long a write waits for a lock that another program holds on a file.
   package var lockTimeout = Span.seconds(5)
-  /// Journal rows deleted by one append at most: it always catches up, and never stalls one.
+  /// Journal rows that one append deletes at most: enough to catch up, few enough not to delay it.
   package var journalRowsDeletedMax = 64
 
   package init(directory: String) { self.directory = directory }

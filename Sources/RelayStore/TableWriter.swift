@@ -3,7 +3,7 @@ import GRDB
 import RelayCore
 import RelayEngine
 
-/// Brings one partition's rows into the tables, within one fold.
+/// Writes one partition's rows into the tables, within one fold.
 struct TableWriter {
   let database: GRDB.Database
   let partition: PartitionID
@@ -56,7 +56,7 @@ struct TableWriter {
     try run("DELETE FROM members WHERE key = ?", [key.column])
   }
 
-  /// One row for all of them: a burst of changes costs a fold little.
+  /// Writes one row for all of them, so that a burst of changes costs a fold little.
   func save(_ remembered: [Remembered]) throws {
     guard let last = remembered.last else { return }
     try run(
@@ -146,13 +146,14 @@ struct TableWriter {
     try run("UPDATE partitions SET restored = ? WHERE id = ?", [isProven ? 1 : 0, number])
   }
 
-  /// Keeps where an operator expired all tokens: a restore before this place is no news.
+  /// Keeps the position at which an operator expired all tokens: clients have begun anew since, so
+  /// a restore from before this position needs no further report.
   func save(_ expiry: FeedExpiry) throws {
     guard expiry.of == TokenExpiry() else { return }
     try run("UPDATE partitions SET expired = ? WHERE id = ?", [expiry.floor.column, number])
   }
 
-  /// - Returns: false if a later cut has been folded already, so that this one says nothing new.
+  /// - Returns: false if a later cut has been folded already; this cut then changes nothing.
   func advance(to cursor: Ordinal) throws -> Bool {
     try run(
       "UPDATE partitions SET cursor = ?1 WHERE id = ?2 AND cursor <= ?1", [cursor.column, number])

@@ -2,10 +2,10 @@ import GRDB
 import RelayCore
 import RelayEngine
 
-/// One write transaction whose outcome is told precisely: done, nothing written, or unknown.
+/// One write transaction with a precise outcome: committed, nothing written, or unknown.
 ///
-/// By hand, because GRDB's own `write` gives one kind of error for all three, and its `async` form
-/// may be cancelled in the middle of COMMIT.
+/// Not GRDB's `write`: it gives one kind of error for all three, and its `async` form may be
+/// cancelled in the middle of COMMIT.
 enum Transaction {
   static func run<Value>(
     on database: GRDB.Database, file: String, _ body: (GRDB.Database) throws -> Value

@@ -3,11 +3,11 @@ package import RelayEngine
 package import RelayMemory
 import Synchronization
 
-/// A store in memory: a small working world for tests and simulations, which keeps every promise
-/// of `Store` but durability beyond the process. Written for clearness, not for size: a page costs
-/// as much as its feed is long.
+/// A store in memory for tests and simulations. It keeps every promise of `Store` except durability
+/// beyond the process. It is written for clarity, not for size: the cost of a page grows with the
+/// length of its feed.
 ///
-/// A copy of its `world` at any moment is what a crash at that moment leaves behind.
+/// A copy of `world` at any moment is what a crash at that moment leaves.
 package final class MemoryStore: Store {
   private let state: Mutex<State>
 
@@ -19,11 +19,11 @@ package final class MemoryStore: Store {
 
   package enum Call: Hashable, Sendable { case claim, load, append, fold }
 
-  /// What goes wrong with one call.
+  /// How one call fails.
   package enum Fault: Hashable, Sendable {
-    /// Nothing is written.
+    /// The store writes nothing.
     case refused(StoreError)
-    /// It is written, and the caller is not told so.
+    /// The store writes, but the caller gets an error.
     case lost(StoreError)
   }
 
@@ -33,12 +33,12 @@ package final class MemoryStore: Store {
 
   package var world: MemoryWorld { state.withLock { $0.world } }
 
-  /// The next calls fail, one by one, in this order.
+  /// Makes the next calls fail, one fault each, in this order.
   package func inject(_ faults: [Fault], into call: Call) {
     state.withLock { $0.faults[call, default: []] += faults }
   }
 
-  /// From now on each group is shown to `rule`, and not taken if it says why.
+  /// From now on `rule` checks each group; the store refuses the group with the error it returns.
   package func refuse(_ rule: @escaping @Sendable ([JournalEntry]) -> StoreError?) {
     state.withLock { $0.refusal = rule }
   }
@@ -56,7 +56,7 @@ package final class MemoryStore: Store {
     }
   }
 
-  /// - Parameter place: how many of all entries wanted were read.
+  /// - Parameter place: how many of all the wanted entries were read before.
   package func journal(
     after place: JournalPlace?, beyond cursors: [PartitionID: Ordinal], limit: Int
   ) async throws(StoreError) -> JournalPart {
