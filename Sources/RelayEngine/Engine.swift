@@ -2,11 +2,11 @@ package import Logging
 package import RelayCore
 import Synchronization
 
-/// The relay at work: one loop owns the core, takes what comes in, journals it first, steps it,
+/// The running relay: one loop owns the core, takes inputs, journals them first, steps them,
 /// answers, folds and wakes.
 ///
-/// Run it once. It ends when it was drained and told to stop, or with the error that makes it
-/// impossible to go on; nothing durable is lost either way.
+/// Run it once. It returns after it was drained and told to stop, or throws the error that prevents
+/// it from continuing; in both cases nothing durable is lost.
 package final class Engine: RelayService, Sendable {
   private let store: any Store
   private let dependencies: Dependencies
@@ -17,7 +17,7 @@ package final class Engine: RelayService, Sendable {
   private let refusedChanges = Atomic(0)
   private let isStopping = Atomic(false)
 
-  /// What the engine needs of the world beside a store.
+  /// What the engine needs besides a store.
   package struct Dependencies: Sendable {
     package var clock: any ClockReader
     package var keys: any PushKeys
@@ -25,7 +25,7 @@ package final class Engine: RelayService, Sendable {
     package var courier: (any CourierConnections)?
     package var feedback: (any FeedbackObserver)?
     package var notifier: any ServiceNotifier
-    /// Random ids for eras.
+    /// Makes random ids for eras.
     package var random: @Sendable () -> UInt64
 
     package init(
@@ -56,20 +56,20 @@ package final class Engine: RelayService, Sendable {
     waitingReaders = WaitingReaders(readersMax: settings.readersMax)
   }
 
-  /// Recovers, serves, and returns after `stop`. Cancelled, it ends at once; what it answered is
-  /// durable.
+  /// Recovers, serves, and returns after `stop`. If cancelled, it ends at once; all that it has
+  /// answered is durable.
   ///
   /// - Parameters:
-  ///   - commits: where commits are handed to the store, which may block a thread; nil: on the
-  ///     threads that all tasks share.
-  ///   - folds: where folds are handed to it. Neither may be the loop's thread: the loop gives it
-  ///     to no other task while it has much to do.
-  /// - Throws: `StoreError`; `.unknown` means that nobody knows whether the last commit holds: end
-  ///   the process, and recovery decides.
+  /// - commits: where the store's commits run, which may block a thread; nil: on the threads that
+  ///   all tasks share.
+  /// - folds: where the store's folds run. Neither may be the loop's thread: a busy loop leaves
+  ///   that thread to no other task.
+  /// - Throws: `StoreError`; after `.unknown` it is unknown whether the last commit is durable: end
+  ///   the process, and recovery finds out.
   package func run(
     commits: (any TaskExecutor)? = nil, folds: (any TaskExecutor)? = nil
   ) async throws {
-    // However it ends, and if recovery fails: nobody waits for ever.
+    // Close on every exit, also when recovery fails, so that no caller waits for ever.
     defer { close() }
     try await withTaskCancellationHandler {
       try await work(
@@ -132,10 +132,10 @@ package final class Engine: RelayService, Sendable {
     }
   }
 
-  /// Takes the partitions up, which writes: without room, again and again until there is some. To
-  /// end would make none, and systemd soon gives up a daemon that does not start.
+  /// Claims the partitions, which writes to the store. While the disk has no room it retries:
+  /// ending would free none, and systemd soon gives up on a daemon that does not start.
   ///
-  /// - Returns: nil if it was told to stop meanwhile.
+  /// - Returns: nil if `stop` was called meanwhile.
   private func claim(_ eras: [PartitionID: UInt64]) async throws -> [Lease]? {
     var told: StoreError?
     while true {
@@ -157,7 +157,7 @@ package final class Engine: RelayService, Sendable {
     }
   }
 
-  /// Ends `run` once nothing is under way.
+  /// Makes `run` return once nothing is under way.
   package func stop() {
     isStopping.store(true, ordering: .relaxed)
     inbox.drain()
@@ -169,8 +169,8 @@ package final class Engine: RelayService, Sendable {
     for reason in Readiness.draining.reasons { dependencies.notifier.status(reason) }
   }
 
-  /// Takes a reload over between two steps, and returns when it holds: attempts begun before end
-  /// as they began. Does nothing once the engine has stopped.
+  /// Applies a reload between two turns and returns when it is in force. Attempts that began before
+  /// it end as they began. Does nothing once the engine has stopped.
   package func reconfigure(_ change: EngineReconfiguration) async {
     let inbox = inbox
     await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
@@ -217,7 +217,7 @@ package final class Engine: RelayService, Sendable {
     }
   }
 
-  /// Readers that wait for a fold.
+  /// How many readers wait for a fold.
   var waiting: Int { waitingReaders.readers }
 
   package func served(_ reading: Reading) {
@@ -250,7 +250,7 @@ package final class Engine: RelayService, Sendable {
 
   package func health() async -> HealthSnapshot {
     let inbox = inbox
-    // The loop answers only once it has begun.
+    // The loop answers only after recovery.
     if inbox.isRecovering { return HealthSnapshot(notReady: inbox.readiness) }
     var health = await withCheckedContinuation {
       (waiter: CheckedContinuation<HealthSnapshot, Never>) in

@@ -2,7 +2,7 @@ import Logging
 import RelayCore
 
 extension EngineLoop {
-  /// Only what an operator cares about: a healthy day is quiet.
+  /// Logs only what an operator cares about, so that a day without faults logs little.
   func tell(_ event: Coordinator.Event) {
     switch event {
     case .clock(let reading): tell(reading)

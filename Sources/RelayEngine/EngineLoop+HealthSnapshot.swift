@@ -56,7 +56,7 @@ extension EngineLoop {
     return health
   }
 
-  /// Why people should look at the machine's clock.
+  /// Why an operator should check the machine's clock; nil if there is no reason.
   private var clockTrouble: String? {
     guard let doubt = coordinator.clockDoubt else { return nil }
     return "the machine's clock is \(doubt.ahead.inWords) ahead of the time that the relay knew, "
@@ -67,7 +67,7 @@ extension EngineLoop {
 }
 
 extension Span {
-  /// For people: in the largest unit of which there is at least one.
+  /// The span as text for people, in the largest unit of which it has at least one.
   fileprivate var inWords: String {
     for (name, unit) in [("d", Span.days(1)), ("h", .hours(1)), ("min", .minutes(1))]
     where self >= unit {
@@ -78,7 +78,8 @@ extension Span {
 }
 
 extension HealthSnapshot {
-  /// The core makes a route when a lane first waits at it; people see it from the start.
+  /// Adds configured routes without pushes: the core makes a route only when a lane first waits for
+  /// it, but the status shows every route from the start.
   fileprivate mutating func addUnused(_ keys: some Sequence<RouteKey>) {
     let known = Set(routes.map(\.key))
     for key in keys where !known.contains(key) {

@@ -1,14 +1,14 @@
 import Logging
 import RelayCore
 
-/// The coordinator's shell: takes what came in, reads the clocks, has a turn decided, and performs
-/// its actions in their order.
+/// Runs the coordinator: takes inputs, reads the clocks, lets the coordinator decide a turn, and
+/// performs its actions in their order.
 struct EngineLoop: ~Copyable {
   var coordinator: Coordinator
-  /// Who waits for the answers of each request under way.
+  /// The callers that wait for the answers of each request under way.
   var requests: [RequestID: WaitingRequest] = [:]
   private var lastRequest: UInt64 = 0
-  /// Pushes without a verdict.
+  /// Pushes that have no verdict yet.
   var handovers: [PushAttempt.ID: Handover] = [:]
   private var isDone = false
 
@@ -23,10 +23,10 @@ struct EngineLoop: ~Copyable {
   let loopTimer: LoopTimer
   let startedAt: Instant
 
-  /// What of a request is not the coordinator's.
+  /// The part of a request that the coordinator does not need.
   struct WaitingRequest {
     var room: Inbox.Room
-    /// Nil: it was answered.
+    /// Nil after the request was answered.
     var answer: (@Sendable (Result<[Answer], Unavailable>) -> Void)?
   }
 
@@ -49,10 +49,10 @@ struct EngineLoop: ~Copyable {
     loopTimer = LoopTimer { inbox.post(.timer) }
   }
 
-  /// - Returns: true if it was told to stop, and nothing is under way any more.
+  /// - Returns: true if it was told to stop and nothing is under way any more.
   mutating func run() async throws -> Bool {
     defer { loopTimer.cancel() }
-    // The first turn says what recovery has found unfolded, before any reader is served.
+    // The first turn marks what recovery has found unfolded, before any reader is served.
     try turn(Inbox.Batch())
     inbox.begin()
     waitingReaders.begin()
@@ -71,15 +71,16 @@ struct EngineLoop: ~Copyable {
     do {
       try turn(inputs(of: batch))
     } catch {
-      // The daemon ends. Nothing else would answer these.
+      // The daemon ends. No other code would answer these events.
       for event in batch.events { event.answerLate() }
       throw error
     }
-    // What a question is told, readers must wait for: its turn has told them so.
+    // Answer after the turn: readers must wait for facts that an answer reveals, and the turn has
+    // marked those facts for them.
     for event in batch.events { answer(event) }
   }
 
-  /// Both halves of a turn.
+  /// Performs both halves of a turn.
   private mutating func turn(_ inputs: [Coordinator.Input]) throws {
     let moment = dependencies.clock.moment
     let begun = coordinator.handle(inputs, hasReaders: waitingReaders.hasReaders, at: moment)
@@ -118,7 +119,7 @@ struct EngineLoop: ~Copyable {
     return inputs
   }
 
-  /// Questions, from what this turn has decided.
+  /// Answers questions from what this turn has decided.
   private mutating func answer(_ event: Inbox.Event) {
     switch event {
     case .asked(let changes, let answer): answer(changes.map { coordinator.knows($0) })
@@ -177,7 +178,7 @@ struct EngineLoop: ~Copyable {
     let handover = Handover()
     handovers[attempt.id] = handover
     if attempt.route.transport == .courier, let courier = dependencies.courier {
-      // The courier writes it at once to the device that is connected.
+      // The courier writes the push at once to the connected device.
       _ = handover.begin()
       return courier.tell(attempt.device, wake: attempt.wake, payload: attempt.payload) {
         inbox.post(.input(.verdict(attempt, $0)))
@@ -200,7 +201,8 @@ struct EngineLoop: ~Copyable {
     if isGone { inbox.post(.input(.recalled(place))) }
   }
 
-  /// The daemon ends: what became of these requests their senders learn by sending them again.
+  /// Answers all requests under way when the daemon ends; a client that repeats its request learns
+  /// the outcome.
   mutating func close() {
     for (_, request) in requests.sorted(by: { $0.key < $1.key }) {
       request.answer?(.failure(Unavailable(.draining, retryAfterSeconds: 5)))
@@ -208,7 +210,7 @@ struct EngineLoop: ~Copyable {
     requests = [:]
   }
 
-  /// After a clean stop.
+  /// Writes the last cut after a clean stop.
   mutating func writeLastCut(_ leases: [Lease]) async {
     guard let last = coordinator.lastCut(at: dependencies.clock.moment) else {
       return logger.warning(
@@ -224,7 +226,7 @@ struct EngineLoop: ~Copyable {
 }
 
 extension ClockReader {
-  /// Both clocks, read together.
+  /// Reads both clocks at one moment.
   var moment: Coordinator.Moment { Coordinator.Moment(wall: wall(), boot: boot()) }
 }
 

@@ -1,10 +1,10 @@
 import RelayCore
 import Synchronization
 
-/// What goes into the loop: facts from outside, bounded and answered when full; and completions of
-/// our own effects, which have a reserved place and are never dropped (P11).
+/// The loop's input queue. Facts from outside are bounded, and refused with an answer when it is
+/// full. Completions of the relay's own effects have a reserved place and are never dropped (P11).
 final class Inbox: Sendable {
-  /// What is taken of the inbox's bounds.
+  /// A share of the inbox's bounds.
   struct Room: Hashable, Sendable {
     var facts: Int
     var bytes: Int
@@ -12,7 +12,7 @@ final class Inbox: Sendable {
     static let none = Room(facts: 0, bytes: 0)
   }
 
-  /// Facts that belong together, and who waits for their answers.
+  /// Facts that belong together, and the function that answers them.
   struct Submission: Sendable {
     let facts: [Fact]
     let submitter: Submitter
@@ -31,15 +31,15 @@ final class Inbox: Sendable {
   }
 
   enum Event: Sendable {
-    /// What has happened outside.
+    /// An input for the coordinator.
     case input(Coordinator.Input)
     /// A reader waits for a fold.
     case readerWaits
     case timer
-    /// Which of these are known.
+    /// Asks which of these changes are known.
     case asked([Change], @Sendable ([Bool]) -> Void)
     case health(@Sendable (HealthSnapshot) -> Void)
-    /// A reload; said when it is done, or when the loop has ended.
+    /// A reload; the function is called when it is in force, or when the loop has ended.
     case reconfigure(EngineReconfiguration, @Sendable () -> Void)
   }
 
@@ -56,28 +56,30 @@ final class Inbox: Sendable {
     var waiter: CheckedContinuation<Void, Never>?
     var refusal: Unavailable.Cause? = .recovering
     var hasBegun = false
-    /// Why recovery cannot begin; nil: it has, or is about to.
+    /// Why recovery cannot begin; nil if it has begun or is about to.
     var hindrance: String?
     var isClosed = false
   }
 
   private let state = Mutex(State())
   private let bounds: Room
-  /// Acknowledgements beyond it are dropped: losing one costs at most a repeated wake.
+  /// Acknowledgements beyond this bound are dropped: a lost one costs at most a repeated wake.
   private static let acknowledgementsMax = 65_536
-  /// Comings and goings at the courier: twice what may be open at once, for it all to be replaced.
+  /// Bounds opened and closed courier connections: twice the connections that may be open at once,
+  /// so that all of them may be replaced.
   private static let couriersMax = 262_144
 
   init(factsMax: Int, bytesMax: Int = .max) {
     bounds = Room(facts: factsMax, bytes: bytesMax)
   }
 
-  /// - Returns: why nothing was taken; nil if all of it was.
+  /// - Returns: why the submission was refused; nil if all of it was taken.
   func offer(_ submission: Submission) -> Unavailable? {
     let (refusal, waiter): (Unavailable?, CheckedContinuation<Void, Never>?) = state.withLock {
       if let cause = $0.refusal { return (Unavailable(cause, retryAfterSeconds: 5), nil) }
       let facts = $0.taken.facts + submission.room.facts
-      // What came from a lone large request is free again when that is answered.
+      // An empty inbox takes even a request above the bounds; its room is free again once it is
+      // answered.
       let (bytes, isOver) = $0.taken.bytes.addingReportingOverflow(submission.room.bytes)
       guard $0.taken.facts == 0 || (facts <= bounds.facts && !isOver && bytes <= bounds.bytes)
       else { return (Unavailable(.inboxFull, retryAfterSeconds: 1), nil) }
@@ -95,9 +97,9 @@ final class Inbox: Sendable {
     if isLate { event.answerLate() }
   }
 
-  /// Takes a coming or going at the courier.
+  /// Takes an opened or closed connection of the courier.
   ///
-  /// - Returns: false if there are too many, or the loop has ended.
+  /// - Returns: false if too many such inputs wait or the loop has ended.
   func offer(_ input: Coordinator.Input) -> Bool {
     let (isTaken, waiter): (Bool, CheckedContinuation<Void, Never>?) = state.withLock {
       guard !$0.isClosed, $0.couriers < Self.couriersMax else { return (false, nil) }
@@ -121,7 +123,7 @@ final class Inbox: Sendable {
     }
   }
 
-  /// Recovery is over: facts are taken, unless somebody has drained it meanwhile.
+  /// Recovery is over: takes facts from now on, unless the relay drains already.
   func begin() {
     state.withLock {
       $0.hasBegun = true
@@ -129,18 +131,18 @@ final class Inbox: Sendable {
     }
   }
 
-  /// Recovery cannot begin yet, or now it does.
+  /// Notes why recovery cannot begin yet, or that it now can.
   ///
-  /// - Parameter reason: a sentence with its remedy; nil: nothing hinders it any more.
+  /// - Parameter reason: a sentence with its remedy; nil: recovery can begin.
   func wait(because reason: String?) { state.withLock { $0.hindrance = reason } }
 
-  /// The loop has not begun: what is posted waits for it.
+  /// True until the loop begins; events posted before then wait for it.
   var isRecovering: Bool { state.withLock { !$0.hasBegun && !$0.isClosed } }
 
-  /// No new facts are taken any more.
+  /// Refuses all new facts from now on.
   func drain() { state.withLock { $0.refusal = .draining } }
 
-  /// Why new facts are refused from now on, unless it is for good; nil: they are taken.
+  /// Sets why new facts are refused from now on; nil: they are taken. Draining is final and stays.
   func refuseUnlessDraining(_ cause: Unavailable.Cause?) {
     state.withLock { if $0.refusal != .draining { $0.refusal = cause } }
   }
@@ -153,7 +155,7 @@ final class Inbox: Sendable {
     }
   }
 
-  /// Of what was taken, so much is answered.
+  /// Frees the room of facts that were answered.
   func release(_ room: Room) {
     guard room != .none else { return }
     state.withLock {
@@ -162,7 +164,7 @@ final class Inbox: Sendable {
     }
   }
 
-  /// The loop has ended: who still waits here is told, and nobody comes in any more.
+  /// Closes the inbox when the loop has ended: answers all that still wait, and takes nothing more.
   func close() {
     let (batch, waiter) = state.withLock { state in
       state.refusal = .draining
@@ -177,8 +179,8 @@ final class Inbox: Sendable {
     for event in batch.events { event.answerLate() }
   }
 
-  /// Everything that came in meanwhile; waits for something. Only the loop calls it. Closed, it is
-  /// empty.
+  /// Takes everything that has come in, and waits until there is something. Only the loop calls it.
+  /// Returns an empty batch once the inbox is closed.
   func take() async -> Batch {
     await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
       let isThere: Bool = state.withLock {
@@ -200,7 +202,7 @@ final class Inbox: Sendable {
 }
 
 extension Inbox.Event {
-  /// The loop has ended: who waits for it is not left waiting.
+  /// Answers an event after the loop has ended, so that its caller does not wait for ever.
   func answerLate() {
     switch self {
     case .asked(_, let answer): answer([])
@@ -212,10 +214,10 @@ extension Inbox.Event {
 }
 
 extension HealthSnapshot {
-  /// After the loop has ended.
+  /// The snapshot after the loop has ended.
   static var ended: HealthSnapshot { HealthSnapshot(notReady: .stopping) }
 
-  /// Before the loop has begun, and after it.
+  /// The snapshot before the loop has begun and after it has ended.
   init(notReady readiness: Readiness) {
     self.init()
     reasons = readiness.reasons

@@ -2,16 +2,17 @@ import Dispatch
 import RelayCore
 import Synchronization
 
-/// Wakes the loop at an instant, or earlier: the loop sets it at each turn, mostly to a later
-/// instant, and to wake a thread of Dispatch's each time would cost more than to be woken in vain.
+/// Wakes the loop at an instant or earlier. The loop sets the timer at each turn, mostly to a later
+/// instant; waking a Dispatch thread each time would cost more than a needless early wake of the
+/// loop.
 ///
-/// Unchecked: a dispatch source is thread-safe by Dispatch's own contract; the Swift overlay only
-/// does not say so. It is never replaced.
+/// Unchecked: Dispatch documents its sources as thread-safe, but the Swift overlay does not declare
+/// it. `timer` is never replaced.
 final class LoopTimer: @unchecked Sendable {
   private let timer: any DispatchSourceTimer
   private let next: Next
 
-  /// When it rings, in nanoseconds of Dispatch's clock; 0: when it is set again.
+  /// When the timer fires next, in nanoseconds of Dispatch's clock; 0: when it is next set.
   private final class Next: Sendable {
     let instant = Atomic<UInt64>(0)
   }
@@ -27,8 +28,8 @@ final class LoopTimer: @unchecked Sendable {
     timer.activate()
   }
 
-  /// Rings in `span` at the latest. Where it rings earlier, because that was asked for before, it
-  /// must be set again.
+  /// Fires within `span`. It may fire earlier, because of an earlier call; the caller must then set
+  /// it again.
   func set(in span: Span) {
     let deadline = DispatchTime.now() + .milliseconds(Int(clamping: max(0, span.milliseconds)))
     let known = next.instant.load(ordering: .acquiring)

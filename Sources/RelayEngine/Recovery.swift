@@ -1,14 +1,14 @@
 import Logging
 import RelayCore
 
-/// From the store to a coordinator that goes on where the journal ends, before READY.
+/// Makes a coordinator from the store that continues where the journal ends, before READY.
 struct Recovery {
   let store: any Store
   let logger: Logger
 
   private static let readAtOnce = 4_096
 
-  /// - Parameter leases: of the partitions that were taken up.
+  /// - Parameter leases: the leases of the claimed partitions.
   func run(_ leases: [Lease], settings: RelaySettings) async throws -> JournalReplay {
     var tables: [PartitionTables] = []
     for lease in leases { tables.append(try await store.load(lease)) }

@@ -1,12 +1,12 @@
 import RelayCore
 import Synchronization
 
-/// Runs the senders of the day. One that starts takes the place of the one before it on its route;
-/// one that leaves finishes what is in flight and closes its connections.
+/// Runs the current senders. A new sender replaces the one before it on its route; the replaced
+/// sender finishes its pushes in flight and closes its connections.
 final class SenderGroup: Sendable {
   private struct RunningSender: Sendable {
     var sender: any PushSender
-    /// Ends when the sender shall leave.
+    /// Ends when the sender must stop.
     var leave: AsyncStream<Never>
   }
 
@@ -30,7 +30,7 @@ final class SenderGroup: Sendable {
     leaves.withLock { $0.removeValue(forKey: route) }?.finish()
   }
 
-  /// Until it is cancelled and all have closed.
+  /// Runs until it is cancelled and all senders have closed.
   func run() async {
     await withDiscardingTaskGroup { group in
       for await shift in starting { group.addTask { await Self.work(shift) } }

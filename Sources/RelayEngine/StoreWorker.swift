@@ -1,7 +1,7 @@
 import RelayCore
 
-/// Does one store call after another beside the loop. The loop hands it a job only when the one
-/// before is answered, so nothing queues here.
+/// Makes store calls one after another beside the loop. The loop starts a job only after the one
+/// before was answered, so no jobs queue here.
 struct StoreWorker<Job: Sendable, Outcome: Sendable>: Sendable {
   private let jobs: AsyncStream<Job>
   private let source: AsyncStream<Job>.Continuation
@@ -25,7 +25,7 @@ struct StoreWorker<Job: Sendable, Outcome: Sendable>: Sendable {
   }
 }
 
-/// What the folding worker does: a fold, or looking for what is too old.
+/// A job of the folding worker: a fold, or a trim of entries that are too old.
 enum FoldJob: Sendable {
   case fold(Cut)
   case trim(tombstones: Instant, notifications: Instant, feedback: Instant)

@@ -1,7 +1,8 @@
 package import RelayCore
 import Synchronization
 
-/// A `ReadBarrier` for readers on many threads (P4): they ask here and never in the loop.
+/// A `ReadBarrier` for readers on many threads (P4). They call it directly and do not enter the
+/// loop.
 package final class WaitingReaders: Sendable {
   private typealias Reader = CheckedContinuation<ReadOutcome, Never>
 
@@ -9,19 +10,19 @@ package final class WaitingReaders: Sendable {
 
   package init(readersMax: Int) { barrier = Mutex(ReadBarrier(readersMax: readersMax)) }
 
-  /// Recovery has dirtied what it found unfolded. Until then every read is told `recovering`.
+  /// Called when recovery has marked what it found unfolded. Before, every read gets `recovering`.
   package func begin() { barrier.withLock { $0.begin() } }
 
-  /// Returns when everything dirtied in these places before the call is folded, or cannot be.
+  /// Returns when everything marked in these places before the call is folded, or cannot be folded.
   ///
   /// - Parameters:
   ///   - until: on the boot clock.
-  ///   - onWait: called once if the caller has to wait, when it is counted.
+  /// - onWait: called once, if the caller has to wait, after it was counted.
   package func wait(
     for places: [ReadTarget], until: Instant, onWait: () -> Void
   ) async -> ReadOutcome {
     await withCheckedContinuation { (reader: Reader) in
-      // Counted and added at one moment: readers that come together do not pass the bound.
+      // One lock for counting and adding, so that simultaneous readers do not exceed the bound.
       let outcome = barrier.withLock { $0.read(places, until: until, reader) }
       if let outcome { reader.resume(returning: outcome) } else { onWait() }
     }
@@ -36,18 +37,18 @@ package final class WaitingReaders: Sendable {
 
   package func folded() { end(.visible) { $0.folded() } }
 
-  /// The fold was refused, and is tried again, see `ReadBarrier.refused`.
+  /// The fold was refused and is tried again, see `ReadBarrier.refused`.
   package func refused(_ cause: Unavailable.Cause) { end(.refused(cause)) { $0.refused(cause) } }
 
-  /// Tells those whose deadline has come.
+  /// Ends the waiting of readers whose deadline has come.
   package func expire(at now: Instant) { end(.late) { $0.expire(at: now) } }
 
-  /// The daemon ends: every reader that waits is told so.
+  /// Ends the waiting of all readers, because the daemon ends.
   package func close() { end(.closed) { $0.close() } }
 
   package var hasReaders: Bool { readers > 0 }
 
-  /// How many wait.
+  /// How many readers wait.
   var readers: Int { barrier.withLock { $0.readers } }
 
   private func end(

@@ -1,11 +1,11 @@
-/// A value with a compact form in bytes, written by hand: no reflection, no field names. Once a
-/// store holds it the form is for ever; what changes gets a new version byte on its blob.
+/// A value with a compact form in bytes, coded by hand without reflection or field names. Once a
+/// store holds this form, it never changes; a change gets a new version byte on its blob.
 package protocol ByteCoded {
   func write(to writer: inout ByteWriter)
   init(from reader: inout ByteReader) throws(CodingFailure)
 }
 
-/// A value that stands in a blob of its own, behind a version byte.
+/// A value that is stored in a blob of its own, behind a version byte.
 package protocol BlobCoded: ByteCoded {
   static var blobVersion: UInt8 { get }
 }
@@ -18,7 +18,7 @@ extension BlobCoded {
     return writer.bytes
   }
 
-  /// - Throws: unless the bytes are exactly one value of a known version.
+  /// - Throws: `CodingFailure` unless the bytes are exactly one value of a known version.
   package init(blob: [UInt8]) throws(CodingFailure) {
     var reader = ByteReader(blob)
     let version = try reader.byte("blob")
@@ -31,7 +31,7 @@ extension BlobCoded {
 }
 
 extension ByteReader {
-  /// A case of an enum kept by its raw value.
+  /// Reads a case of an enum that is stored as its raw value.
   mutating func raw<Value: RawRepresentable<UInt8>>(
     _: Value.Type = Value.self
   ) throws(CodingFailure) -> Value {

@@ -1,7 +1,7 @@
-/// Reads what `ByteWriter` wrote. Whatever the bytes are, it throws rather than traps, and never
-/// takes more memory than they could fill.
+/// Reads what `ByteWriter` wrote. For any bytes it throws and never traps, and it never allocates
+/// more memory than the bytes could fill.
 package struct ByteReader: Sendable {
-  /// Lists of field values within each other; CloudKit itself allows one.
+  /// How deep lists of field values may be nested; CloudKit itself allows one level.
   package static let depthMax = 16
 
   private let bytes: [UInt8]
@@ -56,15 +56,15 @@ package struct ByteReader: Sendable {
     return value
   }
 
-  /// A finite number. JSON knows no other, so other bits are damage; and NaN, which is not even
-  /// equal to itself, would never be found again.
+  /// Reads a finite number. JSON has only finite numbers, so other bits are damage. NaN in
+  /// particular is not equal to itself, so a search for it would never succeed.
   package mutating func double(_ part: String) throws(CodingFailure) -> Double {
     let number = Double(bitPattern: try word(part))
     guard number.isFinite else { throw failure(.notFinite, part) }
     return number
   }
 
-  /// A count of things that take at least one byte each.
+  /// Reads a count of elements that take at least one byte each.
   package mutating func count(_ part: String) throws(CodingFailure) -> Int {
     let value = try number(part)
     guard value <= UInt64(remaining) else { throw failure(.truncated, part) }
@@ -120,7 +120,7 @@ package struct ByteReader: Sendable {
     return values
   }
 
-  /// The length of a frame, whose bytes follow.
+  /// Reads the length of a frame, whose bytes follow.
   package mutating func frame(_ part: String) throws(CodingFailure) -> Int {
     guard remaining >= 4 else { throw failure(.truncated, part) }
     var length: UInt32 = 0

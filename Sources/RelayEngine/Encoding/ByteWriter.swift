@@ -1,4 +1,4 @@
-/// Collects the bytes of a blob. Numbers are variable in length, texts carry theirs in front.
+/// Collects the bytes of a blob. Numbers have a variable length; a text begins with its length.
 package struct ByteWriter: Sendable {
   package private(set) var bytes: [UInt8] = []
 
@@ -8,7 +8,7 @@ package struct ByteWriter: Sendable {
 
   package mutating func flag(_ value: Bool) { bytes.append(value ? 1 : 0) }
 
-  /// Seven bits a byte, low ones first.
+  /// Writes seven bits a byte, low bits first.
   package mutating func number(_ value: UInt64) {
     var rest = value
     while rest >= 0x80 {
@@ -20,18 +20,18 @@ package struct ByteWriter: Sendable {
 
   package mutating func count(_ value: Int) { number(UInt64(value)) }
 
-  /// Small numbers of either sign are short.
+  /// Writes small numbers of either sign in few bytes.
   package mutating func signed(_ value: Int64) {
     number(UInt64(bitPattern: value << 1 ^ value >> 63))
   }
 
-  /// Eight bytes, for what is random anyway.
+  /// Writes eight bytes, for values that are random and so would not become shorter.
   package mutating func word(_ value: UInt64) {
     withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
-  /// - Precondition: `value` is finite. A reader refuses all others, and one of them in the journal
-  ///   would stop the next start.
+  /// - Precondition: `value` is finite. A reader refuses all other values, and one of them in the
+  ///   journal would make the next start fail.
   package mutating func double(_ value: Double) {
     precondition(value.isFinite, "a double that is kept is finite: what is read as JSON is")
     word(value.bitPattern)
@@ -69,7 +69,7 @@ package struct ByteWriter: Sendable {
     for value in values { text(value) }
   }
 
-  /// What `body` writes, with its length in four bytes in front, so that a reader may skip it.
+  /// Writes what `body` writes, after its length in four bytes, so that a reader may skip it.
   package mutating func frame(_ body: (inout ByteWriter) -> Void) {
     let start = bytes.count
     bytes.append(contentsOf: [0, 0, 0, 0])

@@ -65,7 +65,7 @@ extension Silence: ByteCoded {
 }
 
 extension ByteReader {
-  /// A count of wakes, below 2³².
+  /// Reads a count of wakes, below 2³².
   fileprivate mutating func wakes() throws(CodingFailure) -> Int {
     let number = try number("wakes")
     guard let count = UInt32(exactly: number) else { throw failure(.number(number), "wakes") }

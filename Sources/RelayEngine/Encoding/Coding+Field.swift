@@ -14,8 +14,8 @@ extension Field: ByteCoded {
 extension FieldValue: ByteCoded {
   package func write(to writer: inout ByteWriter) { write(to: &writer, depth: 0) }
 
-  /// What lies deeper than a reader would follow is left out: an entry that could be written and
-  /// not read would stop the next start, and a field serves predicates only.
+  /// Omits lists that are nested deeper than a reader accepts: an entry that can be written but not
+  /// read would make the next start fail, and a field serves predicates only.
   private func write(to writer: inout ByteWriter, depth: Int) {
     switch self {
     case .string(let text):
@@ -69,7 +69,7 @@ extension FieldValue: ByteCoded {
     case 8: self = .asset(try reader.text("FieldValue"))
     case 9:
       guard reader.depth < ByteReader.depthMax else {
-        // A list at this depth was written empty.
+        // The writer wrote a list at this depth as an empty one.
         guard try reader.count("FieldValue") == 0 else {
           throw reader.failure(.depth, "FieldValue")
         }

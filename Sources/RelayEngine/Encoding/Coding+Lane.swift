@@ -67,7 +67,7 @@ extension LastVerdict: ByteCoded {
 }
 
 extension ByteReader {
-  /// A number below 2³².
+  /// Reads a number below 2³².
   fileprivate mutating func small(_ part: String) throws(CodingFailure) -> UInt32 {
     let number = try number(part)
     guard let small = UInt32(exactly: number) else { throw failure(.number(number), part) }

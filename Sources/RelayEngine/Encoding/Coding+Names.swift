@@ -58,7 +58,7 @@ extension ClientID: ByteCoded {
 }
 
 extension Ordinal: ByteCoded {
-  /// A position has 48 bits for it: what is more is damage, and there would be no next one.
+  /// A position has 48 bits for an ordinal: a larger one is damage, and none could follow it.
   package static let codedMax = Ordinal(1 << 48 - 1)
 
   package func write(to writer: inout ByteWriter) { writer.number(number) }

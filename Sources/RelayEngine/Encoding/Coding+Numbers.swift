@@ -31,7 +31,7 @@ extension SequenceSpace: ByteCoded {
     self.init(
       origin: try reader.word("SequenceSpace"), highest: try reader.sequence(),
       missing: try reader.value())
-    // Only what lies below is missing: the next hole opens above all of them.
+    // Missing numbers lie below `highest`, because the next hole opens above all of them.
     if let last = missing.runs.last?.last, last >= highest { throw reader.wrong(last) }
     for _ in 0..<(try reader.count("SequenceSpace")) {
       let subject = try reader.word("SequenceSpace")
@@ -62,7 +62,7 @@ extension SequenceGaps: ByteCoded {
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
     self.init(try reader.list())
-    // They are counted and searched as what they were written as: in order, and apart.
+    // Counting and searching need the runs as they were written: in order and without overlap.
     for (run, next) in zip(runs, runs.dropFirst()) where run.last >= next.first {
       throw reader.wrong(next.first)
     }
@@ -84,7 +84,7 @@ extension SequenceGaps.Run: ByteCoded {
 }
 
 extension ByteReader {
-  /// A producer's number: never below zero.
+  /// Reads a producer's number, which is never below zero.
   fileprivate mutating func sequence() throws(CodingFailure) -> Int64 {
     let number = try signed("sequence")
     guard number >= 0 else { throw wrong(number) }

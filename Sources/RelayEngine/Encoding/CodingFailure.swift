@@ -1,6 +1,6 @@
-/// Bytes that are not what this version writes: damaged, cut off, or of a newer version.
+/// Bytes that this version does not write: damaged, cut off, or of a newer version.
 ///
-/// Nothing can be done with the blob it names; whoever read it says which row it stood in.
+/// The blob cannot be used. The caller, which knows the row of the blob, names the row.
 package struct CodingFailure: Error, Hashable, Sendable, CustomStringConvertible {
   package enum What: Hashable, Sendable {
     /// The bytes end within a value.
@@ -9,13 +9,13 @@ package struct CodingFailure: Error, Hashable, Sendable, CustomStringConvertible
     case trailing
     /// A version byte that this version does not know.
     case version(UInt8)
-    /// A number that no case of an enum has, or that is out of its range.
+    /// A number that is no case of an enum, or out of its range.
     case number(UInt64)
-    /// A floating-point number that is infinite, or none.
+    /// A floating-point number that is infinite or NaN.
     case notFinite
     /// Text that is not UTF-8.
     case text
-    /// Lists within lists, more than `ByteReader.depthMax`.
+    /// Lists that are nested deeper than `ByteReader.depthMax`.
     case depth
   }
 

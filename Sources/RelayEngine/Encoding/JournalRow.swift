@@ -1,16 +1,16 @@
 package import RelayCore
 
-/// One group commit as the journal keeps it. Each entry is framed by its length, so that one
-/// partition's entries are read without decoding those of the others.
+/// One group commit as the journal stores it. The length stands before each entry, so that a reader
+/// of one partition's entries need not decode those of the others.
 ///
-/// A message to many partitions is written once: the entries that follow it and carry the same one
-/// only say so. A public record of 1 MiB would else be written 64 times.
+/// A message to many partitions is written once: the entries after it that carry the same message
+/// only refer to it. Otherwise a public record of 1 MiB would be written 64 times.
 package enum JournalRow {
   package static let version: UInt8 = 1
-  /// Begins an entry that carries the message of the entry before; no fact begins with it.
+  /// Begins an entry that carries the message of the entry before; no fact begins with this byte.
   private static let repeated: UInt8 = 255
 
-  /// Where one entry of a row belongs.
+  /// The partition and the ordinal of one entry of a row.
   package struct Mark: Hashable, Sendable {
     package var partition: PartitionID
     package var ordinal: Ordinal
@@ -47,7 +47,7 @@ package enum JournalRow {
     return writer.bytes
   }
 
-  /// The entries that `isWanted` picks, in their order.
+  /// The entries for which `isWanted` is true, in their order.
   package static func entries(
     in blob: [UInt8], where isWanted: (Mark) -> Bool
   ) throws(CodingFailure) -> [JournalEntry] {
@@ -77,8 +77,8 @@ package enum JournalRow {
     return entries
   }
 
-  /// The message of the last entry that is written whole, decoded when it is asked for: it may be
-  /// another partition's.
+  /// The message of the last entry that is written in full. It is decoded only when needed, because
+  /// it may belong to another partition.
   private struct LastMessage {
     var place: ByteReader?
     var known: Forwarded.Message?
@@ -95,7 +95,7 @@ package enum JournalRow {
     }
   }
 
-  /// Where the entries of a row belong, without decoding them.
+  /// The partitions and ordinals of a row's entries, read without decoding the entries.
   package static func marks(in blob: [UInt8]) throws(CodingFailure) -> [Mark] {
     var marks: [Mark] = []
     try read(blob) { mark, _, length, reader throws(CodingFailure) in

@@ -4,18 +4,18 @@ package import RelayCore
 ///
 /// Calls come from the loop and must not block.
 package protocol CourierConnections: Sendable {
-  /// Writes a wake to the device's poll or stream. Answers once and always, within the time that a
-  /// reader has: `.delivered` once it is written, `.later(after: nil, .attempt, …)` if nobody is
-  /// there or nobody reads. A poll ends with it.
+  /// Writes a wake to the device's poll or stream. Calls `answer` exactly once, within the time
+  /// that a reader has: `.delivered` once the wake is written, `.later(after: nil, .attempt, …)` if
+  /// no connection is open or its client does not read. A poll ends with the wake.
   ///
-  /// - Parameter payload: the push dictionary, JSON.
+  /// - Parameter payload: the push dictionary as JSON.
   func tell(
     _ device: DeviceKey, wake: UInt32, payload: [UInt8],
     answer: @escaping @Sendable (Verdict) -> Void)
 
-  /// The device is registered no more: whatever it has open ends.
+  /// Closes the device's connections, because it is no longer registered.
   func hangUp(_ device: DeviceKey)
 
-  /// Polls and streams open now.
+  /// How many polls and streams are open now.
   var count: Int { get }
 }

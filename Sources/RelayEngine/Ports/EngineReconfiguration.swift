@@ -2,11 +2,12 @@ package import RelayCore
 
 /// What a reload changes in the engine.
 package struct EngineReconfiguration: Sendable {
-  /// Of these the policy, the retention and the grace are taken over; bounds are fixed at start.
+  /// A reload applies the policy, the retention and the grace of these; bounds are fixed at the
+  /// start.
   package var settings: RelaySettings
-  /// New senders: of new routes, and of those whose credential or endpoint is another.
+  /// New senders: for new routes, and for routes whose credential or endpoint has changed.
   package var started: [RouteKey: any PushSender]
-  /// Routes that are no more. Their devices stay registered, and wait.
+  /// Routes that were removed. Their devices stay registered and wait.
   package var ended: [RouteKey]
 
   package init(

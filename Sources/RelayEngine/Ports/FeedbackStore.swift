@@ -1,17 +1,19 @@
 package import RelayCore
 
-/// Where feedback for the apps' own servers is kept until it is trimmed: one feed over all scopes,
-/// in the order of the folds that brought it.
+/// Keeps feedback for the apps' own servers until it is trimmed: one feed for all scopes, in the
+/// order of the folds that brought it.
 ///
-/// Items enter with `Store.fold`, in the transaction that makes what they tell durable. Each scope
-/// keeps at most `Limits.feedbackItems`, no longer than its retention.
+/// Items enter with `Store.fold`, in the transaction that makes the reported events durable. Each
+/// scope keeps at most `Limits.feedbackItems` items, each no longer than its retention.
 package protocol FeedbackStore: Sendable {
-  /// What stands after a position, oldest first. One snapshot.
+  /// The items after a position, oldest first, read in one snapshot.
   func feedback(_ query: FeedbackQuery) async throws(StoreError) -> FeedbackPage
 
-  /// How far the webhook's server of a scope has taken its items; zero if it never took any.
+  /// The position up to which a scope's webhook server has taken its items; zero if it never took
+  /// any.
   func feedbackTaken(in scope: Scope) async throws(StoreError) -> FeedbackPosition
 
-  /// Its server has taken everything up to here. Never goes back; returns when it is durable.
+  /// Notes that the server has taken every item up to `position`. The mark never goes back; the
+  /// call returns when it is durable.
   func takeFeedback(through position: FeedbackPosition, in scope: Scope) async throws(StoreError)
 }

@@ -1,22 +1,22 @@
 import Synchronization
 
-/// Whether one push may still be handed to its provider. The engine takes a push back that tells
-/// what its user may not see any more; its sender asks here before the first byte leaves.
+/// Whether one push may still be handed to its provider. The engine takes back a push whose content
+/// its user may not see any more; its sender calls `begin` before the first byte leaves.
 ///
 /// ```
 /// waiting ──begin──▶ leaving ──written──▶ left
 ///    ▲                  │ returned           │ returned
 ///    └──────────────────┴────────────────────┘
 /// ```
-/// Taken back, it never leaves again: while it waits, or after it has left, at once; while it is
-/// leaving, as soon as it has left or ended. Any thread may call.
+/// A push that was taken back never leaves again. That holds at once while it waits or after it has
+/// left; while it is leaving, as soon as it has left or ended. Any thread may call.
 package final class Handover: Sendable {
   private enum State {
     case waiting
     case leaving
     case left
     case takenBack
-    /// Taken back while it was leaving: says it when the last byte is gone.
+    /// Taken back while it was leaving; the function is called when the last byte has left.
     case takenBackLeaving(@Sendable () -> Void)
   }
 
@@ -24,9 +24,9 @@ package final class Handover: Sendable {
 
   package init() {}
 
-  /// The sender is about to write the push.
+  /// Called when the sender is about to write the push.
   ///
-  /// - Returns: false if it was taken back: answer `.later(after: nil, .recalled, …)`.
+  /// - Returns: false if the push was taken back: answer `.later(after: nil, .recalled, …)`.
   package func begin() -> Bool {
     state.withLock { state in
       switch state {
@@ -38,13 +38,13 @@ package final class Handover: Sendable {
     }
   }
 
-  /// All its bytes are with the provider's connection.
+  /// The provider's connection has taken all bytes of the push.
   package func written() { settle(as: .left) }
 
-  /// The provider did not process it, or its bytes did not leave after all: it waits again.
+  /// The provider did not process the push, or its bytes did not leave: it waits again.
   package func returned() { settle(as: .waiting) }
 
-  /// It has its verdict.
+  /// The push has its verdict.
   package func ended() { settle(as: .left) }
 
   package var isTakenBack: Bool {
@@ -56,8 +56,8 @@ package final class Handover: Sendable {
     }
   }
 
-  /// - Parameter done: called once when the push cannot leave any more, if that is not so now.
-  /// - Returns: true if it is so now, and `done` is not called.
+  /// - Parameter done: called once when the push can no longer leave, if it still can now.
+  /// - Returns: true if the push can no longer leave now; `done` is not called then.
   package func takeBack(_ done: @escaping @Sendable () -> Void) -> Bool {
     state.withLock { state in
       switch state {

@@ -3,7 +3,7 @@ package import RelayCore
 /// The daemon's state at one moment. Ages in seconds, sizes in bytes.
 package struct HealthSnapshot: Hashable, Sendable {
   package var healthy: Bool { reasons.isEmpty }
-  /// Why not healthy, each a sentence with its remedy.
+  /// Why the daemon is not healthy, each a sentence with its remedy.
   package var reasons: [String] = []
   package var isReady = false
   package var uptime: Double = 0
@@ -15,14 +15,14 @@ package struct HealthSnapshot: Hashable, Sendable {
   package var fanOuts = FanOuts()
   package var remembered = Memory()
   package var smearing = Smearing()
-  /// Zones of which a producer's numbers are missing for too long.
+  /// Zones in which numbers of a producer have been missing for too long.
   package var zonesWithGap = 0
   package var oldestPendingAge: Double = 0
-  /// Polls and streams open at the courier.
+  /// Polls and streams that are open at the courier.
   package var courierConnections = 0
-  /// What the apps' servers could be told since start, by scope.
+  /// Feedback items since the start, by scope.
   package var feedback: [Feedback] = []
-  /// Those of them that are told by a webhook.
+  /// The webhooks of the scopes that have one.
   package var webhooks: [Webhook] = []
 
   package init() {}
@@ -30,14 +30,14 @@ package struct HealthSnapshot: Hashable, Sendable {
   package struct StoreHealth: Hashable, Sendable {
     package var engine = ""
     package var bytes: Int64 = 0
-    /// Facts journalled and not folded.
+    /// Facts that are journalled and not yet folded.
     package var journalTail = 0
-    /// Age of the oldest of them.
+    /// Age of the oldest of these facts.
     package var foldLag: Double = 0
-    /// Folds that became durable since start, and the feed entries they wrote.
+    /// Folds that became durable since the start, and the feed entries that they wrote.
     package var folds: Int64 = 0
     package var feedRows: Int64 = 0
-    /// Reads that failed since start.
+    /// Reads that failed since the start.
     package var failedReads: Int64 = 0
     package init() {}
   }
@@ -57,15 +57,15 @@ package struct HealthSnapshot: Hashable, Sendable {
 
   package struct Route: Hashable, Sendable {
     package var key: RouteKey
-    /// `closed` lets pushes through, `open` is stopped, `probing` tries one.
+    /// `closed` lets pushes through, `open` sends none, `probing` sends one to test the route.
     package var circuit: String
     package var inFlight: Int
     package var sent: Int64
     package var delivered: Int64
     package var lastError: String?
-    /// Why no address of it is given up at the moment, though its provider calls many dead.
+    /// Why the route retires no device now although its provider calls many dead; nil if it does.
     package var pruningStop: String?
-    /// Refusals for good since the last push that was taken, as `Route.refusals` counts them.
+    /// Final refusals since the last push that the provider took, as `Route.refusals` counts them.
     package var refusals = 0
     package var sender = SenderHealth()
 
@@ -85,12 +85,12 @@ package struct HealthSnapshot: Hashable, Sendable {
   package struct Smearing: Hashable, Sendable {
     /// Lanes that wait for their slot.
     package var waiting = 0
-    /// How often a partition's line was too long for its rate, since start.
+    /// How often a partition had more waiting lanes than its rate allows, since the start.
     package var hurried: Int64 = 0
     package init() {}
   }
 
-  /// Items that became durable.
+  /// Feedback items that became durable.
   package struct Feedback: Hashable, Sendable {
     package var scope: Scope
     package var retired: Int64 = 0
@@ -102,30 +102,30 @@ package struct HealthSnapshot: Hashable, Sendable {
 
   package struct Webhook: Hashable, Sendable {
     package enum State: String, Hashable, Sendable {
-      /// Its server has taken everything.
+      /// The server has taken everything.
       case idle
       case sending
-      /// It failed, and is tried again.
+      /// The last delivery failed and is tried again.
       case retrying
-      /// Its server wants no more: until a reload or a restart.
+      /// The server refused further deliveries: none is sent until a reload or a restart.
       case stopped
     }
 
     package var scope: Scope
     package var state = State.idle
-    /// The newest item that its server has taken.
+    /// The newest item that the server has taken.
     package var position: UInt64 = 0
-    /// Items taken, and deliveries that were not, since start.
+    /// Items that the server took and deliveries that failed, since the start.
     package var sent: Int64 = 0
     package var failed: Int64 = 0
-    /// Age of the oldest item that waits, as of the last delivery that failed.
+    /// Age of the oldest waiting item, at the last delivery that failed.
     package var oldestAge: Double = 0
     package var lastError: String?
 
     package init(scope: Scope) { self.scope = scope }
   }
 
-  /// Event ids by which repeated events are found.
+  /// Event ids that the relay remembers to recognise repeated events.
   package struct Memory: Hashable, Sendable {
     package var ids = 0
     package var oldestAge: Double = 0

@@ -1,10 +1,10 @@
 package import RelayCore
 
-/// Who a change is.
+/// The identity of a change.
 package struct ChangeIdentity: Hashable, Sendable {
-  /// The `nid`: equal across retries, producers' restarts and partitions.
+  /// The `nid`: the same in retries, after restarts of the producer, and in all partitions.
   package var notification: Identifier
-  /// What the id memory keeps: differs by producer as well.
+  /// The number that the id memory keeps; it differs between producers too.
   package var fingerprint: UInt64
 
   package init(notification: Identifier, fingerprint: UInt64) {
@@ -13,16 +13,16 @@ package struct ChangeIdentity: Hashable, Sendable {
   }
 }
 
-/// The keyed identities given to what comes in. Pure: equal input, equal output, in
-/// every process that holds the same keys; nobody without the keys can tell or forge one.
+/// Derives keyed identities of inputs. Pure: equal inputs give equal outputs in every process that
+/// holds the same keys. Without the keys an identity can be neither recognised nor forged.
 package protocol IdentityKeys: Sendable {
-  /// Who a change is, to readers and to the id memory. `producer` names it uniquely in the whole
-  /// relay, scope included: two scopes may both have a producer of one name.
+  /// The identity of a change for readers and for the id memory. `producer` is unique in the whole
+  /// relay and includes the scope: two scopes may both have a producer of one name.
   func identity(scope: Scope, producer: String, source: String, id: String) -> ChangeIdentity
 
-  /// Which number space `sequence` counts in, within each zone. `producer` as above.
+  /// The number space in which `sequence` counts, within each zone. `producer` as above.
   func origin(producer: String, source: String) -> UInt64
 
-  /// The id of an installation that did not name itself, made from its push token.
+  /// The id of an installation that sent no id, derived from its push token.
   func clientID(forToken token: [UInt8], scope: Scope) -> ClientID
 }

@@ -1,12 +1,12 @@
-/// What the daemon takes of its machine, as the operators' metrics show it.
+/// The machine's resources that the daemon uses, as the operators' metrics show them.
 package struct ProcessUsage: Hashable, Sendable {
-  /// Open descriptors: files, sockets, connections. Beyond `openFilesMax` none can be opened.
+  /// Open descriptors: files, sockets, connections. The system opens none beyond `openFilesMax`.
   package var openFiles = 0
   package var openFilesMax = 0
   package var residentBytes: Int64 = 0
-  /// User and system, all threads, since start.
+  /// User and system time of all threads, since the start.
   package var cpuSeconds: Double = 0
-  /// Connections at the API's listener.
+  /// Open connections of the API's listener.
   package var apiConnections = 0
 
   package init() {}

@@ -3,31 +3,30 @@ package import RelayCore
 /// A provider behind one route, as the engine sees it.
 ///
 /// Implementations own their connections and run until cancelled. `send` may be called from any
-/// task, at most `Limits.inFlightPerRoute` at once; it answers each push exactly once and always,
-/// within the attempt's timeout: an attempt whose outcome nobody knows is
-/// `.later(after: nil, .attempt, …)`, because the same `id` makes a resend harmless; one that
-/// certainly never left is `.later(after: nil, .unsent, …)`, or `.recalled` where the reason is
-/// that the sender stops: another takes its place. Pushes that the provider certainly did not
-/// process (a GOAWAY's unprocessed streams, a connection that never opened) are sent again inside,
-/// under the same `id`, until the deadline.
+/// task, at most `Limits.inFlightPerRoute` at once. It answers each push exactly once, within the
+/// attempt's timeout. An attempt whose outcome is unknown is `.later(after: nil, .attempt, …)`,
+/// because the same `id` makes a resend harmless. An attempt that certainly never left is
+/// `.later(after: nil, .unsent, …)`, or `.recalled` if the sender stops and another replaces it.
+/// Pushes that the provider certainly did not process (a GOAWAY's unprocessed streams, a connection
+/// that never opened) are sent again inside, under the same `id`, until the deadline.
 package protocol PushSender: Sendable {
   /// Hands one push to the provider. Never throws: every failure is a verdict.
   ///
   /// - Parameters:
-  ///   - handover: asked right before the first byte leaves, each time that the push is sent, and
-  ///     told when its last byte is written.
-  ///   - answer: called once, on any thread, and must not block.
+  /// - handover: call its `begin` right before the first byte leaves, each time that the push is
+  ///   sent, and its `written` when the last byte is written.
+  /// - answer: called once, on any thread; it must not block.
   func send(_ push: Push, _ handover: Handover, answer: @escaping @Sendable (Verdict) -> Void)
 
-  /// For status and metrics; cheap, from any thread.
+  /// For status and metrics; cheap, and callable from any thread.
   var health: SenderHealth { get }
 
-  /// Owns the connections until the task is cancelled; returns when they are closed.
+  /// Runs the connections until the task is cancelled; returns when they are closed.
   func run() async
 }
 
 extension PushSender {
-  /// A push that is never taken back.
+  /// Sends a push that is never taken back.
   package func send(_ push: Push, answer: @escaping @Sendable (Verdict) -> Void) {
     send(push, Handover(), answer: answer)
   }

@@ -1,10 +1,10 @@
 package import RelayCore
 
-/// Whether requests are served, or why not. Probes ask often, so it costs nothing: the loop is not
-/// asked, and no state is counted.
+/// Whether the relay serves requests, or why not. Probes ask often, so reading it costs nothing: it
+/// needs no answer of the loop and computes no figures.
 package struct Readiness: Hashable, Sendable {
   package var isReady: Bool
-  /// Sentences for people.
+  /// Reasons as sentences for people.
   package var reasons: [String]
 
   private init(reason: String?) {
@@ -25,7 +25,7 @@ package struct Readiness: Hashable, Sendable {
 }
 
 extension Unavailable {
-  /// Nothing is taken now.
+  /// The error for requests while the relay takes none.
   package init(notReady readiness: Readiness) {
     let isEnding = readiness == .draining || readiness == .stopping
     self.init(isEnding ? .draining : .recovering, retryAfterSeconds: 5)

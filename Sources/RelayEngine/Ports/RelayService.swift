@@ -1,22 +1,23 @@
 package import RelayCore
 
-/// The relay as its callers see it: HTTP, the control socket, later sources.
+/// The relay as its callers see it: HTTP, the control socket, and later sources.
 ///
-/// Implemented by the engine, and by a small working relay in tests of HTTP.
+/// The engine implements it, and so does a small working relay in tests of HTTP.
 package protocol RelayService: Sendable {
-  /// Takes facts in, in their order, and returns their answers in the same order once each is
-  /// durable, stepped and as far along as its kind demands (a revocation holds everywhere).
+  /// Takes facts in their order and returns their answers in the same order, once each fact is
+  /// durable, stepped, and processed as far as its kind demands (a revocation is in force
+  /// everywhere).
   ///
-  /// The facts of one call for one partition become durable together, and what they change becomes
-  /// visible together. Those of one submitter keep their order; submitters take turns.
+  /// The facts of one call for one partition become durable together, and their effects become
+  /// visible together. The facts of one submitter keep their order; submitters take turns.
   ///
-  /// - Throws: `Unavailable` if nothing of them was taken, or if nobody knows in time whether all
-  ///   of them were: say when to come again. The same facts may be submitted again; repeated
-  ///   changes answer `.duplicate`.
+  /// - Throws: `Unavailable` if no fact was taken, or if it is not known in time whether all were.
+  ///   It says when to try again. The same facts may be submitted again; repeated changes answer
+  ///   `.duplicate`.
   func submit(_ facts: [Fact], by submitter: Submitter) async throws(Unavailable) -> [Answer]
 
-  /// Which of these changes were taken before, in the order given: submitted again, they would
-  /// answer `.duplicate`.
+  /// Which of these changes were taken before, in the given order: they would answer `.duplicate`
+  /// if submitted again.
   ///
   /// - Throws: `Unavailable` before the end of recovery, and when the relay has stopped.
   func known(_ changes: [Change]) async throws(Unavailable) -> [Bool]
@@ -24,41 +25,44 @@ package protocol RelayService: Sendable {
   /// Returns when every fact answered before this call is visible in all of `places` (P4). Returns
   /// at once, without entering the loop, if nothing unfolded concerns them.
   ///
-  /// - Parameter until: on the boot clock; none waits longer than the relay has a request wait.
+  /// - Parameter until: on the boot clock; a caller never waits longer than the relay lets a
+  ///   request wait.
   /// - Throws: `Unavailable` when too many readers wait, during recovery, when the store refuses to
   ///   fold, and when a fold takes too long.
   func visible(_ places: [ReadTarget], until: Instant) async throws(Unavailable)
 
-  /// A device has been fully served a page, or presented a token. Takes no ordinal and is not
-  /// waited for; losing it costs at most a repeated wake.
+  /// The device has received a whole page, or presented a token. Takes no ordinal, and the caller
+  /// does not wait; a lost call costs at most a repeated wake.
   func served(_ reading: Reading)
 
-  /// The device has dealt with wake `wake` by its own means. Not waited for.
+  /// The device has handled wake `wake` by its own means. The caller does not wait.
   func acknowledged(wake: UInt32, by device: DeviceKey)
 
-  /// A device keeps a poll or a stream open at the courier. Not waited for.
+  /// The device has opened a poll or a stream at the courier. The caller does not wait.
   ///
   /// - Parameters:
-  ///   - connection: tells it from the device's connections before and after.
-  ///   - after: the number of the newest wake that the device says it has got.
-  /// - Returns: false if too many come and go at once: end it, and say when to come again.
+  /// - connection: distinguishes it from the device's earlier and later connections.
+  /// - after: the number of the newest wake that the device says it has received.
+  /// - Returns: false if too many connections open and close at once: end it, and say when to
+  ///   retry.
   func connected(_ device: DeviceKey, connection: UInt64, after: UInt32?) -> Bool
 
-  /// It ended. Losing this costs one wake that finds nobody and goes to the provider.
+  /// The connection has ended. A lost call costs one wake that finds no connection and then goes to
+  /// the provider.
   ///
-  /// - Parameter isExpectedBack: it was a poll, and it was answered: the next should follow.
+  /// - Parameter isExpectedBack: it was a poll that was answered, so the next poll should follow.
   func left(_ device: DeviceKey, connection: UInt64, isExpectedBack: Bool)
 
-  /// The HTTP layer refused so many changes; they were never facts, but they are counted.
+  /// Counts changes that the HTTP layer refused before they became facts.
   func refused(changes: Int)
 
-  /// For probes: never waits for the loop.
+  /// For probes: does not wait for the loop.
   var readiness: Readiness { get }
 
-  /// What people and machines may know of the daemon's state.
+  /// The daemon's state for people and monitoring.
   func health() async -> HealthSnapshot
 
-  /// Stops taking facts; what is in flight ends. Idempotent.
+  /// Stops taking facts; work in flight ends. Idempotent.
   func drain()
 }
 
@@ -67,13 +71,13 @@ extension RelayService {
     try await submit(facts, by: .relay)
   }
 
-  /// Waits as long as the relay has a request wait.
+  /// Waits as long as the relay lets a request wait.
   package func visible(_ place: ReadTarget) async throws(Unavailable) {
     try await visible([place], until: .never)
   }
 }
 
-/// A page that a device was served, or a token it presented: what it knows now.
+/// What a device has read: a page that it was served, or a token that it presented.
 package struct Reading: Hashable, Sendable {
   package enum Reached: Hashable, Sendable {
     case notifications(Position)
