@@ -1,4 +1,4 @@
-/// The operator's side of a daemon's control socket (HTTP over a Unix socket).
+/// A client of a daemon's control socket (HTTP over a Unix socket), for operators' commands.
 package struct ControlClient: Sendable {
   /// The path of the socket.
   package let socket: String
@@ -13,7 +13,7 @@ package struct ControlClient: Sendable {
     self.timeout = timeout
   }
 
-  /// Asks for `path`, which begins with a slash and may carry a query.
+  /// Gets `path`, which begins with a slash and may carry a query.
   ///
   /// - Throws: ``ClientError``; `noSocket` and `refused` mean that the daemon does not run.
   package func get(_ path: String) async throws(ClientError) -> HTTPAnswer {

@@ -1,21 +1,21 @@
 import CCurl
 import Foundation
 
-/// One easy handle of libcurl with its kept connection.
+/// One easy handle of libcurl with the connection that it keeps.
 ///
-/// `@unchecked Sendable`: it changes threads between exchanges, and ``HTTPClient`` gives it to one
-/// exchange at a time; libcurl allows just that.
+/// `@unchecked Sendable`: the handle changes threads between exchanges, and ``HTTPClient`` uses it
+/// for one exchange at a time, which libcurl allows.
 final class CurlHandle: @unchecked Sendable {
   private let handle: OpaquePointer
   private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
-  /// libcurl asks for this once a process, before anything else.
+  /// libcurl requires this once per process, before any other call.
   private static let global: Void = {
     let result = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
     precondition(result == CURLE_OK, "libcurl cannot be initialised: the process has no memory")
   }()
 
-  /// Unix socket paths are cut off by the system beyond this, in bytes.
+  /// The system truncates longer paths of Unix sockets; in bytes.
   private static let socketPathBytesMax = 107
 
   init() {
@@ -33,12 +33,12 @@ final class CurlHandle: @unchecked Sendable {
 
   private var curl: UnsafeMutableRawPointer { UnsafeMutableRawPointer(handle) }
 
-  /// Blocks until the answer is whole or the exchange has failed.
+  /// Blocks until the answer is complete or the exchange has failed.
   func perform(
     _ request: HTTPRequest, _ exchange: Exchange
   ) -> Result<HTTPAnswer, ClientError> {
     if let refusal = Self.refusal(request) { return .failure(refusal) }
-    // Options go, the connection stays.
+    // This resets the options and keeps the connection.
     curl_easy_reset(curl)
     errorText[0] = 0
     var list: UnsafeMutablePointer<curl_slist>?
@@ -68,15 +68,16 @@ final class CurlHandle: @unchecked Sendable {
   private func setAddress(_ request: HTTPRequest) {
     zr_curl_set_string(curl, CURLOPT_URL, request.url)
     zr_curl_set_string(curl, CURLOPT_PROTOCOLS_STR, "http,https")
-    // The empty string turns off the proxies of the environment.
+    // The empty string disables the proxies of the environment.
     zr_curl_set_string(curl, CURLOPT_PROXY, "")
     if let socket = request.unixSocket {
       zr_curl_set_string(curl, CURLOPT_UNIX_SOCKET_PATH, socket)
     }
     if let roots = request.trustRoots { zr_curl_trust_only(curl, roots) }
-    // Signals and threads do not go together; timeouts work without them.
+    // Signals are unsafe in a process with threads; timeouts work without them.
     zr_curl_set_long(curl, CURLOPT_NOSIGNAL, 1)
-    // A name server that keeps silent holds up its own lookup, not the exchange that gives it up.
+    // The exchange ends without waiting for the lookup thread of a name server that does not
+    // answer.
     zr_curl_set_long(curl, CURLOPT_QUICK_EXIT, 1)
     let (seconds, attoseconds) = request.timeout.components
     let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
@@ -90,7 +91,8 @@ final class CurlHandle: @unchecked Sendable {
     } else if !bytes.isEmpty || request.method != "GET" {
       zr_curl_set_long(curl, CURLOPT_POST, 1)
       zr_curl_set_long(curl, CURLOPT_POSTFIELDSIZE, bytes.count)
-      // Not copied by libcurl: the caller's bytes outlive the exchange. Null would mean "read it".
+      // libcurl does not copy these bytes; the caller's bytes outlive the exchange. Null would mean
+      // "read".
       let start = bytes.baseAddress.map { UnsafeMutableRawPointer(mutating: $0) }
       zr_curl_set_pointer(curl, CURLOPT_POSTFIELDS, start ?? UnsafeMutableRawPointer(errorText))
     }
@@ -125,19 +127,20 @@ final class CurlHandle: @unchecked Sendable {
     return headers
   }
 
-  /// An empty `Expect` keeps libcurl from waiting for "100 Continue" before larger bodies.
+  /// The header lines. An empty `Expect` keeps libcurl from waiting for "100 Continue" before
+  /// larger bodies.
   private static func headerLines(_ request: HTTPRequest) -> [String] {
     var lines = request.headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
     let names = Set(request.headers.map { $0.name.lowercased() })
     if !names.contains("expect") { lines.append("Expect:") }
-    // Without this line libcurl calls every body a web form.
+    // Without this line libcurl labels every body as a web form.
     if !names.contains("content-type") {
       lines.append(request.body.isEmpty ? "Content-Type:" : "Content-Type: application/json")
     }
     return lines
   }
 
-  /// What would be sent as something else than it says.
+  /// Refuses requests whose text would change the meaning of what is sent.
   private static func refusal(_ request: HTTPRequest) -> ClientError? {
     let lines = [request.method, request.url] + request.headers.flatMap { [$0.name, $0.value] }
     if lines.contains(where: { $0.utf8.contains { $0 == 0 || $0 == 10 || $0 == 13 } }) {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What libcurl's callbacks of one exchange work on, and the caller's way to give it up.
+/// The state of one exchange that libcurl's callbacks use, and that lets the caller cancel it.
 final class Exchange: Sendable {
   let bytesMax: Int
   private let taken = Mutex<[UInt8]>([])
@@ -11,10 +11,10 @@ final class Exchange: Sendable {
   var body: [UInt8] { taken.withLock { $0 } }
   var isCancelled: Bool { flag.load(ordering: .relaxed) }
 
-  /// The caller no longer wants the answer.
+  /// Cancels the exchange: the caller no longer wants the answer.
   func cancel() { flag.store(true, ordering: .relaxed) }
 
-  /// How many bytes were taken; fewer than given ends the exchange.
+  /// - Returns: how many bytes were taken; fewer than given ends the exchange.
   func take(_ bytes: UnsafeRawBufferPointer) -> Int {
     taken.withLock { body in
       guard body.count + bytes.count <= bytesMax else { return 0 }

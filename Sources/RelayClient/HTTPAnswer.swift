@@ -1,9 +1,9 @@
 import CCurl
 
-/// What a server answered, whatever the status.
+/// A server's answer of any status.
 package struct HTTPAnswer: Sendable {
   package var status: Int
-  /// In the order they came, names in lower case.
+  /// In the order received, with names in lower case.
   package var headers: [(name: String, value: String)]
   package var body: [UInt8]
 
@@ -16,14 +16,14 @@ package struct HTTPAnswer: Sendable {
   /// The first header of that name, given in lower case.
   package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
-  /// The answer's wish to wait, whether it named seconds or a date; nil if it named neither.
+  /// How long the server asks to wait, given as seconds or as a date; nil if it gives neither.
   package var retryAfterSeconds: Int64? {
     guard let field = header("retry-after") else { return nil }
     let seconds = zr_curl_retry_after(field)
     return seconds < 0 ? nil : seconds
   }
 
-  /// The body as text; bytes that are no UTF-8 are replaced.
+  /// The body as text; invalid UTF-8 is replaced.
   package var text: String { String(decoding: body, as: UTF8.self) }
 
   package var isSuccess: Bool { (200...299).contains(status) }

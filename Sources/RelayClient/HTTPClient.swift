@@ -1,16 +1,16 @@
 import Foundation
 import Synchronization
 
-/// HTTP over libcurl, for what is not hot: the command line, the control socket, demonstrations.
+/// HTTP over libcurl for rare requests: the command line, the control socket, demonstrations.
 ///
 /// Each exchange blocks a thread of the client's own queue, never one of the cooperative pool.
 /// Connections are kept for the next request to the same server. At most ``exchangesMax`` run at
-/// once; more wait for their turn, and the timeout runs from when it comes. Redirects are not
-/// followed and proxies of the environment are not used: the caller names whom it talks to.
+/// once; others wait, and their timeout begins when they start. The client follows no redirect and
+/// uses no proxy of the environment, so that it contacts only the server that the caller names.
 package final class HTTPClient: Sendable {
-  /// Answers longer than this are refused, unless the client was made with another limit.
+  /// Refuses longer answers, unless the client was made with another limit.
   package static let answerBytesMaxDefault = 64 * 1_024 * 1_024
-  /// Exchanges at once.
+  /// How many exchanges may run at once.
   package static let exchangesMax = 32
 
   private let answerBytesMax: Int

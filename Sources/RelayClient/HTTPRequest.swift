@@ -7,11 +7,11 @@ package struct HTTPRequest: Sendable {
   package var url: String
   package var headers: [(name: String, value: String)]
   package var body: [UInt8]
-  /// For the whole exchange, from the first step of connecting to the last byte; at least 1 ms.
+  /// Limits the whole exchange, from the start of connecting to the last byte; at least 1 ms.
   package var timeout: Duration
   /// The path of the Unix socket to connect to in place of the URL's host.
   package var unixSocket: String?
-  /// A PEM file of the only authorities to trust; nil = those of the system.
+  /// A PEM file of the only authorities to trust; nil: those of the system.
   package var trustRoots: String?
 
   package init(
@@ -28,6 +28,6 @@ package struct HTTPRequest: Sendable {
     self.trustRoots = trustRoots
   }
 
-  /// What errors say of the URL.
+  /// The URL as errors show it.
   var place: String { WebOrigin.text(of: url) }
 }

@@ -17,7 +17,7 @@ package final class WaitingReaders: Sendable {
   ///
   /// - Parameters:
   ///   - until: on the boot clock.
-  /// - onWait: called once, if the caller has to wait, after it was counted.
+  ///   - onWait: called once, if the caller has to wait, after it was counted.
   package func wait(
     for places: [ReadTarget], until: Instant, onWait: () -> Void
   ) async -> ReadOutcome {

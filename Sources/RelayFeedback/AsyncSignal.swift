@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Wakes one waiter; who rings while nobody waits is heard by the next who does.
+/// Wakes one waiting task. A signal without a waiting task ends the next wait at once.
 final class AsyncSignal: Sendable {
   private struct State {
     var isRung = false
@@ -20,12 +20,12 @@ final class AsyncSignal: Sendable {
     waiter?.resume()
   }
 
-  /// Returns when rung, after `most`, or when the task is cancelled. One task waits at a time.
+  /// Returns after a signal, after `most`, or when the task is cancelled. One task waits at a time.
   func wait(atMost most: Duration?) async {
     await withDiscardingTaskGroup { group in
       if let most {
         group.addTask {
-          // Cancelled: somebody else has rung.
+          // The sleep is cancelled when another signal has ended the wait.
           try? await Task.sleep(for: most)
           if !Task.isCancelled { self.signal() }
         }

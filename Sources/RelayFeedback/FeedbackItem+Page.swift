@@ -2,11 +2,11 @@ package import RelayCore
 import RelayEngine
 package import RelayWire
 
-/// A push token's short digest, as operators see it.
+/// Makes the short digest of a push token that operators see.
 package typealias TokenDigest = @Sendable ([UInt8]) -> String
 
 extension FeedbackReport {
-  /// What a reader is told who asked after `position`.
+  /// The answer to a reader that asked for items after `position`.
   package init(
     _ page: FeedbackPage, after position: FeedbackPosition, digest: TokenDigest
   ) {
@@ -18,7 +18,7 @@ extension FeedbackReport {
 }
 
 extension FeedbackPage {
-  /// Up to where somebody who knows everything until `position` has missed something.
+  /// The last item that a reader at `position` has missed; nil if it has missed none.
   func missed(after position: FeedbackPosition) -> UInt64? {
     position < floor ? floor.number : nil
   }

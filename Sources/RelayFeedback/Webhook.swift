@@ -4,9 +4,9 @@ import RelayEngine
 import RelayWire
 import Synchronization
 
-/// One scope's webhook: reads what is next from the durable feed, delivers it, and moves the
-/// durable mark when its server has taken it. Holds one page in memory and one request under way,
-/// however long its server is away.
+/// One scope's webhook: reads the next items from the durable feed, delivers them, and moves the
+/// durable mark when the server has taken them. Holds one page in memory and one request under way,
+/// however long the server is unreachable.
 final class Webhook: Sendable {
   /// What all webhooks share.
   struct World: Sendable {
@@ -16,18 +16,18 @@ final class Webhook: Sendable {
     var digest: TokenDigest
     var rule: FeedbackSending.Rule
     var version: String
-    /// Says what is wrong with a scope's webhook, or that nothing is any more.
+    /// Reports what is wrong with a scope's webhook; nil: nothing is wrong any more.
     var report: @Sendable (Scope, String?) -> Void
     var logger: Logger
   }
 
   private struct State {
-    /// Nil: no webhook any more.
+    /// Nil after the webhook was removed.
     var settings: WebhookSettings?
     var sending: FeedbackSending
     var taken: FeedbackPosition?
     var health: HealthSnapshot.Webhook
-    /// Of the oldest item that waits.
+    /// When the oldest waiting item was made.
     var waitingSince: Instant?
   }
 
@@ -62,7 +62,8 @@ final class Webhook: Sendable {
     wakeUp.signal()
   }
 
-  /// A reload: nil ends it. What did not change is not disturbed, unless it had stopped.
+  /// Applies a reload; nil ends the webhook. Unchanged settings change nothing, unless it had
+  /// stopped.
   func reconfigure(_ settings: WebhookSettings?) {
     state.withLock { state in
       guard state.settings != settings || state.sending.isStopped else { return }
@@ -73,7 +74,7 @@ final class Webhook: Sendable {
     wakeUp.signal()
   }
 
-  /// Until it is cancelled or has no settings any more.
+  /// Runs until it is cancelled or its settings are removed.
   func run() async {
     while !Task.isCancelled, let settings = state.withLock({ $0.settings }) {
       let now = world.clock.boot()
@@ -113,7 +114,7 @@ final class Webhook: Sendable {
       state.withLock { $0.taken = last.position }
       return outcome
     } catch {
-      // What was taken and not noted is delivered again, with the same ids.
+      // Items that the server took before the mark failed are delivered again, with the same ids.
       return .failed("the store: \(error.message)", after: nil)
     }
   }
@@ -145,13 +146,13 @@ final class Webhook: Sendable {
     }
   }
 
-  /// Failures in a row from which on `status` speaks of it: a server that restarts is no trouble.
+  /// How many failures in a row `status` needs to report them: a server that restarts is no fault.
   private static let failuresTold = 3
 
   private func ended(_ delivered: Delivered) {
-    // A delivery that was cancelled says nothing about its server.
+    // A failure by cancellation says nothing about the server.
     if Task.isCancelled, case .failed = delivered { return }
-    // Taken out of the configuration meanwhile: nobody could mend it any more.
+    // After a reload removed the webhook, no operator can act on a report about it.
     guard state.withLock({ $0.settings != nil }) else { return }
     let now = world.clock.boot()
     let draw = UInt64.random(in: 0...UInt64.max)

@@ -3,8 +3,8 @@ import Foundation
 package import RelayCore
 import RelayWire
 
-/// One delivery, signed as Standard Webhooks 1.0 wants it, so that servers verify it with the
-/// library of their language; beside it the ids of the keys, for servers that choose by them.
+/// One delivery, signed by Standard Webhooks 1.0, so that servers can verify it with a library of
+/// their language. It also carries the ids of the keys, for servers that choose a key by id.
 package struct WebhookRequest: Hashable, Sendable {
   package var url: String
   package var headers: [(name: String, value: String)] { fields.map { ($0[0], $0[1]) } }
@@ -20,8 +20,8 @@ package struct WebhookRequest: Hashable, Sendable {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let bytes = [UInt8](try encoder.encode(delivery))
-    // The id is signed, and with it the key's id: neither can be changed on the way. The last
-    // position tells a delivery from a longer one that begins with the same item.
+    // The signature covers the id, and with it the key's id, so neither can be changed in transit.
+    // The last position distinguishes a delivery from a longer one that begins with the same item.
     let id = [
       settings.keys.first?.id ?? "", delivery.items.first?.id ?? "",
       "\(delivery.items.last?.position ?? 0)",
@@ -53,18 +53,18 @@ package struct WebhookRequest: Hashable, Sendable {
   }
 }
 
-/// Carries deliveries to servers. The real one is libcurl; tests have a small server.
+/// Carries deliveries to servers. The real one uses libcurl; tests use a small server.
 package protocol WebhookCarrier: Sendable {
   /// Sends once and follows no redirect.
   ///
-  /// - Throws: `WebhookFailure` if there is no answer; the delivery may have arrived all the same.
-  ///   Ends within a second when the task is cancelled.
+  /// - Throws: `WebhookFailure` if there is no answer; the server may still have received the
+  ///   delivery. Ends within a second when the task is cancelled.
   func carry(_ request: WebhookRequest) async throws(WebhookFailure) -> WebhookAnswer
 }
 
 package struct WebhookAnswer: Hashable, Sendable {
   package var status: Int
-  /// Its wish to wait, if it named one.
+  /// How long the server asks to wait, if it says so.
   package var retryAfter: Span?
 
   package init(status: Int, retryAfter: Span? = nil) {

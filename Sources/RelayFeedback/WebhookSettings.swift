@@ -1,8 +1,8 @@
 package import RelayCore
 
-/// Where one scope's feedback goes, and how it is signed. Validated before it gets here.
+/// Where one scope's feedback goes and how it is signed. These values are validated already.
 package struct WebhookSettings: Hashable, Sendable {
-  /// A secret that the app's server shares.
+  /// A secret that the relay shares with the app's server.
   package struct Key: Hashable, Sendable {
     /// Letters, digits and hyphens.
     package var id: String
@@ -15,11 +15,11 @@ package struct WebhookSettings: Hashable, Sendable {
   }
 
   package var url: String
-  /// Each signs every delivery; the first names it. One at least.
+  /// Each key signs every delivery; the first one's id names it. At least one.
   package var keys: [Key]
   /// A PEM file of the only authorities to trust; nil: those of the system.
   package var trustRoots: String?
-  /// For one delivery, from the first step of connecting to the last byte of the answer.
+  /// Limits one delivery, from the start of connecting to the last byte of the answer.
   package var timeout: Span
 
   package init(

@@ -4,8 +4,8 @@ package import RelayEngine
 import ServiceLifecycle
 import Synchronization
 
-/// All webhooks, one a scope, each going its own way: one whose server hangs keeps neither another
-/// one waiting, nor the relay's loop, nor a fold.
+/// All webhooks, one for each scope. They are independent: a server that hangs delays no other
+/// webhook, nor the relay's loop, nor a fold.
 package final class Webhooks: Service, FeedbackObserver {
   private let world: Webhook.World
   private let hooks = Mutex<[Scope: Webhook]>([:])
@@ -13,9 +13,10 @@ package final class Webhooks: Service, FeedbackObserver {
   private let begin: AsyncStream<Webhook>.Continuation
 
   /// - Parameters:
-  ///   - store: the feed, and how far each server has taken it.
-  ///   - digest: what is shown of a push token.
-  ///   - report: told a sentence when a scope's webhook is in trouble, nil when it is well.
+  ///   - store: the feed, and the position up to which each server has taken it.
+  ///   - digest: makes the text that is shown for a push token.
+  ///   - report: called with a sentence when a scope's webhook fails, and with nil when it
+  ///     recovers.
   package init(
     store: any FeedbackStore, carrier: any WebhookCarrier, clock: any ClockReader,
     digest: @escaping TokenDigest, rule: FeedbackSending.Rule = FeedbackSending.Rule(),
@@ -27,7 +28,7 @@ package final class Webhooks: Service, FeedbackObserver {
     (begun, begin) = AsyncStream.makeStream()
   }
 
-  /// From now on these scopes have webhooks, and no others.
+  /// From now on exactly these scopes have webhooks.
   package func reconfigure(_ settings: [Scope: WebhookSettings]) {
     let (known, fresh) = hooks.withLock { hooks in
       let known = Array(hooks.values)
@@ -48,12 +49,12 @@ package final class Webhooks: Service, FeedbackObserver {
     for hook in hooks.withLock({ hooks in scopes.compactMap { hooks[$0] } }) { hook.rung() }
   }
 
-  /// In the order of their scopes.
+  /// Ordered by scope.
   package var health: [HealthSnapshot.Webhook] {
     hooks.withLock { Array($0.values) }.map(\.health).sorted { $0.scope < $1.scope }
   }
 
-  /// Until the daemon stops. What is under way is given up then: the next life delivers it again.
+  /// Runs until the daemon stops, which cancels deliveries under way: the next start repeats them.
   package func run() async {
     await cancelWhenGracefulShutdown {
       await withDiscardingTaskGroup { group in

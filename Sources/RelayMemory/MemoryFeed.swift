@@ -1,12 +1,12 @@
 package import RelayCore
 
-/// One feed: its state and a row a subject.
+/// One feed: its state and one row for each subject.
 package struct MemoryFeed: Sendable {
   package var state = FeedState()
   package var rows: [Subject: MemoryRow] = [:]
-  /// Something was cleared, and no trim has found that all of it is removed.
+  /// True from a clearing until a trim finds that everything cleared is removed.
   var isClearing = false
-  /// Subjects of unread notifications, by the id that a read mark names.
+  /// Subjects of unread notifications, by the notification id that a read mark names.
   private var unread: [Identifier: Set<Subject>] = [:]
 
   package struct MemoryRow: Sendable {
@@ -41,12 +41,12 @@ extension MemoryFeed {
     }
   }
 
-  /// Removes the oldest beyond the limit and raises the floor to them.
+  /// Removes the oldest entries beyond the limit and raises the floor to them.
   mutating func bound(to limit: Int) { removeOldest(rows.count - limit, among: rows) }
 
-  /// The same, of what is gone or cleared.
+  /// Does the same as `bound` for entries that are gone or cleared.
   ///
-  /// - Parameter most: so many at most.
+  /// - Parameter most: how many entries it removes at most.
   mutating func boundTombstones(to limit: Int, most: Int) {
     guard rows.count > limit else { return }
     let gone = rows.filter { row in

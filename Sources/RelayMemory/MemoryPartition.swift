@@ -2,7 +2,7 @@ package import RelayCore
 
 /// One partition's journal and tables.
 package struct MemoryPartition: Sendable {
-  /// Of the lease that holds it; for stores that have leases.
+  /// The epoch of the lease that holds the partition; used by stores that have leases.
   package var epoch: UInt64 = 0
   package var eras = Eras([])
   package var journal: [JournalEntry] = []
@@ -19,11 +19,12 @@ package struct MemoryPartition: Sendable {
   package var fanOuts: [Ordinal: FanOut] = [:]
   package var interests: [Interest.Key: [PartitionID: Interest.Fields]] = [:]
   package var badges: [BadgeRow.Key: BadgeRow] = [:]
-  /// For feeds that hold nothing yet.
+  /// Forced expiries for feeds that are still empty.
   var expiries: [FeedExpiry] = []
   package var isRestoreProven = false
   package var expired = Position.zero
-  /// The life under way has written its last cut; so had the one before it.
+  /// `isStopped`: this life has written its last cut. `wasStopped`: the life before had written its
+  /// own.
   var isStopped = false
   var wasStopped = false
 }

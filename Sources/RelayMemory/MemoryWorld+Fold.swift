@@ -1,7 +1,7 @@
 package import RelayCore
 
 extension MemoryWorld {
-  /// Brings a cut in, in one transaction; repeatable.
+  /// Folds a cut in one transaction; repeatable.
   ///
   /// - Returns: outbox rows of addresses that moved.
   package mutating func fold(_ cut: Cut) -> [OutboxRow] {

@@ -3,7 +3,7 @@ package import RelayCore
 extension MemoryWorld {
   package func eras(of key: FeedKey) -> Eras { partitions[Int(key.partition.number)].eras }
 
-  /// One that holds nothing yet begins at the floor of the expiries that mean it.
+  /// The feed, or an empty one whose floor is that of the forced expiries that apply to it.
   func feed(_ key: FeedKey) -> MemoryFeed {
     if let feed = feeds[key] { return feed }
     var feed = MemoryFeed()
@@ -36,7 +36,7 @@ extension MemoryWorld {
     return .page(page)
   }
 
-  /// The reader's own floor; nil if the feed is none of the reader's business.
+  /// The reader's own floor; nil if the reader may not see the feed.
   private func floor(of reader: UserID, in key: FeedKey) -> Position? {
     switch key.kind {
     case .notifications(let user): return user == reader ? .zero : nil
@@ -58,7 +58,7 @@ extension MemoryWorld {
 }
 
 extension MemoryWorld {
-  /// The zones that a user's database feed holds, in order, after one of them.
+  /// The zones that a user's database feed holds, ordered by zone, after `last`.
   package func zones(of key: FeedKey, after last: ZoneID?, limit: Int) -> [ZoneDigest] {
     let zones = visible(in: key).compactMap { entry -> ZoneID? in
       guard entry.life.isPresent, case .zone(let zone) = entry.subject else { return nil }
@@ -80,7 +80,7 @@ extension MemoryWorld {
       max: limits.subjectsMax(in: key))
   }
 
-  /// In the order saved.
+  /// In the order in which they were saved.
   package func subscriptions(
     of user: UserID, _ database: Database, in scope: Scope, after serial: Position, limit: Int
   ) -> [SubscriptionRow] {
@@ -102,7 +102,7 @@ extension MemoryWorld {
     }
   }
 
-  /// In order of client id.
+  /// Ordered by client id.
   package func devices(where isWanted: (DeviceKey) -> Bool) -> [DeviceRow] {
     partitions.flatMap { $0.devices.values }.filter { isWanted($0.key) }
       .sorted { ($0.key.client, $0.key) < ($1.key.client, $1.key) }

@@ -1,10 +1,9 @@
 package import RelayCore
 
 extension MemoryWorld {
-  /// Removes what is old, and raises floors to what was removed.
+  /// Removes old entries and raises floors to what was removed.
   ///
-  /// - Returns: how many rows were removed, and one for each cleared feed that had none; `limit` at
-  ///   most.
+  /// - Returns: the rows removed, plus one for each cleared feed without any; at most `limit`.
   package mutating func trim(
     tombstones: Instant, notifications: Instant, limit: Int, of partitions: Set<PartitionID>
   ) -> Int {
@@ -31,7 +30,7 @@ extension MemoryWorld {
 }
 
 extension MemoryFeed {
-  /// - Returns: what it cost of `limit`: the rows removed; one if there were none.
+  /// - Returns: the cost counted towards `limit`: the rows removed, or one if there were none.
   fileprivate mutating func removeCleared(limit: Int) -> Int {
     guard isClearing, limit > 0 else { return 0 }
     let hidden = rows.filter { $0.value.entry.life.position <= state.cleared }

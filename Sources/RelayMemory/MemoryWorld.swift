@@ -1,14 +1,15 @@
 package import RelayCore
 
-/// What a store means, as one value: journals, tables and feeds, built on the core's own `Fold` and
-/// `Page`. A copy of it at any moment is what a crash at that moment leaves behind, and a backup.
+/// The meaning of a store as one value: journals, tables and feeds, built on the core's own `Fold`
+/// and `Page`. A copy of it at any moment is what a crash at that moment leaves, and it is a
+/// backup.
 ///
-/// Written for clearness, not for size: a page costs as much as its feed is long.
+/// It is written for clarity, not for size: the cost of a page grows with the length of its feed.
 package struct MemoryWorld: Sendable {
   package var partitions = [MemoryPartition](repeating: MemoryPartition(), count: PartitionID.count)
   package var feeds: [FeedKey: MemoryFeed] = [:]
   package var feedback = MemoryFeedback()
-  /// Who holds each address.
+  /// The device that holds each address.
   var holders: [HeldAddress: AddressClaim] = [:]
   package var latest = Instant.zero
   let limits: Limits
@@ -20,7 +21,7 @@ package struct MemoryWorld: Sendable {
     var address: Address
   }
 
-  /// The highest ordinal that was ever journalled there.
+  /// The highest ordinal that was ever journalled in the partition.
   package func last(of id: PartitionID) -> Ordinal {
     let home = partitions[Int(id.number)]
     return max(home.cursor, home.journal.last?.ordinal ?? .zero)
@@ -30,7 +31,7 @@ package struct MemoryWorld: Sendable {
     for entry in entries { partitions[Int(entry.partition.number)].journal.append(entry) }
   }
 
-  /// A new life of a partition.
+  /// Begins a new life of a partition.
   package mutating func claim(_ id: PartitionID, era: UInt64) -> Era {
     let next = Era(id: era, first: last(of: id).next)
     let index = Int(id.number)

@@ -31,7 +31,7 @@ package struct StoreBackup {
   /// - Parameters:
   ///   - source: the store's directory.
   ///   - target: an empty directory.
-  /// - progress: called after every few MiB; an error that it throws ends the copy.
+  ///   - progress: called after every few MiB; an error that it throws ends the copy.
   package init(
     from source: String, to target: String, progress: @escaping (Progress) throws -> Void
   ) {

@@ -1,6 +1,6 @@
 import Logging
 
-/// Turns what the daemon logs into lines with fields, for one of the ``LogOutput``s.
+/// Turns the daemon's log calls into lines with fields, for one of the ``LogOutput``s.
 struct FieldLogHandler: LogHandler {
   let label: String
   let levelHandle: LogLevelHandle
@@ -15,7 +15,7 @@ struct FieldLogHandler: LogHandler {
     self.write = write
   }
 
-  /// The handle's, unless this logger was given a level of its own.
+  /// The level of `levelHandle`, unless this logger has a level of its own.
   var logLevel: Logger.Level {
     get { ownLevel ?? levelHandle.level }
     set { ownLevel = newValue }

@@ -1,24 +1,25 @@
 import Glibc
 
-/// How many files, connections among them, the process may have open.
+/// How many files and connections together the process may have open.
 package enum FileLimit {
-  /// The hard limit, as far as it may be raised; 0 if it is unknown.
+  /// The hard limit, up to which the soft limit may be raised; 0 if it is unknown.
   package static var most: Int {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
     return Int(clamping: limit.rlim_max)
   }
 
-  /// Raises the soft limit to the hard one: fifty thousand couriers need a descriptor each.
+  /// Raises the soft limit to the hard one: fifty thousand courier connections need a descriptor
+  /// each.
   ///
-  /// - Returns: how many may be open from now on.
+  /// - Returns: how many files may be open from now on.
   @discardableResult
   package static func raise() -> Int {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
     var raised = limit
     raised.rlim_cur = raised.rlim_max
-    // Refused (a sandbox may): what was stays.
+    // A sandbox may refuse this; the limit then stays as it was.
     if setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &raised) == 0 { limit = raised }
     return Int(clamping: limit.rlim_cur)
   }

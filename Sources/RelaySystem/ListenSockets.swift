@@ -3,14 +3,14 @@ import Glibc
 
 /// Sockets that systemd opened for the daemon, by the name of their unit (`FileDescriptorName`).
 package struct ListenSockets: Equatable, Sendable {
-  /// Listening descriptors by name, as they were handed over: a name may have several, such as one
-  /// for IPv4 and one for IPv6. They belong to whoever asked for them.
+  /// Listening descriptors by name, as systemd handed them over: a name may have several, such as
+  /// one for IPv4 and one for IPv6. The caller of `inherited` owns them.
   package let descriptors: [String: [Int32]]
 
   /// No sockets: the daemon opens its own.
   package static let none = ListenSockets(descriptors: [:])
 
-  /// Takes what `LISTEN_FDS` hands over, and takes it out of the environment.
+  /// Takes the sockets of `LISTEN_FDS` and removes the variable from the environment.
   ///
   /// Call once, before other threads run: it changes the environment.
   ///
@@ -34,10 +34,10 @@ package struct ListenSockets: Equatable, Sendable {
     return ListenSockets(descriptors: descriptors)
   }
 
-  /// Those of one name, if there are no others: a socket that is handed over and not served keeps
-  /// its clients waiting for ever.
+  /// The sockets of one name, if there are no others: the system accepts connections for a socket
+  /// that the daemon does not serve, and their clients would wait for ever.
   ///
-  /// - Throws: ``SystemError`` if there is one of another name.
+  /// - Throws: ``SystemError`` if there is a socket of another name.
   package func only(_ name: String) throws(SystemError) -> [Int32] {
     guard let other = descriptors.keys.filter({ $0 != name }).min() else { return self[name] }
     throw SystemError(
@@ -46,6 +46,6 @@ package struct ListenSockets: Equatable, Sendable {
       remedy: "write FileDescriptorName=\(name) into its socket unit, or disable that unit")
   }
 
-  /// Those of one name; none if systemd handed over none.
+  /// The sockets of one name; empty if systemd handed over none.
   package subscript(name: String) -> [Int32] { descriptors[name] ?? [] }
 }

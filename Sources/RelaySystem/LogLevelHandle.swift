@@ -1,7 +1,7 @@
 package import Logging
 import Synchronization
 
-/// The log level of the whole daemon, to be turned while it runs (SIGHUP).
+/// The log level of the whole daemon; it can be changed while the daemon runs (SIGHUP).
 package final class LogLevelHandle: Sendable {
   private let current: Mutex<Logger.Level>
 

@@ -2,7 +2,7 @@ import Foundation
 import Logging
 import RelayCore
 
-/// One log line before it has a form.
+/// One log line before it is formatted.
 struct LogLine: Sendable {
   var time: Instant
   var level: Logger.Level
@@ -14,7 +14,7 @@ struct LogLine: Sendable {
   var line: UInt
   var function: String
 
-  /// The message followed by the fields, for eyes.
+  /// The message followed by the fields, for people.
   var sentence: String {
     ([message] + fields.map { "\($0.name)=\(Self.quoted($0.value))" }).joined(separator: " ")
   }
@@ -22,8 +22,8 @@ struct LogLine: Sendable {
   /// `2026-11-21T03:00:00.123Z info engine: message key=value`
   var text: String { "\(timeText) \(level) \(logger): \(Self.oneLine(sentence))" }
 
-  /// One JSON object without a line break; `time`, `level`, `logger` and `message` are ours, so a
-  /// field of such a name gets an underscore.
+  /// One JSON object without a line break. `time`, `level`, `logger` and `message` are reserved, so
+  /// a field of such a name gets an underscore.
   var json: String {
     let ours = [
       ("time", timeText), ("level", "\(level)"), ("logger", logger), ("message", message),
@@ -35,7 +35,8 @@ struct LogLine: Sendable {
   }
 
   private var timeText: String {
-    // The formatter cuts fractions off: half a millisecond keeps it from losing one.
+    // The formatter truncates fractions; adding half a millisecond prevents a loss of one by
+    // rounding.
     Date(timeIntervalSince1970: (Double(time.milliseconds) + 0.5) / 1_000)
       .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
   }

@@ -1,7 +1,7 @@
 import Glibc
 package import Logging
 
-/// Where log lines go and in which form.
+/// Where log lines go, and their format.
 package enum LogOutput: String, CaseIterable, Sendable {
   /// The journal, with a field for each value.
   case journal
@@ -10,7 +10,7 @@ package enum LogOutput: String, CaseIterable, Sendable {
   /// Lines for people on standard error.
   case text
 
-  /// The journal if standard error leads there, text on a terminal, JSON lines elsewhere.
+  /// The journal if standard error is connected to it, text on a terminal, else JSON lines.
   package static func detected() -> LogOutput {
     if isJournal(descriptor: STDERR_FILENO) { return .journal }
     return isatty(STDERR_FILENO) == 1 ? .text : .json
@@ -30,7 +30,7 @@ package enum LogOutput: String, CaseIterable, Sendable {
     }
   }
 
-  /// systemd tells in `JOURNAL_STREAM` which device and inode its stream to the journal has.
+  /// `JOURNAL_STREAM` names the device and inode of systemd's stream to the journal.
   static func isJournal(descriptor: Int32) -> Bool {
     guard let stream = getenv("JOURNAL_STREAM") else { return false }
     var status = stat()
@@ -40,10 +40,10 @@ package enum LogOutput: String, CaseIterable, Sendable {
 }
 
 enum StandardError {
-  /// One write a line, so that lines of several threads do not mix.
+  /// Writes each line with one call, so that lines of several threads do not mix.
   static func write(_ line: String) {
     let bytes = Array(line.utf8) + [UInt8(ascii: "\n")]
-    // A log that nobody can take is dropped: there is no better place to say so.
+    // A line that cannot be written is dropped, because there is no other place to report it.
     _ = bytes.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
   }
 }

@@ -2,9 +2,9 @@ import Foundation
 import Glibc
 package import RelayEngine
 
-/// This process as the kernel accounts for it. `proc(5)`
+/// This process's use of resources, as the kernel counts it. `proc(5)`
 package enum OwnProcess {
-  /// - Returns: what can be read now; what cannot (a sandbox without /proc) is 0.
+  /// - Returns: the figures that can be read now; one that cannot (a sandbox without /proc) is 0.
   package static func usage() -> ProcessUsage {
     var health = ProcessUsage()
     health.openFiles = openFiles()
@@ -25,13 +25,13 @@ package enum OwnProcess {
     defer { closedir(directory) }
     var count = 0
     while readdir(directory) != nil { count += 1 }
-    // Without the directory itself, its parent, and the descriptor that it is read by.
+    // Excludes the entries `.` and `..` and the descriptor that reads the directory.
     return max(0, count - 3)
   }
 
-  /// The second number of `statm` is resident pages.
+  /// Reads the second number of `statm`, the resident pages.
   private static func residentBytes() -> Int64 {
-    // Unreadable is 0, as said above.
+    // If the file is unreadable the result is 0, as `usage` documents.
     guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else {
       return 0
     }

@@ -6,7 +6,7 @@ import RelayEngine
 package struct SystemClock: ClockReader {
   package init() {}
 
-  /// CLOCK_REALTIME: milliseconds since 1970; jumps when somebody sets the clock.
+  /// CLOCK_REALTIME: milliseconds since 1970; jumps when the machine's clock is set.
   package func wall() -> Instant { Self.read(CLOCK_REALTIME) }
 
   /// CLOCK_BOOTTIME: milliseconds since boot, sleep included; never goes back.

@@ -1,11 +1,11 @@
-/// What the machine around the daemon refused.
+/// A failure of the machine around the daemon.
 package struct SystemError: Error, CustomStringConvertible, Sendable {
   /// The stable name of a kind of failure.
   package struct Code: Hashable, Sendable {
     package let name: String
     private init(_ name: String) { self.name = name }
 
-    /// The sockets that systemd announced are not there or not to be told apart.
+    /// The sockets that systemd announced are missing or cannot be told apart.
     package static let listenSockets = Code("system_listen_sockets")
   }
 

@@ -2,12 +2,12 @@ import CSystemd
 import Glibc
 import Logging
 
-/// A log line as the journal takes it: `FIELD=value`, names in capitals.
+/// A log line in the journal's format: `FIELD=value`, names in capitals.
 enum SystemdJournal {
   /// The journal refuses longer names.
   static let nameBytesMax = 64
 
-  /// Sends a line; where no journal listens libsystemd drops it without a word.
+  /// Sends a line; where no journal listens libsystemd drops it silently.
   static func send(_ line: LogLine) {
     let texts = fields(line).map { Array("\($0.name)=\($0.value)".utf8) }
     var vectors: [iovec] = []
@@ -23,7 +23,7 @@ enum SystemdJournal {
           iovec(iov_base: buffer.baseAddress?.advanced(by: offset), iov_len: text.count))
         offset += text.count
       }
-      // A log that nobody can take is dropped: there is no better place to say so.
+      // A line that cannot be sent is dropped, because there is no other place to report it.
       _ = sd_journal_sendv(vectors, Int32(vectors.count))
     }
   }
@@ -38,7 +38,7 @@ enum SystemdJournal {
     return fields
   }
 
-  /// `lastError` → `ZONERELAY_LAST_ERROR`; what is no letter or digit becomes an underscore.
+  /// `lastError` → `ZONERELAY_LAST_ERROR`; other characters become underscores.
   static func name(_ key: String) -> String {
     var name = "ZONERELAY_"
     var wasLower = false
@@ -51,7 +51,7 @@ enum SystemdJournal {
     return String(name.prefix(nameBytesMax))
   }
 
-  /// Levels of syslog.
+  /// The level as a syslog priority.
   static func priority(_ level: Logger.Level) -> Int32 {
     switch level {
     case .trace, .debug: LOG_DEBUG

@@ -4,16 +4,16 @@ package import RelayCore
 import RelayEngine
 import Synchronization
 
-/// Tells systemd how the daemon is; does nothing where no systemd listens.
+/// Reports the daemon's state to systemd; does nothing where no systemd listens.
 ///
-/// Whether one listens is decided by `NOTIFY_SOCKET` and `WATCHDOG_USEC` when the notifier is made.
-/// Every call is safe from any thread. A message that systemd does not take is not repeated: the
-/// next one tells more, and a missed watchdog message is what the watchdog is for.
+/// `NOTIFY_SOCKET` and `WATCHDOG_USEC` decide this when the notifier is made. Every call is safe
+/// from any thread. A message that systemd does not take is not repeated: the next message carries
+/// the newer state, and the watchdog acts on missing beats.
 package final class SystemdNotifier: ServiceNotifier {
   private let isHeard: Bool
   private let beatGap: Int64?
-  /// With the loop and the notifier keeping a quarter each, no two messages are further apart than
-  /// half the watchdog's interval.
+  /// The loop and the notifier each keep to a quarter of the watchdog's interval, so two messages
+  /// are at most half an interval apart.
   package let beatEvery: Span
   private let clock = SystemClock()
   private let lastBeat = Atomic<Int64>(.min)
@@ -21,25 +21,26 @@ package final class SystemdNotifier: ServiceNotifier {
 
   package init() {
     isHeard = getenv("NOTIFY_SOCKET") != nil
-    // Four beats an interval: one that comes late or gets lost kills nobody.
+    // Send four beats an interval, so that one late or lost beat does not make systemd end the
+    // daemon.
     beatGap = WatchdogInterval.current.map { max(1, $0.milliseconds / 4) }
     beatEvery = min(.seconds(1), Span(milliseconds: beatGap ?? .max))
   }
 
-  /// The start waits for what may take long. systemd would end it when the unit's time for starting
-  /// is over: say this every few seconds, and it does not.
+  /// The start waits for something that may take long. Call this every few seconds, so that systemd
+  /// does not end the daemon after the unit's start timeout.
   package func waiting(_ line: String) {
     status(line)
     send("EXTEND_TIMEOUT_USEC=\(Self.starting.milliseconds * 1_000)")
   }
 
-  /// As long as the unit grants a start: what comes after the wait is a recovery like any other.
+  /// The unit's start timeout: the recovery after the wait gets as much time as any other start.
   private static let starting = Span.seconds(300)
 
   /// Recovery, or a reload, is over: the daemon serves.
   package func ready() { send("READY=1") }
 
-  /// One line for people, shown by `systemctl status`; the same line is sent once.
+  /// Reports one line for people, shown by `systemctl status`; an unchanged line is not sent again.
   package func status(_ line: String) {
     let line = String(line.map { $0.isNewline ? " " : $0 })
     let isNews = lastStatus.withLock { last in
@@ -49,7 +50,8 @@ package final class SystemdNotifier: ServiceNotifier {
     if isNews { send("STATUS=\(line)") }
   }
 
-  /// The decision loop turned. Cheap enough for every turn: most beats send nothing.
+  /// Reports a turn of the decision loop. Cheap enough for every turn, because most calls send
+  /// nothing.
   package func beat() {
     guard let beatGap else { return }
     let now = clock.boot().milliseconds
@@ -59,7 +61,7 @@ package final class SystemdNotifier: ServiceNotifier {
     if isOurs { send("WATCHDOG=1") }
   }
 
-  /// The settings are being read again; call ``ready()`` when that is over, well or badly.
+  /// The daemon reads its settings again; call ``ready()`` when that has succeeded or failed.
   package func reloading() {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
@@ -67,19 +69,19 @@ package final class SystemdNotifier: ServiceNotifier {
     send("RELOADING=1\nMONOTONIC_USEC=\(microseconds)")
   }
 
-  /// The daemon is on its way out. The time that its unit grants for it may be shorter than the
-  /// grace: systemd waits for the longer of the two.
+  /// The daemon is stopping. If the unit's stop timeout is shorter than the grace, this message
+  /// makes systemd wait for the grace too.
   package func stopping(grace: Span) {
     let microseconds = (grace + Self.closing).milliseconds * 1_000
     send("STOPPING=1\nEXTEND_TIMEOUT_USEC=\(microseconds)")
   }
 
-  /// What comes after the grace: folds under way, the last cut, and the store's end.
+  /// The time after the grace: for folds under way, the last cut, and closing the store.
   private static let closing = Span.seconds(30)
 
   private func send(_ state: String) {
     guard isHeard else { return }
-    // The result is dropped on purpose, see above.
+    // A failure is ignored deliberately: see the type's comment.
     _ = sd_notify(0, state)
   }
 }

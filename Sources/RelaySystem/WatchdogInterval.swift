@@ -1,9 +1,9 @@
 import CSystemd
 package import RelayCore
 
-/// How often systemd wants to hear that the daemon lives.
+/// The interval within which systemd expects a watchdog message.
 package enum WatchdogInterval {
-  /// `WatchdogSec` of the unit; nil where no watchdog watches this process.
+  /// `WatchdogSec` of the unit; nil if no watchdog supervises this process.
   package static var current: Span? {
     var microseconds: UInt64 = 0
     guard sd_watchdog_enabled(0, &microseconds) > 0 else { return nil }

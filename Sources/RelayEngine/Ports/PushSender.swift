@@ -13,9 +13,9 @@ package protocol PushSender: Sendable {
   /// Hands one push to the provider. Never throws: every failure is a verdict.
   ///
   /// - Parameters:
-  /// - handover: call its `begin` right before the first byte leaves, each time that the push is
-  ///   sent, and its `written` when the last byte is written.
-  /// - answer: called once, on any thread; it must not block.
+  ///   - handover: call its `begin` right before the first byte leaves, each time that the push is
+  ///     sent, and its `written` when the last byte is written.
+  ///   - answer: called once, on any thread; it must not block.
   func send(_ push: Push, _ handover: Handover, answer: @escaping @Sendable (Verdict) -> Void)
 
   /// For status and metrics; cheap, and callable from any thread.

@@ -20,9 +20,9 @@ package protocol Store: FeedReader, FeedbackStore {
   /// partition. Every row is read once, however many partitions have entries in it.
   ///
   /// - Parameters:
-  /// - place: where the previous part ended; nil: read from the beginning.
-  /// - cursors: for each wanted partition, the last ordinal that is already known.
-  /// - limit: about how many entries to read; a commit is not divided.
+  ///   - place: where the previous part ended; nil: read from the beginning.
+  ///   - cursors: for each wanted partition, the last ordinal that is already known.
+  ///   - limit: about how many entries to read; a commit is not divided.
   func journal(
     after place: JournalPlace?, beyond cursors: [PartitionID: Ordinal], limit: Int
   ) async throws(StoreError) -> JournalPart
