@@ -140,7 +140,7 @@ final class CurlHandle: @unchecked Sendable {
     return lines
   }
 
-  /// Refuses requests whose text would change the meaning of what is sent.
+  /// Refuses a request that libcurl or the system would send differently from what it says.
   private static func refusal(_ request: HTTPRequest) -> ClientError? {
     let lines = [request.method, request.url] + request.headers.flatMap { [$0.name, $0.value] }
     if lines.contains(where: { $0.utf8.contains { $0 == 0 || $0 == 10 || $0 == 13 } }) {

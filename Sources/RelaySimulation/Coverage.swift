@@ -1,6 +1,6 @@
 import RelayCore
 
-/// Which branches of the coordinator a run of seeds has reached, and in how many seeds.
+/// The branches of the coordinator that a run of seeds has reached, and in how many seeds.
 package struct Coverage: Sendable {
   private var seeds: [Branch: Int] = [:]
 
@@ -12,7 +12,7 @@ package struct Coverage: Sendable {
     }
   }
 
-  /// Why no world reaches a branch. Tests of the coordinator do.
+  /// Why no world reaches a branch. Tests of the coordinator reach these branches.
   private static let reasons: [Branch: String] = [
     .valuesLeftOut: "messages carry no large values, since no subscription asks for one",
     .trimmedInParts: "a world has fewer old rows than one trim removes",
@@ -20,12 +20,12 @@ package struct Coverage: Sendable {
     .pushWithoutSender: "every route of a world has a sender",
   ]
 
-  /// Branches that no seed reached though nothing speaks against it.
+  /// Branches that no seed reached and that have no such reason.
   package var missing: [String] {
     Branch.allCases.filter { seeds[$0] == nil && Self.reasons[$0] == nil }.map { "\($0)" }
   }
 
-  /// For people.
+  /// A summary for people.
   package var lines: [String] {
     let all = Branch.allCases
     let reached = all.filter { seeds[$0] != nil }

@@ -1,7 +1,7 @@
 import HeapModule
 import RelayCore
 
-/// What may happen next, in order of (instant, sequence): the order is all there is of time.
+/// Coming events in order of (instant, sequence). This order alone defines the world's time.
 struct EventQueue {
   private struct Item: Comparable {
     var at: Instant
@@ -27,8 +27,8 @@ struct EventQueue {
   }
 }
 
-/// Everything the world consists of. `life` is the daemon's: what was meant for an earlier life
-/// finds nobody.
+/// All kinds of events of the world. `life` is the daemon's life for which the event is meant; an
+/// event of an earlier life has no effect.
 enum WorldEvent {
   case produce
   case act(client: Int)
@@ -56,19 +56,19 @@ enum WorldEvent {
   case calm
 }
 
-/// What a requester hears.
+/// The reply that a requester receives.
 enum Reply {
   case answers([Answer])
-  /// Full, draining or down: nothing was taken.
+  /// The relay is full, draining or down: it took nothing.
   case unavailable
-  /// It will never be taken.
+  /// The relay will never take the request.
   case tooLarge
 }
 
-/// A push that a provider took.
+/// A push that a provider has taken.
 struct PushTaken {
   var attempt: PushAttempt
   var text: PushText
-  /// Everything up to here was stepped in its partition when the payload was made.
+  /// The partition had stepped all facts up to this one when the payload was made.
   var stepped: Ordinal
 }

@@ -1,4 +1,4 @@
-/// The promises of the design, by number: what a checker is named after.
+/// The promises of the design with their numbers; a checker is named after its promise.
 package enum Invariant: String, CaseIterable, Sendable {
   case nothingAcknowledgedIsLost = "P1"
   case catchUpIsWhole = "P2"
@@ -14,7 +14,7 @@ package enum Invariant: String, CaseIterable, Sendable {
   case theLedgerBalances = "P12"
 }
 
-/// A promise that did not hold.
+/// A promise that was broken.
 struct InvariantViolation: Error {
   var promise: Invariant
   var text: String

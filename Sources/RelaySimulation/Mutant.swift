@@ -1,40 +1,40 @@
-/// One bug put into the simulated shell, store or world (never into the core): the checkers must
-/// find it, or they check nothing.
+/// One planted bug in the simulated shell, store or world (never in the core). If the checkers do
+/// not find it, they check nothing.
 package enum Mutant: String, CaseIterable, Sendable {
   /// The shell answers before the journal is durable.
   case answersEarly
-  /// The store says that a page is complete, and it is not.
+  /// The store says that an incomplete page is complete.
   case endsPagesEarly
-  /// The store shows deletions of what its reader never knew.
+  /// The store shows deletions of subjects that the reader never held.
   case showsEveryDeletion
   /// Readers do not wait for the fold.
   case readsEarly
-  /// Verdicts say delivered of pushes that no provider took.
+  /// A verdict says delivered although no provider took the push.
   case dropsPushes
-  /// A push is handed over twice.
+  /// Each push is handed over twice.
   case pushesTwice
-  /// Restarts forget what the budget has spent.
+  /// A restart forgets the budgets that were spent.
   case forgetsBudgets
   /// The shell drops the author of a change.
   case forgetsAuthors
-  /// The store asks no reader for a grant.
+  /// The store serves readers without a grant.
   case asksNoGrant
-  /// Tokens are opened without their seal.
+  /// Tokens are accepted without a check of their seal.
   case trustsTokens
-  /// The inbox takes whatever comes.
+  /// The inbox takes every request, even when full.
   case neverRefuses
-  /// A verdict is counted that never came.
+  /// The ledger counts a verdict that never came.
   case countsTwice
-  /// The facts of a request are journalled one by one, as they fit.
+  /// The facts of one request are journalled separately.
   case tearsRequests
-  /// A commit holds whatever waits.
+  /// One commit holds all waiting facts, without a bound.
   case commitsEverything
-  /// A store that will never take a commit says that it has no room for now.
+  /// The store refuses a commit that is too large as if only room were missing.
   case triesForEver
-  /// A start believes the wall clock.
+  /// A start trusts the wall clock.
   case believesClocks
 
-  /// What does not hold with it.
+  /// The promise that this bug breaks.
   package var promise: Invariant {
     switch self {
     case .answersEarly: .nothingAcknowledgedIsLost
@@ -52,7 +52,7 @@ package enum Mutant: String, CaseIterable, Sendable {
     }
   }
 
-  /// - Parameter text: a name, or the number of a promise for the first one that breaks it.
+  /// - Parameter text: a mutant's name, or a promise's number for the first mutant that breaks it.
   package init?(text: String) {
     let found = Self.allCases.first { $0.rawValue == text || $0.promise.rawValue == text }
     guard let found else { return nil }

@@ -1,7 +1,7 @@
 import RelayCore
 
 extension Plan {
-  /// As if the seed had chosen none: a fault that needs none shows sooner without.
+  /// Removes all loads, as if the seed had chosen none: a fault without a load is found sooner.
   mutating func dropLoads() {
     let settings = RelaySettings()
     work = WorkBounds()
@@ -12,8 +12,9 @@ extension Plan {
     commitBytes = .max
   }
 
-  /// By draws of its own: requests of many changes, large records, many subscribers, a store that
-  /// takes no large commit, a wall clock that is far off, and bounds that so small a world reaches.
+  /// Chooses, with draws of its own: requests of many changes, large records, many subscribers, a
+  /// store that takes no large commit, a wall clock that is far off, and bounds that a small world
+  /// reaches.
   mutating func chooseLoads(_ seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x6c6c)
     guard draw.below(2) == 0 else { return }

@@ -1,7 +1,7 @@
 import RelayCore
 
-/// What one seed chooses: topology, workload, limits and fault rates. Some operations are switched
-/// off altogether (swarm): a rare order of the others shows more often then.
+/// What one seed chooses: topology, workload, limits and fault rates. It switches some operations
+/// off (swarm), so that rare orders of the others occur more often.
 struct Plan: Sendable {
   var users = 3
   var homes = 2
@@ -10,33 +10,33 @@ struct Plan: Sendable {
   var recordNames = 3
   var changes = 40
   var clientActs = 40
-  /// How long the world is unkind.
+  /// How long the world has faults.
   var unkind = Span.minutes(5)
   var limits = Limits()
   var policy = WakePolicy()
   var pageMax = 3
   var inboxMax = 1_000
-  /// How long a fold takes at most.
+  /// The longest time that a fold takes.
   var foldTime = Span(milliseconds: 80)
-  /// What the store takes in one commit.
+  /// The bytes that the store takes in one commit.
   var commitBytes = Int.max
-  /// How much the relay does at once, and what it takes.
+  /// How much the relay does at once, and how much it accepts.
   var work = WorkBounds()
   var journalTailMax = RelaySettings().journalTailMax
   var entriesUncutMax = RelaySettings().entriesUncutMax
   var answerWithin = RelaySettings().answerWithin
-  /// Requests of several changes, and how many more changes one has at most.
+  /// Requests of several changes, of a thousand, and the most further changes of one request.
   var batches = 0
   var batchMax = 1
-  /// Records with a large value, and its bytes at most.
+  /// Records with a large value, of a thousand, and the largest value's bytes.
   var largeRecords = 0
   var largestValue = 1
-  /// Users without a phone who subscribe to public records.
+  /// How many users without a phone subscribe to public records.
   var crowd = 0
-  /// Starts with a wall clock that is far off.
+  /// Starts with a wall clock that is far off, of a thousand.
   var wrongClocks = 0
 
-  /// Of a thousand.
+  /// The following rates are of a thousand.
   var commitFull = 0
   var commitUnknown = 0
   var foldFull = 0
@@ -60,12 +60,12 @@ struct Plan: Sendable {
   var zoneEnds = 0
   var publicChanges = 0
   var defaultZone = 0
-  /// Changes that carry a number, and of them those that never come.
+  /// Changes that carry a number, and those of them that are lost.
   var numbered = 0
   var numbersLost = 0
-  /// How long a numbered change may be on its way.
+  /// How long a numbered change may be delayed.
   var disorder = Span(milliseconds: 20)
-  /// Visits to the courier; phones that have nothing else, and answers that are lost.
+  /// Visits to the courier, phones that have only the courier, and answers that are lost.
   var courierVisits = 0
   var courierOnly = 0
   var courierBreaks = 0
@@ -78,7 +78,7 @@ struct Plan: Sendable {
   var expiries = 0
   var attacks = 0
   var readMarks = 0
-  /// Fetches a second that producers declare.
+  /// The fetches a second that producers declare.
   var fetchCapacity = 0
 
   init(seed: UInt64) {
@@ -106,8 +106,8 @@ struct Plan: Sendable {
     chooseLoads(seed)
   }
 
-  /// By draws of its own: every public or shared change is hot, and its users are few, so that
-  /// their slots are far from each other.
+  /// Chooses with draws of its own: every public or shared change is hot, and there are few users,
+  /// so that their slots are far apart.
   private mutating func chooseSmearing(_ seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x5353)
     guard draw.below(2) == 0 else { return }
@@ -117,7 +117,7 @@ struct Plan: Sendable {
     fetchCapacity = draw.pick([0, 2, 1_000])
   }
 
-  /// By draws of its own, as below.
+  /// Chooses with draws of its own, so that the seed's other choices stay the same.
   private mutating func chooseWakes(_ seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x7a7a)
     if draw.below(3) == 0 { policy.mode = .adaptive }
@@ -129,13 +129,13 @@ struct Plan: Sendable {
     policy.pruning.quarantineMax = .minutes(draw.pick([1, 5]))
   }
 
-  /// By draws of its own: in most worlds three days do not pass.
+  /// Chooses with draws of its own: most worlds last less than three days.
   private mutating func chooseSilence(_ seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x5a5a)
     policy.silentAfter = draw.pick([.seconds(1), .minutes(1), .minutes(20), .days(3)])
   }
 
-  /// By draws of its own, too.
+  /// Chooses with draws of its own, so that the seed's other choices stay the same.
   private mutating func chooseCourier(_ seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x4343)
     guard draw.below(2) == 0 else { return }
@@ -146,7 +146,7 @@ struct Plan: Sendable {
     policy.courierGrace = draw.pick([Span(milliseconds: 200), .seconds(5), .minutes(2)])
   }
 
-  /// By draws of its own: what else a seed chooses stays as it is.
+  /// Chooses with draws of its own, so that the seed's other choices stay the same.
   private mutating func chooseNumbers(_ seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x4e4e)
     guard draw.below(2) == 0 else { return }
@@ -163,7 +163,7 @@ struct Plan: Sendable {
     limits.alertsPending = draw.pick([1, 2, 20])
     limits.notificationsPerUser = draw.pick([4, 10_000, 10_000])
     limits.subscriptionsPerUser = draw.pick([3, 1_000])
-    // Two of them, or three small ones.
+    // Room for two subscriptions, or for three small ones.
     if limits.subscriptionsPerUser == 3 { limits.subscriptionBytesPerUser = 300 }
     limits.devicesPerUser = draw.pick([2, 100])
     limits.inFlightPerRoute = draw.pick([1, 2, 1_000])
@@ -180,7 +180,7 @@ struct Plan: Sendable {
     if draw.below(2) == 0 { policy.rewake = [.seconds(5), .minutes(2), .minutes(20)] }
   }
 
-  /// Zero for half of them, else something up to `most`.
+  /// Zero for half of the draws, else a rate up to `most`.
   private func rate(_ draw: inout SeededRandom, _ most: Int) -> Int {
     draw.below(2) == 0 ? 0 : 1 + draw.below(most)
   }
@@ -221,7 +221,7 @@ struct Plan: Sendable {
     expiries = rate(&draw, 15)
   }
 
-  /// What the coordinator is configured with.
+  /// The coordinator's settings.
   var settings: RelaySettings {
     var settings = RelaySettings()
     (settings.limits, settings.policy) = (limits, policy)
@@ -229,14 +229,14 @@ struct Plan: Sendable {
     settings.work = work
     (settings.journalTailMax, settings.entriesUncutMax) = (journalTailMax, entriesUncutMax)
     settings.answerWithin = answerWithin
-    // A world without trims does not last so long.
+    // A world without trims ends before anything is old enough to remove.
     let kept = trims > 0 ? Span.seconds(20) : .days(3_650)
     (settings.tombstonesKept, settings.notificationsKept) = (kept, kept)
     settings.trimEvery = trims > 0 ? .seconds(Int64(31 - trims)) : .days(3_650)
     return settings
   }
 
-  /// From now on the world is kind: everything works at the first try.
+  /// From now on no fault occurs: every call works at the first try.
   mutating func calm() {
     for rate in Self.faults { self[keyPath: rate] = 0 }
   }
@@ -251,7 +251,7 @@ struct Plan: Sendable {
     ]
   }
 
-  /// Switches on what a planted bug needs in order to show.
+  /// Switches on the conditions that a planted bug needs to show.
   mutating func ripen(for mutant: Mutant) {
     (numbered, courierVisits, courierOnly) = (0, 0, 0)
     dropLoads()

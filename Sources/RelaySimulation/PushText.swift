@@ -1,10 +1,10 @@
 import RelayCore
 
-/// What a payload says, as a client would read it.
+/// The contents of a payload, as a client reads it.
 struct PushText {
   var wake: UInt32 = 0
   var zones: [ZoneRef] = []
-  /// Of them those that are not to be fetched before `notBefore`, in seconds.
+  /// The zones that must not be fetched before `notBefore`, in seconds.
   var waiting: [ZoneRef] = []
   var notBefore: Int64?
   var hasQuery = false
@@ -20,7 +20,7 @@ struct PushText {
     var database: Database
   }
 
-  /// Nil if it is not the JSON that a push consists of.
+  /// Nil if the payload is not the JSON of a push.
   init?(_ payload: [UInt8]) {
     var reader = PushReader(bytes: payload)
     guard let root = reader.value(), reader.isAtEnd, let zr = root["zr"], let ck = root["ck"],
@@ -52,7 +52,7 @@ struct PushText {
   }
 }
 
-/// Reads the little JSON that payloads are made of.
+/// Reads the subset of JSON that payloads use.
 private struct PushReader {
   indirect enum Value {
     case number(Int)

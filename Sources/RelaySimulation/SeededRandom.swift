@@ -1,4 +1,5 @@
-/// Seeded draws (SplitMix64): a simulation's only source of chance, so that a seed is a history.
+/// Seeded draws (SplitMix64): a simulation's only source of chance, so a seed determines its
+/// history.
 package struct SeededRandom: RandomNumberGenerator, Sendable {
   fileprivate var state: UInt64
 
@@ -12,7 +13,7 @@ package struct SeededRandom: RandomNumberGenerator, Sendable {
     return word ^ word >> 31
   }
 
-  /// From 0 to `bound` - 1; quick, and even enough for a simulation.
+  /// From 0 to `bound` - 1; fast, and uniform enough for a simulation.
   mutating func below(_ bound: Int) -> Int { Int(next() >> 33) % bound }
   mutating func from(_ range: ClosedRange<Int>) -> Int {
     range.lowerBound + below(range.upperBound - range.lowerBound + 1)
@@ -22,6 +23,6 @@ package struct SeededRandom: RandomNumberGenerator, Sendable {
 }
 
 extension SeededRandom {
-  /// Where the draws are, without drawing: part of a run's digest.
+  /// The state of the draws, read without drawing: part of a run's digest.
   var peek: UInt64 { state }
 }

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// Runs histories and says which promise broke where.
+/// Runs histories and reports which promise broke at which step.
 package enum Simulation {
   package struct Outcome: Sendable {
     package var seed: UInt64
@@ -8,16 +8,16 @@ package enum Simulation {
     /// Equal for equal seeds.
     package var digest: UInt64
     package var counts = SimulationCounts()
-    /// What the coordinator reached in any life.
+    /// The branches that the coordinator reached in any life.
     var reached = Branches()
     package var broken: (promise: Invariant, step: Int, text: String)?
   }
 
-  /// One seed's history, from empty store to rest.
+  /// Runs one seed's history, from an empty store to rest.
   ///
   /// - Parameters:
-  ///   - mutant: a bug that the checkers are to find.
-  ///   - tell: hears every event, for people.
+  ///   - mutant: a bug that the checkers must find.
+  ///   - tell: called with every event, as a line for people.
   package static func run(
     seed: UInt64, mutant: Mutant? = nil, tell: ((String) -> Void)? = nil
   ) -> Outcome {

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// How much of everything happened: a simulation that meets no trouble proves nothing.
+/// How often each event happened: a simulation without faults proves nothing.
 package struct SimulationCounts: Sendable {
   package var facts = 0
   package var changes = 0
@@ -17,20 +17,21 @@ package struct SimulationCounts: Sendable {
   package var expiries = 0
   package var pushes = 0
   package var alerts = 0
-  /// Pushes taken back before they left.
+  /// Pushes that were taken back before they left.
   package var recalls = 0
   package var refusals = 0
   package var numbered = 0
   package var ticks = 0
-  /// Late changes that a higher number had settled, and zones with a gap at the end, by reader.
+  /// Late changes that a higher number had settled, and zones with a gap at the end, counted by
+  /// reader.
   package var settled = 0
   package var gaps = 0
-  /// Polls and streams, and wakes that went over them.
+  /// Polls and streams, and the wakes that they carried.
   package var connections = 0
   package var told = 0
-  /// Pushes that name something to wait for.
+  /// Pushes that name a zone to wait for.
   package var waits = 0
-  /// Items for the apps' servers in the store at the end, and silences among them.
+  /// Feedback items in the store at the end, and the silences among them.
   package var feedback = 0
   package var silences = 0
 

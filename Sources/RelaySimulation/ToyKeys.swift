@@ -1,6 +1,6 @@
 import RelayCore
 
-/// Keys of the simulation: a keyed FNV, quick and good enough to tell tokens apart.
+/// Keys of the simulation: a keyed FNV hash, fast and good enough to distinguish tokens.
 struct ToyKeys: TokenKeys {
   let signing: UInt32 = 1
 

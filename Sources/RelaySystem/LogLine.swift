@@ -35,7 +35,7 @@ struct LogLine: Sendable {
   }
 
   private var timeText: String {
-    // The formatter truncates fractions; adding half a millisecond prevents a loss of one by
+    // The formatter truncates fractions; half a millisecond more keeps it from losing a whole one.
     // rounding.
     Date(timeIntervalSince1970: (Double(time.milliseconds) + 0.5) / 1_000)
       .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))

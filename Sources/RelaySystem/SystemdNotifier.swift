@@ -69,8 +69,8 @@ package final class SystemdNotifier: ServiceNotifier {
     send("RELOADING=1\nMONOTONIC_USEC=\(microseconds)")
   }
 
-  /// The daemon is stopping. If the unit's stop timeout is shorter than the grace, this message
-  /// makes systemd wait for the grace too.
+  /// The daemon is stopping. systemd waits for the unit's stop timeout or for the grace, whichever
+  /// is longer.
   package func stopping(grace: Span) {
     let microseconds = (grace + Self.closing).milliseconds * 1_000
     send("STOPPING=1\nEXTEND_TIMEOUT_USEC=\(microseconds)")

@@ -1,15 +1,15 @@
 import RelayCore
 
-/// What the world ought to look like, told without any merging, paging or crash: every durable fact
-/// applied one by one to plain dictionaries. The oracle of P1, P2, P4, P5, P8 and P9.
+/// The expected state of the world, computed without merging, paging or crashes: every durable fact
+/// is applied one by one to plain dictionaries. The oracle of P1, P2, P4, P5, P8 and P9.
 struct Model {
   struct Zone {
     var isAlive = false
     var records: [String: String?] = [:]
     var grants: Set<UserID> = []
-    /// Counts grants, revocations and ends: equal means that nothing of these happened between.
+    /// Counts grants, revocations and ends: two equal counts mean that none happened in between.
     var turns = 0
-    /// Everything ever heard of since the zone's feed was cleared; gone ones included.
+    /// Every record reported since the zone's feed was cleared, deleted ones included.
     var known: Set<String> = []
   }
 
@@ -25,7 +25,7 @@ struct Model {
     var isRead = false
   }
 
-  /// Whose pending wakes were withdrawn, and when.
+  /// The user and the subject of pending wakes that were withdrawn.
   struct Withdrawn: Hashable {
     var user: UserID
     var subscription: SubscriptionID?
@@ -40,16 +40,16 @@ struct Model {
   private(set) var shared: [UserID: Set<ZoneID>] = [:]
   private(set) var subscriptions: [UserID: [Held]] = [:]
   private(set) var notifications: [UserID: [Subject: Logged]] = [:]
-  /// The place in its zone's and its owner's feeds that each accepted change must show at.
+  /// The positions in its zone's and its owner's feeds at which each accepted change must appear.
   private(set) var shownAt: [UInt64: [(FeedKey, Position)]] = [:]
   private(set) var authors: [Identifier: Change.Author] = [:]
-  /// The change that entitled a user, or ended it: the last word on the share.
+  /// The change that last granted or ended a user's share.
   private(set) var lastWord: [WorldObserver.Share: UInt64] = [:]
   private(set) var withdrawn: [Withdrawn: Ordinal] = [:]
-  /// Users whose notifications depend on which slice came first: not compared exactly.
+  /// Users whose notifications depend on the order of slices; these are not compared exactly.
   private(set) var fuzzy: Set<UserID> = []
   private(set) var numbers: [ZoneID: Numbers] = [:]
-  /// Changes that came late and had nothing to say any more.
+  /// How many late changes had no effect, because a newer change had settled their subject.
   private(set) var settled = 0
   private var heard: [PartitionID: [Hearing: Position]] = [:]
 
@@ -154,12 +154,12 @@ struct Model {
     zones[change.zone] = zone
   }
 
-  /// What concerns users of the change's own home is heard with it.
+  /// Applies a change at once to users of the partition that takes it.
   private mutating func hearHere(_ change: Change, _ row: JournalEntry, _ isFanningOut: Bool) {
     hear(change, row, isFanningOut)
   }
 
-  /// A change, where its participants or public subscribers live.
+  /// Applies a change in a partition where its participants or public subscribers live.
   private mutating func hear(_ change: Change, _ row: JournalEntry, _ isFanningOut: Bool) {
     func lives(_ user: UserID) -> Bool { PartitionID.home(of: user, in: scope) == row.partition }
     if change.database == .public {
@@ -272,7 +272,7 @@ struct Model {
 }
 
 extension Change {
-  /// What it leaves of its zone as a subject.
+  /// Whether the change leaves its zone present as a subject.
   fileprivate var isPresent: Bool {
     switch event {
     case .record, .granted, .zone(.created): true

@@ -1,7 +1,7 @@
 import RelayCore
 
-/// What the producers' numbers of one zone ought to mean, told without any bound: every number
-/// heard, and of each subject the highest that was about it.
+/// The expected meaning of one zone's numbers, computed without any bound: every number received,
+/// and for each subject the highest one.
 struct Numbers {
   struct Space {
     var highest: Int64
@@ -9,7 +9,7 @@ struct Numbers {
     var last: [String: Int64] = [:]
   }
 
-  /// What a numbered end of the zone left of its space.
+  /// What remains of a number space after a numbered end of the zone.
   struct Ended {
     var origin: UInt64
     var number: Int64
@@ -22,7 +22,7 @@ struct Numbers {
 
   var hasGap: Bool { spaces.values.contains { !$0.missing.isEmpty } }
 
-  /// - Returns: false if the change has nothing to say any more.
+  /// - Returns: false if the change has no effect, because a higher number has settled its subject.
   mutating func hear(_ change: Change) -> Bool {
     guard let number = change.sequence else { return true }
     if let known = ended, known.origin == change.origin, number < known.number {

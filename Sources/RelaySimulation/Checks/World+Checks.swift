@@ -1,7 +1,7 @@
 import RelayCore
 import RelayMemory
 
-/// Checked at every push, page, fold and step.
+/// Checks at every push, page, fold and step.
 extension World {
   func check(_ attempt: PushAttempt, _ text: PushText) throws {
     let key = attempt.device
@@ -43,9 +43,9 @@ extension World {
     try checkSlot(text, key)
   }
 
-  /// P9: a zone is named to nobody whose entitlement has ended.
+  /// P9: no push names a zone to a user whose entitlement has ended.
   func checkEnds(_ text: PushText, _ key: DeviceKey) throws {
-    // A database subscription is told of the end itself; nothing else may name the zone.
+    // A database subscription reports the end itself; no other push may name the zone.
     let hearsOfEnds = model.subscriptions[key.user, default: []].contains {
       $0.subscription.rule == .database(recordType: nil) && $0.subscription.database == .shared
     }
@@ -59,7 +59,7 @@ extension World {
     }
   }
 
-  /// P5: what an alert says is among what it names, unless the device knows it already.
+  /// P5: the subject that an alert shows is among those that it names, or the device knows it.
   private func checkNamed(_ attempt: PushAttempt, _ text: PushText) throws {
     guard attempt.intent == .alert, let shown = text.shown, !text.isMore,
       !observer.acknowledging.contains(attempt.device)
@@ -75,8 +75,8 @@ extension World {
     }
   }
 
-  /// P5: nobody is told to wait longer than the longest smear, nor of a time that has come; and who
-  /// waits is told until when.
+  /// P5: no device is told to wait longer than the longest smear or until a time that has passed,
+  /// and a device that must wait is told until when.
   private func checkSlot(_ text: PushText, _ key: DeviceKey) throws {
     guard let seconds = text.notBefore else {
       if text.waiting.isEmpty { return }
@@ -98,8 +98,8 @@ extension World {
     let from = now - rule.per
     let times = (observer.attempts[key] ?? []).filter { $0.intent == intent && $0.at > from }
     let crashes = observer.crashes.count { $0 > from }
-    // A start by a wrong clock leaves the time since the last fold out. When the clock is right,
-    // the relay's time catches up, and what was sent meanwhile looks older than it is.
+    // A start with a wrong clock omits the time since the last fold. Once the clock is right, the
+    // relay's time catches up, and attempts made meanwhile look older than they are.
     let hasCaughtUp = observer.corrections.contains { $0 > from }
     if times.count > rule.max + crashes + (hasCaughtUp ? rule.max : 0) {
       throw InvariantViolation(
@@ -108,7 +108,7 @@ extension World {
     }
   }
 
-  /// P4: a zone is told of only when its notification is in the store.
+  /// P4: a push names a zone only when its notification is in the store.
   private func checkDurable(_ text: PushText, _ key: DeviceKey) throws {
     if plan.limits.notificationsPerUser < 100 || observer.hasTrimmed { return }
     let feed = FeedKey(scope: World.scope, kind: .notifications(key.user))
@@ -158,7 +158,7 @@ extension World {
     }
   }
 
-  /// P3: whoever was caught up is told of no end of what it never held.
+  /// P3: a reader that was caught up gets no end of a subject that it never held.
   func checkMinimal(_ page: Page, _ reader: SimulatedDaemon.Reader) throws {
     var seen: Set<Subject> = []
     for entry in page.entries {
@@ -179,7 +179,7 @@ extension World {
     }
   }
 
-  /// P6, P11: whatever happened, what is kept of a device is bounded.
+  /// P6, P11: the stored state of a device is bounded, whatever happened.
   func checkBounds(_ cut: Cut) throws {
     for row in cut.partitions.lazy.flatMap(\.devices) {
       let pending = row.lane.pending
@@ -194,7 +194,7 @@ extension World {
     }
   }
 
-  /// P12 after every input; the inbox's bound with it.
+  /// P12 and the inbox's bound, after every input.
   func checkLedger() throws {
     guard let daemon else { return }
     if daemon.taken > plan.inboxMax {
@@ -213,7 +213,7 @@ extension World {
     }
   }
 
-  /// P10: forged and swapped tokens open nothing.
+  /// P10: forged and swapped tokens are refused.
   func attack() throws {
     let client = draw.pick(clients)
     guard let feed = client.follows.keys.sorted().first, let token = client.follows[feed]?.token

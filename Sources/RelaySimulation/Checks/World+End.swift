@@ -1,7 +1,7 @@
 import RelayCore
 import RelayMemory
 
-/// After the faults have stopped and time has passed: everything has come right.
+/// Checks after the faults have stopped and time has passed: everything must be as promised.
 extension World {
   func checkTheEnd() throws {
     guard let daemon else {
@@ -31,7 +31,7 @@ extension World {
     }
   }
 
-  /// P12: what the ledger calls pending is what the lanes hold.
+  /// P12: the ledger's pending deliveries are those that the lanes hold.
   private func checkPending(_ tables: PartitionTables, _ ledger: Ledger) throws {
     let isFlying = tables.devices.contains { observer.inFlight[$0.key] != nil }
     let held = tables.devices.reduce(0) { $0 + $1.lane.pending.deliveries }
@@ -41,7 +41,7 @@ extension World {
     }
   }
 
-  /// P2: every client, from wherever it stands, arrives at exactly the net state.
+  /// P2: every client reaches exactly the net state, from any position.
   private func follow(_ index: Int) throws {
     let user = clients[index].user
     let kinds: [FeedKey.Kind] = [
@@ -108,7 +108,7 @@ extension World {
     }
   }
 
-  /// P2: a zone of which numbered changes never came says so, and no other does.
+  /// P2: a zone with numbered changes that never came reports a gap; no other zone does.
   private func compareGap(_ zone: ZoneID) throws {
     let feed = FeedKey(scope: World.scope, kind: .zone(zone))
     let (shown, expected) = (
@@ -128,7 +128,7 @@ extension World {
     let expected = (model.notifications[user] ?? [:]).filter(\.value.isPresent)
       .mapValues { $0.notification.text + ($0.isRead ? " read" : "") }
     let isTrimmed = observer.hasTrimmed || plan.limits.notificationsPerUser < 100
-    // A mark of what was trimmed changes nothing.
+    // A read mark of a notification that was trimmed changes nothing.
     let isWrong =
       isTrimmed
       ? held.contains { expected[$0.key]?.prefix(36) != $0.value.prefix(36) } : held != expected
@@ -138,7 +138,7 @@ extension World {
     }
   }
 
-  /// P5: nothing pends that no wake told of, and no page showed.
+  /// P5: a wake or a page has told the device of everything that pends.
   private func checkWoken(_ tables: PartitionTables) throws {
     for device in tables.devices {
       let key = device.key
@@ -146,7 +146,7 @@ extension World {
         let since = observer.since[key], isReachable(device)
       else { continue }
       var told = observer.told[key] ?? WorldObserver.Told()
-      // An alert was replaced, and those that replaced it were withdrawn: the next wake says so.
+      // Alerts were replaced, and the replacing ones withdrawn: the next wake tells the device.
       if device.lane.pending.lostAlerts { told.lostAlerts = Ordinal(.max) }
       let feed = FeedKey(scope: World.scope, kind: .notifications(key.user))
       let entries = (store.feeds[feed]?.rows ?? [:]).values.map(\.entry)
@@ -167,7 +167,7 @@ extension World {
     }
   }
 
-  /// Whoever has nothing but the courier, and does not come to it, cannot be told.
+  /// A device that has only the courier and does not connect to it cannot be reached.
   private func isReachable(_ device: DeviceRow) -> Bool {
     device.address.transport != .courier || clients.contains { $0.line?.key == device.key }
   }
@@ -183,8 +183,8 @@ extension World {
     return marks.contains { (model.withdrawn[$0] ?? .zero) >= position.ordinal }
   }
 
-  /// A background wake names the zone, or says `q` or `m`; an alert shows what it is about. Which
-  /// of them it was depends on how the subscription looked then: either counts.
+  /// A background wake names the zone or carries `q` or `m`; an alert shows its subject. The kind
+  /// depends on the subscription at that time, so either counts.
   private func isTold(
     _ entry: Entry, _ detail: NotificationDetail, _ told: WorldObserver.Told, _ ordinal: Ordinal
   ) -> Bool {

@@ -1,8 +1,8 @@
 import RelayCore
 
-/// What the apps' servers are told agrees with what the tables say, whatever crashed in between.
+/// Feedback for the apps' servers agrees with the tables, whatever crashes came in between.
 extension World {
-  /// P5: a device is out of reach for a recorded reason, and that reason is told, once.
+  /// P5: a device is out of reach only for a recorded reason, and feedback reports the reason once.
   func checkFeedback(_ tables: PartitionTables) throws {
     for row in tables.devices {
       let own = store.feedback.filter {
@@ -27,8 +27,8 @@ extension World {
     }
   }
 
-  /// Nobody is told twice that a registration was given up, or that it is silent or back without
-  /// anything in between.
+  /// Feedback never reports twice that a registration was given up, and never repeats that a device
+  /// is silent or has returned without another report in between.
   private func checkOrder(_ news: [Feedback.News], _ row: DeviceRow) throws {
     for (before, after) in zip(news, news.dropFirst()) {
       let isWrong =

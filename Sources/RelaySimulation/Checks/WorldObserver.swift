@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What the checkers remember of the world, beside the model.
+/// What the checkers remember of the world besides the model.
 struct WorldObserver {
   struct Share: Hashable {
     var zone: ZoneID
@@ -13,16 +13,16 @@ struct WorldObserver {
     var subscription: String?
   }
 
-  /// What a push or a page told a device of, and up to which fact.
+  /// What pushes and pages told a device, and up to which fact.
   struct Told {
     var zones: [PushText.ZoneRef: Ordinal] = [:]
     var query = Ordinal.zero
     var many = Ordinal.zero
     var alerts: [String: Ordinal] = [:]
-    /// A wake said that alerts were replaced.
+    /// Set when a wake said that alerts were replaced.
     var lostAlerts = Ordinal.zero
     var notifications = Position.zero
-    /// What alerts of the courier named beside themselves: told once the device acknowledges them.
+    /// What courier alerts named in addition; it counts as told when the device acknowledges them.
     var beside: [UInt32: (text: PushText, ordinal: Ordinal)] = [:]
 
     mutating func tell(_ text: PushText, _ ordinal: Ordinal) {
@@ -32,38 +32,38 @@ struct WorldObserver {
     }
   }
 
-  /// Feeds and where a read begun now must at least arrive (P4).
+  /// For each feed, the position that a read beginning now must at least reach (P4).
   private(set) var shown: [FeedKey: Position] = [:]
   private(set) var accepted: [UInt64] = []
-  /// Shares whose end, or whose beginning, was answered (P9).
+  /// Shares whose end was answered, and shares whose beginning was answered (P9).
   var revoked: Set<Share> = []
   private(set) var granted: Set<Share> = []
   private(set) var inFlight: [DeviceKey: PushAttempt.ID] = [:]
-  /// Devices that a push found in some environment since they registered, in this life.
+  /// Devices that a push reached in an environment since they registered, in this life.
   private(set) var found: Set<DeviceKey> = []
   private var renewed: Set<DeviceKey> = []
   private(set) var attempts: [DeviceKey: [(at: Instant, intent: Push.Intent)]] = [:]
   private(set) var told: [DeviceKey: Told] = [:]
-  /// Devices that ever acknowledged anything.
+  /// Devices that have acknowledged at least once.
   private(set) var acknowledging: Set<DeviceKey> = []
-  /// The fact since which a device's lane has been as it is.
+  /// The fact with which a device's present lane began.
   private(set) var since: [DeviceKey: Ordinal] = [:]
   private(set) var retired: Set<DeviceKey> = []
-  /// Alerts that the courier took in this life: they are not shown again.
+  /// Alerts that the courier took in this life; these must not be shown again.
   private var shownAlerts: Set<ShownAlert> = []
   private var registrations: [DeviceKey: Ordinal] = [:]
-  /// Registrations of a device that were stepped and not answered yet.
+  /// How many registrations of a device were stepped and not answered yet.
   private var unanswered: [DeviceKey: Int] = [:]
-  /// The newest registration of each address, and when; nil in a tie.
+  /// The newest registration of each address and its time; nil in a tie.
   private var claims: [Address: (key: DeviceKey?, at: Instant)] = [:]
-  /// Whose an address is by an answered registration that none has followed.
+  /// The device that holds an address by an answered registration, if no registration followed it.
   private(set) var owners: [Address: DeviceKey] = [:]
   var crashes: [Instant] = []
-  /// When the relay's time caught up with the clock.
+  /// The times at which the relay's time caught up with the clock.
   var corrections: [Instant] = []
-  /// As last told, for people.
+  /// The ledgers as last printed for people.
   var ledgers: [PartitionID: Ledger] = [:]
-  /// Something old was removed from the store.
+  /// Set when a trim has removed old rows from the store.
   var hasTrimmed = false
 
   func isRevoked(_ user: UserID, _ feed: FeedKey) -> Bool {
@@ -75,15 +75,16 @@ struct WorldObserver {
     (inFlight, shownAlerts, found) = ([:], [], [])
   }
 
-  /// A restore takes back what was answered; clients cannot know. Devices begin anew.
+  /// A restore undoes answered facts, and clients do not learn it. Devices begin anew.
   mutating func restored(_ store: SimulatedStore) {
     (shown, accepted, revoked, granted) = ([:], [], [], [])
     (attempts, told, claims, owners, unanswered) = ([:], [:], [:], [:], [:])
-    // Whether they were retired then nobody knows: their next registration counts.
+    // It is unknown which devices were retired at the copy, so each counts from its next
+    // registration.
     retired = Set(since.keys)
   }
 
-  /// A change was answered: P1 from here on, P4 for reads begun from here on.
+  /// A change was answered: P1 holds from here on, and P4 for reads that begin from here on.
   mutating func accepted(_ change: Change, _ model: Model) throws {
     guard model.fingerprints.contains(change.fingerprint) else {
       throw InvariantViolation(
@@ -93,7 +94,7 @@ struct WorldObserver {
     for (feed, position) in model.shownAt[change.fingerprint] ?? [] {
       shown[feed] = max(shown[feed] ?? .zero, position)
     }
-    // Later words on a share may be durable and not answered yet: then nothing is promised.
+    // Later facts about a share may be durable and not answered yet; nothing is promised then.
     switch change.event {
     case .granted(let user):
       let share = Share(zone: change.zone, user: user)
@@ -129,7 +130,7 @@ struct WorldObserver {
       if since[key] == nil { (attempts[key], inFlight[key], told[key]) = (nil, nil, nil) }
       if since[key] == nil || retired.contains(key) {
         since[key] = row.ordinal
-        // It may have taken the place of a dead registration, whose budget goes with it.
+        // The device may have replaced a dead registration, which takes its budget with it.
         for dead in retired where dead.user == key.user && dead.scope == key.scope && dead != key {
           attempts[dead] = nil
         }
@@ -156,16 +157,17 @@ struct WorldObserver {
     let isTie = claims[address].map { $0.at == at && $0.key != key } ?? false
     claims[address] = (isTie ? nil : key, at)
     if owners[address] != key { owners[address] = nil }
-    // Who takes another address gives the one before up.
+    // A device that registers another address gives up its former one.
     for (other, claim) in claims where claim.key == key && other != address {
       (claims[other], owners[other]) = (nil, nil)
     }
   }
 
-  /// What became durable without being stepped is unknown: nobody is sure of an address any more.
+  /// Facts that became durable without being stepped are unknown, so no device surely holds an
+  /// address.
   mutating func recovered() { (claims, owners, unanswered) = ([:], [:], [:]) }
 
-  /// Registered and answered: from here on the address is this device's alone (P9).
+  /// The registration was answered: from here on only this device holds the address (P9).
   mutating func registered(_ key: DeviceKey, at address: Address) {
     unanswered[key, default: 1] -= 1
     let place = address.place
@@ -180,11 +182,11 @@ struct WorldObserver {
   }
 
   mutating func ended(_ attempt: PushAttempt, _ verdict: Verdict) {
-    // A verdict on whoever had the name before tells nothing of this device.
+    // A verdict on an earlier device of the same name says nothing about this one.
     let isCurrent = inFlight[attempt.device] == attempt.id
     if isCurrent {
       inFlight[attempt.device] = nil
-      // The provider refused us, and the device got nothing: no budget counts it.
+      // The provider refused the relay and the device got no push, so no budget counts the attempt.
       if verdict.isRoutes || verdict.isRecalled, attempt.route.transport != .courier {
         _ = attempts[attempt.device]?.popLast()
       }
@@ -202,7 +204,7 @@ struct WorldObserver {
     default: return
     }
     guard attempt.intent == .alert, let text = PushText(attempt.payload) else { return }
-    // Given up by the provider's word: nobody promised more.
+    // The provider refused this alert for good, so the relay promises nothing more about it.
     let alert = Self.alert(text.subscription, text.shown, text.record)
     told[attempt.device, default: Told()].alerts[alert] = Ordinal(.max)
   }
@@ -245,7 +247,7 @@ struct WorldObserver {
     return "\(subscription ?? "")|\(zone ?? "")|\(record ?? "")"
   }
 
-  /// The device has dealt with this wake, and with what it named, whatever became of those before.
+  /// The device has handled this wake and all that it named, whatever happened to earlier wakes.
   mutating func acknowledged(wake: UInt32, by key: DeviceKey) {
     acknowledging.insert(key)
     guard var told = told[key], let beside = told.beside.removeValue(forKey: wake) else { return }
@@ -261,7 +263,7 @@ struct WorldObserver {
 
   mutating func acknowledged(_ zone: PushText.ZoneRef, _ key: DeviceKey, before: Ordinal) {
     acknowledging.insert(key)
-    // What was forwarded and not stepped there yet will pend when it is.
+    // A forwarded change that is not stepped there yet will pend after its step.
     told[key, default: Told()].zones[zone] = max(told[key]?.zones[zone] ?? .zero, before)
   }
 }

@@ -1,19 +1,21 @@
 import RelayCore
 
-/// One phone with its app, as far as anybody outside Apple can tell: online or not, in use or not,
-/// and with a hidden allowance of background runs that its use decides.
+/// One phone with its app, as far as it is known outside Apple: online or not, in use or not, with
+/// a hidden allowance of background runs that depends on its use.
 ///
-/// Apple's words: two or three background pushes an hour, the excess delayed or dropped; none for
-/// an app that was force-quit, until it is opened; of what waits for an offline phone only the
+/// Apple documents: two or three background pushes an hour, the excess delayed or dropped; none for
+/// an app that was force-quit, until the user opens it; for an offline phone only the newest push
+/// is kept.
 /// newest is kept.
 struct Phone {
-  /// What came of a push that Apple took.
+  /// What happens to a push that Apple took.
   enum Arrival: Hashable {
-    /// The app runs and fetches, after the span.
+    /// The app runs and fetches after the span.
     case runs(after: Span)
-    /// It waits for the phone, or for its allowance until then; what waited there before is gone.
+    /// The push waits for the phone or for its allowance, and replaces a push that waited there
+    /// before.
     case waits(until: Instant?)
-    /// Nobody will ever hear of it.
+    /// The app never receives the push.
     case dropped
   }
 
@@ -26,34 +28,35 @@ struct Phone {
   private(set) var isQuit = false
   private var isAway = false
   private(set) var isAsleep = false
-  /// One waits at Apple for the phone to come online; one on it for its allowance.
+  /// `isStored`: a push waits at Apple until the phone is online. `isHeld`: a push waits on the
+  /// phone for its allowance.
   private(set) var isStored = false
   private(set) var isHeld = false
   /// In thousandths of a run an hour, times milliseconds.
   private var allowance: Int64
   private var allowanceAt: Instant
   private var lastOpen: Instant
-  /// How long it could be reached, up to `countedTo`.
+  /// How long the phone could be reached, up to `countedTo`.
   private var reached = Span.zero
   private var countedTo: Instant
-  /// What befalls it whatever anybody sends, and what becomes of what is sent: apart, so that the
-  /// first is the same under any rule.
+  /// `habits` draws what happens to the phone without pushes, and `luck` what happens to pushes.
+  /// They are separate so that the habits are the same under any rule.
   var habits: SeededRandom
   var luck: SeededRandom
   var fetchedTo: FeedCursor?
 
-  /// What its owner's habits make of it.
+  /// What the owner's habits determine.
   struct Traits {
-    /// Between two looks at the app by day, on average.
+    /// The average time between two openings of the app by day.
     var opens: Span
-    /// Background runs an hour, in thousandths: hidden from everybody.
+    /// Background runs an hour, in thousandths; hidden from the relay.
     var perHour: Int64
     var isOffAtNight: Bool
-    /// Of a thousand looks that end with a swipe.
+    /// Openings that end with a force-quit, of a thousand.
     var quits: Int
-    /// Between two losses of the network, on average.
+    /// The average time between two losses of the network.
     var absences: Span
-    /// When its owner goes to sleep, and for how long.
+    /// The time at which the owner goes to sleep, and for how long.
     var bedtime: Span
     var sleep: Span
 
@@ -91,22 +94,23 @@ struct Phone {
 
   private var isOnline: Bool { !isAway && !(isAsleep && traits.isOffAtNight) }
   var canFetch: Bool { isInstalled && isOnline }
-  /// A push could make the app run, allowance or not.
+  /// Whether a push could make the app run, apart from the allowance.
   var isReachable: Bool { isInstalled && isOnline && !isQuit }
 
-  /// How long it could be reached since the season began: freshness is counted on this clock.
+  /// How long the phone could be reached since the season began. Freshness is counted on this
+  /// clock.
   mutating func reached(at now: Instant) -> Span {
     if isReachable { reached = reached + (now - countedTo) }
     countedTo = now
     return reached
   }
 
-  /// What one background run takes of the allowance.
+  /// The allowance that one background run uses.
   private static let run = 1_000 * Span.hours(1).milliseconds
 
   // MARK: Pushes
 
-  /// Apple has a push for it.
+  /// Apple receives a push for the phone.
   mutating func arrive(at now: Instant) -> Arrival {
     guard isInstalled else { return .dropped }
     guard isOnline else {
@@ -125,7 +129,7 @@ struct Phone {
     return .waits(until: isHeld ? nil : now + untilAllowed)
   }
 
-  /// What waited on it may run now, if nothing else has made it run.
+  /// Releases the push that waits on the phone, if no other event has made the app run.
   mutating func release(at now: Instant) -> Arrival? {
     guard isHeld, isInstalled, isOnline, !isQuit else { return nil }
     refill(at: now)
@@ -135,7 +139,7 @@ struct Phone {
     return .runs(after: seconds(1...20))
   }
 
-  /// Apps in use get twice as much.
+  /// The rate of the allowance, doubled for an app in use.
   private func rate(at now: Instant) -> Int64 {
     now - lastOpen < .hours(1) ? traits.perHour * 2 : traits.perHour
   }
@@ -146,7 +150,7 @@ struct Phone {
     allowanceAt = now
   }
 
-  /// In a use that lasts: it is asked again then.
+  /// The time until the next run at the resting rate; the phone checks again then.
   private var untilAllowed: Span {
     Span(milliseconds: (Self.run - allowance) / traits.perHour + 1)
   }
@@ -169,9 +173,9 @@ struct Phone {
     (isOpen, isQuit, lastOpen) = (false, isSwiped, now)
   }
 
-  /// The network comes and goes.
+  /// The phone loses or finds the network.
   ///
-  /// - Returns: true if a stored push comes with it.
+  /// - Returns: true if a stored push arrives with the network.
   mutating func move(isAway: Bool, at now: Instant) -> Bool {
     _ = reached(at: now)
     self.isAway = isAway

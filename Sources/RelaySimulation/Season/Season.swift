@@ -1,6 +1,6 @@
-/// Thirty virtual days, checked or measured.
+/// Thirty virtual days, to check promises or to measure rules.
 package enum Season {
-  /// Bugs that a season's checkers find.
+  /// Planted bugs that a season's checkers find.
   package static let plants: [Mutant] = [
     .dropsPushes, .pushesTwice, .forgetsBudgets, .countsTwice,
   ]
@@ -12,9 +12,9 @@ package enum Season {
     package var broken: (promise: Invariant, text: String)?
   }
 
-  /// One seed's season, small, with traffic, rule and faults that the seed chooses.
+  /// Runs one seed's small season, with traffic, rule and faults that the seed chooses.
   ///
-  /// - Parameter mutant: a bug that the checkers are to find: P5, P6, P7 or P12.
+  /// - Parameter mutant: a bug that the checkers must find: P5, P6, P7 or P12.
   package static func run(
     seed: UInt64, mutant: Mutant? = nil, days: Int = 30
   ) -> Outcome {
@@ -24,7 +24,7 @@ package enum Season {
     return run(SeasonWorld(seed: seed, plan: plan, mutant: mutant))
   }
 
-  /// One seed's season under a rule; all that the rule does not decide is the same under any.
+  /// Runs one seed's season under a rule; all that does not depend on the rule is the same for any.
   package static func run(
     seed: UInt64, shape: SeasonShape, rule: SeasonRule, days: Int = 30
   ) -> Outcome {

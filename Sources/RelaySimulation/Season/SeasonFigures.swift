@@ -1,17 +1,17 @@
-/// What a season came to.
+/// The results of a season.
 package struct SeasonFigures: Sendable {
   package var hours = 0
   package var changes = 0
-  /// Handed to Apple, and those that it took.
+  /// Pushes handed to Apple, and those that Apple took.
   package var attempts = 0
   package var pushes = 0
-  /// Of those that it took: the app ran; a newer one or its owner came first; nobody heard of them.
+  /// Of the pushes taken: the app ran; a newer push or the owner came first; the app never got it.
   package var ran = 0
   package var replaced = 0
   package var dropped = 0
   package var crashes = 0
   package var unfetched = 0
-  /// For each change and phone, the seconds that the phone could be reached between the change's
+  /// For each change and phone, how many seconds the phone could be reached between the change's
   /// acceptance and its fetch.
   package var freshness: [Int32] = []
 
@@ -38,7 +38,7 @@ package struct SeasonFigures: Sendable {
 
   package var pushesPerHour: Double { Double(pushes) / Double(max(hours, 1)) }
 
-  /// Seconds that so many of a hundred did not exceed.
+  /// The seconds that `percent` of a hundred did not exceed.
   package func freshness(percent: Int) -> Int {
     guard !freshness.isEmpty else { return 0 }
     let sorted = freshness.sorted()

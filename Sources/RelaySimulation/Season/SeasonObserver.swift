@@ -2,11 +2,11 @@ import RelayCore
 
 /// What the checkers of a season remember of each phone.
 struct SeasonObserver {
-  /// A change that a phone is to hear of.
+  /// A change of which a phone must be told.
   struct Expected {
     var ordinal: Ordinal
     var at: Instant
-    /// The phone's clock of reachable time then.
+    /// The phone's clock of reachable time at the change.
     var reached: Span
     var isTold = false
   }
@@ -14,9 +14,9 @@ struct SeasonObserver {
   private struct State {
     var expected: [Expected] = []
     var inFlight: PushAttempt.ID?
-    /// Attempts of the last stretch of the budget.
+    /// Attempts within the budget's current stretch.
     var attempts: [Instant] = []
-    /// Since when its wakes meet no trouble: a verdict that was none, a restart.
+    /// The time since which its wakes have met no fault, such as a failed attempt or a restart.
     var calmSince: Instant
     var gone = false
   }
@@ -24,8 +24,8 @@ struct SeasonObserver {
   private var states: [State]
   private var crashes: [Instant] = []
   private let policy: WakePolicy
-  /// From what pends to its push, at most, where nothing fails: the budget's stretch, the window,
-  /// retries and folds.
+  /// The longest time from a pending change to its push without faults: the budget's stretch, the
+  /// window, retries and folds.
   let bound: Span
 
   init(phones: Int, isHot: Bool, policy: WakePolicy) {
@@ -46,10 +46,10 @@ struct SeasonObserver {
     states[phone].expected.append(expected)
   }
 
-  /// Its app was removed: nobody is there to be woken.
+  /// The app was removed, so no wake is expected.
   mutating func gone(_ phone: Int) { states[phone].expected = [] }
 
-  /// P6 and P7, at every attempt.
+  /// P6 and P7, checked at every attempt.
   mutating func began(_ attempt: PushAttempt, _ phone: Int, at now: Instant) throws {
     if states[phone].inFlight != nil {
       throw InvariantViolation(.oneAttemptAtATime, "two attempts in flight for phone \(phone)")
@@ -69,7 +69,7 @@ struct SeasonObserver {
   mutating func ended(_ attempt: PushAttempt, _ verdict: Verdict, _ phone: Int, at now: Instant) {
     if states[phone].inFlight == attempt.id {
       states[phone].inFlight = nil
-      // The provider refused us, and the phone got nothing: no budget counts it.
+      // The provider refused the relay and the phone got no push, so no budget counts the attempt.
       if verdict.isRoutes { _ = states[phone].attempts.popLast() }
     }
     switch verdict {
@@ -77,7 +77,7 @@ struct SeasonObserver {
     case .later(let after, .device, _): states[phone].calmSince = now + (after ?? .zero)
     case .gone: states[phone].calmSince = now + policy.pruning.quarantineMax
     case .later(_, _, SeasonWorld.outageReason), .later(_, .route, _):
-      // A stopped route keeps everybody waiting, those who have had no verdict too.
+      // A stopped route delays all phones, also those without a verdict.
       for index in states.indices {
         states[index].calmSince = max(states[index].calmSince, now + policy.probe)
       }
@@ -85,7 +85,7 @@ struct SeasonObserver {
     }
   }
 
-  /// A provider took a push: it tells of all that had been stepped when it was made.
+  /// A provider took a push, which covers all that had been stepped when it was made.
   mutating func taken(_ push: PushTaken, _ phone: Int, at now: Instant) {
     guard !push.text.zones.isEmpty || push.text.isMore else { return }
     for index in states[phone].expected.indices
@@ -94,9 +94,9 @@ struct SeasonObserver {
     }
   }
 
-  /// The phone has fetched up to here.
+  /// The phone has fetched up to `position`.
   ///
-  /// - Returns: for each change that it has now heard of, the reachable time that this took.
+  /// - Returns: for each change fetched now, the reachable time since the change.
   mutating func fetched(
     to position: Position, _ phone: Int, _ reached: Span, at now: Instant
   ) throws -> [Span] {
@@ -106,7 +106,7 @@ struct SeasonObserver {
     return states[phone].expected.prefix(count).map { reached - $0.reached }
   }
 
-  /// P5: nothing waits for its wake longer than the bound.
+  /// P5: no change waits longer than the bound for its wake.
   func look(_ phone: Int, at now: Instant) throws {
     guard let first = states[phone].expected.first(where: { !$0.isTold }) else { return }
     let since = max(first.at, states[phone].calmSince)
@@ -117,13 +117,13 @@ struct SeasonObserver {
     }
   }
 
-  /// What a phone has not fetched at the end.
+  /// The changes that a phone has not fetched at the end.
   func unfetched(_ phone: Int) -> [Expected] { states[phone].expected }
   func isFlying(_ phone: Int) -> Bool { states[phone].inFlight != nil }
 }
 
 extension Verdict {
-  /// A refused credential, or an outage: the fault of the route and of nobody on it.
+  /// A refused credential or an outage: a fault of the route and of no device on it.
   var isRoutes: Bool {
     if case .later(_, .route, _) = self { true } else { false }
   }

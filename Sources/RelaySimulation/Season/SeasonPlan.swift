@@ -1,26 +1,26 @@
 import RelayCore
 
-/// What a seed chooses for a season: who is there, how changes come, what fails.
+/// What a seed chooses for a season: users and phones, traffic and faults.
 struct SeasonPlan: Sendable {
   var shape: SeasonShape
   var policy: WakePolicy
   var days: Int64 = 30
   var users = 2
   var phonesPerUser = 2
-  /// Between two changes for a user, on average.
+  /// The average time between two changes for a user.
   var gap = Span.hours(1)
   var crashes = 0
-  /// Between two outages of the provider, on average; nil: it has none.
+  /// The average time between two outages of the provider; nil: no outages.
   var outages: Span?
   /// Of a thousand pushes.
   var busy = 0
   var unanswered = 0
   /// Of a thousand phones.
   var removals = 0
-  /// Of a thousand wakes that ran: the fetch fails.
+  /// Fetches that fail, of a thousand wakes that made the app run.
   var fetchesLost = 20
 
-  /// A season that the promises are checked in: small, under any rule.
+  /// A small season for checking the promises, under any rule.
   init(seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x5ea5)
     shape = draw.pick(SeasonShape.allCases)
@@ -37,7 +37,7 @@ struct SeasonPlan: Sendable {
     if draw.below(3) == 0 { (busy, unanswered) = (draw.below(60), draw.below(60)) }
   }
 
-  /// A season that rules are compared in: busier, the same for each of them.
+  /// A busier season for comparing rules; it is the same for each rule.
   init(seed: UInt64, shape: SeasonShape, rule: SeasonRule) {
     var draw = SeededRandom(seed: seed ^ 0xc0de)
     self.shape = shape
@@ -57,7 +57,7 @@ struct SeasonPlan: Sendable {
     }
   }
 
-  /// Switches on what a planted bug needs in order to show.
+  /// Switches on the conditions that a planted bug needs to show.
   mutating func ripen(for mutant: Mutant) {
     switch mutant {
     case .forgetsBudgets: (crashes, gap) = (40, .minutes(4))

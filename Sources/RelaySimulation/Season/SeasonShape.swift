@@ -1,28 +1,28 @@
 import RelayCore
 
-/// How changes come, and what else befalls a season.
+/// How changes come, and which faults a season has.
 package enum SeasonShape: String, CaseIterable, Sendable {
-  /// At any hour, now and then.
+  /// Changes now and then, at any hour.
   case steady
-  /// Hours of quiet, then many within minutes.
+  /// Hours without changes, then many within minutes.
   case bursts
-  /// By day; at night a twentieth of it.
+  /// Changes by day, and a twentieth of them at night.
   case night
-  /// One zone that everybody shares.
+  /// One zone that all users share.
   case hotZone = "hot-zone"
-  /// Steady, and a provider with outages, 429 and answers that never come.
+  /// Steady, with a provider that has outages, answers 429, and sometimes does not answer.
   case flapping
-  /// Steady, and apps that are removed and installed again.
+  /// Steady, with apps that are removed and installed again.
   case deadTokens = "dead-tokens"
 }
 
-/// A rule by which background wakes are given, as a season compares them.
+/// A rule for background wakes that seasons compare.
 package enum SeasonRule: Hashable, Sendable {
-  /// At most so many in any hour.
+  /// At most this many in any hour.
   case fixed(Int)
-  /// At most one in so many minutes; Signal's servers take 20.
+  /// At most one in this many minutes; Signal's servers take 20.
   case spaced(Int)
-  /// Each device teaches its own number, beginning with three an hour.
+  /// Each device's own rate, learned from its answers; it begins with three an hour.
   case adaptive
 
   package static let signal = SeasonRule.spaced(20)

@@ -1,7 +1,7 @@
 import RelayCore
 import RelayMemory
 
-/// Checked at every step, every six hours, and at the end.
+/// Checks at every step, every six hours, and at the end.
 extension SeasonWorld {
   /// P12, after every input.
   func checkLedger() throws {
@@ -15,7 +15,7 @@ extension SeasonWorld {
     }
   }
 
-  /// P6: what is kept of a device is bounded, for how long it may be silent.
+  /// P6: the stored state of a device is bounded, however long it is silent.
   func checkBounds(_ cut: Cut) throws {
     for row in cut.partitions.lazy.flatMap(\.devices) {
       guard row.lane.pending.subjects.count <= 2, row.lane.pending.alerts.isEmpty,
@@ -24,7 +24,8 @@ extension SeasonWorld {
     }
   }
 
-  /// P5 of those that no push and no fetch has come to, and that nobody who is there was given up.
+  /// P5: every phone is told of each change in time by a push or a fetch, and no installed app's
+  /// device is retired.
   func look() throws {
     guard daemon != nil else { return }
     for index in phones.indices where phones[index].isInstalled {
@@ -48,7 +49,7 @@ extension SeasonWorld {
       let phone = phones[index]
       let reached = phones[index].reached(at: now)
       guard phone.isInstalled else { continue }
-      // Not fetched yet: as old as it is by now, and it goes on.
+      // The change is not fetched yet, so it counts with its present age.
       for expected in observer.unfetched(index) {
         figures.freshness.append(Int32((reached - expected.reached).milliseconds / 1_000))
         figures.unfetched += 1

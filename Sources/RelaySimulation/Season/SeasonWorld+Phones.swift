@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What a phone does or what befalls it next.
+/// What a phone does next, or what happens to it.
 enum PhoneTurn {
   case opens
   case closes
@@ -10,15 +10,15 @@ enum PhoneTurn {
   case wakes
   case removed
   case installed
-  /// A push has come to Apple, or waited there until the phone came online.
+  /// A push has reached Apple, or waited there until the phone was online.
   case pushed
-  /// Its allowance may do for what waits on it.
+  /// The allowance may suffice for the push that waits on the phone.
   case allowed
   case fetches
 }
 
 extension SeasonWorld {
-  /// The habits of its owner begin.
+  /// Schedules the first events of the owner's habits.
   func beginLife(of index: Int) {
     let traits = phones[index].traits
     at(phones[index].habits.gap(traits.opens), .phone(index, .opens))
@@ -35,7 +35,7 @@ extension SeasonWorld {
     switch turn {
     case .opens:
       at(phones[index].habits.gap(traits.opens), .phone(index, .opens))
-      // Who sleeps or has removed the app does not look at it.
+      // An owner who sleeps or has removed the app does not open it.
       guard phones[index].isInstalled, !phones[index].isAsleep, !phones[index].isOpen else {
         return
       }
@@ -72,11 +72,11 @@ extension SeasonWorld {
     if hasStored { at(.seconds(2), .phone(index, .pushed)) }
   }
 
-  /// Apple has a push for the phone.
+  /// Apple receives a push for the phone.
   func arrive(_ index: Int) {
     let waited = phones[index].isStored || phones[index].isHeld
     handle(phones[index].arrive(at: now), index)
-    // What waited there is replaced by the newer one, or comes to nothing beside it.
+    // The newer push replaces the one that waited, or makes it useless.
     if waited { figures.replaced += 1 }
   }
 
@@ -100,18 +100,18 @@ extension SeasonWorld {
     at(.hours(Int64(1 + phones[index].habits.below(72))), .phone(index, .installed))
   }
 
-  /// Installed again: the same installation id, kept in the keychain, and another token.
+  /// Installs the app again: the keychain keeps the installation id, and the token is new.
   private func install(_ index: Int) {
     phones[index].install(token: takeToken(), at: now)
     register(index)
     at(.seconds(3), .phone(index, .fetches))
   }
 
-  /// The app asks what it has missed.
+  /// The app fetches what it has missed.
   private func fetch(_ index: Int) throws {
     guard phones[index].canFetch else { return }
     guard let daemon else { return at(.seconds(10), .phone(index, .fetches)) }
-    // Readers wait for the fold; what was forwarded to them comes a fold later.
+    // Readers wait for the fold; a forwarded change needs one more fold.
     try settle()
     let user = phones[index].user
     let feed = FeedKey(scope: World.scope, kind: .notifications(user))

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// Apple: takes pushes, has outages, asks for patience, forgets to answer, says who is gone.
+/// Apple: takes pushes, has outages, answers 429, leaves pushes unanswered, reports dead tokens.
 extension SeasonWorld {
   static let outageReason = Verdict.Reason("ServiceUnavailable")
 
@@ -25,7 +25,7 @@ extension SeasonWorld {
     } else if providerDraw.permille(plan.busy) {
       end(.later(after: .seconds(30), .device, .init("TooManyRequests")))
     } else if providerDraw.permille(plan.unanswered) {
-      // It may have been taken all the same.
+      // Apple may have taken the push although it did not answer.
       if providerDraw.below(2) == 0 { at(soon, .taken(taken)) }
       end(.later(after: nil, .attempt, .init("deadline")), after: .seconds(10))
     } else {

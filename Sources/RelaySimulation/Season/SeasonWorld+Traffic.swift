@@ -1,18 +1,18 @@
 import RelayCore
 
-/// A stream of changes: when the next one comes.
+/// A stream of changes; it decides when the next change comes.
 struct Traffic {
   private let shape: SeasonShape
   private let gap: Span
   private var draw: SeededRandom
-  /// Of the burst under way.
+  /// How many changes of the current burst are left.
   private var left = 0
 
   init(shape: SeasonShape, gap: Span, _ draw: SeededRandom) {
     (self.shape, self.gap, self.draw) = (shape, gap, draw)
   }
 
-  /// From one change to the next. Every shape but `night` has the same number of changes a day.
+  /// The time to the next change. Every shape but `night` has the same number of changes a day.
   mutating func next(after now: Instant) -> Span {
     switch shape {
     case .steady, .flapping, .deadTokens, .hotZone: return draw.gap(gap)
@@ -29,7 +29,7 @@ struct Traffic {
     }
   }
 
-  /// Which of so many records it is about.
+  /// Which of the zone's records the change is about.
   mutating func record() -> Int { draw.below(3) }
 }
 
@@ -61,7 +61,7 @@ extension SeasonWorld {
         fingerprint: nextID &* 0x9e37_79b9_7f4a_7c15))
   }
 
-  /// A change has come to where its hearers live: from here on it pends for their phones.
+  /// A change was stepped in the partition of its users: from here on it pends for their phones.
   func stepped(_ row: JournalEntry) {
     let change: Change
     switch row.fact {

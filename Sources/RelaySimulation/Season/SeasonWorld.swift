@@ -1,12 +1,11 @@
 import HeapModule
 import RelayCore
 
-/// Thirty virtual days of one small world: the real core behind a journal and a store, producers
-/// with their traffic, Apple, and phones in people's hands. Time jumps from one event to the
-/// next.
+/// Thirty virtual days of one small world: the real core with a journal and a store, producers with
+/// their traffic, Apple, and phones with their owners. Time jumps from one event to the next.
 ///
-/// What befalls phones and how changes come is drawn apart from what the relay does, so that two
-/// rules meet the very same season.
+/// The draws for phones and traffic are separate from the relay's, so that two rules meet exactly
+/// the same season.
 final class SeasonWorld {
   static let start = Instant(milliseconds: 1_700_006_400_000)
 
@@ -22,21 +21,21 @@ final class SeasonWorld {
   var daemon: SimulatedDaemon?
   var life = 0
   let keys = ToyKeys()
-  /// One owner a zone, in order; in a hot zone there is one zone, the first owner's.
+  /// The owners of the zones, in order. A hot-zone season has one zone, the first owner's.
   let users: [UserID]
   var homes: [PartitionID] = []
   var phones: [Phone] = []
   var byClient: [ClientID: Int] = [:]
   var traffic: [Traffic] = []
-  /// Changes that came while the daemon was down.
+  /// Streams whose change came while the daemon was down.
   var late: [Int] = []
   var nextID: UInt64 = 1
   var nextToken: UInt16 = 1
   var providerDraw: SeededRandom
   var isOut = false
-  /// Tokens whose app is gone, and since when.
+  /// Tokens of removed apps, and the time of each removal.
   var dead: [UInt16: Instant] = [:]
-  /// Something has come to the daemon since it was last asked what it wants.
+  /// Whether the daemon has got inputs since its last turn.
   var isStirred = false
   var observer: SeasonObserver
   var figures = SeasonFigures()
@@ -88,10 +87,10 @@ final class SeasonWorld {
     return nextToken
   }
 
-  /// Which zone changes of this stream are in.
+  /// The zone of this stream's changes.
   func zone(_ stream: Int) -> ZoneID { ZoneID(name: "Z", owner: users[stream]) }
 
-  /// Whether a phone hears of this stream.
+  /// Whether a phone is told of this stream's changes.
   func hears(_ phone: Int, _ stream: Int) -> Bool {
     plan.shape == .hotZone || phones[phone].user == users[stream]
   }
@@ -115,7 +114,7 @@ final class SeasonWorld {
     try checkTheEnd()
   }
 
-  /// Everybody registers and subscribes; a hot zone is shared with all.
+  /// All phones register and subscribe; a hot zone is shared with all users.
   private func begin() {
     for stream in traffic.indices where plan.shape == .hotZone {
       take(change(.zone(.created), stream))
@@ -164,7 +163,7 @@ final class SeasonWorld {
     case .change(let stream): produce(stream)
     case .phone(let index, let turn): try live(index, turn)
     case .timer(let life) where life == self.life:
-      // One that an earlier one has overtaken finds a later instant armed.
+      // If the armed instant is later, an earlier timer has done this one's work already.
       guard let armed = daemon?.armed, armed <= now else { return }
       daemon?.armed = .never
       isStirred = true
@@ -189,7 +188,7 @@ final class SeasonWorld {
   private var settings: RelaySettings {
     var settings = RelaySettings()
     settings.policy = plan.policy
-    // A season is shorter than what is kept.
+    // A season is shorter than the retention.
     settings.trimEvery = .days(3_650)
     return settings
   }
@@ -203,7 +202,7 @@ final class SeasonWorld {
     daemon = SimulatedDaemon(
       life: life, store: store, latest: store.latest, settings: settings, routes: [route],
       at: moment)
-    // Whoever could not register comes again, before what came meanwhile.
+    // Phones that could not register try again, before the changes that came meanwhile.
     for index in phones.indices where phones[index].isInstalled && step > 0 { register(index) }
     for stream in late { take(change(stream)) }
     late = []
@@ -217,8 +216,8 @@ final class SeasonWorld {
     at(.seconds(20), .recover)
   }
 
-  /// Turns until nothing has come in meanwhile. Commits and folds are durable at once; what they
-  /// are like when not, other seeds are about.
+  /// Runs turns until no input is left. Commits and folds are durable at once here; other
+  /// simulations test failing ones.
   private func turn() throws {
     isStirred = false
     while let daemon {
@@ -231,7 +230,7 @@ final class SeasonWorld {
     try checkLedger()
   }
 
-  /// Until everything is folded, whatever the time between folds: a reader waits so long.
+  /// Lets time pass until everything is folded, as for a reader that waits.
   func settle() throws {
     guard let daemon else { return }
     for _ in 0..<8 where !daemon.isAtRest {
@@ -274,7 +273,8 @@ final class SeasonWorld {
   }
 }
 
-/// Everything a season consists of. What is large is kept apart: events are sorted often.
+/// All kinds of events of a season. Large values are kept elsewhere, because events are sorted
+/// often.
 enum SeasonEvent {
   case change(stream: Int)
   case phone(Int, PhoneTurn)
@@ -284,12 +284,12 @@ enum SeasonEvent {
   case outage(begins: Bool)
   case crash
   case recover
-  /// The checkers look around.
+  /// The checkers look at all phones.
   case look
 }
 
 extension SeededRandom {
-  /// A gap with this mean, often much shorter and now and then longer.
+  /// A gap with this mean, often much shorter and sometimes longer.
   mutating func gap(_ mean: Span) -> Span {
     let (first, second) = (Int64(below(2_000) + 1), Int64(below(2_000) + 1))
     return Span(milliseconds: mean.milliseconds * first / 1_000 * second / 1_000 + 1)

@@ -2,7 +2,7 @@ import RelayCore
 import RelayMemory
 
 extension SimulatedStore {
-  /// One page, entitlement checked in the same snapshot.
+  /// Reads one page and checks entitlement in the same snapshot.
   func page(_ query: PageQuery) -> PageAnswer {
     switch mutant {
     case .asksNoGrant:

@@ -1,8 +1,8 @@
 import RelayCore
 import RelayMemory
 
-/// A disk as one value. What is in it survives every crash; a copy of it is a backup. A planted
-/// fault makes it a store that breaks a promise.
+/// A disk as one value. Its contents survive every crash; a copy of it is a backup. A planted bug
+/// makes it a store that breaks a promise.
 struct SimulatedStore {
   var world: MemoryWorld
   let mutant: Mutant?
@@ -14,7 +14,7 @@ struct SimulatedStore {
 
   var feeds: [FeedKey: MemoryFeed] { world.feeds }
   var latest: Instant { world.latest }
-  /// In the order of folds.
+  /// In the order of the folds.
   var feedback: [Feedback] { world.feedback.items.map(\.item.feedback) }
 
   func eras(of key: FeedKey) -> Eras { world.eras(of: key) }
@@ -27,12 +27,12 @@ struct SimulatedStore {
 
   mutating func fold(_ cut: Cut) -> [OutboxRow] { world.fold(cut) }
 
-  /// A new life of every partition.
+  /// Begins a new life of every partition.
   mutating func claim(era: UInt64) {
     for id in PartitionID.all { _ = world.claim(id, era: era &+ UInt64(id.number)) }
   }
 
-  /// The life of each partition that began last.
+  /// The newest era of each partition.
   var lives: [PartitionID: Era] {
     Dictionary(
       uniqueKeysWithValues: PartitionID.all.compactMap { id in
@@ -40,7 +40,7 @@ struct SimulatedStore {
       })
   }
 
-  /// - Returns: how many rows went.
+  /// - Returns: how many rows were removed.
   mutating func trim(tombstones: Instant, notifications: Instant) -> Int {
     world.trim(
       tombstones: tombstones, notifications: notifications, limit: Coordinator.trimRows,

@@ -1,20 +1,20 @@
 import RelayCore
 
-/// One installation of the app, with a person who looks at it now and then.
+/// One installation of the app, with a user who opens it now and then.
 struct Client {
   let id: ClientID
   var user: UserID
-  /// Its push token as the provider gave it; another after a restore of the phone.
+  /// Its push token from the provider; a restore of the phone gives it another.
   var token: UInt8
   var isMute: Bool
-  /// The user it believes to be registered for.
+  /// The user for whom it believes to be registered.
   var registered: UserID?
   var follows: [FeedKey: Follow] = [:]
-  /// It has no address at a provider.
+  /// True if it has no address at a provider.
   var isCourierOnly = false
-  /// Its poll or stream, if one is open.
+  /// Its poll or stream, while one is open.
   var line: CourierVisit?
-  /// The newest wake that the courier brought it.
+  /// The newest wake that the courier delivered to it.
   var lastWake: [DeviceKey: UInt32] = [:]
 
   var key: DeviceKey { DeviceKey(scope: World.scope, user: user, client: id) }
@@ -28,10 +28,10 @@ struct Client {
 
 /// What a client knows of one feed.
 struct Follow {
-  /// Nil: from the start.
+  /// Nil before the first page.
   var token: [UInt8]?
   var held: [Subject: String] = [:]
-  /// The token was given by a history that a restore took back, or before a revocation.
+  /// True if the token is of a history that a restore undid, or from before a revocation.
   var isOfLostHistory = false
   var isFetching = false
 }

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// A request on its way: repeated with the same ids until it is answered.
+/// A request that its sender repeats with the same ids until it is answered.
 struct Operation {
   var facts: [Fact]
   var client: Int?

@@ -1,18 +1,18 @@
 import RelayCore
 
-/// One life of the daemon: the coordinator that ships, and what its shell holds. Everything in here
-/// is lost in a crash. It decides nothing.
+/// One life of the daemon: the shipped coordinator and the state of its shell. A crash loses all of
+/// it. It decides nothing.
 final class SimulatedDaemon {
   let life: Int
-  /// For the next turn.
+  /// Requests for the next turn.
   private var requests: [Coordinator.Input] = []
   private var events: [Coordinator.Input] = []
   var hasInputs: Bool { !requests.isEmpty || !events.isEmpty }
   private(set) var barrier = ReadBarrier<Reader>(readersMax: .max)
-  /// What the store was given, and has not answered.
+  /// The commit that the store has not answered yet.
   var appending: [JournalEntry] = []
   var folding: Cut?
-  /// Requests that were taken and not answered: what the inbox's bound counts.
+  /// How many requests were taken and not answered; the inbox's bound counts these.
   private(set) var taken = 0
   private(set) var refusal: Unavailable.Cause?
   var armed = Instant.never
@@ -21,7 +21,7 @@ final class SimulatedDaemon {
   private var lastRequest: UInt64 = 0
   private let steps = Steps()
 
-  /// What the coordinator's observer hears.
+  /// The steps that the coordinator reports to its observer.
   private final class Steps {
     var all: [Coordinator.Step] = []
   }
@@ -30,9 +30,10 @@ final class SimulatedDaemon {
   struct Reader: Sendable {
     var client: Int
     var query: PageQuery
-    /// What the client asked with: an answer to what it has forgotten since is dropped.
+    /// The client's token at the request; if the client has another token since, it drops the
+    /// answer.
     var token: [UInt8]?
-    /// What its answer must show at least: accepted before the read began.
+    /// The position that the answer must at least reach: it was accepted before the read began.
     var atLeast: Position
     var wasRevoked: Bool
     var wasGranted: Bool
@@ -58,10 +59,10 @@ final class SimulatedDaemon {
 
   func add(_ input: Coordinator.Input) { events.append(input) }
 
-  /// What the relay does of its own accord: the inbox does not count it.
+  /// Submits a fact of the relay's own; the inbox does not count it.
   func submit(_ fact: Fact) { submit([fact], by: .relay) }
 
-  /// - Parameter operation: the operation that the answer is for.
+  /// - Parameter operation: the operation that waits for the answer.
   func submit(_ facts: [Fact], by submitter: Submitter, for operation: Int? = nil) {
     lastRequest += 1
     let id = RequestID(lastRequest)
@@ -72,7 +73,7 @@ final class SimulatedDaemon {
     requests.append(.request(id, facts, by: submitter))
   }
 
-  /// The first half of a turn.
+  /// Runs the first half of a turn.
   func handle(at moment: Coordinator.Moment) -> [Coordinator.Action] {
     // Requests come first in a turn.
     let inputs = requests + events
@@ -80,16 +81,16 @@ final class SimulatedDaemon {
     return coordinator.handle(inputs, hasReaders: barrier.readers > 0, at: moment)
   }
 
-  /// The second half.
+  /// Runs the second half of a turn.
   ///
-  /// - Returns: its actions, and what it has stepped.
+  /// - Returns: the actions and the steps of this half.
   func proceed(at moment: Coordinator.Moment) -> ([Coordinator.Action], [Coordinator.Step]) {
     defer { steps.all = [] }
     let actions = coordinator.proceed(hasReaders: barrier.readers > 0, at: moment)
     return (actions, steps.all)
   }
 
-  /// - Returns: the operation that the answer is for.
+  /// - Returns: the operation that waits for the answer.
   func operation(of request: RequestID) -> Int? { operations[request] }
 
   func release(_ request: RequestID) {
@@ -106,7 +107,7 @@ final class SimulatedDaemon {
   var isAtRest: Bool { coordinator.isAtRest && barrier.readers == 0 && appending.isEmpty }
 }
 
-/// Readers, as the shell tells them.
+/// The read barrier, called as the real shell calls it.
 extension SimulatedDaemon {
   func begin() { barrier.begin() }
 

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// Apps: they register, subscribe, are woken, fetch, and follow their tokens.
+/// Apps: they register, subscribe, receive wakes, fetch, and follow their tokens.
 extension World {
   func act(_ index: Int) {
     if isCalm { return }
@@ -46,7 +46,7 @@ extension World {
       index)
   }
 
-  /// Some of what it was shown, newer or older, read already or not.
+  /// Marks some of its notifications as read, newer or older ones, read before or not.
   private func markRead(_ index: Int) {
     let user = clients[index].user
     let feed = FeedKey(scope: World.scope, kind: .notifications(user))
@@ -67,7 +67,8 @@ extension World {
     register(index, as: clients[index].user)
   }
 
-  /// A restored phone: the same push token, another installation; the former owner gets a new one.
+  /// Restores a phone: the same push token and another installation; the former owner gets a new
+  /// token.
   private func takeOverToken(_ index: Int) {
     let other = draw.below(clients.count)
     guard other != index else { return }

@@ -1,8 +1,8 @@
 import RelayCore
 
-/// The courier: phones that poll or keep a stream open, leave, come back, and lose answers.
+/// The courier: phones that poll or keep a stream open, disconnect, reconnect, and lose answers.
 extension World {
-  /// A phone opens a poll or a stream, if it may.
+  /// A phone opens a poll or a stream if it is registered.
   func connect(_ index: Int) {
     let client = clients[index]
     guard let daemon, client.registered == client.user else {
@@ -18,13 +18,13 @@ extension World {
     let after = isStream && courierDraw.below(2) == 0 ? client.lastWake[client.key] : nil
     if let after { observer.acknowledged(wake: after, by: line.key) }
     daemon.add(.connected(line.key, line.connection, after: after))
-    // A poll is answered empty after a while, a stream breaks at any time.
+    // A poll gets an empty answer after a while; a stream breaks at any time.
     if !isCalm {
       soonAtCourier(60_000, .leave(client: index, connection: line.connection))
     }
   }
 
-  /// It ends: answered empty and opened again, or broken off.
+  /// The connection ends: with an empty answer and a new poll soon after, or by a break.
   func leave(_ index: Int, _ connection: UInt64) {
     guard let line = clients[index].line, line.connection == connection else { return }
     if isCalm && line.isStream { return }
@@ -47,7 +47,7 @@ extension World {
     }
   }
 
-  /// The daemon hands a wake to whoever is connected: taken, or nobody is there any more.
+  /// The daemon hands a wake to the connected phone, or fails because no phone is connected.
   func tell(_ attempt: PushAttempt, _ taken: PushTaken) {
     guard let index = clients.firstIndex(where: { $0.line?.key == attempt.device }),
       let line = clients[index].line, line.life == life
@@ -65,15 +65,15 @@ extension World {
     soonAtCourier(200, .told(life: life, client: index, connection: line.connection, taken))
   }
 
-  /// The answer was written: a poll is over with it.
+  /// The wake was written, which ends a poll.
   func told(_ index: Int, _ connection: UInt64, _ taken: PushTaken) throws {
     if let line = clients[index].line, line.connection == connection, !line.isStream {
       hangUp(index, isExpectedBack: true)
       soonAtCourier(courierDraw.below(3) == 0 ? 20_000 : 500, .connect(client: index))
     }
     let key = taken.attempt.device
-    // Lost on the way: a push must follow, if the device has an address for it. An alert is shown
-    // once, on whichever road took it.
+    // If a background wake is lost on the way, a push must follow, provided that the device has an
+    // address for it. An alert is shown once, whichever way it took.
     let isFollowed = taken.attempt.intent == .background && !clients[index].isCourierOnly
     if !isFollowed || !courierDraw.permille(plan.courierLost) {
       observer.taken(taken)

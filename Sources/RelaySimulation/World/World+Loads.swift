@@ -1,8 +1,8 @@
 import RelayCore
 
-/// Large loads, and a machine whose clock is wrong.
+/// Large loads, and a machine with a wrong clock.
 extension World {
-  /// Changes that are sent together with the first one, in one request.
+  /// Further changes that are sent in one request with the first one.
   func companions(of first: Change) -> [Change] {
     guard first.sequence == nil, !isCalm, loadDraw.permille(plan.batches) else { return [] }
     return (0..<loadDraw.from(1...plan.batchMax)).map { number in
@@ -20,14 +20,14 @@ extension World {
     }
   }
 
-  /// A value that no subscription asks for.
+  /// A large value that no subscription needs.
   func largeValue() -> [Field] {
     guard loadDraw.permille(plan.largeRecords) else { return [] }
     let count = loadDraw.below(plan.largestValue)
     return [Field(name: "v", value: .string(String(repeating: "v", count: count)))]
   }
 
-  /// Users without a phone who subscribe to public records, in all partitions.
+  /// Adds users without a phone who subscribe to public records, in all partitions.
   func addCrowd() {
     for number in 0..<plan.crowd {
       let user = UserID("_crowd\(number)")
@@ -54,9 +54,9 @@ extension World {
     observer.corrections.append(now)
   }
 
-  /// A later start may find the wall clock far off. It is set right within half an hour.
+  /// Draws a wall clock that is far off for some later starts. It is corrected within half an hour.
   func drawClock() {
-    // A store that has never known a time believes the first clock.
+    // A store without a time so far trusts the first clock.
     guard store.latest > .zero, !isCalm, loadDraw.permille(plan.wrongClocks) else {
       return setClock()
     }
@@ -65,9 +65,9 @@ extension World {
   }
 }
 
-/// Requests of several changes, and how they become durable and visible.
+/// Requests of several changes: they become durable together and visible together.
 extension World {
-  /// One request's facts of one partition, in its journal.
+  /// One request's facts of one partition, as they stand in its journal.
   struct Share {
     var partition: PartitionID
     var first: Ordinal
@@ -83,7 +83,7 @@ extension World {
       "a commit of \(entries.count) facts and \(bytes) bytes")
   }
 
-  /// The journal holds a message to several partitions once.
+  /// The bytes of entries in the journal, which holds a message to several partitions once.
   static func bytes(of entries: [JournalEntry]) -> Int {
     var last: Forwarded.Message?
     return entries.reduce(0) { sum, entry in
@@ -97,7 +97,8 @@ extension World {
     }
   }
 
-  /// One request's facts for one partition, one of the relay's own, or one message.
+  /// Whether these are one request's facts for one partition, one fact of the relay's own, or one
+  /// message.
   private func isOneUnit(_ entries: [JournalEntry]) -> Bool {
     let batches = Set(entries.map { batch(of: $0.fact) })
     if batches.count == 1, batches.first != .some(nil) { return true }
@@ -113,7 +114,7 @@ extension World {
     return batches[change.fingerprint]
   }
 
-  /// One request's facts for one partition become durable together, or none of them.
+  /// Checks that one request's facts for one partition become durable together or not at all.
   func checkWhole(_ entries: [JournalEntry]) throws {
     var parts: [Int: [PartitionID: [Ordinal]]] = [:]
     for entry in entries {
@@ -123,7 +124,7 @@ extension World {
     for (batch, partitions) in parts.sorted(by: { $0.key < $1.key }) {
       for (partition, ordinals) in partitions.sorted(by: { $0.key < $1.key }) {
         let size = operations[batch].facts.count { $0.homes.contains(partition) }
-        // It may have been sent twice.
+        // The request may have been sent twice.
         guard ordinals.count.isMultiple(of: size) else {
           throw InvariantViolation(
             .catchUpIsWhole,
@@ -138,7 +139,7 @@ extension World {
     }
   }
 
-  /// They become visible together.
+  /// Checks that one request's facts become visible together.
   func checkWhole(_ cut: Cut) throws {
     for partition in cut.partitions {
       for share in shares where share.partition == partition.id {
@@ -152,7 +153,7 @@ extension World {
     }
   }
 
-  /// Nothing durable learns of a wrong clock.
+  /// Checks that a wrong clock reaches nothing durable.
   func checkTime(_ entries: [JournalEntry]) throws {
     for entry in entries where entry.at > now {
       throw InvariantViolation(

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// Record servers: they report changes, and repeat what was not answered with the same ids.
+/// Record servers: they report changes, and repeat unanswered requests with the same ids.
 extension World {
   func produce() {
     guard changesLeft > 0 else { return }
@@ -12,7 +12,7 @@ extension World {
     let operation = operations.count - 1
     if changes.count > 1 { for change in changes { batches[change.fingerprint] = operation } }
     if isNumbered, numberDraw.permille(plan.numbersLost) {
-      // Its sender lost it: nobody ever asks for its answer.
+      // The sender lost the change, so no client waits for its answer.
       operations[operation].isAnswered = true
       return
     }
@@ -51,7 +51,7 @@ extension World {
       fingerprint: nextID &* 0x9e37_79b9_7f4a_7c15)
   }
 
-  /// Some zones are reported by several senders, who number what they send.
+  /// Numbers the changes of some zones, which several senders report, each with its own numbers.
   private func number(_ change: inout Change) -> Bool {
     guard change.database == .private, numberDraw.permille(plan.numbered) else { return false }
     change.origin = UInt64(1 + numberDraw.below(2))
@@ -130,7 +130,7 @@ extension World {
 }
 
 extension World {
-  /// Tokens from before an end that was answered read nothing any more, whatever is granted later.
+  /// Marks tokens from before an answered end: they must read nothing, whatever is granted later.
   private func endTokens(of change: Change) {
     let feed = FeedKey(scope: World.scope, kind: .zone(change.zone))
     for index in clients.indices where observer.isRevoked(clients[index].user, feed) {

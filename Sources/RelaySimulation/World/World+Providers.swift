@@ -1,6 +1,7 @@
 import RelayCore
 
-/// Push providers: they take, delay, refuse, forget to answer, and say who is gone.
+/// Push providers: they take, delay and refuse pushes, leave some unanswered, and report dead
+/// tokens.
 extension World {
   func push(_ attempt: PushAttempt) throws {
     guard let daemon, let text = PushText(attempt.payload) else {
@@ -43,19 +44,19 @@ extension World {
     }
   }
 
-  /// The provider's environment that gave the token.
+  /// The provider's environment that issued the token.
   static func home(of token: UInt8) -> Environment {
     token.isMultiple(of: 3) ? .production : .development
   }
 
-  /// What the app says of it, which is sometimes wrong.
+  /// The environment that the app reports, which is sometimes wrong.
   static func said(of token: UInt8) -> Environment {
     token.isMultiple(of: 4) ? home(of: token).other : home(of: token)
   }
 
   func taken(_ push: PushTaken) throws {
     if recalled.contains(push.attempt.id) { return }
-    // It waited for its stream until now: what ended meanwhile is told no more.
+    // The push waited for its stream until now; it must not name zones whose share ended meanwhile.
     if waiting.remove(push.attempt.id) != nil { try checkEnds(push.text, push.attempt.device) }
     observer.taken(push)
     guard let token = push.attempt.address.token.first,
@@ -67,7 +68,7 @@ extension World {
       .woken(client: index, wake: push.attempt.wake, user: push.attempt.device.user))
   }
 
-  /// What has not left does not leave any more.
+  /// Takes back a push that has not left yet.
   func recall(_ attempt: PushAttempt.ID) {
     guard waiting.remove(attempt) != nil else { return }
     recalled.insert(attempt)

@@ -1,8 +1,8 @@
 import RelayCore
 
-/// Catching up: tokens in, pages out, and what a client makes of them.
+/// Catching up: clients send tokens, receive pages, and apply them.
 extension World {
-  /// How a user sees a zone.
+  /// The database in which a user sees a zone.
   static func database(of zone: ZoneID, for user: UserID) -> Database {
     zone.owner == user ? .private : .shared
   }
@@ -45,7 +45,7 @@ extension World {
     return ChangeToken.open(token, feed: feed, reader: user, with: keys)
   }
 
-  /// Entitled by a grant that was answered, to a zone that lives.
+  /// Whether an answered grant entitles the user to the feed, and its zone exists.
   private func isGranted(_ user: UserID, _ feed: FeedKey) -> Bool {
     guard case .zone(let zone) = feed.kind else { return true }
     return model.zones[zone]?.isAlive == true && model.isEntitled(user, to: zone)
@@ -95,7 +95,7 @@ extension World {
     }
   }
 
-  /// Brings a page into what the client holds.
+  /// Applies a page to what the client holds.
   func show(_ page: Page, _ index: Int, _ feed: FeedKey) {
     for entry in page.entries {
       clients[index].follows[feed]?.held[entry.subject] =
@@ -114,7 +114,7 @@ extension World {
     clients[index].follows[feed]?.isOfLostHistory = false
   }
 
-  /// The device was served, or presents, this place: what pends up to there is known to it.
+  /// The device was served up to this position, or presents it as a token; it knows all before it.
   private func reached(_ position: Position, _ feed: FeedKey, _ index: Int) {
     let key = clients[index].key
     switch feed.kind {
@@ -125,7 +125,7 @@ extension World {
       let database = World.database(of: zone, for: clients[index].user)
       daemon?.add(.acknowledged(.zone(zone, database, position), key))
       let ref = PushText.ZoneRef(zone: zone, database: database)
-      // An owner's places are those of the zone itself; of a shared zone they lie elsewhere.
+      // An owner's position is the zone's own; a participant's partition has other ordinals.
       let stepped = daemon?.stepped(in: .home(of: key.user, in: key.scope)) ?? .zero
       observer.acknowledged(ref, key, before: database == .private ? position.ordinal : stepped)
     case .database: break
@@ -145,7 +145,7 @@ extension FeedKey {
 extension Entry {
   var zone: ZoneID? { if case .zone(let zone) = subject { zone } else { nil } }
 
-  /// What a client remembers of it.
+  /// What a client remembers of the entry.
   var told: String {
     switch detail {
     case .record(_, let tag, _): tag ?? "-"
@@ -156,7 +156,7 @@ extension Entry {
 }
 
 extension Entry {
-  /// All that is new of it is that it was read.
+  /// Whether a read mark is the only news of the entry.
   func isReadMark(since token: Position) -> Bool {
     if case .notification(let detail) = detail { detail.isReadMark(since: token) } else { false }
   }

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// The daemon's lives, and what its store answers.
+/// The lives of the daemon, and the answers of its store.
 extension World {
   /// The machine's clocks.
   var moment: Coordinator.Moment {
@@ -27,7 +27,7 @@ extension World {
     observer.lifeBegan(at: now, recovered: store)
     observer.recovered()
     tell?("  life \(life) begins")
-    // What recovery has found unfolded is told before any reader is served.
+    // Mark what recovery has found unfolded before any reader is served.
     try turn()
     daemon.begin()
   }
@@ -36,7 +36,7 @@ extension World {
     guard let daemon else { return }
     reached.formUnion(daemon.reached)
     self.daemon = nil
-    // What was durable and not stepped is stepped by the next life.
+    // The next life steps the facts that were durable and not stepped.
     for place in unstepped.values.sorted() { count(history[place], isFanningOut: true) }
     unstepped = [:]
     tell?("  \(why)")
@@ -54,7 +54,7 @@ extension World {
     soon(3_000, .recover)
   }
 
-  /// A copy of the store takes the place of the store: what came since is lost.
+  /// Replaces the store with its copy; everything since the copy is lost.
   func restore() {
     guard plan.restores > 0, let backup else { return }
     crash("a restore from the copy of +\((backup.at - World.start).milliseconds) ms")
@@ -84,7 +84,7 @@ extension World {
     return !store.eras(of: key).knows(place.era) || place.newest.ordinal > last
   }
 
-  /// The store answers for a commit.
+  /// The store answers a commit.
   func committed() throws {
     guard let daemon, !daemon.appending.isEmpty else { return }
     let rows = daemon.appending.map { authored($0) }
@@ -105,7 +105,7 @@ extension World {
     daemon.add(.appended(.success(())))
   }
 
-  /// From here on these facts survive everything but a restore.
+  /// From here on these facts survive everything except a restore.
   private func journalled(_ rows: [JournalEntry]) throws {
     try checkTime(rows)
     try checkWhole(rows)
@@ -129,7 +129,7 @@ extension World {
     tell?("  \(row.partition.number)/\(row.ordinal.number) \(row.fact.line)")
   }
 
-  /// The store answers for a fold.
+  /// The store answers a fold.
   func folded() throws {
     guard let daemon, let cut = daemon.folding else { return }
     daemon.folding = nil
@@ -137,7 +137,7 @@ extension World {
       return daemon.add(.folded(.failure(StoreError(.full, "no room"))))
     }
     if draw.permille(plan.foldUnknown) {
-      // Both must hold.
+      // The cut must be whole whether the fold is written or not.
       try checkWhole(cut)
       if draw.below(2) == 0 { _ = store.fold(cut) }
       return crash("a fold of unknown outcome")
@@ -150,7 +150,7 @@ extension World {
     daemon.add(.folded(.success(rows)))
   }
 
-  /// The next life has the exact numbers of wakes, and the time.
+  /// Stops cleanly: the next life knows the exact numbers of wakes, and the time.
   func stopped() {
     guard let daemon else { return }
     counts.stops += 1
@@ -159,7 +159,7 @@ extension World {
   }
 }
 
-/// One planted fault: the daemon forgets who made a change, and the journal knows it.
+/// A planted bug: the daemon forgets the author of a change, and the journal still has it.
 extension World {
   func anonymous(_ fact: Fact) -> Fact {
     guard mutant == .forgetsAuthors, case .change(var change) = fact else { return fact }

@@ -1,9 +1,8 @@
 import RelayCore
 
-/// The shell: the daemon's turns, and its actions performed in their order. No decision is made
-/// here.
+/// The shell: runs the daemon's turns and performs its actions in their order. It decides nothing.
 extension World {
-  /// Turns until nothing has come in meanwhile.
+  /// Runs turns until no input is left.
   func turn() throws {
     while let daemon {
       // A crash ends the turn.
@@ -83,7 +82,7 @@ extension World {
     events.add(.timer(life: life), at: at)
   }
 
-  /// A reader that was told to come again.
+  /// Lets a reader that was refused try again later.
   func comesAgain(_ reader: SimulatedDaemon.Reader) {
     let feed = reader.query.feed
     guard clients[reader.client].user == reader.query.reader else { return }

@@ -1,11 +1,11 @@
 import RelayCore
 
-/// One seed's history: clock, store, daemon, producers, clients, providers, and who checks them.
-/// One thread, virtual time; nothing in here but the draws decides anything by chance.
+/// One seed's history: clock, store, daemon, producers, clients, providers, and the checkers. One
+/// thread and virtual time; only the draws bring chance into it.
 final class World {
   static let scope = Scope(container: "iCloud.com.example.notes", environment: .development)
   static let start = Instant(milliseconds: 1_700_000_000_000)
-  /// Two topics, so two routes.
+  /// Two topics, so that there are two routes.
   static func topic(of token: UInt8) -> String { "com.example.\(token % 2)" }
 
   let seed: UInt64
@@ -22,44 +22,44 @@ final class World {
   let keys = ToyKeys()
 
   let users: [UserID]
-  /// Where they live, and the home of the public database.
+  /// The home partitions of the users and of the public database.
   let homes: [PartitionID]
   var clients: [Client] = []
   var operations: [Operation] = []
   var changesLeft: Int
   var nextID: UInt64 = 1
-  /// Of each zone, the last number that each of its producers' sources gave.
+  /// For each zone, the last number that each source of its producers gave.
   var numberDraw: SeededRandom
   var lastNumber: [ZoneID: [UInt64: Int64]] = [:]
   var courierDraw: SeededRandom
   var loadDraw: SeededRandom
-  /// How far the wall clock is ahead.
+  /// How far the wall clock is ahead of the world's time.
   var wallAhead = Span.zero
-  /// Of each change that was sent with others in one request, that request.
+  /// For each change that was sent with others in one request, that request.
   var batches: [UInt64: Int] = [:]
-  /// What is durable of such requests and in no fold yet.
+  /// The facts of such requests that are durable and in no fold yet.
   var shares: [Share] = []
   var lastConnection: UInt64 = 0
   var nextToken: UInt8 = 1
   var deadTokens: Set<UInt8> = []
-  /// Pushes that wait for a stream at their provider, and those of them that were taken back.
+  /// Pushes that wait for a stream at their provider, and the pushes that were taken back.
   var waiting: Set<PushAttempt.ID> = []
   var recalled: Set<PushAttempt.ID> = []
-  /// Of what is durable and not stepped in this life, the place in `history`.
+  /// For each fact that is durable and not stepped in this life, its index in `history`.
   var unstepped: [FactPlace: Int] = [:]
-  /// Authors that a planted fault hides from the daemon.
+  /// Authors that a planted bug hides from the daemon.
   var authors: [Identifier: Change.Author] = [:]
-  /// When a change, or a part of one, was stepped last.
+  /// When a change, or a part of one, was last stepped.
   var lastWork = World.start
   var isCalm = false
-  /// Every durable fact, in the order it became so.
+  /// Every durable fact, in the order in which it became durable.
   var history: [JournalEntry] = []
   var model: Model
-  /// Of all lives.
+  /// The branches reached in all lives.
   var reached = Branches()
   var observer = WorldObserver()
   var counts = SimulationCounts()
-  /// A running digest of everything that happened: equal for equal seeds.
+  /// A running digest of all events: equal for equal seeds.
   var digest: UInt64 = 0xcbf2_9ce4_8422_2325
   var tell: ((String) -> Void)?
 
@@ -84,7 +84,7 @@ final class World {
     }
   }
 
-  /// Users in few partitions, so that some share one.
+  /// Chooses users in few partitions, so that some share one.
   private static func users(_ count: Int, homes: Int, _ draw: inout SeededRandom) -> [UserID] {
     var places: [PartitionID] = []
     if draw.below(2) == 0 {
@@ -140,16 +140,16 @@ final class World {
     if let daemon { reached.formUnion(daemon.reached) }
   }
 
-  /// After the last change was stepped, long enough for every alert that may pend to get its turn
-  /// within the budget. A slow store that folds one subscriber of a slice at a time steps the last
-  /// change hours after it was sent.
+  /// The end of the world: after the last step of a change, every alert that may pend gets time for
+  /// its turn within the budget. A slow store that folds one subscriber of a slice at a time steps
+  /// the last change hours after it was sent.
   private var endsAt: Instant {
     let turns = 4 + plan.limits.alertsPending / plan.policy.alert.max
     let rest = plan.policy.background.per * Int64(turns) + plan.policy.smearing.longest * 2
     return max(World.start + plan.unkind, lastWork) + rest + .minutes(30)
   }
 
-  /// Nothing is on its way to the store, and no caller waits. Re-wakes go on for ever.
+  /// True if nothing is on its way to the store and no caller waits. Re-wakes never end.
   private var isAtRest: Bool {
     guard let daemon else { return false }
     return daemon.isAtRest && operations.allSatisfy(\.isAnswered)
@@ -205,7 +205,7 @@ final class World {
     }
   }
 
-  /// Faults off: from now on everything works, and everything must come right.
+  /// Switches the faults off: from now on everything works and must reach its promised state.
   private func calm() throws {
     isCalm = true
     setClock()
@@ -216,7 +216,7 @@ final class World {
     for index in clients.indices where clients[index].registered != nil {
       register(index, as: clients[index].user)
     }
-    // Who has nothing but the courier comes to it, or could not be woken.
+    // A phone that has only the courier connects to it; otherwise it could not be woken.
     for index in clients.indices where clients[index].isCourierOnly {
       clients[index].line = nil
       soonAtCourier(10_000, .connect(client: index))
