@@ -76,8 +76,7 @@ final class CurlHandle: @unchecked Sendable {
     if let roots = request.trustRoots { zr_curl_trust_only(curl, roots) }
     // Signals are unsafe in a process with threads; timeouts work without them.
     zr_curl_set_long(curl, CURLOPT_NOSIGNAL, 1)
-    // The exchange ends without waiting for the lookup thread of a name server that does not
-    // answer.
+    // The exchange ends without waiting for a name lookup that gets no answer.
     zr_curl_set_long(curl, CURLOPT_QUICK_EXIT, 1)
     let (seconds, attoseconds) = request.timeout.components
     let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
@@ -91,8 +90,8 @@ final class CurlHandle: @unchecked Sendable {
     } else if !bytes.isEmpty || request.method != "GET" {
       zr_curl_set_long(curl, CURLOPT_POST, 1)
       zr_curl_set_long(curl, CURLOPT_POSTFIELDSIZE, bytes.count)
-      // libcurl does not copy these bytes; the caller's bytes outlive the exchange. Null would mean
-      // "read".
+      // libcurl does not copy these bytes; the caller's bytes outlive the exchange. A null pointer
+      // would make libcurl read the body from a callback.
       let start = bytes.baseAddress.map { UnsafeMutableRawPointer(mutating: $0) }
       zr_curl_set_pointer(curl, CURLOPT_POSTFIELDS, start ?? UnsafeMutableRawPointer(errorText))
     }

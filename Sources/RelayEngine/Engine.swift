@@ -62,8 +62,8 @@ package final class Engine: RelayService, Sendable {
   /// - Parameters:
   ///   - commits: where the store's commits run, which may block a thread; nil: on the threads that
   ///     all tasks share.
-  ///   - folds: where the store's folds run. Neither may be the loop's thread: a busy loop leaves
-  ///     that thread to no other task.
+  ///   - folds: where the store's folds run. Neither of the two may be the loop's thread: a busy
+  ///     loop leaves that thread to no other task.
   /// - Throws: `StoreError`; after `.unknown` it is unknown whether the last commit is durable: end
   ///   the process, and recovery finds out.
   package func run(

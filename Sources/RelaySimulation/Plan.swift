@@ -25,15 +25,15 @@ struct Plan: Sendable {
   var journalTailMax = RelaySettings().journalTailMax
   var entriesUncutMax = RelaySettings().entriesUncutMax
   var answerWithin = RelaySettings().answerWithin
-  /// Requests of several changes, of a thousand, and the most further changes of one request.
+  /// How many of a thousand requests have several changes, and how many more one has at most.
   var batches = 0
   var batchMax = 1
-  /// Records with a large value, of a thousand, and the largest value's bytes.
+  /// How many of a thousand records have a large value, and how many bytes it has at most.
   var largeRecords = 0
   var largestValue = 1
   /// How many users without a phone subscribe to public records.
   var crowd = 0
-  /// Starts with a wall clock that is far off, of a thousand.
+  /// How many of a thousand starts have a wall clock that is far off.
   var wrongClocks = 0
 
   /// The following rates are of a thousand.

@@ -4,7 +4,7 @@ import RelayCore
 struct PushText {
   var wake: UInt32 = 0
   var zones: [ZoneRef] = []
-  /// The zones that must not be fetched before `notBefore`, in seconds.
+  /// The zones that must not be fetched before `notBefore` (in seconds).
   var waiting: [ZoneRef] = []
   var notBefore: Int64?
   var hasQuery = false

@@ -106,9 +106,9 @@ extension FeedSnapshot {
   /// Entries after `start` in order of position: those that a page looks at, and one more if there
   /// is one.
   ///
-  /// Present and gone entries form two runs of one index. The query skips the gone entries that a
-  /// scan must not see by position, not one by one, so a first page costs the same however many
-  /// deletions came before it.
+  /// Present and gone entries form two runs of one index. A scan must not see some of the gone
+  /// ones. The query skips these by position, not one by one, so a first page costs the same
+  /// however many deletions came before it.
   private func entries(
     of feed: FeedRow, after start: FeedCursor, _ query: PageQuery
   ) throws -> [Entry] {

@@ -43,8 +43,8 @@ final class RelayFile: Sendable {
 
   deinit { readers.shutdownGracefully { _ in } }
 
-  /// One write transaction on the calling thread, blocked while others write: only for threads that
-  /// do nothing else. Changing threads would mean waiting for a core twice.
+  /// Runs one write transaction on the calling thread, which waits while others write: only for
+  /// threads that do nothing else. Changing threads would mean waiting for a core twice.
   func writeHere<Value>(
     _ body: (GRDB.Database) throws -> Value
   ) -> Result<Value, StoreError> {
@@ -111,7 +111,7 @@ final class RelayFile: Sendable {
         do {
           switch state {
           case .active:
-            // Wrap the whole read: the pool reads from the file before it calls `body`.
+            // Wrap the whole read, because the pool reads the file before it calls `body`.
             result = .success(try DiskError.told { try self.pool.read(body) })
           case .cancelled: result = .failure(.closed(file: path))
           }

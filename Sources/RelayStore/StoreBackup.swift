@@ -53,7 +53,7 @@ package struct StoreBackup {
     do {
       try relay.queue.inDatabase { relay in
         try journal.queue.inDatabase { journal in
-          // Also if a snapshot fails: GRDB requires that no transaction is left open here.
+          // Runs after a failed snapshot too: GRDB requires that no transaction is left open here.
           defer { Self.release([relay, journal]) }
           try takeSnapshots(relay, journal)
           try copy(relay, "relay.db")

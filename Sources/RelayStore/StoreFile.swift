@@ -69,7 +69,7 @@ struct StoreFile {
   func harden(_ database: GRDB.Database, _ settings: StoreSettings) throws {
     try database.execute(sql: "PRAGMA synchronous = FULL")
     try database.execute(sql: "PRAGMA wal_autocheckpoint = \(settings.checkpointPages)")
-    // SQLite shortens a log that a long reader let grow to this size when it starts the log again.
+    // Bounds the log after a long reader: SQLite shortens it to this size when it begins it anew.
     try database.execute(sql: "PRAGMA journal_size_limit = \(settings.logBytesMax)")
     let found = try Int.fetchOne(database, sql: "PRAGMA synchronous")
     let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode")

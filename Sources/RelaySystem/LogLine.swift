@@ -36,7 +36,6 @@ struct LogLine: Sendable {
 
   private var timeText: String {
     // The formatter truncates fractions; half a millisecond more keeps it from losing a whole one.
-    // rounding.
     Date(timeIntervalSince1970: (Double(time.milliseconds) + 0.5) / 1_000)
       .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
   }

@@ -12,8 +12,8 @@ import Synchronization
 package final class SystemdNotifier: ServiceNotifier {
   private let isHeard: Bool
   private let beatGap: Int64?
-  /// The loop and the notifier each keep to a quarter of the watchdog's interval, so two messages
-  /// are at most half an interval apart.
+  /// The loop and the notifier each delay a beat by a quarter of the watchdog's interval at most,
+  /// so two messages are at most half an interval apart.
   package let beatEvery: Span
   private let clock = SystemClock()
   private let lastBeat = Atomic<Int64>(.min)

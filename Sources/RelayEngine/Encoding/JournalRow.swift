@@ -1,7 +1,7 @@
 package import RelayCore
 
-/// One group commit as the journal stores it. The length stands before each entry, so that a reader
-/// of one partition's entries need not decode those of the others.
+/// One group commit as the journal stores it. Each entry follows its length, so that a reader of
+/// one partition's entries need not decode those of the others.
 ///
 /// A message to many partitions is written once: the entries after it that carry the same message
 /// only refer to it. Otherwise a public record of 1 MiB would be written 64 times.

@@ -44,7 +44,7 @@ package protocol ServiceNotifier: Sendable {
 }
 
 extension ServiceNotifier {
-  /// For notifiers that ignore it.
+  /// Does nothing, for notifiers that need no such message.
   package func waiting(_ line: String) {}
   /// For notifiers without a requirement of their own.
   package var beatEvery: Span { .seconds(1) }

@@ -63,7 +63,7 @@ package struct HealthSnapshot: Hashable, Sendable {
     package var sent: Int64
     package var delivered: Int64
     package var lastError: String?
-    /// Why the route retires no device now although its provider calls many dead; nil if it does.
+    /// Why the route retires no device now although its provider calls many dead; nil: it retires.
     package var pruningStop: String?
     /// Final refusals since the last push that the provider took, as `Route.refusals` counts them.
     package var refusals = 0

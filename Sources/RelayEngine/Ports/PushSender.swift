@@ -6,9 +6,9 @@ package import RelayCore
 /// task, at most `Limits.inFlightPerRoute` at once. It answers each push exactly once, within the
 /// attempt's timeout. An attempt whose outcome is unknown is `.later(after: nil, .attempt, …)`,
 /// because the same `id` makes a resend harmless. An attempt that certainly never left is
-/// `.later(after: nil, .unsent, …)`, or `.recalled` if the sender stops and another replaces it.
-/// Pushes that the provider certainly did not process (a GOAWAY's unprocessed streams, a connection
-/// that never opened) are sent again inside, under the same `id`, until the deadline.
+/// `.later(after: nil, .unsent, …)`, or `.recalled` if the sender stops and another replaces it. If
+/// the provider certainly did not process a push (a GOAWAY's unprocessed streams, a connection that
+/// never opened), the sender sends it again, under the same `id`, until the deadline.
 package protocol PushSender: Sendable {
   /// Hands one push to the provider. Never throws: every failure is a verdict.
   ///

@@ -41,10 +41,10 @@ package protocol RelayService: Sendable {
   /// The device has opened a poll or a stream at the courier. The caller does not wait.
   ///
   /// - Parameters:
-  ///   - connection: distinguishes it from the device's earlier and later connections.
+  ///   - connection: identifies this connection among all connections of the device.
   ///   - after: the number of the newest wake that the device says it has received.
-  /// - Returns: false if too many connections open and close at once: end it, and say when to
-  ///   retry.
+  /// - Returns: false if too many connections open and close at once: end this one, and tell the
+  ///   client when to retry.
   func connected(_ device: DeviceKey, connection: UInt64, after: UInt32?) -> Bool
 
   /// The connection has ended. A lost call costs one wake that finds no connection and then goes to

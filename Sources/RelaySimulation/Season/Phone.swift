@@ -6,7 +6,6 @@ import RelayCore
 /// Apple documents: two or three background pushes an hour, the excess delayed or dropped; none for
 /// an app that was force-quit, until the user opens it; for an offline phone only the newest push
 /// is kept.
-/// newest is kept.
 struct Phone {
   /// What happens to a push that Apple took.
   enum Arrival: Hashable {

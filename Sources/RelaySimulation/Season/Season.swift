@@ -24,7 +24,7 @@ package enum Season {
     return run(SeasonWorld(seed: seed, plan: plan, mutant: mutant))
   }
 
-  /// Runs one seed's season under a rule; all that does not depend on the rule is the same for any.
+  /// Runs one seed's season under a rule; all that does not depend on the rule is always the same.
   package static func run(
     seed: UInt64, shape: SeasonShape, rule: SeasonRule, days: Int = 30
   ) -> Outcome {

@@ -28,7 +28,7 @@ struct Client {
 
 /// What a client knows of one feed.
 struct Follow {
-  /// Nil before the first page.
+  /// Nil: the client reads the feed from its beginning.
   var token: [UInt8]?
   var held: [Subject: String] = [:]
   /// True if the token is of a history that a restore undid, or from before a revocation.
