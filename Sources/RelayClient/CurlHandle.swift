@@ -15,7 +15,7 @@ final class CurlHandle: @unchecked Sendable {
     precondition(result == CURLE_OK, "libcurl cannot be initialised: the process has no memory")
   }()
 
-  /// The system truncates longer paths of Unix sockets; in bytes.
+  /// The longest path of a Unix socket, in bytes; the system truncates longer ones.
   private static let socketPathBytesMax = 107
 
   init() {

@@ -23,8 +23,8 @@ struct ExpiryTable {
     return floor.map { Position(column: $0) } ?? .zero
   }
 
-  /// Replaces the expiries that this one covers. Beyond the bound, one expiry of every feed
-  /// replaces them all.
+  /// Replaces the expiries that this one covers. Beyond the bound, one expiry that covers every
+  /// feed replaces them all.
   func keep(_ expiry: FeedExpiry, in partition: PartitionID) throws {
     let number = Int(partition.number)
     try database.execute(

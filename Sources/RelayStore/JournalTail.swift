@@ -1,9 +1,8 @@
 import RelayCore
 import RelayEngine
 
-/// What the relay knows of the journal without reading it: the last ordinals of each row, which
-/// rows may be deleted, and the last ordinals of all. Its size is bounded by what is not yet
-/// folded.
+/// What the relay knows of the journal without reading it: each row's last ordinals, which rows may
+/// be deleted, and each partition's last ordinal. Its size is bounded by what is not yet folded.
 struct JournalTail {
   struct Row {
     var seq: Int64
@@ -11,7 +10,7 @@ struct JournalTail {
     var lasts: [JournalRow.Mark]
   }
 
-  /// Rows that are not wholly folded, and the rows between them, oldest first.
+  /// All rows from the first one that is not wholly folded, oldest first.
   private(set) var rows: [Row] = []
   /// Last ordinals, by partition; zero if the journal holds no entry of the partition.
   private(set) var lasts = [Ordinal](repeating: .zero, count: PartitionID.count)

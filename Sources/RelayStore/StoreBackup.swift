@@ -128,7 +128,7 @@ package struct StoreBackup {
     }
   }
 
-  /// Makes a file that only its owner may read, from the beginning.
+  /// Makes an empty file that only its owner may ever read and write.
   private static func make(_ path: String) throws(StoreError) {
     let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {

@@ -75,12 +75,12 @@ struct WorldObserver {
     (inFlight, shownAlerts, found) = ([:], [], [])
   }
 
-  /// A restore undoes answered facts, and clients do not learn it. Devices begin anew.
+  /// A restore undoes answered facts, and no client is told. The checks of devices begin anew.
   mutating func restored(_ store: SimulatedStore) {
     (shown, accepted, revoked, granted) = ([:], [], [], [])
     (attempts, told, claims, owners, unanswered) = ([:], [:], [:], [:], [:])
-    // It is unknown which devices were retired at the copy, so each counts from its next
-    // registration.
+    // It is unknown which devices were retired in the copy, so the checks count each device from
+    // its next registration.
     retired = Set(since.keys)
   }
 

@@ -44,7 +44,7 @@ struct Phone {
   var luck: SeededRandom
   var fetchedTo: FeedCursor?
 
-  /// What the owner's habits determine.
+  /// The traits of a phone that its owner's habits determine.
   struct Traits {
     /// The average time between two openings of the app by day.
     var opens: Span

@@ -22,7 +22,7 @@ package enum SeasonRule: Hashable, Sendable {
   case fixed(Int)
   /// At most one in this many minutes; Signal's servers take 20.
   case spaced(Int)
-  /// Each device's own rate, learned from its answers; it begins with three an hour.
+  /// Each device's own number an hour, which the relay learns; it begins with three.
   case adaptive
 
   package static let signal = SeasonRule.spaced(20)

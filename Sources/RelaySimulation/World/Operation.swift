@@ -6,6 +6,6 @@ struct Operation {
   var client: Int?
   var tries = 0
   var isAnswered = false
-  /// Entitlements before it was answered, and whether it may be withdrawn.
+  /// Unused: no code sets or reads this flag.
   var isRequestSent = false
 }

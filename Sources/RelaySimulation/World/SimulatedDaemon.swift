@@ -1,7 +1,7 @@
 import RelayCore
 
 /// One life of the daemon: the shipped coordinator and the state of its shell. A crash loses all of
-/// it. It decides nothing.
+/// this state. The shell decides nothing.
 final class SimulatedDaemon {
   let life: Int
   /// Requests for the next turn.
