@@ -1,7 +1,7 @@
 import Logging
 import RelayCore
 
-/// Makes a coordinator from the store that continues where the journal ends, before READY.
+/// Reads the store and makes a coordinator that continues where the journal ends, before READY.
 struct Recovery {
   let store: any Store
   let logger: Logger

@@ -21,8 +21,7 @@ extension SQLiteStore {
     try await snapshot { try $0.head(of: feed) }
   }
 
-  /// The eras come from memory, which knows an era of this life before the tables hold its
-  /// positions.
+  /// Uses the eras in memory: an era of this life is there before the tables hold positions of it.
   private func snapshot<Value: Sendable>(
     _ body: @escaping @Sendable (FeedSnapshot) throws -> Value
   ) async throws(StoreError) -> Value {

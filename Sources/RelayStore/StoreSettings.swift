@@ -13,10 +13,10 @@ package struct StoreSettings: Hashable, Sendable {
   package var checkpointPages = 1_000
   /// A longer write-ahead log is cut off as soon as no reader needs it.
   package var logBytesMax: Int64 = 64 << 20
-  /// How long the writer of `relay.db` waits at most for readers of such a log to end. Without a
-  /// wait, readers that follow one another would let the log grow without bound.
+  /// How long the writer of `relay.db` waits at most for readers before it cuts such a log. Without
+  /// a wait, readers that follow one another would let the log grow without bound.
   package var logCutWait = Span(milliseconds: 20)
-  /// The pause after such a wait has failed, so that a long reader costs folds next to nothing.
+  /// The pause after a `logCutWait` that failed, so that a long reader costs folds next to nothing.
   package var logCutPause = Span.seconds(1)
   /// The page cache of the writer of `relay.db`, in KiB.
   package var cacheKiB = 32_768

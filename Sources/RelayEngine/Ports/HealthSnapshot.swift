@@ -32,7 +32,7 @@ package struct HealthSnapshot: Hashable, Sendable {
     package var bytes: Int64 = 0
     /// Facts that are journalled and not yet folded.
     package var journalTail = 0
-    /// Age of the oldest of these facts.
+    /// Age of the oldest fact that is journalled and not yet folded.
     package var foldLag: Double = 0
     /// Folds that became durable since the start, and the feed entries that they wrote.
     package var folds: Int64 = 0

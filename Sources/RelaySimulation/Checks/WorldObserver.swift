@@ -163,8 +163,8 @@ struct WorldObserver {
     }
   }
 
-  /// Facts that became durable without being stepped are unknown, so no device surely holds an
-  /// address.
+  /// It is unknown which facts became durable without being stepped, so the checks assume no holder
+  /// of any address.
   mutating func recovered() { (claims, owners, unanswered) = ([:], [:], [:]) }
 
   /// The registration was answered: from here on only this device holds the address (P9).

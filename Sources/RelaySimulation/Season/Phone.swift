@@ -149,7 +149,7 @@ struct Phone {
     allowanceAt = now
   }
 
-  /// The time until the next run at the resting rate; the phone checks again then.
+  /// The time until the allowance suffices if the app is not used; the phone checks again then.
   private var untilAllowed: Span {
     Span(milliseconds: (Self.run - allowance) / traits.perHour + 1)
   }

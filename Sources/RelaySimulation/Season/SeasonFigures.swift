@@ -38,7 +38,7 @@ package struct SeasonFigures: Sendable {
 
   package var pushesPerHour: Double { Double(pushes) / Double(max(hours, 1)) }
 
-  /// The seconds that `percent` of a hundred did not exceed.
+  /// The seconds that `percent` of a hundred values do not exceed.
   package func freshness(percent: Int) -> Int {
     guard !freshness.isEmpty else { return 0 }
     let sorted = freshness.sorted()

@@ -12,10 +12,10 @@ struct SeasonPlan: Sendable {
   var crashes = 0
   /// The average time between two outages of the provider; nil: no outages.
   var outages: Span?
-  /// Of a thousand pushes.
+  /// How many of a thousand pushes.
   var busy = 0
   var unanswered = 0
-  /// Of a thousand phones.
+  /// How many of a thousand phones.
   var removals = 0
   /// Fetches that fail, of a thousand wakes that made the app run.
   var fetchesLost = 20

@@ -30,8 +30,7 @@ final class SimulatedDaemon {
   struct Reader: Sendable {
     var client: Int
     var query: PageQuery
-    /// The client's token at the request; if the client has another token since, it drops the
-    /// answer.
+    /// The client's token at the request. The client drops the answer if its token has changed.
     var token: [UInt8]?
     /// The position that the answer must at least reach: it was accepted before the read began.
     var atLeast: Position
