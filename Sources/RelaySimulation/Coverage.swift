@@ -20,7 +20,7 @@ package struct Coverage: Sendable {
     .pushWithoutSender: "every route of a world has a sender",
   ]
 
-  /// Branches that no seed reached and that have no such reason.
+  /// Branches that no seed reached and that have no entry in `reasons`.
   package var missing: [String] {
     Branch.allCases.filter { seeds[$0] == nil && Self.reasons[$0] == nil }.map { "\($0)" }
   }

@@ -30,8 +30,8 @@ struct DeviceWriter {
     return loser.map { $0.displaced(by: row, in: partition) }
   }
 
-  /// Updates the lane alone, which is nearly always all that changed: a registration has its own
-  /// number.
+  /// Updates the lane alone, because nearly every save changes only the lane. The registration's
+  /// number shows whether more has changed.
   ///
   /// - Returns: false if the registration or the address is new too; nothing was written then.
   private func saveLane(of row: DeviceRow, _ address: StoreKey) throws -> Bool {

@@ -12,10 +12,10 @@ struct SeasonPlan: Sendable {
   var crashes = 0
   /// The average time between two outages of the provider; nil: no outages.
   var outages: Span?
-  /// How many of a thousand pushes.
+  /// Faults of pushes: how many of a thousand have the fault.
   var busy = 0
   var unanswered = 0
-  /// How many of a thousand phones.
+  /// How many of a thousand phones have their app removed.
   var removals = 0
   /// Fetches that fail, of a thousand wakes that made the app run.
   var fetchesLost = 20
