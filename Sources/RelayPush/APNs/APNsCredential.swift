@@ -3,7 +3,7 @@ import RelayCore
 import Synchronization
 
 extension APNsSettings {
-  /// A provider token's signing key, as Apple hands it out.
+  /// A provider token's signing key, as downloaded from Apple.
   package struct Key: Sendable {
     package let keyID: String
     package let teamID: String
@@ -38,7 +38,7 @@ extension APNsSettings {
   }
 }
 
-/// Provider tokens of one key. Share one among all routes of the key: Apple counts the updates of a
+/// Provider tokens of one key. All routes of the key share one: Apple counts the token updates of a
 /// team, not of a connection.
 package final class APNsCredential: Sendable {
   /// A signed token, ready for the `authorization` field.
@@ -62,9 +62,10 @@ package final class APNsCredential: Sendable {
   private let keptPath: String?
 
   /// - Parameters:
-  ///   - directory: where tokens are kept across restarts; must exist. Nil: nowhere.
-  ///   - onKeepFailure: told when the token could not be kept. Pushes go on; a restart within 20
-  ///     minutes will find Apple refusing the next token for a while.
+  ///   - directory: the existing directory that keeps tokens across restarts. Nil: tokens are not
+  ///     kept.
+  ///   - onKeepFailure: called when the token cannot be kept. Pushes continue; after a restart
+  ///     within 20 minutes Apple refuses the next token for a while.
   package init(
     _ key: APNsSettings.Key, keptIn directory: String? = nil,
     onKeepFailure: @escaping @Sendable (any Error) -> Void = { _ in }
@@ -91,12 +92,13 @@ package final class APNsCredential: Sendable {
     }
   }
 
-  /// A kept token that our key did not sign is of another key, or damaged.
+  /// True if our key signed the kept token. Otherwise the token belongs to another key or is
+  /// damaged.
   private func isOurs(_ text: String) -> Bool {
     let parts = text.split(separator: ".")
     guard parts.count == 3, let signature = Base64URL.bytes(parts[2]) else { return false }
     let signed = Array("\(parts[0]).\(parts[1])".utf8)
-    // A signature that cannot be checked is not ours.
+    // A signature that cannot be verified counts as foreign.
     return (try? algorithm.verify(signature, signs: signed)) ?? false
   }
 
@@ -112,7 +114,7 @@ package final class APNsCredential: Sendable {
     }
   }
 
-  /// The token to use now; signs a new one when it is time, about once in 50 minutes.
+  /// The token to use now. Signs a new one when needed, about once in 50 minutes.
   func bearer(at now: Instant) throws -> Bearer {
     try state.withLock { state in
       switch state.rotation.use(at: now) {
@@ -132,12 +134,12 @@ package final class APNsCredential: Sendable {
     Bearer(serial: serial, text: "bearer " + (state.texts[serial] ?? ""))
   }
 
-  /// Apple says that this token has expired.
+  /// Apple answered that this token has expired.
   func expired(_ bearer: Bearer, at now: Instant) -> ProviderTokenRotation.ExpiredAction {
     state.withLock { $0.rotation.expired(bearer.serial, at: now) }
   }
 
-  /// Apple says that this token came too soon after another.
+  /// Apple answered that this token came too soon after another.
   func tooSoon(_ bearer: Bearer, at now: Instant) {
     state.withLock { $0.rotation.tooSoon(bearer.serial, at: now) }
   }
@@ -154,7 +156,7 @@ package final class APNsCredential: Sendable {
     let header = JWTHeader(fields: ["alg": "ES256", "kid": .string(keyID), "typ": "JWT"])
     let claims = Claims(iss: teamID, iat: now.milliseconds / 1_000)
     let head = Base64URL.text(try serializer.jsonEncoder.encode(header))
-    // Base64 already.
+    // The serializer's output is base64 already.
     let payload = String(decoding: try serializer.serialize(claims, header: header), as: UTF8.self)
     let signature = try algorithm.sign(Array("\(head).\(payload)".utf8))
     return "\(head).\(payload).\(Base64URL.text(signature))"

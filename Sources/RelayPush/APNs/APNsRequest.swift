@@ -1,6 +1,6 @@
 package import RelayCore
 
-/// A push as APNs wants it.
+/// A push in the form that APNs requires.
 package enum APNsRequest {
   package static let shape = RequestShape(
     fields: [
@@ -14,7 +14,7 @@ package enum APNsRequest {
     ],
     kept: ["retry-after"], probation: true)
 
-  /// - Parameter bearer: nil on connections that show a certificate.
+  /// - Parameter bearer: nil on connections that authenticate with a certificate.
   package static func make(_ push: Push, topic: String, bearer: String?) -> Request {
     let room =
       pathPrefix.utf8.count + push.address.token.count * 2 + (bearer?.utf8.count ?? 0)

@@ -18,7 +18,7 @@ package final class APNsSender: PushSender {
   /// - Parameters:
   ///   - credential: shared by all routes of the same key; nil exactly if the settings name a
   ///     certificate.
-  ///   - now: the relay's clock; provider tokens and deadlines are dated by it.
+  ///   - now: the relay's clock; provider tokens and deadlines use it.
   package init(
     _ settings: APNsSettings, credential: APNsCredential?, group: any EventLoopGroup,
     logger: Logger, now: @escaping @Sendable () -> Instant
@@ -41,7 +41,7 @@ package final class APNsSender: PushSender {
     }
   }
 
-  /// The address's own environment is asked first.
+  /// Sends to the address's own environment first.
   package func send(
     _ push: Push, _ handover: Handover, answer: @escaping @Sendable (Verdict) -> Void
   ) {
@@ -68,11 +68,11 @@ package final class APNsSender: PushSender {
     let handover: Handover
     let deadline: NIODeadline
     let answer: @Sendable (Verdict) -> Void
-    /// It goes to the other environment than the route's own.
+    /// The push goes to the other environment, not to the route's own.
     var isElsewhere = false
-    /// It goes out for the second time, with a fresh provider token.
+    /// The push is sent for the second time, with a fresh provider token.
     var isRenewed = false
-    /// What the environment that was asked first had to say; this is the second.
+    /// The refusal by the environment tried first; nil for the first attempt.
     var first: Refusal?
   }
 
@@ -136,8 +136,9 @@ package final class APNsSender: PushSender {
     }
   }
 
-  /// A token that one environment does not know is tried in the other, once. So is one for which
-  /// the other one refuses our credential: that is good where the route is at home.
+  /// A push whose token one environment does not know goes once to the other environment. A push
+  /// for which the other environment refuses our credential goes once to the route's own
+  /// environment, where the credential is valid.
   private func second(after attempt: Attempt, _ refusal: Refusal) -> Attempt? {
     guard other != nil, attempt.first == nil else { return nil }
     switch refusal.treatment {
@@ -163,8 +164,9 @@ package final class APNsSender: PushSender {
     return attempt.isElsewhere ? APNsVerdicts.elsewhere(verdict) : verdict
   }
 
-  /// What was said of our credential, nil if it was taken. In the other environment it is logged
-  /// when it begins to be refused, not for every push; at home the stopped route says it.
+  /// Records what the environment answered about our credential; nil: it was accepted. A refusal by
+  /// the other environment is logged when it begins, not for every push. A refusal by the route's
+  /// own environment is not logged here: the stopped route reports it.
   private func heard(_ word: String?, by attempt: Attempt) {
     guard attempt.isElsewhere, other?.isNew(refusal: word) == true, let word else { return }
     logger.warning(

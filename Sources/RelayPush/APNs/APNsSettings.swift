@@ -1,13 +1,13 @@
 package import RelayCore
 
-/// One APNs route: where, for which app, with which credential. A value that exists has been
-/// checked, as far as that can be done without asking Apple.
+/// One APNs route: endpoint, app and credential. A value that exists has been checked, as far as
+/// possible without a request to Apple.
 package struct APNsSettings: Sendable {
   package let endpoint: Endpoint
   /// Which of Apple's environments `endpoint` is.
   package let environment: RelayCore.Environment
-  /// The other of Apple's environments, where tokens that `endpoint` does not know are tried; nil:
-  /// nowhere.
+  /// The endpoint of Apple's other environment. Pushes whose token `endpoint` does not know go
+  /// there; nil: they do not.
   package let other: Endpoint?
   /// The app's bundle id.
   package let topic: String
@@ -16,7 +16,7 @@ package struct APNsSettings: Sendable {
   package let trustRoots: String?
   /// Connections, timeouts and every other bound.
   package let limits: EngineLimits
-  /// What the client certificate says; nil where the credential is a key.
+  /// What the client certificate contains; nil where the credential is a key.
   package let certificate: ClientCertificate?
 
   package struct Endpoint: Hashable, Sendable {
@@ -28,7 +28,7 @@ package struct APNsSettings: Sendable {
       self.port = port
     }
 
-    /// Apple's own.
+    /// Apple's own endpoint for that environment.
     package static func apple(_ environment: RelayCore.Environment, port: Int = 443) -> Endpoint {
       switch environment {
       case .production: Endpoint(host: "api.push.apple.com", port: port)
@@ -36,7 +36,7 @@ package struct APNsSettings: Sendable {
       }
     }
 
-    /// Nil if it is not Apple's.
+    /// Nil if the endpoint is not Apple's.
     package var appleEnvironment: RelayCore.Environment? {
       RelayCore.Environment.allCases.first { Endpoint.apple($0).host == host.lowercased() }
     }
@@ -48,10 +48,11 @@ package struct APNsSettings: Sendable {
     case certificate(EngineSettings.ClientCertificate)
   }
 
-  /// A certificate's time is not looked at: `ClientCertificate.misfit` does.
+  /// Does not check the certificate's dates: `ClientCertificate.misfit` does.
   ///
   /// - Parameters:
-  ///   - environment: which of Apple's environments the endpoint plays, if it is not Apple's own.
+  ///   - environment: the environment that the endpoint stands for, if the endpoint is not Apple's
+  ///     own.
   package init(
     _ endpoint: Endpoint, environment: RelayCore.Environment = .production, other: Endpoint? = nil,
     topic: String, credential: Credential, trustRoots: String? = nil,
@@ -72,7 +73,7 @@ package struct APNsSettings: Sendable {
     }
     self.endpoint = endpoint
     self.environment = environment
-    // An old certificate is good for one of Apple's environments only.
+    // An old certificate is valid for one of Apple's environments only.
     let serves = certificate?.environments ?? []
     self.other = serves.isEmpty || serves.contains(environment.other) ? other : nil
     self.topic = topic
@@ -80,7 +81,7 @@ package struct APNsSettings: Sendable {
     self.trustRoots = trustRoots
     self.limits = limits
     self.certificate = certificate
-    // Reads the files and throws what is wrong with them; the sender reads them again.
+    // Reads the files and throws an error for an invalid one; the sender reads them again.
     for settings in [engine(endpoint)] + (other.map { [engine($0)] } ?? []) {
       try settings.check()
     }
@@ -97,7 +98,7 @@ package struct APNsSettings: Sendable {
   }
 }
 
-/// Letters, digits and the few signs that ids are made of: nothing that could break a header field.
+/// Letters, digits and the few punctuation marks of ids: nothing that could break a header field.
 private func isPlain(_ byte: UInt8) -> Bool {
   switch byte {
   case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

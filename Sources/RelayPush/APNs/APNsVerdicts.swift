@@ -1,35 +1,36 @@
 import Foundation
 import RelayCore
 
-/// What APNs' answers mean. A permanent failure is a reason on this list; everything else is
-/// retried and counted.
+/// The meaning of APNs' answers. The reasons listed here are permanent failures; every other
+/// failure is retried and counted.
 package enum APNsVerdicts {
   /// What to do about an answer.
   package enum Treatment: Hashable, Sendable {
     case delivered
-    /// The token is dead, or not of this app.
+    /// The token is dead, or belongs to another app.
     case gone
-    /// This environment does not know the token: it is dead, or of the other one.
+    /// This environment does not know the token: the token is dead, or belongs to the other
+    /// environment.
     case stranger
-    /// Our mistake or our configuration: trying again changes nothing, and the device is innocent.
+    /// Our mistake or our configuration. A retry changes nothing, and the device is not at fault.
     case rejected
-    /// Our payload, whatever we believed its limit to be.
+    /// APNs says that our payload is too large, even if it is below our limit.
     case tooLarge
     /// This attempt failed.
     case attempt
-    /// This attempt failed, and the connection is worn out.
+    /// This attempt failed, and the connection must be replaced.
     case reconnect
     case device
     /// The credential or our right to the topic is refused.
     case route
-    /// The provider token is too old: once more with a fresh one.
+    /// The provider token is too old: send once more with a fresh one.
     case renew
-    /// The provider token came too soon after another: back to the old one.
+    /// The provider token came too soon after another: use the old one again.
     case keep
-    /// Nobody knows it: the attempt failed, and it is counted.
+    /// The answer is not on the list: the attempt failed, and the answer is counted.
     case unknown
 
-    /// The credential was refused, so nothing is said of the device token.
+    /// APNs refused the credential, so the answer tells nothing about the device token.
     var isOfCredential: Bool { self == .route || self == .renew || self == .keep }
   }
 
@@ -42,7 +43,8 @@ package enum APNsVerdicts {
     case (400, "IdleTimeout"): .reconnect
     case (400, let reason?): badRequests.contains(reason) ? .rejected : .unknown
     case (403, "ExpiredProviderToken"): .renew
-    // A connection serves the key that came first; ours has one, so this one is odd: another.
+    // APNs accepts only the first key of a connection. We use one key, so this connection is
+    // faulty: replace it.
     case (403, "UnrelatedKeyIdInToken"): .reconnect
     case (403, _): .route
     case (404, "BadPath"), (405, "MethodNotAllowed"): .rejected
@@ -62,7 +64,7 @@ package enum APNsVerdicts {
     "TopicDisallowed",
   ]
 
-  /// The verdict once nothing more can be tried inside.
+  /// The verdict when the sender has no further attempt to make.
   static func verdict(_ treatment: Treatment, _ answer: Answer) -> Verdict {
     let reason = Verdict.Reason(answer.word)
     return switch treatment {
@@ -76,8 +78,8 @@ package enum APNsVerdicts {
     }
   }
 
-  /// The same from Apple's other environment, where the route is not at home: whatever is wrong
-  /// there slows the device down, and neither stops the route nor counts as an outage of it.
+  /// The verdict for an answer of Apple's other environment. A fault there delays only the device:
+  /// it neither stops the route nor counts as an outage of the route.
   static func elsewhere(_ verdict: Verdict) -> Verdict {
     guard case .later(let after, let blame, let reason) = verdict, blame != .recalled else {
       return verdict
@@ -85,29 +87,29 @@ package enum APNsVerdicts {
     return .later(after: after, .device, reason)
   }
 
-  /// The route's own environment does not know the token, and the other one, which may, did not
-  /// look at it: nobody has said that it is dead.
+  /// The route's own environment does not know the token, and the other one refused our credential
+  /// before it looked at the token. So the token is not known to be dead.
   static func unjudged(_ home: Answer, _ other: Answer) -> Verdict {
     let reason = "\(home.word); the other environment refuses our credential: \(other.word)"
     return .later(after: other.retryAfter, .device, Verdict.Reason(reason))
   }
 
-  /// An answer, read.
+  /// An answer, decoded.
   struct Answer: Sendable {
     var status: Int
     var reason: String?
-    /// Since when the token is dead.
+    /// The time since which the token is dead.
     var timestamp: Instant?
     var retryAfter: Span?
 
-    /// Apple's word, or the status.
+    /// Apple's reason, or the status if there is none.
     var word: String { reason ?? "status \(status)" }
 
     init(_ response: Response) {
       status = response.status
       retryAfter = RetryAfter.span(response.header("retry-after"))
       guard !response.body.isEmpty else { return }
-      // A body that is no such JSON is a status without a reason, and treated as that.
+      // A body that is not such JSON counts as no reason.
       let body = try? JSONDecoder().decode(Body.self, from: Data(response.body))
       reason = body?.reason.map { String($0.prefix(Self.reasonMax)) }
       timestamp = body?.timestamp.map { Instant(milliseconds: $0) }

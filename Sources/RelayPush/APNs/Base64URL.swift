@@ -1,6 +1,6 @@
 import Foundation
 
-/// Base64 as tokens have it (RFC 4648, section 5, without padding).
+/// Base64 for tokens (RFC 4648, section 5, without padding).
 enum Base64URL {
   static func text(_ bytes: some DataProtocol) -> String {
     let plain = Data(bytes).base64EncodedString()
@@ -15,7 +15,7 @@ enum Base64URL {
       })
   }
 
-  /// Nil for anything else.
+  /// Nil if the text is not base64url.
   static func bytes(_ text: Substring) -> [UInt8]? {
     let plain = text.replacingOccurrences(of: "-", with: "+")
       .replacingOccurrences(of: "_", with: "/")

@@ -3,23 +3,23 @@ package import RelayCore
 import SwiftASN1
 import X509
 
-/// What a client certificate for APNs says of itself: for which apps, in which of Apple's
-/// environments, from when until when. Apple judges it; this finds at once what Apple would refuse
-/// at the first push.
+/// The contents of a client certificate for APNs: its apps, Apple's environments that accept it,
+/// its first and last day. Reading them finds at start what Apple would refuse only at the first
+/// push.
 package struct ClientCertificate: Hashable, Sendable {
-  /// Topics that it may push to; empty where it names none, as one that is not Apple's.
+  /// Topics that it may push to; empty where it names none, as a certificate that is not Apple's.
   package let topics: [String]
-  /// Apple's environments that take it; empty where it names none.
+  /// Apple's environments that accept it; empty where it names none.
   package let environments: Set<RelayCore.Environment>
   package let begins: Instant
   package let ends: Instant
 
-  /// Reads a pair of files, and compares them with each other.
+  /// Reads the certificate file and the key file, and checks that they belong together.
   ///
-  /// - Throws: with the file's path, if one cannot be read or the key is not the certificate's.
+  /// - Throws: an error with the file's path, if a file cannot be read or the key does not match.
   package init(_ files: EngineSettings.ClientCertificate) throws(PushProblem) {
     let blocks = try Self.blocks(files.certificate, .certificate)
-    // The chain follows it.
+    // The first block is the certificate, the next ones are its chain.
     guard let first = blocks.first(where: { $0.discriminator == "CERTIFICATE" }) else {
       throw PushProblem(
         .certificate, "\(files.certificate) holds no CERTIFICATE block",
@@ -40,7 +40,7 @@ package struct ClientCertificate: Hashable, Sendable {
     ends = Instant(certificate.notValidAfter)
     let keys = try Self.blocks(files.key, .certificateKey)
     guard let block = keys.first(where: { $0.discriminator.hasSuffix("PRIVATE KEY") }),
-      // A key of a kind that is unknown here is TLS's to judge.
+      // TLS checks a key of a kind that is unknown here.
       let key = try? Certificate.PrivateKey(pemDocument: block)
     else { return }
     guard key.publicKey == certificate.publicKey else {
@@ -50,8 +50,8 @@ package struct ClientCertificate: Hashable, Sendable {
     }
   }
 
-  /// Why Apple would refuse it at `now`; nil: it is good. Time passes by itself: that stops its own
-  /// route and is no reason not to start.
+  /// Why Apple would refuse the certificate at `now`; nil: it is valid. A certificate that has
+  /// expired stops its own route; the daemon starts all the same.
   package func misfit(_ path: String, at now: Instant) -> PushProblem? {
     guard now < ends else {
       return PushProblem(
@@ -66,7 +66,7 @@ package struct ClientCertificate: Hashable, Sendable {
     return nil
   }
 
-  /// - Throws: if Apple would refuse it for `topic` at any time.
+  /// - Throws: an error if Apple would refuse the certificate for `topic` at any time.
   package func check(_ path: String, topic: String) throws(PushProblem) {
     guard topics.isEmpty || topics.contains(topic) else {
       let named = topics.joined(separator: ", ")
@@ -76,7 +76,7 @@ package struct ClientCertificate: Hashable, Sendable {
     }
   }
 
-  /// For people, as `check` shows it.
+  /// One line for people, as `check` prints it.
   package var summary: String {
     let apps =
       topics.isEmpty ? "it names no topic, so Apple decides" : topics.joined(separator: " ")
@@ -95,7 +95,7 @@ package struct ClientCertificate: Hashable, Sendable {
     }
   }
 
-  /// Apple's own list, or the app that the subject's user id names.
+  /// The topics in Apple's extension, or else the app that the subject's user id names.
   private static func topics(of certificate: Certificate) throws -> [String] {
     guard let list = certificate.extensions[oid: topicList] else {
       return certificate.subject.flatMap(\.self).filter { $0.type == userID }
@@ -120,7 +120,7 @@ extension Instant {
     self.init(milliseconds: Int64(date.timeIntervalSince1970 * 1_000))
   }
 
-  /// `2027-11-21`.
+  /// The date, such as `2027-11-21`.
   fileprivate var day: String {
     Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
       .formatted(.iso8601.year().month().day())

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The way to the other of Apple's environments. Most routes never need it, so nothing is opened
-/// before the first push that goes there.
+/// The connections to Apple's other environment. Most routes never need them, so the first push
+/// that goes there opens them.
 final class OtherEnvironment: Sendable {
   private let engine: PushEngine
   private let calls: AsyncStream<Void>
@@ -13,13 +13,14 @@ final class OtherEnvironment: Sendable {
     (calls, call) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
   }
 
-  /// The engine, which is connecting by now.
+  /// The engine; the first call makes it connect.
   func needed() -> PushEngine {
     call.yield()
     return engine
   }
 
-  /// Whether our credential is refused there as it was not before. Remembers it; nil: it was taken.
+  /// True if the other environment refuses our credential for a new reason. Remembers the reason;
+  /// nil: the credential was accepted.
   func isNew(refusal word: String?) -> Bool {
     refusal.withLock { refusal in
       defer { refusal = word }
@@ -27,10 +28,11 @@ final class OtherEnvironment: Sendable {
     }
   }
 
-  /// Until the task is cancelled. Call it once.
+  /// Runs until the task is cancelled. Call it once.
   func run() async {
     for await _ in calls { break }
-    // Cancelled before anybody called, it opens nothing and answers what came too late.
+    // After a cancellation before the first push, the engine opens nothing and answers late
+    // requests.
     await engine.run()
   }
 }

@@ -1,26 +1,27 @@
 import Foundation
 import RelayCore
 
-/// A provider token, kept in a file so that a restart goes on with it: Apple refuses a new one that
-/// comes sooner than 20 minutes after another, however often the daemon starts.
+/// A provider token, kept in a file so that a restarted daemon uses it again: Apple refuses a new
+/// one that comes sooner than 20 minutes after another, however often the daemon starts.
 ///
-/// The file holds the last two, the newest last: while the clock is wrong a token is signed that is
-/// of no use, and the one before is gone back to when the clock has been set right. Of each there
-/// are the time of its first use and the token, one a line; only its owner may read it.
+/// The file holds the last two tokens, the newest last: a token signed while the clock is wrong is
+/// useless, and the one before is used again when the clock has been set right. For each token
+/// there is a line with the time of its first use and a line with the token. Only the file's owner
+/// may read it.
 struct PersistedProviderToken: Hashable, Sendable {
   var firstUse: Instant
   var text: String
 
-  /// None if there is no file, or if what is there is none of ours: then a new one is signed.
+  /// Empty if there is no file or it is damaged: then a new token is signed.
   static func read(_ path: String) -> [PersistedProviderToken] {
     guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-      return []  // None was kept yet.
+      return []  // No token was kept yet.
     }
     return all(in: text)
   }
 
-  /// What a file says; none if it is damaged. Nothing but the token in it is signed: a time before
-  /// 1970 is damage, and no age could be told from it.
+  /// The tokens of a file; empty if the file is damaged. Only the token is signed, not its time. A
+  /// time before 1970 counts as damage because no age can be computed from it.
   static func all(in contents: String) -> [PersistedProviderToken] {
     let lines = contents.split(separator: "\n")
     guard lines.count == 2 || lines.count == 4 else { return [] }
@@ -34,9 +35,9 @@ struct PersistedProviderToken: Hashable, Sendable {
     return tokens
   }
 
-  /// Replaces the file as a whole.
+  /// Replaces the whole file atomically.
   ///
-  /// - Throws: if the directory cannot be written; the tokens work all the same until a restart.
+  /// - Throws: if the directory cannot be written; the tokens stay usable until a restart.
   static func write(_ tokens: [PersistedProviderToken], to path: String) throws {
     let fresh = path + ".new"
     let lines = tokens.map { "\($0.firstUse.milliseconds)\n\($0.text)\n" }

@@ -1,12 +1,12 @@
 import RelayCore
 
-/// Names one admitted request. A name is never given twice, so a late event about a request that is
+/// Names one admitted request. A name is never used twice, so a late event about a request that is
 /// already answered finds nothing.
 package struct AttemptID: Hashable, Sendable {
   fileprivate var index: UInt32
   fileprivate var generation: UInt32
 
-  /// For C, which can carry one word for us.
+  /// The id as one integer, because C callbacks carry one word of ours.
   var bits: UInt64 { UInt64(generation) << 32 | UInt64(index) }
   init(bits: UInt64) {
     index = UInt32(truncatingIfNeeded: bits)
@@ -18,12 +18,12 @@ package struct AttemptID: Hashable, Sendable {
   }
 }
 
-/// Every request that waits or is under way, until it is answered: each leaves exactly once, by
-/// `finish` or by `expire`.
+/// Every request that waits or is on a stream, until it is answered. Each request leaves exactly
+/// once, by `finish` or by `expire`.
 ///
-/// The deadlines are one list through the entries, earliest first. Since all requests have the same
-/// timeout, a new one goes to the end and nothing is ever searched: it does what a timing wheel
-/// does, exactly and without ticks. (A request with a timeout of its own walks back from the end.)
+/// The entries form one list by deadline, earliest first. All requests have the same timeout, so a
+/// new one goes to the end without a search: the list does the work of a timing wheel, exactly and
+/// without ticks. (A request with a timeout of its own is placed by a search from the end.)
 package struct Attempts<Payload> {
   private var entries: [Entry] = []
   private var free: [UInt32] = []
@@ -72,7 +72,7 @@ package struct Attempts<Payload> {
       && entries[Int(id.index)].payload != nil
   }
 
-  /// Looks at or changes what was admitted; nil if it has left.
+  /// Reads or changes an admitted request; nil if it has left.
   package mutating func with<Result>(
     _ id: AttemptID, _ body: (inout Payload) -> Result
   ) -> Result? {
@@ -80,7 +80,7 @@ package struct Attempts<Payload> {
     return body(&entries[Int(id.index)].payload!)
   }
 
-  /// Takes it out; nil if it has left already, which is a normal thing to find.
+  /// Removes a request; nil if it has left already, which is a normal case.
   package mutating func finish(_ id: AttemptID) -> Payload? {
     guard contains(id) else { return nil }
     let index = Int(id.index)
@@ -97,14 +97,14 @@ package struct Attempts<Payload> {
     first == Self.none ? nil : entries[Int(first)].deadline
   }
 
-  /// Takes out one whose deadline has come, the earliest; nil if there is none.
+  /// Removes the request with the earliest deadline if that has come; nil if there is none.
   package mutating func expire(at now: Uptime) -> (id: AttemptID, payload: Payload)? {
     guard let deadline = nextDeadline, deadline <= now else { return nil }
     let id = AttemptID(index: first, generation: entries[Int(first)].generation)
     return finish(id).map { (id, $0) }
   }
 
-  /// Takes out the earliest, whatever its deadline.
+  /// Removes the request with the earliest deadline, whether or not that has come.
   package mutating func next() -> (id: AttemptID, payload: Payload)? {
     guard first != Self.none else { return nil }
     let id = AttemptID(index: first, generation: entries[Int(first)].generation)

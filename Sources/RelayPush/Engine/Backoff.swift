@@ -1,7 +1,8 @@
 package import RelayCore
 
-/// How long to wait before the next attempt to connect: doubling, capped, and jittered so that
-/// relays which lost the provider together do not return together. Never above the cap.
+/// How long to wait before the next attempt to connect: doubled after each failure, capped, and
+/// jittered so that relays which lost the provider together do not return together. Never above the
+/// cap.
 package struct Backoff: Sendable {
   private let first: Span
   private let max: Span
@@ -13,7 +14,7 @@ package struct Backoff: Sendable {
     state = seed
   }
 
-  /// Nothing after zero failures; then between half and the whole of `first · 2^(failures − 1)`.
+  /// Zero after no failures; otherwise between half and the whole of `first · 2^(failures − 1)`.
   package mutating func delay(failures: Int) -> Span {
     guard failures > 0 else { return .zero }
     let doublings = Swift.min(failures - 1, 30)
@@ -22,7 +23,7 @@ package struct Backoff: Sendable {
     return Span(milliseconds: whole.milliseconds - half + Int64(draw() % UInt64(half + 1)))
   }
 
-  /// SplitMix64: the seed comes from outside, so a transcript can be repeated.
+  /// SplitMix64. The caller gives the seed, so a transcript can be repeated.
   private mutating func draw() -> UInt64 {
     state &+= 0x9e37_79b9_7f4a_7c15
     var mixed = state

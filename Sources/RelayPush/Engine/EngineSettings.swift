@@ -1,6 +1,6 @@
 package import RelayCore
 
-/// Where a push engine connects to, and how. `EngineLimits` says how much and how long.
+/// Where and how a push engine connects. `EngineLimits` holds its sizes and times.
 package struct EngineSettings: Sendable {
   package var host: String
   package var port: Int
@@ -46,28 +46,28 @@ package struct EngineLimits: Hashable, Sendable {
   package var connectTimeout = Span.seconds(10)
   /// A silent connection without requests is pinged after this.
   package var idlePing = Span.hours(1)
-  /// A silent connection that owes us answers is pinged after this.
+  /// A silent connection that has unanswered requests is pinged after this.
   package var stallAfter = Span.seconds(3)
   /// A pinged connection that stays silent for this is closed.
   package var pongWithin = Span.seconds(3)
   /// Wait before a second attempt to connect; doubles up to `reconnectMax`.
   package var reconnectFirst = Span(milliseconds: 250)
   package var reconnectMax = Span.seconds(60)
-  /// What is under way may finish for this long when the engine is told to stop.
+  /// How long open requests may still finish when the engine is told to stop.
   package var stopGrace = Span.seconds(2)
-  /// How often one request is sent again because it was certainly not processed.
+  /// How often one request is sent again after the provider certainly did not process it.
   package var resendsMax = 32
   /// Bytes of an answer's body that are kept.
   package var bodyBytesMax = 4_096
 
   package init() {}
 
-  /// In step with what an operator may set.
+  /// Limits that fit the operator's settings.
   ///
   /// - Parameters:
-  ///   - attemptTimeout: a connection that answers nobody is found out, and one that cannot be
-  ///     opened is given up, before an attempt over it would be.
-  ///   - probe: a provider that is back is connected to within this.
+  ///   - attemptTimeout: within it, a connection that stays silent is detected and an attempt to
+  ///     connect is given up.
+  ///   - probe: the engine reconnects within it to a provider that is back.
   package init(attemptTimeout: Span, probe: Span) {
     self.attemptTimeout = attemptTimeout
     let third = max(Self.silenceLeast, Span(milliseconds: attemptTimeout.milliseconds / 3))
@@ -77,12 +77,12 @@ package struct EngineLimits: Hashable, Sendable {
     reconnectMax = min(reconnectMax, max(reconnectFirst, probe))
   }
 
-  /// The end of an attempt's time that is kept for the answer: nothing is sent in it.
+  /// The last part of an attempt's time, reserved for the answer: no request is sent in it.
   var answerReserve: Span {
     min(.seconds(1), Span(milliseconds: attemptTimeout.milliseconds / 4))
   }
 
-  /// However short attempts are: TLS with a provider far away takes its time.
+  /// The least time even for short attempts: TLS with a distant provider takes a while.
   private static let connectLeast = Span.seconds(1)
   private static let silenceLeast = Span(milliseconds: 250)
 }

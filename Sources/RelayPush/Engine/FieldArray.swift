@@ -1,15 +1,15 @@
 import CNghttp2
 
-/// The header fields of a request as nghttp2 wants them. Names, flags and constant values are laid
-/// out once; for each request only the pointers to its values are filled in, and nothing is copied.
+/// The header fields of a request in nghttp2's form. Names, flags and constant values are laid out
+/// once. Each request sets only the pointers to its values, and nothing is copied.
 ///
 /// `@unchecked Sendable`: belongs to one `Session`.
 final class FieldArray: @unchecked Sendable {
   private let values: UnsafeMutablePointer<nghttp2_nv>
   private let capacity: Int
-  /// What `values` is filled from: one for each value of a request, the path first.
+  /// The templates for `values`: one for each value of a request, the path first.
   private var templates: [nghttp2_nv] = []
-  /// Names and constant values, for as long as this lives.
+  /// Memory of the names and constant values, freed in `deinit`.
   private var texts: [UnsafeMutableBufferPointer<UInt8>] = []
   private static let constants = 3
 
@@ -36,7 +36,7 @@ final class FieldArray: @unchecked Sendable {
     for text in texts { text.deallocate() }
   }
 
-  /// The array is valid during the call; what it points to, as long as the request is.
+  /// The array is valid during the call; the bytes it points to are valid as long as the request.
   @inline(__always)
   func withRequest<Result>(
     _ request: Request, _ body: (UnsafePointer<nghttp2_nv>, Int) -> Result

@@ -1,33 +1,33 @@
 import RelayCore
 
-/// Names one connection, from the attempt to open it until it is gone. Never given twice.
+/// Names one connection, from the attempt to open it until it is gone. A name is never used twice.
 package struct LinkID: Hashable, Comparable, Sendable {
   package var number: UInt64
   package init(_ number: UInt64) { self.number = number }
   package static func < (left: LinkID, right: LinkID) -> Bool { left.number < right.number }
 }
 
-/// What we know of one connection: how many streams it may carry now, and whether it still lives.
+/// The state of one connection: how many streams it may carry now, and whether it still lives.
 package struct Link: Sendable {
   private let limits: EngineLimits
   private let probation: Bool
   private var state: State
   package private(set) var inFlight = 0
-  /// The provider's limit as it stands. Before its settings arrive HTTP/2 lets us assume 100.
+  /// The provider's current limit. Until its SETTINGS arrive we assume 100.
   private var streamsAllowed = 100
   /// The provider has accepted our credential on this connection.
   package private(set) var isProven = false
-  /// Last sign of life, or the moment it became owed.
+  /// Time of the last received bytes, or of the first request since then.
   private var quietSince: Uptime
 
   private enum State: Equatable {
-    /// → open, or gone.
+    /// Exits: open, or gone.
     case opening(until: Uptime)
-    /// → awaitingPong, draining or gone.
+    /// Exits: awaitingPong, draining or gone.
     case open
-    /// A ping is out → open on any byte, else gone.
+    /// A ping has been sent. Exits: open (or draining) on any byte, else gone.
     case awaitingPong(until: Uptime, draining: Bool)
-    /// Takes nothing new → gone when the last stream ends.
+    /// Accepts no new stream. Exits: awaitingPong, or gone when the last stream ends.
     case draining
   }
 
@@ -60,7 +60,7 @@ package struct Link: Sendable {
     }
   }
 
-  /// Streams that may be begun now. A connection that owes us a pong gets nothing new.
+  /// How many streams may begin now. A connection that awaits a pong gets no new stream.
   package var room: Int {
     guard state == .open else { return 0 }
     let allowed = min(streamsAllowed, limits.streamsMax, probation && !isProven ? 1 : .max)
@@ -73,11 +73,11 @@ package struct Link: Sendable {
     quietSince = now
   }
 
-  /// The provider said how many streams it takes; it may say so again at any time, and less.
+  /// The provider announced how many streams it allows. It may change the number at any time.
   package mutating func allowed(_ streams: Int) { streamsAllowed = streams }
 
   package mutating func began(at now: Uptime) {
-    // Silence before there was a question is no sign of a stall.
+    // Silence while no request was open is no sign of a stall.
     if inFlight == 0 { quietSince = max(quietSince, now) }
     inFlight += 1
   }
@@ -88,13 +88,13 @@ package struct Link: Sendable {
     if proof { isProven = true }
   }
 
-  /// Bytes came in.
+  /// The provider sent bytes.
   package mutating func heard(at now: Uptime) {
     quietSince = max(quietSince, now)
     if case .awaitingPong(_, let draining) = state { state = draining ? .draining : .open }
   }
 
-  /// The provider said goodbye, or we want to be rid of it.
+  /// The provider sent GOAWAY, or we replace the connection.
   package mutating func drain() {
     switch state {
     case .opening, .draining: return

@@ -3,19 +3,19 @@ import RelayCore
 /// What became of a request.
 package enum Outcome: Sendable {
   case answered(Response)
-  /// No answer. Unless the code is `unreachable`, `full`, `takenBack` or `stopped`, the provider
-  /// may have processed the request all the same: send it again under the same id, or accept a
-  /// repetition.
+  /// There is no answer. Unless the code is `unreachable`, `full`, `takenBack` or `stopped`, the
+  /// provider may have processed the request all the same: send it again under the same id, or
+  /// accept a repetition.
   case failed(TransportFailure)
 }
 
-/// An answer, down to what the request's shape asked for.
+/// An answer, with the header fields that the request's shape keeps.
 package struct Response: Sendable {
   package var status: Int
   package var headers: [(name: String, value: String)]
-  /// At most `EngineLimits.bodyBytesMax`; what is longer is cut.
+  /// At most `EngineLimits.bodyBytesMax`; a longer body is cut.
   package var body: [UInt8]
-  /// The connection it came over, for `PushEngine.replace`.
+  /// The connection that the answer came over, for `PushEngine.replace`.
   package var link: LinkID
 
   package init(
@@ -27,10 +27,10 @@ package struct Response: Sendable {
     self.link = link
   }
 
-  /// The first field of that name, which is given in lower case.
+  /// The first field of that name. Give the name in lower case.
   package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
-  /// True if the provider must have accepted our credential before it could say this.
+  /// True if the provider must have accepted our credential to give this answer.
   var provesCredential: Bool {
     switch status {
     case 401, 403, 404, 405, 429: false
@@ -42,7 +42,7 @@ package struct Response: Sendable {
 /// Why a request got no answer.
 package struct TransportFailure: Error, Hashable, Sendable {
   package var code: Code
-  /// Ends up in status and logs: says what happened, with the last error of the connection.
+  /// Shown in status and logs: what happened, with the last error of the connection.
   package var message: String
 
   package init(_ code: Code, _ message: String) {
@@ -50,7 +50,7 @@ package struct TransportFailure: Error, Hashable, Sendable {
     self.message = message
   }
 
-  /// The provider certainly has not got it.
+  /// True if the provider certainly did not process the request.
   var isUnsent: Bool {
     switch code {
     case .unreachable, .full, .takenBack, .stopped: true
@@ -58,7 +58,7 @@ package struct TransportFailure: Error, Hashable, Sendable {
     }
   }
 
-  /// To be tried again; an unknown outcome is no reason not to.
+  /// The verdict is to try again, even if the outcome is unknown.
   var verdict: Verdict {
     let blame: Verdict.Blame =
       switch code {
@@ -72,19 +72,19 @@ package struct TransportFailure: Error, Hashable, Sendable {
   package enum Code: String, Hashable, Sendable {
     /// Sent, and not answered within the attempt's timeout.
     case timeout
-    /// The provider gave up this one stream.
+    /// The provider reset this one stream.
     case reset
     /// The connection ended before the answer came.
     case lost
-    /// Never sent: there was no connection, or no free stream, within the attempt's timeout.
+    /// Never sent: no connection, or no free stream, within the attempt's timeout.
     case unreachable
-    /// Never sent: too many wait already.
+    /// Never sent: too many requests wait already.
     case full
-    /// Never sent, or not processed: what it tells ended meanwhile.
+    /// Never sent, or not processed: the caller took the push back, because it is no longer valid.
     case takenBack
     /// Never sent, or not processed: the engine is stopping.
     case stopped
-    /// Sent, and cut off after the grace: the engine is stopping.
+    /// Sent, and cut off after `stopGrace`: the engine is stopping.
     case cutOff
   }
 }

@@ -1,13 +1,13 @@
 import RelayCore
 
-/// The connections of one engine: which are to be opened, which may take the next request, which
-/// are to be closed. Decides only; the driver connects, pings and closes, and says what happened.
+/// The connections of one engine: decides which to open, which takes the next request, and which to
+/// close. The driver connects, pings and closes, and reports what happened.
 package struct Pool {
   private let limits: EngineLimits
   private let probation: Bool
   private var backoff: Backoff
   private var slots: [Slot]
-  /// Few: those of the slots, and some that drain.
+  /// Few entries: the connections of the slots, and some that drain.
   private var links: [(id: LinkID, slot: Int, link: Link)] = []
   private var lastLink = LinkID(0)
   private var isRunning = false
@@ -47,7 +47,7 @@ package struct Pool {
     return openDue(at: now)
   }
 
-  /// TLS is done and HTTP/2 agreed upon.
+  /// The connection is open: TLS is done and HTTP/2 agreed upon.
   package mutating func opened(_ id: LinkID, at now: Uptime) {
     with(id) { $0.opened(at: now) }
   }
@@ -60,8 +60,8 @@ package struct Pool {
     with(id) { $0.heard(at: now) }
   }
 
-  /// The connection for one more request: the least loaded that has room. The stream counts from
-  /// now on; nil if there is none.
+  /// The connection for one more request: the least loaded with a free stream; nil if there is
+  /// none. The stream counts from now on.
   package mutating func begin(at now: Uptime) -> LinkID? {
     var best: Int?
     for index in links.indices where links[index].link.room > 0 {
@@ -73,7 +73,8 @@ package struct Pool {
     return links[best].id
   }
 
-  /// A stream is over, answered or not. `proof`: the answer shows that our credential is good.
+  /// A stream has ended, with or without an answer. `proof`: the answer shows that our credential
+  /// is accepted.
   package mutating func ended(
     _ id: LinkID, answered: Bool, proof: Bool, at now: Uptime
   ) -> [Action] {
@@ -83,8 +84,8 @@ package struct Pool {
     return closeIfDrained(id, at: now)
   }
 
-  /// It takes no new streams (GOAWAY, or an answer that asks for another connection): let it finish
-  /// and open its successor.
+  /// The connection accepts no new streams (GOAWAY, or an answer that asks for another connection):
+  /// let its streams finish and open its successor.
   package mutating func drain(_ id: LinkID, at now: Uptime) -> [Action] {
     guard let index = index(id), !links[index].link.isOpening else { return [] }
     links[index].link.drain()
@@ -92,13 +93,13 @@ package struct Pool {
     return closeIfDrained(id, at: now) + openDue(at: now)
   }
 
-  /// It is gone, or never came to be. Normal for one that we closed ourselves.
+  /// The connection has ended or was never opened. This is a normal input for one that we closed.
   package mutating func closed(_ id: LinkID, at now: Uptime) -> [Action] {
     remove(id, at: now)
     return openDue(at: now)
   }
 
-  /// No new connections; those without streams close now, the others when they are done.
+  /// Opens no more connections. Those without streams close now, the others when their streams end.
   package mutating func stop(at now: Uptime) -> [Action] {
     isRunning = false
     for slot in slots.indices { slots[slot].openAt = nil }
@@ -114,7 +115,7 @@ package struct Pool {
     return actions
   }
 
-  /// The grace is over.
+  /// `stopGrace` is over.
   package mutating func closeAll(at now: Uptime) -> [Action] {
     links.map(\.id).map { close($0, .stopped, at: now) }
   }
@@ -151,8 +152,8 @@ package struct Pool {
     return actions
   }
 
-  /// A connection that answered nothing counts as a failure, even if it opened: a peer that
-  /// accepts and hangs up must not be hammered.
+  /// A connection that ended before any answer counts as a failure, even if it opened: the engine
+  /// must not reconnect at once to a peer that accepts and closes.
   private mutating func vacate(_ slot: Int, of id: LinkID, at now: Uptime) {
     guard slots[slot].link == id else { return }
     slots[slot].link = nil
@@ -168,8 +169,7 @@ package struct Pool {
     return [close(id, .drained, at: now)]
   }
 
-  /// What we decide to close is forgotten at once: a peer that is slow to say goodbye must not keep
-  /// its place.
+  /// Removes the connection at once: a peer that closes slowly must not keep its slot.
   private mutating func close(_ id: LinkID, _ reason: Link.Reason, at now: Uptime) -> Action {
     remove(id, at: now)
     return .close(id, reason)

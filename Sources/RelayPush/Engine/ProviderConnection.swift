@@ -2,8 +2,8 @@ import NIOCore
 import NIOSSL
 import NIOTLS
 
-/// One TCP connection with TLS and an HTTP/2 session on top: moves bytes, and tells the loop what
-/// the peer did. Decides nothing.
+/// One TCP connection with TLS and an HTTP/2 session on top: moves bytes, and reports to the loop
+/// what the peer did. It decides nothing.
 ///
 /// `@unchecked Sendable`: created by `PushLoop` and used on its event loop only; it has to travel
 /// through NIO's `@Sendable` channel initialiser.
@@ -13,12 +13,12 @@ final class ProviderConnection: ChannelInboundHandler, @unchecked Sendable {
 
   let id: LinkID
   let session: Session
-  /// A cycle on purpose: the loop lets go of a connection when it is gone.
+  /// An intended reference cycle: the loop releases a connection when it has ended.
   private let loop: PushLoop
   private var context: ChannelHandlerContext?
   private var buffer = ByteBuffer()
   private var state: State = .opening
-  /// There may be frames to send.
+  /// True if there may be frames to send.
   var isDirty = false
 
   private enum State { case opening, open, closing, closed }
@@ -74,7 +74,7 @@ final class ProviderConnection: ChannelInboundHandler, @unchecked Sendable {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // A peer that drops the connection without TLS's goodbye tells nothing that its going does not.
+    // A close without TLS's close_notify adds nothing to the close itself.
     if let error = error as? NIOSSLError, case .uncleanShutdown = error { return }
     fail("\(error)")
   }
@@ -84,11 +84,11 @@ final class ProviderConnection: ChannelInboundHandler, @unchecked Sendable {
     guard isDirty, state == .open, let context, context.channel.isWritable else { return }
     isDirty = false
     write(context)
-    // nghttp2 has told the peer what it did wrong, and listens no more.
+    // nghttp2 has sent the peer its error code and ends the session.
     if state == .open, session.isOver { fail("the peer broke HTTP/2's rules") }
   }
 
-  /// Says goodbye and closes. Nothing is reported from now on but that it is gone.
+  /// Sends GOAWAY and closes. From now on the loop is told only that the connection has ended.
   func close() {
     guard state == .opening || state == .open else { return }
     if state == .open, let context {
@@ -99,7 +99,7 @@ final class ProviderConnection: ChannelInboundHandler, @unchecked Sendable {
     context?.close(promise: nil)
   }
 
-  /// It could not be opened, or went.
+  /// The connection could not be opened, or has ended.
   func ended(_ reason: String) {
     guard state != .closed else { return }
     let isOurDoing = state == .closing
@@ -122,7 +122,7 @@ final class ProviderConnection: ChannelInboundHandler, @unchecked Sendable {
       return context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
     }
     let written = context.eventLoop.makePromise(of: Void.self)
-    // One that fails ends the connection, and every request on it.
+    // A write that fails ends the connection and every request on it.
     written.futureResult.whenSuccess { [loop] in loop.written(whole) }
     context.writeAndFlush(wrapOutboundOut(buffer), promise: written)
   }

@@ -3,22 +3,22 @@ package import NIOCore
 import RelayCore
 package import RelayEngine
 
-/// Sends requests to one HTTP/2 provider over a few connections of its own, and finds out what
-/// became of each.
+/// Sends requests to one HTTP/2 provider over a few connections of its own, and reports the outcome
+/// of each.
 ///
-/// Every request that is sent gets its outcome exactly once, within its timeout. What the provider
-/// certainly did not process (streams above a GOAWAY's last, refused streams) is sent again inside,
-/// unchanged, as long as there is time. The order of requests is not kept.
+/// Every request gets its outcome exactly once, within its timeout. The engine sends again,
+/// unchanged and while there is time, what the provider certainly did not process (streams above
+/// the last one of a GOAWAY, refused streams). It does not keep the order of requests.
 ///
-/// All state lives on one event loop of the group; what other threads bring crosses over in
-/// batches, and what a turn of the loop makes ready leaves in one write per connection.
+/// All state lives on one event loop of the group. Requests of other threads arrive in batches, and
+/// each connection writes once for each turn of the loop.
 package final class PushEngine: Sendable {
   private let inbox: PushInbox
   private let loop: PushLoop
   private let eventLoop: any EventLoop
   private let timeout: TimeAmount
 
-  /// Opens nothing yet. Throws if the settings cannot work, with the remedy.
+  /// Opens no connection yet. Throws an error with its remedy if the settings cannot work.
   package init(
     _ settings: EngineSettings, shape: RequestShape, group: any EventLoopGroup, logger: Logger
   ) throws(PushProblem) {
@@ -32,10 +32,10 @@ package final class PushEngine: Sendable {
   }
 
   /// - Parameters:
-  ///   - handover: asked whenever the request is about to be written.
+  ///   - handover: the engine calls `begin` on it before each write of the request.
   ///   - until: when there must be an outcome; after the settings' attempt timeout if nil.
   ///   - answer: called once, on the event loop or, when refused, before `send` returns. It must
-  ///     not block, and may send again.
+  ///     not block, and may call `send`.
   package func send(
     _ request: Request, _ handover: Handover? = nil, until deadline: NIODeadline? = nil,
     answer: @escaping @Sendable (Outcome) -> Void
@@ -55,13 +55,14 @@ package final class PushEngine: Sendable {
     }
   }
 
-  /// Lets a connection finish what it carries and puts a new one in its place.
+  /// Drains a connection and opens a new one in its place.
   package func replace(_ link: LinkID) {
     eventLoop.execute { [loop] in loop.replace(link) }
   }
 
-  /// Owns the connections until the task is cancelled: then nothing new is taken, what is under way
-  /// may finish within the grace, and it returns when all is closed and answered. Call it once.
+  /// Owns the connections until the task is cancelled. Then it accepts no request, lets open
+  /// requests finish within `stopGrace`, and returns when all connections are closed and all
+  /// requests answered. Call it once.
   package func run() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

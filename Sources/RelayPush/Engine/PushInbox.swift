@@ -2,7 +2,7 @@ import NIOCore
 import RelayEngine
 import Synchronization
 
-/// Where requests from any thread wait for the event loop. Many of them cost one hop.
+/// Requests from any thread that wait for the event loop. Many requests cost one hop to the loop.
 final class PushInbox: Sendable {
   struct Item: Sendable {
     var request: Request
@@ -12,7 +12,7 @@ final class PushInbox: Sendable {
   }
 
   enum PutAction {
-    /// The loop must be told.
+    /// The caller must schedule the loop.
     case wake
     case none
     case refuse(TransportFailure)
@@ -44,7 +44,7 @@ final class PushInbox: Sendable {
     }
   }
 
-  /// Exchanges what is there for `emptied`, whose storage is used again.
+  /// Returns the waiting items in `emptied`, and keeps its storage for the next ones.
   func take(into emptied: inout [Item]) {
     state.withLock { state in
       state.isWoken = false

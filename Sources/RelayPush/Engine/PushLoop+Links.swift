@@ -4,7 +4,7 @@ import NIOPosix
 import NIOSSL
 import RelayCore
 
-/// Connections: what the pool wants done with them, and what they tell.
+/// Connections: performs the pool's actions, and reports the connections' events to it.
 extension PushLoop {
   func connection(_ id: LinkID) -> ProviderConnection? { connections.first { $0.id == id } }
 
@@ -39,7 +39,7 @@ extension PushLoop {
     scheduleTurn()
   }
 
-  /// Bytes came in and the session has taken them.
+  /// The connection received bytes and its session has processed them.
   func heard(_ connection: ProviderConnection) {
     let now = now
     pool.heard(connection.id, at: now)
@@ -47,7 +47,7 @@ extension PushLoop {
     scheduleTurn()
   }
 
-  /// It is of no more use, and is being closed.
+  /// The connection has failed and is being closed.
   func failed(_ connection: ProviderConnection, _ reason: String) {
     failing(reason)
     consume(connection, at: now)
@@ -56,11 +56,11 @@ extension PushLoop {
     scheduleTurn()
   }
 
-  /// It is gone. `reason` is nil if that was our own doing.
+  /// The connection has ended. `reason` is nil if we closed it.
   func closed(_ connection: ProviderConnection, _ reason: String?) {
     connections.removeAll { $0 === connection }
     if let reason {
-      // A provider may close what is idle or drained; that is no fault.
+      // A provider may close an idle or drained connection; that is no fault.
       if pool.isOpening(connection.id) || pool.inFlight(connection.id) > 0 { failing(reason) }
       consume(connection, at: now)
       lose(connection, .lost, "connection lost: \(reason)")
@@ -117,7 +117,8 @@ extension PushLoop {
       bodyBytesMax: limits.bodyBytesMax)
     let connection = ProviderConnection(id: id, session: session, loop: self)
     connections.append(connection)
-    // TLS names hosts, not addresses; an address is checked against the certificate all the same.
+    // TLS server names are host names, not addresses. An address is still checked against the
+    // certificate.
     let isAddress = (try? SocketAddress(ipAddress: settings.host, port: 0)) != nil
     let name = isAddress ? nil : settings.host
     let tls = tls
@@ -134,7 +135,7 @@ extension PushLoop {
       .whenFailure { connection.ended(Self.describe($0)) }
   }
 
-  /// Logged when it begins to fail or fails differently, not for every attempt.
+  /// Logs the first failure and each new reason, not every attempt.
   private func failing(_ reason: String) {
     let reason = String(reason.prefix(300))
     if counts.lastError != reason {

@@ -5,11 +5,11 @@ import RelayCore
 import RelayEngine
 import Synchronization
 
-/// The driver of a push engine: asks the machines (`Attempts`, `Pool`) and does what they say.
+/// The driver of a push engine: calls the machines (`Attempts`, `Pool`) and performs their actions.
 ///
 /// Everything that arrives in one turn of the event loop, from other threads and from sockets, is
-/// worked off in one `turn()` after it, and each connection writes once. This, more than anything
-/// else, is what makes a push cheap.
+/// processed in one `turn()` after it, and each connection writes once. This batching is the main
+/// reason why a push is cheap.
 ///
 /// `@unchecked Sendable`: every method runs on `eventLoop`; `status` is behind a lock.
 final class PushLoop: @unchecked Sendable {
@@ -25,7 +25,7 @@ final class PushLoop: @unchecked Sendable {
   private let inbox: PushInbox
   private var arrived: [PushInbox.Item] = []
   private var admitted: UInt64 = 0
-  /// Oldest first. May name attempts that have ended; those are passed over.
+  /// Oldest first. May hold ids of attempts that have ended; the loop skips them.
   private var waiting = CircularBuffer<AttemptID>()
   private var answers: [(answer: @Sendable (Outcome) -> Void, outcome: Outcome)] = []
   private var delivering: [(answer: @Sendable (Outcome) -> Void, outcome: Outcome)] = []
@@ -76,7 +76,7 @@ final class PushLoop: @unchecked Sendable {
     turn()
   }
 
-  /// Works off what has come together. Cheap when there is nothing.
+  /// Processes all that has arrived. Cheap when there is nothing.
   func turn() {
     isTurnScheduled = false
     deliver()
@@ -95,8 +95,8 @@ final class PushLoop: @unchecked Sendable {
     endIfDone()
   }
 
-  /// Outcomes go out at the beginning of a turn: what their receivers send in return is part of it,
-  /// and what they read in `status` includes them.
+  /// Outcomes are delivered at the beginning of a turn, so that requests which their receivers send
+  /// belong to this turn, and the `status` which they read includes these outcomes.
   private func deliver() {
     guard !answers.isEmpty else { return }
     publish()
@@ -105,7 +105,7 @@ final class PushLoop: @unchecked Sendable {
     delivering.removeAll(keepingCapacity: true)
   }
 
-  /// After the events of this turn of the event loop.
+  /// Schedules `turn()` after the events of this turn of the event loop.
   func scheduleTurn() {
     guard !isTurnScheduled else { return }
     isTurnScheduled = true
@@ -136,7 +136,7 @@ final class PushLoop: @unchecked Sendable {
     counts.waiting += 1
   }
 
-  /// Puts what waits on streams, as far as there is room.
+  /// Puts waiting requests on streams while connections have room.
   private func pump(at now: Uptime) {
     while let id = waiting.first {
       guard
@@ -152,7 +152,8 @@ final class PushLoop: @unchecked Sendable {
         continue
       }
       guard now <= sendBy else {
-        // Sent now, its outcome would stay unknown, and the resend might be the second one.
+        // Sent now, its outcome would probably stay unknown, and the lane's retry might deliver the
+        // push twice.
         waiting.removeFirst()
         counts.timeouts += 1
         finish(id, .failed(neverSent))
@@ -160,7 +161,7 @@ final class PushLoop: @unchecked Sendable {
       }
       guard let link = pool.begin(at: now) else { return }
       guard handover?.begin() != false else {
-        // Taken back at this very moment: it is passed over next.
+        // The push was taken back since the check above; the next round removes it.
         perform(pool.ended(link, answered: false, proof: false, at: now))
         continue
       }
@@ -168,7 +169,7 @@ final class PushLoop: @unchecked Sendable {
         let place = connection.session.submit(request, attempt: id)
       else {
         handover?.returned()
-        // The session has used up its stream numbers: it is finished, and another takes over.
+        // The session has used up its stream numbers: drain the connection and open its successor.
         perform(pool.ended(link, answered: false, proof: false, at: now))
         perform(pool.drain(link, at: now))
         continue
@@ -185,20 +186,20 @@ final class PushLoop: @unchecked Sendable {
   private static let takenBack = TransportFailure(
     .takenBack, "taken back: what it tells ended meanwhile")
 
-  /// These requests are with the connection, whole.
+  /// The connection has accepted these requests completely.
   func written(_ ids: [AttemptID]) {
     for id in ids { attempts.with(id) { $0.handover?.written() } }
   }
 
-  /// Answers, unless that has been done.
+  /// Answers the request, unless it has been answered already.
   func finish(_ id: AttemptID, _ outcome: Outcome) {
     guard let delivery = attempts.finish(id) else { return }
     if delivery.place == .waiting { counts.waiting -= 1 } else { counts.inFlight -= 1 }
     answers.append((delivery.answer, outcome))
   }
 
-  /// Back to the head of the line, oldest first: they have waited longest. The bytes are the same,
-  /// and so is the id.
+  /// Puts requests back at the head of the queue, oldest first, because they have waited longest.
+  /// The bytes and the id stay the same.
   func resend(_ ids: [AttemptID]) {
     let known = ids.compactMap { id in attempts.with(id) { ($0.number, id) } }
     for (_, id) in known.sorted(by: { $0.0 > $1.0 }) { resend(id) }
@@ -293,7 +294,7 @@ final class PushLoop: @unchecked Sendable {
 }
 
 extension Uptime {
-  /// Rounded up: a deadline is not over before it is.
+  /// Rounded up, so that no deadline ends early.
   init(_ deadline: NIODeadline) {
     self.init(milliseconds: Int64((deadline.uptimeNanoseconds + 999_999) / 1_000_000))
   }

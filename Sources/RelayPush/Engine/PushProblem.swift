@@ -1,5 +1,5 @@
-/// A setting that cannot work, found before anything is sent: what, why, and the remedy.
-/// `zonerelay check` and `serve` print it and stop.
+/// A setting that cannot work, found before the first push: what, why, and the remedy. `zonerelay
+/// check` and `serve` print it and stop.
 package struct PushProblem: Error, Hashable, Sendable, CustomStringConvertible {
   package var code: Code
   package var message: String
@@ -14,7 +14,7 @@ package struct PushProblem: Error, Hashable, Sendable, CustomStringConvertible {
   package var description: String { "\(message) (\(remedy))" }
 
   package struct Code: Hashable, Sendable {
-    /// Stable: documented, searched for, a label of metrics.
+    /// Stable: it is documented, searched for, and used as a metric label.
     package let text: String
     private init(_ text: String) { self.text = text }
 

@@ -2,13 +2,13 @@ package import RelayCore
 
 /// One POST, ready for the wire: a path, one value for each field of its `RequestShape`, a body.
 ///
-/// All bytes lie in one block that never moves, so that nghttp2 reads them where they are, as often
-/// as the request has to be sent again, and a resend is byte for byte the first.
+/// All bytes lie in one block that never moves. nghttp2 reads them in place, for every resend
+/// again, so a resend has the same bytes as the first request.
 ///
-/// `@unchecked Sendable`: the block is written in the initialiser and never again.
+/// `@unchecked Sendable`: only the initialiser writes the block.
 package final class Request: @unchecked Sendable {
   private let memory: UnsafeMutableRawPointer
-  /// Where the bytes of value *n* end, or `absent`. Value 0 is the path.
+  /// The offset where value *n* ends, or `absent`. Value 0 is the path.
   private var ends: UnsafeMutablePointer<Int32> { memory.assumingMemoryBound(to: Int32.self) }
   /// The values, back to back, then the body.
   private let block: UnsafeMutablePointer<UInt8>
@@ -19,8 +19,8 @@ package final class Request: @unchecked Sendable {
 
   /// - Parameters:
   ///   - valueBytes: room for all values together; writing more is a bug and stops the process.
-  ///   - write: gives the path first, then one value (or `skip()`) for each field, in the shape's
-  ///     order. Values must be free of control characters.
+  ///   - write: writes the path first, then one value (or `skip()`) for each field, in the shape's
+  ///     order. Values must not contain control characters.
   package init(
     _ shape: RequestShape, valueBytes: Int, body: [UInt8], write: (inout Writer) -> Void
   ) {
@@ -44,11 +44,11 @@ package final class Request: @unchecked Sendable {
 
   deinit { memory.deallocate() }
 
-  /// Valid as long as the request is.
+  /// Valid as long as the request exists.
   var body: UnsafePointer<UInt8> { UnsafePointer(block + bodyStart) }
 
-  /// Hands out every value that is there, in order. The pointers are valid as long as the request
-  /// is, not only during the call.
+  /// Calls `visit` for every value that is present, in order. The pointers are valid as long as the
+  /// request exists, not only during the call.
   @inline(__always)
   func forEachValue(_ visit: (_ index: Int, _ bytes: UnsafeMutablePointer<UInt8>, Int) -> Void) {
     var start = 0
@@ -81,7 +81,7 @@ package final class Request: @unchecked Sendable {
       self.valuesMax = valuesMax
     }
 
-    /// Adds to the value that is being written.
+    /// Appends to the current value.
     package mutating func write(_ text: String) {
       var text = text
       text.withUTF8 { write($0) }
@@ -98,7 +98,7 @@ package final class Request: @unchecked Sendable {
       used += bytes.count
     }
 
-    /// As a UUID in lower case.
+    /// Writes the id as a UUID in lower case.
     package mutating func write(_ id: Identifier) {
       for place in 0..<32 {
         if place == 8 || place == 12 || place == 16 || place == 20 {
@@ -115,7 +115,7 @@ package final class Request: @unchecked Sendable {
       used += 1
     }
 
-    /// Ends the value that was being written. A value must not be empty: `skip()` instead.
+    /// Ends the current value. A value must not be empty: use `skip()` instead.
     package mutating func end() { close(Int32(used)) }
 
     /// Leaves out the field.

@@ -1,13 +1,12 @@
-/// What all requests to one provider have in common: which header fields they carry, in which
-/// order, and which fields of an answer are worth keeping. Fixed when the engine is built, so that
-/// a request is nothing but values.
+/// What all requests to one provider have in common: their header fields in order, and the fields
+/// of an answer to keep. Fixed when the engine is built, so that a request holds only values.
 package struct RequestShape: Sendable {
   /// Header fields after the pseudo headers. A request may leave out the value of any of them.
   package var fields: [Field]
-  /// Names, in lower case, of the answer's fields to hand back; all others are dropped unread.
+  /// Names, in lower case, of the answer's fields to return; all others are dropped unread.
   package var kept: [String]
-  /// True: one stream at a time until the provider has once answered a request that it must have
-  /// authenticated for (APNs asks for this on every new connection).
+  /// True: one stream at a time until the provider has answered a request in a way that proves it
+  /// accepted our credential (APNs requires this on every new connection).
   package var probation: Bool
 
   package init(fields: [Field], kept: [String], probation: Bool) {
@@ -20,7 +19,7 @@ package struct RequestShape: Sendable {
     /// In lower case, as HTTP/2 demands.
     package var name: String
     /// True for values that repeat: after the first time they cost one byte. False for values that
-    /// are different each time and would only push the others out of the compression table.
+    /// differ each time: they would only evict the others from the compression table.
     package var repeats: Bool
 
     package init(_ name: String, repeats: Bool) {

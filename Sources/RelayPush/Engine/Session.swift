@@ -1,23 +1,23 @@
 import CNghttp2
 import NIOCore
 
-/// One HTTP/2 client session: requests and bytes in, bytes and events out. No sockets, no clock, no
-/// policy; nghttp2 keeps the protocol.
+/// One HTTP/2 client session: requests and bytes in, bytes and events out. It has no sockets, clock
+/// or policy; nghttp2 implements the protocol.
 ///
 /// `@unchecked Sendable`: owned by one `ProviderConnection` and used on its event loop only.
 final class Session: @unchecked Sendable {
-  /// What the peer did, in the order it did it.
+  /// What the peer did, in order.
   enum Event {
-    /// The number of streams the peer allows, whenever it may have changed.
+    /// The number of streams that the peer allows. Reported whenever it may have changed.
     case allowed(Int)
-    /// The peer takes no new streams; those it did not process end with `.unprocessed`.
+    /// The peer accepts no new streams; those it did not process end with `.unprocessed`.
     case goAway(String)
     case ended(AttemptID, End)
   }
 
   enum End {
     case answered(Response)
-    /// Certainly not processed: safe to send again.
+    /// Certainly not processed: the request can be sent again safely.
     case unprocessed
     case reset(String)
   }
@@ -34,7 +34,7 @@ final class Session: @unchecked Sendable {
   private let fields: FieldArray
   private var session: OpaquePointer!
 
-  /// - Parameter streamsMax: never submit more at once.
+  /// - Parameter streamsMax: the caller never has more requests open at once.
   init(
     shape: RequestShape, authority: String, link: LinkID, streamsMax: Int, bodyBytesMax: Int
   ) {
@@ -58,8 +58,8 @@ final class Session: @unchecked Sendable {
     streams.deallocate()
   }
 
-  /// Begins a stream; its frames come out of the next `drain`. Answers with where it is, for
-  /// `cancel`; nil if the session can take no more streams at all.
+  /// Begins a stream; the next `drain` returns its frames. Returns the stream's index for `cancel`;
+  /// nil if the session has no stream numbers left.
   func submit(_ request: Request, attempt: AttemptID) -> Int? {
     guard let index = freeStreams.popLast() else { return nil }
     let stream = streams + index
@@ -82,7 +82,7 @@ final class Session: @unchecked Sendable {
     return index
   }
 
-  /// Gives up a stream. Its end is reported all the same.
+  /// Resets a stream. Its end is reported all the same.
   func cancel(_ index: Int, attempt: AttemptID) {
     guard streams[index].attempt == attempt else { return }
     nghttp2_submit_rst_stream(
@@ -91,13 +91,13 @@ final class Session: @unchecked Sendable {
 
   func ping() { nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil) }
 
-  /// Says goodbye.
+  /// Queues a GOAWAY frame.
   func goAway() {
     nghttp2_submit_goaway(
       session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, NGHTTP2_NO_ERROR.rawValue, nil, 0)
   }
 
-  /// Takes what the peer sent. After an error the session is of no more use.
+  /// Processes bytes of the peer. After an error the session is unusable.
   func receive(_ bytes: UnsafeRawBufferPointer) throws(SessionError) {
     guard let first = bytes.bindMemory(to: UInt8.self).baseAddress else { return }
     let taken = nghttp2_session_mem_recv(session, first, bytes.count)
@@ -115,26 +115,26 @@ final class Session: @unchecked Sendable {
     }
   }
 
-  /// Neither sends nor takes anything any more.
+  /// True if the session neither sends nor receives any more.
   var isOver: Bool {
     nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0
   }
 
-  /// Requests whose last byte came out of `drain` since the last time.
+  /// Requests whose last byte `drain` has returned since the previous call.
   func takeWritten() -> [AttemptID] {
     guard !bodiesRead.isEmpty else { return [] }
     defer { bodiesRead.removeAll(keepingCapacity: true) }
     return bodiesRead
   }
 
-  /// What happened since the last time.
+  /// Events since the previous call.
   func takeEvents() -> [Event] {
     guard !events.isEmpty else { return [] }
     defer { events.removeAll(keepingCapacity: true) }
     return events
   }
 
-  /// The attempts whose streams have not ended, for when the connection is gone.
+  /// The attempts whose streams have not ended. Called when the connection has ended.
   func abandon() -> [AttemptID] {
     (0..<streamsMax).compactMap { index in
       guard let attempt = streams[index].attempt else { return nil }
@@ -149,7 +149,7 @@ final class Session: @unchecked Sendable {
     guard let attempt = stream.pointee.attempt else { return }
     let end: End
     if stream.pointee.status != 0 {
-      // An early answer followed by a reset is an answer: the status counts.
+      // An early answer followed by a reset is an answer: its status is valid.
       end = .answered(stream.pointee.response(over: link))
     } else if stream.pointee.isUnsent || code == NGHTTP2_REFUSED_STREAM.rawValue {
       end = .unprocessed
@@ -180,7 +180,7 @@ final class Session: @unchecked Sendable {
   }
 }
 
-/// nghttp2 gave up on the session.
+/// nghttp2 reported an error that ends the session.
 struct SessionError: Error, CustomStringConvertible {
   let code: Int32
   var description: String { "HTTP/2 session failed: \(String(cString: nghttp2_strerror(code)))" }

@@ -1,7 +1,6 @@
 import CNghttp2
 
-/// The C side of `Session`: each callback finds its session or stream again and passes on what
-/// happened.
+/// The C side of `Session`: each callback finds its session or stream and passes the event on.
 enum SessionCallbacks {
   /// A client session that reports to `owner`, which must outlive it and delete it.
   static func makeClient(for owner: Session) -> OpaquePointer {
@@ -50,7 +49,7 @@ enum SessionCallbacks {
     if name[0] == UInt8(ascii: ":") {
       var status = 0
       for index in 0..<valueLength { status = status * 10 + Int(value[index] & 0x0f) }
-      // 1xx comes before the answer and is none.
+      // A 1xx status precedes the answer and is not the answer.
       if status >= 200 { stream.pointee.status = status }
       return 0
     }
@@ -94,7 +93,8 @@ enum SessionCallbacks {
     return 0
   }
 
-  /// Request headers that never left: nghttp2 closes the stream next, and it may go elsewhere.
+  /// Request headers that were not sent: nghttp2 closes the stream next, and the request may use
+  /// another connection.
   private static let onNotSent: nghttp2_on_frame_not_send_callback = { session, frame, _, _ in
     guard let frame, frame.pointee.hd.type == UInt8(NGHTTP2_HEADERS.rawValue),
       let stream = stream(session, frame.pointee.hd.stream_id)

@@ -1,17 +1,17 @@
-/// One stream of a session: what it sends and what has come back. nghttp2 holds its address, so it
-/// lives in a table that never moves, and is used again by later streams.
+/// One stream of a session: its request and the answer so far. nghttp2 holds its address, so it
+/// lives in a table that never moves; later streams use the entry again.
 struct SessionStream {
   let index: Int
   private let bodyBytesMax: Int
-  /// nil while free.
+  /// Nil while the entry is free.
   private(set) var attempt: AttemptID?
-  /// Kept until the end: nghttp2 reads from it, in place.
+  /// Kept until the stream ends, because nghttp2 reads its bytes in place.
   private(set) var request: Request?
-  /// HTTP/2's number.
+  /// HTTP/2's stream number.
   var id: Int32 = 0
-  /// How much of the request's body has been read.
+  /// Body bytes that nghttp2 has read.
   var bodySent = 0
-  /// The peer was never told of this stream.
+  /// The peer never received this stream's headers.
   var isUnsent = false
   /// 0 until the answer begins.
   var status = 0

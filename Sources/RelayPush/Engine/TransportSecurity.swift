@@ -1,14 +1,14 @@
 import NIOCore
 import NIOSSL
 
-/// TLS as a push provider wants it: HTTP/2 by ALPN, the peer always verified.
+/// TLS for push providers: HTTP/2 by ALPN, the peer's certificate always verified.
 enum TransportSecurity {
   /// Reads the files that the settings name.
   static func context(_ settings: EngineSettings) throws(PushProblem) -> NIOSSLContext {
     var tls = TLSConfiguration.makeClientConfiguration()
     tls.applicationProtocols = ["h2"]
     tls.minimumTLSVersion = .tlsv12
-    // A peer that answers nobody does not answer our goodbye either.
+    // A peer that answers no request does not send close_notify either.
     tls.shutdownTimeout = .seconds(1)
     if let path = settings.trustRoots {
       tls.trustRoots = .certificates(try certificates(path, .trustRoots, what: "trust roots"))

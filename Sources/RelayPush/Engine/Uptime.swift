@@ -1,7 +1,7 @@
 package import RelayCore
 
-/// A moment on the machine's own monotonic scale, in milliseconds. Unlike `Instant` it says nothing
-/// about the date, and no clock setting can move it: deadlines and silences are counted with it.
+/// A moment on the machine's monotonic clock, in milliseconds. Unlike `Instant` it has no date and
+/// does not change when the clock is set, so deadlines and silences use it.
 package struct Uptime: Hashable, Comparable, Sendable {
   package var milliseconds: Int64
 
