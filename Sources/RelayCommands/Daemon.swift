@@ -10,19 +10,19 @@ import RelaySystem
 import ServiceLifecycle
 import UnixSignals
 
-/// The composition root: builds every part with its slice of the settings, from the store inward to
-/// the listeners, and runs them until told to stop. Parts stop in the reverse of the order they
-/// stand in: first the listeners, last the engine.
+/// The composition root: builds every part with its slice of the settings, from the store to the
+/// listeners, and runs them until it is told to stop. Parts stop in reverse order: first the
+/// listeners, last the engine.
 enum Daemon {
   /// Serves until SIGTERM or SIGINT, then drains.
   ///
   /// - Parameter hangups: SIGHUP, trapped before `settings` were read.
-  /// - Throws: `Failure` with its remedy, or what made it impossible to go on.
+  /// - Throws: `Failure` with its remedy, or the error that ended a part.
   static func run(
     _ settings: Settings, rereading: @escaping @Sendable () throws -> Settings,
     hangups: UnixSignalsSequence
   ) async throws {
-    // First of all: it changes the environment, while no other thread reads it.
+    // Do this first: it changes the environment, which no other thread may read meanwhile.
     let sockets = try ListenSockets.inherited().only("api")
     let (logger, levelHandle) = Logs.start(settings.log)
     raiseLimits(settings, logger)
@@ -79,7 +79,7 @@ enum Daemon {
     logger.info("stopped")
   }
 
-  /// What is wrong from the start, if anything.
+  /// Reports the problems that are known at start.
   private static func issues(
     of settings: Settings, isKeyLost: Bool, at now: Instant, _ logger: Logger
   ) -> HealthIssues {
@@ -89,8 +89,8 @@ enum Daemon {
     return issues
   }
 
-  /// Opens the store, as soon as its disk has room for what SQLite keeps beside an open file. Until
-  /// then no listener is open: without a store nothing could be answered behind it.
+  /// Opens the store as soon as its disk has room for the files that SQLite keeps beside an open
+  /// database. Until then no listener is open: without a store the daemon could answer nothing.
   private static func open(
     _ settings: Settings, _ notifier: any ServiceNotifier, _ logger: Logger
   ) async throws -> (SQLiteStore, KeyRing) {
@@ -112,8 +112,8 @@ enum Daemon {
     }
   }
 
-  /// A part that fails, as a listener whose port is taken, stops the others as SIGTERM does.
-  /// Without the engine nothing can be finished: if it fails they end at once.
+  /// A part that fails, such as a listener whose port is taken, stops the others as SIGTERM does.
+  /// Without the engine no part can finish its work: if it fails, all end at once.
   private static func lifecycle(
     of parts: [any Service], _ logger: Logger
   ) -> ServiceGroupConfiguration {

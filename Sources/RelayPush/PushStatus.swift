@@ -2,11 +2,11 @@ import RelayEngine
 
 /// What a route has done and is doing, for status and metrics. Counters count since start.
 package struct PushStatus: Hashable, Sendable {
-  /// Requests, connections, and what went wrong with them.
+  /// Requests, connections and their errors.
   package var engine: EngineStatus
-  /// Taken by the provider. Not: by the device.
+  /// Pushes that the provider accepted. The device may not have received them.
   package var delivered: Int
-  /// Answers that no list of ours knows; each was treated as a failed attempt.
+  /// Answers that are on none of our lists; each was treated as a failed attempt.
   package var unknownAnswers: Int
   /// The last failure that is not the device's own; nil if there was none.
   package var lastError: String?

@@ -1,13 +1,13 @@
 import CCurl
 import RelayCore
 
-/// A provider's wish to wait: a number of seconds or a date (RFC 9110, section 10.2.3).
+/// How long a provider asks us to wait: a number of seconds or a date (RFC 9110, section 10.2.3).
 enum RetryAfter {
-  /// Longer wishes are none: the lane then has its own backoff.
+  /// A longer time counts as none: the lane then uses its own backoff.
   static let longest = Span.days(1)
 
   /// - Parameter field: the header field's value; nil if there was none.
-  /// - Returns: from now on, 0 for a date that is over; nil if the field asks for nothing.
+  /// - Returns: the time to wait from now, 0 for a past date; nil if the field gives no time.
   static func span(_ field: String?) -> Span? {
     guard let field else { return nil }
     let seconds = zr_curl_retry_after(field)

@@ -1,7 +1,7 @@
 import RelayCore
 import Synchronization
 
-/// What a sender on the push engine counts beside its connections. Any thread may ask and tell.
+/// What a sender on the push engine counts besides its connections. Any thread may use it.
 final class SenderCounters: Sendable {
   private struct Counts {
     var delivered = 0
@@ -11,10 +11,10 @@ final class SenderCounters: Sendable {
 
   private let counts = Mutex(Counts())
 
-  /// An answer that no list of ours knows.
+  /// The provider gave an answer that is on none of our lists.
   func unknown() { counts.withLock { $0.unknown += 1 } }
 
-  /// An attempt has ended so.
+  /// An attempt ended with this verdict.
   func settled(_ verdict: Verdict) {
     counts.withLock { counts in
       switch verdict {
@@ -26,7 +26,7 @@ final class SenderCounters: Sendable {
     }
   }
 
-  /// The whole, as operators see it: trouble of the connections is said first.
+  /// The whole status for operators. An error of the connections takes precedence.
   func status(_ engine: EngineStatus) -> PushStatus {
     let counts = counts.withLock { $0 }
     return PushStatus(

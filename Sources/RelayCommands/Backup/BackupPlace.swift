@@ -3,18 +3,19 @@ import Foundation
 /// The directory that a backup goes to.
 ///
 /// Everything is made below `unfinished/` in it and moved up at the end, `relay.db` last: a backup
-/// that was cut short, even by a kill, holds no `relay.db` and is refused by a start.
+/// that was interrupted, even by a kill, holds no `relay.db`, and the daemon does not start from
+/// it.
 struct BackupPlace {
   let directory: String
-  /// Where to make the parts.
+  /// The directory where the parts are made.
   var draft: String { "\(directory)/\(Self.unfinished)" }
   private let isNew: Bool
   private static let unfinished = "unfinished"
 
-  /// Makes the directory, if it is not there, and the draft's.
+  /// Makes the directory, if it does not exist, and the draft's directory.
   ///
-  /// - Parameter store: the store's own directory, which is no place for its backup.
-  /// - Throws: `Failure`; nothing is left behind then.
+  /// - Parameter store: the store's own directory; a backup must not go there.
+  /// - Throws: `Failure`; in that case nothing is left behind.
   init(_ directory: String, store: String) throws {
     let path = URL(fileURLWithPath: directory).standardizedFileURL.path
     self.directory = path
@@ -45,7 +46,7 @@ struct BackupPlace {
         access(path + "/.", F_OK) == 0 ? "\(path) cannot be read" : "\(path) is no directory",
         hint: "name a directory that is empty, or not there yet")
     }
-    // A file system of its own begins with this.
+    // A new file system contains this directory.
     let found = names.filter { $0 != "lost+found" }.sorted()
     guard let first = found.first else { return }
     guard found != [unfinished] else {
@@ -73,12 +74,12 @@ struct BackupPlace {
 }
 
 extension BackupPlace {
-  /// Moves the parts into place, durably.
+  /// Moves the parts into place durably.
   ///
   /// - Parameters:
-  ///   - parts: names below the draft; the last one makes the backup whole.
-  ///   - store: whose owner a backup made by root is given to, so that it can be copied back as it
-  ///     is.
+  ///   - parts: names below the draft; the last one completes the backup.
+  ///   - store: a backup made by root is given to this directory's owner, so that it can be copied
+  ///     back unchanged.
   func finish(_ parts: [String], ownerOf store: String) throws {
     if geteuid() == 0 { try give(toOwnerOf: store) }
     for directory in [draft, directory] {
@@ -107,9 +108,10 @@ extension BackupPlace {
     }
   }
 
-  /// Removes what was made of a backup that failed.
+  /// Removes the parts of a backup that failed.
   func abandon() {
-    // What cannot be removed does not look whole: relay.db comes last.
+    // An unfinished backup that cannot be removed still does not look complete: relay.db comes
+    // last.
     try? FileManager.default.removeItem(atPath: draft)
     if isNew { rmdir(directory) }
   }

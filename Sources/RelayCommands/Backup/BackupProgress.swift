@@ -1,7 +1,7 @@
 import RelayStore
 import Synchronization
 
-/// Tells a person how far a backup is: each file's begin, every further tenth, and its check.
+/// Prints the progress of a backup: the start, every further tenth and the check of each file.
 final class BackupProgress: Sendable {
   private let console: Console
   private let told = Mutex<(file: String, tenths: Int64)>(("", -1))

@@ -6,11 +6,11 @@ struct KeyCopies {
   var source: String
   var target: String
 
-  /// Copies each file, readable for its owner only, and reads it back.
+  /// Copies each file, readable by its owner only, and reads it back.
   ///
-  /// - Returns: how many there are, one at least.
-  /// - Throws: `Failure` or `KeyFailure` naming the file, also for one that is no key: the store
-  ///   put back would not start with it.
+  /// - Returns: the number of keys, at least one.
+  /// - Throws: `Failure` or `KeyFailure` naming the file, also for a file that is not a key: the
+  ///   daemon would not start from a backup with it.
   func run() throws -> Int {
     let names: [String]
     do {

@@ -51,7 +51,7 @@ struct BackupCommand: RelayCommand {
     return .done
   }
 
-  /// - Returns: how many keys there are.
+  /// - Returns: the number of keys.
   private func copy(_ store: String, to place: BackupPlace, _ console: Console) throws -> Int {
     let progress = BackupProgress(console)
     try StoreBackup(from: store, to: place.draft) { progress.tell($0) }.run()

@@ -40,7 +40,7 @@ struct CheckCommand: RelayCommand {
 }
 
 extension EffectiveValue.Origin {
-  /// Who decided, in a few words.
+  /// The source of the value, in a few words.
   var text: String {
     switch self {
     case .standard: "default"

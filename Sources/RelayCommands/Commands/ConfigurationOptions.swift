@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// Where the configuration is, and what stands above it.
+/// The options for the configuration file and the values that override it.
 struct ConfigurationOptions: ParsableArguments, Sendable {
   @Option(
     name: [.customShort("c"), .long],
@@ -15,7 +15,7 @@ struct ConfigurationOptions: ParsableArguments, Sendable {
   var control: String?
 
   func validate() throws {
-    // As of a variable that is not set.
+    // Empty as from a shell variable that is not set.
     guard config.isEmpty else { return }
     throw ValidationError("--config is empty; write the path of a file")
   }
@@ -36,11 +36,10 @@ struct ConfigurationOptions: ParsableArguments, Sendable {
     return settings
   }
 
-  /// The control socket alone. Whoever looks in need not be able to read the daemon's secrets, so
-  /// other problems of the file do not matter here.
-  ///
-  /// - Throws: `BadConfiguration` if the file says something about the socket that is wrong, or
-  ///   cannot be read although it was named.
+  /// The control socket alone. A user who may query the daemon need not be able to read its
+  /// secrets, so other problems of the file do not matter here.
+  /// | - Throws: `BadConfiguration` if the socket's value is wrong, or if the file was named on the
+  /// command line and cannot be read.
   func controlSocket() throws -> String {
     if let control { return absolute(control) }
     let isNamed = config != Settings.fileDefault
@@ -54,9 +53,8 @@ struct ConfigurationOptions: ParsableArguments, Sendable {
 
   /// The store's directory alone, read as `controlSocket` is, and whether there are keys outside
   /// it.
-  ///
-  /// - Throws: `BadConfiguration` if the file says something about the directory that is wrong, or
-  ///   cannot be read although it was named.
+  /// | - Throws: `BadConfiguration` if the directory's value is wrong, or if the file was named on
+  /// the command line and cannot be read.
   func store() throws -> (directory: String, hasListedKeys: Bool) {
     let isNamed = config != Settings.fileDefault
     if !isNamed, !FileManager.default.fileExists(atPath: config) {
@@ -71,7 +69,7 @@ struct ConfigurationOptions: ParsableArguments, Sendable {
     return (directory, keys.contains { $0.hasPrefix("server.tokenKeys[") })
   }
 
-  /// A path on the command line starts where the person is, not where the configuration is.
+  /// A path on the command line is relative to the working directory, not to the configuration's.
   func absolute(_ path: String) -> String {
     path.hasPrefix("/") ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
   }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Where a command's words go: answers on stdout, talk on stderr.
+/// Where a command prints: answers to stdout, messages to stderr.
 package struct Console: Sendable {
-  /// Takes text as it is, line breaks included.
+  /// Prints the text unchanged, line breaks included.
   package var answer: @Sendable (String) -> Void
   package var talk: @Sendable (String) -> Void
-  /// Answers go to a person's terminal that wants colours.
+  /// True if answers go to a terminal that shows colours.
   package var isColourful: Bool
-  /// How wide the terminal is, or what stands in for it.
+  /// The width of the terminal, or of its substitute.
   package var columns: Int
   package static let columnsDefault = 80
 
@@ -30,7 +30,7 @@ package struct Console: Sendable {
       isColourful: isatty(STDOUT_FILENO) == 1 && !isDumb, columns: width(environment))
   }
 
-  /// What COLUMNS says, else the terminal.
+  /// The value of COLUMNS, else the terminal's width.
   private static func width(_ environment: [String: String]) -> Int {
     var size = winsize()
     let terminal = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 ? Int(size.ws_col) : 0
@@ -69,7 +69,7 @@ package struct Console: Sendable {
   }
 
   private static func write(_ text: String, to file: FileHandle) {
-    // Nobody reads any more: there is nobody left to tell.
+    // A write error means that the reader has closed the output, so it cannot be reported.
     try? file.write(contentsOf: Data(text.utf8))
   }
 }

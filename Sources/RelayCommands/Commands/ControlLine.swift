@@ -1,11 +1,11 @@
 import Foundation
 import RelayClient
 
-/// The running daemon, asked over its control socket.
+/// Requests to the running daemon over its control socket.
 struct ControlLine {
   var socket: String
 
-  /// - Throws: `Failure`: not running, or the daemon's own refusal.
+  /// - Throws: `Failure`: the daemon is not running, or it refused.
   func get<Report: Decodable>(
     _ path: String, _ query: [(String, String)] = [], as type: Report.Type
   ) async throws -> Report {
@@ -50,14 +50,14 @@ struct ControlLine {
 }
 
 extension Failure {
-  /// What every error body of the daemon holds, as far as people want it.
+  /// The fields of the daemon's error bodies that people need.
   private struct Refusal: Decodable {
     var serverErrorCode: String
     var reason: String
   }
 
   fileprivate init(refusal answer: HTTPAnswer) {
-    // A body that is not ours is shown as it is.
+    // A body in another form is shown unchanged.
     let refusal = try? JSONDecoder().decode(Refusal.self, from: Data(answer.body))
     let reason = refusal?.reason ?? answer.text
     self.init(

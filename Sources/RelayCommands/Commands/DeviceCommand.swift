@@ -43,7 +43,7 @@ struct DeviceListCommand: RelayCommand {
 }
 
 extension DeviceListCommand {
-  /// A list that was cut never looks whole.
+  /// Prints the devices, and always says if the list was cut.
   static func show(_ report: DevicesReport, by renderer: Renderer) throws {
     try renderer.show(report)
     guard report.moreComing == true else { return }

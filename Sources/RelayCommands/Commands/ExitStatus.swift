@@ -1,7 +1,7 @@
-/// How a command ends; a documented contract.
+/// The exit status of a command; a documented contract.
 package enum ExitStatus: Int32, Sendable {
   case done = 0
-  /// Anything without a number of its own: unhealthy, unknown, store in use, port taken.
+  /// Any other failure: unhealthy, unknown, store in use, port taken.
   case failed = 1
   /// No daemon answers on the control socket.
   case notRunning = 3

@@ -31,7 +31,7 @@ struct ExpireTokensCommand: RelayCommand {
   @OptionGroup var options: ConfigurationOptions
 
   func validate() throws {
-    // As of a variable that is not set.
+    // Empty as from a shell variable that is not set.
     for (option, value) in [("--container", container), ("--user", user)] where value == "" {
       throw ValidationError("\(option) is empty; leave it out to mean all")
     }

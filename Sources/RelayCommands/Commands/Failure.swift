@@ -6,7 +6,7 @@ import RelayPush
 import RelayStandin
 import RelaySystem
 
-/// Why a command could not do its work, for a person: what happened and what to do about it.
+/// Why a command could not do its work, for people: what happened and what to do about it.
 package struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
   package var status: ExitStatus
   package var message: String
@@ -20,7 +20,7 @@ package struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
 
   package var description: String { hint.map { "\(message); \($0)" } ?? message }
 
-  /// Any error that reached the end of a command.
+  /// Converts any error that ends a command.
   init(_ error: any Error) {
     switch error {
     case let failure as Failure: self = failure

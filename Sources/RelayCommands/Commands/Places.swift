@@ -8,8 +8,8 @@ import RelayStore
 
 extension Settings {
   /// Makes the store's and the control socket's directories where their parents exist, so that a
-  /// first start needs no other command. Only the last part of a path is made: what lies above it
-  /// is more likely a slip of the pen than a wish.
+  /// first start needs no other command. Only the last part of a path is made: a missing parent is
+  /// more likely a mistyped path.
   ///
   /// - Throws: `Failure` naming the key.
   func makePlaces() throws {
@@ -18,7 +18,8 @@ extension Settings {
     try Self.make(sockets, mode: 0o755, key: "control.socket")
   }
 
-  /// Makes the directory where provider tokens outlive a restart, once the store is ours.
+  /// Makes the directory that keeps provider tokens across restarts. Call it once the store is
+  /// open.
   ///
   /// - Throws: as `makePlaces`.
   func makeProviderTokens() throws -> String {
@@ -44,7 +45,7 @@ extension Settings {
       hint: "make it, owned by the user that the daemon runs as, or correct the path")
   }
 
-  /// Nil if nothing is there, or nothing that we may look at.
+  /// Nil if nothing exists there, or the process may not look at it.
   fileprivate static func isDirectory(_ path: String) -> Bool? {
     var isDirectory: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
@@ -55,8 +56,9 @@ extension Settings {
 }
 
 extension SettingsReading {
-  /// What would keep a daemon from the places it is to use, found before it starts: directories
-  /// that cannot be made, a store whose files it would refuse, addresses that it cannot take.
+  /// What would keep a daemon from its directories and addresses, found before it starts:
+  /// directories that cannot be made, a store whose files it would refuse, addresses that cannot be
+  /// resolved.
   var placeProblems: [Problem] {
     let sockets = controlSocket.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path }
     let problems = [("store.directory", storeDirectory), ("control.socket", sockets)]
@@ -107,7 +109,7 @@ extension SettingsReading {
     }
   }
 
-  /// Nil if a directory is there, or nothing.
+  /// Nil if a directory or nothing exists there.
   private static func obstacle(at directory: String, key: String) -> Problem? {
     guard Settings.isDirectory(directory) == false else { return nil }
     return Problem(

@@ -1,24 +1,24 @@
 import ArgumentParser
 import Foundation
 
-/// A command of `zonerelay`: arguments come from the parser, words go to the console.
+/// A command of `zonerelay`: the parser gives its arguments, and it prints to the console.
 protocol RelayCommand: AsyncParsableCommand {
-  /// Does the work. Answers go to `console.answer`.
+  /// Runs the command. Answers go to `console.answer`.
   ///
-  /// - Returns: how to exit.
+  /// - Returns: the exit status.
   /// - Throws: `Failure`, `BadConfiguration`, or another error, which exits 1 with its reason.
   func perform(_ console: Console) async throws -> ExitStatus
 }
 
-/// The command line as a whole.
+/// The whole command line.
 package enum CommandLineTool {
-  /// The process: its arguments, its stdout and stderr, its exit.
+  /// Runs the process's arguments with its stdout and stderr, and exits.
   package static func main() async -> Never {
     let console = Console.standard(ProcessInfo.processInfo.environment)
     exit(await run(Array(CommandLine.arguments.dropFirst()), console: console).rawValue)
   }
 
-  /// Runs one command and says how to exit. Never throws: every error has been told by then.
+  /// Runs one command and returns its exit status. Never throws: it prints every error first.
   ///
   /// - Parameter arguments: without the program's own name.
   package static func run(_ arguments: [String], console: Console) async -> ExitStatus {
@@ -39,7 +39,7 @@ package enum CommandLineTool {
     }
   }
 
-  /// Help that was asked for, wrong usage, or an error of the work itself.
+  /// Prints the help, the wrong usage or the error that ended the command.
   private static func end(
     _ error: any Error, _ arguments: [String], _ console: Console
   ) -> ExitStatus {

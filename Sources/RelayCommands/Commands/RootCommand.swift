@@ -34,10 +34,10 @@ struct RootCommand: RelayCommand {
     throw Failure(.usage, "no command is given", hint: "see: zonerelay --help")
   }
 
-  /// The program and as many words of `arguments` as name a command.
+  /// The program's name and the leading words of `arguments` that name a command.
   static func path(in arguments: [String]) -> [String] { walk(arguments).path }
 
-  /// `-c FILE status` is `status -c FILE`: the commands have the option, the program has not.
+  /// Rewrites `-c FILE status` as `status -c FILE`: the option belongs to the commands.
   static func withConfigurationBehind(_ arguments: [String]) -> [String] {
     var count = 0
     while count < arguments.count {
@@ -50,14 +50,14 @@ struct RootCommand: RelayCommand {
       }
     }
     let rest = Array(arguments[count...])
-    // Before the first option: of two files the one behind the command is the last, and counts.
+    // Insert it before the first option: of two files, the one written after the command counts.
     let words = rest.firstIndex { $0.hasPrefix("-") } ?? rest.endIndex
     guard words > 0 else { return rest }
     return Array(rest[..<words] + arguments[..<count] + rest[words...])
   }
 
-  /// What is said of a word that stands where a command is wanted, and is none; nil if there is no
-  /// such word.
+  /// The failure for a word in the place of a command that names none; nil if there is no such
+  /// word.
   static func unknownCommand(in arguments: [String]) -> Failure? {
     let (path, commands) = walk(arguments)
     guard !commands.isEmpty, let word = arguments.dropFirst(path.count - 1).first,
@@ -70,7 +70,7 @@ struct RootCommand: RelayCommand {
     return Failure(.usage, "'\(word)' is no command of \(program)", hint: hint)
   }
 
-  /// The words that name a command, and the commands below the last of them.
+  /// The words that name a command, and the subcommands of the last one.
   private static func walk(
     _ arguments: [String]
   ) -> (path: [String], below: [any ParsableCommand.Type]) {

@@ -22,8 +22,8 @@ struct ServeCommand: RelayCommand {
 
   func perform(_ console: Console) async throws -> ExitStatus {
     let options = options
-    // First of all: untrapped it ends the process, which systemd takes for a clean stop. One that
-    // comes from here on leads to a reload after the start.
+    // Trap SIGHUP first: untrapped, it ends the process, and systemd takes that for a clean stop. A
+    // SIGHUP that arrives from here on causes a reload after the start.
     let hangups = await UnixSignalsSequence(trapping: .sighup)
     let settings = try options.settings()
     try settings.makePlaces()

@@ -3,13 +3,13 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// What the stand-ins' commands have in common: an address, and an end that is no failure.
+/// What the stand-ins' commands share: the check of the address, and a normal end on a signal.
 enum StandinAddress {
   static func check(_ text: String) throws {
     guard let address = ListenAddress(text: text) else {
       throw ValidationError("--listen is no address: \(text); write host:port")
     }
-    // It takes anything for good: nothing that other machines should reach.
+    // The stand-in accepts any credential, so other machines must not reach it.
     guard address.isLoopback else {
       throw ValidationError("--listen is no loopback address: \(text); write 127.0.0.1:port")
     }
@@ -22,7 +22,7 @@ enum StandinAddress {
     return address
   }
 
-  /// Serves until it is told to stop.
+  /// Serves until SIGTERM or SIGINT.
   static func serve(
     _ address: ListenAddress, port: Int, _ console: Console,
     _ run: @escaping @Sendable () async throws -> Void
@@ -35,7 +35,7 @@ enum StandinAddress {
     do {
       try await group.run()
     } catch is CancellationError {
-      // Told to stop: that is how it ends.
+      // A signal ended the stand-in: this is its normal end.
     }
     return .done
   }

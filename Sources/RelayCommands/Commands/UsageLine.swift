@@ -1,9 +1,9 @@
-/// The line of a help text that says how a command is called. The argument parser wraps everything
-/// else, and leaves this one as long as it is.
+/// The usage line of a help text. The argument parser wraps every other line and leaves this one
+/// long.
 enum UsageLine {
   private static let head = "USAGE: "
 
-  /// The help with its usage wrapped between options, below one another.
+  /// The help with its usage wrapped between options; further lines are indented.
   static func wrapped(in help: String, to columns: Int) -> String {
     help.split(separator: "\n", omittingEmptySubsequences: false).map { line in
       line.hasPrefix(head) && line.count > columns
@@ -11,7 +11,7 @@ enum UsageLine {
     }.joined(separator: "\n")
   }
 
-  /// What is not divided: the command's words, an option with its value, what is in brackets.
+  /// The parts that are not divided: words of the command, an option with its value, brackets.
   private static func parts(of usage: Substring) -> [String] {
     var parts: [String] = []
     for word in usage.split(separator: " ") {

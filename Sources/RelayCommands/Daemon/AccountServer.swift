@@ -2,9 +2,9 @@ import RelayClient
 import RelayCore
 import RelayHTTP
 
-/// Fetches users' key sets over HTTPS. Redirects are not followed: the operator names the server.
+/// Fetches users' key sets over HTTPS. It follows no redirect: only the operator names the server.
 struct AccountServer: KeySetSource {
-  /// No set of keys is longer.
+  /// A larger answer is refused.
   static let bytesMax = 1 << 20
   /// From the first step of connecting to the last byte.
   static let timeout = Duration.seconds(10)
@@ -28,14 +28,14 @@ struct AccountServer: KeySetSource {
       bytes: answer.body, maxAge: answer.header("cache-control").flatMap(Self.age))
   }
 
-  /// How long an answer with this `Cache-Control` may be kept; nil: it does not say.
+  /// How long an answer with this `Cache-Control` may be kept; nil: the field names no age.
   static func age(_ text: String) -> Span? {
     for part in text.lowercased().split(separator: ",") {
       let word = part.drop { $0 == " " }
       if word.hasPrefix("no-store") || word.hasPrefix("no-cache") { return .zero }
       guard word.hasPrefix("max-age=") else { continue }
       let digits = word.dropFirst("max-age=".count).prefix { $0.isASCII && $0.isNumber }
-      // Beyond nine digits it is years, and bounded further on.
+      // Nine digits of seconds are over 31 years; the cache applies a smaller maximum.
       return Int64(digits.prefix(9)).map { .seconds($0) }
     }
     return nil

@@ -1,7 +1,7 @@
 import RelayEngine
 import ServiceLifecycle
 
-/// The engine as a part of the daemon: told to stop, it ends what is under way first.
+/// The engine as a service of the daemon: when it is told to stop, it finishes open work first.
 struct EngineService: Service {
   let engine: Engine
 

@@ -5,7 +5,8 @@ import RelayFeedback
 import RelayHTTP
 import RelayWire
 
-/// What is told to the apps' own servers: the webhooks, and what operators see of the feed.
+/// The parts that deliver feedback to the apps' servers: the webhooks and their report for
+/// operators.
 struct FeedbackParts {
   let webhooks: Webhooks
   let admin: AdminAPI.Feedback

@@ -2,10 +2,10 @@ import RelayClient
 import RelayCore
 import RelayFeedback
 
-/// Carries feedback to the apps' servers by libcurl, on threads of its own: a server that hangs
-/// keeps one of them until its timeout, and nobody else waiting. Redirects are not followed.
+/// Posts feedback to the apps' servers by libcurl, on threads of its own: a server that does not
+/// answer blocks one thread until its timeout, and no other part. It follows no redirect.
 struct FeedbackPost: WebhookCarrier {
-  /// Nobody reads the answer; a longer one is no answer of a webhook.
+  /// The answer's body is not used; a webhook server has no reason for a larger one.
   static let answerBytesMax = 1 << 20
 
   private let client = HTTPClient(answerBytesMax: FeedbackPost.answerBytesMax)

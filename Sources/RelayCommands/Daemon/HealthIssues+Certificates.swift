@@ -5,8 +5,8 @@ import RelayHTTP
 extension HealthIssues {
   private static let certificates = "certificates"
 
-  /// Says which client certificates no provider takes at `now`: in the log, and among the reasons
-  /// until the next call.
+  /// Reports which client certificates no provider accepts at `now`: in the log, and as health
+  /// issues until the next call.
   func tell(certificatesOf settings: Settings, at now: Instant, _ logger: Logger) {
     let misfits = settings.misfits(certificatesAt: now)
     for misfit in misfits {

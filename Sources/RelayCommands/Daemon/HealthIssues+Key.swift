@@ -2,7 +2,8 @@ import Logging
 import RelayHTTP
 
 extension HealthIssues {
-  /// Says until the next start that the store's own key was lost: it may still be put back.
+  /// Reports until the next start that the store's own key was lost: the operator may still restore
+  /// it.
   func tell(lostKeyOf directory: String, _ logger: Logger) {
     let path = "\(directory)/keys/1.key"
     logger.warning("the store's key was missing, a new one is made", metadata: ["path": "\(path)"])

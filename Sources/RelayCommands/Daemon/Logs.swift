@@ -3,7 +3,7 @@ import RelaySystem
 
 /// The daemon's logger: to the journal with fields under systemd, text or JSON lines elsewhere.
 enum Logs {
-  /// Call once: it sets the process's logging system. The handle sets its level afterwards.
+  /// Call it once: it sets the process's logging system. The handle changes the level afterwards.
   static func start(_ settings: Settings.Log) -> (Logger, LogLevelHandle) {
     let output: LogOutput =
       switch settings.format {

@@ -3,7 +3,7 @@ import RelayHTTP
 import RelaySystem
 
 extension OwnProcess {
-  /// With the connections that its API holds.
+  /// The process's usage, with the number of the API's connections.
   static func usage(with connections: Connections) -> ProcessUsage {
     var usage = usage()
     usage.apiConnections = connections.count

@@ -6,14 +6,14 @@ import RelayPush
 
 /// A sender for each configured route. A new provider is one folder in RelayPush and a case here.
 ///
-/// A reload keeps the senders of routes of which nothing changed, their connections with them.
+/// A reload keeps the unchanged routes' senders with their connections.
 struct Providers {
   private struct Kept {
     var makings: SenderFingerprint
     var sender: any PushSender
   }
 
-  /// What a reload did to the routes.
+  /// The routes that a reload started and ended.
   struct SenderChanges {
     var started: [RouteKey: any PushSender] = [:]
     var ended: [RouteKey] = []
@@ -31,9 +31,8 @@ struct Providers {
     self.logger = logger
   }
 
-  /// Makes senders for the routes that are new or not as they were.
-  ///
-  /// - Throws: what makes a sender impossible; then nothing has changed.
+  /// Makes senders for routes that are new or changed.
+  /// | - Throws: the error that makes a sender impossible; in that case nothing has changed.
   mutating func reconfigure(_ settings: Settings) async throws -> SenderChanges {
     let directory = try settings.makeProviderTokens()
     let limits = EngineLimits(
@@ -73,7 +72,7 @@ struct Providers {
     return SenderChanges(started: next.started, ended: ended)
   }
 
-  /// The senders to be, made beside those that are.
+  /// The next set of senders, made while the present one still runs.
   private struct Generation {
     let before: [RouteKey: Kept]
     var kept: [RouteKey: Kept] = [:]
@@ -94,8 +93,8 @@ struct Providers {
     }
   }
 
-  /// Routes of one key share its provider tokens, also across reloads: Apple counts their updates
-  /// per team. Nil: the route has a certificate.
+  /// The credential of a route; nil if the route has a certificate. Routes of one key share it,
+  /// also across reloads: Apple counts token updates per team.
   private func credential(
     of route: Settings.APNs, _ made: APNsSettings, keptIn directory: String,
     among named: inout [APNsSettings.KeyName: APNsCredential]
@@ -119,14 +118,15 @@ struct Providers {
   }
 }
 
-/// Everything a sender is made of, the contents of its files included: equal fingerprints, same
-/// sender.
+/// All inputs of a sender, the contents of its files included. Equal fingerprints mean that the
+/// sender can be kept.
 private struct SenderFingerprint: Hashable {
   var words: [String]
   var files: [[UInt8]]
   var limits: EngineLimits
 
-  /// - Throws: `ValueError` if a file has gone since it was checked; so do the others.
+  /// - Throws: `ValueError` if a file is missing since it was checked; so do the other
+  ///   initialisers.
   init(_ route: Settings.APNs, _ limits: EngineLimits) throws(ValueError) {
     self.limits = limits
     words = [
@@ -155,7 +155,7 @@ private struct SenderFingerprint: Hashable {
     files = try Self.roots(web.trustRoots) + [web.key.bytes]
   }
 
-  /// None and one file differ, whatever stands in it.
+  /// No file and one file differ, whatever the file contains.
   private static func roots(_ path: String?) throws(ValueError) -> [[UInt8]] {
     guard let path else { return [[]] }
     return [try FileBytes.read(path), Array(path.utf8)]

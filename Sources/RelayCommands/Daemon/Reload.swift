@@ -6,12 +6,12 @@ import RelaySystem
 import ServiceLifecycle
 import UnixSignals
 
-/// SIGHUP: containers with their users, producers, API tokens, routes and credentials, the wake
-/// policy, retention, the API's TLS files and the log level are read anew, and no connection is
-/// dropped. What cannot change while the daemon runs is named in a warning; a bad file keeps
-/// everything as it was, and `status` says so until a good one came.
+/// Reloads on SIGHUP: containers with their users, producers, API tokens, routes and credentials,
+/// the wake policy, retention, the API's TLS files and the log level. No connection is dropped. A
+/// warning names settings that need a restart. A bad file changes nothing, and `status` says so
+/// until a good one is loaded.
 struct Reload: Service {
-  /// What the daemon started with: what needs a restart is as it stands here.
+  /// The settings of the start. Values that need a restart stay as they are here.
   let started: Settings
   let providers: Providers
   let engine: Engine
@@ -22,12 +22,12 @@ struct Reload: Service {
   let levelHandle: LogLevelHandle
   let clock: any ClockReader
   let issues: HealthIssues
-  /// What the API shows in TLS; nil: it speaks plain HTTP until a restart.
+  /// The API's TLS certificate; nil: the API speaks plain HTTP until a restart.
   let certificate: ServerCertificate?
   let readiness: ServiceReadiness
   let rereading: @Sendable () throws -> Settings
-  /// SIGHUP, trapped before the settings were read for the first time: one that came during the
-  /// start is answered now.
+  /// SIGHUP, trapped before the settings were read for the first time: a signal that arrived during
+  /// the start is handled now.
   let hangups: UnixSignalsSequence
   let logger: Logger
 
@@ -49,7 +49,7 @@ struct Reload: Service {
       levelHandle.level = Logger.Level(settings.log.level)
       issues.settle(Self.trouble)
       issues.tell(certificatesOf: settings, at: clock.wall(), logger)
-      // A reload ends no drain.
+      // A reload does not end a drain.
       let drain = engine.readiness == .draining ? engine.readiness.reasons.first : nil
       readiness.status(drain ?? settings.readyLine)
       logger.info("reloaded", metadata: ["environments": "\(settings.apps.count)"])
@@ -68,9 +68,9 @@ struct Reload: Service {
     }
   }
 
-  /// Routes first and access last: a client that is let in finds everything there.
+  /// Changes routes first and access last: a client that gains access finds everything there.
   private func take(_ settings: Settings, _ providers: inout Providers) async throws {
-    // All that can fail comes before anything is changed.
+    // Everything that can fail comes before the first change.
     let pair = try settings.tlsFiles.map { try ServerCertificate.Pair($0) }
     let turnover = try await providers.reconfigure(settings)
     await engine.reconfigure(
@@ -95,7 +95,7 @@ struct Reload: Service {
 }
 
 extension Settings {
-  /// Keys that a reload found changed and that only a restart takes over.
+  /// The keys whose values a reload found changed and only a restart applies.
   func keysFixed(against new: Settings) -> [String] {
     var keys: [String] = []
     func compare<Value: Equatable>(_ key: String, _ value: (Settings) -> Value) {
@@ -104,7 +104,7 @@ extension Settings {
     compare("server.listen") { "\($0.server.listen)" }
     compare("server.publicURL") { $0.server.publicURL }
     compare("server.tokenKeys") { $0.server.tokenKeys.map(\.bytes) }
-    // Its files are read anew; whether there are any is decided at start.
+    // A reload reads the files again; whether TLS is on is decided at start.
     compare("server.tls") { $0.server.tls == nil }
     compare("control.socket") { $0.control.socket }
     compare("control.metrics") { $0.control.metrics.map { "\($0)" } }
@@ -116,7 +116,7 @@ extension Settings {
     return keys
   }
 
-  /// Every limit; its property is called as its key is.
+  /// Every limit; the property's name equals its key.
   var bounds: [(name: String, value: String)] {
     [Mirror(reflecting: limits), Mirror(reflecting: requests)].flatMap(\.children)
       .map { (name: $0.label ?? "", value: "\($0.value)") }

@@ -4,17 +4,17 @@ import RelayEngine
 import RelaySystem
 import Synchronization
 
-/// Tells systemd READY once recovery is over and every listener listens, and beats its watchdog
-/// from the decision loop.
+/// Tells systemd READY once recovery is over and every listener accepts connections. The decision
+/// loop calls its watchdog beat.
 final class ServiceReadiness: ServiceNotifier {
   private let notifier: SystemdNotifier
   private let state: Mutex<State>
   private let logger: Logger
 
   private struct State {
-    /// Parts that are not ready yet.
+    /// How many parts are not ready yet.
     var missing: Int
-    /// What `systemctl status` shows from readiness on.
+    /// The line that `systemctl status` shows once the daemon is ready.
     var line: String
   }
 
@@ -39,10 +39,9 @@ final class ServiceReadiness: ServiceNotifier {
     logger.info("ready", metadata: ["status": "\(line)"])
   }
 
-  /// A reload begins. One that comes before the daemon is ready says nothing: its end would sound
-  /// like readiness.
-  ///
-  /// - Returns: true if systemd was told; then say `reloaded`.
+  /// A reload begins. Before the daemon is ready systemd is not told: the end of a reload would
+  /// look like readiness.
+  /// | - Returns: true if systemd was told; then call `reloaded`.
   func reloading() -> Bool {
     guard state.withLock({ $0.missing <= 0 }) else { return false }
     notifier.reloading()
@@ -51,7 +50,7 @@ final class ServiceReadiness: ServiceNotifier {
 
   func reloaded() { notifier.ready() }
 
-  /// Before readiness it is kept, and told with it.
+  /// Before readiness the line is kept, and sent with it.
   func status(_ line: String) {
     let isReady = state.withLock { state in
       state.line = line

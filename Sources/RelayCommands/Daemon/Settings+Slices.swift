@@ -24,15 +24,15 @@ extension Settings {
     slice.tombstonesKept = retention.tombstones
     slice.notificationsKept = retention.notifications
     slice.feedbackKept = retention.feedback
-    // What is kept for a moment is gone after two.
+    // Trimming once in the shortest retention removes entries after at most twice that time.
     slice.trimEvery = min(slice.trimEvery, retention.shortest)
     slice.drainGrace = attemptTimeout + .seconds(2)
     return slice
   }
 
   /// - Parameters:
-  ///   - inherited: sockets that systemd handed over take the address's place.
-  ///   - keySets: where users' keys behind URLs are.
+  ///   - inherited: sockets that systemd passed; if there are any, they replace the address.
+  ///   - keySets: the cache of users' key sets that have a URL.
   func httpSlice(listen inherited: [Int32], keys keySets: JWKSCache) -> HTTPSettings {
     var bounds = HTTPLimits()
     bounds.eventsPerRequest = requests.eventsPerRequest
@@ -63,12 +63,12 @@ extension Settings {
       version: Version.text)
   }
 
-  /// What the API shows in TLS; nil: plain HTTP.
+  /// The API's TLS files; nil: plain HTTP.
   var tlsFiles: TLSFiles? {
     server.tls.map { TLSFiles(certificate: $0.certificate, key: $0.key) }
   }
 
-  /// Who may ask and report, scope by scope: what a reload brings in anew.
+  /// Users and producers with access, scope by scope. A reload replaces it.
   func access(keys keySets: JWKSCache) -> [Scope: ScopeAccess] {
     var access: [Scope: ScopeAccess] = [:]
     for app in apps {
@@ -85,14 +85,14 @@ extension Settings {
     return access
   }
 
-  /// Where feedback is delivered.
+  /// Where feedback is delivered, scope by scope.
   var webhooks: [Scope: WebhookSettings] {
     Dictionary(
       apps.compactMap { app in app.feedback.map { (app.scope, $0) } },
       uniquingKeysWith: { first, _ in first })
   }
 
-  /// Where keys of users are fetched from.
+  /// The URLs that users' keys are fetched from.
   var keySetAddresses: Set<KeySetAddress> {
     Set(
       apps.compactMap { app in
@@ -100,7 +100,7 @@ extension Settings {
       })
   }
 
-  /// What must be ready before the daemon is: the engine, the API, the control socket and, if it is
+  /// The number of parts that must be ready: the engine, the API, the control socket and, if it is
   /// configured, the metrics listener.
   var parts: Int { control.metrics == nil ? 3 : 4 }
 
@@ -110,7 +110,7 @@ extension Settings {
       "serving \(containers) \(containers == 1 ? "container" : "containers") on \(server.listen)"
   }
 
-  /// Effective limits are printed at start.
+  /// The effective limits, which the daemon logs at start.
   var startingMetadata: Logger.Metadata {
     var metadata: Logger.Metadata = [
       "version": "\(Version.text)", "listen": "\(server.listen)",

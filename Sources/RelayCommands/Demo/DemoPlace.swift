@@ -3,7 +3,7 @@ import JWTKit
 import NIOCore
 import NIOPosix
 
-/// A temporary directory with all that a relay needs: secrets, configuration, store.
+/// A temporary directory with everything that a relay needs: secrets, configuration, store.
 struct DemoPlace {
   static let container = "iCloud.com.example.notes"
   static let topic = "com.example.notes"
@@ -52,7 +52,7 @@ struct DemoPlace {
     try text.write(toFile: path("zonerelay.yaml"), atomically: true, encoding: .utf8)
   }
 
-  /// A user's token, as the app's own sign-in would make it.
+  /// A user's token, as the app's own server would sign it.
   func userToken(_ user: String) async throws -> String {
     let keys = await JWTKeyCollection().add(
       hmac: HMACKey(from: userSecret), digestAlgorithm: .sha256)
@@ -63,7 +63,7 @@ struct DemoPlace {
   }
 
   func remove() {
-    // What is left in the temporary directory is the system's to clean.
+    // The system cleans up what is left in the temporary directory.
     try? FileManager.default.removeItem(atPath: directory)
   }
 

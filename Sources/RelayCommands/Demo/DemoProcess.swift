@@ -1,6 +1,6 @@
 import Foundation
 
-/// This very program once more, as a process of its own.
+/// A second process that runs this same binary.
 final class DemoProcess {
   private let process = Process()
   private let output = Pipe()
@@ -21,9 +21,9 @@ final class DemoProcess {
 
   var isRunning: Bool { process.isRunning }
 
-  /// What it said, for a person who wants to know why it ended.
+  /// The process's messages, for a person who wants to know why it ended.
   var talk: String {
-    (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""  // Nothing to read, nothing to show.
+    (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""  // No file, no messages.
   }
 
   /// Waits for a line `ready` on its stdout.

@@ -2,7 +2,7 @@ import Foundation
 import RelayClient
 
 extension DemoStory {
-  /// An article saved by one of Alice's devices, as the record server tells it.
+  /// An article saved by one of Alice's devices, as the record server reports it.
   func event(_ number: Int, _ title: String, by device: DemoPhone) -> [String: Any] {
     [
       "specversion": "1.0", "id": "demo-\(number)", "source": "/records/demo",
@@ -28,7 +28,7 @@ extension DemoStory {
   func pushes(to device: DemoPhone) throws -> [DemoJSON] {
     guard FileManager.default.fileExists(atPath: place.pushes) else { return [] }
     let data = try Data(contentsOf: URL(fileURLWithPath: place.pushes))
-    // The last line may be half written: it is whole once its newline is there.
+    // The last line may be half written; it is complete once its newline is there.
     let end = data.lastIndex(of: UInt8(ascii: "\n")) ?? data.startIndex
     return try data[..<end].split(separator: UInt8(ascii: "\n"))
       .map { DemoJSON(try JSONSerialization.jsonObject(with: Data($0))) }
@@ -37,7 +37,7 @@ extension DemoStory {
 
   func count(to device: DemoPhone) throws -> Int { try pushes(to: device).count }
 
-  /// Waits for a push beyond the first `known`.
+  /// Waits for a push after the first `known` pushes.
   func nextPush(to device: DemoPhone, after known: Int) async throws -> DemoJSON {
     let end = ContinuousClock.now + .seconds(30)
     while ContinuousClock.now < end {
@@ -49,7 +49,7 @@ extension DemoStory {
       .failed, "no push came within 30 s", hint: "run with --keep and read relay.log")
   }
 
-  /// Waits until no delivery pends.
+  /// Waits until no delivery is pending.
   func untilQuiet() async throws {
     let end = ContinuousClock.now + .seconds(30)
     while ContinuousClock.now < end {

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The demo's story: a change travels from producer to log to push to catch-up, and every step is
-/// printed so that a stranger understands it.
+/// The demo's story: a change travels from producer to log to push to catch-up. Every step is
+/// printed so that a new user understands it.
 struct DemoStory {
   let place: DemoPlace
   let web: DemoWeb

@@ -1,7 +1,7 @@
 import Foundation
 import RelayClient
 
-/// The demo's side of the HTTP contract: what a phone and a record server would send.
+/// The client side of the HTTP contract for the demo: the requests of a phone and a record server.
 struct DemoWeb: Sendable {
   let base: String
   let client = HTTPClient()
@@ -13,7 +13,7 @@ struct DemoWeb: Sendable {
     producerKey = place.producerKey
   }
 
-  /// Returns when the relay serves; throws with its own words if it ends instead.
+  /// Returns when the relay serves; throws the relay's messages if it ends instead.
   func untilReady(_ relay: DemoProcess) async throws {
     let end = ContinuousClock.now + .seconds(60)
     while ContinuousClock.now < end {
@@ -22,7 +22,7 @@ struct DemoWeb: Sendable {
         let answer = try await client.send(HTTPRequest("GET", base + "/health/ready"))
         if answer.status == 200 { return }
       } catch {
-        // Not listening yet: that is what is waited for.
+        // The relay does not listen yet: try again.
       }
       try await Task.sleep(for: .milliseconds(30))
     }
@@ -64,7 +64,7 @@ struct DemoWeb: Sendable {
   }
 }
 
-/// An answer as the story reads it.
+/// An answer's JSON, in the form that the story reads.
 struct DemoJSON {
   let value: Any?
   init(_ value: Any?) { self.value = value }
@@ -75,7 +75,7 @@ struct DemoJSON {
   var int: Int { (value as? NSNumber)?.intValue ?? 0 }
   var bool: Bool { (value as? NSNumber)?.boolValue ?? false }
 
-  /// In one line, keys in order.
+  /// The JSON in one line, with sorted keys.
   var text: String {
     guard let value,
       let data = try? JSONSerialization.data(  // What came as JSON goes as JSON.

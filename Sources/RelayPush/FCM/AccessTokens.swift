@@ -1,7 +1,7 @@
 package import RelayCore
 
-/// Which access token to use when: one for its life less a margin, one request for the next at a
-/// time, and a new one when the provider refuses it.
+/// Decides which access token is used when: each until five minutes before its end, one fetch at a
+/// time, and a new token when the provider refuses the current one.
 package struct AccessTokens: Sendable {
   private var state = State.none
   private var lastSerial = 0
@@ -11,7 +11,7 @@ package struct AccessTokens: Sendable {
     case none
     /// Exits: `fetched` or `failed`.
     case fetching
-    /// Exits: its time is over, or it is refused.
+    /// Exits: its time is over, or the provider refuses it.
     case good(serial: Int, text: String, until: Instant)
   }
 
@@ -22,13 +22,13 @@ package struct AccessTokens: Sendable {
 
   package enum UseAction: Equatable {
     case use(Token)
-    /// Ask for one, then say `fetched` or `failed`.
+    /// Fetch a token, then call `fetched` or `failed`.
     case fetch
-    /// Somebody has asked already.
+    /// Another caller's fetch is running.
     case wait
   }
 
-  /// Before a token's end it counts as ended, so that none expires on its way.
+  /// A token counts as ended this long before its end, so that none expires during a request.
   package static let margin = Span.minutes(5)
 
   package init() {}
@@ -46,7 +46,7 @@ package struct AccessTokens: Sendable {
 
   package mutating func fetched(_ text: String, lives: Span, at now: Instant) -> Token {
     lastSerial += 1
-    // One that lives no longer than the margin is used for half of its life.
+    // A token that lives no longer than twice the margin is used for half of its life.
     let used = max(
       lives.milliseconds - Self.margin.milliseconds, lives.milliseconds / 2)
     let until = now + Span(milliseconds: used)
@@ -56,7 +56,7 @@ package struct AccessTokens: Sendable {
 
   package mutating func failed() { state = .none }
 
-  /// The provider says that this token is not good, though its time is not over.
+  /// The provider refused this token before its end.
   package mutating func refused(_ token: Token) {
     guard case .good(token.serial, _, _) = state else { return }
     state = .none

@@ -24,9 +24,9 @@ final class FCMCredential: Sendable {
     self.web = web
   }
 
-  /// The token to use now; asks Google for it about once in 55 minutes.
+  /// The token to use now. Fetches one from Google when needed, about once in 55 minutes.
   ///
-  /// - Parameter answer: called once, at once or on the web engine's thread.
+  /// - Parameter answer: called once, before `token` returns or later on the web engine's thread.
   func token(within timeout: Span, at now: Instant, answer: @escaping Answer) {
     let action = state.withLock { state in
       let action = state.tokens.use(at: now)
@@ -38,7 +38,7 @@ final class FCMCredential: Sendable {
     case .use(let token): answer(.success(token))
     case .wait: break
     case .fetch:
-      // It has the engine to itself.
+      // No host is needed: the token requests have this web engine to themselves.
       web.send(within: timeout, to: { "" }) { [account, trustRoots] in
         let assertion = try account.assertion(at: now)
         return WebRequest(
@@ -51,7 +51,7 @@ final class FCMCredential: Sendable {
     }
   }
 
-  /// FCM says that this token is not good.
+  /// FCM refused this token.
   func refused(_ token: Token) { state.withLock { $0.tokens.refused(token) } }
 
   private func fetched(_ outcome: WebOutcome, at now: Instant) {
@@ -78,22 +78,22 @@ final class FCMCredential: Sendable {
     case .answered(let answer):
       let decoder = JSONDecoder()
       decoder.keyDecodingStrategy = .convertFromSnakeCase
-      // What is no grant is a refusal, whatever it is.
+      // A body that is not a grant counts as a refusal.
       let grant = try? decoder.decode(Grant.self, from: Data(answer.body))
       if answer.status == 200, let grant, grant.isPlain { return .success(grant) }
-      // A refusal without a word has its status.
+      // A refusal without an error code is reported by its status.
       let refusal = try? JSONDecoder().decode(Refusal.self, from: Data(answer.body))
       let word = refusal?.error.prefix(64) ?? "status \(answer.status)"
       return .failure(WebFailure(.invalid, "no access token: \(word)"))
     }
   }
 
-  /// RFC 6749's names, but for their underscores.
+  /// RFC 6749's names, without their underscores.
   struct Grant: Decodable {
     var accessToken: String
     var expiresIn: Int64
 
-    /// It can stand in a header, and lives for a while.
+    /// True if the token can stand in a header and lives for 1 second to 1 day.
     var isPlain: Bool {
       !accessToken.isEmpty && accessToken.utf8.allSatisfy { (0x21...0x7e).contains($0) }
         && (1...86_400).contains(expiresIn)

@@ -1,6 +1,6 @@
 package import RelayCore
 
-/// A push as FCM wants it: a message of data alone, whose values are texts.
+/// A push in the form that FCM requires: a data message, whose values are strings.
 package enum FCMRequest {
   package static let shape = RequestShape(
     fields: [
@@ -53,7 +53,7 @@ package enum FCMRequest {
     return json.bytes
   }
 
-  /// `3.5s`, as protobuf spells a duration.
+  /// A duration in protobuf's JSON form, such as `3.5s`.
   static func seconds(_ span: Span) -> String {
     let (whole, rest) = span.milliseconds.quotientAndRemainder(dividingBy: 1_000)
     guard rest > 0 else { return "\(whole)s" }
@@ -62,8 +62,8 @@ package enum FCMRequest {
     return "\(whole).\(digits)s"
   }
 
-  /// The members of a payload, each with its value as it stands there. Payloads are our own,
-  /// without blanks; anything else has none.
+  /// The members of a payload, each with its value as written there. The relay writes payloads
+  /// without blanks; any other text yields no members.
   static func members(of payload: [UInt8]) -> [(name: String, value: String)] {
     var members: [(String, String)] = []
     var (start, depth, isText, isEscaped) = (1, 0, false, false)

@@ -13,7 +13,7 @@ package final class FCMSender: PushSender {
   private let now: @Sendable () -> Instant
   private let tally = SenderCounters()
 
-  /// - Parameter now: the relay's clock; assertions and deadlines are dated by it.
+  /// - Parameter now: the relay's clock; assertions and deadlines use it.
   package init(
     _ settings: FCMSettings, group: any EventLoopGroup, logger: Logger,
     now: @escaping @Sendable () -> Instant
@@ -50,7 +50,7 @@ package final class FCMSender: PushSender {
     let handover: Handover
     let deadline: NIODeadline
     let answer: @Sendable (Verdict) -> Void
-    /// It goes out for the second time, with a fresh access token.
+    /// The push is sent for the second time, with a fresh access token.
     var isRenewed = false
   }
 

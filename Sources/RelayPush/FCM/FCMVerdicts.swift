@@ -1,26 +1,26 @@
 import Foundation
 import RelayCore
 
-/// What FCM's answers mean. A permanent failure is on this list; everything else is retried and
-/// counted.
+/// The meaning of FCM's answers. The permanent failures are listed here; every other failure is
+/// retried and counted.
 package enum FCMVerdicts {
   /// What to do about an answer.
   package enum Treatment: Hashable, Sendable {
     case delivered
-    /// The token is dead, or another project's.
+    /// The token is dead, or belongs to another project.
     case gone
-    /// Our mistake: trying again changes nothing, and the device is innocent.
+    /// Our mistake. A retry changes nothing, and the device is not at fault.
     case rejected
     /// This attempt failed.
     case attempt
     case device
-    /// Too much came from us at once.
+    /// FCM asks us to send more slowly.
     case pace
-    /// The account or its right to the project is refused.
+    /// FCM refused the account or its right to the project.
     case route
-    /// The access token is not good: once more with a fresh one.
+    /// The access token is not accepted: send once more with a fresh one.
     case renew
-    /// Nobody knows it: the attempt failed, and it is counted.
+    /// The answer is not on the list: the attempt failed, and the answer is counted.
     case unknown
   }
 
@@ -29,14 +29,14 @@ package enum FCMVerdicts {
     switch (status, reason) {
     case (200, _): .delivered
     case (400, "INVALID_ARGUMENT"): .rejected
-    // Of one message, to an app that needs a key of Apple's or of Web Push in the project.
+    // This concerns one message, to an app that needs a key for APNs or Web Push in the project.
     case (401, "THIRD_PARTY_AUTH_ERROR"): .rejected
     case (401, _): .renew
     case (403, "SENDER_ID_MISMATCH"): .gone
-    // The account's right to the project is what is missing.
+    // The account has no right to the project.
     case (403, "PERMISSION_DENIED"): .route
     case (404, "UNREGISTERED"): .gone
-    // Said of one message, without a word that would say it of all.
+    // This concerns one message: no error code says that it concerns the route.
     case (403, _), (404, _): .device
     case (413, _): .rejected
     case (429, _): .pace
@@ -45,10 +45,10 @@ package enum FCMVerdicts {
     }
   }
 
-  /// Where a 429 names no time, Google asks for a minute.
+  /// Google asks for a minute where a 429 names no time.
   static let paceDefault = Span.minutes(1)
 
-  /// The verdict once nothing more can be tried inside.
+  /// The verdict when the sender has no further attempt to make.
   static func verdict(_ treatment: Treatment, _ answer: Answer) -> Verdict {
     let reason = Verdict.Reason(answer.reason ?? "status \(answer.status)")
     return switch treatment {
@@ -62,8 +62,8 @@ package enum FCMVerdicts {
     }
   }
 
-  /// There was no access token for the push, so it has not left. Google gave none, or its sender
-  /// stops, which says nothing of the account.
+  /// The push was not sent because there was no access token: Google gave none, or the token's web
+  /// engine is stopping, which tells nothing about the account.
   static func verdict(withoutToken failure: WebFailure) -> Verdict {
     let reason = Verdict.Reason(failure.message)
     return switch failure.code {
@@ -73,7 +73,7 @@ package enum FCMVerdicts {
     }
   }
 
-  /// An answer, read.
+  /// An answer, decoded.
   struct Answer {
     var status: Int
     var reason: String?
@@ -83,7 +83,7 @@ package enum FCMVerdicts {
       status = response.status
       retryAfter = RetryAfter.span(response.header("retry-after"))
       guard status != 200, !response.body.isEmpty else { return }
-      // A body that is no such JSON is a status without a reason, and treated as that.
+      // A body that is not such JSON counts as no reason.
       let body = try? JSONDecoder().decode(Body.self, from: Data(response.body))
       let code = body?.error.details?.compactMap(\.errorCode).first
       reason = (code ?? body?.error.status).map { String($0.prefix(Self.reasonMax)) }

@@ -2,7 +2,7 @@ import CryptoExtras
 import Foundation
 import RelayCore
 
-/// A Google service account: who we are to FCM, as its key file says.
+/// A Google service account, as read from its key file. We authenticate with it to FCM.
 package struct ServiceAccount: Sendable {
   package let project: String
   let email: String
@@ -10,12 +10,12 @@ package struct ServiceAccount: Sendable {
   let tokenURL: String
   private let key: _RSA.Signing.PrivateKey
 
-  /// What a token may be used for.
+  /// The scope that we request for the access token.
   package static let scope = "https://www.googleapis.com/auth/firebase.messaging"
   /// Google's limit for an assertion.
   private static let assertionSeconds: Int64 = 3_600
 
-  /// - Parameter json: the key file, unchanged.
+  /// - Parameter json: the unchanged contents of the key file.
   package init(json: [UInt8]) throws(PushProblem) {
     let file: File
     do {
@@ -53,7 +53,7 @@ package struct ServiceAccount: Sendable {
       remedy: "name the JSON file that the Firebase console made, unchanged")
   }
 
-  /// What asks for an access token (RFC 7523): signed by the account, good for an hour.
+  /// The signed assertion that requests an access token (RFC 7523); valid for an hour.
   func assertion(at now: Instant) throws -> String {
     let issued = now.milliseconds / 1_000
     var header = JSONText()
@@ -76,7 +76,7 @@ package struct ServiceAccount: Sendable {
     return "\(signed).\(Base64URL.text(signature.rawRepresentation))"
   }
 
-  /// Google's names, but for their underscores.
+  /// Google's names, without their underscores.
   private struct File: Decodable {
     var type: String
     var projectId: String

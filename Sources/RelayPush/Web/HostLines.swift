@@ -1,35 +1,36 @@
 import DequeModule
 
-/// What waits for a place, in a line for each host, and how many places each host has.
+/// The requests that wait for a place, in a queue for each host, and the places that hosts may use.
 ///
-/// A host that keeps silent keeps its places for the whole of a timeout. So it gets a part of them
-/// only, and what waits for it is passed by. Hosts with something waiting and a place left take
-/// turns: a step costs the same however long the lines are, and within a host the order is kept.
+/// A silent host keeps its places for a whole timeout. So each host gets only a part of all places,
+/// and requests to other hosts pass those that wait for it. Hosts with a waiting request and a free
+/// place take turns: a step costs the same for queues of any length, and a host's order is kept.
 ///
 /// A user may register endpoints at any number of hosts. So a host has to earn its places: each
-/// quick answer is worth one, each timeout costs half of them. Hosts that have earned nothing yet,
-/// or nothing any more, share a few places, and leave the rest to the others.
+/// quick answer earns one, each timeout costs half of them. All hosts without earned places share a
+/// few places and leave the rest to the others.
 struct HostLines<Item> {
-  /// What became of a place.
+  /// How a request gave up its place.
   enum Ending: Hashable { case answered, silent, other }
 
   struct Rule: Hashable {
-    /// That a host may have at once.
+    /// Places that a host may use at once.
     var placesMax: Int
-    /// That a host may have which has earned fewer.
+    /// Places that a host which has earned fewer may use.
     var placesAtFirst: Int
-    /// Of all hosts together that have earned none.
+    /// Places that all hosts without earned places may use together.
     var unprovenMax: Int
-    /// Idle hosts of which it is known what they have earned; forgotten together when more come.
+    /// How many hosts are remembered with their earned places; above it, all idle hosts are
+    /// forgotten.
     var hostsKept = 1_024
   }
 
   private let rule: Rule
   private var hosts: [String: Host] = [:]
-  /// Hosts that have something waiting and a place left, each once, by whether they are proven.
+  /// Hosts with a waiting request and a free place, each once: proven hosts here, others below.
   private var turns: Deque<String> = []
   private var unprovenTurns: Deque<String> = []
-  /// Places of hosts that have earned none.
+  /// Places used by hosts that have earned none.
   private var unproven = 0
   private var isUnprovenNext = false
 
@@ -44,7 +45,7 @@ struct HostLines<Item> {
 
   init(_ rule: Rule) { self.rule = rule }
 
-  /// Nothing waits whose host has a place left.
+  /// True if no waiting request can have a place now.
   var isHeld: Bool {
     turns.isEmpty && (unprovenTurns.isEmpty || unproven >= rule.unprovenMax)
   }
@@ -54,7 +55,7 @@ struct HostLines<Item> {
     line(up: host)
   }
 
-  /// The next item. It has a place until `left` is told of its host.
+  /// The next request. It has a place until the caller calls `left` with its host.
   mutating func next() -> (item: Item, host: String)? {
     guard let name = nextHost(), let item = hosts[name]?.waiting.popFirst() else { return nil }
     hosts[name]?.isInTurns = false
@@ -64,7 +65,7 @@ struct HostLines<Item> {
     return (item, name)
   }
 
-  /// A place of that host is free again.
+  /// A request to that host has given up its place.
   mutating func left(_ name: String, as ending: Ending) {
     guard var host = hosts[name] else { return }
     let wasProven = host.isProven
@@ -77,7 +78,7 @@ struct HostLines<Item> {
     }
     if wasProven != host.isProven {
       unproven += host.isProven ? -host.active : host.active
-      // It stands in the line of the others from now on.
+      // The host belongs to the other list from now on.
       if wasProven {
         turns.removeAll { $0 == name }
       } else {
@@ -90,7 +91,7 @@ struct HostLines<Item> {
     forgetIdle()
   }
 
-  /// By turns, so that neither kind waits for the other.
+  /// Proven and unproven hosts alternate, so that neither group waits for the other.
   private mutating func nextHost() -> String? {
     let mayTry = !unprovenTurns.isEmpty && unproven < rule.unprovenMax
     isUnprovenNext = mayTry && (!isUnprovenNext || turns.isEmpty)
@@ -100,7 +101,7 @@ struct HostLines<Item> {
   private mutating func line(up name: String) {
     guard let host = hosts[name], !host.isInTurns else { return }
     if host.waiting.isEmpty {
-      // Hosts come and go: what has neither line nor place, and earned nothing, is forgotten.
+      // Forget a host that has no waiting request, no used place and no earned place.
       if host.active == 0, !host.isProven { hosts[name] = nil }
     } else if host.active < min(rule.placesMax, max(rule.placesAtFirst, host.earned)) {
       hosts[name]?.isInTurns = true

@@ -5,11 +5,11 @@ package import RelayCore
 package import RelayEngine
 import Synchronization
 
-/// Sends requests to whatever host they name, over libcurl on one thread of its own: HTTP/1.1 with
-/// connections kept, no redirects, no proxies.
+/// Sends requests to any host, by libcurl on one thread of its own: HTTP/1.1 with connections kept
+/// open, no redirects, no proxies.
 ///
-/// Every request gets its outcome exactly once, by its deadline. Nothing blocks the caller, and
-/// what is costly about making a request happens on the engine's thread.
+/// Every request gets its outcome exactly once, by its deadline. The caller is never blocked, and
+/// the costly work of making a request happens on the engine's thread.
 package final class WebEngine: Sendable {
   private let limits: WebLimits
   private let inbox: Mutex<Inbox>
@@ -23,10 +23,10 @@ package final class WebEngine: Sendable {
   }
 
   private struct Inbox {
-    /// Nil once the thread has ended: only here is it known that nobody wakes it any more.
+    /// Nil once the thread has ended. Only under this lock can a caller be sure that it still runs.
     var multi: Multi?
     var items: [Item] = []
-    /// Items here and with the thread.
+    /// Items in this inbox and items on the thread.
     var count = 0
     var isClosed = false
 
@@ -50,7 +50,7 @@ package final class WebEngine: Sendable {
 
   deinit { inbox.withLock { if let multi = $0.multi { curl_multi_cleanup(multi.handle) } } }
 
-  /// libcurl asks for this once a process, before anything else; again does no harm.
+  /// libcurl must be initialised once a process, before any other call; a repetition is harmless.
   private static let global: Void = {
     let result = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
     precondition(result == CURLE_OK, "libcurl cannot be initialised: the process has no memory")
@@ -58,14 +58,14 @@ package final class WebEngine: Sendable {
 
   /// - Parameters:
   ///   - timeout: from now to the outcome.
-  ///   - host: called once, on the engine's thread: with which requests it shares places, so that a
-  ///     silent host takes no more than its own. Wrong, it does no other harm.
-  ///   - handover: asked when it is the request's turn. From then on it counts as leaving until it
-  ///     has its outcome.
-  ///   - make: called once, on the engine's thread, when it is the request's turn; an error ends it
-  ///     as `invalid`.
+  ///   - host: called once, on the engine's thread. Requests with the same host share places, so
+  ///     that a silent host uses no more than its own. A wrong host does no other harm.
+  ///   - handover: the engine calls `begin` on it when it starts the request. From then on the
+  ///     request counts as leaving until it has its outcome.
+  ///   - make: called once, on the engine's thread, when the request starts; an error ends the
+  ///     request as `invalid`.
   ///   - answer: called once, on the engine's thread or, when refused, before `send` returns. It
-  ///     must not block, and may send again.
+  ///     must not block, and may call `send`.
   package func send(
     within timeout: Span, to host: @escaping @Sendable () -> String, _ handover: Handover? = nil,
     _ make: @escaping @Sendable () throws -> WebRequest,
@@ -86,8 +86,8 @@ package final class WebEngine: Sendable {
     if let refusal { answer(.failed(refusal)) }
   }
 
-  /// Owns the connections until the task is cancelled: then nothing new is taken, what is under way
-  /// may finish within the grace, and it returns when all is answered. Call it once.
+  /// Owns the connections until the task is cancelled. Then it accepts no request, lets open
+  /// requests finish within `stopGrace`, and returns when all are answered. Call it once.
   package func run() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -106,7 +106,7 @@ package final class WebEngine: Sendable {
     }
   }
 
-  /// The thread.
+  /// The body of the engine's thread.
   private func work() {
     guard let multi = inbox.withLock({ $0.multi }) else { return }
     turn(multi)
@@ -114,7 +114,7 @@ package final class WebEngine: Sendable {
     curl_multi_cleanup(multi.handle)
   }
 
-  /// Until it is told to stop and all is answered.
+  /// Runs until the engine is told to stop and all requests are answered.
   private func turn(_ multi: Multi) {
     let transfers = WebTransfers(multi: multi.handle, limits: limits) { [self] in
       inbox.withLock { $0.count -= 1 }

@@ -2,7 +2,7 @@ import CCurl
 import Foundation
 import RelayCore
 
-/// One easy handle of libcurl, used for one request after the other. Lives on its engine's thread.
+/// One easy handle of libcurl, used for one request after another. Lives on its engine's thread.
 final class WebHandle {
   let easy: UnsafeMutableRawPointer
   private var lines: UnsafeMutablePointer<curl_slist>?
@@ -43,20 +43,20 @@ final class WebHandle {
     zr_curl_set_string(easy, CURLOPT_URL, request.url)
     zr_curl_set_string(
       easy, CURLOPT_PROTOCOLS_STR, request.reach == .internet ? "https" : "http,https")
-    // The empty string turns off the proxies of the environment.
+    // The empty string disables the proxies of the process's environment.
     zr_curl_set_string(easy, CURLOPT_PROXY, "")
     if let roots = request.trustRoots { zr_curl_trust_only(easy, roots) }
     zr_curl_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-    // Signals and threads do not go together; timeouts work without them.
+    // libcurl must not use signals in a process with threads; timeouts work without them.
     zr_curl_set_long(easy, CURLOPT_NOSIGNAL, 1)
-    // A name server that keeps silent holds up its own lookup, not the thread that gives it up.
+    // A lookup at a silent name server must not block the thread when its request is given up.
     zr_curl_set_long(easy, CURLOPT_QUICK_EXIT, 1)
-    // Some libcurls lose requests when many share a connection of HTTP/2 (7.88 does: "Error in the
-    // HTTP2 framing layer"), and every push service has HTTP/1.1.
+    // Some versions of libcurl (7.88: "Error in the HTTP2 framing layer") lose requests when many
+    // share an HTTP/2 connection. Every push service supports HTTP/1.1.
     zr_curl_set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
     zr_curl_set_long(easy, CURLOPT_POST, 1)
     zr_curl_set_long(easy, CURLOPT_POSTFIELDSIZE, request.body.count)
-    // Copied by libcurl.
+    // libcurl copies the body.
     _ = request.body.withUnsafeBytes { bytes in
       zr_curl_set_pointer(
         easy, CURLOPT_COPYPOSTFIELDS,
@@ -82,14 +82,15 @@ final class WebHandle {
       }, context)
   }
 
-  /// Fewer than given ends the transfer: who answers a push with that much means no good.
+  /// Returning fewer bytes than given ends the transfer: no honest push service answers with so
+  /// many.
   private func take(_ bytes: UnsafeRawBufferPointer) -> Int {
     guard body.count + bytes.count <= Self.bodyBytesMax else { return 0 }
     body.append(contentsOf: bytes)
     return bytes.count
   }
 
-  /// libcurl asks here before each connection, with the address that the name resolved to.
+  /// libcurl calls this before each connection, with the address that the name resolved to.
   private func open(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
     if reach == .internet {
       var bytes = [UInt8](repeating: 0, count: 16)
@@ -102,10 +103,10 @@ final class WebHandle {
     return zr_curl_open_socket(address)
   }
 
-  /// Some of the request may have reached the host.
+  /// True if some of the request may have reached the host.
   var hasSent: Bool { zr_curl_get_long(easy, CURLINFO_REQUEST_SIZE) > 0 }
 
-  /// Its time is over before it has ended by itself.
+  /// The failure of a request whose time ended before libcurl finished it.
   var expiry: WebFailure {
     hasSent
       ? WebFailure(.timeout, "no answer in time")
@@ -114,7 +115,7 @@ final class WebHandle {
 
   func outcome(_ result: CURLcode, _ limits: WebLimits) -> WebOutcome {
     let status = zr_curl_get_long(easy, CURLINFO_RESPONSE_CODE)
-    // A body that is too long, or broken off, does not unsay the status.
+    // The status is valid even if the body is too long or incomplete.
     if status >= 200, result == CURLE_OK || result == CURLE_WRITE_ERROR {
       let wish = zr_curl_header(easy, "retry-after").map { String(cString: $0) }
       return .answered(
@@ -122,14 +123,14 @@ final class WebHandle {
           status: status, retryAfter: RetryAfter.span(wish),
           body: Array(body.prefix(limits.bodyBytesMax))))
     }
-    // Not the error buffer: it names the host.
+    // libcurl's error buffer is not used because it names the host.
     let reason = String(cString: curl_easy_strerror(result))
     if hasRefused, result == CURLE_COULDNT_CONNECT {
       return .failed(WebFailure(.address, "the endpoint's address is not a public one"))
     }
     let code: WebFailure.Code =
       switch result {
-      // What has left may have been processed, whatever went wrong then.
+      // The host may have processed a request that was sent, whatever went wrong later.
       case CURLE_OPERATION_TIMEDOUT where hasSent: .timeout
       case _ where hasSent: .lost
       case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: .invalid

@@ -1,14 +1,14 @@
 package import RelayCore
 
-/// One POST to a host that is not known beforehand, for `WebEngine`.
+/// One POST of `WebEngine`, to a host that the configuration does not name.
 package struct WebRequest: Sendable {
   package var url: String
-  /// Whole lines, `name: value`; free of line breaks.
+  /// Complete lines, `name: value`, without line breaks.
   package var headers: [String]
   package var body: [UInt8]
   /// PEM file with the authorities to trust instead of the system's.
   package var trustRoots: String?
-  /// Where the request may go.
+  /// The addresses that the request may go to.
   package var reach = Reach.anywhere
 
   package init(
@@ -25,8 +25,9 @@ package struct WebRequest: Sendable {
   package enum Reach: Hashable, Sendable {
     /// The operator named the host.
     case anywhere
-    /// A stranger named it: `https`, and only addresses that anybody could reach. Every socket is
-    /// checked when it is opened, so a name that resolves otherwise the second time gains nothing.
+    /// A user's device named the host: only `https`, and only public addresses. The address is
+    /// checked for every socket that is opened, so a name that later resolves differently is
+    /// checked again.
     case internet
   }
 }
@@ -39,9 +40,9 @@ package enum WebOutcome: Sendable {
 
 package struct WebAnswer: Sendable {
   package var status: Int
-  /// As the server wishes; nil if it named none, or one beyond a day.
+  /// How long the server asks us to wait; nil if it named no time, or more than a day.
   package var retryAfter: Span?
-  /// At most `WebLimits.bodyBytesMax`; what is longer is cut.
+  /// At most `WebLimits.bodyBytesMax`; a longer body is cut.
   package var body: [UInt8]
 
   package init(status: Int, retryAfter: Span? = nil, body: [UInt8] = []) {
@@ -54,7 +55,7 @@ package struct WebAnswer: Sendable {
 /// Why a request got no answer.
 package struct WebFailure: Error, Hashable, Sendable {
   package var code: Code
-  /// Ends up in status and logs: never holds the URL, which may be a secret.
+  /// Shown in status and logs. Never holds the URL, which may be a secret.
   package var message: String
 
   package init(_ code: Code, _ message: String) {
@@ -63,46 +64,46 @@ package struct WebFailure: Error, Hashable, Sendable {
   }
 
   package enum Code: String, Hashable, Sendable {
-    /// Sent, and not answered in time; may have been processed.
+    /// Sent, and not answered in time. The host may have processed it.
     case timeout
-    /// Its host has no address that a stranger may send us to.
+    /// The host has no public address, and the request requires one.
     case address
     /// Never sent: no such host, refused, TLS failed, or no connection or place in time.
     case unreachable
-    /// The connection ended before the answer; may have been processed.
+    /// The connection ended before the answer. The host may have processed the request.
     case lost
-    /// Never sent: what it tells ended meanwhile.
+    /// Never sent: the caller took the push back, because it is no longer valid.
     case takenBack
-    /// It cannot be sent at all.
+    /// The request cannot be sent at all.
     case invalid
-    /// Never sent: too many wait already.
+    /// Never sent: too many requests wait already.
     case full
     /// Never sent: the engine is stopping.
     case stopped
-    /// Sent, and cut off after the grace: the engine is stopping; may have been processed.
+    /// Sent, and cut off after `stopGrace`: the engine is stopping. The host may have processed it.
     case cutOff
   }
 }
 
 /// Every bound of a web engine.
 package struct WebLimits: Hashable, Sendable {
-  /// Requests under way at once; more wait.
+  /// Requests on their way at once; more wait.
   package var transfersMax = 256
-  /// Of these to one host, so that one which keeps silent leaves places to the others.
+  /// Of these, requests to one host, so that a silent host leaves places to the others.
   package var transfersPerHostMax = 64
-  /// Of those, to a host that has not earned more by quick answers.
+  /// Of those, requests to a host that has not earned more by quick answers.
   package var transfersPerNewHostMax = 8
-  /// Of all, to hosts that have not answered quickly yet, or have kept silent since.
+  /// Of all, requests to hosts that have not answered quickly yet, or have been silent since.
   package var transfersToUnprovenMax = 64
   /// A host that needs longer for an answer counts as silent.
   package var slowAfter = Span.seconds(3)
-  /// Requests under way or waiting; beyond, `full`.
+  /// Requests on their way or waiting; more are refused as `full`.
   package var waitingMax = 4_096
   /// Connections kept open without a request.
   package var idleConnectionsMax = 64
   /// Bytes of an answer's body that are kept.
   package var bodyBytesMax = 4_096
-  /// What is under way may finish for this long when the engine is told to stop.
+  /// How long open requests may still finish when the engine is told to stop.
   package var stopGrace = Span.seconds(2)
 
   package init() {}

@@ -3,11 +3,11 @@ import Foundation
 import RelayCore
 import RelayEngine
 
-/// The requests of one web engine, each on its way through libcurl. Lives on the engine's thread.
+/// The requests of one web engine, sent by libcurl. Lives on the engine's thread.
 final class WebTransfers {
   private let multi: UnsafeMutableRawPointer
   private let limits: WebLimits
-  /// Told of every request that has left.
+  /// Called for every request that has ended.
   private let left: () -> Void
   private var transfers = Attempts<Transfer>()
   private var lines: HostLines<AttemptID>
@@ -18,7 +18,7 @@ final class WebTransfers {
     var handover: Handover?
     var make: @Sendable () throws -> WebRequest
     var answer: @Sendable (WebOutcome) -> Void
-    /// From when it is its turn.
+    /// Set when the request starts.
     var handle: WebHandle?
     var host = ""
     var began = Uptime(milliseconds: 0)
@@ -47,7 +47,7 @@ final class WebTransfers {
     }
   }
 
-  /// Starts what has a place, moves bytes, and answers what has ended.
+  /// Starts requests that have a place, moves bytes, and answers requests that have ended.
   func turn(at now: Uptime) {
     while active.count < limits.transfersMax, let (id, host) = lines.next() {
       if !start(id, to: host, at: now) { lines.left(host, as: .other) }
@@ -75,7 +75,7 @@ final class WebTransfers {
     if !lines.isHeld, active.count < limits.transfersMax { curl_multi_wakeup(multi) }
   }
 
-  /// Ends what is left.
+  /// Ends all remaining requests.
   func stop() {
     while let (_, transfer) = transfers.next() {
       let hasSent = transfer.handle?.hasSent ?? false
@@ -85,7 +85,8 @@ final class WebTransfers {
     }
   }
 
-  /// - Returns: false if it needs no place: it cannot be made, or has expired while it waited.
+  /// - Returns: false if no transfer started: the request was invalid or taken back, or had
+  ///   expired.
   private func start(_ id: AttemptID, to host: String, at now: Uptime) -> Bool {
     guard let (handover, make) = transfers.with(id, { ($0.handover, $0.make) }) else {
       return false
@@ -116,7 +117,7 @@ final class WebTransfers {
     return true
   }
 
-  /// A host that takes its time keeps a place from others, answer or not.
+  /// A slow host keeps a place from other hosts, even if it answers in the end.
   private func ending(
     _ outcome: WebOutcome, of transfer: Transfer, at now: Uptime
   ) -> HostLines<AttemptID>.Ending {

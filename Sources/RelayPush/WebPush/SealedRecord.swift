@@ -2,18 +2,18 @@ package import Crypto
 import Foundation
 package import RelayCore
 
-/// A message that only the browser can open: `aes128gcm` with one record (RFC 8188), its key agreed
-/// with the subscription's (RFC 8291).
+/// A message that only the browser can decrypt: `aes128gcm` with one record (RFC 8188), under a key
+/// agreed with the subscription's key (RFC 8291).
 package enum SealedRecord {
   /// Salt 16, record size 4, length of the key 1, our public key 65.
   package static let headerBytes = 86
-  /// What a push service must take (RFC 8030, section 7.2), header included.
+  /// The size that every push service must accept (RFC 8030, section 7.2), header included.
   package static let bytesMax = 4_096
-  /// A mark that the record is the last, and the cipher's tag.
+  /// The last record's delimiter and the cipher's tag.
   private static let overheadBytes = 17
   package static let plaintextBytesMax = bytesMax - headerBytes - overheadBytes
 
-  /// A new key and salt for each message, as the RFC demands.
+  /// Uses a new key and salt for each message, as the RFC requires.
   package static func seal(
     _ plaintext: [UInt8], for subscription: WebSubscription
   ) throws -> [UInt8] {
@@ -23,9 +23,9 @@ package enum SealedRecord {
   }
 
   /// - Parameters:
-  ///   - key: never to be used twice.
+  ///   - key: the caller must never use it twice.
   ///   - salt: 16 random bytes.
-  /// - Throws: if the subscription's key is no point of the curve, or the plaintext is too long.
+  /// - Throws: if the subscription's key is not a point of the curve, or the plaintext is too long.
   package static func seal(
     _ plaintext: [UInt8], for subscription: WebSubscription,
     with key: P256.KeyAgreement.PrivateKey, salt: [UInt8]

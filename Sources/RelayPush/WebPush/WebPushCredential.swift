@@ -3,12 +3,12 @@ import Foundation
 package import RelayCore
 import Synchronization
 
-/// Who we are to push services (RFC 8292): a signed token for each origin, used until it is half
-/// its life old.
+/// The relay's identity for push services (RFC 8292): a signed token for each origin, renewed after
+/// half of its life.
 package final class WebPushCredential: Sendable {
-  /// The RFC allows 24 hours; clocks differ.
+  /// The RFC allows 24 hours; the margin allows for differing clocks.
   package static let lifetime = Span.hours(12)
-  /// Origins remembered; forgotten together when more come.
+  /// How many origins are remembered; above it, all are forgotten.
   package static let originsMax = 256
 
   private let key: P256.Signing.PrivateKey
@@ -22,7 +22,7 @@ package final class WebPushCredential: Sendable {
     subject = settings.subject
   }
 
-  /// The value of `Authorization` for an endpoint of that origin.
+  /// The value of the `Authorization` field for an endpoint of that origin.
   package func authorization(for origin: String, at now: Instant) throws -> String {
     let known = tokens.withLock { $0[origin] }
     if let known, now >= known.since, now - known.since < Span(milliseconds: Self.half) {

@@ -2,13 +2,13 @@ import Crypto
 import Foundation
 package import RelayCore
 
-/// A push as push services want it (RFC 8030).
+/// A push in the form that push services require (RFC 8030).
 package enum WebPushRequest {
-  /// Beyond this most services cut it anyway: 28 days.
+  /// 28 days. Most push services shorten a longer time.
   package static let livesMax = Span.days(28)
   private static let topicCharacters = 32
 
-  /// - Throws: `WebFailure` if the address is no subscription, or its key no key.
+  /// - Throws: `WebFailure` if the address is not a subscription, or its key is invalid.
   package static func make(
     _ push: Push, credential: WebPushCredential, trustRoots: String?, reach: WebRequest.Reach,
     at now: Instant
@@ -31,7 +31,7 @@ package enum WebPushRequest {
       reach: reach)
   }
 
-  /// Background wakes are for a screen that is off too: `low` would wait for mains or wireless LAN.
+  /// `normal` reaches a device whose screen is off; `low` would wait for power or wireless LAN.
   static func urgency(_ intent: Push.Intent) -> String {
     switch intent {
     case .background: "normal"
@@ -39,14 +39,15 @@ package enum WebPushRequest {
     }
   }
 
-  /// At most 32 characters of base64url, which tell a push service nothing.
+  /// At most 32 characters of base64url. A hash, so that the push service learns nothing from it.
   static func topic(_ collapse: String) -> String {
     let digest = SHA256.hash(data: Data(collapse.utf8))
     return String(Base64URL.text(Data(digest)).prefix(topicCharacters))
   }
 
-  /// The push service behind an address: its host in lower case, without port; empty if there is
-  /// none. Cheap, for every push that waits: what is odd is found out when the request is made.
+  /// The host of the push service's endpoint, in lower case, without port; empty if there is none.
+  /// Cheap, because it runs for every waiting push. Invalid endpoints are found when the request is
+  /// made.
   static func host(of token: [UInt8]) -> String {
     guard let endpoint = WebSubscription(token: token)?.endpoint.utf8 else { return "" }
     let slash = UInt8(ascii: "/")
@@ -58,7 +59,7 @@ package enum WebPushRequest {
     return String(decoding: host, as: UTF8.self).lowercased()
   }
 
-  /// Scheme, host and port, the last only if it is not the scheme's own (RFC 6454).
+  /// Scheme, host and port. The port only if it is not the scheme's default (RFC 6454).
   static func origin(of endpoint: String) -> String? {
     guard let url = URLComponents(string: endpoint), let scheme = url.scheme?.lowercased(),
       let host = url.host?.lowercased(), !host.isEmpty

@@ -2,7 +2,7 @@ package import RelayCore
 package import RelayEngine
 import Synchronization
 
-/// Push services of browsers behind one route: one environment, one VAPID key, any number of hosts.
+/// Browsers' push services behind one route: one environment, one VAPID key, any number of hosts.
 package final class WebPushSender: PushSender {
   private let settings: WebPushSettings
   private let credential: WebPushCredential
@@ -10,7 +10,7 @@ package final class WebPushSender: PushSender {
   private let now: @Sendable () -> Instant
   private let counts = Mutex(WebPushStatus())
 
-  /// - Parameter now: the relay's clock; tokens and deadlines are dated by it.
+  /// - Parameter now: the relay's clock; tokens and deadlines use it.
   package init(
     _ settings: WebPushSettings, limits: WebLimits = WebLimits(),
     now: @escaping @Sendable () -> Instant
@@ -76,9 +76,9 @@ package final class WebPushSender: PushSender {
 
 /// What a Web Push route has done. Counters count since start.
 package struct WebPushStatus: Hashable, Sendable {
-  /// Taken by a push service. Not: by the device.
+  /// Pushes that a push service accepted. The device may not have received them.
   package var delivered = 0
-  /// Answers that no list of ours knows; each was treated as a failed attempt.
+  /// Answers that are on none of our lists; each was treated as a failed attempt.
   package var unknownAnswers = 0
   /// Requests that ended without an answer.
   package var unanswered = 0

@@ -2,10 +2,10 @@ import Crypto
 import Foundation
 package import RelayCore
 
-/// Web Push in one environment: who we are to the push services, and where we may go. A value that
-/// exists has been checked, as far as that can be done without asking anybody.
+/// Web Push in one environment: our identity for the push services, and the allowed addresses. A
+/// value that exists has been checked, as far as possible without a request.
 package struct WebPushSettings: Sendable {
-  /// `mailto:` or `https:`: whom a push service tells when something is wrong.
+  /// `mailto:` or `https:` address that a push service may contact when something is wrong.
   package let subject: String
   let key: P256.Signing.PrivateKey
   /// Endpoints at loopback and private addresses, and without TLS, are allowed.
@@ -41,7 +41,7 @@ package struct WebPushSettings: Sendable {
     self.attemptTimeout = attemptTimeout
   }
 
-  /// The public key as browsers want it for `applicationServerKey`: base64url.
+  /// The public key in the form of a browser's `applicationServerKey`: base64url.
   package var publicKey: String { Base64URL.text(key.publicKey.x963Representation) }
 
   private static func isSubject(_ text: String) -> Bool {
@@ -57,7 +57,7 @@ package struct WebPushSettings: Sendable {
   }
 }
 
-/// A VAPID pair (RFC 8292), freshly drawn.
+/// A new VAPID key pair (RFC 8292).
 package struct WebPushKeys: Sendable {
   /// PEM, for `webpush.key`: a secret.
   package let privateKey: String

@@ -1,20 +1,20 @@
 import RelayCore
 
-/// What push services' answers mean. An endpoint is a URL that a stranger gave us: whatever it
-/// answers is said about that one device, and never stops the route of the others.
+/// The meaning of push services' answers. A user's device gave the endpoint's URL, so an answer
+/// concerns that one device only and never stops the route.
 package enum WebPushVerdicts {
   /// What to do about an answer.
   package enum Treatment: Hashable, Sendable {
     case delivered
     /// The subscription is gone.
     case gone
-    /// Trying again changes nothing, and the device is not known to be dead.
+    /// A retry changes nothing, and the device is not known to be dead.
     case rejected
-    /// Less may do.
+    /// A smaller message may be accepted.
     case tooLarge
-    /// Later.
+    /// Try again later.
     case device
-    /// Nobody knows it: later, and it is counted.
+    /// The answer is not on the list: try again later and count it.
     case unknown
   }
 
@@ -51,7 +51,7 @@ package enum WebPushVerdicts {
     }
   }
 
-  /// Web Push has no words of its own for its answers.
+  /// The relay's reasons by status: Web Push defines no error codes.
   private static let words = [
     401: "VapidRefused", 403: "VapidRefused", 404: "SubscriptionGone", 410: "SubscriptionGone",
     413: "PayloadTooLarge", 429: "TooManyRequests",
