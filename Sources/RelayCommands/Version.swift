@@ -1,4 +1,4 @@
-/// What `--version`, `status` and the log say this is.
+/// The version that `--version`, `status` and the log show.
 package enum Version {
   package static let text = "0.1.0"
 }

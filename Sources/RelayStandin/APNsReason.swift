@@ -1,4 +1,4 @@
-/// Apple's reasons for refusing a push, spelled as Apple spells them.
+/// Apple's reasons for refusing a push, in Apple's spelling.
 enum APNsReason: String, Sendable, CaseIterable {
   case badCollapseID = "BadCollapseId"
   case badDeviceToken = "BadDeviceToken"

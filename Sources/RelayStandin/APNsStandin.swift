@@ -3,11 +3,11 @@ import NIOHTTP2
 import NIOPosix
 import NIOSSL
 
-/// An APNs look-alike on loopback, for tests and demonstrations: HTTP/2 over TLS, Apple's rules,
-/// Apple's refusals, and misbehaviour on request.
+/// A stand-in for APNs on loopback, for tests and demonstrations: HTTP/2 over TLS, Apple's rules
+/// and refusals, and faults on request.
 ///
-/// It listens as soon as it exists; ``run()`` serves until its task is cancelled and must be called
-/// once. Every request is on record in `pushes.jsonl` before it is answered.
+/// It listens from its initialiser on; ``run()`` serves until its task is cancelled and must be
+/// called once. Every request is written to `pushes.jsonl` before it is answered.
 package struct APNsStandin: Sendable {
   /// The port it listens on.
   package let port: Int
@@ -26,7 +26,7 @@ package struct APNsStandin: Sendable {
     let clientAuthority = try files.prepareClient(settings.clientTopics)
     let log = try PushLog(path: files.pushes)
     let tls = try Self.tls(files, asksForCertificate: true)
-    // One event loop for all: requests are judged, and stand in the log, in one order.
+    // One event loop for all: requests are judged and logged in one order.
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let board = FaultBoard(loop: loop)
     let reception = FakeAPNs(
@@ -55,7 +55,7 @@ package struct APNsStandin: Sendable {
     port = listener.localAddress?.port ?? settings.port
   }
 
-  /// From now on it does this wrong, and nothing else. All connections have heard when it returns.
+  /// Replaces the current faults by these. All connections know the new faults when it returns.
   package func set(_ faults: Faults) async throws { try await board.set(faults) }
 
   /// Serves until the task is cancelled, then closes every connection.
@@ -63,14 +63,14 @@ package struct APNsStandin: Sendable {
   /// - Throws: ``StandinError`` if the log of requests can no longer be written.
   package func run() async throws(StandinError) {
     await withTaskCancellationHandler {
-      // The future of a close cannot fail in a way that matters: the listener is gone either way.
+      // It does not matter if the close fails: the listener is closed either way.
       _ = try? await listener.closeFuture.get()
     } onCancel: {
       listener.close(promise: nil)
     }
     await control?.close()
     for channel in open.all {
-      // A connection that its client has closed meanwhile is as good as closed.
+      // An error here means that the client has already closed the connection.
       _ = try? await channel.close(mode: .all).get()
     }
     if let failure = open.failure {
@@ -90,7 +90,7 @@ package struct APNsStandin: Sendable {
         },
         privateKey: .privateKey(try NIOSSLPrivateKey(file: files.certificateKey, format: .pem)))
       configuration.applicationProtocols = protocols
-      // A client that does not say goodbye must not hold up the end.
+      // A client that sends no close_notify must not delay the end.
       configuration.shutdownTimeout = .milliseconds(500)
       configuration.minimumTLSVersion = .tlsv12
       if asksForCertificate {
@@ -121,10 +121,11 @@ package struct APNsStandin: Sendable {
       HTTP2Setting(parameter: .maxConcurrentStreams, value: reception.maxStreams),
       HTTP2Setting(parameter: .maxHeaderListSize, value: 16_384),
     ]
-    // A client with deadlines resets what `mute` leaves unanswered: that is no attack here.
+    // A client with deadlines resets the streams that `mute` leaves open: NIO must not take this
+    // for an attack.
     var streams = NIOHTTP2Handler.StreamConfiguration()
     streams.streamResetFrameRateLimit.maximumCount = 100_000
-    // Any certificate is let in: a bad one is told so with each push, as Apple does.
+    // TLS accepts any certificate: as with Apple, each push gets the refusal of a bad one.
     let security = NIOSSLServerHandler(
       context: tls,
       customVerificationCallback: { _, verdict in verdict.succeed(.certificateVerified) })

@@ -1,11 +1,11 @@
-/// How the stand-in treats a device, told by the beginning of its token.
+/// How the stand-in treats a device, chosen by the beginning of its token.
 ///
-/// The text of the token counts (`dead01…`); for words that are not hexadecimal their ASCII
-/// letters in hexadecimal count too (`676f6e65…` = `gone…`), because that is how a client that
-/// knows tokens as bytes must spell them.
+/// The text of the token counts (`dead01…`). For words that are not hexadecimal, their ASCII
+/// letters in hexadecimal count too (`676f6e65…` = `gone…`): a client that keeps tokens as bytes
+/// must write the words so.
 enum DeviceBehavior: CaseIterable {
   case ordinary, dead, gone, busy, fail, slow, mute
-  /// Known in that environment of Apple's only.
+  /// The device is known only in Apple's environment of this name.
   case development, production
 
   init(token: String) {
@@ -44,7 +44,7 @@ enum DeviceBehavior: CaseIterable {
     }
   }
 
-  /// True if the token is of the environment, or says nothing of one.
+  /// True if the token belongs to the environment, or names none.
   func isKnown(in environment: String?) -> Bool {
     guard let environment, self == .development || self == .production else { return true }
     return word == environment

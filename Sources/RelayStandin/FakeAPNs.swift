@@ -4,7 +4,7 @@ import NIOSSL
 import Synchronization
 import X509
 
-/// The one provider that all connections bring their requests to: counts, judges, writes the log.
+/// The one provider behind all connections: counts requests, judges them, writes the log.
 final class FakeAPNs: Sendable {
   private let settings: StandinSettings
   private let log: PushLog
@@ -40,12 +40,12 @@ final class FakeAPNs: Sendable {
     }
   }
 
-  /// What a connection's certificate is worth.
+  /// Judges a connection's certificate.
   func look(at certificate: NIOSSLCertificate) -> PresentedCertificate {
     PresentedCertificate(certificate, authority: clientAuthority)
   }
 
-  /// A request begins on some connection; true if its turn has come to meet a GOAWAY.
+  /// Counts a request that begins; true if it is the one that a GOAWAY refuses.
   func requestBegan() -> Bool {
     let every = board.faults.goawayEvery ?? settings.goawayEvery
     return state.withLock {
@@ -55,7 +55,7 @@ final class FakeAPNs: Sendable {
     }
   }
 
-  /// Judges a whole request and puts it on record before anybody is answered.
+  /// Judges a complete request and logs it before the sender gets an answer.
   func answer(_ request: PushRequest) throws -> PushAnswer {
     let now = Int64(Date().timeIntervalSince1970 * 1_000)
     let faults = board.faults
@@ -98,7 +98,8 @@ final class FakeAPNs: Sendable {
     }
   }
 
-  /// A certificate speaks for its connection; without one, every request needs a provider token.
+  /// A certificate authenticates its whole connection. Without one, every request needs a provider
+  /// token.
   private func credential(
     _ request: PushRequest, _ state: inout State, at milliseconds: Int64
   ) -> APNsReason? {

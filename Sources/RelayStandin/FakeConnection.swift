@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP2
 import NIOSSL
 
-/// One HTTP/2 connection: which of its streams are served, and its end.
+/// One HTTP/2 connection: decides which of its streams are served, and when it ends.
 ///
 /// Confined to the event loop of its channel.
 final class FakeConnection: ChannelInboundHandler {
@@ -19,9 +19,9 @@ final class FakeConnection: ChannelInboundHandler {
   private var state = State.open(served: [], last: .rootStream)
 
   private enum State {
-    /// Streams in work, and the highest ever taken. Ends with a GOAWAY.
+    /// Streams that are being served, and the highest stream accepted so far. Ends with a GOAWAY.
     case open(served: Set<HTTP2StreamID>, last: HTTP2StreamID)
-    /// GOAWAY is sent: no new stream is taken. Ends when the last one is answered.
+    /// GOAWAY has been sent: no new stream is accepted. Ends when the last stream is answered.
     case leaving(served: Set<HTTP2StreamID>)
     case closed
   }
@@ -40,20 +40,20 @@ final class FakeConnection: ChannelInboundHandler {
   func handlerAdded(context: ChannelHandlerContext) { self.context = context }
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
-  /// What the other side showed; nil: no certificate.
+  /// The client's certificate; nil: it showed none.
   private(set) lazy var certificate: PresentedCertificate? = {
-    // A connection without TLS shows none either.
+    // A connection without TLS has no certificate either.
     let shown = try? channel.pipeline.syncOperations.nioSSL_peerCertificate()
     return shown.map { reception.look(at: $0) }
   }()
 
-  /// A request begins; false if it is not served because the connection is on its way out.
+  /// A request begins. False if it is not served because the connection is closing.
   func began(_ stream: HTTP2StreamID) -> Bool {
     switch state {
     case .open(var served, let last):
       if reception.requestBegan() {
         state = .leaving(served: served)
-        // In a turn of its own: no frame is half written then.
+        // Send it in a later turn of the loop, when no frame is half written.
         channel.eventLoop.assumeIsolated().execute { self.leave(last: last) }
         return false
       }
@@ -69,7 +69,7 @@ final class FakeConnection: ChannelInboundHandler {
     }
   }
 
-  /// A stream is answered, reset or given up by the other side.
+  /// A stream was answered, reset or given up by the client.
   func ended(_ stream: HTTP2StreamID) {
     switch state {
     case .open(var served, let last):
@@ -84,7 +84,7 @@ final class FakeConnection: ChannelInboundHandler {
     }
   }
 
-  /// Other faults hold from now on.
+  /// The faults have changed.
   func heard(_ faults: Faults) {
     gate.heard(faults)
     if faults.saysGoodbye, case .open(let served, let last) = state {
@@ -101,7 +101,8 @@ final class FakeConnection: ChannelInboundHandler {
   /// Ends the connection by a TCP reset.
   func hangUp() { gate.reset() }
 
-  /// Apple's farewell: streams above `last` were not processed and may be sent again elsewhere.
+  /// Sends GOAWAY as Apple does: streams above `last` were not processed, and the sender may send
+  /// them again on another connection.
   private func leave(last: HTTP2StreamID) {
     farewell.send(last: last, reason: "{\"reason\":\"Shutdown\"}")
     closeIfDone()
@@ -110,12 +111,12 @@ final class FakeConnection: ChannelInboundHandler {
   private func closeIfDone() {
     guard case .leaving(let served) = state, served.isEmpty else { return }
     state = .closed
-    // Not at once: a stream counts as ended before its last frames are flushed.
+    // Close in a later turn: a stream counts as ended before its last frames are flushed.
     channel.eventLoop.execute { [channel] in channel.close(promise: nil) }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // The other side broke the protocol, TLS or the connection: there is nobody left to tell.
+    // The client broke the protocol, TLS or the connection, so it cannot be answered.
     context.close(promise: nil)
   }
 }

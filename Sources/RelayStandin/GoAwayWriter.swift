@@ -3,9 +3,10 @@ import NIOHTTP2
 
 /// Writes GOAWAY below NIO's HTTP/2 handler, between two of its frames.
 ///
-/// NIO's own way makes it forget the streams above the last one at once; a DATA frame of theirs
-/// that is still on its way then counts as an error of the connection, and the streams that a
-/// GOAWAY promises to answer die with it. Here they stay known and simply get no answer.
+/// NIO's own GOAWAY makes NIO forget the streams above the last one at once. A DATA frame of such a
+/// stream that is still on its way then counts as a connection error, and this ends the streams
+/// that the GOAWAY promises to answer. With this writer NIO still knows those streams; they get no
+/// answer.
 final class GoAwayWriter: ChannelOutboundHandler {
   typealias OutboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
@@ -15,13 +16,13 @@ final class GoAwayWriter: ChannelOutboundHandler {
   func handlerAdded(context: ChannelHandlerContext) { self.context = context }
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
-  /// Must not be called while a frame is being written, that is, only in a turn of its own.
+  /// Call it only in a turn of its own, when no frame is being written.
   func send(last: HTTP2StreamID, reason: String) {
     guard let context else { return }
     context.writeAndFlush(wrapOutboundOut(Self.frame(last: last, reason: reason)), promise: nil)
   }
 
-  /// RFC 9113, section 6.8.
+  /// The frame of RFC 9113, section 6.8.
   private static func frame(last: HTTP2StreamID, reason: String) -> ByteBuffer {
     let length = 8 + reason.utf8.count
     var frame = ByteBuffer()

@@ -1,7 +1,7 @@
 import NIOCore
 import Synchronization
 
-/// The connections that are open, and the failure that ends them all.
+/// The open connections, and the failure that closes them all.
 final class OpenChannels: Sendable {
   private let state = Mutex(State())
 
@@ -27,7 +27,7 @@ final class OpenChannels: Sendable {
     state.withLock { $0.listener = listener }
   }
 
-  /// Stops the listener because of `error`; the first one counts.
+  /// Stops the listener because of `error`; the first error counts.
   func fail(_ error: any Error) {
     let listener = state.withLock {
       if $0.failure == nil { $0.failure = error }

@@ -4,20 +4,20 @@ import NIOSSL
 import SwiftASN1
 import X509
 
-/// A client certificate as a connection showed it, looked at once.
+/// The client certificate of a connection, judged once.
 enum PresentedCertificate: Sendable, Equatable {
-  /// Signed by our authority, and of today.
+  /// Signed by our authority and valid today.
   case good(topics: [String], environments: [String])
   case bad
 
-  /// - Parameter authority: who signs the certificates of providers.
+  /// - Parameter authority: the authority that signs the providers' certificates.
   init(_ shown: NIOSSLCertificate, authority: Certificate?, at now: Date = Date()) {
     guard let authority,
-      // What cannot be read is as bad as a forgery.
+      // A certificate that cannot be read counts as bad.
       let certificate = try? Certificate(derEncoded: shown.toDERBytes()),
       authority.publicKey.isValidSignature(certificate.signature, for: certificate),
       certificate.notValidBefore <= now, now < certificate.notValidAfter,
-      // So is one with a list of topics that is none.
+      // A certificate whose list of topics cannot be read counts as bad.
       let topics = try? certificate.appleTopics
     else {
       self = .bad
@@ -29,7 +29,7 @@ enum PresentedCertificate: Sendable, Equatable {
 
   /// Apple's answer to a push for `topic`; nil if it may pass.
   ///
-  /// - Parameter environment: which one the stand-in plays; nil for both.
+  /// - Parameter environment: the environment that the stand-in stands for; nil for both.
   func check(topic: String?, environment: String?) -> APNsReason? {
     guard case .good(let topics, let environments) = self else { return .badCertificate }
     if let environment, !environments.isEmpty, !environments.contains(environment) {
@@ -40,7 +40,7 @@ enum PresentedCertificate: Sendable, Equatable {
   }
 }
 
-/// What Apple writes into the certificates of push providers.
+/// The extensions that Apple adds to push providers' certificates.
 enum AppleMark {
   static let topics: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 6, 3, 6]
   static let userID: ASN1ObjectIdentifier = [0, 9, 2342, 19_200_300, 100, 1, 1]
@@ -51,7 +51,7 @@ enum AppleMark {
 }
 
 extension Certificate {
-  /// The topics of Apple's list: each is followed by its uses, which are passed over.
+  /// The topics of Apple's list. The uses after each topic are skipped.
   fileprivate var appleTopics: [String] {
     get throws {
       guard let list = extensions[oid: AppleMark.topics],

@@ -3,7 +3,7 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// A client certificate such as Apple gives to a push provider, and who signs them here.
+/// A client certificate like those that Apple gives to push providers, and its test authority.
 struct ProviderCertificate {
   let authority: String
   let authorityKey: String
@@ -63,7 +63,7 @@ struct ProviderCertificate {
       key: key.pemRepresentation + "\n")
   }
 
-  /// As Apple has it: a topic, the list of its uses, the next topic, and so on.
+  /// Apple's form: a topic, the list of its uses, the next topic, and so on.
   private static func list(_ topics: [String]) throws -> [UInt8] {
     var serializer = DER.Serializer()
     try serializer.appendConstructedNode(identifier: .sequence) { list in

@@ -1,12 +1,12 @@
 import Crypto
 import Foundation
 
-/// The rules for provider tokens (JWT, ES256), with the memory that they need.
+/// The rules for provider tokens (JWT, ES256), with the state that they need.
 ///
-/// A token is good for an hour from its `iat`. A team that shows a newer `iat` less than 20
-/// minutes after its last one is told TooManyProviderTokenUpdates and may go on with the old token.
-/// What counts as an update is the `iat`, not the text: every ES256 signature of the same claims is
-/// another text, and several connections may sign for themselves.
+/// A token is valid for an hour from its `iat`. A team that uses a newer `iat` less than 20 minutes
+/// after its last one gets TooManyProviderTokenUpdates and may continue with the old token. A new
+/// `iat` counts as an update, a new text does not: every ES256 signature of the same claims
+/// differs, and several connections may sign their own token.
 struct ProviderTokens: Sendable {
   private let key: P256.Signing.PublicKey
   private var verified: [String: Claims] = [:]
@@ -14,9 +14,9 @@ struct ProviderTokens: Sendable {
 
   static let lifeSeconds: Int64 = 3_600
   static let updateSeconds: Int64 = 1_200
-  /// Clocks of client and server may differ by this much.
+  /// The clocks of client and server may differ by this much.
   static let skewSeconds: Int64 = 60
-  /// Texts whose signature is remembered as good; forgotten together when more come.
+  /// How many verified token texts are remembered; above it, all are forgotten.
   static let verifiedMax = 256
 
   init(key: P256.Signing.PublicKey) { self.key = key }
@@ -40,7 +40,7 @@ struct ProviderTokens: Sendable {
     return nil
   }
 
-  /// The claims of a token that is well formed and well signed; nil of any other.
+  /// The claims of a well-formed token with a valid signature; nil for any other.
   private mutating func claims(of token: String) -> Claims? {
     if let known = verified[token] { return known }
     let parts = token.split(separator: ".", omittingEmptySubsequences: false)
@@ -51,7 +51,7 @@ struct ProviderTokens: Sendable {
       let team = body["iss"] as? String, Self.isTenCharacters(team),
       let issuedAt = (body["iat"] as? NSNumber)?.int64Value,
       let signatureBytes = Self.base64URL(parts[2]),
-      // A signature of another form than 64 bytes is as bad as a wrong one.
+      // A signature that is not 64 bytes long counts as wrong.
       let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signatureBytes),
       key.isValidSignature(signature, for: Data("\(parts[0]).\(parts[1])".utf8))
     else { return nil }
@@ -63,7 +63,7 @@ struct ProviderTokens: Sendable {
 
   private func object(_ part: Substring) -> [String: Any]? {
     guard let bytes = Self.base64URL(part) else { return nil }
-    // Not JSON = not a token; the caller says so.
+    // Text that is not JSON is not a token; the caller reports that.
     return try? JSONSerialization.jsonObject(with: bytes) as? [String: Any]
   }
 
@@ -72,7 +72,7 @@ struct ProviderTokens: Sendable {
     text.utf8.count == 10 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
   }
 
-  /// How many texts are remembered.
+  /// How many token texts are remembered.
   var verifiedCount: Int { verified.count }
 
   private static func base64URL(_ part: Substring) -> Data? {

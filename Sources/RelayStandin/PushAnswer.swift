@@ -1,18 +1,18 @@
-/// What becomes of one request.
+/// The outcome of one request.
 enum PushAnswer: Equatable, Sendable {
   case accepted
-  /// `timestamp` in milliseconds stands only beside reasons that Apple dates.
+  /// `timestamp`, in milliseconds, is set only for reasons that Apple gives with a time.
   case refused(APNsReason, timestamp: Int64?, retryAfter: Int? = nil)
-  /// Accepted, answered so many milliseconds late.
+  /// Accepted, and answered after this many milliseconds.
   case late(Int64)
   /// Never answered.
   case silence
-  /// The stream is reset; what became of the push the sender cannot know.
+  /// The stream is reset; the sender cannot know whether the push was accepted.
   case reset
-  /// The connection ends by a TCP reset; what became of the push the sender cannot know.
+  /// The connection ends by a TCP reset; the sender cannot know whether the push was accepted.
   case hangUp
 
-  /// What the log says: 0 where no status was sent.
+  /// The status in the log: 0 if none was sent.
   var status: Int {
     switch self {
     case .accepted, .late: 200
@@ -31,7 +31,7 @@ enum PushAnswer: Equatable, Sendable {
     }
   }
 
-  /// The body of the answer: Apple's JSON for a refusal, nothing otherwise.
+  /// The body of the answer: Apple's JSON for a refusal, otherwise empty.
   var body: String {
     guard case .refused(let refusal, let timestamp, _) = self else { return "" }
     let date = timestamp.map { ",\"timestamp\":\($0)" } ?? ""

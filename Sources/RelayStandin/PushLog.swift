@@ -1,10 +1,10 @@
 import Foundation
 
-/// `pushes.jsonl`: one line a request, in the order of the answers.
+/// `pushes.jsonl`: one line for each request, in the order of the answers.
 ///
-/// A line has reached the kernel before `append` returns, in one write: whoever has seen the
-/// answer sees the line. A reader that comes while one is written may see its beginning: a line is
-/// whole once its newline is there.
+/// `append` gives each line to the kernel in one write before it returns: a client that has the
+/// answer finds the line in the file. A reader may see the beginning of a line during its write: a
+/// line is complete once its newline is there.
 final class PushLog: Sendable {
   private let descriptor: Int32
   private let path: String
@@ -48,7 +48,7 @@ final class PushLog: Sendable {
   }
 
   static func time(_ milliseconds: Int64) -> String {
-    // The formatter cuts fractions off: half a millisecond keeps it from losing one.
+    // The formatter truncates fractions: half a millisecond more prevents the loss of one.
     Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1_000)
       .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
   }
@@ -61,7 +61,7 @@ final class PushLog: Sendable {
 }
 
 extension StandinError {
-  /// A failed system call on a file, with the system's own reason.
+  /// A failed system call on a file, with the system's reason.
   static func files(_ action: String, _ path: String) -> StandinError {
     StandinError(
       code: .files, message: "cannot \(action) \(path): \(String(cString: strerror(errno)))",

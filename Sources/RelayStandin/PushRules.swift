@@ -1,33 +1,33 @@
 import Foundation
 
-/// What Apple documents about a request, apart from its provider token.
+/// Apple's documented rules for a request, except those for its provider token.
 ///
-/// Each rule is a function of the request alone and answers with Apple's reason, or nil. The topic
-/// is always required, as the relay always sends it.
+/// Each rule depends on the request alone and returns Apple's reason, or nil. The topic is always
+/// required, because the relay always sends it.
 enum PushRules {
   static let payloadBytesMax = 4_096
   static let collapseBytesMax = 64
 
-  /// Push types that Apple documents; only `alert` and `background` are held to their payload.
+  /// Push types that Apple documents; only the payloads of `alert` and `background` are checked.
   static let pushTypes: Set<String> = [
     "alert", "background", "location", "voip", "complication", "fileprovider", "mdm",
     "liveactivity", "pushtotalk", "widgets", "controls",
   ]
 
-  /// Method and path: what must be right before anything else is looked at.
+  /// Checks method and path, before anything else.
   static func route(_ request: PushRequest) -> APNsReason? {
     if request.deviceToken == nil { return .badPath }
     return request.method == "POST" ? nil : .methodNotAllowed
   }
 
-  /// Device token, headers and payload.
+  /// Checks device token, headers and payload.
   static func content(_ request: PushRequest) -> APNsReason? {
     device(request) ?? headers(request) ?? payload(request)
   }
 
   private static func device(_ request: PushRequest) -> APNsReason? {
     guard let token = request.deviceToken, !token.isEmpty else { return .missingDeviceToken }
-    // Words such as `gone…` may stand in the path as they are.
+    // The path may contain words such as `gone…` unencoded.
     if DeviceBehavior(token: token) != .ordinary { return nil }
     return token.utf8.allSatisfy { isHex($0) } ? nil : .badDeviceToken
   }

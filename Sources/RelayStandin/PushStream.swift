@@ -3,7 +3,7 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 
-/// One stream: gathers the request, has it judged, answers.
+/// One stream: gathers the request, lets the provider judge it, and answers.
 final class PushStream: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame.FramePayload
   typealias OutboundOut = HTTP2Frame.FramePayload
@@ -14,13 +14,13 @@ final class PushStream: ChannelInboundHandler {
   private var state = State.waiting
 
   private enum State {
-    /// Nothing has come yet.
+    /// Nothing has been received yet.
     case waiting
-    /// The body is coming.
+    /// The body is being received.
     case reading(HTTP2StreamID, PushRequest)
-    /// The request is whole; the answer is on its way, or never comes.
+    /// The request is complete; its answer comes later or never.
     case judged(HTTP2StreamID)
-    /// Not served, or over.
+    /// Not served, or ended.
     case done
   }
 
@@ -48,7 +48,7 @@ final class PushStream: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // The other side reset the stream; `channelInactive` follows and does what is to do.
+    // The client reset the stream. `channelInactive` follows and cleans up.
     context.close(promise: nil)
   }
 
@@ -103,7 +103,7 @@ final class PushStream: ChannelInboundHandler {
       send(answer, id: id, context)
     case .late(let milliseconds):
       context.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(milliseconds)) {
-        // The stream may have been given up, or the stand-in stopped, while it waited.
+        // Meanwhile the client may have given up the stream, or the stand-in may have stopped.
         guard case .judged = self.state, context.channel.isActive else { return }
         self.send(answer, id: id, context)
       }
@@ -136,7 +136,7 @@ final class PushStream: ChannelInboundHandler {
 }
 
 extension PushRequest {
-  /// A request whose body has yet to come.
+  /// A request whose body has not been received yet.
   init(connection: Int, headers: HPACKHeaders) {
     self.init(
       connection: connection, method: headers.first(name: ":method") ?? "",

@@ -1,17 +1,17 @@
-/// Why the stand-in could not start or go on.
+/// Why the stand-in could not start or continue.
 package struct StandinError: Error, CustomStringConvertible, Sendable {
   /// The stable name of a kind of failure.
   package struct Code: Hashable, Sendable {
     package let name: String
     private init(_ name: String) { self.name = name }
 
-    /// A setting out of its range.
+    /// A setting is out of its range.
     package static let badSetting = Code("standin_bad_setting")
     /// A file of the directory could not be made, read or written.
     package static let files = Code("standin_files")
-    /// A key or certificate in the directory is not what its name says.
+    /// A key or certificate in the directory does not match its name.
     package static let keys = Code("standin_keys")
-    /// The address could not be listened on.
+    /// The stand-in could not listen on the address.
     package static let listen = Code("standin_listen")
   }
 

@@ -5,7 +5,7 @@ import X509
 
 /// The directory of a stand-in: its certificate, the provider's key pair, the log of requests.
 ///
-/// What is there is kept, so that a restart changes no key and no trust.
+/// Existing files are kept, so that a restart changes no key and no trust.
 struct StandinFiles {
   let authority: String
   let certificate: String
@@ -37,7 +37,7 @@ struct StandinFiles {
 
   /// Makes a provider's client certificate for the topics, unless there is one.
   ///
-  /// - Returns: who signs such certificates; nil if none was ever made.
+  /// - Returns: the authority that signs such certificates; nil if none was ever made.
   func prepareClient(_ topics: [String]) throws(StandinError) -> Certificate? {
     if !topics.isEmpty, ![clientAuthority, client, clientKey].allSatisfy(Self.exists) {
       let made = try ProviderCertificate.make(topics: topics)
@@ -55,7 +55,7 @@ struct StandinFiles {
     }
   }
 
-  /// Makes what is missing and returns the key that provider tokens are checked against.
+  /// Makes missing files and returns the key that verifies provider tokens.
   func prepare() throws(StandinError) -> P256.Signing.PublicKey {
     try prepareCertificate()
     return try providerKeys()
@@ -124,7 +124,7 @@ struct StandinFiles {
     }
   }
 
-  /// Written whole under another name, then renamed: a reader never meets half a key.
+  /// Writes the file under another name and renames it: a reader never sees a partial key.
   func write(_ text: String, _ path: String, mode: mode_t) throws(StandinError) {
     let draft = "\(path).new"
     let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)

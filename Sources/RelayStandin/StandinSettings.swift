@@ -1,27 +1,27 @@
-/// What an APNs look-alike is told when it starts.
+/// The settings of an APNs stand-in.
 package struct StandinSettings: Sendable {
   /// The address to listen on, a loopback one: `127.0.0.1`, `::1` or `localhost`.
   package var host: String
-  /// The port to listen on; 0 lets the system choose one, which ``APNsStandin/port`` then tells.
+  /// The port to listen on; 0 lets the system choose one, which ``APNsStandin/port`` returns.
   package var port: Int
   /// The directory for certificate, keys and the log of requests; made if it is absent.
   package var directory: String
-  /// Every so manieth request, counted over all connections, meets a GOAWAY; nil = never.
+  /// Every nth request, counted over all connections, gets a GOAWAY; nil = never.
   package var goawayEvery: Int?
-  /// Every so manieth request is answered by RST_STREAM; nil = never.
+  /// Every nth request is answered by RST_STREAM; nil = never.
   package var resetEvery: Int?
   /// SETTINGS_MAX_CONCURRENT_STREAMS of each connection.
   package var maxStreams: Int
   /// The path of a Unix socket where faults are changed while it runs; nil = none.
   package var control: String?
-  /// The environment of Apple that it plays: `development` or `production`; nil = both.
+  /// Apple's environment that it stands for: `development` or `production`; nil = both.
   package var environment: String?
-  /// Topics of a provider's client certificate, which is made if this is not empty.
+  /// Topics of a provider's client certificate, which is made if there are any.
   package var clientTopics: [String]
 
   /// Apple allows this many once a connection has shown a good token.
   package static let maxStreamsDefault = 1_000
-  /// How long a device token that begins with `slow` waits for its answer.
+  /// How long the answer for a device token that begins with `slow` is delayed.
   package static let slowSeconds: Int64 = 3
 
   package init(
@@ -40,7 +40,7 @@ package struct StandinSettings: Sendable {
     self.clientTopics = clientTopics
   }
 
-  /// Refuses counts that mean nothing.
+  /// Refuses counts that are out of range.
   func validate() throws(StandinError) {
     let counts = [
       ("goaway-every", goawayEvery), ("reset-every", resetEvery), ("max-streams", maxStreams),

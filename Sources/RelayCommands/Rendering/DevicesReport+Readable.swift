@@ -3,7 +3,8 @@ import RelayWire
 extension DevicesReport: Readable {
   func lines(_ paint: Paint) -> [String] {
     guard !devices.isEmpty else { return ["no devices"] }
-    // The most wanted first: a narrow terminal shows as many as fit, `device show` all.
+    // The most important columns first: a narrow terminal shows only those that fit. `device show`
+    // prints all of them.
     let heading = [
       "CLIENT", "USER", "STATE", "LANE", "PENDING", "LAST FETCH", "LAST VERDICT", "TRANSPORT",
       "AGE", "LAST WAKE", "ENVIRONMENT", "CONTAINER",
@@ -20,7 +21,7 @@ extension DevicesReport: Readable {
     return TextTable.lines([heading] + rows, columns: paint.columns)
   }
 
-  /// With it the first five columns fit into 80 characters.
+  /// With this width the first five columns fit into 80 characters.
   private static let userWidth = 14
 }
 

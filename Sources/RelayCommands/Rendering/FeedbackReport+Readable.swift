@@ -1,6 +1,6 @@
 import RelayWire
 
-/// Items as people read them.
+/// Feedback items as lines for people.
 struct FeedbackListing: Readable {
   var items: [FeedbackItem]
   var hasHeading: Bool
@@ -30,7 +30,7 @@ struct FeedbackListing: Readable {
   }
 }
 
-/// One item, a line of JSON.
+/// One item as a line of JSON.
 struct FeedbackLine: Readable {
   var item: FeedbackItem
 
@@ -38,7 +38,7 @@ struct FeedbackLine: Readable {
   func lines(_ paint: Paint) -> [String] { [] }
 }
 
-/// Said in place of items that are gone.
+/// Printed in place of items that are no longer kept.
 struct FeedbackMissed: Readable {
   var type = "missed"
   var missedThrough: UInt64

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Quantities as people say them.
+/// Quantities in a form for people.
 enum HumanFormat {
   /// `4.2 s`, `3 min`, `5 h 12 min`, `3 d 4 h`.
   static func age(_ seconds: Double) -> String {
@@ -23,14 +23,14 @@ enum HumanFormat {
     return unit == "B" ? "\(bytes) B" : String(format: "%.1f ", value) + unit
   }
 
-  /// A name that is too long loses its middle: the ends tell names apart.
+  /// Replaces the middle of a name that is too long: names differ mostly at their ends.
   static func cut(_ name: String, to width: Int) -> String {
     guard name.count > width else { return name }
     let tail = (width - 1) / 2
     return "\(name.prefix(width - 1 - tail))…\(name.suffix(tail))"
   }
 
-  /// UTC, to the second.
+  /// A time in UTC, to the second.
   static func moment(_ milliseconds: Int64) -> String {
     Date(timeIntervalSince1970: Double(milliseconds) / 1_000).formatted(.iso8601)
   }

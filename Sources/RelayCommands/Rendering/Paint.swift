@@ -1,4 +1,4 @@
-/// Colours for a terminal, and nothing anywhere else; and how wide it is.
+/// Colours for a terminal and plain text elsewhere; and the terminal's width.
 struct Paint {
   var isColourful: Bool
   var columns = Console.columnsDefault

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Something a command answers: text for people, JSON for machines.
+/// An answer of a command: text for people, JSON for machines.
 protocol Readable: Encodable {
   func lines(_ paint: Paint) -> [String]
 }
 
-/// The one place that decides how an answer looks.
+/// The one place that decides the form of an answer.
 struct Renderer {
   enum Format { case text, json, jsonLine }
 

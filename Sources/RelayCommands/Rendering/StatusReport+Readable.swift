@@ -31,7 +31,7 @@ extension StatusReport: Readable {
     return lines + routeLines(paint) + webhookLines()
   }
 
-  /// Names above their counts.
+  /// A row of names and a row of their counts.
   private static func twoRows(_ columns: [(name: String, count: Int64)]) -> [String] {
     TextTable.lines([columns.map(\.name), columns.map { "\($0.count)" }]).map { "  \($0)" }
   }

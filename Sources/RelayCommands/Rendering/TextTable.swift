@@ -1,12 +1,12 @@
 /// Columns as wide as their widest cell.
 enum TextTable {
-  /// No column but the last pads beyond this: one long cell must not push the others away.
+  /// A column is padded to at most this width, so that one long cell does not widen every row.
   private static let widthMax = 72
 
-  /// Lines without blanks at their ends.
+  /// The table's lines, without blanks at their ends.
   static func lines(_ rows: [[String]]) -> [String] { lines(rows, widths: widths(rows)) }
 
-  /// As many of the first columns as fit into a line, one at least.
+  /// The table with as many of the first columns as fit into a line, at least one.
   static func lines(_ rows: [[String]], columns: Int) -> [String] {
     let widths = widths(rows)
     var (count, width) = (0, -2)

@@ -1,9 +1,8 @@
 import RelayCore
 import Yams
 
-/// What reading a configuration brought to light: problems, and every value with where it is from.
-///
-/// One reading, one task: never shared.
+/// The result of reading a configuration: problems, and every value with its origin.
+/// | One task uses it for one reading; it is never shared.
 final class Diagnostics {
   let overrides: Overrides
   /// The directory that relative paths start from.
@@ -12,9 +11,9 @@ final class Diagnostics {
   private(set) var effective: [EffectiveValue] = []
   private var sections: [Section] = []
   private var overridden: Set<String> = []
-  /// The variables that keys have.
+  /// The environment variables of the keys that were read.
   private var variables: [String] = []
-  /// Files that hold secrets, in the order read.
+  /// Files that hold secrets, in the order they were read.
   private(set) var secretFiles: [String] = []
 
   init(overrides: Overrides, directory: String) {
@@ -32,7 +31,7 @@ final class Diagnostics {
 
   func opened(_ section: Section) { sections.append(section) }
 
-  /// A flag's or the environment's word for a key, which counts as read from now on.
+  /// The flag or environment variable that overrides a key. The key counts as read from now on.
   func override(_ key: String) -> Overrides.Value? {
     variables.append(Overrides.variable(key))
     guard let value = overrides.value(of: key) else { return nil }
@@ -42,11 +41,10 @@ final class Diagnostics {
 
   func read(secretFile path: String) { secretFiles.append(path) }
 
-  /// Reports what nobody asked for, then puts the problems in the order of the file.
+  /// Reports unknown keys and variables, then sorts the problems by their line in the file.
   func finish() {
     for section in sections { section.reportUnknownKeys() }
-    // Each of them holds these diagnostics: kept, they would stay for ever, one set for each
-    // reload.
+    // Each section refers to these diagnostics: without this line every reload would leak one set.
     sections = []
     for name in overrides.variables where !overridden.contains(name) {
       let remedy =
@@ -60,12 +58,12 @@ final class Diagnostics {
   }
 }
 
-/// A value as the daemon will use it, and who decided it. Secrets are shown by path and size.
+/// A value as the daemon will use it, with its origin. Secrets are shown by path and size.
 package struct EffectiveValue: Hashable, Sendable {
   package enum Origin: Hashable, Sendable {
     case standard
     case file(line: Int?)
-    /// An environment variable or a flag, by name.
+    /// Set by an environment variable or a flag of this name.
     case override(String)
   }
 

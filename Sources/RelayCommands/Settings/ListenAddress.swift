@@ -1,6 +1,6 @@
 import Glibc
 
-/// A host and a port, as `127.0.0.1:8460`, `[::1]:8460` or `localhost:8460`.
+/// A host and a port, such as `127.0.0.1:8460`, `[::1]:8460` or `localhost:8460`.
 package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
   package var host: String
   /// 0 lets the system choose one.
@@ -29,7 +29,7 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     self.init(host: String(host), port: port)
   }
 
-  /// Only this machine reaches it.
+  /// True if only this machine can reach the address.
   var isLoopback: Bool {
     var bytes = in_addr()
     if inet_pton(AF_INET, host, &bytes) == 1 { return host.hasPrefix("127.") }

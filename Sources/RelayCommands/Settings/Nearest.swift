@@ -1,6 +1,6 @@
 extension String {
-  /// The word that was probably meant: one that begins with this, or differs from it in few
-  /// letters; nil if none does.
+  /// The word that this misspelling probably means: one that begins with it, or differs in few
+  /// letters; nil if there is none.
   func nearest(of words: [String]) -> String? {
     if count > 1, let longer = words.first(where: { $0.hasPrefix(self) }) { return longer }
     let near = words.min { distance(to: $0) < distance(to: $1) }
@@ -8,8 +8,8 @@ extension String {
     return near
   }
 
-  /// How many letters must be changed, added, removed or exchanged with their neighbour to get from
-  /// one to the other.
+  /// The least number of letters to change, add, remove or exchange with their neighbour to turn
+  /// one word into the other.
   private func distance(to other: String) -> Int {
     let (left, right) = (Array(lowercased()), Array(other.lowercased()))
     var rows = [Array(0...right.count)]

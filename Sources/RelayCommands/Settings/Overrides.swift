@@ -1,4 +1,4 @@
-/// What flags and environment variables say in place of the file. Flags win.
+/// Values from flags and environment variables that replace those of the file. Flags win.
 ///
 /// Only scalars outside `containers` can be overridden: `server.listen` by
 /// `ZONERELAY_SERVER_LISTEN`, `budget.background.max` by `ZONERELAY_BUDGET_BACKGROUND_MAX`.
@@ -34,11 +34,11 @@ package struct Overrides: Sendable {
       || environment.keys.contains { $0.hasPrefix("\(Self.variable(section))_") }
   }
 
-  /// Where systemd put the unit's credentials.
+  /// The directory where systemd puts the unit's credentials.
   var credentialsDirectory: String? { environment["CREDENTIALS_DIRECTORY"] }
 
-  /// The variables that look like overrides, `ZONERELAY_`, a section and a key, in order. What
-  /// Kubernetes tells of a service called zonerelay looks like them, and is none.
+  /// The variables that look like overrides (`ZONERELAY_`, a section and a key), sorted. Variables
+  /// that Kubernetes sets for a service called zonerelay look alike and are left out.
   var variables: [String] {
     environment.keys.filter { name in
       name.hasPrefix("ZONERELAY_") && name.split(separator: "_").count > 2
@@ -51,8 +51,8 @@ package struct Overrides: Sendable {
     "ZONERELAY_" + key.replacing(".", with: "_").uppercased()
   }
 
-  /// Whether Kubernetes tells this of a service: of one called zonerelay, or of one whose name
-  /// begins so. No key has these words.
+  /// True if Kubernetes sets this variable for a service called zonerelay, or for one whose name
+  /// begins with it. No key contains these words.
   private static func isOfService(_ name: String) -> Bool {
     name.contains(/_SERVICE_HOST$|_SERVICE_PORT($|_)|_PORT_[0-9]+_(TCP|UDP|SCTP)($|_)/)
       || name.contains(/^ZONERELAY_PORT($|_)/)

@@ -1,9 +1,9 @@
 /// One thing wrong with the configuration: where, what, and what to do about it.
 ///
-/// A file with problems is never run. All of them are reported at once.
+/// The daemon never runs a file with problems. All of them are reported at once.
 package struct Problem: Error, Hashable, Sendable {
   /// The path of the key, such as `containers[0].environments.development.apns[0].key.path`; the
-  /// file's own name where the trouble is with the file as a whole.
+  /// file's own name if the problem concerns the whole file.
   package var key: String
   package var cause: String
   package var remedy: String
@@ -17,14 +17,14 @@ package struct Problem: Error, Hashable, Sendable {
     self.line = line
   }
 
-  /// `key (line 7): cause`, as the first line of the report.
+  /// `key (line 7): cause`, the first line of the report.
   package var text: String {
     let place = line.map { " (line \($0))" } ?? ""
     return "\(key)\(place): \(cause)"
   }
 }
 
-/// A value that is not what its key wants. The reader of the key adds the key and the line.
+/// A value that its key does not allow. The reader of the key adds the key and the line.
 struct ValueError: Error {
   var cause: String
   var remedy: String

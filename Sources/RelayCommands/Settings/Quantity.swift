@@ -1,6 +1,6 @@
 import RelayCore
 
-/// Lengths of time and sizes as people write them, and back.
+/// Durations and sizes as people write them: parsed and printed.
 enum Quantity {
   private static let spans: [(unit: String, milliseconds: Int64)] = [
     ("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
@@ -17,14 +17,14 @@ enum Quantity {
     return overflow ? nil : Span(milliseconds: product)
   }
 
-  /// In the largest unit that says it exactly.
+  /// The duration in the largest unit that gives a whole number.
   static func text(_ span: Span) -> String {
     let fit = spans.last { span.milliseconds.isMultiple(of: $0.milliseconds) }
     guard let fit, span.milliseconds > 0 else { return "0s" }
     return "\(span.milliseconds / fit.milliseconds)\(fit.unit)"
   }
 
-  /// Bytes; a bare number is bytes, too.
+  /// A size in bytes. A number without a unit counts as bytes.
   static func size(_ text: String) -> Int? {
     guard let (count, unit) = split(text) else { return nil }
     guard let scale = unit.isEmpty ? 1 : sizes.first(where: { $0.unit == unit })?.bytes else {

@@ -1,6 +1,6 @@
-/// The contents of a file of secrets, its final newline taken off.
+/// The contents of a secret file, without its final newline.
 ///
-/// It shows its path and its size, never itself, however it is printed.
+/// Every printed form shows only its path and size.
 package struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable
 {
@@ -12,7 +12,7 @@ package struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugS
     self.bytes = bytes
   }
 
-  /// The contents as text; bytes that are no UTF-8 are replaced.
+  /// The contents as text; invalid UTF-8 is replaced.
   package var text: String { String(decoding: bytes, as: UTF8.self) }
 
   package var description: String { "\(path) (\(bytes.count) bytes, masked)" }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Files of secrets that more users of the machine may read than should.
+/// Finds secret files that too many users of the machine may read.
 enum SecretFiles {
-  /// A sentence with the remedy for each file that users may read or write who neither own it nor
-  /// belong to its group. A file below a directory that is closed to them is safe.
+  /// A sentence with the remedy for each file that users outside its owner and group may read or
+  /// write. A file below a directory that is closed to them is safe.
   static func warnings(of paths: [String]) -> [String] {
     var seen: Set<String> = []
     return paths.filter { seen.insert($0).inserted }.compactMap { path in
@@ -15,9 +15,9 @@ enum SecretFiles {
     }
   }
 
-  /// The keys in a store's directory, if there are any yet.
+  /// The keys in a store's directory; empty before the first start.
   static func keys(ofStore directory: String) -> [String] {
-    // Not there before the first start, or not ours to read.
+    // The directory does not exist before the first start, or the process may not read it.
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(directory)/keys")) ?? []
     return names.filter { $0.hasSuffix(".key") }.sorted().map { "\(directory)/keys/\($0)" }
   }
@@ -31,10 +31,10 @@ enum SecretFiles {
     }
   }
 
-  /// Nil for what is gone, or not ours to look at.
+  /// Nil if the file does not exist or the process may not look at it.
   private static func mode(of path: String) -> Int? {
     let real = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-    // Then there is nothing to warn of.
+    // Without the permissions there is nothing to warn of.
     return (try? FileManager.default.attributesOfItem(atPath: real))?[.posixPermissions] as? Int
   }
 }

@@ -1,7 +1,7 @@
 import RelayCore
 
 extension Section {
-  /// The path of a file, `${CREDENTIALS_DIRECTORY}` expanded, relative paths taken from the
+  /// The path of a file. `${CREDENTIALS_DIRECTORY}` is expanded; relative paths start from the
   /// configuration's directory.
   var path: ValueParser<String> {
     let (credentials, directory) = (
@@ -30,7 +30,7 @@ extension Section {
       }, show: { $0 })
   }
 
-  /// A file of secrets of at least so many bytes.
+  /// A file with a secret of at least this many bytes.
   func secret(min: Int, max: Int = 4_096, _ what: String) -> ValueParser<Secret> {
     let (path, diagnostics) = (path, diagnostics)
     return ValueParser(
@@ -46,7 +46,7 @@ extension Section {
       }, show: \.description)
   }
 
-  /// As `secret`, and printable ASCII without blanks, because it travels in a header.
+  /// As `secret`, and only printable ASCII without blanks, because it is sent in a header.
   func headerSecret(min: Int, _ what: String) -> ValueParser<Secret> {
     let plain = secret(min: min, what)
     return ValueParser(
@@ -96,9 +96,9 @@ extension Section {
       }, show: { $0 })
   }
 
-  /// A certificate with its chain, and its key. Both or neither.
+  /// A certificate with its chain, and its key; both or neither must be given.
   func certificateFiles() -> Settings.CertificateFiles? {
-    // Both are asked for before either is looked at: a key that is not asked for counts as unknown.
+    // Read both keys before checking either: a key that is never read counts as unknown.
     let certificate = required("certificate", pem("CERTIFICATE"))
     let key = required("key", pem("PRIVATE KEY"))
     guard let certificate, let key else { return nil }

@@ -1,8 +1,8 @@
 import RelayCore
 import Yams
 
-/// One mapping of the file, read key by key. A key that nobody asked for is a problem, so there is
-/// no list of known keys to fall behind: what is read is what is known.
+/// One mapping of the file, read key by key. A key that the program never reads is a problem, so no
+/// list of known keys can become outdated.
 final class Section {
   let place: String
   let line: Int?
@@ -46,7 +46,7 @@ final class Section {
 
   var names: [String] { entries.map(\.key) }
 
-  /// The node of a key, which counts as known from now on; nil if absent or empty.
+  /// The node of a key; nil if it is absent or empty. The key counts as known from now on.
   func node(_ name: String) -> Node? {
     asked.append(name)
     guard let node = entries.first(where: { $0.key == name })?.node, !node.isNothing else {
@@ -60,7 +60,7 @@ final class Section {
     diagnostics.report(key(name), wrong, line: node?.mark?.line ?? (place.isEmpty ? nil : line))
   }
 
-  /// Shows what was found out about a key's value, beside the value.
+  /// Shows a detail of a key's value beside the value.
   func note(_ name: String, _ text: String) {
     let line = entries.first { $0.key == name }?.node.mark?.line
     diagnostics.note(key(name), text, .file(line: line))
@@ -86,7 +86,7 @@ final class Section {
       node(name), place: key(name), diagnostics: diagnostics, canBeOverridden: canBeOverridden)
   }
 
-  /// As `section`, nil where neither the file nor an override says anything of it.
+  /// As `section`; nil if neither the file nor an override sets any key of it.
   func optionalSection(_ name: String) -> Section? {
     let node = node(name)
     guard node != nil || canBeOverridden && diagnostics.overrides.concern(key(name)) else {
@@ -120,7 +120,7 @@ final class Section {
     return standard
   }
 
-  /// A key that may be absent; nil if it is, or if it is wrong, which is reported.
+  /// A key that may be absent. Nil if it is absent or wrong; a wrong value is reported.
   func value<Value>(_ name: String, _ kind: ValueParser<Value>) -> Value? {
     let node = node(name)
     if canBeOverridden, let other = diagnostics.override(key(name)) {
@@ -137,7 +137,7 @@ final class Section {
     return node.flatMap { read($0, kind, path: key(name)) }
   }
 
-  /// A key that must be there.
+  /// A key that must be present.
   func required<Value>(_ name: String, _ kind: ValueParser<Value>) -> Value? {
     if let value = value(name, kind) { return value }
     if !isGiven(name) { report(name, ValueError("is missing", remedy: "add \(key(name))")) }
@@ -150,13 +150,13 @@ final class Section {
     return items(name).compactMap { read($0.node, kind, path: $0.path) }
   }
 
-  /// True where the file or an override names the key, right or wrong.
+  /// True if the file or an override sets the key, to a right or wrong value.
   func isGiven(_ name: String) -> Bool {
     entries.contains { $0.key == name && !$0.node.isNothing }
       || canBeOverridden && diagnostics.overrides.value(of: key(name)) != nil
   }
 
-  /// True where a problem of this very key is reported already.
+  /// True if a problem of exactly this key has been reported.
   func problemsConcern(_ name: String) -> Bool {
     diagnostics.problems.contains { $0.key == key(name) }
   }

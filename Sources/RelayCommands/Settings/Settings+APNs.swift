@@ -18,7 +18,7 @@ extension Settings {
       topic: topic, credential: credential, endpoint: endpoint, environment: environment,
       otherEndpoint: other, trustRoots: trustRoots)
     do throws(PushProblem) {
-      // What the sender would refuse at start, found now: certificates are read and matched.
+      // Find now what the sender would refuse at start: this reads and matches the certificates.
       let made = try APNsSettings(route, limits: EngineLimits())
       if let certificate = made.certificate {
         section.note("certificate", certificate.summary)
@@ -30,7 +30,8 @@ extension Settings {
     return route
   }
 
-  /// Apple has two, and knows where the other one is; of a stand-in only the operator does.
+  /// The other endpoint. For Apple's own endpoint it is known; for a stand-in only the operator
+  /// knows it.
   private static func otherEndpoint(
     _ section: Section, of endpoint: APNsSettings.Endpoint?
   ) -> APNsSettings.Endpoint? {
@@ -100,7 +101,7 @@ extension Section {
 }
 
 extension PushProblem {
-  /// The key of the route that it is about.
+  /// The key of the route that the problem concerns.
   fileprivate var key: String {
     switch code {
     case .trustRoots: "trustRoots"
@@ -114,7 +115,7 @@ extension PushProblem {
 }
 
 extension APNsSettings.Endpoint {
-  /// Nil if it is no URL with a host.
+  /// Nil if the text is not a URL with a host.
   fileprivate init?(url text: String) {
     guard let url = URLComponents(string: text), let host = url.host else { return nil }
     self.init(host: host.trimmingBrackets, port: url.port ?? 443)

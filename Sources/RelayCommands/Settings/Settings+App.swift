@@ -4,38 +4,38 @@ package import RelayHTTP
 package import RelayPush
 
 extension Settings {
-  /// A container in one of its environments, with users, producers and routes of its own.
+  /// A container in one of its environments, with its own users, producers and routes.
   package struct App: Sendable {
     package var scope: Scope
     package var users: Users
-    /// Values of `ckAPIToken` that may ask at all; empty = not required.
+    /// Values of `ckAPIToken` that a request must give one of; empty = not required.
     package var apiTokens: [Secret] = []
     package var producers: [Producer] = []
     /// Web origins whose pages may use the endpoints of devices and of the courier; empty = none.
     package var origins: [String] = []
-    /// One a topic. None: the environment is known, and no push leaves.
+    /// One for each topic. Without any, the environment exists and no push is sent.
     package var apns: [APNs] = []
-    /// Nil: no Android device can be pushed to.
+    /// Nil: Android devices get no push.
     package var fcm: FCM?
-    /// Nil: no browser can be pushed to.
+    /// Nil: browsers get no push.
     package var webPush: WebPush?
-    /// Nil: feedback is only in the feed.
+    /// Nil: feedback is available in the feed only.
     package var feedback: WebhookSettings?
   }
 
-  /// How users prove who they are: a JWT whose `sub` is the user and `aud` the container.
+  /// How users authenticate: a JWT whose `sub` is the user and `aud` the container.
   package struct Users: Sendable {
     package enum Proof: Sendable {
       /// HS256, at least 32 bytes.
       case sharedSecret(Secret)
-      /// ES256, RS256 or EdDSA, by the keys of a file.
+      /// ES256, RS256 or EdDSA, with the keys in a file.
       case keySet(KeySet)
-      /// The same, by the keys that an account server publishes.
+      /// ES256, RS256 or EdDSA, with the keys that an account server publishes.
       case keySetURL(KeySetAddress)
     }
 
     package var proof: Proof
-    /// What `iss` must equal, if set.
+    /// The required value of `iss`, if set.
     package var issuer: String?
   }
 
@@ -50,7 +50,7 @@ extension Settings {
 
     package var name: String
     package var proof: Proof
-    /// Fetches a second that it can serve; nil: it does not say.
+    /// How many fetches a second the producer can serve; nil: the operator did not say.
     package var fetchCapacity: Int?
   }
 
@@ -59,15 +59,15 @@ extension Settings {
     package var topic: String
     package var credential: Credential
     package var endpoint: APNsSettings.Endpoint
-    /// Which of Apple's environments the endpoint plays, if it is not Apple's own.
+    /// The environment that the endpoint stands for, if the endpoint is not Apple's own.
     package var environment: Environment
-    /// Where tokens are tried that the endpoint does not know.
+    /// Pushes whose token the endpoint does not know go there.
     package var otherEndpoint: APNsSettings.Endpoint?
     /// PEM file with the authorities to trust instead of the system's.
     package var trustRoots: String?
 
     package enum Credential: Sendable {
-      /// A provider key: P-256 in PEM, as Apple hands it out in a `.p8` file.
+      /// A provider key: P-256 in PEM, as in the `.p8` file that Apple provides.
       case key(Secret, keyID: String, teamID: String)
       case certificate(CertificateFiles)
     }

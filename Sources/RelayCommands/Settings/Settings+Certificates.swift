@@ -2,14 +2,14 @@ import RelayCore
 import RelayPush
 
 extension Settings {
-  /// Client certificates whose time is over or has not come, each with its route and the remedy.
-  ///
-  /// Only warned of: all other routes go on, and the daemon starts.
+  /// Client certificates that have expired or are not valid yet, each with its route and the
+  /// remedy.
+  /// | They cause only a warning: all other routes work, and the daemon starts.
   func misfits(certificatesAt now: Instant) -> [String] {
     apps.flatMap { app in
       app.apns.compactMap { route -> String? in
         guard case .certificate(let files) = route.credential,
-          // One that has gone since it was read is its sender's to report.
+          // If the file is missing since it was read, its sender reports that.
           let certificate = try? ClientCertificate(
             .init(certificate: files.certificate, key: files.key)),
           let misfit = certificate.misfit(files.certificate, at: now)

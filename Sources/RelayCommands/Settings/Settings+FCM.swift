@@ -6,7 +6,7 @@ extension Settings {
   /// A route to Firebase Cloud Messaging.
   package struct FCM: Sendable {
     package var project: String
-    /// Google's key file of a service account.
+    /// The key file of a service account, as Google provides it.
     package var serviceAccount: Secret
     package var host = FCMSettings.hostDefault
     package var port = 443
@@ -29,7 +29,7 @@ extension Settings {
       let fcm = FCM(
         project: project ?? account.project, serviceAccount: secret, host: host,
         port: url.port ?? 443, trustRoots: trustRoots)
-      // What the sender would refuse at start, found now.
+      // Find now what the sender would refuse at start.
       _ = try FCMSettings(fcm, limits: EngineLimits())
       return fcm
     } catch {

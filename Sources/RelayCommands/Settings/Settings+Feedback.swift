@@ -19,7 +19,7 @@ extension Settings {
     return WebhookSettings(url: url, keys: keys, trustRoots: trustRoots, timeout: timeout)
   }
 
-  /// Two are enough to change from one to the other; more only make every delivery longer.
+  /// Two keys are enough to replace one by the other; more only lengthen every delivery.
   private static let keysMax = 4
 
   private static func keys(_ section: Section) -> [WebhookSettings.Key] {
@@ -44,16 +44,15 @@ extension Settings {
   }
 }
 
-/// What `feedback.keys[].path` named.
+/// The secret in the file of `feedback.keys[].path`.
 private struct WebhookSecret {
-  /// The bytes that sign.
+  /// The bytes of the signing key.
   var key: [UInt8]
   var shown: String
 }
 
 extension Section {
-  /// A file with a secret: `whsec_` and base64, as libraries for webhooks make it, or the key
-  /// itself.
+  /// A file with a secret: `whsec_` and base64, as webhook libraries make it, or the key itself.
   fileprivate var webhookSecret: ValueParser<WebhookSecret> {
     let (path, diagnostics) = (path, diagnostics)
     return ValueParser(
@@ -81,7 +80,7 @@ extension Section {
 }
 
 extension ValueParser where Value == String {
-  /// An https URL; http for a server on this very machine.
+  /// An https URL; http is allowed for a server on the same machine.
   fileprivate static var feedbackURL: ValueParser {
     ValueParser(
       read: { text throws(ValueError) in

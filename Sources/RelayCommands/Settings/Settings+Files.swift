@@ -1,12 +1,11 @@
 import RelayCore
 
 extension Settings {
-  /// Files of the daemon beside the connections of its clients: store, providers, logs.
+  /// Files that the daemon opens besides its clients' connections: store, providers, logs.
   static let filesBeside = 500
 
-  /// What does not fit into the files that may be open, with its remedy; nil if all does.
-  ///
-  /// - Parameter most: how many may be open.
+  /// Says that the connections need more files than may be open, with the remedy; nil if not.
+  /// | - Parameter most: how many files may be open.
   func misfit(files most: Int) -> String? {
     let wanted = requests.connections + Self.filesBeside
     guard wanted > most else { return nil }

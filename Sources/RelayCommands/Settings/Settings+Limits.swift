@@ -1,7 +1,7 @@
 import RelayCore
 
 extension Settings {
-  /// Every limit, of the core and of requests. None may be 0: a limit of nothing blocks for ever.
+  /// Every limit of the core and of requests. None may be 0: a limit of 0 would block for ever.
   mutating func readLimits(_ section: Section) {
     readRequestLimits(section)
     readCoreLimits(section)
@@ -72,10 +72,10 @@ extension Settings {
       "participantsPerZone", many, default: limits.participantsPerZone)
     limits.zonesPerUser = section.value("zonesPerUser", many, default: limits.zonesPerUser)
     limits.recordsPerZone = section.value("recordsPerZone", many, default: limits.recordsPerZone)
-    // One read mark may move them all, each to a place of its own.
+    // One read mark may move all of them, each to a position of its own.
     limits.notificationsPerUser = section.value(
       "notificationsPerUser", .count(1...65_536), default: limits.notificationsPerUser)
-    // One request names up to 200.
+    // One request may set up to 200.
     limits.readMarksPerUser = section.value(
       "readMarksPerUser", .count(200...10_000_000), default: limits.readMarksPerUser)
     limits.pageEntries = section.value("pageEntries", .count(1...200), default: limits.pageEntries)
@@ -98,7 +98,7 @@ extension Settings {
       "rememberedIDs", .count(1...1_000_000_000), default: limits.rememberedIDs)
     limits.rememberedFor = section.value(
       "rememberedFor", .span(.seconds(1)...(.days(30))), default: limits.rememberedFor)
-    // As many as a sender lets wait: what it has no place for comes back unsent.
+    // The maximum equals a sender's queue: a sender returns pushes beyond it unsent.
     limits.inFlightPerRoute = section.value(
       "inFlightPerRoute", .count(1...4_096), default: limits.inFlightPerRoute)
     limits.courierConnections = section.value(

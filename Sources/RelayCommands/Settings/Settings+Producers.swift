@@ -37,7 +37,7 @@ extension Settings {
         ValueError("stands beside bearer", remedy: "keep bearer, or keyID and publicKey, not both"))
       return nil
     case (false, nil):
-      // All three keys are known here, though none is given.
+      // All three keys are known here, even if none of them is given.
       for key in ["bearer", "keyID", "publicKey"] { _ = item.node(key) }
       item.report(
         "bearer", ValueError("is missing", remedy: "add bearer: PATH, or keyID and publicKey: PATH")
@@ -68,7 +68,7 @@ extension Settings.Producer {
   }
 }
 
-/// What `producers[].publicKey` named.
+/// The key in the file of `producers[].publicKey`.
 private struct NamedProducerKey {
   var key: ProducerKey
   var path: String

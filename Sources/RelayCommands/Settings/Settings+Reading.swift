@@ -3,7 +3,7 @@ import RelayCore
 import RelayHTTP
 
 extension Settings {
-  /// Reads every key of the file's top level; what is wrong is reported and left at its default.
+  /// Reads every key of the file's top level. A wrong value is reported and left at its default.
   init(_ root: Section) {
     self.init()
     server = Self.server(root.section("server"))
@@ -34,7 +34,7 @@ extension Settings {
     return server
   }
 
-  /// Why the API could not show these; nil if it can.
+  /// Why the API could not use this certificate and key; nil if it can.
   private static func misfit(_ files: CertificateFiles) -> ValueError? {
     do throws(ListenError) {
       _ = try ServerCertificate.Pair(TLSFiles(certificate: files.certificate, key: files.key))
@@ -67,7 +67,7 @@ extension Settings {
 }
 
 extension Section {
-  /// A path that fits into a socket's address.
+  /// A path short enough for a Unix socket's address.
   fileprivate var socketPath: ValueParser<String> {
     let path = path
     return ValueParser(
@@ -82,7 +82,7 @@ extension Section {
       }, show: { $0 })
   }
 
-  /// A directory, or nothing yet: the daemon makes it.
+  /// A directory that exists, or that the daemon can make.
   fileprivate var directoryPath: ValueParser<String> {
     let path = path
     return ValueParser(
@@ -111,7 +111,7 @@ extension Section {
 }
 
 extension ValueError {
-  /// In the contract, and not in this version: said instead of ignored.
+  /// Reports a value that the contract has and this version does not support.
   static func unsupported(_ what: String, instead: String) -> ValueError {
     ValueError("\(what) is not supported by this version", remedy: instead)
   }

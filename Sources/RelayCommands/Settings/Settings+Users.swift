@@ -14,7 +14,7 @@ extension Settings {
       section.report(
         "jwks", ValueError("stands beside sharedSecret", remedy: "keep one of the two proofs"))
     case (false, false):
-      // Both keys are known here, though neither is given.
+      // Both keys are known here, even if neither is given.
       _ = (section.node("sharedSecret"), section.node("jwks"))
       section.report(
         "sharedSecret",
@@ -46,7 +46,7 @@ extension Settings {
   }
 }
 
-/// What `users.jwks` named.
+/// The proof that `users.jwks` configures.
 struct NamedKeySet {
   var proof: Settings.Users.Proof
   var shown: String
@@ -81,7 +81,7 @@ extension Section {
     return text
   }
 
-  /// - Throws: all that is wrong with its keys at once.
+  /// - Throws: one error with all problems of its keys.
   private static func keySet(_ file: String) throws(ValueError) -> KeySet {
     let remedy = "list public keys for ES256, RS256 (2048 to 8192 bits) or EdDSA (Ed25519)"
     let bytes = try FileBytes.read(file)

@@ -42,7 +42,7 @@ extension Settings {
     wake.alert = Self.rule(budget.section("alert"), default: wake.alert)
   }
 
-  /// `adapt: true` is the short way to write `mode: adaptive`.
+  /// `adapt: true` is a short form of `mode: adaptive`.
   private mutating func readMode(_ background: Section) {
     var mode: BudgetMode?
     if background.isGiven("mode") { mode = background.value("mode", .choice, default: wake.mode) }
@@ -59,7 +59,7 @@ extension Settings {
     if wake.adapts { checkAdapting(background, isShort ? "adapt" : "mode") }
   }
 
-  /// One at least is left for everything else.
+  /// The reserved share must leave at least one wake for other subscriptions.
   private mutating func readReserved(_ background: Section) {
     wake.reserved = background.value("reserved", .count(0...999_999), default: wake.reserved)
     guard wake.reserved > 0 else { return }
@@ -80,7 +80,7 @@ extension Settings {
     }
   }
 
-  /// What is learnt is a number an hour, and begins with the number configured.
+  /// The learnt budget is a number an hour and starts from the configured number.
   private func checkAdapting(_ background: Section, _ key: String) {
     let bounds = LearntBudget.bounds
     guard wake.background.per == .hours(1), bounds.contains(wake.background.max) else {

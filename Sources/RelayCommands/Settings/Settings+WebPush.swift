@@ -2,9 +2,9 @@ import RelayCore
 import RelayPush
 
 extension Settings {
-  /// Push services of browsers; their hosts come with the subscriptions.
+  /// Browsers' push services; each subscription names its host.
   package struct WebPush: Sendable {
-    /// Whom a push service tells when something is wrong: `mailto:` or `https:`.
+    /// `mailto:` or `https:` address that a push service may contact when something is wrong.
     package var subject: String
     /// A P-256 private key in PEM, as `zonerelay webpush keys` makes it.
     package var key: Secret
@@ -23,7 +23,7 @@ extension Settings {
     let webPush = WebPush(
       subject: subject, key: key, allowPrivateAddresses: allowsPrivate, trustRoots: trustRoots)
     do throws(PushProblem) {
-      // What the sender would refuse at start, found now.
+      // Find now what the sender would refuse at start.
       _ = try WebPushSettings(webPush, attemptTimeout: .seconds(10))
     } catch {
       let key =

@@ -1,7 +1,7 @@
 package import RelayCore
 
-/// What the operator decided: the configuration file, overridden by the environment and by flags,
-/// read once and validated as a whole. Whoever holds one may rely on every value in it.
+/// The operator's settings: the configuration file, overridden by the environment and by flags,
+/// read once and validated as a whole. Every value in it is valid.
 ///
 /// Each part of the daemon gets only its slice. `config/zonerelay.yaml` is the manual of its keys.
 package struct Settings: Sendable {
@@ -10,22 +10,23 @@ package struct Settings: Sendable {
   package var store = Store()
   /// Windows, budgets, retries and re-wakes of the core.
   package var wake = WakePolicy()
-  /// From handing a push to a provider until its outcome counts as unknown.
+  /// From the start of a push's attempt until its outcome counts as unknown.
   package var attemptTimeout = Span.seconds(10)
   package var retention = Retention()
   package var limits = Limits()
   package var requests = RequestLimits()
   package var log = Log()
-  /// Containers by environment, in the order of the file. No scope stands twice.
+  /// Containers by environment, in the order of the file. No scope occurs twice.
   package var apps: [App] = []
 
   package init() {}
 
   package struct Server: Sendable {
     package var listen = ListenAddress(host: "127.0.0.1", port: 8_460)
-    /// Without a final slash; nil = what it listens on.
+    /// The URL without a final slash; nil = the address that the API listens on.
     package var publicURL: String?
-    /// 32 bytes each: the first signs, all verify. Empty = the keys in the store's directory.
+    /// 32 bytes each: the first one signs, all of them verify. Empty = the keys in the store's
+    /// directory.
     package var tokenKeys: [Secret] = []
     package var tls: CertificateFiles?
   }
@@ -33,7 +34,7 @@ package struct Settings: Sendable {
   package struct Control: Sendable {
     package static let socketDefault = "/run/zonerelay/control.sock"
     package var socket = Control.socketDefault
-    /// Prometheus text on its own listener; nil = on the control socket only.
+    /// The listener for Prometheus text; nil = metrics are on the control socket only.
     package var metrics: ListenAddress?
   }
 
@@ -48,23 +49,23 @@ package struct Settings: Sendable {
     package var tombstones = Span.days(30)
     package var feedback = Span.days(30)
 
-    /// Of the three.
+    /// The shortest of the three.
     package var shortest: Span { min(notifications, tombstones, feedback) }
   }
 
-  /// Bounds of what is let in; the core's own are `Limits`.
+  /// Bounds of requests; the core's own are `Limits`.
   package struct RequestLimits: Hashable, Sendable {
     package var eventsPerRequest = 1_000
     package var eventBytes = 1 << 20
     package var valuesPerRecord = 100_000
     package var requestBodyBytes = 4 << 20
-    /// Bodies that are read at one moment, all together.
+    /// Bytes of all request bodies that are being read at the same time.
     package var requestBodyBytesInFlight = 256 << 20
     package var connections = 60_000
-    /// Of one public address.
+    /// For each public address.
     package var connectionsPerAddress = 4_096
     package var writesPerMinute = 12_000
-    /// Of one public address; of any other a hundred times as many.
+    /// For each public address; any other address may have a hundred times as many.
     package var failedAuthenticationsPerMinute = 600
     package var inboxChanges = 65_536
     package var inboxBytes = 64 << 20
@@ -77,7 +78,7 @@ package struct Settings: Sendable {
       case trace, debug, info, notice, warning, error, critical
     }
     package enum Format: String, CaseIterable, Sendable {
-      /// The journal with fields under systemd, text on a terminal, JSON lines elsewhere.
+      /// Fields in systemd's journal under systemd, text on a terminal, JSON lines elsewhere.
       case auto
       case text, json
     }

@@ -2,21 +2,21 @@ import Foundation
 import RelayCore
 import Yams
 
-/// The outcome of reading a configuration: settings, or every reason why there are none.
+/// The result of reading a configuration: settings, or every reason why there are none.
 package struct SettingsReading: Sendable {
   /// Nil if there is any problem.
   package var settings: Settings?
   /// In the order of the file.
   package var problems: [Problem]
-  /// Every key with the value in force; secrets masked.
+  /// Every key with its effective value; secrets are masked.
   package var effective: [EffectiveValue]
-  /// Where the control socket is, known even if other keys are wrong.
+  /// The path of the control socket, known even if other keys are wrong.
   package var controlSocket: String?
-  /// Where the store is, as well.
+  /// The directory of the store, known even if other keys are wrong.
   package var storeDirectory: String?
-  /// Where the daemon is to listen, by key, as far as it is known.
+  /// The addresses to listen on, by key, as far as they are known.
   package var listens: [String: ListenAddress] = [:]
-  /// Files with secrets that the settings name, and that could be read.
+  /// Secret files that the settings name and that could be read.
   package var secretFiles: [String] = []
 }
 
@@ -25,13 +25,13 @@ extension Settings {
 
   /// Reads a configuration file and all files it names.
   ///
-  /// Never throws: what is wrong stands in `problems`, all of it at once.
+  /// Never throws: `problems` holds everything that is wrong.
   package static func read(file: String, overrides: Overrides = Overrides()) -> SettingsReading {
     let bytes: [UInt8]
     do throws(ValueError) {
       bytes = try FileBytes.read(file)
     } catch {
-      // The key is the path: it need not be said twice.
+      // The problem's key is the path, so the cause need not repeat it.
       let cause = String(error.cause.trimmingPrefix("\(file) "))
       return SettingsReading(key: file, ValueError(cause, remedy: error.remedy))
     }
@@ -46,8 +46,8 @@ extension Settings {
   /// Reads a configuration from its text.
   ///
   /// - Parameters:
-  ///   - name: how problems call the text as a whole.
-  ///   - directory: where relative paths in it start.
+  ///   - name: the name of the whole text in problems.
+  ///   - directory: the start of relative paths in it.
   package static func read(
     text: String, name: String, directory: String, overrides: Overrides = Overrides()
   ) -> SettingsReading {

@@ -1,4 +1,4 @@
-/// The origin of web pages, compared letter by letter with what a browser sends.
+/// The origin of web pages. The API compares it character by character with a browser's value.
 extension ValueParser where Value == String {
   static var origin: ValueParser {
     ValueParser(
@@ -14,14 +14,14 @@ extension ValueParser where Value == String {
   }
 }
 
-/// The parts of an origin, as far as they could be read.
+/// The parts of an origin that could be read.
 private struct OriginText {
   let text: String
   private let scheme: Substring
   /// Host and port.
   private let authority: Substring
   private let host: Substring
-  /// With its colon; nil: none.
+  /// The port with its colon; nil if there is none.
   private let port: Substring?
 
   init(_ text: String) {
@@ -30,14 +30,14 @@ private struct OriginText {
     scheme = start.map { text[..<$0.lowerBound] } ?? ""
     let authority = start.map { text[$0.upperBound...] } ?? text[...]
     self.authority = authority
-    // The colons of an IPv6 address stand in brackets.
+    // The colons of an IPv6 address are in brackets.
     let end = authority.lastIndex(of: "]") ?? authority.startIndex
     let colon = authority[end...].firstIndex(of: ":")
     host = authority[..<(colon ?? authority.endIndex)]
     port = colon.map { authority[$0...] }
   }
 
-  /// Why no browser sends it, or it is not taken; nil: it is good.
+  /// Why no browser sends this origin, or why it is not allowed; nil: it is valid.
   var problem: String? {
     if text == "*" { return "'*' names no origin; list each origin whose pages may ask" }
     if text == "null" { return "'null' names no origin: many pages send it" }
@@ -74,7 +74,7 @@ private struct OriginText {
   private var isPort: Bool {
     guard let port else { return true }
     let number = UInt16(port.dropFirst()) ?? 0
-    // A browser leaves the scheme's own port out.
+    // A browser leaves out the scheme's default port.
     return number > 0 && ":\(number)" == port && number != (scheme == "https" ? 443 : 80)
   }
 

@@ -1,9 +1,9 @@
 import Foundation
 import RelayCore
 
-/// How the text of one key is read, bounded and shown again.
+/// How the text of one key is parsed, bounded and printed.
 struct ValueParser<Value> {
-  /// - Throws: `ValueError` without the key: who reads it knows the key.
+  /// - Throws: `ValueError` without the key, which the caller knows.
   var read: (String) throws(ValueError) -> Value
   var show: (Value) -> String
 }
@@ -42,7 +42,7 @@ extension ValueParser where Value == Int {
       }, show: { "\($0)" })
   }
 
-  /// Bytes.
+  /// A size in bytes.
   static func size(_ range: ClosedRange<Int>) -> ValueParser {
     let bounds =
       "from \(Quantity.text(bytes: range.lowerBound)) to \(Quantity.text(bytes: range.upperBound))"
@@ -115,7 +115,7 @@ extension ValueParser where Value == String {
       }, show: { $0 })
   }
 
-  /// Letters, digits and `extra`: what may stand in a path, a header, a label.
+  /// Letters, digits and `extra`: characters that are safe in a path, a header and a label.
   static func name(extra: String = "._-", max: Int = 255, exactly: Int? = nil) -> ValueParser {
     let length = exactly.map { "exactly \($0)" } ?? "1 to \(max)"
     let others = extra.isEmpty ? "" : " or one of \(extra)"

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Firebase Cloud Messaging and Google's token endpoint on loopback, as look-alikes: what the HTTP
-/// v1 API and RFC 7523 ask of a sender is checked.
+/// A stand-in for Firebase Cloud Messaging and Google's token endpoint on loopback: checks the
+/// requirements of the HTTP v1 API and RFC 7523 for a sender.
 ///
-/// Makes a service account in the directory, `service-account.json`. It listens as soon as it
-/// exists; ``run()`` serves until its task is cancelled and must be called once. Every request is
-/// on record in `pushes.jsonl` before it is answered.
+/// Makes a service account in the directory, `service-account.json`. It listens from its
+/// initialiser on; ``run()`` serves until its task is cancelled and must be called once. Every
+/// request is written to `pushes.jsonl` before it is answered.
 package struct FCMStandin: Sendable {
   /// The project that it serves.
   package static let project = "zonerelay-standin"
@@ -36,9 +36,9 @@ package struct FCMStandin: Sendable {
   /// - Throws: ``StandinError`` if the log of requests can no longer be written.
   package func run() async throws(StandinError) { try await server.run() }
 
-  /// From now on it does this wrong, and nothing else.
+  /// Replaces the current faults by these.
   package func set(_ faults: Faults) async throws { try await server.set(faults) }
 
-  /// From now on the access tokens given out so far are not good.
+  /// Invalidates all access tokens given out so far.
   package func forgetTokens() { provider.forgetTokens() }
 }

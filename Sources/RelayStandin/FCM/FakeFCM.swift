@@ -9,7 +9,7 @@ final class FakeFCM: FakeProvider {
   private static let tokenPath = "/token"
   private static let sendPath = "/v1/projects/\(FCMStandin.project)/messages:send"
   private let key: _RSA.Signing.PublicKey
-  /// Access tokens with the second that they end.
+  /// Access tokens with the second at which they expire.
   private let tokens = Mutex<[String: Int64]>([:])
 
   init(_ account: StandinAccount) { key = account.key.publicKey }
@@ -27,7 +27,7 @@ final class FakeFCM: FakeProvider {
       return nil
     }
     let (word, code) = FCMRules.words[fault.status] ?? ("UNKNOWN", nil)
-    // Google has no 410: a token that is gone is 404.
+    // Google does not answer 410: for a dead token it answers 404.
     let status = fault.status == 410 ? 404 : fault.status
     var answer = FakeProviderAnswer.failure(status, word, code: code)
     if let seconds = fault.retryAfter { answer.headers["retry-after"] = "\(seconds)" }
@@ -72,7 +72,7 @@ final class FakeFCM: FakeProvider {
     return tokens.withLock { $0[token].map { now < $0 } ?? false }
   }
 
-  /// RFC 7523 as Google has it.
+  /// The token request of RFC 7523, with Google's rules.
   private func grant(_ request: PushRequest, at now: Int64) -> FakeProviderAnswer {
     let form = Self.form(request.body)
     guard form["grant_type"] == "urn:ietf:params:oauth:grant-type:jwt-bearer" else {
@@ -109,13 +109,13 @@ final class FakeFCM: FakeProvider {
   }
 }
 
-/// What the API documents about a message.
+/// The API's documented rules for a message.
 enum FCMRules {
   static let dataBytesMax = 4_096
   static let secondsMax = 2_419_200.0
   private static let reserved = ["google", "gcm"]
 
-  /// What Google says beside a status, and its own code for it.
+  /// Google's status word and error code for each HTTP status.
   static let words: [Int: (String, String?)] = [
     400: ("INVALID_ARGUMENT", "INVALID_ARGUMENT"), 403: ("PERMISSION_DENIED", nil),
     410: ("NOT_FOUND", "UNREGISTERED"), 413: ("INVALID_ARGUMENT", "INVALID_ARGUMENT"),
@@ -144,7 +144,7 @@ enum FCMRules {
 }
 
 extension FakeProviderAnswer {
-  /// Google's form of an error.
+  /// An error in Google's form.
   static func failure(_ status: Int, _ word: String, code: String? = nil) -> FakeProviderAnswer {
     let type = "type.googleapis.com/google.firebase.fcm.v1.FcmError"
     let details = code.map { ",\"details\":[{\"@type\":\"\(type)\",\"errorCode\":\"\($0)\"}]" }
@@ -154,7 +154,7 @@ extension FakeProviderAnswer {
         + "\(details ?? "")}}", reason: code ?? word)
   }
 
-  /// OAuth's form of one.
+  /// An error in OAuth's form.
   static func denied(_ word: String) -> FakeProviderAnswer {
     FakeProviderAnswer(
       status: 400, headers: ["content-type": "application/json"],

@@ -1,13 +1,13 @@
 import CryptoExtras
 import Foundation
 
-/// The service account of an FCM look-alike, in the form of Google's key file.
+/// The service account of an FCM stand-in, in the form of Google's key file.
 struct StandinAccount: Sendable {
   static let email = "relay@zonerelay-standin.iam.gserviceaccount.com"
   private static let keyID = "0123456789abcdef0123456789abcdef01234567"
   let key: _RSA.Signing.PrivateKey
 
-  /// Goes on with the key that is there.
+  /// Uses the existing key if there is one.
   init(_ files: StandinFiles) throws(StandinError) {
     let path = files.serviceAccount
     guard StandinFiles.exists(path) else {

@@ -1,15 +1,15 @@
-/// A refusal that everybody gets, or everybody with such a topic or token.
+/// A refusal for every request, or for every request with this topic or token.
 struct AnswerFault: Equatable, Sendable {
   var status: Int
-  /// Apple's word; other providers have their own for the status.
+  /// Apple's reason; other providers use their own word for the status.
   var reason: APNsReason
   /// Seconds, for a `retry-after` header.
   var retryAfter: Int?
-  /// A 410's `timestamp` is so many milliseconds old.
+  /// The age, in milliseconds, of a 410's `timestamp`.
   var age: Int64?
-  /// `apns-topic` must equal it.
+  /// The `apns-topic` that the request must have.
   var topic: String?
-  /// The device token must begin so.
+  /// The prefix that the device token must have.
   var tokens: String?
 
   /// Reads `answer WORD [retry-after=SECONDS] [age=DURATION] [topic=TOPIC] [tokens=PREFIX]`.
@@ -30,7 +30,7 @@ struct AnswerFault: Equatable, Sendable {
     tokens = try words.option("tokens") { $0.lowercased() }
   }
 
-  /// What a bare status stands for.
+  /// The reason for a status that is given without one.
   private static let usual: [Int: APNsReason] = [
     400: .badDeviceToken, 403: .invalidProviderToken, 410: .unregistered, 413: .payloadTooLarge,
     429: .tooManyRequests, 500: .internalServerError, 503: .serviceUnavailable,
@@ -41,7 +41,7 @@ struct AnswerFault: Equatable, Sendable {
     return tokens.map { token.lowercased().hasPrefix($0) } ?? true
   }
 
-  /// Apple dates what it says about a token that is gone.
+  /// Apple gives a time with the reason for a dead token.
   func timestamp(at milliseconds: Int64) -> Int64? {
     status == 410 ? milliseconds - (age ?? 0) : nil
   }

@@ -1,7 +1,7 @@
 import NIOCore
 import Synchronization
 
-/// The faults that hold now, and everybody who must hear when they change.
+/// The current faults, and the channels that are told of each change.
 ///
 /// Set on the event loop of the stand-in, where its connections live; read anywhere.
 final class FaultBoard: Sendable {
@@ -19,7 +19,7 @@ final class FaultBoard: Sendable {
 
   var faults: Faults { state.withLock { $0.faults } }
 
-  /// One more request; tells its number.
+  /// Counts one more request and returns its number.
   func count() -> Int {
     state.withLock { state in
       state.requests += 1
@@ -27,12 +27,12 @@ final class FaultBoard: Sendable {
     }
   }
 
-  /// Takes the place of what held before. All connections have heard when it returns.
+  /// Replaces the current faults. All connections know the new ones when it returns.
   func set(_ faults: Faults) async throws {
     try await loop.submit { self.change(faults) }.get()
   }
 
-  /// The same, on the loop.
+  /// As `set`, on the loop.
   func change(_ faults: Faults) {
     loop.assertInEventLoop()
     let hearers = state.withLock { state in
@@ -42,7 +42,7 @@ final class FaultBoard: Sendable {
     for hearer in hearers { hearer(faults) }
   }
 
-  /// Calls `hear` on the loop at each change, until the channel closes.
+  /// Calls `hear` on the loop at each change until the channel closes.
   func tell(_ channel: any Channel, _ hear: @escaping @Sendable (Faults) -> Void) {
     let number = state.withLock { state in
       state.last += 1

@@ -5,15 +5,15 @@ import NIOPosix
 
 /// Changes faults while a stand-in runs: HTTP on a Unix socket.
 ///
-/// `GET /faults` shows them, `PUT` (or POST) replaces them by those of the body, `DELETE` ends them
-/// all. Whoever has the answer knows that all connections have heard.
+/// `GET /faults` shows the faults, `PUT` (or POST) replaces them by those of the body, `DELETE`
+/// ends them all. When the answer arrives, all connections know the new faults.
 struct FaultControl: Sendable {
   private let path: String
   private let listener: any Channel
 
-  /// Listens on a socket that only this user may open; one left behind there is replaced.
+  /// Listens on a socket that only this user may open; an old socket at the path is replaced.
   ///
-  /// - Parameter lacks: faults that this stand-in cannot do.
+  /// - Parameter lacks: faults that this stand-in does not support.
   init(
     path: String, board: FaultBoard, loop: any EventLoop, lacks: Set<String>
   ) async throws(StandinError) {
@@ -45,7 +45,7 @@ struct FaultControl: Sendable {
   }
 
   func close() async {
-    // A listener that is closed already, or a file that has gone, is what is wanted.
+    // Errors do not matter here: the listener may be closed already, and the file may be gone.
     _ = try? await listener.close().get()
     unlink(path)
   }
@@ -110,7 +110,7 @@ private final class FaultHandler: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // The other side broke HTTP or the connection: there is nobody left to answer.
+    // The client broke HTTP or the connection, so it cannot be answered.
     context.close(promise: nil)
   }
 }

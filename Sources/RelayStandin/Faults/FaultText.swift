@@ -1,4 +1,4 @@
-/// The words of one fault, taken one after the other; what is left over is an error.
+/// The words of one fault, read one after another; unread words are an error.
 struct FaultText {
   let name: String
   private var plain: [String] = []
@@ -51,7 +51,7 @@ struct FaultText {
     return milliseconds
   }
 
-  /// Nothing may be left that was not understood.
+  /// Throws an error if words are left that were not read.
   func end() throws(StandinError) {
     let left = plain + options.keys.sorted()
     guard left.isEmpty else {
@@ -63,7 +63,7 @@ struct FaultText {
     StandinError(code: .badSetting, message: "the fault \"\(name)\" \(what)", remedy: remedy)
   }
 
-  /// Three years.
+  /// About three years.
   private static let millisecondsMax: Int64 = 100_000_000_000
 
   static func milliseconds(_ text: String) -> Int64? {

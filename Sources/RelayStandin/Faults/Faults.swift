@@ -1,35 +1,35 @@
-/// What a stand-in does wrong, until it is told otherwise. Several faults hold at once.
+/// The faults of a stand-in, until they are replaced. Several faults apply at once.
 ///
-/// Written one a line or between semicolons (``init(_:)``); printed the same way.
+/// Written one on each line or separated by semicolons (``init(_:)``); printed one on each line.
 package struct Faults: Equatable, Sendable {
-  /// Refusals that are not the request's fault; the first that fits a request counts.
+  /// Refusals that the request does not cause; the first one that fits a request counts.
   var answers: [AnswerFault] = []
-  /// Every answer waits for so long, in milliseconds.
+  /// Delay of every answer, in milliseconds.
   var slow: Int64?
-  /// The beginning of a new connection's TLS waits for so long, in milliseconds.
+  /// Delay of the TLS handshake of a new connection, in milliseconds.
   var handshake: Int64?
-  /// Every so manieth request is answered by RST_STREAM.
+  /// Every nth request is answered by RST_STREAM.
   var resetEvery: Int?
-  /// Every so manieth request ends its connection by a TCP reset.
+  /// Every nth request ends its connection by a TCP reset.
   var hangUpEvery: Int?
-  /// Every so manieth request meets a GOAWAY and is not processed.
+  /// Every nth request is not processed, because a GOAWAY precedes it.
   var goawayEvery: Int?
-  /// Every connection that is open when the fault begins says goodbye, and finishes what it took.
+  /// Every connection that is open when the fault begins sends GOAWAY and finishes its streams.
   var saysGoodbye = false
-  /// SETTINGS_MAX_CONCURRENT_STREAMS, of open connections too.
+  /// SETTINGS_MAX_CONCURRENT_STREAMS, for open connections too.
   var maxStreams: Int?
-  /// Requests are taken and nothing is answered any more, pings neither.
+  /// Requests are accepted, but neither requests nor pings are answered.
   var isSilent = false
-  /// Connections are accepted, and nothing is read or written on any.
+  /// Connections are accepted, but nothing is read or written on them.
   var isBlackhole = false
   /// Open connections are reset, and so is every new one.
   var refuses = false
 
   package init() {}
 
-  /// Reads faults; an empty text is none.
+  /// Reads faults; an empty text means none.
   ///
-  /// - Throws: ``StandinError`` that names the words and says what may stand there.
+  /// - Throws: ``StandinError`` that names the wrong words and the allowed ones.
   package init(_ text: String) throws(StandinError) {
     for line in text.split(whereSeparator: { $0 == "\n" || $0 == ";" }) {
       let words = line.split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == "\r" })
@@ -64,10 +64,10 @@ package struct Faults: Equatable, Sendable {
     try words.end()
   }
 
-  /// One a line, as they are written; "none" if there is none.
+  /// The faults, one on each line, in the form that `init` reads; "none" if there are none.
   package var text: String { lines.isEmpty ? "none" : lines.joined(separator: "\n") }
 
-  /// Their first words.
+  /// The first word of each fault.
   var names: [String] { lines.map { String($0.prefix { $0 != " " }) } }
 
   private var lines: [String] {
@@ -85,7 +85,7 @@ package struct Faults: Equatable, Sendable {
     return lines
   }
 
-  /// What an answer fault makes of a request; nil if none fits it.
+  /// The answer fault for a request; nil if none fits.
   func answer(topic: String?, token: String) -> AnswerFault? {
     answers.first { $0.fits(topic: topic, token: token) }
   }

@@ -1,8 +1,8 @@
 import Foundation
 import NIOCore
 
-/// Stands between the socket and TLS, and does what a broken network does: holds back what comes,
-/// or what goes, or ends the connection without a word.
+/// A handler between the socket and TLS that acts as a broken network: it holds back received or
+/// sent bytes, or ends the connection without notice.
 ///
 /// Confined to the event loop of its channel.
 final class Gate: ChannelDuplexHandler {
@@ -42,27 +42,28 @@ final class Gate: ChannelDuplexHandler {
     context.fireChannelActive()
   }
 
-  /// Other faults hold from now on.
+  /// The faults have changed.
   func heard(_ faults: Faults) {
     self.faults = faults
-    // A handshake held back by a fault that has ended goes on at once.
+    // A handshake that an ended fault held back continues at once.
     if faults.handshake == nil { isHandshakeHeld = false }
     if faults.refuses { return reset() }
     pass()
   }
 
-  /// The other side sees a TCP reset.
+  /// Closes the connection with a TCP reset.
   func reset() {
     guard let context else { return }
     dropHeld()
-    // On the loop it is set when this returns; a socket that refuses it is closed all the same.
+    // On the loop the option is set when this returns. If the socket refuses it, the close still
+    // follows.
     _ = (context.channel as? any SocketOptionProvider)?.setSoLinger(
       linger(l_onoff: 1, l_linger: 0))
     context.close(promise: nil)
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    // A read that was under way when the fault began.
+    // A read may have been under way when the fault began.
     guard !holdsReads else { return arrived.append(data) }
     context.fireChannelRead(data)
   }
@@ -88,7 +89,7 @@ final class Gate: ChannelDuplexHandler {
   private var holdsReads: Bool { faults.isBlackhole || isHandshakeHeld }
   private var holdsWrites: Bool { faults.isBlackhole || faults.isSilent }
 
-  /// Lets through what no fault holds back any more.
+  /// Forwards what the current faults no longer hold back.
   private func pass() {
     guard let context else { return }
     if !holdsWrites, !held.isEmpty || wantsFlush {

@@ -4,8 +4,8 @@ import NIOHTTP2
 import NIOPosix
 import NIOSSL
 
-/// HTTP/2 and HTTP/1.1 over TLS on loopback with a provider behind it. It listens as soon as it
-/// exists; every request is on record in `pushes.jsonl` before it is answered.
+/// HTTP/2 and HTTP/1.1 over TLS on loopback, in front of a provider. It listens from its
+/// initialiser on; every request is written to `pushes.jsonl` before it is answered.
 struct FakeHTTPServer: Sendable {
   let port: Int
   private let listener: any Channel
@@ -20,7 +20,7 @@ struct FakeHTTPServer: Sendable {
     let log = try PushLog(path: files.pushes)
     let tls = try APNsStandin.tls(files, protocols: ["h2", "http/1.1"])
     let open = OpenChannels()
-    // One event loop for all: requests are judged, and stand in the log, in one order.
+    // One event loop for all: requests are judged and logged in one order.
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let board = FaultBoard(loop: loop)
     let bootstrap = ServerBootstrap(group: loop)
@@ -35,7 +35,7 @@ struct FakeHTTPServer: Sendable {
           try channel.pipeline.syncOperations.addHandlers(
             gate.value, NIOSSLServerHandler(context: tls))
         }.flatMap {
-          // Either protocol looks like HTTP/1.1 to the stream.
+          // Both protocols give the stream HTTP/1.1 messages.
           channel.configureCommonHTTPServerPipeline { stream in
             stream.eventLoop.makeCompletedFuture {
               try stream.pipeline.syncOperations.addHandler(
@@ -68,14 +68,14 @@ struct FakeHTTPServer: Sendable {
   /// - Throws: ``StandinError`` if the log of requests can no longer be written.
   func run() async throws(StandinError) {
     await withTaskCancellationHandler {
-      // The future of a close cannot fail in a way that matters: the listener is gone either way.
+      // It does not matter if the close fails: the listener is closed either way.
       _ = try? await listener.closeFuture.get()
     } onCancel: {
       listener.close(promise: nil)
     }
     await control?.close()
     for closing in open.all.map({ $0.close(mode: .all) }) {
-      // A connection that its client has closed meanwhile is as good as closed.
+      // An error here means that the client has already closed the connection.
       _ = try? await closing.get()
     }
     if let failure = open.failure {

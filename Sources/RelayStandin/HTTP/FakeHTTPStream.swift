@@ -2,8 +2,8 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// One stream, or one connection of HTTP/1.1: gathers a request, has it judged, puts it on record,
-/// answers.
+/// One HTTP/2 stream or HTTP/1.1 connection: gathers a request, lets the provider judge it, logs it
+/// and answers.
 final class FakeHTTPStream: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
@@ -43,7 +43,7 @@ final class FakeHTTPStream: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // The other side reset the stream: there is nobody left to answer.
+    // The client reset the stream, so it cannot be answered.
     context.close(promise: nil)
   }
 
@@ -61,13 +61,13 @@ final class FakeHTTPStream: ChannelInboundHandler {
         ? try provider.answer(request, under: faults) ?? provider.answer(request, at: now) : nil
       try log.append(line: line(request, answer, at: now))
       if hangsUp { return gate.reset() }
-      // HTTP/2 resets the stream; HTTP/1.1 has only its connection to end.
+      // HTTP/2 resets the stream; HTTP/1.1 must close the connection.
       if resets { return context.close(promise: nil) }
       guard let answer else { return }
       let delay = max(answer.delaySeconds * 1_000, faults.slow ?? 0)
       guard delay > 0 else { return send(answer, context) }
       context.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(delay)) {
-        // The stream may have been given up while it waited.
+        // The client may have given up the stream during the delay.
         if context.channel.isActive { self.send(answer, context) }
       }
     } catch {

@@ -1,22 +1,22 @@
 import Foundation
 
-/// Judges the requests of one stand-in, one after the other, on one event loop.
+/// Judges the requests of one stand-in, one after another, on one event loop.
 protocol FakeProvider: Sendable {
-  /// - Parameter milliseconds: now, since 1970.
+  /// - Parameter milliseconds: the current time, since 1970.
   /// - Returns: nil for no answer at all.
   func answer(_ request: PushRequest, at milliseconds: Int64) throws -> FakeProviderAnswer?
-  /// What a fault makes of a request that it fits; nil: nothing.
+  /// The answer that the faults give to a request; nil if no fault fits it.
   func answer(_ request: PushRequest, under faults: Faults) -> FakeProviderAnswer?
-  /// What is worth keeping of a request besides its path and headers, as members of JSON.
+  /// What the log keeps of a request besides its path and headers, as JSON members.
   func record(of request: PushRequest) -> [String: Any]
 }
 
-/// What a stand-in says to one request.
+/// The answer of a stand-in to one request.
 struct FakeProviderAnswer: Equatable, Sendable {
   var status: Int
   var headers: [String: String] = [:]
   var body = ""
-  /// Goes on record, where the protocol has a word or the stand-in one of its own.
+  /// The logged reason, if the protocol or the stand-in has one.
   var reason: String?
   var delaySeconds: Int64 = 0
 }

@@ -1,14 +1,14 @@
 import Foundation
 
-/// A JSON Web Token taken apart; nobody has vouched for it yet.
+/// A JSON Web Token, decoded but not verified.
 struct JSONWebToken {
   var header: [String: Any]
   var claims: [String: Any]
-  /// What the signature is over.
+  /// The bytes that the signature covers.
   var signed: Data
   var signature: Data
 
-  /// Nil if it is none.
+  /// Nil if the text is not such a token.
   init?(_ text: String) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false).map { String($0) }
     guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
@@ -25,11 +25,11 @@ struct JSONWebToken {
 
   private static func object(_ part: String) -> [String: Any]? {
     guard let bytes = base64URL(part) else { return nil }
-    // Not JSON = not a token; the caller says so.
+    // Text that is not JSON is not a token; the caller reports that.
     return try? JSONSerialization.jsonObject(with: bytes) as? [String: Any]
   }
 
-  /// Base64url without padding; nil for anything else.
+  /// Decodes base64url without padding; nil for anything else.
   static func base64URL(_ part: String) -> Data? {
     guard !part.isEmpty, !part.contains("="), !part.contains("+"), !part.contains("/") else {
       return nil

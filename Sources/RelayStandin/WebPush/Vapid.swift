@@ -1,11 +1,11 @@
 import Crypto
 import Foundation
 
-/// How a sender names itself to a push service (RFC 8292).
+/// How a sender identifies itself to a push service (RFC 8292).
 enum Vapid {
   static let lifeSecondsMax: Int64 = 86_400
 
-  /// Checks an `Authorization` header at `now`, in seconds since 1970; nil if it is good.
+  /// Checks an `Authorization` header at `now`, in seconds since 1970; nil if it is valid.
   static func refusal(_ header: String?, origin: String, at now: Int64) -> FakeProviderAnswer? {
     guard let header, header.lowercased().hasPrefix("vapid ") else {
       return .refused(401, "MissingVapid")
@@ -19,7 +19,7 @@ enum Vapid {
     guard let text = fields["t"], let token = JSONWebToken(text),
       token.header["alg"] as? String == "ES256",
       let point = fields["k"].flatMap({ JSONWebToken.base64URL($0) }),
-      // A key or signature of another form is as bad as a wrong one.
+      // A key or signature in another form counts as wrong.
       let key = try? P256.Signing.PublicKey(x963Representation: point),
       let signature = try? P256.Signing.ECDSASignature(rawRepresentation: token.signature),
       key.isValidSignature(signature, for: token.signed)
@@ -36,16 +36,16 @@ enum Vapid {
   }
 }
 
-/// The header of an `aes128gcm` message (RFC 8188, section 2.1), as RFC 8291 wants it.
+/// The header of an `aes128gcm` message (RFC 8188, section 2.1), in RFC 8291's form.
 struct SealedHeader {
-  /// Nil if the message is none, or longer than its one record.
+  /// Nil if the bytes are not such a message, or longer than its one record.
   init?(_ body: Data) {
     let bytes = [UInt8](body)
-    // Header, then at least a mark and a tag.
+    // The header, and at least the delimiter and the tag.
     guard bytes.count >= 86 + 17, bytes[20] == 65 else { return nil }
     let size = bytes[16..<20].reduce(0) { $0 << 8 | Int($1) }
     guard size >= 18, bytes.count - 86 <= size else { return nil }
-    // Any other form of key is no key.
+    // A key in any other form is invalid.
     guard (try? P256.KeyAgreement.PublicKey(x963Representation: bytes[21..<86])) != nil else {
       return nil
     }

@@ -1,10 +1,11 @@
 import Foundation
 
-/// A push service look-alike on loopback: what RFC 8030, 8188, 8291 and 8292 ask of a sender is
-/// checked, all but the content, which only the browser can open.
+/// A stand-in for a push service on loopback: checks what RFC 8030, 8188, 8291 and 8292 require of
+/// a sender, except the content, which only the browser can decrypt.
 ///
-/// It listens as soon as it exists; ``run()`` serves until its task is cancelled and must be called
-/// once. Every request is on record in `pushes.jsonl`, its body in base64, before it is answered.
+/// It listens from its initialiser on; ``run()`` serves until its task is cancelled and must be
+/// called once. Every request is written to `pushes.jsonl`, its body in base64, before it is
+/// answered.
 package struct WebPushStandin: Sendable {
   /// The port it listens on.
   package let port: Int
@@ -29,11 +30,11 @@ package struct WebPushStandin: Sendable {
   /// - Throws: ``StandinError`` if the log of requests can no longer be written.
   package func run() async throws(StandinError) { try await server.run() }
 
-  /// From now on it does this wrong, and nothing else.
+  /// Replaces the current faults by these.
   package func set(_ faults: Faults) async throws { try await server.set(faults) }
 }
 
-/// The rules. `/push/` and a name is a subscription's endpoint; a name that begins with one of the
+/// The rules. `/push/` and a name is a subscription's endpoint. A name that begins with one of the
 /// words of ``DeviceBehavior`` is treated accordingly.
 struct FakePushService: FakeProvider {
   func answer(_ request: PushRequest, at milliseconds: Int64) throws -> FakeProviderAnswer? {
