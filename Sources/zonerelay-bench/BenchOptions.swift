@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// What all subcommands take.
+/// The options that all subcommands have.
 struct BenchOptions: ParsableArguments {
   @Option(help: "Pairs of ours and reference, run in turn (default 5; 2 with --quick).")
   var pairs: Int?
@@ -18,7 +18,7 @@ struct BenchOptions: ParsableArguments {
   @Option(help: "Where temporary files go; on a real disk, else no figure about fsync counts.")
   var scratch = "/var/tmp"
 
-  /// Enough for any spread worth printing; bounds the time of a run.
+  /// Enough for any useful spread; limits the time of a run.
   private static let pairsMax = 50
 
   func validate() throws {
@@ -34,7 +34,7 @@ struct BenchOptions: ParsableArguments {
 
   var daemonPath: String {
     if let daemon { return daemon }
-    // Linux names the running program here; arguments may hold a bare name.
+    // On Linux this link names the running program; its first argument may be a bare name.
     return URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
       .deletingLastPathComponent().appendingPathComponent("zonerelay").path
   }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// One run of a subcommand: a workbench around it, a report after it.
+/// One run of a subcommand: opens a workbench before it and prints a report after it.
 enum BenchRun {
   static func run(
     _ options: BenchOptions, _ measure: (Workbench) async throws -> [Figure]
@@ -31,14 +31,14 @@ enum BenchRun {
   }
 }
 
-/// What is said on stderr while it runs; stdout carries the answer only.
+/// Prints progress to stderr; stdout carries the answer only.
 enum Talk {
   static func line(_ text: String) {
     FileHandle.standardError.write(Data("zonerelay-bench: \(text)\n".utf8))
   }
 }
 
-/// Why a measurement cannot count: what happened, and the remedy where there is one.
+/// Why a measurement is invalid: what happened, and the remedy where there is one.
 struct Trouble: Error, CustomStringConvertible {
   var description: String
   init(_ description: String) { self.description = description }

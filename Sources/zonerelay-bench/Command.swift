@@ -1,7 +1,7 @@
 import ArgumentParser
 
-/// Measures zonerelay beside what its goals name (docs/performance.md). Everything stays on
-/// loopback, is bounded in count and time, and is gone afterwards.
+/// Measures zonerelay beside the references of its goals (docs/performance.md). Everything stays on
+/// loopback, is bounded in count and time, and is removed afterwards.
 @main
 struct Bench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

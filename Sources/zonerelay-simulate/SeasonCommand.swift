@@ -1,6 +1,6 @@
 import RelaySimulation
 
-/// `zonerelay-simulate season`: thirty virtual days a seed.
+/// `zonerelay-simulate season`: thirty virtual days for each seed.
 enum SeasonCommand {
   static func run(_ options: SimulateOptions) async -> Bool {
     if options.isReport {
@@ -50,7 +50,7 @@ enum SeasonCommand {
   }
 }
 
-/// Runs every seed once, some at a time, and hands out what came of them in their order.
+/// Runs every seed once, several at a time, and passes on the outcomes in the order of the seeds.
 func parallel<Outcome: Sendable>(
   _ seeds: Range<UInt64>, jobs: Int, _ run: @escaping @Sendable (UInt64) -> Outcome,
   each: (Outcome) -> Void

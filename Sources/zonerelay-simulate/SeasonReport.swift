@@ -1,16 +1,16 @@
 import RelaySimulation
 
-/// Rules side by side, over the same seasons.
+/// Compares rules over the same seasons.
 struct SeasonReport {
   struct Row {
     var shape: SeasonShape
     var rule: SeasonRule
     var sum = SeasonFigures()
-    /// One season each, in order of seeds.
+    /// One measure for each season, in the order of the seeds.
     var each: [Measure] = []
   }
 
-  /// What two rules are compared by.
+  /// The figures by which two rules are compared.
   struct Measure {
     var pushes: Double
     var median: Double
@@ -18,7 +18,7 @@ struct SeasonReport {
 
     init(_ figures: SeasonFigures) {
       pushes = figures.pushesPerHour
-      // A phone needs seconds to run; below that there is nothing to compare.
+      // A phone needs seconds to run its app; smaller differences are meaningless.
       median = Double(max(figures.freshness(percent: 50), 1))
       late = Double(max(figures.freshness(percent: 99), 1))
     }
@@ -26,7 +26,7 @@ struct SeasonReport {
 
   static let rules: [SeasonRule] = [.fixed(3), .fixed(2), .signal, .spaced(30), .adaptive]
   private(set) var rows: [Row] = []
-  /// Seasons in which a promise did not hold: their figures mean nothing.
+  /// Seasons in which a promise was broken: their figures are meaningless.
   private(set) var broken: [String] = []
 
   static func run(_ options: SimulateOptions) async -> SeasonReport {
@@ -74,7 +74,8 @@ struct SeasonReport {
     return Self.columns([titles] + cells) + notes + "\n" + Self.columns(comparison)
   }
 
-  /// Season by season: adaptive by another rule, the median ratio with the lowest and highest.
+  /// The ratio of the adaptive rule to another rule over all seasons: the median, lowest and
+  /// highest.
   private var comparison: [[String]] {
     var lines = [["traffic", "adaptive to", "pushes", "p50", "p99"]]
     for ours in rows where ours.rule == .adaptive {
@@ -93,7 +94,7 @@ struct SeasonReport {
     return lines
   }
 
-  /// One object a line: shape, rule and figures.
+  /// One JSON object for each row: shape, rule and figures.
   var json: String {
     rows.map { row in
       let members: [(String, String)] = [
@@ -130,7 +131,7 @@ struct SeasonReport {
 }
 
 extension Double {
-  /// With so many digits after the point.
+  /// The number with this many digits after the point.
   fileprivate func text(_ digits: Int) -> String {
     let scale = (0..<digits).reduce(1) { product, _ in product * 10 }
     let scaled = Int((self * Double(scale)).rounded())

@@ -1,7 +1,7 @@
 import Glibc
 import RelaySimulation
 
-/// `zonerelay-simulate`: runs seeds of the simulation and says which promise broke where.
+/// `zonerelay-simulate`: runs seeds of the simulation and reports broken promises with their seed.
 @main
 struct SimulateCommand {
   static let help = """
@@ -93,7 +93,7 @@ struct SimulateCommand {
   }
 }
 
-/// Talk goes to standard error.
+/// Prints a message to standard error.
 func complain(_ text: String) {
   let line = Array((text + "\n").utf8)
   _ = write(2, line, line.count)

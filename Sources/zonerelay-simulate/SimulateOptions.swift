@@ -1,7 +1,7 @@
 import Glibc
 import RelaySimulation
 
-/// What the command line asks for.
+/// The options of the command line.
 struct SimulateOptions {
   struct Wrong: Error { var text: String }
 
@@ -13,7 +13,7 @@ struct SimulateOptions {
   var isSeason = false
   var isReport = false
   var isJSON = false
-  /// Kinds of traffic that are reported.
+  /// Kinds of traffic to report.
   var shapes = SeasonShape.allCases
   var jobs = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 

@@ -1,6 +1,6 @@
 import RelayCommands
 
-/// The binary: everything it does is in RelayCommands.
+/// The binary's entry point; RelayCommands contains all its code.
 @main
 enum ZoneRelay {
   static func main() async { await CommandLineTool.main() }

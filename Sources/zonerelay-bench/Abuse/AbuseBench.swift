@@ -4,8 +4,8 @@ import NIOCore
 import NIOPosix
 import RelayWire
 
-/// 50 well-behaved users beside hostile callers, phase by phase on one daemon, and a kill in the
-/// middle of the abuse.
+/// Measures 50 well-behaved users beside hostile callers, phase by phase on one daemon, and kills
+/// the daemon during the abuse.
 struct AbuseBench {
   private let bench: Workbench
   private let seconds: Int
@@ -79,8 +79,9 @@ struct AbuseBench {
     return phase
   }
 
-  /// Answers that wait for their turn keep their connections, also where the caller has gone. A
-  /// connection that is idle would be closed after 75 s: what is left must go sooner.
+  /// Files still open after a phase. Requests that wait keep their connections, even if the client
+  /// has left. The daemon closes idle connections only after 75 s; these files must be closed
+  /// sooner.
   private func filesLeft(_ daemon: MeasuredDaemon, beyond before: Int) async throws -> Int {
     let deadline = ContinuousClock.now + .seconds(30)
     while true {
@@ -90,7 +91,7 @@ struct AbuseBench {
     }
   }
 
-  /// What the well-behaved users of one phase feel.
+  /// Runs the well-behaved users of one phase and records their latencies and refusals.
   private func goodUsers(of phase: inout AbusePhase, _ daemon: MeasuredDaemon, seconds: Int) async {
     let length = TimeAmount.seconds(Int64(seconds))
     let (run, group) = (phase.name, bench.group)
@@ -113,12 +114,12 @@ struct AbuseBench {
     return connecting
   }
 
-  /// One request may bring a thousand changes that ten thousand users hear of each.
+  /// One request may bring a thousand changes, each of which notifies ten thousand users.
   private static let patience = Duration.seconds(900)
 
-  /// What was accepted is folded and told to all whom it concerns, and nothing grows any more.
-  ///
-  /// - Returns: seconds that took; nil if it was too long.
+  /// Waits until all accepted changes are folded and delivered to the feeds, and the store stops
+  /// growing.
+  /// | - Returns: the seconds that this took; nil if it took too long.
   private func settle(_ daemon: MeasuredDaemon) async throws -> Double? {
     let begin = ContinuousClock.now
     var last = -1
@@ -135,8 +136,8 @@ struct AbuseBench {
     return nil
   }
 
-  /// Kills, with and without abuse beside the well-behaved users, and how soon the next daemon is
-  /// ready.
+  /// Kills the daemon, with and without abuse beside the well-behaved users, and measures how soon
+  /// the next daemon is ready.
   private func restarts(
     _ standin: Standin, _ store: URL, _ hostile: [HostileCaller]
   ) async throws -> AbuseRestarts {
@@ -161,7 +162,7 @@ struct AbuseBench {
     return restarts
   }
 
-  /// Well-behaved users until the daemon is killed: what they are answered does not count.
+  /// Runs well-behaved users until the daemon is killed. Their answers do not count.
   private func use(_ daemon: MeasuredDaemon, run: String, seconds: Int) async {
     let length = TimeAmount.seconds(Int64(seconds))
     let users = (0..<GoodUser.count).map { GoodUser($0, run: run, length: length) }

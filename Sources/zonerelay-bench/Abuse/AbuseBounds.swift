@@ -1,17 +1,16 @@
-/// What well-behaved users may feel at most, and what the daemon may take.
+/// The worst that well-behaved users may experience, and the most that the daemon may use.
 struct AbuseBounds {
-  /// Of p99, to that of the quiet phase; a p99 up to `calmMilliseconds` is never too slow.
+  /// Maximum ratio of p99 to that of the quiet phase; a p99 up to `calmMilliseconds` always passes.
   var slowdown = 10.0
   var calmMilliseconds = 0.0
   var milliseconds = 500.0
   var mebibytes = 1_024.0
-  /// Of the time after a kill, to that of a quiet daemon.
+  /// Maximum ratio of the time to restart after a kill to that of a quiet daemon.
   var restart = 2.0
   var calmRestartSeconds = 0.0
   static let spareFiles = 16
 
-  /// For a debug build on a machine that does other things as well: times are wide, and all else is
-  /// as it is.
+  /// Bounds for a debug build on a machine that runs other programs too: only the times are wider.
   static var wide: AbuseBounds {
     var bounds = AbuseBounds()
     bounds.calmMilliseconds = 3_000

@@ -1,21 +1,21 @@
 import Foundation
 
-/// What one phase came to.
+/// The results of one phase.
 struct AbusePhase {
-  /// An answer that comes later is counted by what was asked.
+  /// Later answers to well-behaved users are counted by the kind of request.
   static let slowMilliseconds: Int64 = 500
 
   let name: String
   let answers: HostileAnswers
-  /// Kinds of abuse that did nothing.
+  /// Kinds of abuse that sent nothing.
   var silent: [String] = []
   var latencies = Latencies()
-  /// Answers to well-behaved users that are none of 2xx, and connections that they lost.
+  /// Answers to well-behaved users that are not 2xx, and connections that these users lost.
   var refusals: [String] = []
   var slow: [String: Int] = [:]
-  /// MiB, at most.
+  /// The maximum, in MiB.
   var memory = 0.0
-  /// Seconds until nothing grew any more; nil: it still does.
+  /// Seconds until the store stopped growing; nil: it still grows.
   var settled: Double?
   var bytes: Int64 = 0
   var filesLeft = 0

@@ -5,7 +5,7 @@ struct AbuseRestarts {
   var quiet: [Double] = []
   var abused = 0.0
 
-  /// The median of the quiet ones.
+  /// The median of the quiet restarts.
   var calm: Double { Spread(quiet).median }
 
   var summary: String {

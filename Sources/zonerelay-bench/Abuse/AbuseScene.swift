@@ -1,9 +1,9 @@
 import NIOCore
 
-/// What is there before anything is measured: the well-behaved users with a device and a
+/// The data that exist before the measurement: the well-behaved users with a device and a
 /// subscription each; 300 subscribers of the public database, whom a hostile producer's changes
-/// concern; and the hostile user's own zones, large enough for the largest pages, and one that is
-/// shared with as many users as a zone may have.
+/// reach; the hostile user's own zones, large enough for the largest pages; and one zone shared
+/// with as many users as a zone may have.
 struct AbuseScene {
   static let hostileZones = 200
   static let sharedZone = "Wide"
@@ -58,7 +58,7 @@ struct AbuseScene {
       + #""ownerRecordName":"\#(HostileCaller.hostileUser)"}"#
   }
 
-  /// Events of the hostile user's zones, reported by the producer that is not hostile.
+  /// Posts events of the hostile user's zones with the honest producer's key.
   private func fill(
     _ name: String, _ count: Int, _ event: (Int) -> String
   ) async throws {

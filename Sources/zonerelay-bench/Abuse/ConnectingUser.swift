@@ -1,8 +1,8 @@
 import NIOCore
 import NIOPosix
 
-/// A well-behaved user whose device connects anew for each request, four times a second: connecting
-/// counts in the time of its answers.
+/// A well-behaved user whose device opens a connection for each request, four times a second. The
+/// times of its answers include the connecting.
 struct ConnectingUser {
   private(set) var latencies = Latencies()
   private(set) var refusals: [String] = []
@@ -20,7 +20,7 @@ struct ConnectingUser {
     let start = ContinuousClock.now
     var due = start
     while due < start + length {
-      // Cancelled is the end of it.
+      // A cancellation ends the run.
       guard (try? await ContinuousClock().sleep(until: due)) != nil else { return }
       do {
         let answer = try await LoadExchange.call(request, to: .port(daemon.port), group: group)

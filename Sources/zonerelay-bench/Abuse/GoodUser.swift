@@ -1,11 +1,10 @@
 import NIOCore
 
-/// A well-behaved user: its record server reports a change a second, and its device then reads the
-/// zone, which must show the change, and now and then its notifications. Each answer is timed from
-/// the moment the request was due.
+/// A well-behaved user. Its record server reports a change each second. Its device then reads the
+/// zone, which must show the change, and sometimes its notifications. Each answer is timed from the
+/// moment when the request was due.
 ///
-/// `@unchecked Sendable`: used on the bench's one event loop only, but for reading the results
-/// afterwards.
+/// `@unchecked Sendable`: used on the bench's one event loop only; results are read after the run.
 final class GoodUser: LoadCaller, @unchecked Sendable {
   static let count = 50
   private static let pace = TimeAmount.seconds(1)
@@ -22,7 +21,7 @@ final class GoodUser: LoadCaller, @unchecked Sendable {
   private(set) var latencies = Latencies()
   /// Answers that a well-behaved user must not get.
   private(set) var refusals: [String] = []
-  /// Answers that came later than `AbusePhase.slowMilliseconds`, by what was asked.
+  /// Answers that came later than `AbusePhase.slowMilliseconds`, by the kind of request.
   private(set) var slow: [String: Int] = [:]
 
   init(_ number: Int, run: String, length: TimeAmount) {

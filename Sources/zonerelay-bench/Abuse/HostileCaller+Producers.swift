@@ -28,7 +28,7 @@ extension HostileCaller {
       sending: events(1_000) {
         ("share.granted", #"{\#(zone("Shared-\(StampedRequest.mark)")),"participant":"_p\#($0)"}"#)
       }),
-    // Each is told to as many users as a zone may have: ``AbuseScene`` has shared it.
+    // Each change notifies as many users as a zone may have: ``AbuseScene`` has shared the zone.
     HostileCaller(
       "changes of a zone shared with very many", threads: 2,
       sending: events(1_000) { record($0, in: zone(AbuseScene.sharedZone)) }),
@@ -86,7 +86,7 @@ extension HostileCaller {
     }.bytes(number)
   }
 
-  /// - Parameter fields: with a comma before it.
+  /// - Parameter fields: further members, beginning with a comma.
   private static func record(
     _ index: Int, in place: String, _ fields: String = ""
   ) -> (type: String, data: String) {

@@ -2,14 +2,14 @@ import Crypto
 import Foundation
 import NIOCore
 
-/// Callers without any credential. They know the id of a key that signs, but not the key.
+/// Callers without any credential. They know the id of a signing key, but not the key.
 extension HostileCaller {
   static let signer = (keyID: "signer", key: P256.Signing.PrivateKey())
-  /// One public address may have as many connections as all of these kinds together hold open.
+  /// One public address may have as many connections as all these kinds together hold open.
   static let strangersConnections = 4_096
 
   static let strangers: [HostileCaller] = [
-    // The signature can be verified only when the body is there.
+    // The daemon can verify the signature only when the body has arrived.
     HostileCaller("slow signed bodies") { turn in
       turn.drip(signedHead(length: 4_194_304) + "[", connections: 300)
     },
@@ -22,7 +22,7 @@ extension HostileCaller {
         "POST /device/1/\(MeasuredDaemon.scope)/tokens/create HTTP/1.1\r\nx-slow:",
         connections: 1_000)
     },
-    // Each just below what a head may have, and never ended.
+    // Each is just below the largest head that the daemon accepts, and never ends.
     HostileCaller("large heads that do not end") { turn in
       let filler = String(repeating: "x", count: 60_000)
       turn.drip(
@@ -99,7 +99,7 @@ extension HostileCaller {
     },
   ]
 
-  /// A claim that looks right until its body has come.
+  /// A signed request's head that looks valid until its body has arrived.
   private static func signedHead(length: Int) -> String {
     let date = Date.now.formatted(.iso8601)
     return """
@@ -111,11 +111,12 @@ extension HostileCaller {
       """
   }
 
-  /// A signature of another text by another key. The key is random, as a forger's key is.
+  /// A signature of another text by another key. The key is random, like a forger's key.
   private static let signature: String = {
     let key = P256.Signing.PrivateKey()
-    // Any key will do: the signature must have the right form, so that the body is read before it
-    // is refused. Without one the phase would count refusals, and its bounds would fail.
+    // Any key is suitable: the signature only needs the right form, so that the daemon reads the
+    // body before it refuses. Without one the phase would count refusals, and its bounds would
+    // fail.
     guard let signature = try? key.signature(for: Data("another text".utf8)) else { return "" }
     return signature.derRepresentation.base64EncodedString()
   }()

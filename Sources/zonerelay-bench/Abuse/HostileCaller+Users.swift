@@ -1,13 +1,14 @@
 import Foundation
 import NIOCore
 
-/// Callers with the valid token of one user, whose zones and notifications ``AbuseScene`` has
-/// filled.
+/// Callers with the valid token of one user. ``AbuseScene`` has filled this user's zones and
+/// notifications.
 extension HostileCaller {
   static let hostileUser = "_mallory"
 
   static let users: [HostileCaller] = [
-    // 19 of them fill the user's bytes; the others are refused, and the 19 are replaced for ever.
+    // 19 of them use up the user's bytes. The others are refused, and the 19 are replaced
+    // endlessly.
     HostileCaller("largest subscriptions", threads: 2, sending: largestSubscriptions),
     HostileCaller("most subscriptions", sending: mostSubscriptions),
     HostileCaller(
@@ -105,7 +106,7 @@ extension HostileCaller {
   private static let allNotifications = device("notifications/changes", "{}")
   private static let largestPages = zonePages("")
 
-  /// - Parameter token: a member of each zone's item.
+  /// - Parameter token: the member for the token, which each zone's item contains.
   private static func zonePages(_ token: String) -> StampedRequest {
     let zones = list(0..<AbuseScene.hostileZones) {
       #"{"zoneID":{"zoneName":"Z\#($0)"}\#(token)}"#
@@ -130,7 +131,7 @@ extension HostileCaller {
         body: body.utf8))
   }
 
-  /// Another one in each turn.
+  /// A different one in each turn.
   private static func uuid(_ number: Int) -> String {
     let digits = String(number, radix: 16)
     return String(repeating: "0", count: 8 - digits.count) + digits + "-0000-4000-8000-"

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// One kind of abuse. `turn` is called again and again on threads of its own until the phase ends;
-/// it returns within a few seconds.
+/// One kind of abuse. Threads of its own call `turn` again and again until the phase ends; each
+/// call returns within a few seconds.
 struct HostileCaller: Sendable {
   let name: String
   let threads: Int
@@ -14,9 +14,8 @@ struct HostileCaller: Sendable {
     self.turn = turn
   }
 
-  /// One letter with so many marks that to compare it by Unicode's rules takes very long.
-  ///
-  /// - Parameter bytes: about so long.
+  /// One letter with so many combining marks that a comparison by Unicode's rules takes very long.
+  /// | - Parameter bytes: the approximate length.
   static func slowText(_ bytes: Int) -> String {
     "a" + String(repeating: "\u{316}\u{301}", count: bytes / 4)
   }
@@ -27,20 +26,20 @@ struct HostileCaller: Sendable {
   }
 }
 
-/// What one turn knows: where the daemon listens, a number that no other turn of the run has, and
-/// where answers are counted.
+/// The inputs of one turn: the daemon's port, a number that no other turn of the run has, and the
+/// counters of answers.
 struct HostileTurn {
   var port: Int
   var number: Int
   var answers: HostileAnswers
   var name: String
-  /// The phase is over: a turn that waits goes home.
+  /// True once the phase is over: a waiting turn then returns.
   var isOver: @Sendable () -> Bool
 
   func connection() -> HostileConnection? {
     let connection = HostileConnection(port: port)
     answers.count(connection == nil ? .unconnected : .connected, of: name)
-    // Refused at once, it is not asked for in an endless hurry.
+    // After an immediate refusal, wait briefly, so that the thread does not try in a tight loop.
     if connection == nil { Thread.sleep(forTimeInterval: 0.01) }
     return connection
   }
@@ -54,7 +53,7 @@ struct HostileTurn {
   /// - Returns: false if there was no answer.
   func call(_ request: [UInt8], on connection: HostileConnection) -> Bool {
     answers.count(.sent, of: name)
-    // A daemon that closes early has answered first.
+    // A daemon that closes early has answered before, so a failed write does not matter.
     _ = connection.send(request)
     guard let answer = connection.answer() else {
       answers.count(.unanswered, of: name)
@@ -64,8 +63,8 @@ struct HostileTurn {
     return true
   }
 
-  /// Opens connections that each begin with `head` and then write a byte a second. What was
-  /// answered until then is counted.
+  /// Opens connections that each send `head` and then one byte a second. Counts the answers that
+  /// have arrived by the end.
   func drip(_ head: String, connections count: Int, seconds: Int = 4) {
     let all = (0..<count).compactMap { _ in connection() }.filter { $0.send(head) }
     for _ in all { answers.count(.sent, of: name) }
@@ -83,7 +82,7 @@ struct HostileTurn {
   }
 }
 
-/// What hostile callers did and were answered, by the kind of abuse.
+/// What hostile callers sent and which answers they got, by the kind of abuse.
 final class HostileAnswers: Sendable {
   enum Event: String {
     case connected = "connections"
@@ -119,13 +118,13 @@ final class HostileAnswers: Sendable {
     }.sorted()
   }
 
-  /// Kinds that did nothing: a phase in which they are silent shows nothing.
+  /// Kinds that sent nothing: a phase proves nothing about them.
   func silent(of callers: [HostileCaller]) -> [String] {
     let all = all
     return callers.map(\.name).filter { all[$0]?.events[Event.sent.rawValue] ?? 0 == 0 }
   }
 
-  /// A line for each kind: what was sent, and what was answered how often.
+  /// A line for each kind: the requests sent, and the number of each answer.
   var lines: [String] {
     all.sorted { $0.key < $1.key }.map { name, counts in
       let sent = counts.events.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A hostile caller's TCP connection: plain bytes, blocking, and each wait bounded. It may write as
-/// slowly as it likes, read nothing, or say what is no HTTP.
+/// A hostile caller's TCP connection: plain bytes, blocking, with bounded waits. The caller may
+/// write very slowly, read nothing, or send bytes that are not HTTP.
 final class HostileConnection {
   private let descriptor: Int32
   private var unread: [UInt8] = []
-  /// A daemon that answers nothing for so long is given up; the next connection is tried then.
+  /// Seconds without an answer after which the caller gives up and opens the next connection.
   static let patience = 5
 
   /// - Returns: nil if the connection was refused.
@@ -34,7 +34,7 @@ final class HostileConnection {
     }
   }
 
-  /// - Returns: false if the daemon closed the connection, or reads nothing for too long.
+  /// - Returns: false if the daemon closed the connection, or has read nothing for too long.
   func send(_ bytes: [UInt8]) -> Bool {
     var sent = 0
     while sent < bytes.count {
@@ -49,11 +49,10 @@ final class HostileConnection {
 
   func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
-  /// The next answer, read whole; nil if there is none.
-  ///
-  /// - Parameter seconds: how long it is waited for; 0: it is there or not.
+  /// The next complete answer; nil if there is none.
+  /// | - Parameter seconds: how long to wait; 0: only take an answer that has already arrived.
   func answer(within seconds: Int = HostileConnection.patience) -> HostileAnswer? {
-    // A time of zero would mean for ever.
+    // The system takes a timeout of zero for none.
     var patience = timeval(tv_sec: seconds, tv_usec: seconds == 0 ? 1_000 : 0)
     setsockopt(
       descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
@@ -91,7 +90,7 @@ final class HostileConnection {
   }
 }
 
-/// What a hostile caller looks at in an answer.
+/// The parts of an answer that a hostile caller reads.
 struct HostileAnswer {
   var status: Int
   var length = 0

@@ -1,16 +1,16 @@
 import Foundation
 import Synchronization
 
-/// The threads of some hostile callers, from `start` until `end`.
+/// The threads of several hostile callers, from `start` until `end`.
 ///
-/// They yield the cores to the daemon and to the well-behaved users: hostile callers have machines
-/// of their own, and what their requests cost to write must not count as the daemon's slowness.
+/// They run at a low priority, because real hostile callers have machines of their own: the cost of
+/// writing their requests must not count as the daemon's slowness.
 final class HostileCrowd {
   private let flag = StopFlag()
   private let group = DispatchGroup()
   let answers = HostileAnswers()
 
-  /// Of all turns of a run: no two requests are the same.
+  /// Counts the turns of all threads, so that no two requests of a run are the same.
   private static let numbers = Atomic(0)
   private static let niceness: Int32 = 10
 
@@ -23,7 +23,8 @@ final class HostileCrowd {
         group.enter()
         Thread.detachNewThread {
           defer { group.leave() }
-          // Linux takes 0 for the calling thread alone; refused, it competes with the others.
+          // On Linux 0 means the calling thread alone. If this fails, the thread has normal
+          // priority.
           _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
           while !flag.isSet {
             let number = Self.numbers.add(1, ordering: .relaxed).newValue
@@ -37,7 +38,7 @@ final class HostileCrowd {
     }
   }
 
-  /// Returns when all threads have ended, a few seconds later at most.
+  /// Returns when all threads have ended, after a few seconds at most.
   func end() async {
     flag.set()
     let group = group
@@ -47,7 +48,7 @@ final class HostileCrowd {
   }
 }
 
-/// Tells threads that their time is over.
+/// Tells threads to stop.
 final class StopFlag: Sendable {
   private let isOver = Atomic(false)
   func set() { isOver.store(true, ordering: .relaxed) }

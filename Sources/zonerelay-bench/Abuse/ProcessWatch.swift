@@ -19,14 +19,14 @@ final class ProcessWatch {
     Thread.detachNewThread {
       defer { group.leave() }
       while !flag.isSet {
-        // A program that has ended takes no memory; the phase finds out by itself.
+        // A program that has ended uses no memory; the phase itself detects the end.
         if let resident = try? Memory.resident(of: child) { most.see(resident) }
         Thread.sleep(forTimeInterval: 0.25)
       }
     }
   }
 
-  /// - Returns: the most that was seen, in MiB.
+  /// - Returns: the largest sample, in MiB.
   func end() async -> Double {
     flag.set()
     let group = group

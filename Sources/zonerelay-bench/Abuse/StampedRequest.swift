@@ -1,9 +1,9 @@
 import NIOCore
 
-/// A request that is written once. Each turn only puts its own number into it, so that the bench
-/// spends its time on sending and not on writing texts of megabytes.
+/// A request that is written once. Each turn only inserts its own number, so that the bench spends
+/// its time on sending and not on writing megabytes of text.
 struct StampedRequest: Sendable {
-  /// Stands where the number goes: twelve hexadecimal digits.
+  /// The placeholder of the number: twelve hexadecimal digits replace it.
   static let mark = "@@@@@@@@@@@@"
 
   private let bytes: [UInt8]
@@ -23,7 +23,7 @@ struct StampedRequest: Sendable {
     self.places = places
   }
 
-  /// - Parameter number: another one for each request of a run.
+  /// - Parameter number: different for each request of a run.
   func bytes(_ number: Int) -> [UInt8] {
     let digits = String(UInt64(number), radix: 16)
     let stamp = Array(

@@ -2,8 +2,8 @@ import Foundation
 import NIOCore
 import RelayWire
 
-/// S9: one user's 100,000 changes to 100 records in 5 zones within 1.5 s, for 3 devices; and how
-/// long a single event takes to be accepted meanwhile, with 200 readers polling.
+/// S9: one user's 100,000 changes to 100 records in 5 zones within 1.5 s, for 3 devices. Also
+/// measures how long the daemon takes meanwhile to accept a single event, with 200 readers polling.
 struct BurstBench {
   private let bench: Workbench
   private let shape: BurstShape
@@ -13,10 +13,10 @@ struct BurstBench {
     shape = BurstShape(batchesEach: bench.options.amount(20))
   }
 
-  /// One round, on a fresh daemon.
+  /// The result of one round, on a fresh daemon.
   struct Result {
     var pushes = 0
-    /// What the daemon wrote into feeds; nil if it does not say.
+    /// Rows that the daemon wrote into feeds; nil if it reports none.
     var rows: Double?
     var seconds = 0.0
     var cpu = 0.0
@@ -62,7 +62,7 @@ struct BurstBench {
     return result
   }
 
-  /// The burst alone, and what it leads to.
+  /// Posts the burst alone, and counts its pushes and rows.
   private func push(
     into result: inout Result, _ scene: BurstScene, _ daemon: MeasuredDaemon, _ standin: Standin
   ) async throws {
@@ -102,7 +102,7 @@ struct BurstBench {
   }
 }
 
-/// How large a burst is.
+/// The size of a burst.
 struct BurstShape: Sendable {
   /// Requests of 1,000 changes, for each zone.
   var batchesEach: Int
@@ -111,7 +111,7 @@ struct BurstShape: Sendable {
   static let batch = 1_000
   static let devices = 3
   static let readers = 200
-  /// The first request of a zone leaves at once, the last this much later.
+  /// A zone's first request is sent at once, the last one this much later.
   static let length = TimeAmount.milliseconds(1_400)
 
   var changes: Int { Self.zones * batchesEach * Self.batch }

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// A record server that reports one zone: its requests one after another, spread over the burst.
+/// A record server that reports one zone: it sends its requests one by one, spread over the burst.
 ///
 /// `@unchecked Sendable`: used on the bench's one event loop only.
 final class BurstProducer: LoadCaller, @unchecked Sendable {
@@ -19,12 +19,12 @@ final class BurstProducer: LoadCaller, @unchecked Sendable {
   }
 }
 
-/// Posts single events of a user without devices at a steady pace, and times the answers.
+/// Posts single events of a user without devices at a steady rate, and times the answers.
 ///
-/// `@unchecked Sendable`: used on the bench's one event loop only, but for reading the latencies
-/// afterwards.
+/// `@unchecked Sendable`: used on the bench's one event loop only; the latencies are read after the
+/// run.
 final class Probe: LoadCaller, @unchecked Sendable {
-  /// Many and seldom, so that a late answer does not delay the next question: 400 a second.
+  /// Many slow connections, 400 requests a second: a late answer does not delay the next request.
   static let connections = 100
   private static let pace = TimeAmount.milliseconds(250)
   private var writer: EventWriter
@@ -56,10 +56,10 @@ final class Probe: LoadCaller, @unchecked Sendable {
   }
 }
 
-/// A client that follows one zone of the burst's user: asks four times a second what is new.
+/// A client that follows one zone of the burst's user: it requests the changes four times a second.
 ///
-/// `@unchecked Sendable`: used on the bench's one event loop only, but for reading the latencies
-/// afterwards.
+/// `@unchecked Sendable`: used on the bench's one event loop only; the latencies are read after the
+/// run.
 final class Reader: LoadCaller, @unchecked Sendable {
   private static let pace = TimeAmount.milliseconds(250)
   private let zone: String

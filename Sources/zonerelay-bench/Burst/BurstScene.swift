@@ -1,7 +1,7 @@
 import Foundation
 import NIOCore
 
-/// The user of the burst with devices and zones, and those who talk to the daemon about them.
+/// The user of the burst with devices and zones, and the callers that use them.
 struct BurstScene {
   private let bench: Workbench
   private let daemon: MeasuredDaemon
@@ -16,7 +16,8 @@ struct BurstScene {
     token = MeasuredDaemon.userToken(Self.user)
   }
 
-  /// First the zones and records, then devices and the subscription: nothing is pushed yet.
+  /// Creates the zones and records before the devices and the subscription, so that nothing is
+  /// pushed.
   func prepare() async throws {
     var writer = EventWriter(run: "seed")
     let subjects = (0..<BurstShape.zones).flatMap { zone in
@@ -40,7 +41,7 @@ struct BurstScene {
     }
   }
 
-  /// Posts the burst; returns how long that took, in seconds.
+  /// Posts the burst and returns how long that took, in seconds.
   func post(_ run: String) async throws -> Double {
     let callers = burst(run)
     let exchange = try await LoadExchange(callers, to: .port(daemon.port), group: bench.group)
@@ -50,13 +51,13 @@ struct BurstScene {
   }
 
   struct Observed {
-    /// Single events.
+    /// Latencies of single events.
     var probes = Latencies()
     var pages = Latencies()
   }
 
-  /// Single events at a steady pace, beside readers and another burst: for three seconds, or
-  /// for as long as the burst is posted.
+  /// Posts single events at a steady rate, beside readers and another burst: for three seconds, or
+  /// as long as the burst is posted.
   func observe(readers: Int, burst run: String?) async throws -> Observed {
     let length = run == nil ? TimeAmount.seconds(3) : BurstShape.length
     let probes = (0..<Probe.connections).map {

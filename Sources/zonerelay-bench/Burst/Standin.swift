@@ -1,6 +1,6 @@
 import Foundation
 
-/// The APNs look-alike, as a process of its own.
+/// The APNs stand-in, as a process of its own.
 struct Standin {
   let child: Child
   private let port: Int
@@ -14,12 +14,12 @@ struct Standin {
       [
         "apns-standin", "--listen", "\(Loopback.address):\(port)", "--directory", directory.path,
       ], name: "apns-standin")
-    // It listens last: its files are there by then.
+    // The stand-in listens only after it has made its files.
     try Loopback.waitForListener(on: port, by: child, name: "apns-standin")
     return Standin(child: child, port: port, directory: directory)
   }
 
-  /// Lines of configuration for a daemon that pushes here.
+  /// Configuration lines of a route for a daemon that pushes to this stand-in.
   var route: String {
     """
             apns:
@@ -30,7 +30,7 @@ struct Standin {
     """
   }
 
-  /// How many pushes it took, once no more have come for longer than any window.
+  /// The number of pushes received, once no more have come for longer than any window.
   func settledPushes() async throws -> Int {
     let deadline = ContinuousClock.now + .seconds(40)
     var (known, since) = (count, ContinuousClock.now)
@@ -43,12 +43,12 @@ struct Standin {
     throw Trouble("pushes still come 40 s after the burst: \(known) so far")
   }
 
-  /// The file in which it records pushes.
+  /// The file in which the stand-in records pushes.
   var pushes: String { file("pushes.jsonl") }
 
-  /// How many pushes it took so far.
+  /// The number of pushes received so far.
   var count: Int {
-    // Nothing was pushed yet.
+    // The file does not exist before the first push.
     guard let data = try? Data(contentsOf: URL(fileURLWithPath: pushes)) else {
       return 0
     }

@@ -1,8 +1,8 @@
 import Foundation
 import NIOCore
 
-/// S7: what a client's catch-up costs the daemon: a page of 200 changes of a zone, warm, beside a
-/// read of the same rows by SQLite alone; and a poll that finds nothing new.
+/// S7: the daemon's cost of a client's catch-up. Measures a warm page of 200 changes of a zone,
+/// beside a read of the same rows by SQLite alone, and a poll that finds no change.
 struct CatchUpBench {
   private let bench: Workbench
   private let walks: Int
@@ -14,7 +14,7 @@ struct CatchUpBench {
 
   init(_ bench: Workbench) {
     self.bench = bench
-    // Each walk of a reader is 50 pages.
+    // Each walk of a reader reads 50 pages.
     walks = bench.options.amount(10)
     polls = bench.options.amount(5_000)
   }
@@ -33,13 +33,13 @@ struct CatchUpBench {
     try await seed(daemon)
     let reading = try RawPages(
       store.appendingPathComponent("relay.db").path, rows: Self.records, page: Self.page)
-    // Both sides read everything once before the clock starts.
+    // Both ours and the reference read everything once before the measurement.
     _ = try await read(daemon, walks: 1)
     _ = try reading.read(pages: Self.records / Self.page)
     var results: [Result] = []
     for round in 1...bench.options.pairCount {
       var result = Result()
-      // In turn, so that neither always comes after the other.
+      // Alternate the order, so that neither always runs second.
       if round.isMultiple(of: 2) { result.raw = try reading.read(pages: pages) }
       let (cost, tokens) = try await read(daemon, walks: walks)
       result.page = cost
@@ -69,7 +69,7 @@ struct CatchUpBench {
 
   /// Walks the zone from its start to its end.
   ///
-  /// - Returns: the daemon's CPU a page, and each reader's last token.
+  /// - Returns: the daemon's CPU for each page, and each reader's last token.
   private func read(_ daemon: MeasuredDaemon, walks: Int) async throws -> (Double, [String]) {
     let readers = (0..<Self.readers).map { _ in
       PageReader(walks: walks, pages: Self.records / Self.page, limit: Self.page)

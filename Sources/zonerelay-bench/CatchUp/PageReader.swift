@@ -1,9 +1,8 @@
 import NIOCore
 
-/// A client that reads a zone from its start to its end, again and again.
+/// A client that reads a zone from its start to its end, repeatedly.
 ///
-/// `@unchecked Sendable`: used on the bench's one event loop only, but for reading the token
-/// afterwards.
+/// `@unchecked Sendable`: used on the bench's one event loop only; the token is read after the run.
 final class PageReader: LoadCaller, @unchecked Sendable {
   static let zone = "Notes"
   private let signature = MeasuredDaemon.userToken(CatchUpBench.user)
@@ -11,7 +10,7 @@ final class PageReader: LoadCaller, @unchecked Sendable {
   private let pages: Int
   private let limit: Int
   private var read = 0
-  /// Where the last walk ended.
+  /// The token at the end of the last walk.
   private(set) var token = ""
 
   init(walks: Int, pages: Int, limit: Int) {
@@ -45,7 +44,7 @@ final class PageReader: LoadCaller, @unchecked Sendable {
   }
 }
 
-/// A client that has everything and asks whether there is more.
+/// A client that has all changes and asks for more.
 ///
 /// `@unchecked Sendable`: used on the bench's one event loop only.
 final class EmptyPoller: LoadCaller, @unchecked Sendable {

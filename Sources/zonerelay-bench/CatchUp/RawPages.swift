@@ -1,8 +1,8 @@
 import Foundation
 import GRDBSQLite
 
-/// The rows of a page as SQLite alone reads them, from the daemon's own file: what no way of
-/// serving them can do without.
+/// Reads the rows of a page with SQLite alone, from the daemon's own file: the least cost of any
+/// way to serve these rows.
 final class RawPages {
   private let database: OpaquePointer
   private let statement: OpaquePointer
@@ -12,7 +12,7 @@ final class RawPages {
   private static let columns: Int32 = 11
 
   /// - Parameters:
-  ///   - rows: how many the feed has that is read, as no other has.
+  ///   - rows: the number of rows in the feed to read, which is the largest feed.
   ///   - page: rows read at a time.
   init(_ path: String, rows: Int, page: Int) throws {
     (self.rows, self.page) = (rows, page)
@@ -47,9 +47,8 @@ final class RawPages {
     return statement
   }
 
-  /// Reads so many pages, from the start again where the feed ends.
-  ///
-  /// - Returns: CPU a page, in microseconds.
+  /// Reads this many pages; at the end of the feed it continues at the start.
+  /// | - Returns: CPU for each page, in microseconds.
   func read(pages: Int) throws -> Double {
     let before = try CPUTime.ofThisProcess()
     var (place, found, bytes): (Int64, Int, Int32) = (0, 0, 0)

@@ -4,7 +4,7 @@ import NIOCore
 import NIOPosix
 import RelayWire
 
-/// Courier polls or streams held idle: what each costs, and how soon one change reaches them all.
+/// Idle courier polls or streams: the cost of each, and how soon one change reaches all of them.
 struct CourierBench {
   private let bench: Workbench
   private let count: Int
@@ -13,9 +13,8 @@ struct CourierBench {
   private let tables: Int
 
   /// - Parameters:
-  ///   - idle: seconds before each change. Beyond 55 polls have been answered empty and asked
-  ///     again.
-  ///   - tables: tables of open files over which polls are spread, here and in the daemon.
+  ///   - idle: seconds before each change. Beyond 55, polls have been answered empty and repeated.
+  ///   - tables: the number of open-file tables that share the polls, here and in the daemon.
   init(_ bench: Workbench, polls count: Int, areStreams: Bool, idle: Int, tables: Int) {
     self.areStreams = areStreams
     self.tables = tables
@@ -26,10 +25,10 @@ struct CourierBench {
 
   private var kind: String { areStreams ? "streams" : "polls" }
 
-  /// Files in a table beside its connections, and what one table has more of them than another.
+  /// Open files in a table besides its connections, and the difference between two tables.
   private static let spare = 500
 
-  /// One change that reached everybody.
+  /// One change that reached all devices.
   private struct Round {
     var reached: Crowd.Reached
     var cpu: CPUTime
@@ -119,7 +118,7 @@ struct CourierBench {
     ]
   }
 
-  /// Those whose poll was just answered empty are about to ask again: they are told then.
+  /// Devices whose poll was just answered empty poll again soon and get the wake then.
   private static let heldShare = 0.98
 
   private func wait(until daemon: MeasuredDaemon) async throws {

@@ -1,13 +1,13 @@
 import Foundation
 import NIOCore
 
-/// Users with one device each, which has nothing but the courier, and who all ask for one public
-/// record type.
+/// Users with one device each that has only the courier. All of them subscribe to one public record
+/// type.
 struct CourierScene {
   private let bench: Workbench
   private let daemon: MeasuredDaemon
   private let devices: Int
-  /// At once: enough to share the folds that registrations wait for.
+  /// Concurrent callers: enough for registrations to share the folds that they wait for.
   private static let callers = 256
 
   init(_ bench: Workbench, daemon: MeasuredDaemon, devices: Int) {
@@ -26,7 +26,7 @@ struct CourierScene {
     return callers.flatMap(\.paths)
   }
 
-  /// One public change that all of them asked for.
+  /// Posts one public change that matches all subscriptions.
   func change(_ number: Int) async throws {
     let event = #"""
       [{"specversion":"1.0","id":"all-\#(number)","source":"/bench",
@@ -42,10 +42,10 @@ struct CourierScene {
   }
 }
 
-/// Creates devices and subscriptions, one user after another.
+/// Creates devices and subscriptions for one user after another.
 ///
-/// `@unchecked Sendable`: used on the bench's one event loop only, but for reading the paths
-/// afterwards.
+/// `@unchecked Sendable`: used on the bench's one event loop only; the paths are read after the
+/// run.
 final class Newcomer: LoadCaller, @unchecked Sendable {
   private var users: [Int]
   private var token = ""

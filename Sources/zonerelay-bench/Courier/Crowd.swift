@@ -1,18 +1,18 @@
 import Foundation
 import NIOCore
 
-/// Many polls or streams held open at once, and when each brought a wake.
+/// Many polls or streams held open at once, with the time when each brought a wake.
 struct Crowd: Sendable {
   private let parts: [CrowdPart]
   private let count: Int
-  /// Where answers are waited for.
+  /// The event loop on which this type waits for the results of the others.
   private let home: any EventLoop
 
-  /// What came of one change.
+  /// The results of one change.
   struct Reached: Sendable {
     /// Seconds until each poll brought its wake, in order.
     var seconds: [Double]
-    /// Wakes that a poll brought once more.
+    /// Wakes that a poll brought a second time.
     var doubled: Int
 
     func after(_ share: Double) -> Double {
@@ -46,15 +46,15 @@ struct Crowd: Sendable {
     }
   }
 
-  /// From now on time counts.
+  /// Starts the clock of the next change.
   func begin() async throws {
     let start = NIODeadline.now()
     _ = try await ask { $0.begin(at: start) }
   }
 
-  /// Waits until every poll has brought its wake, and a little longer for what comes twice.
+  /// Waits until every poll has brought its wake.
   ///
-  /// - Throws: `Trouble` if some have not within the limit.
+  /// - Throws: `Trouble` if some polls have brought none within the limit.
   func reached(within limit: Duration) async throws -> Reached {
     let deadline = ContinuousClock.now + limit
     var told = 0
@@ -73,10 +73,10 @@ struct Crowd: Sendable {
       "\(count - told) of \(count) polls brought no wake within \(limit.components.seconds) s")
   }
 
-  /// Everybody polls again, as devices do; streams go on.
+  /// All devices poll again, as real devices do; streams continue.
   func again() async throws { _ = try await ask { $0.again() } }
 
-  /// From now on the daemon may end them.
+  /// From now on the daemon may close the connections.
   func release() async throws { _ = try await ask { $0.isClosing = true } }
 
   func close() async throws { _ = try await ask { $0.close() } }

@@ -4,7 +4,7 @@ import NIOPosix
 
 /// The part of a crowd that lives on one event loop.
 ///
-/// `@unchecked Sendable`: what changes does so on that loop only.
+/// `@unchecked Sendable`: its state changes on that loop only.
 final class CrowdPart: @unchecked Sendable {
   let loop: any EventLoop
   private let paths: [String]
@@ -21,7 +21,7 @@ final class CrowdPart: @unchecked Sendable {
   private(set) var broken: (any Error)?
   var isClosing = false
 
-  /// - Parameter numbers: which of the paths are its own.
+  /// - Parameter numbers: the range of the paths that belong to this part.
   init(
     _ paths: [String], _ numbers: Range<Int>, areStreams: Bool, port: Int, loop: any EventLoop
   ) {
@@ -32,16 +32,16 @@ final class CrowdPart: @unchecked Sendable {
     self.loop = loop
   }
 
-  /// Connections from one loopback address: fewer than it has free ports.
+  /// Connections from one loopback address: fewer than the address has free ports.
   private static let portsEach = 18_000
-  /// Below those that the kernel gives away.
+  /// Below the range from which the kernel chooses ports.
   private static let portsFirst = 12_000
-  /// Opened at once: fewer than the server's queue holds.
+  /// Connections opened at once: fewer than the server's accept queue holds.
   private static let atOnce = 256
 
-  /// - Returns: whether there are still more to open.
+  /// - Returns: true if there are more connections to open.
   func openMore() -> EventLoopFuture<Bool> {
-    // A socket belongs to the thread that makes it (``FileTables``).
+    // A socket exists only for the thread that opens it (``FileTables``).
     loop.flatSubmit {
       let numbers = self.next..<min(self.next + Self.atOnce, self.end)
       self.next = numbers.upperBound
@@ -53,7 +53,7 @@ final class CrowdPart: @unchecked Sendable {
     }
   }
 
-  /// The port is ours to choose: the kernel looks for a free one the longer the fewer there are.
+  /// Chooses the source port itself: the kernel's search takes longer the fewer ports are free.
   private func connect(_ number: Int) -> EventLoopFuture<any Channel> {
     let (source, target): (SocketAddress, SocketAddress)
     do {

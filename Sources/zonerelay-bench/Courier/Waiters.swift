@@ -1,13 +1,13 @@
 import NIOCore
 
-/// One device at the courier.
+/// A device's connection to the courier.
 protocol Waiter: ChannelInboundHandler {
-  /// It waits for the next change.
+  /// Starts to wait for the next change.
   func again()
 }
 
-/// One device's poll. One that is answered empty is asked again at once; one that brought a wake
-/// waits for `again`.
+/// One device's poll. After an empty answer it polls again at once; after a wake it waits for
+/// `again`.
 final class Poll: Waiter {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
@@ -87,7 +87,7 @@ final class Stream: Waiter {
       }
       isBegun = true
     }
-    // An empty line ends an event or a comment; the lines of the head end otherwise.
+    // An empty line ends an event or a comment. The head's lines end with CR LF instead.
     while let end = buffer.withUnsafeReadableBytes({ $0.end(of: "\n\n", from: 0) }),
       let text = buffer.readSlice(length: end)
     {
@@ -97,7 +97,7 @@ final class Stream: Waiter {
       crowd.heard(isAgain: isTold)
       isTold = true
     }
-    // Nothing is kept while nothing comes, as a device would not.
+    // Release the buffer while it is empty, as a device would.
     if buffer.readableBytes == 0 { buffer = ByteBuffer() }
   }
 

@@ -1,7 +1,7 @@
 import Foundation
 
-/// S8: resident memory of a device whose user has no other, with three subscriptions, after a
-/// restart.
+/// S8: the daemon's resident memory for each device after a restart. Each user has one device and
+/// three subscriptions.
 struct DevicesBench {
   private let bench: Workbench
   private let users: Int
@@ -44,7 +44,7 @@ struct DevicesBench {
     return (full - empty) * 1_048_576 / Double(users)
   }
 
-  /// What a daemon takes that was just started on a store, in MiB.
+  /// Resident memory of a daemon just started on a store, in MiB.
   private func memory(_ store: URL, _ standin: Standin) async throws -> Double {
     let daemon = try await MeasuredDaemon.start(bench, apns: standin.route, store: store)
     try await daemon.settle()

@@ -1,12 +1,12 @@
 import NIOCore
 import Synchronization
 
-/// A record server and an app that have nothing to do with a fan-out: an event at a steady pace,
-/// and after each the page that must show it. Both are timed. Slow enough that a page which waits
-/// for a fold does not delay the next event.
+/// A record server and an app that are not part of the fan-out: they send an event at a steady
+/// rate, and after each the request for the page that must show it. Both are timed. The rate is low
+/// enough that a page which waits for a fold does not delay the next event.
 ///
-/// `@unchecked Sendable`: used on the bench's one event loop only, but for reading the latencies
-/// afterwards; the stop is atomic.
+/// `@unchecked Sendable`: used on the bench's one event loop only; the latencies are read after the
+/// run, and the stop is atomic.
 final class BackgroundLoad: LoadCaller, @unchecked Sendable {
   private static let pace = TimeAmount.seconds(1)
   private let user: String
@@ -20,7 +20,7 @@ final class BackgroundLoad: LoadCaller, @unchecked Sendable {
   private(set) var accepted = Latencies()
   private(set) var read = Latencies()
 
-  /// Ends all who hear it.
+  /// Stops all loads that share it.
   final class StopSignal: Sendable {
     private let isBlown = Atomic(false)
     func stop() { isBlown.store(true, ordering: .relaxed) }

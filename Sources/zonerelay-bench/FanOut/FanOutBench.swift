@@ -2,8 +2,8 @@ import Foundation
 import NIOCore
 import RelayWire
 
-/// A public change to a million subscribers: how soon it is answered, how long its slices take and
-/// what others feel of them; and that a kill in the middle of the slices loses none.
+/// A public change to a million subscribers. Measures how soon it is answered, how long its slices
+/// take and how they affect other callers; and checks that a kill between slices loses none.
 struct FanOutBench {
   private let bench: Workbench
   private let subscribers: Int
@@ -61,7 +61,7 @@ struct FanOutBench {
     return daemon
   }
 
-  /// One change for all, beside others' events, to its end.
+  /// One change for all subscribers, beside other callers' events, until its end.
   private func quiet(into result: inout Result, _ daemon: MeasuredDaemon) async throws {
     let stop = BackgroundLoad.StopSignal()
     let background = (0..<Self.background).map { BackgroundLoad($0, run: "quiet", stop: stop) }
@@ -84,7 +84,8 @@ struct FanOutBench {
     Talk.line("fan-out: all told after \(String(format: "%.1f", result.done)) s")
   }
 
-  /// Another change for all, killed when a good part of it is told, and finished by the next life.
+  /// Another change for all subscribers. The daemon is killed part-way, and the next one finishes
+  /// it.
   private func killed(
     into result: inout Result, _ daemon: MeasuredDaemon, _ directory: URL
   ) async throws {

@@ -3,13 +3,13 @@ import RelayCore
 import RelayEngine
 import RelayStore
 
-/// A store whose users all wait for articles in the public database: made through the store's own
-/// fold, which HTTP would take hours for, and read back through its own pages.
+/// A store whose users all subscribe to articles in the public database. It is written through the
+/// store's own fold, because HTTP would take hours, and read back through the store's own pages.
 struct FanOutStore {
   private let directory: URL
   private let subscribers: Int
   private let scope = Scope(container: MeasuredDaemon.container, environment: .development)
-  /// Users in one fold.
+  /// Users written by one fold.
   private static let piece = 20_000
   private static let readers = 4
 
@@ -20,7 +20,7 @@ struct FanOutStore {
 
   static func user(_ number: Int) -> UserID { UserID("_subscriber\(number)") }
 
-  /// Writes a subscription of each user, in pieces.
+  /// Writes a subscription for each user, in several folds.
   func seed() async throws {
     let store = try SQLiteStore(StoreSettings(directory: directory.path))
     let eras = Dictionary(
@@ -62,14 +62,14 @@ struct FanOutStore {
   }
 
   struct StoreCounts: Sendable {
-    /// Notifications that a subscriber should have and has not.
+    /// Notifications that subscribers should have and do not have.
     var lost = 0
-    /// Notifications that a subscriber has and should not have.
+    /// Notifications that subscribers have and should not have.
     var excess = 0
   }
 
-  /// Looks into every subscriber's notifications feed for exactly these records. The daemon must
-  /// have stopped.
+  /// Checks every subscriber's notifications feed for exactly these records. The daemon must have
+  /// stopped.
   func census(of records: [String]) async throws -> StoreCounts {
     let store = try SQLiteStore(StoreSettings(directory: directory.path))
     let share = (subscribers + Self.readers - 1) / Self.readers

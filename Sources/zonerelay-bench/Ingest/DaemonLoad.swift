@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Our side of the ingest figures: a fresh daemon, and requests made before the clock starts.
+/// Our side of the ingest figures: a fresh daemon, and requests written before the measurement.
 struct DaemonLoad {
   private let bench: Workbench
   private static let users = 1_000
@@ -8,10 +8,10 @@ struct DaemonLoad {
 
   init(_ bench: Workbench) { self.bench = bench }
 
-  /// Posts `count` events over 50 connections. Throws unless each is accepted.
+  /// Posts `count` events over 50 connections. Throws unless the daemon accepts each.
   func run(_ count: Int, eventsEach: Int) async throws -> IngestBench.Result {
     let daemon = try await MeasuredDaemon.start(bench)
-    // Pages, code paths and connections that the first requests of a life pay for.
+    // Warm up the pages, code paths and connections for which a daemon's first requests pay.
     try await post(count / 20, eventsEach, run: "warm", daemon)
     let requests = Self.requests(count, eventsEach, run: "run")
     let outbox = Outbox(requests, eventsEach: eventsEach)
@@ -38,7 +38,7 @@ struct DaemonLoad {
     try await exchange.run(within: .seconds(60))
   }
 
-  /// An outbox drained in order of commit: neighbours belong to different users.
+  /// The events of an outbox in the order of commit: neighbours belong to different users.
   private static func requests(_ count: Int, _ eventsEach: Int, run: String) -> [ByteBuffer] {
     var writer = EventWriter(run: run)
     func subject(_ number: Int) -> EventWriter.Subject {

@@ -1,14 +1,14 @@
 import NIOCore
 
-/// Makes CloudEvents as a record server posts them, each with an id of its own.
+/// Writes CloudEvents like those of a record server, each with an id of its own.
 struct EventWriter {
-  /// Tells the ids of one run from those of every other.
+  /// Distinguishes the ids of one run from those of every other.
   let run: String
   private var count = 0
 
   init(run: String) { self.run = run }
 
-  /// Where a change happens.
+  /// The user, zone and record of a change.
   struct Subject {
     var user: String
     var zone: String

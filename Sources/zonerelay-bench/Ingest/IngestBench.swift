@@ -1,14 +1,14 @@
 import Foundation
 
-/// S4 and S5: changes that are durable when they are answered, over 50 keep-alive connections,
-/// one event or a hundred a request.
+/// S4 and S5: changes that are durable when they are answered, over 50 keep-alive connections, with
+/// one event or a hundred in each request.
 struct IngestBench {
   private let bench: Workbench
   static let connections = 50
 
   init(_ bench: Workbench) { self.bench = bench }
 
-  /// One side, measured.
+  /// The result of ours or of the reference.
   struct Result {
     var rate: Double
     var server: Double
@@ -41,7 +41,7 @@ struct IngestBench {
   ) async throws -> Pairs {
     var pairs = Pairs()
     for pair in 1...bench.options.pairCount {
-      // In turn, so that neither always comes after the other.
+      // Alternate the order, so that neither always runs second.
       if pair.isMultiple(of: 2) {
         if let result = try await reference() { pairs.reference.append(result) }
         pairs.ours.append(try await ours())

@@ -17,14 +17,14 @@ struct MeasuredDaemon {
   static let producerKey = "producer-key-of-at-least-thirty-two-chars"
   private static let userSecret = "a shared secret of at least thirty-two bytes"
 
-  /// Starts it and waits until it is ready.
+  /// Starts the daemon and waits until it is ready.
   ///
   /// - Parameters:
-  ///   - apns: lines of configuration for a route, indented as they belong.
+  ///   - apns: configuration lines of a route, with their indentation.
   ///   - others: bearer keys of further producers, by name.
-  ///   - signer: the id and the public half, PEM, of a key with which one more producer signs.
-  ///   - settings: further lines of configuration.
-  ///   - store: a directory with a store in it; nil: an empty one is made.
+  ///   - signer: the key id and the public key, in PEM, of one more producer, which signs.
+  ///   - settings: further configuration lines.
+  ///   - store: a directory with a store in it; nil: a new empty one.
   static func start(
     _ bench: Workbench, apns: String = "", others: [String: String] = [:],
     signer: (keyID: String, pem: String)? = nil, settings: String = "", store: URL? = nil,
@@ -99,13 +99,13 @@ struct MeasuredDaemon {
     }
   }
 
-  /// Waits until all that it has accepted is folded.
+  /// Waits until the daemon has folded all accepted changes.
   func settle(within patience: Duration = .seconds(60)) async throws {
     try await wait(within: patience) { $0.store.journalTail == 0 && $0.fanouts.running == 0 }
   }
 
-  /// Waits until it is so three times in a row: between two partitions a message is in no count
-  /// for a moment.
+  /// Waits until `isDone` holds three times in a row: a message that moves between two partitions
+  /// is in no count for a moment.
   func wait(within patience: Duration, until isDone: (StatusReport) -> Bool) async throws {
     let deadline = ContinuousClock.now + patience
     var times = 0
@@ -130,7 +130,7 @@ struct MeasuredDaemon {
     }
   }
 
-  /// The value of an unlabelled metric on the control socket; nil if the daemon has none such.
+  /// The value of an unlabelled metric on the control socket; nil if the daemon does not have it.
   func metric(_ name: String) async throws -> Double? {
     let text = try await LoadExchange.call(
       RequestText.get("/metrics"), to: .socket(control), group: bench.group

@@ -2,20 +2,20 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// S5's reference: NATS JetStream with a file stream as it is by default, which answers before it
-/// syncs; 200-byte messages, 512 under way.
+/// S5's reference: NATS JetStream with a file stream in its default mode, which answers before it
+/// syncs. 200-byte messages, 512 unacknowledged at a time.
 struct NATSLoad {
   static let name = "NATS JetStream"
   static let missing =
     "nats-server is not installed (package nats-server); the published figure stands in"
-  /// What it was measured to reach on such a machine.
+  /// The published rate on a machine of this kind.
   static let publishedRate = 103_000.0
   private let bench: Workbench
   private let server: String
 
-  /// Nil if there is no server: the figure is then compared with the published one.
+  /// Nil if no server is installed: the figure is then compared with the published one.
   init?(_ bench: Workbench) {
-    // Why it was not found is what `missing` says.
+    // The reason why it was not found is in `missing`.
     guard let server = try? Tool.natsServer.find() else { return nil }
     self.bench = bench
     self.server = server

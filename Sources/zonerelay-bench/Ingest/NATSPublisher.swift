@@ -1,7 +1,7 @@
 import NIOCore
 
-/// The little of a NATS client that a measurement needs: makes a file stream, publishes so many
-/// messages into it with 512 under way, and counts their acknowledgements.
+/// The part of a NATS client that the measurement needs: makes a file stream, publishes messages
+/// into it with 512 unacknowledged at a time, and counts the acknowledgements.
 ///
 /// `@unchecked Sendable`: made for one channel and used on its event loop only.
 final class NATSPublisher: ChannelInboundHandler, @unchecked Sendable {
@@ -59,7 +59,7 @@ final class NATSPublisher: ChannelInboundHandler, @unchecked Sendable {
     case other
   }
 
-  /// One thing the server says, if it is complete.
+  /// The server's next protocol message, if it is complete.
   private func readLine() throws -> Input? {
     guard let end = input.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
     let length = end - input.readerIndex + 1
@@ -116,7 +116,7 @@ final class NATSPublisher: ChannelInboundHandler, @unchecked Sendable {
     context.write(wrapOutboundOut(ByteBuffer(string: text)), promise: nil)
   }
 
-  /// An acknowledgement and not an error.
+  /// True for an acknowledgement, false for an error.
   private static func isGood(_ body: ByteBuffer) -> Bool {
     body.withUnsafeReadableBytes { $0.end(of: #""error""#, from: 0) == nil }
   }

@@ -1,10 +1,10 @@
 import NIOCore
 
-/// What a record server's connections have in common: the requests not yet sent, and what came of
-/// those that were.
+/// What a record server's connections share: the requests not sent yet, and the results of those
+/// that were sent.
 ///
-/// `@unchecked Sendable`: used on the bench's one event loop only, but for making and reading it
-/// before and after.
+/// `@unchecked Sendable`: used on the bench's one event loop only; it is made before the run and
+/// read after it.
 final class Outbox: @unchecked Sendable {
   private var requests: [ByteBuffer]
   private var next = 0
@@ -28,7 +28,7 @@ final class Outbox: @unchecked Sendable {
   }
 }
 
-/// One connection of a record server: a request after the other, as fast as they are answered.
+/// One connection of a record server: sends the next request as soon as the last one is answered.
 final class Producer: LoadCaller {
   private let outbox: Outbox
 
@@ -41,7 +41,7 @@ final class Producer: LoadCaller {
 }
 
 extension LoadAnswer {
-  /// 202, and every event new: anything else makes the measurement worthless.
+  /// The answer must be 202 with every event new: otherwise the measurement is worthless.
   func expectAccepted(_ count: Int) throws {
     guard status == 202, number(after: #""accepted":"#) == count else {
       throw Trouble("\(count) events were answered with \(status): \(text.prefix(500))")

@@ -1,7 +1,7 @@
 import Foundation
 
-/// S4's reference: redis that syncs its log before it answers, and its own benchmark with 50
-/// connections, one SET of 200 bytes at a time each.
+/// S4's reference: redis, which syncs its log before it answers, and redis's own benchmark with 50
+/// connections. Each sends one SET of 200 bytes at a time.
 struct RedisLoad {
   private let bench: Workbench
   private let server: String
@@ -46,7 +46,7 @@ struct RedisLoad {
     return (rate, ended)
   }
 
-  /// From `"SET","33726.14","1.4",…`.
+  /// Reads the rate from `"SET","33726.14","1.4",…`.
   static func rate(in text: String) -> Double? {
     guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("\"SET\"") }) else {
       return nil

@@ -1,11 +1,11 @@
 import Foundation
 import RelayCore
 
-/// S11, its share of the core: what a change costs among a million query subscriptions, of what it
-/// costs among a thousand; and what a subscriber of a wide change costs.
+/// S11, the core's part: the cost of a change among a million query subscriptions, relative to its
+/// cost among a thousand; and the cost of each subscriber of a wide change.
 struct MatchBench {
   private let bench: Workbench
-  /// 1,000,000; with `--quick` a tenth.
+  /// 1,000,000; a tenth with `--quick`.
   private let many: Int
   private let changes: Int
 
@@ -20,7 +20,7 @@ struct MatchBench {
 
   func run() async throws -> [Figure] { try narrow() + wide() }
 
-  /// Four subscriptions fire for a change.
+  /// Each change matches four subscriptions.
   private func narrow() throws -> [Figure] {
     var (ours, reference): ([Double], [Double]) = ([], [])
     var small = MatchScene(subscriptions: Self.few, seed: 1)
@@ -45,14 +45,14 @@ struct MatchBench {
     let start = try CPUTime.ofThisProcess()
     let fired = scene.step(changes)
     let cost = (try CPUTime.ofThisProcess() - start).each(of: changes.count)
-    // A record that changes twice between two folds is one entry.
+    // A record that changes twice between two folds yields one entry.
     guard fired > changes.count, scene.partition.ledger.isBalanced else {
       throw Trouble("\(fired) notifications for \(changes.count) changes: some did not fire")
     }
     return cost
   }
 
-  /// Every subscription fires.
+  /// Each change matches every subscription.
   private func wide() throws -> [Figure] {
     var results: [Bool: (ours: [Double], reference: [Double])] = [:]
     var small = WideScene(subscriptions: Self.wideFew)

@@ -1,11 +1,11 @@
 import RelayCore
 
-/// One partition with many public query subscriptions to one record type, each of another user and
-/// with an equality filter; four ask for each value.
+/// One partition with many public query subscriptions to one record type. Each belongs to another
+/// user and has an equality filter; four subscriptions share each value.
 struct MatchScene {
   static let scope = Scope(container: "iCloud.com.example.notes", environment: .development)
   static let askingEach = 4
-  /// Changes between two folds, as a busy daemon has them.
+  /// Changes between two folds, about as many as on a busy daemon.
   private static let fold: UInt64 = 500
 
   let subscriptions: Int
@@ -28,7 +28,7 @@ struct MatchScene {
     partition = Partition(tables, limits: Limits(), policy: WakePolicy())
   }
 
-  /// - Parameter author: nil: every record of the type.
+  /// - Parameter author: nil: the subscription matches every record of the type.
   static func subscription(asking author: String?) -> Subscription {
     var info = NotificationInfo()
     info.isContentAvailable = true
@@ -55,7 +55,7 @@ struct MatchScene {
       fingerprint: number)
   }
 
-  /// Changes by authors drawn at random among those that are asked for.
+  /// Changes by random authors, each of whom some subscriptions name.
   mutating func changes(_ count: Int) -> [Change] {
     (0..<count).map { _ in
       let number = draw.next()
@@ -63,7 +63,7 @@ struct MatchScene {
     }
   }
 
-  /// Steps changes and makes the cuts of their folds. Returns how often a subscription fired.
+  /// Steps changes and cuts their folds. Returns how often a subscription fired.
   mutating func step(_ changes: [Change]) -> Int {
     var fired = 0
     var effects: [Effect] = []
@@ -87,7 +87,7 @@ struct MatchScene {
   }
 }
 
-/// Seeded draws, the same in every run.
+/// Seeded random numbers, the same in every run.
 struct SplitMix {
   var state: UInt64
 

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// An index whose subscriptions all fire for one change: half have a filter, half have none.
+/// An index whose subscriptions all match one change: half have a filter, half have none.
 struct WideScene {
   private var index = SubscriptionIndex()
   private let count: Int
@@ -20,10 +20,9 @@ struct WideScene {
       of: number, in: MatchScene.scope)
   }
 
-  /// One fan-out, slice by slice, from its beginning; at most `count` subscribers.
-  ///
-  /// - Parameter removing: each that fired, as those do that fire once.
-  /// - Returns: how many were reached.
+  /// One fan-out from its beginning, slice by slice, up to `count` subscribers.
+  /// | - Parameter removing: removes each subscription that fired, as with those that fire once.
+  /// - Returns: how many subscribers were reached.
   mutating func reach(_ count: Int, removing: Bool) -> Int {
     var (cursor, reached) = (Position.zero, 0)
     while reached < count {
@@ -41,7 +40,7 @@ struct WideScene {
     return reached
   }
 
-  /// Those that were removed from the beginning on.
+  /// Restores the first `count` subscriptions after `reach` has removed them.
   mutating func restore(_ count: Int) {
     for number in 0..<count { save(number) }
   }

@@ -2,19 +2,19 @@ import Foundation
 import NIOCore
 import RelayWire
 
-/// S6 and S10: the whole path, from an event to the push that it leads to, a user and a phone each.
-/// S6 is the daemon's CPU for it: parsed, matched, logged durably, folded, pushed. S10 is how long
-/// an idle daemon takes from its answer to the push.
+/// S6 and S10: the whole path from an event to its push. Each user has one phone. S6 is the
+/// daemon's CPU for this path: parse, match, log durably, fold, push. S10 is the time that an idle
+/// daemon takes from its answer to the push.
 struct PathBench {
   private let bench: Workbench
-  /// Users of each way of posting.
+  /// Users for each way of posting.
   private let users: Int
   private let idle: Int
   private static let batch = 100
   private static let connections = 50
-  /// Users whose pushes come before the clock starts.
+  /// Users whose pushes are sent before the measurement.
   private static let warm = 200
-  /// What sygnal, a gateway that stores nothing, was measured to take on such a machine.
+  /// The published figures of sygnal, a gateway that stores nothing, on a machine of this kind.
   private static let sygnal = 729.0...729.0
 
   init(_ bench: Workbench) {
@@ -43,7 +43,7 @@ struct PathBench {
     return figures(results)
   }
 
-  /// A daemon whose users have a phone each, and that has forgotten the cost of setting them up.
+  /// Runs `body` on a daemon whose users have a phone each, after their setup has been folded.
   private func scene<Value>(
     _ users: Int, settings: String = "",
     _ body: (MeasuredDaemon, PushTail) async throws -> Value
@@ -68,10 +68,10 @@ struct PathBench {
     return value
   }
 
-  /// CPU of one event, posted with others and alone.
+  /// CPU of one event, posted in batches and alone.
   private func cost() async throws -> (batched: Double, alone: Double) {
     try await scene(users * 2 + Self.warm) { daemon, tail in
-      // Connections and code paths that the first pushes of a life pay for.
+      // Warm up the connections and code paths for which a daemon's first pushes pay.
       _ = try await cost(
         of: users * 2..<users * 2 + Self.warm, eventsEach: Self.batch, daemon, tail)
       let batched = try await cost(of: 0..<users, eventsEach: Self.batch, daemon, tail)
@@ -100,7 +100,7 @@ struct PathBench {
     return (try daemon.child.cpu() - before).each(of: users.count)
   }
 
-  /// From the answer to an event to its push, one after another, where nothing is gathered.
+  /// The time from the answer to an event to its push, one event after another, with no window.
   private func latency() async throws -> Latencies {
     try await scene(idle, settings: "coalescing: { window: 0s, windowMax: 0s }") { daemon, tail in
       var writer = EventWriter(run: "idle")
@@ -110,7 +110,7 @@ struct PathBench {
       try await exchange.run(within: .seconds(60))
       var latencies = Latencies()
       for (accepted, pushed) in zip(caller.accepted, try await pushes) {
-        // A push may be on the wire before the producer has read its answer.
+        // A push may be sent before the producer has read its answer.
         latencies.add(nanoseconds: max(0, (pushed - accepted).nanoseconds))
       }
       return latencies

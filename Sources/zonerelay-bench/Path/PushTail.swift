@@ -2,13 +2,13 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// Reads how the stand-in's record of pushes grows: each line that is added is a push that has
-/// reached the provider and is not answered yet.
+/// Watches the growth of the stand-in's push log: each new line is a push that has reached the
+/// provider and is not answered yet.
 final class PushTail: Sendable {
   private let file: Int32
   private let changes: Int32
 
-  /// - Parameter path: the record; it is there once the stand-in listens.
+  /// - Parameter path: the push log, which exists once the stand-in listens.
   init(_ path: String) throws {
     file = open(path, O_RDONLY | O_CLOEXEC)
     changes = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
@@ -22,9 +22,8 @@ final class PushTail: Sendable {
     close(changes)
   }
 
-  /// Waits for so many further pushes, on a thread of its own.
-  ///
-  /// - Returns: when each was seen, in order.
+  /// Waits for this many further pushes, on a thread of its own.
+  /// | - Returns: the time at which each was seen, in order.
   func next(_ count: Int, within limit: Duration) async throws -> [NIODeadline] {
     try await NIOThreadPool.singleton.runIfActive { [self] in
       let deadline = ContinuousClock.now + limit
@@ -44,7 +43,7 @@ final class PushTail: Sendable {
     }
   }
 
-  /// Lines that are whole and were not counted yet.
+  /// The number of complete lines that were not counted yet.
   private func added() throws -> Int {
     var bytes = [UInt8](repeating: 0, count: 1 << 16)
     var lines = 0
@@ -56,12 +55,12 @@ final class PushTail: Sendable {
     }
   }
 
-  /// Until the file has changed, or 100 ms have passed.
+  /// Waits until the file has changed, or for 100 ms.
   private func wait() {
     var ready = pollfd(fd: changes, events: Int16(POLLIN), revents: 0)
     guard poll(&ready, 1, 100) > 0 else { return }
     var events = [UInt8](repeating: 0, count: 4_096)
-    // What changed is read from the file itself.
+    // The event's contents do not matter: new lines are read from the file itself.
     _ = read(changes, &events, events.count)
   }
 }

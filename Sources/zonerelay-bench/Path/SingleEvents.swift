@@ -1,10 +1,10 @@
 import NIOCore
 
-/// A record server with little to say: one event after another, with a pause in which the relay
-/// comes to rest.
+/// A record server that sends one event after another, with a pause in which the relay becomes
+/// idle.
 ///
-/// `@unchecked Sendable`: used on the bench's one event loop only, but for reading the moments
-/// afterwards.
+/// `@unchecked Sendable`: used on the bench's one event loop only; the times are read after the
+/// run.
 final class SingleEvents: LoadCaller, @unchecked Sendable {
   private static let pause = TimeAmount.milliseconds(50)
   private let requests: [ByteBuffer]

@@ -4,8 +4,8 @@ import Logging
 import RelayCore
 import RelayPush
 
-/// Our side of the push figures: the APNs sender as the daemon has it, 2 connections of up to 500
-/// streams, with at most 1,000 pushes in flight.
+/// Our side of the push figures: the APNs sender with the daemon's settings, 2 connections of up to
+/// 500 streams, and at most 1,000 pushes in flight.
 struct EngineLoad {
   private let bench: Workbench
   private let sink: Sink
@@ -21,7 +21,7 @@ struct EngineLoad {
       pem: P256.Signing.PrivateKey().pemRepresentation, keyID: "ABCDE12345", teamID: "TEAM123456")
   }
 
-  /// Sends `count` pushes over connections opened for it. Throws if one is lost or refused.
+  /// Sends `count` pushes over new connections. Throws if one is lost or refused.
   func run(_ count: Int) async throws -> PushBench.Result {
     let settings = try APNsSettings(
       .init(host: "localhost", port: sink.port), topic: PushWork.topic, credential: .key(key),
@@ -36,7 +36,7 @@ struct EngineLoad {
       group.addTask { await sender.run() }
       group.addTask { try await batch.fire(within: .seconds(120)) }
       defer { group.cancelAll() }
-      // The sender runs until it is cancelled, so the batch is the first to end.
+      // The sender runs until it is cancelled, so the batch ends first.
       try await group.next()
       return ContinuousClock.now
     }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The reference: h2load, one connection of 500 streams, with the same paths, headers and body
-/// size, and nothing to make or decide.
+/// size. It sends fixed requests and evaluates no answer.
 struct H2Load {
   private let bench: Workbench
   private let sink: Sink
@@ -24,7 +24,7 @@ struct H2Load {
 
   func run(_ count: Int) async throws -> PushBench.Result {
     let headers = [
-      // As long as a signed token.
+      // The same length as a signed token.
       "authorization: bearer " + String(repeating: "e", count: 186),
       "apns-id: 00000000-2e1a-90ff-0000-000000000001", "apns-topic: \(PushWork.topic)",
       "apns-push-type: background", "apns-priority: 5", "apns-expiration: 1795233600",
@@ -45,7 +45,7 @@ struct H2Load {
       rate: rate, client: ended.cpu.each(of: count), sink: sinkCPU.each(of: count))
   }
 
-  /// From `finished in 1.02s, 98039.22 req/s, 3.55MB/s`.
+  /// Reads the rate from `finished in 1.02s, 98039.22 req/s, 3.55MB/s`.
   static func rate(in text: String) -> Double? {
     guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("finished in ") })
     else { return nil }

@@ -4,7 +4,7 @@ import RelayEngine
 import RelayPush
 import Synchronization
 
-/// A number of pushes: each verdict brings the next push, until all have theirs.
+/// A number of pushes: each verdict causes the next push, until all have a verdict.
 final class PushBatch: Sendable {
   private let sender: APNsSender
   private let work: PushWork
@@ -16,7 +16,7 @@ final class PushBatch: Sendable {
     var sent = 0
     var delivered = 0
     var answered = 0
-    /// What else was said, and how often.
+    /// The other verdicts, with their number.
     var others: [String: Int] = [:]
     var waiter: CheckedContinuation<Void, Never>?
   }
@@ -75,7 +75,7 @@ final class PushBatch: Sendable {
     state.withLock { $0.waiter.take() }?.resume()
   }
 
-  /// Every push has its verdict, and all of them are good.
+  /// Throws unless every push has its verdict and every verdict is `delivered`.
   func check(_ status: PushStatus) throws {
     let (answered, delivered, others) = state.withLock { ($0.answered, $0.delivered, $0.others) }
     guard answered == count else {

@@ -1,12 +1,11 @@
 import Foundation
 
-/// S1, S2 and S3: pushes made and sent by our engine, beside h2load, against the same nghttpd.
-/// That every push gets its verdict and that every verdict is `delivered` is not a figure but a
-/// condition.
+/// S1, S2 and S3: pushes made and sent by our engine, beside h2load, against the same nghttpd. The
+/// run fails unless every push gets a verdict and every verdict is `delivered`.
 struct PushBench {
   private let bench: Workbench
   private let count: Int
-  /// What Go apns2, the engine in gorush, was measured to take on such a machine.
+  /// The published figures of Go apns2, gorush's engine, on a machine of this kind.
   private static let apns2 = 60.0...70.0
 
   init(_ bench: Workbench) {
@@ -14,7 +13,7 @@ struct PushBench {
     count = bench.options.amount(100_000)
   }
 
-  /// One way of pushing, measured.
+  /// The result of one way of pushing.
   struct Result {
     var rate: Double
     var client: Double
@@ -28,7 +27,7 @@ struct PushBench {
     var ours: [Result] = []
     var reference: [Result] = []
     for pair in 1...bench.options.pairCount {
-      // In turn, so that neither always comes after the other.
+      // Alternate the order, so that neither always runs second.
       if pair.isMultiple(of: 2) {
         reference.append(try await load.run(count))
         ours.append(try await engine.run(count))

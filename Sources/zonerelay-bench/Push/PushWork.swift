@@ -1,7 +1,7 @@
 import RelayCore
 
-/// What is pushed: a silent wake of one of 1,000 devices, about one changed zone, with its payload
-/// made anew for each push as the relay makes it.
+/// The pushes: a silent wake of one of 1,000 devices, about one changed zone. The payload is made
+/// for each push, as in the relay.
 struct PushWork: Sendable {
   static let topic = "com.example.notes"
   static let collapse = "zonerelay-background"
@@ -34,7 +34,7 @@ struct PushWork: Sendable {
       intent: .background, expires: expires, collapse: Self.collapse, payload: payload(number))
   }
 
-  /// 32 bytes that look like a token and differ everywhere.
+  /// 32 bytes that resemble a token and differ in all places.
   private static func token(of device: Int) -> [UInt8] {
     var state = UInt64(device) &* 0x9e37_79b9_7f4a_7c15 &+ 1
     return (0..<32).map { _ in

@@ -1,11 +1,11 @@
 import Foundation
 
-/// An HTTP/2 server nobody here wrote: nghttpd, which answers a POST to `/3/device/TOKEN` with 200
-/// and the file of that name.
+/// An independent HTTP/2 server, nghttpd. It answers a POST to `/3/device/TOKEN` with 200 and the
+/// file of that name.
 struct Sink {
   let child: Child
   let port: Int
-  /// PEM, to be trusted by who connects.
+  /// The certificate, in PEM, that clients must trust.
   let certificate: String
 
   static func start(_ bench: Workbench) async throws -> Sink {
@@ -13,7 +13,7 @@ struct Sink {
     let devices = root.appendingPathComponent("3/device")
     try FileManager.default.createDirectory(at: devices, withIntermediateDirectories: true)
     for token in PushWork.tokens {
-      // Not empty: an empty file makes nghttpd end the stream with a frame of its own.
+      // Not empty: for an empty file nghttpd ends the stream with an extra frame.
       try Data("ok".utf8).write(to: devices.appendingPathComponent(PushWork.name(of: token)))
     }
     let (key, certificate) = (bench.file("sink.key").path, bench.file("sink.pem").path)

@@ -1,4 +1,4 @@
-/// One line of a report: what we reached, what it is compared with, and what we aim for.
+/// One line of a report: our result, its reference and the target.
 struct Figure: Codable {
   /// The goal it belongs to, such as `S1`.
   var goal: String
@@ -6,25 +6,25 @@ struct Figure: Codable {
   var unit: String
   var ours: Spread
   var reference: Reference?
-  /// Ours to the reference, pair by pair.
+  /// The ratio of ours to the reference, for each pair.
   var ratio: Spread?
-  /// Of the ratio, or of the value itself where nothing is compared.
+  /// The target for the ratio, or for the value itself where there is no reference.
   var target: Target?
 
   struct Reference: Codable {
     var name: String
     var value: Spread
-    /// Measured elsewhere, not in this run.
+    /// True if the value was measured elsewhere, not in this run.
     var isPublished = false
   }
 
-  /// More is better where `floor` is below `goal`.
+  /// A higher value is better if `floor` is below `goal`.
   struct Target: Codable {
     var floor: Double
     var goal: Double
   }
 
-  /// Something measured in pairs.
+  /// A figure measured in pairs.
   init(
     _ goal: String, _ name: String, unit: String, ours: [Double], reference: String,
     _ values: [Double], floor: Double? = nil, aim: Double? = nil
@@ -34,7 +34,7 @@ struct Figure: Codable {
     ratio = Spread(zip(ours, values).map { $0 / $1 })
   }
 
-  /// Something compared with a published range.
+  /// A figure compared with a published range.
   init(
     _ goal: String, _ name: String, unit: String, ours: [Double], published: String,
     _ range: ClosedRange<Double>, floor: Double? = nil, aim: Double? = nil
@@ -45,7 +45,7 @@ struct Figure: Codable {
     ratio = Spread(ours.map { $0 / known.median })
   }
 
-  /// Something that stands for itself.
+  /// A figure without a reference.
   init(
     _ goal: String, _ name: String, unit: String, ours: [Double], floor: Double? = nil,
     aim: Double? = nil

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Everything a run found out. The JSON form is a contract: fields are added, never changed.
+/// All results of a run. The JSON form is a contract: fields are added, never changed.
 struct Report: Codable {
   var machine: Machine
-  /// `release`, or else the figures say nothing.
+  /// Only figures of a `release` build are meaningful.
   var build = Self.presentBuild
   var pairs: Int
   var figures: [Figure]
@@ -59,7 +59,7 @@ extension Spread {
       ? Self.text(median) : "\(Self.text(median)) (\(Self.text(min))–\(Self.text(max)))"
   }
 
-  /// Three digits that mean something, thousands set apart.
+  /// The value with three significant digits and separated thousands.
   fileprivate static func text(_ value: Double) -> String {
     switch abs(value) {
     case 1_000...: grouped(Int(value.rounded()))

@@ -1,4 +1,4 @@
-/// Several measurements of one thing.
+/// Several measurements of the same value.
 struct Spread: Codable {
   var median: Double
   var min: Double
@@ -16,7 +16,7 @@ struct Spread: Codable {
   }
 }
 
-/// How long single operations took.
+/// The durations of single operations.
 struct Latencies: Sendable {
   private var nanoseconds: [Int64] = []
 
@@ -24,7 +24,7 @@ struct Latencies: Sendable {
   mutating func add(_ other: Latencies) { nanoseconds += other.nanoseconds }
   var count: Int { nanoseconds.count }
 
-  /// In milliseconds; `share` between 0 and 1. Zero if nothing was measured.
+  /// The percentile in milliseconds; `share` between 0 and 1. Zero if nothing was measured.
   func percentile(_ share: Double) -> Double {
     guard !nanoseconds.isEmpty else { return 0 }
     let sorted = nanoseconds.sorted()

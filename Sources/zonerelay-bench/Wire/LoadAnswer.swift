@@ -4,7 +4,7 @@ import NIOCore
 struct LoadAnswer: Sendable {
   var status: Int
   var body: ByteBuffer
-  /// From the moment the request was due to the last byte of the answer.
+  /// From the moment when the request was due to the last byte of the answer.
   var took: TimeAmount
 
   var text: String { String(buffer: body) }
@@ -22,7 +22,7 @@ struct LoadAnswer: Sendable {
     }
   }
 
-  /// The text in quotes that follows the last `key` in the body; without escapes.
+  /// The quoted text that follows the last `key` in the body; it must contain no escapes.
   func string(after key: StaticString) -> String? {
     body.withUnsafeReadableBytes { bytes in
       guard let start = bytes.end(of: key, from: 0),
@@ -33,8 +33,8 @@ struct LoadAnswer: Sendable {
   }
 }
 
-/// Cuts a stream of HTTP/1.1 answers into single ones. Knows what zonerelay sends: a status line,
-/// fields, and as many bytes as `content-length` says.
+/// Splits a stream of HTTP/1.1 answers. Supports only zonerelay's form: a status line, fields, and
+/// as many bytes as `content-length` says.
 struct AnswerScanner {
   private var buffer = ByteBuffer()
   private var status = 0
@@ -87,9 +87,8 @@ struct AnswerScanner {
 }
 
 extension UnsafeRawBufferPointer {
-  /// The place after the first `key`; nil if it is not there.
-  ///
-  /// - Parameter ignoringCase: `key` is in lower case, and what is searched in any.
+  /// The offset after the first `key`; nil if the text does not contain it.
+  /// | - Parameter ignoringCase: `key` is in lower case and matches upper case too.
   func end(of key: StaticString, from start: Int, ignoringCase: Bool = false) -> Int? {
     let length = key.utf8CodeUnitCount
     let mask: UInt8 = ignoringCase ? 0x20 : 0

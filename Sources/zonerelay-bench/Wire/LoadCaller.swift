@@ -1,20 +1,20 @@
 import NIOCore
 
-/// What one keep-alive connection says. Called on the bench's one event loop only.
+/// Gives the requests of one keep-alive connection. Called on the bench's one event loop only.
 protocol LoadCaller: AnyObject, Sendable {
-  /// The next request; `answer` is that to the one before, nil at the start.
+  /// The next request. `answer` is the answer to the previous one, nil at the start.
   func next(after answer: LoadAnswer?) throws -> Turn
 }
 
 enum Turn {
   case send(ByteBuffer)
-  /// Not before a moment. The answer's time is counted from that moment, even if the connection
-  /// is late: a stalled server must not look fast because it was asked less.
+  /// Send not before this time. The answer's time counts from it, even if the connection is late: a
+  /// stalled server must not look fast because it got fewer requests.
   case sendAt(NIODeadline, ByteBuffer)
   case done
 }
 
-/// One request and its answer, for setting things up.
+/// One request and its answer, for the setup.
 ///
 /// `@unchecked Sendable`: used on the bench's one event loop only.
 final class SingleCall: LoadCaller, @unchecked Sendable {

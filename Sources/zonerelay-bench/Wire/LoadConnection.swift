@@ -1,9 +1,9 @@
 import NIOCore
 
-/// One HTTP/1.1 keep-alive connection: sends what its caller says, one request at a time.
+/// One HTTP/1.1 keep-alive connection: sends its caller's requests, one at a time.
 ///
-/// `@unchecked Sendable`: made and used on the bench's one event loop; it only travels through
-/// NIO's `@Sendable` initialisers.
+/// `@unchecked Sendable`: made and used on the bench's one event loop; only NIO's `@Sendable`
+/// initialisers need it.
 final class LoadConnection: ChannelInboundHandler, @unchecked Sendable {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
@@ -27,7 +27,7 @@ final class LoadConnection: ChannelInboundHandler, @unchecked Sendable {
     finish(.failure(Trouble("the server closed a connection")))
   }
 
-  /// All connections are open: the first request leaves.
+  /// Sends the first request; all connections are open by now.
   func begin() { proceed(after: nil) }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {

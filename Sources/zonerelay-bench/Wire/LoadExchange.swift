@@ -8,7 +8,7 @@ struct LoadExchange {
   private let channels: [any Channel]
   private let loop: any EventLoop
 
-  /// Opens them all, and says nothing yet.
+  /// Opens all connections without sending a request.
   init(_ callers: [any LoadCaller], to place: LoadTarget, group: MultiThreadedEventLoopGroup)
     async throws
   {
@@ -39,8 +39,8 @@ struct LoadExchange {
     (self.lines, self.finished, self.channels) = (lines, finished, channels)
   }
 
-  /// Lets them talk; returns when the last is done. The first failure, or the time being over, ends
-  /// them all.
+  /// Runs all callers; returns when the last one is done. The first failure, or the end of the
+  /// time, closes all connections.
   func run(within limit: TimeAmount) async throws {
     let channels = channels
     let isOver = loop.scheduleTask(in: limit) {
@@ -73,7 +73,7 @@ struct LoadExchange {
   }
 }
 
-/// Where a server listens on this machine.
+/// The address of a server on this machine.
 enum LoadTarget: Sendable {
   case port(Int)
   /// The path of a Unix socket.

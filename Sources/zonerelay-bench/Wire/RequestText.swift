@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Requests as bytes, ready to leave.
+/// Complete requests as bytes.
 enum RequestText {
   static func post(
     _ path: String, token: String?, type: String = "application/json", body: some Sequence<UInt8>

@@ -1,6 +1,6 @@
 import Foundation
 
-/// CPU time of a process, user and system together, all its threads.
+/// CPU time of a process: user and system time of all its threads.
 struct CPUTime: Sendable {
   var nanoseconds: Int64
 
@@ -12,7 +12,8 @@ struct CPUTime: Sendable {
     nanoseconds = seconds * 1_000_000_000 + microseconds * 1_000
   }
 
-  /// Of a running process; the kernel's own clock of it, exact where `/proc` counts in ticks.
+  /// CPU time of a running process, from the kernel's clock, which is finer than the ticks of
+  /// `/proc`.
   static func of(_ pid: pid_t) throws -> CPUTime {
     var clock = clockid_t()
     var time = timespec()
@@ -28,7 +29,7 @@ struct CPUTime: Sendable {
     CPUTime(nanoseconds: left.nanoseconds - right.nanoseconds)
   }
 
-  /// Microseconds an operation.
+  /// Microseconds for each operation.
   func each(of count: Int) -> Double { Double(nanoseconds) / 1_000 / Double(count) }
 }
 

@@ -2,17 +2,17 @@ import Foundation
 import NIOPosix
 import Synchronization
 
-/// A program that the bench started, by its pid: what it costs, and how it ends.
+/// A program that the bench started: its pid, its cost and its end.
 final class Child: Sendable {
   let pid: pid_t
   private let path: String
   private let output: URL
   private let errors: URL
-  /// Reaped once; afterwards its pid belongs to somebody else.
+  /// Set when the process is reaped; afterwards the system may reuse its pid.
   private let end = Mutex<Ended?>(nil)
 
   struct Ended: Sendable {
-    /// The exit code; 128 + the number of the signal that ended it.
+    /// The exit code, or 128 + the number of the signal that ended the process.
     var status: Int32
     var cpu: CPUTime
   }
@@ -27,8 +27,8 @@ final class Child: Sendable {
     let flags = O_WRONLY | O_CREAT | O_TRUNC
     posix_spawn_file_actions_addopen(&actions, 1, output.path, flags, 0o600)
     posix_spawn_file_actions_addopen(&actions, 2, errors.path, flags, 0o600)
-    // The bench ignores the signals it handles itself, and its threads block them; a child that
-    // inherited either could not be stopped.
+    // The bench ignores the signals that it handles itself, and its threads block them. A child
+    // that inherited this could not be stopped.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -53,17 +53,17 @@ final class Child: Sendable {
     self.pid = pid
   }
 
-  /// What it wrote on stdout.
+  /// The process's stdout so far.
   var text: String { Self.read(output) }
-  /// What it wrote on either.
+  /// The process's stdout and stderr so far.
   var said: String { Self.read(output) + Self.read(errors) }
 
-  /// CPU so far; of a program that still runs.
+  /// The CPU time so far, of a process that still runs.
   func cpu() throws -> CPUTime { try CPUTime.of(pid) }
 
   var hasEnded: Bool { reap() != nil }
 
-  /// Its end; it is stopped if that takes too long, and that is an error.
+  /// Waits for the end. A process that takes too long is stopped, and that is an error.
   func wait(within limit: Duration) async throws -> Ended {
     try await NIOThreadPool.singleton.runIfActive { [self] in
       if let ended = poll(until: .now + limit) { return ended }
@@ -72,19 +72,19 @@ final class Child: Sendable {
     }
   }
 
-  /// Asks it to end, and makes it end.
+  /// Sends SIGTERM, and ends the process if it does not follow.
   func stop() async throws -> Ended {
     Foundation.kill(pid, SIGTERM)
     return try await wait(within: .seconds(20))
   }
 
-  /// Ends it at once, as a power cut would.
+  /// Ends the process at once, as a power failure would.
   func kill() async throws {
     Foundation.kill(pid, SIGKILL)
     _ = try await wait(within: .seconds(20))
   }
 
-  /// For cleaning up: no questions, no errors.
+  /// Ends the process for cleanup, without waiting for an orderly stop and without errors.
   func stopNow() {
     guard reap() == nil else { return }
     Foundation.kill(pid, SIGTERM)
@@ -115,7 +115,7 @@ final class Child: Sendable {
   }
 
   private static func read(_ file: URL) -> String {
-    // Unreadable is as good as silent.
+    // A file that cannot be read counts as empty.
     (try? String(contentsOf: file, encoding: .utf8)) ?? ""
   }
 }

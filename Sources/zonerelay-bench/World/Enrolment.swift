@@ -1,13 +1,13 @@
 import NIOCore
 
-/// Sets up users, one after another on one connection: each has requests that must all succeed.
+/// Sets up users, one after another on each connection. All requests of each user must succeed.
 ///
 /// `@unchecked Sendable`: used on the bench's one event loop only.
 final class Enrolment: LoadCaller, @unchecked Sendable {
-  /// The requests of one user, who signs them with a token.
+  /// The requests of one user, which the user's token authenticates.
   typealias Requests = @Sendable (_ user: Int, _ token: String) -> [ByteBuffer]
 
-  /// At once: enough to share the folds that registrations wait for.
+  /// Concurrent connections: enough for registrations to share the folds that they wait for.
   private static let connections = 256
 
   private var users: [Int]
@@ -46,7 +46,7 @@ final class Enrolment: LoadCaller, @unchecked Sendable {
 }
 
 extension Enrolment {
-  /// A phone of the user's, with a token at APNs.
+  /// A phone of the user, with an APNs token.
   static func device(_ user: Int, token: String) -> ByteBuffer {
     let digits = String(user, radix: 16)
     let padded = String(repeating: "0", count: 12 - digits.count) + digits

@@ -6,7 +6,7 @@ import NIOPosix
 enum Loopback {
   static let address = "127.0.0.1"
 
-  /// A port that nobody listens on now.
+  /// A port on which no program listens now.
   static func freePort() throws -> Int {
     let listener = try ServerBootstrap(group: group).bind(host: address, port: 0).wait()
     let port = listener.localAddress?.port
@@ -15,7 +15,7 @@ enum Loopback {
     return port
   }
 
-  /// Waits until somebody listens there; the program that should is named in the error.
+  /// Waits until a program listens on the port; an error names the expected program.
   static func waitForListener(
     on port: Int, by child: Child, name: String, patience: Duration = .seconds(30)
   ) throws {

@@ -1,13 +1,13 @@
 import Foundation
 
-/// What the figures were taken on.
+/// The machine on which the figures were measured.
 struct Machine: Codable {
   var cores: Int
   var processor: String
   var memoryGiB: Int
   var system: String
   var kernel: String
-  /// Over the last minute, the run itself included.
+  /// The load average of the last minute, which includes the run itself.
   var load: Double
 
   static func present() -> Machine {
@@ -28,7 +28,7 @@ struct Machine: Codable {
   }
 
   private static func text(_ path: String) -> String {
-    // These describe the run and decide nothing: unreadable is unknown.
+    // These values only describe the run: a file that cannot be read counts as unknown.
     (try? String(contentsOfFile: path, encoding: .utf8))?
       .trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
   }

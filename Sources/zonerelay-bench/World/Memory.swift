@@ -1,9 +1,9 @@
 import Foundation
 
-/// What a program takes of the machine's memory, in MiB.
+/// The memory that a program uses, in MiB.
 enum Memory {
   static func resident(of child: Child) throws -> Double { try line("VmRSS:", of: child) }
-  /// Some kernels keep no record of the most: what it is now.
+  /// The highest resident memory. Some kernels do not record it: then the present one.
   static func most(of child: Child) throws -> Double {
     try (try? line("VmHWM:", of: child)) ?? resident(of: child)
   }

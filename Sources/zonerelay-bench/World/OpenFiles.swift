@@ -1,8 +1,8 @@
 import Foundation
 
-/// How many files this process, and those it starts, may open.
+/// How many files this process and its children may open.
 enum OpenFiles {
-  /// Raises the limit as far as it goes, the hard one too where we may.
+  /// Raises the soft limit as far as possible, and the hard limit if permitted.
   static func raise() throws -> Int {
     var limit = rlimit()
     let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -10,13 +10,13 @@ enum OpenFiles {
     var wanted = rlimit(rlim_cur: 65_536, rlim_max: max(65_536, limit.rlim_max))
     if limit.rlim_max >= 65_536 { wanted.rlim_cur = limit.rlim_max }
     if setrlimit(files, &wanted) == 0 { return Int(clamping: wanted.rlim_cur) }
-    // Not root: the hard limit it is.
+    // Not root: the hard limit is the maximum.
     limit.rlim_cur = limit.rlim_max
     guard setrlimit(files, &limit) == 0 else { throw Trouble("the limit of files stays as it is") }
     return Int(clamping: limit.rlim_cur)
   }
 
-  /// Files, sockets included, that a program has open now.
+  /// How many files, sockets included, a program has open now.
   static func count(of child: Child) throws -> Int {
     try FileManager.default.contentsOfDirectory(atPath: "/proc/\(child.pid)/fd").count
   }

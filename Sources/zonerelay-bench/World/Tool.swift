@@ -1,6 +1,6 @@
 import Foundation
 
-/// A program of the distribution that a reference needs.
+/// An installed program that a reference needs.
 enum Tool: String {
   case nghttpd
   case h2load
@@ -9,7 +9,7 @@ enum Tool: String {
   case redisBenchmark = "redis-benchmark"
   case natsServer = "nats-server"
 
-  /// Debian's package.
+  /// The name of its Debian package.
   private var package: String {
     switch self {
     case .nghttpd: "nghttp2-server"
@@ -21,7 +21,7 @@ enum Tool: String {
     }
   }
 
-  /// Where it is; servers live where an ordinary user's `PATH` does not look.
+  /// The path of the program. Also searches directories of servers that a user's `PATH` lacks.
   func find() throws -> String {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"
     let places = path.split(separator: ":").map(String.init) + ["/usr/sbin", "/usr/local/sbin"]

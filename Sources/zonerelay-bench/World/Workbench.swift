@@ -2,12 +2,12 @@ import Foundation
 import NIOPosix
 import Synchronization
 
-/// Where a run takes place: a directory of its own, one event loop, and the programs it started.
+/// The environment of a run: a directory of its own, one event loop, and the started programs.
 /// `close` stops them by their pids and removes the directory.
 final class Workbench: Sendable {
   let options: BenchOptions
   let directory: URL
-  /// One loop: the load generator must not take both cores from what it measures.
+  /// One loop: the load generator must not take both cores from the measured program.
   let group: MultiThreadedEventLoopGroup
   private let state = Mutex(State())
 
@@ -27,7 +27,7 @@ final class Workbench: Sendable {
 
   func file(_ name: String) -> URL { directory.appendingPathComponent(name) }
 
-  /// Makes an empty directory inside; what an earlier pair left there is removed.
+  /// Makes an empty directory inside; removes what an earlier pair left there.
   func emptyDirectory(_ name: String) throws -> URL {
     let directory = file(name)
     if FileManager.default.fileExists(atPath: directory.path) {
@@ -48,7 +48,7 @@ final class Workbench: Sendable {
     }
   }
 
-  /// Runs a program to its end, which must be a good one.
+  /// Runs a program to its end. Throws unless it succeeds.
   func run(_ path: String, _ arguments: [String], name: String) async throws -> Child.Ended {
     let child = try start(path, arguments, name: name)
     let ended = try await child.wait(within: .seconds(120))
@@ -58,15 +58,14 @@ final class Workbench: Sendable {
     return ended
   }
 
-  /// Safe to call twice: the second caller waits for the first.
-  ///
-  /// - Parameter status: the program ends with it, before anybody else who closes comes back.
+  /// Stops all programs. It is safe to call it twice: the second call waits for the first.
+  /// | - Parameter status: the program exits with it before another call of `close` returns.
   func close(ending status: Int32? = nil) {
     state.withLock { state in
       state.isClosed = true
       for child in state.children.reversed() { child.stopNow() }
       state.children = []
-      // A directory that cannot be removed is the system's to clean; the figures are taken.
+      // The system cleans up a directory that cannot be removed; the figures are complete.
       try? FileManager.default.removeItem(at: directory)
       if let status { exit(status) }
     }
