@@ -38,8 +38,9 @@ struct ConfigurationOptions: ParsableArguments, Sendable {
 
   /// The control socket alone. A user who may query the daemon need not be able to read its
   /// secrets, so other problems of the file do not matter here.
-  /// | - Throws: `BadConfiguration` if the socket's value is wrong, or if the file was named on the
-  /// command line and cannot be read.
+  ///
+  /// - Throws: `BadConfiguration` if the socket's value is wrong, or if the file was named on the
+  ///   command line and cannot be read.
   func controlSocket() throws -> String {
     if let control { return absolute(control) }
     let isNamed = config != Settings.fileDefault
@@ -53,8 +54,9 @@ struct ConfigurationOptions: ParsableArguments, Sendable {
 
   /// The store's directory alone, read as `controlSocket` is, and whether there are keys outside
   /// it.
-  /// | - Throws: `BadConfiguration` if the directory's value is wrong, or if the file was named on
-  /// the command line and cannot be read.
+  ///
+  /// - Throws: `BadConfiguration` if the directory's value is wrong, or if the file was named on
+  ///   the command line and cannot be read.
   func store() throws -> (directory: String, hasListedKeys: Bool) {
     let isNamed = config != Settings.fileDefault
     if !isNamed, !FileManager.default.fileExists(atPath: config) {

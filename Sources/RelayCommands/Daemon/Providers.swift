@@ -32,7 +32,8 @@ struct Providers {
   }
 
   /// Makes senders for routes that are new or changed.
-  /// | - Throws: the error that makes a sender impossible; in that case nothing has changed.
+  ///
+  /// - Throws: the error that makes a sender impossible; in that case nothing has changed.
   mutating func reconfigure(_ settings: Settings) async throws -> SenderChanges {
     let directory = try settings.makeProviderTokens()
     let limits = EngineLimits(

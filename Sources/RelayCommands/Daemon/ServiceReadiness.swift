@@ -41,7 +41,8 @@ final class ServiceReadiness: ServiceNotifier {
 
   /// A reload begins. Before the daemon is ready systemd is not told: the end of a reload would
   /// look like readiness.
-  /// | - Returns: true if systemd was told; then call `reloaded`.
+  ///
+  /// - Returns: true if systemd was told; then call `reloaded`.
   func reloading() -> Bool {
     guard state.withLock({ $0.missing <= 0 }) else { return false }
     notifier.reloading()

@@ -2,7 +2,8 @@ import RelayCore
 import Yams
 
 /// The result of reading a configuration: problems, and every value with its origin.
-/// | One task uses it for one reading; it is never shared.
+///
+/// One task uses it for one reading; it is never shared.
 final class Diagnostics {
   let overrides: Overrides
   /// The directory that relative paths start from.

@@ -5,7 +5,8 @@ extension Settings {
   static let filesBeside = 500
 
   /// Says that the connections need more files than may be open, with the remedy; nil if not.
-  /// | - Parameter most: how many files may be open.
+  ///
+  /// - Parameter most: how many files may be open.
   func misfit(files most: Int) -> String? {
     let wanted = requests.connections + Self.filesBeside
     guard wanted > most else { return nil }

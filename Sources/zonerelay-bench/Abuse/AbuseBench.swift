@@ -119,7 +119,8 @@ struct AbuseBench {
 
   /// Waits until all accepted changes are folded and delivered to the feeds, and the store stops
   /// growing.
-  /// | - Returns: the seconds that this took; nil if it took too long.
+  ///
+  /// - Returns: the seconds that this took; nil if it took too long.
   private func settle(_ daemon: MeasuredDaemon) async throws -> Double? {
     let begin = ContinuousClock.now
     var last = -1

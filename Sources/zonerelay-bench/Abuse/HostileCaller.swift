@@ -15,7 +15,8 @@ struct HostileCaller: Sendable {
   }
 
   /// One letter with so many combining marks that a comparison by Unicode's rules takes very long.
-  /// | - Parameter bytes: the approximate length.
+  ///
+  /// - Parameter bytes: the approximate length.
   static func slowText(_ bytes: Int) -> String {
     "a" + String(repeating: "\u{316}\u{301}", count: bytes / 4)
   }

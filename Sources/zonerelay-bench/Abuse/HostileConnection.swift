@@ -50,7 +50,8 @@ final class HostileConnection {
   func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
   /// The next complete answer; nil if there is none.
-  /// | - Parameter seconds: how long to wait; 0: only take an answer that has already arrived.
+  ///
+  /// - Parameter seconds: how long to wait; 0: only take an answer that has already arrived.
   func answer(within seconds: Int = HostileConnection.patience) -> HostileAnswer? {
     // The system takes a timeout of zero for none.
     var patience = timeval(tv_sec: seconds, tv_usec: seconds == 0 ? 1_000 : 0)

@@ -48,7 +48,8 @@ final class RawPages {
   }
 
   /// Reads this many pages; at the end of the feed it continues at the start.
-  /// | - Returns: CPU for each page, in microseconds.
+  ///
+  /// - Returns: CPU for each page, in microseconds.
   func read(pages: Int) throws -> Double {
     let before = try CPUTime.ofThisProcess()
     var (place, found, bytes): (Int64, Int, Int32) = (0, 0, 0)

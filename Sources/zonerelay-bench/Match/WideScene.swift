@@ -21,7 +21,8 @@ struct WideScene {
   }
 
   /// One fan-out from its beginning, slice by slice, up to `count` subscribers.
-  /// | - Parameter removing: removes each subscription that fired, as with those that fire once.
+  ///
+  /// - Parameter removing: removes each subscription that fired, as with those that fire once.
   /// - Returns: how many subscribers were reached.
   mutating func reach(_ count: Int, removing: Bool) -> Int {
     var (cursor, reached) = (Position.zero, 0)

@@ -88,7 +88,8 @@ struct AnswerScanner {
 
 extension UnsafeRawBufferPointer {
   /// The offset after the first `key`; nil if the text does not contain it.
-  /// | - Parameter ignoringCase: `key` is in lower case and matches upper case too.
+  ///
+  /// - Parameter ignoringCase: `key` is in lower case and matches upper case too.
   func end(of key: StaticString, from start: Int, ignoringCase: Bool = false) -> Int? {
     let length = key.utf8CodeUnitCount
     let mask: UInt8 = ignoringCase ? 0x20 : 0

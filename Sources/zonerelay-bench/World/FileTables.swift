@@ -9,7 +9,8 @@ enum FileTables {
 
   /// A file that such a loop opens exists for this loop only, so its connections are made on it. A
   /// thread that it starts would share its table, so callers wait for its futures on `home` only.
-  /// | The loops last as long as the program.
+  ///
+  /// The loops last as long as the program.
   static func loops(_ count: Int, home: any EventLoop) async throws -> [any EventLoop] {
     // The Glibc module does not declare `unshare`.
     guard let symbol = dlsym(nil, "unshare") else {

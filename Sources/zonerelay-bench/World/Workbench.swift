@@ -59,7 +59,8 @@ final class Workbench: Sendable {
   }
 
   /// Stops all programs. It is safe to call it twice: the second call waits for the first.
-  /// | - Parameter status: the program exits with it before another call of `close` returns.
+  ///
+  /// - Parameter status: the program exits with it before another call of `close` returns.
   func close(ending status: Int32? = nil) {
     state.withLock { state in
       state.isClosed = true
