@@ -16,7 +16,7 @@ package struct StandinSettings: Sendable {
   package var control: String?
   /// Apple's environment that it stands for: `development` or `production`; nil = both.
   package var environment: String?
-  /// Topics of a provider's client certificate, which is made if there are any.
+  /// Topics of a provider's client certificate. If there are any, the certificate is made.
   package var clientTopics: [String]
 
   /// Apple allows this many once a connection has shown a good token.

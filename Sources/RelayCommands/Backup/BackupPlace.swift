@@ -110,8 +110,7 @@ extension BackupPlace {
 
   /// Removes the parts of a backup that failed.
   func abandon() {
-    // An unfinished backup that cannot be removed still does not look complete: relay.db comes
-    // last.
+    // If the removal fails, the backup still looks incomplete, because relay.db comes last.
     try? FileManager.default.removeItem(atPath: draft)
     if isNew { rmdir(directory) }
   }

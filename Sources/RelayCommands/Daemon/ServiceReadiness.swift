@@ -5,7 +5,7 @@ import RelaySystem
 import Synchronization
 
 /// Tells systemd READY once recovery is over and every listener accepts connections. The decision
-/// loop calls its watchdog beat.
+/// loop sends the watchdog's beats through it.
 final class ServiceReadiness: ServiceNotifier {
   private let notifier: SystemdNotifier
   private let state: Mutex<State>
@@ -51,7 +51,7 @@ final class ServiceReadiness: ServiceNotifier {
 
   func reloaded() { notifier.ready() }
 
-  /// Before readiness the line is kept, and sent with it.
+  /// Sends the line to systemd. Before the daemon is ready the line is kept, and sent with READY.
   func status(_ line: String) {
     let isReady = state.withLock { state in
       state.line = line

@@ -7,7 +7,7 @@ package struct Problem: Error, Hashable, Sendable {
   package var key: String
   package var cause: String
   package var remedy: String
-  /// Line of the file, from 1; nil where the value came from elsewhere or is absent.
+  /// Line of the file, from 1; nil where the value is absent or not from the file.
   package var line: Int?
 
   package init(key: String, cause: String, remedy: String, line: Int? = nil) {

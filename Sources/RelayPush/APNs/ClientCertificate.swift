@@ -4,8 +4,8 @@ import SwiftASN1
 import X509
 
 /// The contents of a client certificate for APNs: its apps, Apple's environments that accept it,
-/// its first and last day. Reading them finds at start what Apple would refuse only at the first
-/// push.
+/// its first and last day. The daemon reads them at start to find what Apple would refuse only at
+/// the first push.
 package struct ClientCertificate: Hashable, Sendable {
   /// Topics that it may push to; empty where it names none, as a certificate that is not Apple's.
   package let topics: [String]

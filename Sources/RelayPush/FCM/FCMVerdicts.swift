@@ -36,7 +36,7 @@ package enum FCMVerdicts {
     // The account has no right to the project.
     case (403, "PERMISSION_DENIED"): .route
     case (404, "UNREGISTERED"): .gone
-    // This concerns one message: no error code says that it concerns the route.
+    // Without an error code the refusal concerns this one message, not the route.
     case (403, _), (404, _): .device
     case (413, _): .rejected
     case (429, _): .pace

@@ -16,7 +16,7 @@ package struct Faults: Equatable, Sendable {
   var goawayEvery: Int?
   /// Every connection that is open when the fault begins sends GOAWAY and finishes its streams.
   var saysGoodbye = false
-  /// SETTINGS_MAX_CONCURRENT_STREAMS, for open connections too.
+  /// SETTINGS_MAX_CONCURRENT_STREAMS of new and open connections.
   var maxStreams: Int?
   /// Requests are accepted, but neither requests nor pings are answered.
   var isSilent = false

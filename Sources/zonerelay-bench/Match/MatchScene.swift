@@ -63,7 +63,7 @@ struct MatchScene {
     }
   }
 
-  /// Steps changes and cuts their folds. Returns how often a subscription fired.
+  /// Steps changes and makes the cut of each fold. Returns how often a subscription fired.
   mutating func step(_ changes: [Change]) -> Int {
     var fired = 0
     var effects: [Effect] = []
