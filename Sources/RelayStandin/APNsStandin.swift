@@ -125,7 +125,7 @@ package struct APNsStandin: Sendable {
     // for an attack.
     var streams = NIOHTTP2Handler.StreamConfiguration()
     streams.streamResetFrameRateLimit.maximumCount = 100_000
-    // TLS accepts any certificate: as with Apple, each push gets the refusal of a bad one.
+    // TLS accepts any certificate. With a bad one each push is refused, as Apple does.
     let security = NIOSSLServerHandler(
       context: tls,
       customVerificationCallback: { _, verdict in verdict.succeed(.certificateVerified) })

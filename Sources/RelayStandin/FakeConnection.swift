@@ -53,7 +53,7 @@ final class FakeConnection: ChannelInboundHandler {
     case .open(var served, let last):
       if reception.requestBegan() {
         state = .leaving(served: served)
-        // Send it in a later turn of the loop, when no frame is half written.
+        // Send GOAWAY in a later turn of the loop, when no frame is half written.
         channel.eventLoop.assumeIsolated().execute { self.leave(last: last) }
         return false
       }

@@ -96,7 +96,7 @@ enum PushRules {
       && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }
   }
 
-  /// Lowercase, 8-4-4-4-12.
+  /// True for lower-case hexadecimal groups of 8-4-4-4-12 digits.
   private static func isCanonicalUUID(_ text: String) -> Bool {
     let groups = text.split(separator: "-", omittingEmptySubsequences: false)
     return groups.map(\.utf8.count) == [8, 4, 4, 4, 12] && text == text.lowercased()

@@ -29,7 +29,7 @@ struct BenchOptions: ParsableArguments {
 
   var pairCount: Int { pairs ?? (quick ? 2 : 5) }
 
-  /// The whole amount of work, or a tenth.
+  /// The whole amount of work, or a tenth with `--quick`.
   func amount(_ whole: Int) -> Int { quick ? whole / 10 : whole }
 
   var daemonPath: String {

@@ -15,7 +15,7 @@ struct ConfigurationOptions: ParsableArguments, Sendable {
   var control: String?
 
   func validate() throws {
-    // Empty as from a shell variable that is not set.
+    // An unset shell variable gives an empty path.
     guard config.isEmpty else { return }
     throw ValidationError("--config is empty; write the path of a file")
   }

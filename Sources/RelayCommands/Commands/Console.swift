@@ -44,7 +44,7 @@ package struct Console: Sendable {
   func answer(line: String) { answer(line + "\n") }
   func talk(line: String) { talk(line + "\n") }
 
-  /// `zonerelay: error: …`, then `zonerelay: hint: …`.
+  /// Prints `zonerelay: error: …`, then `zonerelay: hint: …`.
   func report(_ failure: Failure) {
     talk(line: "zonerelay: error: \(Self.plain(failure.message))")
     if let hint = failure.hint { talk(line: "zonerelay: hint: \(Self.plain(hint))") }

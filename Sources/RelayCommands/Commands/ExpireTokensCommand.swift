@@ -31,7 +31,7 @@ struct ExpireTokensCommand: RelayCommand {
   @OptionGroup var options: ConfigurationOptions
 
   func validate() throws {
-    // Empty as from a shell variable that is not set.
+    // An unset shell variable gives an empty value.
     for (option, value) in [("--container", container), ("--user", user)] where value == "" {
       throw ValidationError("\(option) is empty; leave it out to mean all")
     }

@@ -50,7 +50,7 @@ struct RootCommand: RelayCommand {
       }
     }
     let rest = Array(arguments[count...])
-    // Insert it before the first option: of two files, the one written after the command counts.
+    // Insert `-c` before the command's options: of two files, the one after the command counts.
     let words = rest.firstIndex { $0.hasPrefix("-") } ?? rest.endIndex
     guard words > 0 else { return rest }
     return Array(rest[..<words] + arguments[..<count] + rest[words...])

@@ -6,7 +6,7 @@ import RelayHTTP
 struct AccountServer: KeySetSource {
   /// A larger answer is refused.
   static let bytesMax = 1 << 20
-  /// From the first step of connecting to the last byte.
+  /// The time from the first step of connecting to the last byte.
   static let timeout = Duration.seconds(10)
 
   private let client = HTTPClient(answerBytesMax: AccountServer.bytesMax)

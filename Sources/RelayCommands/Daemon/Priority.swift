@@ -11,8 +11,8 @@ enum Priority: Int32 {
   /// loops: three times the core share of an ordinary thread.
   case serving = -5
 
-  /// Sets it for the calling thread alone, in place of an inherited priority. A thread that
-  /// Dispatch starts from it must set its own.
+  /// Sets the calling thread's priority alone, in place of an inherited one. A thread that Dispatch
+  /// starts from this thread must set its own.
   func take() { setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, rawValue) }
 
   func give(to group: MultiThreadedEventLoopGroup) {

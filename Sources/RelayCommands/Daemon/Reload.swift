@@ -95,7 +95,7 @@ struct Reload: Service {
 }
 
 extension Settings {
-  /// The keys whose values a reload found changed and only a restart applies.
+  /// Keys that have changed at a reload but take effect only after a restart.
   func keysFixed(against new: Settings) -> [String] {
     var keys: [String] = []
     func compare<Value: Equatable>(_ key: String, _ value: (Settings) -> Value) {

@@ -2,7 +2,7 @@ import Foundation
 
 /// Quantities in a form for people.
 enum HumanFormat {
-  /// `4.2 s`, `3 min`, `5 h 12 min`, `3 d 4 h`.
+  /// A duration such as `4.2 s`, `3 min`, `5 h 12 min` or `3 d 4 h`.
   static func age(_ seconds: Double) -> String {
     guard seconds >= 60 else { return String(format: "%.1f s", max(0, seconds)) }
     let minutes = Int(min(seconds, 1e12)) / 60

@@ -4,7 +4,7 @@ extension Settings {
   /// Files that the daemon opens besides its clients' connections: store, providers, logs.
   static let filesBeside = 500
 
-  /// Says that the connections need more files than may be open, with the remedy; nil if not.
+  /// A warning with its remedy if the connections need more files than may be open; nil if not.
   ///
   /// - Parameter most: how many files may be open.
   func misfit(files most: Int) -> String? {

@@ -1,7 +1,7 @@
 import RelayCore
 
 extension ValueParser where Value == Int? {
-  /// Wakes a second, or off.
+  /// A number of wakes a second, or `off`.
   fileprivate static var rate: ValueParser {
     let count = ValueParser<Int>.count(1...1_000_000)
     return ValueParser(
@@ -16,7 +16,7 @@ extension ValueParser where Value == Int? {
 }
 
 extension Settings {
-  /// `coalescing`, `budget`, `smearing` and `wake`.
+  /// Reads `coalescing`, `budget`, `smearing` and `wake`.
   mutating func readWakes(_ root: Section) {
     let gathering = root.section("coalescing")
     let window = ValueParser.span(.zero...(.minutes(10)))

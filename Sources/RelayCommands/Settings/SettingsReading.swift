@@ -6,7 +6,7 @@ import Yams
 package struct SettingsReading: Sendable {
   /// Nil if there is any problem.
   package var settings: Settings?
-  /// In the order of the file.
+  /// All problems, in the order of the file.
   package var problems: [Problem]
   /// Every key with its effective value; secrets are masked.
   package var effective: [EffectiveValue]
@@ -47,7 +47,7 @@ extension Settings {
   ///
   /// - Parameters:
   ///   - name: the name of the whole text in problems.
-  ///   - directory: the start of relative paths in it.
+  /// - directory: relative paths in the text start here.
   package static func read(
     text: String, name: String, directory: String, overrides: Overrides = Overrides()
   ) -> SettingsReading {

@@ -7,9 +7,9 @@ import X509
 /// its first and last day. The daemon reads them at start to find what Apple would refuse only at
 /// the first push.
 package struct ClientCertificate: Hashable, Sendable {
-  /// Topics that it may push to; empty where it names none, as a certificate that is not Apple's.
+  /// Topics that it may push to; empty if it names none, such as one that is not Apple's.
   package let topics: [String]
-  /// Apple's environments that accept it; empty where it names none.
+  /// Apple's environments that accept the certificate; empty if it names none.
   package let environments: Set<RelayCore.Environment>
   package let begins: Instant
   package let ends: Instant

@@ -6,7 +6,7 @@ package struct AttemptID: Hashable, Sendable {
   fileprivate var index: UInt32
   fileprivate var generation: UInt32
 
-  /// The id as one integer, because C callbacks carry one word of ours.
+  /// The id as one integer, because a C callback can carry only one machine word for us.
   var bits: UInt64 { UInt64(generation) << 32 | UInt64(index) }
   init(bits: UInt64) {
     index = UInt32(truncatingIfNeeded: bits)

@@ -36,13 +36,13 @@ package struct EngineSettings: Sendable {
 package struct EngineLimits: Hashable, Sendable {
   /// Connections kept open to the provider.
   package var connections = 2
-  /// Streams a connection at once, even where the provider allows more.
+  /// Streams on one connection at once, even where the provider allows more.
   package var streamsMax = 500
-  /// Requests that wait for a connection or a free stream; beyond, `full`.
+  /// Requests that wait for a connection or a free stream; more are refused as `full`.
   package var waitingMax = 4_096
-  /// From `send` to the outcome.
+  /// The time from `send` to the outcome.
   package var attemptTimeout = Span.seconds(10)
-  /// TCP, TLS and the choice of protocol together.
+  /// The time for TCP, TLS and the choice of protocol together.
   package var connectTimeout = Span.seconds(10)
   /// A silent connection without requests is pinged after this.
   package var idlePing = Span.hours(1)

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// What became of a request.
+/// The outcome of a request.
 package enum Outcome: Sendable {
   case answered(Response)
   /// There is no answer. Unless the code is `unreachable`, `full`, `takenBack` or `stopped`, the

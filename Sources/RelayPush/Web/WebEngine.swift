@@ -23,7 +23,7 @@ package final class WebEngine: Sendable {
   }
 
   private struct Inbox {
-    /// Nil once the thread has ended. Only under this lock can a caller be sure that it still runs.
+    /// Nil once the thread has ended. The inbox's lock prevents a wake-up of a closed handle.
     var multi: Multi?
     var items: [Item] = []
     /// Items in this inbox and items on the thread.

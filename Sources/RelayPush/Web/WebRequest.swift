@@ -32,7 +32,7 @@ package struct WebRequest: Sendable {
   }
 }
 
-/// What became of a request.
+/// The outcome of a request.
 package enum WebOutcome: Sendable {
   case answered(WebAnswer)
   case failed(WebFailure)
@@ -68,7 +68,8 @@ package struct WebFailure: Error, Hashable, Sendable {
     case timeout
     /// The host has no public address, and the request requires one.
     case address
-    /// Never sent: no such host, refused, TLS failed, or no connection or place in time.
+    /// Never sent: the host is unknown or refused, TLS failed, or there was no connection or place
+    /// in time.
     case unreachable
     /// The connection ended before the answer. The host may have processed the request.
     case lost

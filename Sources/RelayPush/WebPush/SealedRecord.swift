@@ -5,7 +5,7 @@ package import RelayCore
 /// A message that only the browser can decrypt: `aes128gcm` with one record (RFC 8188), under a key
 /// agreed with the subscription's key (RFC 8291).
 package enum SealedRecord {
-  /// Salt 16, record size 4, length of the key 1, our public key 65.
+  /// In bytes: salt 16, record size 4, length of the key 1, our public key 65.
   package static let headerBytes = 86
   /// The size that every push service must accept (RFC 8030, section 7.2), header included.
   package static let bytesMax = 4_096

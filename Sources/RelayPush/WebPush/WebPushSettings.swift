@@ -12,7 +12,7 @@ package struct WebPushSettings: Sendable {
   package let allowPrivateAddresses: Bool
   /// PEM file with the authorities to trust instead of the system's, for a stand-in.
   package let trustRoots: String?
-  /// From a push to its verdict.
+  /// The time from a push to its verdict.
   package let attemptTimeout: Span
 
   /// - Parameter key: the text of a P-256 private key in PEM.

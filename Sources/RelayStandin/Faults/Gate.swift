@@ -1,7 +1,7 @@
 import Foundation
 import NIOCore
 
-/// A handler between the socket and TLS that acts as a broken network: it holds back received or
+/// A handler between the socket and TLS that acts like a broken network: it holds back received or
 /// sent bytes, or ends the connection without notice.
 ///
 /// Confined to the event loop of its channel.

@@ -12,7 +12,7 @@ struct AbuseBench {
   private let bounds: AbuseBounds
   private let only: String?
 
-  /// - Parameter only: only phases and single kinds whose name contains this, and no kills.
+  /// - Parameter only: run only phases and single kinds whose name contains this, and no kills.
   init(_ bench: Workbench, seconds: Int, bounds: AbuseBounds, only: String?) {
     self.bench = bench
     self.seconds = seconds

@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 
 /// A well-behaved user whose device opens a connection for each request, four times a second. The
-/// times of its answers include the connecting.
+/// times of its answers include the time to connect.
 struct ConnectingUser {
   private(set) var latencies = Latencies()
   private(set) var refusals: [String] = []

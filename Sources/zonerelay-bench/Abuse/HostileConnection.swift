@@ -53,7 +53,7 @@ final class HostileConnection {
   ///
   /// - Parameter seconds: how long to wait; 0: only take an answer that has already arrived.
   func answer(within seconds: Int = HostileConnection.patience) -> HostileAnswer? {
-    // The system takes a timeout of zero for none.
+    // The system treats a timeout of zero as no timeout.
     var patience = timeval(tv_sec: seconds, tv_usec: seconds == 0 ? 1_000 : 0)
     setsockopt(
       descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))

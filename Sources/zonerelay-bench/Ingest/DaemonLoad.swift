@@ -11,7 +11,7 @@ struct DaemonLoad {
   /// Posts `count` events over 50 connections. Throws unless the daemon accepts each.
   func run(_ count: Int, eventsEach: Int) async throws -> IngestBench.Result {
     let daemon = try await MeasuredDaemon.start(bench)
-    // Warm up the pages, code paths and connections for which a daemon's first requests pay.
+    // Warm up: a daemon's first requests pay for its pages, code paths and connections.
     try await post(count / 20, eventsEach, run: "warm", daemon)
     let requests = Self.requests(count, eventsEach, run: "run")
     let outbox = Outbox(requests, eventsEach: eventsEach)

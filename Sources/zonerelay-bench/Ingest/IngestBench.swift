@@ -8,7 +8,7 @@ struct IngestBench {
 
   init(_ bench: Workbench) { self.bench = bench }
 
-  /// The result of ours or of the reference.
+  /// The result of zonerelay or of the reference.
   struct Result {
     var rate: Double
     var server: Double

@@ -118,7 +118,7 @@ struct MeasuredDaemon {
     }
   }
 
-  /// `zonerelay status --json`.
+  /// The report of `zonerelay status --json`.
   func status() async throws -> StatusReport {
     let child = try bench.start(
       bench.options.daemonPath, ["status", "--json", "--control", control], name: "status")

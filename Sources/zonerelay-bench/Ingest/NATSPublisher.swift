@@ -65,7 +65,7 @@ final class NATSPublisher: ChannelInboundHandler, @unchecked Sendable {
     let length = end - input.readerIndex + 1
     guard let line = input.getString(at: input.readerIndex, length: length) else { return nil }
     if line.hasPrefix("MSG ") {
-      // MSG subject sid length
+      // The line's form is: MSG subject sid length.
       let words = line.split(whereSeparator: \.isWhitespace)
       guard let size = words.last.flatMap({ Int($0) }) else { throw Trouble("NATS said \(line)") }
       guard input.readableBytes >= length + size + 2 else { return nil }

@@ -71,7 +71,7 @@ struct PathBench {
   /// CPU of one event, posted in batches and alone.
   private func cost() async throws -> (batched: Double, alone: Double) {
     try await scene(users * 2 + Self.warm) { daemon, tail in
-      // Warm up the connections and code paths for which a daemon's first pushes pay.
+      // Warm up: a daemon's first pushes pay for its connections and code paths.
       _ = try await cost(
         of: users * 2..<users * 2 + Self.warm, eventsEach: Self.batch, daemon, tail)
       let batched = try await cost(of: 0..<users, eventsEach: Self.batch, daemon, tail)

@@ -34,7 +34,7 @@ struct PushWork: Sendable {
       intent: .background, expires: expires, collapse: Self.collapse, payload: payload(number))
   }
 
-  /// 32 bytes that resemble a token and differ in all places.
+  /// 32 bytes that resemble a token, different in every part for each device.
   private static func token(of device: Int) -> [UInt8] {
     var state = UInt64(device) &* 0x9e37_79b9_7f4a_7c15 &+ 1
     return (0..<32).map { _ in
