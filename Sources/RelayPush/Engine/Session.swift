@@ -59,7 +59,7 @@ final class Session: @unchecked Sendable {
   }
 
   /// Begins a stream; the next `drain` returns its frames. Returns the stream's index for `cancel`;
-  /// nil if the session has no stream numbers left.
+  /// nil if the session can begin no more streams.
   func submit(_ request: Request, attempt: AttemptID) -> Int? {
     guard let index = freeStreams.popLast() else { return nil }
     let stream = streams + index
