@@ -23,7 +23,7 @@ final class DemoProcess {
 
   /// The process's messages, for a person who wants to know why it ended.
   var talk: String {
-    (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""  // No file, no messages.
+    (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""  // A missing file means no text.
   }
 
   /// Waits for a line `ready` on its stdout.

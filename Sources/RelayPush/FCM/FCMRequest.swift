@@ -25,7 +25,7 @@ package enum FCMRequest {
     }
   }
 
-  /// `{"message":{"token":…,"data":{"aps":"…","ck":"…","zr":"…"},"android":{…}}}`
+  /// The body: `{"message":{"token":…,"data":{"aps":"…","ck":"…","zr":"…"},"android":{…}}}`.
   static func body(_ push: Push, at now: Instant) -> [UInt8] {
     var json = JSONText()
     json.raw("{\"message\":{")
