@@ -1,7 +1,7 @@
 import OrderedCollections
 
-/// How many lanes are where, for people. Costs the same however many devices there are; lanes that
-/// wait in a smear are looked at one by one.
+/// How many lanes are in each state, for `status`. Its cost does not grow with the number of
+/// devices; only lanes that wait in a smear are visited one by one.
 package struct Census: Hashable, Sendable {
   package var idle = 0
   package var gathering = 0
@@ -15,12 +15,12 @@ package struct Census: Hashable, Sendable {
   package var zonesWithGap = 0
   package var oldestFanOut: Instant?
   package var oldestPending: Instant?
-  /// Registrations, and ids remembered.
+  /// Registrations, and remembered event ids.
   package var devices = 0
   package var remembered = 0
   package var oldestRemembered: Instant?
   package var isRestoreProven = false
-  /// Lanes that wait for their slot in a smear; how often a line was too long for its rate.
+  /// Lanes that wait for their slot in a smear; how often a smear's line had reached `longest`.
   package var smeared = 0
   package var hurried: Int64 = 0
 
@@ -34,7 +34,7 @@ extension Relay {
     return census
   }
 
-  /// A lane waits for a fold: do not let it wait long.
+  /// Whether a lane waits for a fold; the next fold should then begin soon.
   package var isAwaitingFold: Bool {
     for id in PartitionID.all where isAwaitingFold(id) { return true }
     return false
@@ -63,7 +63,7 @@ extension Partition {
     census.oldestFanOut = Self.earlier(census.oldestFanOut, fanOuts.oldest?.since)
   }
 
-  /// Lanes that wait for their slot.
+  /// Lanes that wait for their slot in a smear.
   private mutating func waiting(at now: Instant) -> Int {
     var count = 0
     var over: [Int] = []

@@ -1,38 +1,38 @@
 import HeapModule
 
-/// The memory of event ids is one for all partitions: a hot zone may use all of it.
+/// All partitions share one bound on remembered event ids, so a hot zone may use all of it.
 ///
-/// What is too old goes when the next change is stepped, by that change's journalled time. What is
-/// too much depends on all partitions, and a replay begins in each of them where its own last fold
-/// ended: it could not judge it alike. Therefore forgetting is a fact: stepped again, it forgets
-/// the same ids at the same place between the same changes, so that no repeat dropped in one life
-/// is taken in the next, and nothing taken is dropped.
+/// Ids that are too old are forgotten when the next change is stepped, by that change's journalled
+/// time. Whether there are too many ids depends on all partitions. A replay begins in each
+/// partition where its own last fold ended, so it could not decide this in the same way. Therefore
+/// forgetting is a fact: a replay forgets the same ids between the same changes, and both lives
+/// drop the same repeats.
 extension Relay {
-  /// Whether a change was taken before, and is remembered: its repeat is a duplicate.
+  /// Whether the change's id is remembered, so that its repeat is a duplicate.
   package func knows(_ change: Change) -> Bool {
     partitions[Int(change.home.number)].ids.contains(change.fingerprint)
   }
 
-  /// Asks partitions to forget their oldest ids, oldest first over all of them, once there are too
-  /// many; and ids that are too old where no change comes to push them out. A busy hour's go in
-  /// several rounds: none keeps the loop for long.
+  /// Journals facts that make partitions forget ids: the oldest ids of all partitions while there
+  /// are too many ids, and ids that are too old in partitions that get no new change. Each round is
+  /// bounded, so that a busy hour's ids do not keep the loop for long.
   mutating func forgetIDs(at now: Instant, into effects: inout [Effect]) {
     var count = 0
     for index in partitions.indices {
-      // One round at a time: what was asked for is not gone before it is stepped.
+      // One round at a time: ids stay in the count until their `forget` fact is stepped.
       if partitions[index].ids.isForgetAsked { return }
       count += partitions[index].ids.count
     }
     var excess = 0
     if count > limits.rememberedIDs {
-      // A little more at once: not every change is followed by a fact that forgets.
+      // Forget a little more than the excess: not every change is followed by a `forget` fact.
       excess = count - limits.rememberedIDs + limits.rememberedIDs / 1_024
     }
     var last = [Ordinal?](repeating: nil, count: partitions.count)
     var next = [Int](repeating: 0, count: partitions.count)
     var oldest = Heap<Candidate>()
     for index in partitions.indices {
-      // An hour of a day late, so that a quiet partition is not asked for each single id.
+      // Late by 1/24 of `rememberedFor`, so that a quiet partition gets no fact for each single id.
       if let first = partitions[index].ids.oldest, excess > 0 || isLongOver(first, at: now) {
         oldest.insert(Candidate(at: first.at, partition: index))
       }

@@ -1,6 +1,6 @@
 import OrderedCollections
 
-/// Messages that their targets do not have in their journals yet.
+/// Messages that are not yet in the journals of their target partitions.
 struct OutboxLoad: Sendable {
   private struct Place: Hashable {
     var source: PartitionID
@@ -37,17 +37,16 @@ struct OutboxLoad: Sendable {
   }
 }
 
-/// Why changes are not taken now.
+/// Why the relay takes no changes now.
 package enum NoRoom: Hashable, Sendable {
-  /// As many changes as may be are told to many users.
+  /// The bound on changes that are told to many users in slices is reached.
   case fanOuts
-  /// Too much is on its way to other users.
+  /// Messages to other partitions have reached their bound of count or bytes.
   case forwards
 }
 
 extension Relay {
-  /// What changes that were not stepped yet will need on their way to other users; more rather than
-  /// less.
+  /// An upper estimate of the messages to other partitions that changes will need once stepped.
   package func need(of facts: some Sequence<Fact>) -> ForwardNeed {
     var need = ForwardNeed()
     var audiences: Audiences = [:]
@@ -84,21 +83,21 @@ extension Relay {
     return audience
   }
 
-  /// The partitions whose users may hear of a change. The values of a record are not looked at.
+  /// The partitions whose users a change may concern. Record values are not evaluated.
   private struct Audience {
     var messages = 0
-    /// How many of them carry which values.
+    /// How many of the messages carry each set of values.
     var fields: [Interest.Fields: Int] = [:]
-    /// Where more users may hear of it than are told at once.
+    /// Partitions in which the change may concern more users than one step tells.
     var wide: [PartitionID] = []
   }
 
-  /// Changes that are alike in this have the same audience.
+  /// Changes with equal keys have the same audience.
   private struct AudienceKey: Hashable {
     let scope: Scope
     let database: Database
     let zone: ZoneID
-    /// Of a record; nil: another kind of change.
+    /// The record's type; nil: the change is not about a record.
     let type: String?
     let endsZone: Bool
     let isOfShare: Bool
@@ -120,7 +119,7 @@ extension Relay {
     }
   }
 
-  /// Those of one request's changes.
+  /// The audiences of one request's changes.
   private typealias Audiences = [AudienceKey: Audience]
 
   /// Room for changes, or why there is none.
@@ -129,9 +128,9 @@ extension Relay {
     case full(NoRoom)
   }
 
-  /// Looks at changes until there is no room for them: what is refused costs next to nothing.
+  /// Stops at the first change that has no room, so that a refusal costs little.
   ///
-  /// - Parameter reserved: what was taken and is not stepped yet.
+  /// - Parameter reserved: what accepted facts need that are not stepped yet.
   package func room(for facts: some Sequence<Fact>, besides reserved: ForwardNeed) -> Room {
     var taken = outbox.need
     taken += reserved
@@ -147,12 +146,12 @@ extension Relay {
     return .free(need)
   }
 
-  /// Why what needs so much is not to be taken now; nil: there is room.
+  /// Why changes with this need are not taken now; nil: there is room.
   ///
-  /// Larger than the bound alone, it is taken when nothing else is there: a limit never means that
-  /// something can never be taken.
+  /// A need above the bound is taken while nothing else is on its way, so that no request is
+  /// refused for ever.
   ///
-  /// - Parameter reserved: what was taken and is not stepped yet.
+  /// - Parameter reserved: what accepted facts need that are not stepped yet.
   package func refusal(of need: ForwardNeed, besides reserved: ForwardNeed) -> NoRoom? {
     guard need.messages > 0 else { return nil }
     var taken = outbox.need
@@ -173,12 +172,12 @@ extension Relay {
     return nil
   }
 
-  /// How many more changes a partition may tell to its users in slices.
+  /// How many more changes the partition may tell in slices.
   func fanOutRoom(in id: PartitionID) -> Int {
     max(0, limits.fanOuts - partitions[Int(id.number)].fanOuts.count)
   }
 
-  /// Whether a message concerns more users of its target than are told at once.
+  /// Whether a message concerns more users of its target than one step tells.
   func mayFanOut(_ row: OutboxRow) -> Bool {
     guard row.message.isFanOut, case .change(let change, _) = row.message else { return false }
     return partitions.ask(Int(row.key.target.number)) { $0.mayFanOut(change) }

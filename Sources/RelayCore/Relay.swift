@@ -4,18 +4,18 @@
 /// Inputs are facts that are already durable, and what the world answered; outputs are effects.
 package struct Relay: ~Copyable {
   var partitions: Partitions
-  /// Messages that were not delivered yet.
+  /// Messages that are not yet in the journals of their target partitions.
   var outbox = OutboxLoad()
   private var routes: [RouteKey: Route]
   let limits: Limits
   private var policy: WakePolicy
-  /// Routes that a reload took away: lanes wait at them as state, and nothing goes out.
+  /// Routes that a reload took away. Lanes wait in them, and the relay sends nothing on them.
   private var withdrawn: Set<RouteKey> = []
-  /// Wakes wait for the end of recovery.
+  /// While true, no wake goes out: recovery has not ended.
   private var isReplaying = true
   private var isDraining = false
-  /// How far the wall clock is ahead of the instants given here: what a push says of time is told
-  /// by the wall clock.
+  /// How far the wall clock is ahead of the instants given here. Times that are written into a push
+  /// are wall-clock times.
   package var wallAhead = Span.zero
 
   package init(_ tables: [PartitionTables], limits: Limits, policy: WakePolicy) {
@@ -31,7 +31,7 @@ package struct Relay: ~Copyable {
   }
 
   package func partition(_ id: PartitionID) -> Partition { partitions[Int(id.number)] }
-  /// One partition's, without a copy of the partition.
+  /// One partition's ledger, without a copy of the partition.
   package func ledger(of id: PartitionID) -> Ledger { partitions[Int(id.number)].ledger }
   package var ledger: Ledger {
     var sum = Ledger()
@@ -43,7 +43,7 @@ package struct Relay: ~Copyable {
     partitions.ask(Int(id.number)) { $0.stepped }
   }
 
-  /// Slices of a wide change are still to come there.
+  /// Whether slices of a wide change are still to be told in the partition.
   func isFanningOut(in id: PartitionID) -> Bool {
     partitions.ask(Int(id.number)) { !$0.unfinished.isEmpty }
   }
@@ -59,14 +59,14 @@ package struct Relay: ~Copyable {
     return false
   }
 
-  /// Entries that the next cut brings into feeds, at most.
+  /// An upper bound of the entries that the next cut brings into feeds.
   package var uncutEntries: Int {
     var count = 0
     for index in partitions.indices { count += partitions[index].uncut }
     return count
   }
 
-  /// Partitions that bring at least so many entries into feeds with the next cut.
+  /// Partitions for which the next cut brings at least `entries` entries into feeds.
   package func partitions(withUncut entries: Int) -> Set<PartitionID> {
     Set(partitions.indices.filter { partitions[$0].uncut >= entries }.map { PartitionID($0) })
   }
@@ -75,17 +75,18 @@ package struct Relay: ~Copyable {
     partitions[Int(id.number)].wakes.isAwaitingFold
   }
 
-  /// Routes that were ever used, in order; one that was withdrawn until its last attempt has ended.
+  /// Routes that were ever used, in order of their keys. A withdrawn route is listed until its last
+  /// attempt has ended.
   package var routesInOrder: [(key: RouteKey, route: Route)] {
     routes.filter { !withdrawn.contains($0.key) || $0.value.inFlight > 0 }
       .sorted { $0.key < $1.key }.map { (key: $0.key, route: $0.value) }
   }
 
-  /// Lanes that one `wake` evaluates anew after a reload: some milliseconds.
+  /// How many lanes one call of `wake` evaluates anew after a reload: some milliseconds of work.
   static let evaluatedAnewAtOnce = 4_096
 
-  /// New rules from here on. Called between two steps; what was decided before stays. Lanes that
-  /// wait are evaluated anew by the next calls of `wake`, so many each.
+  /// Sets new rules, which hold from now on. Call it between two steps; earlier decisions stay. The
+  /// next calls of `wake` evaluate waiting lanes anew, `evaluatedAnewAtOnce` in each call.
   package mutating func reconfigure(_ policy: WakePolicy, at now: Instant) {
     guard policy != self.policy else { return }
     self.policy = policy
@@ -95,21 +96,21 @@ package struct Relay: ~Copyable {
     }
   }
 
-  /// The route has a provider again, or another one, so what stopped it may be over: who waits for
-  /// it is not kept waiting for the next probe, and whoever rests is asked again.
+  /// The route has a provider again, or another one, so the cause of its stop may be over. Lanes
+  /// that wait for the route do not wait for the next probe, and resting lanes are evaluated again.
   package mutating func renew(_ route: RouteKey, at now: Instant) {
     withdrawn.remove(route)
     routes[route]?.renew(at: now)
     for index in partitions.indices { partitions[index].renew(route, at: now) }
   }
 
-  /// The route has no provider any more. What is in flight ends as usual; lanes wait there until
-  /// `renew`.
+  /// The route has no provider any more. Attempts in flight end as usual; lanes wait in the route
+  /// until `renew`.
   package mutating func withdraw(_ route: RouteKey) { withdrawn.insert(route) }
 
-  /// Steps a durable fact. After a batch of inputs, call `wake`.
+  /// Steps a durable fact. Call `wake` after a batch of inputs.
   ///
-  /// - Returns: what it cost (`Partition.work`).
+  /// - Returns: the step's cost, as counted by `Partition.work`.
   @discardableResult
   package mutating func step(
     _ fact: Fact, in partition: PartitionID, ordinal: Ordinal, at now: Instant,
@@ -129,9 +130,9 @@ package struct Relay: ~Copyable {
     outbox.add(row, isFanOut: mayFanOut(row))
   }
 
-  /// The journal's tail has been stepped: from now on lanes wake.
+  /// The journal's tail has been stepped, so lanes may wake from now on.
   ///
-  /// - Returns: facts to journal so that what was under way goes on.
+  /// - Returns: facts to journal that continue unfinished work.
   package mutating func recovered() -> [(PartitionID, Fact)] {
     isReplaying = false
     var unfinished: [(PartitionID, Fact)] = []
@@ -141,7 +142,8 @@ package struct Relay: ~Copyable {
     return unfinished
   }
 
-  /// The daemon stops: no push begins any more. What is pending wakes its device in the next life.
+  /// The daemon stops: no push begins any more. Pending entries wake their device after the
+  /// restart.
   package mutating func drain() { isDraining = true }
 
   package mutating func acknowledged(
@@ -175,7 +177,7 @@ package struct Relay: ~Copyable {
     partitions[Int(attempt.partition.number)].ended(attempt, verdict, at: now, &effects)
   }
 
-  /// Words against addresses that were held for a moment, and now count or do not.
+  /// Settles verdicts of dead addresses that pruning held for a moment and has now decided on.
   private mutating func judge(at now: Instant, _ effects: inout [Effect]) {
     for key in routes.keys.sorted() {
       for judgement in routes[key]?.pruning.judged(at: now) ?? [] {
@@ -188,8 +190,8 @@ package struct Relay: ~Copyable {
   /// A poll or stream of the device is open at the courier.
   ///
   /// - Parameters:
-  ///   - connection: tells it from those before and after.
-  ///   - after: the newest wake that the device says it has got.
+  ///   - connection: distinguishes this poll or stream from earlier and later ones.
+  ///   - after: the newest wake that the device says it has received.
   package mutating func connected(
     _ device: DeviceKey, _ connection: UInt64, after: UInt32?, at now: Instant,
     into effects: inout [Effect]
@@ -198,9 +200,9 @@ package struct Relay: ~Copyable {
     partitions[Int(home.number)].connected(device, connection, after: after, at: now, &effects)
   }
 
-  /// It ended.
+  /// The poll or stream ended.
   ///
-  /// - Parameter isExpectedBack: it was answered, and the next poll should follow.
+  /// - Parameter isExpectedBack: the poll was answered, and the device should poll again.
   package mutating func left(
     _ device: DeviceKey, _ connection: UInt64, isExpectedBack: Bool, at now: Instant
   ) {
@@ -214,11 +216,10 @@ package struct Relay: ~Copyable {
     partitions[Int(source.number)].messages.delivered(row)
   }
 
-  /// Everything not yet in a cut, copied at one moment. One cut is under way at a time.
+  /// Copies everything that is not yet in a cut, at one moment. At most one cut is under way.
   ///
-  /// - Parameter leftOut: partitions that are not in it: because a request's facts for them are
-  ///   stepped in part only, and what they change becomes visible together; or because they are
-  ///   large.
+  /// - Parameter leftOut: partitions to leave out, because they are large, or because only some
+  ///   facts of one request are stepped there and their effects must become visible together.
   package mutating func cut(at now: Instant, without leftOut: Set<PartitionID> = []) -> Cut {
     var cuts: [PartitionCut] = []
     for index in partitions.indices
@@ -235,7 +236,7 @@ package struct Relay: ~Copyable {
     wake(at: now, into: &effects)
   }
 
-  /// Asks lanes and routes what may go out now. Call after each batch of inputs and at `nextTimer`.
+  /// Begins the pushes that may go out now. Call it after each batch of inputs and at `nextTimer`.
   package mutating func wake(at now: Instant, into effects: inout [Effect]) {
     guard !isReplaying, !isDraining else { return }
     judge(at: now, &effects)
@@ -249,7 +250,7 @@ package struct Relay: ~Copyable {
       effects.append(.journal(partitions[index].id, .tick))
     }
     var isAsked = true
-    // A lane that had nothing to tell when its turn came is asked once more what it waits for.
+    // A lane that had nothing to tell in its turn is evaluated once more for what it waits for.
     while isAsked {
       for index in partitions.indices { offer(partitions[index].ready(at: now)) }
       isAsked = false
@@ -259,7 +260,7 @@ package struct Relay: ~Copyable {
     }
   }
 
-  /// When `wake` should be called again, though nothing else happens.
+  /// When `wake` should be called again if no other input comes.
   package var nextTimer: Instant? {
     guard !isDraining else { return nil }
     var earliest = Instant.never
@@ -274,7 +275,8 @@ package struct Relay: ~Copyable {
 
   private mutating func offer(_ lanes: [ReadyLane]) {
     for lane in lanes {
-      // A device that does not read holds up no other: the courier has one unread answer each.
+      // The courier has one unread answer for each device, so a device that does not read delays no
+      // other.
       let inFlightMax =
         lane.isOverCourier ? limits.courierConnections : limits.inFlightPerRoute
       let fresh = Route(

@@ -1,10 +1,10 @@
 import HeapModule
 
-/// Which zones wait for a tick, and until when. What one zone changes costs O(log n), however many
-/// wait: a producer decides how many do.
+/// Which zones wait for a tick, and until when. A change of one zone's deadline costs O(log n) for
+/// n waiting zones, because producers decide how many zones wait.
 struct Deadlines: Sendable {
   private var byZone: [ZoneKey: Instant] = [:]
-  /// Also holds deadlines that a zone no longer has; they are dropped when they come up.
+  /// Also holds deadlines that a zone no longer has; they are dropped when they come first.
   private var heap = Heap<Item>()
 
   private struct Item: Comparable {
@@ -16,23 +16,23 @@ struct Deadlines: Sendable {
     }
   }
 
-  /// The first one; `.never` if no zone waits.
+  /// The earliest deadline; `.never` if no zone waits.
   private(set) var first = Instant.never
 
-  /// - Parameter deadline: `.never` if the zone waits no more.
+  /// - Parameter deadline: `.never` if the zone no longer waits.
   mutating func set(_ deadline: Instant, for zone: ZoneKey) {
     guard byZone[zone] ?? .never != deadline else { return }
     byZone[zone] = deadline == .never ? nil : deadline
     if deadline < .never { heap.insert(Item(at: deadline, zone: zone)) }
-    // Not more than half of it is outdated.
+    // At most half of the heap is outdated.
     if heap.count > 2 * byZone.count + 16 {
       heap = Heap(byZone.map { Item(at: $0.value, zone: $0.key) })
     }
     settle()
   }
 
-  /// Zones whose deadline has come, in the order of their names. They wait no more until they are
-  /// set anew.
+  /// Zones whose deadline has come, in the order of their names. They wait again only after a new
+  /// `set`.
   mutating func takeDue(at now: Instant) -> [ZoneKey] {
     var due: [ZoneKey] = []
     while let item = heap.min, item.at <= now {

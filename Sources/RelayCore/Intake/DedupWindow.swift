@@ -1,15 +1,16 @@
 /// Drops repeats as they come in: 64-bit keyed hashes of (producer, source, id), in journal order.
 /// Each partition has one; how much they hold together is bounded by `Relay.forgetIDs`.
 package struct DedupWindow: Sendable {
-  /// So many go in one step at most: a quiet day may leave millions that are too old.
+  /// The most ids that one step forgets: after a quiet day millions may be too old.
   static let forgottenAtOnce = 4_096
 
-  /// By the last byte. One set of millions stops the loop for half a second while it grows.
+  /// Divided by the hash's last byte. One set of millions stops the loop for half a second while it
+  /// grows.
   private var known = [Set<UInt64>](repeating: [], count: 256)
   private var order = RememberedQueue()
-  /// A fact that forgets ids is on its way into the journal.
+  /// A `forget` fact is on its way into the journal.
   private(set) var isForgetAsked = false
-  /// Remembered since the last cut, and the last fact all of whose ids were forgotten.
+  /// Ids remembered since the last cut, and below that the last fact whose ids are all forgotten.
   private var written: [Remembered] = []
   private var forgotten = Ordinal.zero
 
@@ -28,7 +29,7 @@ package struct DedupWindow: Sendable {
 
   private static func bucket(_ fingerprint: UInt64) -> Int { Int(fingerprint & 0xFF) }
 
-  /// - Returns: false if it is remembered already.
+  /// - Returns: false if the id is remembered already.
   package mutating func remember(_ item: Remembered) -> Bool {
     let bucket = Self.bucket(item.fingerprint)
     guard known[bucket].insert(item.fingerprint).inserted else { return false }
@@ -37,7 +38,7 @@ package struct DedupWindow: Sendable {
     return true
   }
 
-  /// From the tables: nothing is written.
+  /// Takes over a row of the tables; nothing is written back.
   mutating func load(_ item: Remembered) {
     guard known[Self.bucket(item.fingerprint)].insert(item.fingerprint).inserted else { return }
     order.append(item)
@@ -48,20 +49,20 @@ package struct DedupWindow: Sendable {
     (written, forgotten) = ([], .zero)
   }
 
-  /// `forget(through:)` will come as a fact.
+  /// The relay journals a fact that calls `forget(through:)`.
   mutating func askedToForget() { isForgetAsked = true }
 
-  /// Forgets what is too old, or the oldest of it.
+  /// Forgets ids that are too old, at most `forgottenAtOnce` of them.
   ///
-  /// - Returns: the last fact all of whose ids are forgotten, if any went.
+  /// - Returns: the last fact whose ids are all forgotten; nil: no id was forgotten.
   @discardableResult
   package mutating func forget(at now: Instant, limits: Limits) -> Ordinal? {
     forget(atMost: Self.forgottenAtOnce) { $0.at + limits.rememberedFor <= now }
   }
 
-  /// Forgets the ids of facts up to this one. A repeat changes nothing.
+  /// Forgets the ids of facts up to and including `ordinal`. A repeated call changes nothing.
   ///
-  /// - Returns: as above.
+  /// - Returns: the last fact whose ids are all forgotten; nil: no id was forgotten.
   @discardableResult
   package mutating func forget(through ordinal: Ordinal) -> Ordinal? {
     isForgetAsked = false

@@ -1,12 +1,12 @@
 import DequeModule
 
-/// Ids in the order of the journal. They lie in blocks: one buffer of millions would be copied
-/// whole, while the loop waits, when it grows.
+/// Remembered ids in the order of the journal. They are stored in blocks: a single buffer of
+/// millions would be copied whole when it grows, while the loop waits.
 struct RememberedQueue: Sendable {
   static let blockSize = 4_096
 
   private var blocks: Deque<[Remembered]> = []
-  /// Of the first block so many are gone.
+  /// How many ids of the first block are forgotten.
   private var gone = 0
   private(set) var count = 0
 

@@ -1,6 +1,6 @@
 /// Numbers that a producer skipped, in their order, and since when each is missing.
 package struct SequenceGaps: Hashable, Sendable {
-  /// Neighbours that went missing together.
+  /// Consecutive numbers that went missing together.
   package struct Run: Hashable, Sendable {
     package var first: Int64
     package var last: Int64
@@ -13,7 +13,7 @@ package struct SequenceGaps: Hashable, Sendable {
     }
   }
 
-  /// In order of number, and so of `since` as well: only what lies above all others goes missing.
+  /// In order of number, and therefore of `since`: only numbers above all others go missing.
   package private(set) var runs: [Run]
 
   package init(_ runs: [Run] = []) { self.runs = runs }
@@ -23,7 +23,7 @@ package struct SequenceGaps: Hashable, Sendable {
   package var lowest: Int64? { runs.first?.first }
   package var oldest: Instant? { runs.first?.since }
 
-  /// - Precondition: `run` lies above all others.
+  /// - Precondition: `run` lies above all other runs.
   package mutating func open(_ run: Run) {
     precondition(
       run.first <= run.last && runs.last.map { $0.last < run.first } ?? true,
@@ -55,14 +55,14 @@ package struct SequenceGaps: Hashable, Sendable {
     return low < runs.count && runs[low].first <= number ? low : nil
   }
 
-  /// Those below a number that is not missing itself.
+  /// The gaps below a number that is not missing itself.
   package func below(_ number: Int64) -> SequenceGaps {
     SequenceGaps(Array(runs.prefix { $0.last < number }))
   }
 
-  /// Forgets what went missing at an instant or before.
+  /// Forgets runs that went missing at `instant` or before.
   ///
-  /// - Returns: false if there was nothing as old.
+  /// - Returns: false if no run was that old.
   package mutating func forget(through instant: Instant) -> Bool {
     let old = runs.prefix { $0.since <= instant }.count
     runs.removeFirst(old)

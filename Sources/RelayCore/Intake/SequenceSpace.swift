@@ -4,8 +4,8 @@ package struct SequenceSpace: Hashable, Sendable {
   package var origin: UInt64
   package var highest: Int64
   package var missing: SequenceGaps
-  /// Kept while numbers are missing: of each record and participant, the highest number above the
-  /// lowest hole that was about it.
+  /// Kept while numbers are missing: for each record and participant, the highest number above the
+  /// lowest hole of a change about it.
   package var settled: [UInt64: Int64]
 
   package init(
@@ -23,21 +23,21 @@ package struct SequenceSpace: Hashable, Sendable {
     return known > number
   }
 
-  /// What is missing is waited for no more.
+  /// Stops to wait for missing numbers.
   mutating func giveUp() {
     missing = SequenceGaps()
     settled = [:]
   }
 }
 
-/// The number space of a change that ended its zone's life. What was missing then may come yet, and
-/// has nothing to say any more; later numbers go on from here. Forgotten after `Limits.missingFor`,
-/// so that zones that are gone leave nothing behind.
+/// The number space of a change that ended its zone's life. A number that was missing then may
+/// still come, and its change is dropped. Later numbers continue from here. It is forgotten after
+/// `Limits.missingFor`, so that deleted zones leave nothing behind.
 package struct Outlived: Hashable, Sendable {
   package var origin: UInt64
-  /// The number of the change that ended it.
+  /// The number of the change that ended the zone's life.
   package var end: Int64
-  /// The highest number heard then: an end may come late.
+  /// The highest number known then; it may be above `end`, because the end may come late.
   package var highest: Int64
   package var holes: SequenceGaps
   package var since: Instant
@@ -52,8 +52,9 @@ package struct Outlived: Hashable, Sendable {
 }
 
 extension Change {
-  /// What a numbered change settles: its record, or whether a user takes part. FNV-1a, because it
-  /// is kept; two records of one zone that share a hash are not to be expected.
+  /// Hash of what a numbered change settles: its record, or whether a user takes part. It is
+  /// FNV-1a, because it is stored. A collision of two records in one zone is too unlikely to
+  /// handle.
   var settles: UInt64? {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     func mix(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }

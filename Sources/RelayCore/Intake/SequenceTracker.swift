@@ -9,13 +9,14 @@
 package struct SequenceTracker: Hashable, Sendable {
   package enum Gap: UInt8, Hashable, Sendable {
     case none = 1
-    /// Numbers have been missing for longer than `Limits.gapAfter`; it ends when they come.
+    /// Numbers are missing for longer than `Limits.gapAfter`. The gap ends when they come.
     case open
-    /// Holes were given up, for their number or their age: it ends with the zone's life.
+    /// Holes were given up, because they were too many or too old. The gap ends with the zone's
+    /// life.
     case permanent
   }
 
-  /// The one heard last stands last; at most `Limits.sourcesPerZone`.
+  /// Ordered by their last number's arrival, newest last; at most `Limits.sourcesPerZone`.
   package var spaces: [SequenceSpace]
   package var gap: Gap
   package var outlived: Outlived?
@@ -28,17 +29,17 @@ package struct SequenceTracker: Hashable, Sendable {
 
   package var isEmpty: Bool { spaces.isEmpty && gap == .none && outlived == nil }
 
-  /// What hearing a number, or the passing of time, led to.
+  /// The effect of a number's arrival, or of a tick.
   package struct Outcome: Hashable, Sendable {
-    /// False: what it says was settled by a higher number, so it changes nothing.
+    /// False: a higher number has settled the change's subject, so the change has no effect.
     package var applies = true
-    /// Whether the zone has a gap, if that is news.
+    /// Whether the zone has a gap; nil: this did not change.
     package var gap: Bool?
-    /// When `tick` should be called; `.never` if there is nothing to wait for.
+    /// When `tick` should be called; `.never` if no call is needed.
     package var deadline = Instant.never
   }
 
-  /// A number was heard, of a change whose id was not.
+  /// The number of a change whose id is not remembered has arrived.
   ///
   /// - Parameter subject: what the change settles, if anything.
   package mutating func hear(
@@ -59,10 +60,10 @@ package struct SequenceTracker: Hashable, Sendable {
     return outcome(since: had, applies: true, limits)
   }
 
-  /// The zone's life ended: what was missing of it is missed no more.
+  /// The zone's life ended, and its missing numbers are no longer waited for.
   ///
-  /// - Parameter origin: of the change that ended it, if that was numbered: its numbers go on, and
-  ///   what the end outlived and comes late must not begin a new life of the zone.
+  /// - Parameter origin: the number space of the change that ended it; nil: it had no number. The
+  ///   space continues, and late changes from before the end must not begin a new life of the zone.
   package mutating func end(
     by origin: UInt64?, number: Int64, at now: Instant, limits: Limits
   ) {
@@ -78,7 +79,7 @@ package struct SequenceTracker: Hashable, Sendable {
     self = SequenceTracker(outlived: left)
   }
 
-  /// When `tick` should be called; `.never` if there is nothing to wait for.
+  /// When `tick` should be called; `.never` if no call is needed.
   package func deadline(_ limits: Limits) -> Instant {
     let forgotten = outlived.map { $0.since + limits.missingFor } ?? .never
     return gap == .none ? min(forgotten, overdue(limits)) : forgotten
@@ -121,28 +122,28 @@ extension SequenceTracker {
     return true
   }
 
-  /// Nothing is missing before the first number heard of a space.
+  /// Begins a space. Numbers below its first one do not count as missing.
   private mutating func begin(_ origin: UInt64, with number: Int64, _ limits: Limits) {
     var highest = number
     if let outlived, outlived.origin == origin { highest = outlived.highest }
     spaces.append(SequenceSpace(origin: origin, highest: highest))
     guard spaces.count > limits.sourcesPerZone else { return }
-    // Nobody can wait for a space that is forgotten.
+    // The missing numbers of a forgotten space can no longer be recognised.
     if !spaces.removeFirst().missing.isEmpty { gap = .permanent }
   }
 
-  /// Whether the change should have come before the zone's end, which left nothing of it.
+  /// Whether the change comes late from before the zone's end, and so has no effect.
   private mutating func isOutlived(_ number: Int64, of origin: UInt64) -> Bool {
     guard let known = outlived, known.origin == origin, number < known.end else { return false }
     if outlived?.holes.close(number) == true { return true }
-    // Heard before and yet new: the producer counts anew, and none of its numbers is late.
+    // A known number with a new id: the producer counts anew, so none of its numbers is late.
     outlived = nil
     return false
   }
 
   private mutating func open(_ run: SequenceGaps.Run, _ limits: Limits) {
     let missing = spaces.reduce(0) { $0 + $1.missing.count }
-    // Compared in this form, because a jump may be as large as numbers get.
+    // Written as a difference, because `run` may be as long as `Int64` allows.
     guard run.last - run.first < Int64(limits.missingPerZone) - missing else {
       gap = .permanent
       return
@@ -150,7 +151,7 @@ extension SequenceTracker {
     spaces[spaces.count - 1].missing.open(run)
   }
 
-  /// Remembers what the last space's holes must not undo.
+  /// Records the number, so that changes that fill the last space's holes do not undo it.
   private mutating func settle(_ subject: UInt64?, by number: Int64, _ limits: Limits) {
     let last = spaces.count - 1
     guard let subject, let lowest = spaces[last].missing.lowest, number > lowest else { return }

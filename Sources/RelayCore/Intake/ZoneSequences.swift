@@ -1,6 +1,6 @@
 import OrderedCollections
 
-/// What producers' numbers tell of each zone that has any, and which zones wait for a tick.
+/// The state of the producers' numbers for each zone that has any, and which zones wait for a tick.
 struct ZoneSequences: Sendable {
   private var trackers: [ZoneKey: SequenceTracker] = [:]
   private var deadlines = Deadlines()
@@ -11,10 +11,10 @@ struct ZoneSequences: Sendable {
 
   var isDirty: Bool { !written.isEmpty }
 
-  /// When the first zone waits for a tick; nil: none does, or one is on its way.
+  /// When the first zone needs a tick; nil: none does, or a tick is on its way.
   var nextTick: Instant? { deadlines.first < .never && !isTickAsked ? deadlines.first : nil }
 
-  /// A number was heard, of a change whose id was not.
+  /// The number of a change whose id is not remembered has arrived.
   mutating func hear(
     _ number: Int64, of origin: UInt64, about subject: UInt64?, in key: ZoneKey, at now: Instant,
     limits: Limits
@@ -39,7 +39,7 @@ struct ZoneSequences: Sendable {
 
   /// Time has passed for all zones.
   ///
-  /// - Returns: what it led to, in the order of the zones' names.
+  /// - Returns: the effects, in the order of the zones' names.
   mutating func tick(at now: Instant, limits: Limits) -> [(ZoneKey, SequenceTracker.Outcome)] {
     isTickAsked = false
     var outcomes: [(ZoneKey, SequenceTracker.Outcome)] = []
@@ -52,7 +52,7 @@ struct ZoneSequences: Sendable {
     return outcomes
   }
 
-  /// Whether a tick should be journalled: asked for once, and again after a crash.
+  /// Whether a tick should be journalled. True once for each tick, and again after a crash.
   mutating func isTickDue(at now: Instant) -> Bool {
     guard deadlines.first <= now, !isTickAsked else { return false }
     isTickAsked = true

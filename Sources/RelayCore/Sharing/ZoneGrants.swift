@@ -1,7 +1,7 @@
 import OrderedCollections
 
-/// Whom a zone is shared with. Of those whose grant ended only the place of the last end is kept,
-/// for the floor of a regrant.
+/// The users that a zone is shared with. Of ended grants only the position of the last end is kept;
+/// it is the floor of a regrant.
 struct ZoneGrants: Sendable {
   private(set) var participants: Set<UserID> = []
   /// How many participants live in each partition.

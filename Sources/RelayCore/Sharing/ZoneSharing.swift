@@ -1,9 +1,9 @@
 import OrderedCollections
 
-/// Who may see a zone, and since when: zones shared by users who live in this partition, and zones
-/// shared with them.
+/// Which users may see a zone, and since when. Holds zones that users of this partition share, and
+/// zones that are shared with them.
 struct ZoneSharing: Sendable {
-  /// A user who lives here, and since which fact the zone is shared with it.
+  /// A user of this partition, and the fact since which the zone is shared with the user.
   struct Member: Sendable {
     var serial: Position
     var user: Int
@@ -11,7 +11,7 @@ struct ZoneSharing: Sendable {
 
   private var grants: [ZoneKey: ZoneGrants] = [:]
   private var members: [ZoneKey: [Member]] = [:]
-  /// How many zones each user who lives here takes part in.
+  /// How many zones are shared with each user of this partition.
   private var memberships: [Int: Int] = [:]
   private var writtenGrants: OrderedDictionary<MemberRow.Key, GrantRow> = [:]
   private var writtenRevocations: OrderedSet<ZoneKey> = []
@@ -32,26 +32,27 @@ struct ZoneSharing: Sendable {
   }
 }
 
-/// Zones of users who live here.
+/// Zones that users of this partition own.
 extension ZoneSharing {
-  /// Whether one more participant is too many.
+  /// Whether the zone has `most` participants already and the user is not one of them.
   func isFull(_ zone: ZoneKey, for user: UserID, most: Int) -> Bool {
     guard let known = grants[zone] else { return false }
     return !known.participants.contains(user) && known.participants.count >= most
   }
 
-  /// Whether anything is kept of the zone's grants.
+  /// Whether grants of the zone, or its last revocation, are kept.
   func knows(_ zone: ZoneKey) -> Bool { grants[zone] != nil }
 
-  /// Where participants live, in order.
+  /// The partitions in which participants live, in order.
   func partitions(of zone: ZoneKey) -> [PartitionID] {
     grants[zone]?.partitions.keys.sorted() ?? []
   }
 
-  /// Entitles a participant from here on. No token from before a revocation reads on: whether this
-  /// participant was revoked then is not kept, and one who was not has no token yet.
+  /// Entitles a participant from now on. Tokens from before the zone's last revocation expire for
+  /// this participant. The relay does not keep which participants were revoked; one that never was
+  /// has no token yet.
   ///
-  /// - Returns: false if it was entitled already.
+  /// - Returns: false if the participant was entitled already.
   mutating func grant(_ zone: ZoneKey, to user: UserID) -> Bool {
     guard grants[zone]?.participants.contains(user) != true else { return false }
     grants[zone, default: ZoneGrants()].activate(user, in: .home(of: user, in: zone.scope))
@@ -59,7 +60,7 @@ extension ZoneSharing {
     return true
   }
 
-  /// - Returns: false if nothing was granted.
+  /// - Returns: false if the user was not entitled.
   mutating func revoke(_ zone: ZoneKey, from user: UserID, at position: Position) -> Bool {
     guard grants[zone]?.participants.contains(user) == true else { return false }
     grants[zone]?.end(user, in: .home(of: user, in: zone.scope), at: position)
@@ -68,8 +69,8 @@ extension ZoneSharing {
     return true
   }
 
-  /// With its zone, every grant of it ends. Its feed is cleared, and with that all tokens expire:
-  /// there is nothing to keep of the revocations before.
+  /// The zone has ended, and every grant of it ends too. Its feed is cleared, so all tokens expire,
+  /// and no earlier revocation needs to be kept.
   mutating func endGrants(of zone: ZoneKey) {
     guard let known = grants.removeValue(forKey: zone) else { return }
     if known.lastRevocation > .zero { writtenRevocations.append(zone) }
@@ -95,9 +96,9 @@ extension ZoneSharing {
   }
 }
 
-/// Zones shared with users who live here.
+/// Zones that are shared with users of this partition.
 extension ZoneSharing {
-  /// How many zones have members here.
+  /// How many zones have members in this partition.
   var sharedZones: Int { members.count }
 
   /// In the order in which they joined.
@@ -109,7 +110,7 @@ extension ZoneSharing {
 
   func hasMemberships(_ user: Int) -> Bool { memberships[user] != nil }
 
-  /// - Parameter name: the user's.
+  /// - Parameter name: the user's record name.
   mutating func join(_ user: Int, _ name: UserID, _ zone: ZoneKey, at serial: Position) {
     load(user, zone, serial)
     let row = MemberRow.Key(scope: zone.scope, zone: zone.zone, participant: name)
@@ -122,12 +123,13 @@ extension ZoneSharing {
     left(user, name, zone)
   }
 
-  /// All leave at once: one by one they would be looked for among all. Say `left` of each.
+  /// Removes all members at once, because single removals each search the list. Call `left` for
+  /// each.
   mutating func takeMembers(of zone: ZoneKey) -> [Member] {
     members.removeValue(forKey: zone) ?? []
   }
 
-  /// It is no member of the zone any more.
+  /// Records that the user is no longer a member of the zone.
   mutating func left(_ user: Int, _ name: UserID, _ zone: ZoneKey) {
     let left = (memberships[user] ?? 1) - 1
     memberships[user] = left > 0 ? left : nil
@@ -135,7 +137,7 @@ extension ZoneSharing {
     writtenMembers[row] = .some(nil)
   }
 
-  /// From the tables, in the order of serials: nothing is written.
+  /// Takes over a row of the tables, in the order of serials; nothing is written back.
   mutating func load(_ user: Int, _ zone: ZoneKey, _ serial: Position) {
     members[zone, default: []].append(Member(serial: serial, user: user))
     memberships[user, default: 0] += 1
