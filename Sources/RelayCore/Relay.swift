@@ -1,7 +1,7 @@
-/// The whole relay's decisions: its partitions and its routes. Exists once, and the coordinator
-/// owns it.
+/// The whole relay's decisions: its partitions and its routes. One instance exists, and the
+/// coordinator owns it.
 ///
-/// Inputs are facts that are already durable, and what the world answered; outputs are effects.
+/// Inputs are facts that are already durable, and answers from outside; outputs are effects.
 package struct Relay: ~Copyable {
   var partitions: Partitions
   /// Messages that are not yet in the journals of their target partitions.

@@ -1,7 +1,7 @@
 import HeapModule
 
-/// When to look whether the address of a device without a provider has lapsed: at most one time for
-/// each slot.
+/// When to check whether the address of a device without a provider has lapsed, with at most one
+/// check time for each slot.
 struct AddressLapses: Sendable {
   private struct Look: Comparable, Sendable {
     var at: Instant
@@ -18,14 +18,14 @@ struct AddressLapses: Sendable {
   var next: Instant? { looks.min?.at }
   var count: Int { looks.count }
 
-  /// A slot that was used before may still have its time: that comes earlier, and the device that
-  /// is in the slot then is looked at.
+  /// A reused slot may still have the earlier device's time. That time comes first, and the check
+  /// then applies to the device that is in the slot by then.
   mutating func look(at device: Int, _ time: Instant) {
     guard slots.insert(device).inserted else { return }
     looks.insert(Look(at: time, device: device))
   }
 
-  /// The next slot whose time has come.
+  /// The next slot whose check time has come.
   mutating func takeDue(at now: Instant) -> Int? {
     guard let look = looks.min, look.at <= now else { return nil }
     looks.removeMin()

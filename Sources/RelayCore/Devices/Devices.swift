@@ -1,7 +1,6 @@
 import OrderedCollections
 
-/// Registrations with their lanes, in flat slots that are used again, and what of them the next cut
-/// writes.
+/// Registrations with their lanes, in reusable flat slots, and which of them the next cut writes.
 package struct Devices: Sendable {
   package struct Slot: Sendable {
     package var user: Int
@@ -12,7 +11,8 @@ package struct Devices: Sendable {
     package var lane: Lane
     /// The attempt under way.
     var attempt: Attempt?
-    /// The provider found the last payload too large: the next is half as large, if it can be.
+    /// The provider refused the last payload as too large. The next payload is half as large, if
+    /// possible.
     var isCutDown = false
   }
 
@@ -33,7 +33,7 @@ package struct Devices: Sendable {
   var counts = LaneCounts()
   private var lapses = AddressLapses()
   private var lastAttempt: UInt64 = 0
-  /// Slots whose device the next cut writes, and devices whose row it removes.
+  /// Slots whose devices the next cut writes, and devices whose rows it removes.
   private var written: OrderedSet<Int> = []
   private var removed: OrderedSet<DeviceKey> = []
   private var feedback: [Feedback] = []
@@ -44,7 +44,7 @@ package struct Devices: Sendable {
 
   var isDirty: Bool { !written.isEmpty || !removed.isEmpty || !feedback.isEmpty }
 
-  /// Slots, empty ones too: a device's number is below.
+  /// The number of slots, empty ones included. Every device's number is below it.
   var slotCount: Int { slots.count }
   package var indices: [Int] { slots.indices.filter { slots[$0] != nil } }
   package func contains(_ index: Int) -> Bool { index < slots.count && slots[index] != nil }
@@ -64,7 +64,7 @@ package struct Devices: Sendable {
     }
   }
 
-  /// A user's devices, in order of client id: an order that a restart keeps.
+  /// A user's devices, ordered by client id; a restart keeps this order.
   package func all(of user: Int) -> [Int] { user < ofUser.count ? ofUser[user] : [] }
 
   package func find(_ client: ClientID, of user: Int) -> Int? {
@@ -95,10 +95,10 @@ package struct Devices: Sendable {
     free.append(index)
   }
 
-  /// The next cut writes the device.
+  /// Marks the device for the next cut, which writes its row.
   mutating func write(_ device: Int) { written.append(device) }
 
-  /// Its row is removed unless `isBack` is said before the next cut.
+  /// The next cut removes the row unless `isBack` is called before it.
   mutating func remove(_ device: Int, with key: DeviceKey) {
     removed.append(key)
     written.remove(device)
@@ -107,13 +107,13 @@ package struct Devices: Sendable {
 
   mutating func isBack(_ key: DeviceKey) { removed.remove(key) }
 
-  /// For the app's own server. It leaves with the cut that makes what it tells durable, so a crash
-  /// loses neither without the other.
+  /// Queues an item for the app's own server. The item is in the same cut as the state that it
+  /// reports, so a crash keeps or loses both together.
   mutating func tell(_ item: Feedback) { feedback.append(item) }
 
   /// An attempt begins for the device as it is now.
   ///
-  /// - Returns: a number that no attempt of this life had.
+  /// - Returns: a number that no attempt of this process has had.
   mutating func beginAttempt(for device: Int) -> UInt64 {
     lastAttempt += 1
     let slot = self[device]
@@ -155,14 +155,14 @@ package struct Devices: Sendable {
   }
 }
 
-/// Devices that have only the courier, and whose address there lapses: they cannot be reached
-/// before they ask for another one.
+/// Devices that only the courier reaches, and whose courier address lapses. After that the relay
+/// cannot reach the device until it asks for a new address.
 extension Devices {
-  /// Between two looks at a device that is still connected when its address lapses.
+  /// The time between two checks of a device that is still connected when its address lapses.
   private static let lookAgain = Span.minutes(1)
 
-  /// When the address of a device without a provider lapses; nil for others. A device that fetched
-  /// something later lives at least as long again.
+  /// When the address of a device without a provider lapses; nil for others. A fetch after that
+  /// time extends it by `courierAddressFor` from the fetch.
   func addressLapses(of device: Int, _ limits: Limits) -> Instant? {
     let slot = self[device]
     guard slot.address.transport == .courier else { return nil }
@@ -171,7 +171,7 @@ extension Devices {
     return fetched + limits.courierAddressFor
   }
 
-  /// It has neither polled nor fetched since.
+  /// Whether the address has lapsed and the device is not connected.
   func hasLapsed(_ device: Int, at now: Instant, _ limits: Limits) -> Bool {
     guard !self[device].lane.reach.isHere, let lapses = addressLapses(of: device, limits) else {
       return false
@@ -189,7 +189,7 @@ extension Devices {
   @inline(__always)
   var nextLapse: Instant? { lapses.next }
 
-  /// At most one for each slot, whatever happens.
+  /// The number of check times: at most one for each slot.
   var lapsesWaiting: Int { lapses.count }
 
   /// The next device that is not retired and whose address has lapsed; nil: there is no more.

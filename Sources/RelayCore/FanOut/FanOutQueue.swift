@@ -1,19 +1,19 @@
 import OrderedCollections
 
-/// Wide changes that go on in slices: those of one subject one after the other, and what of them
-/// the next cut writes. A cut writes what changed of one, and never the others.
+/// Wide changes that continue in slices: changes of one subject run one after the other. It also
+/// holds what the next cut writes. A cut writes only fan-outs that changed.
 struct FanOutQueue: Sendable {
   private enum Written {
-    /// Its change and where it stands.
+    /// The change and its progress are written.
     case begun
-    /// Where it stands.
+    /// Only the progress is written.
     case moved
     case ended
   }
 
   private var all: OrderedDictionary<Ordinal, FanOut> = [:]
   private var written: OrderedDictionary<Ordinal, Written> = [:]
-  /// What the changes in them take.
+  /// The memory of the queued changes.
   private(set) var bytes = 0
 
   init() {}
@@ -32,16 +32,16 @@ struct FanOutQueue: Sendable {
 
   subscript(_ origin: Ordinal) -> FanOut? { all[origin] }
 
-  /// The one that runs, or runs next, of a subject; later ones wait behind it.
+  /// The fan-out of the subject that runs, or runs next; later ones wait behind it.
   func first(of subject: Subject) -> FanOut? { all.values.first { $0.subject == subject } }
 
-  /// Of each subject the one that runs.
+  /// For each subject the fan-out that runs.
   var running: [FanOut] {
     var subjects: Set<Subject> = []
     return all.values.filter { subjects.insert($0.subject).inserted }
   }
 
-  /// One that begins, or has come so far.
+  /// Stores a fan-out that begins, or the progress of a running one.
   mutating func keep(_ out: FanOut) {
     if all.updateValue(out, forKey: out.origin) == nil {
       bytes += out.change.footprint

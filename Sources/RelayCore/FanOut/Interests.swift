@@ -1,17 +1,17 @@
 import OrderedCollections
 
-/// What subscriptions read of changes that come in elsewhere: what this partition tells the homes
-/// of such changes, and what other partitions, and this one, have told it as a home.
+/// Which fields subscriptions read of changes that arrive in other partitions. Holds what this
+/// partition tells the homes of such changes, and what it was told as a home.
 struct Interests: Sendable {
   private var heard: [Interest.Key: [PartitionID: Interest.Fields]] = [:]
   private var own: [Interest.Key: OwnInterest] = [:]
-  /// Those of `own` that changed with the fact being stepped.
+  /// Keys of `own` that changed with the fact being stepped.
   private var changed: OrderedSet<Interest.Key> = []
   private var written: OrderedDictionary<InterestPlace, Interest.Fields> = [:]
 
   var isDirty: Bool { !written.isEmpty }
 
-  /// No subscription of this partition reads anything of others.
+  /// Whether no subscription of this partition reads changes that another partition may receive.
   var isEmpty: Bool { own.isEmpty }
 
   mutating func add(_ subscription: Subscription, in scope: Scope) {
@@ -26,10 +26,10 @@ struct Interests: Sendable {
     changed.append(key)
   }
 
-  /// What the homes of such changes must be told.
+  /// What the homes of such changes must learn.
   struct News {
     var messages: OrderedDictionary<PartitionID, [Interest]> = [:]
-    /// Something was added: the caller who asked for it is answered when others know.
+    /// Something was added. The caller's request is answered when all homes know of it.
     var isMore = false
   }
 
@@ -54,7 +54,7 @@ struct Interests: Sendable {
     return news
   }
 
-  /// The partitions where such changes come in: one for a public database; any for shared zones.
+  /// The partitions where such changes arrive: one for a public database; any for shared zones.
   private static func homes(of key: Interest.Key) -> [PartitionID] {
     guard key.database == .public else { return PartitionID.all }
     return [.home(of: ZoneID.publicDefault.owner, in: key.scope)]
@@ -83,7 +83,8 @@ struct Interests: Sendable {
     heard[row.interest.key, default: [:]][row.source] = row.interest.fields
   }
 
-  /// The tables are loaded: what subscriptions in them say was told with the facts that made them.
+  /// The tables are loaded. The homes already know of the loaded subscriptions, from the facts that
+  /// created these.
   mutating func loaded() {
     for key in changed {
       let fields = own[key]?.fields ?? .ended

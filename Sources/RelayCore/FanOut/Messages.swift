@@ -1,12 +1,12 @@
 import OrderedCollections
 
-/// Messages between a partition and others: the outbox of those it sends, and how far it has heard
-/// each of the others.
+/// Messages between a partition and others: the outbox of messages that it sends, and the last
+/// message that it has received from each of the others.
 struct Messages: Sendable {
   private let id: PartitionID
-  /// Sent since the last cut, in order.
+  /// Messages sent since the last cut, in order.
   private(set) var sent: [OutboxRow] = []
-  /// Since the last cut: their targets have them in their journals.
+  /// Messages that reached their targets' journals since the last cut.
   private var delivered: [OutboxRow.Key] = []
   /// The last message to this partition itself that had to wait in the outbox.
   private var lastToSelf: [Track: Position] = [:]
@@ -36,17 +36,17 @@ struct Messages: Sendable {
     if target == id { lastToSelf[track] = serial }
   }
 
-  /// Whether messages to this partition itself wait in the outbox: those that follow them on their
-  /// track wait behind them.
+  /// Whether messages to this partition itself wait in the outbox. Later messages on the same track
+  /// must then wait behind them.
   func areWaitingForSelf(on track: Track) -> Bool {
     guard let last = lastToSelf[track] else { return false }
     return last > heard[Hearing(source: id, track: track)] ?? .zero
   }
 
-  /// The row's target has it in its journal.
+  /// The row's target has the message in its journal.
   mutating func delivered(_ key: OutboxRow.Key) { delivered.append(key) }
 
-  /// - Returns: false if this message, or a later one on its track, was heard before.
+  /// - Returns: false if this message, or a later one on its track, was received before.
   mutating func hear(_ serial: Position, from source: PartitionID) -> Bool {
     let hearing = Hearing(source: source, track: Track(of: serial))
     if let last = heard[hearing], serial <= last { return false }

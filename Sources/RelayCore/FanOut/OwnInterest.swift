@@ -1,12 +1,12 @@
-/// How often each field is named by the subscriptions to one record type that a partition holds,
-/// so that the interest ends with the last one.
+/// How many of a partition's subscriptions to one record type name each field, so that the interest
+/// ends with the last subscription.
 struct OwnInterest: Sendable {
   /// How many subscriptions there are.
   private(set) var count = 0
   private var names: [String: Int] = [:]
   /// Subscriptions that search the whole record.
   private var searches = 0
-  /// What others were told last.
+  /// What the homes were told last.
   var told = Interest.Fields.ended
 
   mutating func add(_ subscription: Subscription) { change(subscription, by: 1) }
@@ -32,7 +32,7 @@ struct OwnInterest: Sendable {
 }
 
 extension Interest.Fields {
-  /// Whether everything in `other` is in here.
+  /// Whether `other` is contained in this set of fields.
   func covers(_ other: Interest.Fields) -> Bool {
     switch (self, other) {
     case (_, .ended), (.all, _): true
@@ -43,22 +43,22 @@ extension Interest.Fields {
 }
 
 extension Subscription {
-  /// What of a record's values it reads, to decide or to show; `isWhole`: all of them.
+  /// The fields of a record that it reads, to match or to show; `isWhole`: all fields.
   fileprivate var fieldsRead: (names: Set<String>, isWhole: Bool) {
     guard case .query(let rule) = rule else { return ([], false) }
     var all = info.desiredKeys + info.alert.bodyArguments + info.alert.titleArguments
     all += info.alert.subtitleArguments
     if let key = info.collapseKey { all.append(key) }
     for filter in rule.filters { all.append(filter.field) }
-    // Swift's sets take two Unicode spellings of a name for one, and would lose a field. CloudKit's
-    // names are ASCII; for others the whole record is sent.
+    // Swift's sets use canonical equivalence and would merge two spellings of a name. CloudKit's
+    // names are ASCII; for other names the whole record is sent.
     let isASCII = all.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } }
     var names = Set(all)
     let isWhole = names.remove(QueryRule.Filter.wholeRecord) != nil
     return (names, isWhole || !isASCII)
   }
 
-  /// What other partitions must send for it; nil: its changes come from its own partition, or it
+  /// What other partitions must send for it; nil: its changes arrive in its own partition, or it
   /// reads no values.
   func interest(in scope: Scope) -> Interest.Key? {
     guard case .query(let rule) = rule, database != .private else { return nil }

@@ -1,4 +1,4 @@
-/// What retention applies to an entry: deletions and notifications age, all else stays.
+/// Entries that retention removes: old deletions and old notifications. All other entries stay.
 package enum Aging: Int {
   case tombstone = 1
   case notification = 2

@@ -1,21 +1,22 @@
-/// The opaque, signed form of a place that a client holds.
+/// The opaque, signed form of a position that a client holds.
 ///
-/// It is deterministic: an equal place gives equal bytes. Layout, big-endian: version (1), key id
-/// (4), feed kind (1), scope hash (8), era (8), position (8), scan head (8), base (8),
-/// seen (8), code (16).
+/// It is deterministic: equal positions give equal bytes. Layout, big-endian: version (1), key id
+/// (4), feed kind (1), scope hash (8), era (8), position (8), scan head (8), base (8), seen (8),
+/// code (16).
 package enum ChangeToken {
   package static let version: UInt8 = 1
   package static let byteCount = 70
   package static let codeBytes = 16
 
-  /// What a reader finds when it opens a token.
+  /// The result of opening a token.
   package enum Opened: Hashable, Sendable {
     case place(FeedCursor)
-    /// Not in this form at all (CloudKit: "Invalid continuation format").
+    /// The bytes are not in this form (CloudKit: "Invalid continuation format").
     case garbled
-    /// In form, but not ours, or of another feed or user ("Unknown sync continuation type").
+    /// In this form, but not sealed by this relay, or for another feed or user ("Unknown sync
+    /// continuation type").
     case foreign
-    /// Sealed with a key that this relay does not have: expired, like any lost history.
+    /// Sealed with a key that this relay does not have; the token is treated as expired.
     case unknownKey
   }
 
@@ -68,7 +69,7 @@ package enum ChangeToken {
     keys.code(of: bytes, keyID: keyID).map { Array($0.prefix(codeBytes)) }
   }
 
-  /// Compares in a time that tells nothing of where they differ.
+  /// Compares in a time that does not depend on where the two differ.
   private static func isEqual(_ left: [UInt8], _ right: ArraySlice<UInt8>) -> Bool {
     left.count == right.count && zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
@@ -84,10 +85,10 @@ package enum ChangeToken {
   }
 }
 
-/// The keyed codes that tokens, notification ids and push ids are made with. The real ones are
-/// HMAC-SHA256 over key files; the simulation brings its own.
+/// The keyed codes in tokens, notification ids and push ids. The daemon uses HMAC-SHA256 over key
+/// files; the simulation has its own implementation.
 package protocol TokenKeys: Sendable {
-  /// The key that signs what is made now.
+  /// The key that signs new codes.
   var signing: UInt32 { get }
   /// At least 16 bytes; nil if no key has this id. Pure: equal input, equal output.
   func code(of bytes: [UInt8], keyID: UInt32) -> [UInt8]?

@@ -1,4 +1,4 @@
-/// One change to one subject, before anybody knows what the feed holds of it.
+/// One change to one subject, before the feed's own entry for the subject is read.
 package struct FeedMutation: Hashable, Sendable {
   package enum Verb: UInt8, Hashable, Sendable { case created = 1, updated, deleted, purged, reset }
 
@@ -21,7 +21,7 @@ package struct FeedMutation: Hashable, Sendable {
     self.detail = detail
   }
 
-  /// The state it leaves behind.
+  /// The subject's state after this change.
   package var outcome: Life.State {
     switch verb {
     case .created, .updated: .present
@@ -32,16 +32,16 @@ package struct FeedMutation: Hashable, Sendable {
   }
 }
 
-/// What happened to one subject since the last fold, however much it was: a bounded summary that
-/// folds to the same entry as the changes one by one (`combine` and `fold` commute, P2).
+/// A bounded summary of all changes to one subject since the last fold. It folds to the same entry
+/// as the single changes in order (`combine` and `fold` commute, P2).
 ///
-/// Only the first touch depends on what the feed already holds; after it the state is known, so
-/// the rest is summed up.
+/// Only the first change depends on what the feed already holds. After it the state is known, so
+/// the following changes are summed up.
 package struct Delta: Hashable, Sendable {
   package private(set) var opening: FeedMutation
   private var tail: Tail
 
-  /// Apart, because most deltas of a fold are one touch: without it they are half as large.
+  /// Stored indirectly, because most deltas of a fold hold one change and are so half as large.
   private enum Tail: Hashable, Sendable {
     case none
     indirect case some(Rest)
@@ -62,12 +62,13 @@ package struct Delta: Hashable, Sendable {
     tail = rest.map { .some($0) } ?? .none
   }
 
-  /// The sum of all touches after the opening one.
+  /// The sum of all changes after the opening one.
   package struct Rest: Hashable, Sendable {
     package var last: FeedMutation
     /// The last new life that began after the opening touch.
     package var rebirth: Rebirth?
-    /// The last change here that was not by `last.device`; nil if `last.device` made all of them.
+    /// The last change here that was not made by `last.device`; nil if `last.device` made all of
+    /// them.
     package var foreign: Position?
 
     package init(last: FeedMutation, rebirth: Rebirth? = nil, foreign: Position? = nil) {
@@ -88,10 +89,10 @@ package struct Delta: Hashable, Sendable {
     }
   }
 
-  /// The last touch, the one whose details a reader sees (unless it changed nothing).
+  /// The last change, whose details a reader sees (unless it changed nothing).
   package var last: FeedMutation { rest?.last ?? opening }
 
-  /// Adds a later touch. A deletion of what is gone changes nothing.
+  /// Adds a later change. A deletion of a deleted subject changes nothing.
   package mutating func add(_ touch: FeedMutation) {
     let wasPresent = last.outcome == .present
     if !wasPresent && touch.outcome != .present { return }
@@ -113,13 +114,13 @@ package struct Delta: Hashable, Sendable {
     self.rest = rest
   }
 
-  /// `earlier` then `later`, as one.
+  /// One delta for `earlier` followed by `later`.
   package static func combine(_ earlier: Delta, _ later: Delta) -> Delta {
     var sum = earlier
     sum.add(later.opening)
     guard let tail = later.rest else { return sum }
-    // A later opening that changed nothing (deletion of the gone) leaves `sum` gone as well, so
-    // the tail's own beginning reads the same from either.
+    // If the later opening is a deletion that changed nothing, `sum` is deleted as well. The tail's
+    // beginning then means the same after either.
     sum.append(tail)
     return sum
   }
@@ -144,7 +145,7 @@ package struct Delta: Hashable, Sendable {
 }
 
 extension FeedMutation {
-  /// What this touch does not say keeps what an earlier one said: a record's type, the last
+  /// Fills in from `earlier` what this change does not state: a record's type, and the last
   /// `sequence` applied.
   fileprivate func after(_ earlier: FeedMutation) -> FeedMutation {
     var touch = self

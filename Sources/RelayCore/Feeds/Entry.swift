@@ -1,4 +1,4 @@
-/// A feed's row: one subject, compacted to what a reader at any token needs to know.
+/// A feed's row: one subject, reduced to what a reader with any token needs.
 package struct Entry: Hashable, Sendable {
   package var subject: Subject
   package var life: Life
@@ -12,14 +12,14 @@ package struct Entry: Hashable, Sendable {
 }
 
 extension Entry {
-  /// The place of the last change; its own place unless a read mark moved it.
+  /// The position of the last change. It is the entry's own position unless a read mark moved it.
   package var changed: Position {
     if case .notification(let detail) = detail, let read = detail.read { return read.changed }
     return life.position
   }
 
-  /// What happened since `token` is `client`'s own doing: the change, or the read mark if that is
-  /// all that is new.
+  /// Whether everything new since `token` was made by `client`: the change, or the read mark if
+  /// only that is new.
   package func isOwn(of client: ClientID?, since token: Position) -> Bool {
     if case .notification(let detail) = detail, detail.isReadMark(since: token) {
       return client != nil && client == detail.read?.device
@@ -28,34 +28,34 @@ extension Entry {
   }
 }
 
-/// When a subject came, went and came back, and who touched it last.
+/// When a subject was created, deleted and created again, and which device changed it last.
 package struct Life: Hashable, Sendable {
   package enum State: UInt8, Hashable, Sendable {
     case present = 1
     case deleted
-    /// Zones only: its owner's data was wiped.
+    /// Zones only: the owner's data was wiped.
     case purged
-    /// Zones only: its encrypted data was reset.
+    /// Zones only: the zone's encrypted data was reset.
     case reset
   }
 
-  /// The last change's place; while gone, the end of the last life.
+  /// The last change's position; for a deleted subject, the end of its last life.
   package var position: Position
   package var state: State
-  /// Start of the first life known; zero if the first thing heard was an update or deletion.
+  /// Start of the first known life; zero if the first change received was an update or deletion.
   package var born: Position
   /// End of the life before the last; zero if there was none.
   package var died: Position
   /// Start of the last life.
   package var reborn: Position
-  /// Who made the last change; nil is nobody's own.
+  /// The device that made the last change; nil: no device counts as its author.
   package var device: ClientID?
-  /// The last change that was not by `device`.
+  /// The last change that `device` did not make.
   package var foreign: Position
   /// Last `sequence` applied.
   package var sequence: Int64?
-  /// When the last change happened, for people to read. Of a record: when it was modified, by its
-  /// producer's word, else when the change was accepted.
+  /// When the last change happened, for display. Of a record: its modification time as the producer
+  /// states it, else the time of acceptance.
   package var time: Instant
 
   package init(
@@ -76,12 +76,12 @@ package struct Life: Hashable, Sendable {
 
   package var isPresent: Bool { state == .present }
 
-  /// Whether a reader at `token` is shown nothing: it never knew the life that ended (P3).
+  /// Whether a reader at `token` is not shown this life, because it never saw the ended life (P3).
   ///
   /// - Parameters:
-  ///   - token: where the catch-up began, however many pages ago; zero without a token.
-  ///   - scanHead: the feed's head when it began. What went later is always shown: an earlier page
-  ///     may have shown it, or a stale life of it may be held still.
+  ///   - token: where the catch-up began, over all its pages; zero without a token.
+  ///   - scanHead: the feed's head when the catch-up began. A later deletion is always shown,
+  ///     because the client may still hold the life from an earlier page or from before.
   package func isHidden(from token: Position, scanHead: Position?) -> Bool {
     if isPresent { return false }
     if let scanHead, position > scanHead { return false }
@@ -89,22 +89,23 @@ package struct Life: Hashable, Sendable {
     return token < born || (died <= token && token < reborn)
   }
 
-  /// The same for a reading that `Page.start` began or went on with.
+  /// The same for a reading that `Page.start` began or continued.
   package func isHidden(from start: FeedCursor) -> Bool {
     isHidden(from: start.base, scanHead: start.scanHead)
   }
 
-  /// Made by `device` itself since `token`: logged, never pushed to it (P8).
+  /// Whether `client` itself made everything since `token`: it is logged, and never pushed to it
+  /// (P8).
   package func isOwn(of client: ClientID?, since token: Position) -> Bool {
     guard let client, let device else { return false }
     return client == device && foreign <= token
   }
 }
 
-/// What the feeds show beside a life.
+/// What feeds show in addition to a life.
 package enum Detail: Hashable, Sendable {
-  /// `author`: the user whose device made the last change; nil: the zone's owner, or no device. The
-  /// device is shown to that user only.
+  /// `author`: the user whose device made the last change; nil: the zone's owner, or no device.
+  /// Only that user is shown the device.
   case record(type: String, tag: String?, author: UserID? = nil)
   case zone
   case notification(NotificationDetail)
@@ -120,7 +121,7 @@ package struct NotificationDetail: Hashable, Sendable {
 
   package var kind: Kind
   package var database: Database
-  /// The last change's identity; with the subscription, the notification's.
+  /// The last change's identity; together with the subscription it identifies the notification.
   package var notification: Identifier
   /// Nil: unread.
   package var read: ReadMark?
@@ -136,17 +137,17 @@ package struct NotificationDetail: Hashable, Sendable {
 
   package var isRead: Bool { read != nil }
 
-  /// A reader at `token` has seen the notification itself: what is new is that it was read.
+  /// Whether a reader at `token` has seen the notification, and only its read mark is new.
   package func isReadMark(since token: Position) -> Bool {
     read.map { $0.changed <= token } ?? false
   }
 
-  /// That it was read. It moves the entry to a place of its own and says nothing of the change:
-  /// whose that was and where it stood remain.
+  /// The mark that the notification was read. It moves the entry to a position of its own. The
+  /// author and the position of the change stay.
   package struct ReadMark: Hashable, Sendable {
-    /// The place of the change that was read.
+    /// The position of the change that was read.
     package var changed: Position
-    /// The device that said so.
+    /// The device that sent the mark.
     package var device: ClientID?
 
     package init(changed: Position, device: ClientID?) {
@@ -157,7 +158,7 @@ package struct NotificationDetail: Hashable, Sendable {
 
   package enum Reason: UInt8, Hashable, Sendable { case created = 1, updated, deleted }
 
-  /// Why a reader at `token` is told: what happened since, not what happened last.
+  /// The reason that a reader at `token` is given: the sum of the changes since, not only the last.
   package static func reason(_ life: Life, at token: Position) -> Reason {
     guard life.isPresent else { return .deleted }
     return token < life.reborn ? .created : .updated

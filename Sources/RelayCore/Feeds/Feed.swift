@@ -9,15 +9,15 @@ package struct FeedKey: Hashable, Comparable, Sendable {
   }
 
   package enum Kind: Hashable, Sendable {
-    /// What fired for a user; subject = (subscription, zone or record).
+    /// The notifications of a user; subject = (subscription, zone or record).
     case notifications(UserID)
     /// The zones of a user's private or shared database; subject = zone.
     case database(UserID, Database)
-    /// A zone, by owner and name and never by a life of it; subject = record.
+    /// A zone by owner and name, the same for all lives of the zone; subject = record.
     case zone(ZoneID)
   }
 
-  /// Where the feed is kept.
+  /// The partition that keeps the feed.
   package var partition: PartitionID {
     switch kind {
     case .notifications(let user), .database(let user, _): .home(of: user, in: scope)
@@ -25,7 +25,7 @@ package struct FeedKey: Hashable, Comparable, Sendable {
     }
   }
 
-  /// A spelling without ambiguity: what stores keep and what a token's scope hash is made of.
+  /// An unambiguous spelling. Stores keep it, and a token's scope hash is computed from it.
   package var text: String {
     let kind =
       switch kind {
@@ -37,7 +37,7 @@ package struct FeedKey: Hashable, Comparable, Sendable {
       .map { "\($0.utf8.count):\($0)" }.joined()
   }
 
-  /// The user whose tokens an expiry means.
+  /// The user whose tokens a forced expiry of this feed concerns.
   package var owner: UserID {
     switch kind {
     case .notifications(let user), .database(let user, _): user
@@ -45,7 +45,7 @@ package struct FeedKey: Hashable, Comparable, Sendable {
     }
   }
 
-  /// Whether only so many of its newest entries are kept.
+  /// Whether the feed keeps only a limited number of its newest entries.
   package var isBounded: Bool {
     if case .notifications = kind { true } else { false }
   }
@@ -53,7 +53,7 @@ package struct FeedKey: Hashable, Comparable, Sendable {
   package static func < (left: FeedKey, right: FeedKey) -> Bool { left.text < right.text }
 }
 
-/// What an entry is about; one entry a subject.
+/// What an entry is about. A feed has one entry for each subject.
 package enum Subject: Hashable, Sendable {
   case record(String)
   case zone(ZoneID)
@@ -69,7 +69,7 @@ package enum Subject: Hashable, Sendable {
     }
   }
 
-  /// A spelling without ambiguity, unique within a feed; stores use it as a key.
+  /// An unambiguous spelling, unique within a feed; stores use it as a key.
   package var text: String {
     let parts =
       switch self {

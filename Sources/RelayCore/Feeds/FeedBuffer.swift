@@ -1,15 +1,15 @@
 import OrderedCollections
 
-/// What has happened in one feed since the last cut.
+/// The changes of one feed since the last cut.
 struct FeedBuffer: Sendable {
   var cleared: Position?
   var floor: Position?
   var gap: Bool?
   private(set) var deltas: OrderedDictionary<Subject, Delta> = [:]
   var marks = WaitingMarks()
-  /// The newest place of what was dropped.
+  /// The newest position of the dropped deltas.
   private(set) var trimmed: Position?
-  /// Deltas that the last look for the oldest left.
+  /// How many deltas the last `trim` kept.
   private var kept = 0
 
   init(cleared: Position? = nil, floor: Position? = nil, gap: Bool? = nil) {
@@ -20,26 +20,26 @@ struct FeedBuffer: Sendable {
     cleared == nil && floor == nil && gap == nil && deltas.isEmpty && marks.isEmpty
   }
 
-  /// - Parameter bound: so many newest entries a fold keeps in this feed; nil: all.
-  /// - Returns: how many more subjects wait for the cut; less than none if some were dropped.
+  /// - Parameter bound: how many of the newest entries a fold keeps in this feed; nil: all.
+  /// - Returns: how many more subjects wait for the cut; negative if some were dropped.
   mutating func add(_ touch: FeedMutation, to subject: Subject, bound: Int?) -> Int {
     if let index = deltas.index(forKey: subject) {
       deltas.values[index].add(touch)
       return 0
     }
     deltas[subject] = Delta(touch)
-    // Rarely, for it looks at all of them.
+    // Done rarely, because `trim` visits all deltas.
     guard let bound, deltas.count > max(kept, bound) + bound else { return 1 }
     return 1 - trim(to: bound)
   }
 
-  /// Drops the oldest deltas whose entries the fold would remove as soon as it had made them: so
-  /// one request of many changes costs no more than the entries that stay.
+  /// Drops the oldest deltas, whose entries the fold would create and remove at once. So a request
+  /// of many changes costs no more than the entries that stay.
   ///
-  /// A deletion may tell of what is gone already, and makes no entry then. A feed holds no more
-  /// than `bound` such subjects, so of twice as many deltas at least `bound` make an entry.
+  /// A deletion of a subject that is already deleted creates no entry. A feed holds at most `bound`
+  /// such subjects, so of twice as many deltas at least `bound` create an entry.
   ///
-  /// - Returns: how many went.
+  /// - Returns: how many deltas were dropped.
   @discardableResult
   mutating func trim(to bound: Int) -> Int {
     guard deltas.count > bound else { return 0 }
@@ -61,6 +61,7 @@ struct FeedBuffer: Sendable {
 }
 
 extension Delta {
-  /// Whatever the feed holds of the subject, the fold brings it to the last touch's place.
+  /// Whether the fold moves the subject's entry to the last change's position, in any state of the
+  /// feed.
   fileprivate var makesAnEntry: Bool { rest != nil || opening.outcome == .present }
 }

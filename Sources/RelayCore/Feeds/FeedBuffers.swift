@@ -1,12 +1,12 @@
 import OrderedCollections
 
-/// What has happened in each feed since the last cut.
+/// The changes of each feed since the last cut.
 ///
-/// The first input that touches a feed after a cut appends an effect: the feed's readers wait for
+/// The first change of a feed after a cut appends an effect, so that the feed's readers wait for
 /// the next fold.
 struct FeedBuffers: Sendable {
   private var buffers: OrderedDictionary<FeedKey, FeedBuffer> = [:]
-  /// Entries that the next cut brings into feeds, at most.
+  /// An upper bound of the entries that the next cut brings into feeds.
   private(set) var entries = 0
   /// How many of a user's newest notifications are kept.
   private let notificationsMax: Int
@@ -19,7 +19,7 @@ struct FeedBuffers: Sendable {
     _ feed: FeedKey, _ subject: Subject, _ touch: FeedMutation, _ effects: inout [Effect]
   ) {
     let bound = feed.isBounded ? notificationsMax : nil
-    // In place and with one look for the feed: a burst comes through here once a change.
+    // Changed in place with one lookup of the feed: in a burst this runs for every change.
     let (isFirst, added) = buffers.updateValue(forKey: feed, default: FeedBuffer()) { buffer in
       (buffer.isUntouched, buffer.add(touch, to: subject, bound: bound))
     }
@@ -35,7 +35,7 @@ struct FeedBuffers: Sendable {
   /// How many ids are marked as read and wait for the cut.
   func waitingMarks(in feed: FeedKey) -> Int { buffers[feed]?.marks.count ?? 0 }
 
-  /// Everything up to `position` is gone; older tokens expire.
+  /// Removes everything up to `position` from the feed; older tokens expire.
   mutating func clear(_ feed: FeedKey, at position: Position, _ effects: inout [Effect]) {
     dirty(feed, &effects)
     buffers[feed] = FeedBuffer(cleared: position, floor: position, gap: false)
@@ -47,7 +47,7 @@ struct FeedBuffers: Sendable {
     buffers[feed, default: FeedBuffer()].floor = max(before, position)
   }
 
-  /// Whether pages say that changes are missing.
+  /// Sets whether the feed's pages state that changes are missing.
   mutating func show(gap: Bool, in feed: FeedKey, _ effects: inout [Effect]) {
     dirty(feed, &effects)
     buffers[feed, default: FeedBuffer()].gap = gap

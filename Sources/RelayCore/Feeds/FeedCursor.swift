@@ -1,9 +1,9 @@
-/// A life of a partition's history: written whenever a relay takes the partition up, so that a
-/// token names the history it was given by (P10).
+/// One life of a partition's history. It is written whenever a relay takes over the partition, so
+/// that a token names the history that it was issued from (P10).
 package struct Era: Hashable, Sendable {
   /// Random, drawn outside the core.
   package var id: UInt64
-  /// The first ordinal this life may have given.
+  /// The first ordinal that this life may have assigned.
   package var first: Ordinal
 
   package init(id: UInt64, first: Ordinal) {
@@ -18,25 +18,25 @@ package struct Eras: Hashable, Sendable {
 
   package init(_ all: [Era]) { self.all = all }
 
-  /// The life in which an ordinal was given. Equal places give equal eras, so tokens of a feed at
-  /// rest are equal bytes.
+  /// The life in which an ordinal was assigned. Equal positions give equal eras, so tokens of an
+  /// unchanged feed are equal bytes.
   package func of(_ ordinal: Ordinal) -> Era? {
     all.last { $0.first <= ordinal } ?? all.first
   }
 
-  /// Whether `place` is of a life that this store had, and lies within it.
+  /// Whether `place` names a life that this store had, and lies within that life.
   package func contain(_ place: FeedCursor) -> Bool {
     guard let index = all.firstIndex(where: { $0.id == place.era }) else { return false }
     let end = index + 1 < all.count ? all[index + 1].first : nil
     return end.map { place.newest.ordinal < $0 } ?? true
   }
 
-  /// Where the history begins that took the place of a lost one, in which `place` was read. Every
-  /// place that the copy knew lies below it.
+  /// Where the present history begins that replaced the lost one of `place`. Every position that
+  /// the restored copy knew lies below it.
   ///
-  /// A life that the copy knew was its last one, and a restore began the next. A life that it did
-  /// not know began after the copy, so its places lie above the restore: the life that covers them
-  /// began with the restore, or later.
+  /// If the copy knew the life of `place`, that life was the copy's last one, and the restore began
+  /// the next. If the copy did not know it, that life began after the copy was made. Its positions
+  /// then lie above the restore, in a life that began with the restore or later.
   package func beginning(insteadOf place: FeedCursor) -> Position {
     guard let index = all.firstIndex(where: { $0.id == place.era }) else {
       return of(place.newest.ordinal).map { Position($0.first) } ?? .zero
@@ -47,17 +47,17 @@ package struct Eras: Hashable, Sendable {
   package func knows(_ id: UInt64) -> Bool { all.contains { $0.id == id } }
 }
 
-/// What a change token says once its seal is checked: where its holder has read to.
+/// The content of a verified change token: how far the client has read.
 package struct FeedCursor: Hashable, Sendable {
   package var era: UInt64
   package var position: Position
-  /// The feed's head when a catch-up of several pages began; nil: the holder is caught up, and
+  /// The feed's head when a catch-up of several pages began; nil: the client is caught up, and
   /// knows exactly what the feed held at `position`.
   package var scanHead: Position?
-  /// Where that catch-up began: zero for a scan without a token. Counts only with `scanHead`.
+  /// Where that catch-up began: zero for a scan without a token. Valid only with `scanHead`.
   package var base: Position
-  /// The feed's head when its last page was read: what that page left out may have moved up to
-  /// there, so a history that ends below it is not the one that was read. Counts only with
+  /// The feed's head when the catch-up's last page was read. Entries beyond that page may have
+  /// moved up to it, so a history that ends below it is not the one that was read. Valid only with
   /// `scanHead`.
   package var seen: Position
 
@@ -72,10 +72,10 @@ package struct FeedCursor: Hashable, Sendable {
     self.seen = seen
   }
 
-  /// The newest of the places it depends on.
+  /// The newest of the positions that the cursor depends on.
   package var newest: Position { max(position, scanHead ?? .zero, seen) }
 
-  /// Nothing that is gone, up to here, is shown: a scan without a token knows of none of it.
-  /// Stores may skip it unread.
+  /// Deleted entries up to here are not shown, because a scan without a token has seen none of
+  /// them. Stores may skip these entries unread.
   package var goneHidden: Position { base == .zero ? scanHead ?? .zero : .zero }
 }

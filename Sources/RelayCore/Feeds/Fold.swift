@@ -1,20 +1,20 @@
-/// Brings deltas into entries. Every store must agree with these pure functions.
+/// Folds deltas into entries. The result of every store must equal that of these pure functions.
 package enum Fold {
-  /// What becomes of `entry` when `delta` is folded into it.
+  /// The entry that results when `delta` is folded into `entry`.
   ///
   /// - Parameters:
-  ///   - entry: nil if the feed holds nothing of the subject, or only from below *cleared*.
-  ///   - floor: the feed's, before this fold.
-  /// - Returns: the entry to keep. A fold repeated with what it produced changes nothing more:
-  ///   touches at or below the entry's position are dropped whole.
+  ///   - entry: nil if the feed holds no entry of the subject, or only one from below *cleared*.
+  ///   - floor: the feed's floor before this fold.
+  /// - Returns: the entry to keep. Folding the same delta into the result changes nothing: a delta
+  ///   at or below the entry's position is ignored.
   package static func fold(
     _ entry: Entry?, _ delta: Delta, subject: Subject, floor: Position = .zero
   ) -> Entry {
     if let entry, delta.last.position <= entry.life.position { return entry }
     var next = apply(delta.opening, to: entry, subject: subject)
     if entry == nil, case .notification = next.detail, floor > .zero, next.life.isPresent {
-      // Notifications are trimmed while they are present: a reader may hold an earlier life of this
-      // one that the feed has forgotten, so no end of it may be hidden.
+      // Trimming removes present notifications. A reader may hold an earlier life of this one that
+      // the feed has forgotten, so no end of it may be hidden.
       (next.life.born, next.life.died) = (.zero, next.life.reborn)
     }
     if let rest = delta.rest { apply(rest, to: &next) }

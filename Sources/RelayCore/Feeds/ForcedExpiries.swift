@@ -1,10 +1,10 @@
-/// Tokens that an operator has expired, and whether a restore of the store still calls for it.
+/// Tokens that an operator has expired, and whether a restored store still requires such an expiry.
 struct ForcedExpiries: Sendable {
-  /// A signed token named a life that this store never had: the store was restored from a copy, and
-  /// no forced expiry of all tokens has come since.
+  /// A signed token named a life that this store never had, so the store was restored from a copy,
+  /// and no forced expiry of all tokens has followed.
   private(set) var isRestoreProven = false
-  /// Where an operator last expired all tokens. Clients have begun anew since, so a restore before
-  /// this place is no news.
+  /// Where an operator last expired all tokens. Clients have started anew since then, so a restore
+  /// from before this position needs no further expiry.
   private var last = Position.zero
   private var written: [FeedExpiry] = []
   private var writtenProof: Bool?
@@ -24,7 +24,7 @@ struct ForcedExpiries: Sendable {
     prove(false)
   }
 
-  /// A token names a place after `since` that the store does not have.
+  /// A token names a position after `since` that the store does not have.
   mutating func lostHistory(since: Position) {
     if since > last { prove(true) }
   }

@@ -1,10 +1,10 @@
-/// How full a feed is, and which of some subjects it holds already.
+/// How many subjects a feed has, and which of some given subjects it holds.
 ///
-/// What a feed holds only the store knows, and a change answered once must be taken by every
-/// replay: so room is asked for before a change is journalled, and never afterwards. Requests that
-/// are under way together may pass the limit by what they bring.
+/// Only the store knows what a feed holds, and every replay must accept a change that was answered
+/// as accepted. So the limit is checked before a change is journalled, and never afterwards.
+/// Concurrent requests may together exceed the limit by what they add.
 package struct Holdings: Hashable, Sendable {
-  /// Subjects that are there; deleted ones do not count.
+  /// Subjects that are present; deleted ones do not count.
   package var present: Int
   package var held: Set<Subject>
   package var max: Int
@@ -29,12 +29,14 @@ package struct Holdings: Hashable, Sendable {
 }
 
 extension Limits {
-  /// How many tombstones a fold removes at most where a feed has more of them than it may have
-  /// subjects: more than the fold of so many subjects adds, and not all of a long feed's at once.
+  /// How many tombstones one fold removes at most when a feed has more tombstones than its limit.
+  /// It is more than a fold of `subjects` subjects adds, but not all tombstones of a long feed at
+  /// once.
   package static func tombstonesRemoved(with subjects: Int) -> Int { 2 * subjects + 100 }
 
-  /// How many subjects may be present in a feed, and how many tombstones it keeps: beyond, the
-  /// oldest go as they do when they are too old. Notifications are trimmed instead.
+  /// How many subjects may be present in a feed, and how many tombstones it keeps. The oldest
+  /// tombstones above that number are removed as if they were too old. Notifications are trimmed
+  /// instead.
   package func subjectsMax(in feed: FeedKey) -> Int {
     switch feed.kind {
     case .zone: recordsPerZone
@@ -43,7 +45,7 @@ extension Limits {
     }
   }
 
-  /// Whether one request could fill the feed.
+  /// Whether a single request could fill the feed.
   package func isNearlyFull(_ feed: FeedKey, present: Int) -> Bool {
     guard !feed.isBounded else { return false }
     return present >= subjectsMax(in: feed) - nearlyFull
@@ -51,7 +53,7 @@ extension Limits {
 }
 
 extension Change {
-  /// The subjects that must be there, or find room, in which feeds.
+  /// The subjects, each with its feed, that must be present or for which the feed must have room.
   package var places: [(feed: FeedKey, subject: Subject)] {
     guard database != .public, !zone.isDefault else { return [] }
     let own = (feed: ownerFeed, subject: Subject.zone(zone))
@@ -66,7 +68,7 @@ extension Change {
     }
   }
 
-  /// What it takes out of which feeds.
+  /// The subjects, each with its feed, that the change removes.
   package var removed: [(feed: FeedKey, subject: Subject)] {
     switch event {
     case .record(let record) where record.verb == .deleted:

@@ -1,16 +1,16 @@
 /// One page of a feed, in order of position.
 package struct Page: Hashable, Sendable {
-  /// May be none while there is more: all that was looked at is hidden from the reader.
+  /// May be empty although `hasMore` is true: all entries examined are hidden from the reader.
   package var entries: [Entry]
-  /// The place to go on from. Of a complete page: the feed's head.
+  /// The cursor of the next page. For the last page it is the feed's head.
   package var next: FeedCursor
   /// True means that the next page strictly advances (P2).
   package var hasMore: Bool
-  /// Where the reader's catch-up began: reasons and ownership are computed at it.
+  /// Where the reader's catch-up began. Reasons and ownership are computed relative to it.
   package var since: Position
-  /// Changes of the zone are missing, as its producer's numbers tell.
+  /// Changes of the zone are missing, according to its producer's numbers.
   package var hasGap: Bool
-  /// Database feeds only: for each entry, the place at the head of that zone's own feed.
+  /// Database feeds only: for each entry, the cursor at the head of that zone's own feed.
   package var zoneHeads: [FeedCursor]
 
   package init(
@@ -26,39 +26,40 @@ package struct Page: Hashable, Sendable {
   }
 }
 
-/// The three answers there are, and one for what the reader may not know of.
+/// The answers to a page query.
 package enum PageAnswer: Hashable, Sendable {
   case page(Page)
-  /// The token's history is gone: the reader starts anew.
+  /// The token's history is gone; the reader starts anew.
   case expired(Expiry)
-  /// No such feed, deleted, or not this reader's: one answer, so that nothing is told (P9).
+  /// The feed does not exist, is deleted, or is not this reader's. One answer for all three, so
+  /// that it discloses nothing (P9).
   case absent
 }
 
 package enum Expiry: Hashable, Sendable {
-  /// Trimmed below the floor, or forced.
+  /// The token is below the floor, or was expired by an operator.
   case trimmed
-  /// A life this store never had, or a place past its life's end: a restore from a copy. The
-  /// history that took the lost one's place begins at `since`.
+  /// The token names a life that this store never had, or a position past its life's end: the store
+  /// was restored from a copy. The history that replaced the lost one begins at `since`.
   case lostHistory(since: Position)
 
-  /// What the relay must know of it.
+  /// The fact with which the relay learns of this expiry; nil: it needs none.
   package func fact(of feed: FeedKey) -> Fact? {
     guard case .lostHistory(let since) = self else { return nil }
     return .lostHistory(feed, since: since)
   }
 }
 
-/// What a reader asks of a feed.
+/// A reader's query for one page of a feed.
 package struct PageQuery: Hashable, Sendable {
   package var feed: FeedKey
-  /// Who asks; entitlement is checked in the read's own snapshot.
+  /// The user that reads. Entitlement is checked in the same snapshot as the read.
   package var reader: UserID
   /// Nil: from the start.
   package var after: FeedCursor?
   package var limit: Int
-  /// So many entries are looked at for one page, shown or hidden. A reader who was away while very
-  /// much came and went must not hold up the others: the next page goes on where this one ends.
+  /// How many entries are examined for one page, shown or hidden. A reader that returns after very
+  /// many changes must not delay the others; the next page continues where this one ends.
   package var looks: Int
 
   package init(
@@ -74,15 +75,15 @@ package struct PageQuery: Hashable, Sendable {
   package static let looksMax = 2_000
 }
 
-/// A feed as a store holds it, beside its entries.
+/// A feed's state in a store, without its entries.
 package struct FeedState: Hashable, Sendable {
-  /// Position of its newest entry ever; survives trimming.
+  /// The position of its newest entry ever; it survives trimming.
   package var head: Position
-  /// Tokens below it have expired.
+  /// Tokens below this position have expired.
   package var floor: Position
-  /// What lies at or below it is invisible, whatever rows still stand there.
+  /// Rows at or below this position are invisible, even if the store still has them.
   package var cleared: Position
-  /// Zone feeds only: its pages say that changes are missing.
+  /// Zone feeds only: pages state that changes are missing.
   package var hasGap: Bool
 
   package init(
@@ -95,14 +96,14 @@ package struct FeedState: Hashable, Sendable {
     self.hasGap = hasGap
   }
 
-  /// Where a caught-up reader stands: the head, or the floor if that was raised above it.
+  /// The position of a caught-up reader: the head, or a floor that was raised above it.
   package var top: Position { max(head, floor, cleared) }
 }
 
 extension Page {
-  /// The reference reading of a feed, which every store must agree with.
+  /// The reference implementation of a read. Every store must give the same result.
   ///
-  /// - Parameter floor: the reader's own floor if higher than the feed's (a regrant raises it).
+  /// - Parameter floor: the reader's own floor if it is above the feed's (a regrant raises it).
   package static func read(
     _ entries: [Entry], of feed: FeedState, eras: Eras, after place: FeedCursor?, limit: Int,
     looks: Int = PageQuery.looksMax, floor: Position = .zero
@@ -122,12 +123,12 @@ extension Page {
     }
   }
 
-  /// Where a reading begins, or why it cannot. Its `base` and `scanHead` are those of the whole
-  /// catch-up: what an earlier page's reader holds is not exact until the last page.
+  /// Where a reading begins, or why it cannot. Its `base` and `scanHead` belong to the whole
+  /// catch-up: only the last page makes the client's knowledge exact.
   package static func start(
     of feed: FeedState, eras: Eras, after place: FeedCursor?, floor: Position
   ) -> Result<FeedCursor, Expired> {
-    // A regrant may raise the reader's floor above all that the feed holds.
+    // A regrant may raise the reader's floor above everything in the feed.
     let top = max(feed.top, floor)
     guard let place else {
       return .success(FeedCursor(era: 0, position: .zero, scanHead: top))
@@ -138,7 +139,8 @@ extension Page {
     let reached = max(place.position, place.goneHidden)
     guard reached >= max(floor, feed.floor) else { return .failure(Expired(why: .trimmed)) }
     guard place.scanHead == nil else { return .success(place) }
-    // A token of an empty feed knows that the feed was empty; no token knows nothing.
+    // A token of an empty feed proves that its client knows the feed as empty. Without a token the
+    // client knows nothing.
     let base = max(place.position, .origin)
     return .success(
       FeedCursor(era: place.era, position: place.position, scanHead: top, base: base))
@@ -146,9 +148,9 @@ extension Page {
 
   package struct Expired: Error, Hashable { package var why: Expiry }
 
-  /// Cuts a page out of `ahead`: entries after `start`, in order of position, without the gone ones
-  /// up to its `goneHidden`. It may be given more than a page's worth; `looks` + 1 are enough, or
-  /// `limit` + 1 visible ones and what is hidden between.
+  /// Takes one page out of `ahead`: entries after `start`, in order of position, without deleted
+  /// ones up to its `goneHidden`. `ahead` may exceed one page; `looks` + 1 entries suffice, or
+  /// `limit` + 1 visible ones and the hidden ones between them.
   package static func page(
     of ahead: [Entry], feed: FeedState, eras: Eras, start: FeedCursor, limit: Int, looks: Int
   ) -> Page {
@@ -167,7 +169,7 @@ extension Page {
     let end = hasMore ? last : max(feed.top, start.position, start.scanHead ?? .zero)
     var next = FeedCursor(era: 0, position: end)
     if hasMore { (next.scanHead, next.base, next.seen) = (start.scanHead, start.base, feed.top) }
-    // The life of the newest place it depends on: an older one may have ended below it.
+    // The era of the newest position the cursor depends on: an older life may have ended below it.
     next.era = eras.of(next.newest.ordinal)?.id ?? 0
     return Page(
       entries: shown, next: next, hasMore: hasMore, since: start.base, hasGap: feed.hasGap)

@@ -1,9 +1,9 @@
 /// The read marks of one feed that wait for the next cut.
 struct WaitingMarks: Sendable {
   private var requests: [ReadMarks] = []
-  /// Of each id, the request that named it last.
+  /// For each id, the position of the last request that named it.
   private var latest: [Identifier: Position] = [:]
-  /// Ids named, repeated ones included: what a limit counts, because they all take room.
+  /// Ids named, repeated ones included. A limit bounds this count, because each one takes memory.
   private(set) var count = 0
 
   var isEmpty: Bool { requests.isEmpty }
@@ -14,8 +14,8 @@ struct WaitingMarks: Sendable {
     count += marks.notifications.count
   }
 
-  /// Of a notification's entry as the fold will leave it: a mark moves it to its own place, and
-  /// there it stands in the order of the changes.
+  /// The position of a notification's entry after the fold. A read mark moves the entry to the
+  /// mark's position; entries there are ordered by their changes.
   func age(of delta: Delta) -> (place: Position, changed: Position) {
     let changed = delta.last.position
     guard !isEmpty, case .notification(let detail) = delta.last.detail,
@@ -24,8 +24,8 @@ struct WaitingMarks: Sendable {
     return (max(mark, changed), changed)
   }
 
-  /// Each id once, in the request that named it last. The last one marks whatever an earlier one
-  /// would have marked: a mark reaches every change before it.
+  /// Each id once, in the last request that named it. The last request marks everything that
+  /// earlier ones would have marked, because a mark covers every change before it.
   var merged: [ReadMarks] {
     var left = latest
     return requests.compactMap { request in

@@ -1,5 +1,5 @@
-/// Drops repeats as they come in: 64-bit keyed hashes of (producer, source, id), in journal order.
-/// Each partition has one; how much they hold together is bounded by `Relay.forgetIDs`.
+/// Recognises repeated changes by 64-bit keyed hashes of (producer, source, id), in journal order.
+/// Each partition has one window; `Relay.forgetIDs` bounds the ids of all windows together.
 package struct DedupWindow: Sendable {
   /// The most ids that one step forgets: after a quiet day millions may be too old.
   static let forgottenAtOnce = 4_096

@@ -1,4 +1,4 @@
-/// Numbers that a producer skipped, in their order, and since when each is missing.
+/// Numbers that a producer skipped, in order, with the time since when each is missing.
 package struct SequenceGaps: Hashable, Sendable {
   /// Consecutive numbers that went missing together.
   package struct Run: Hashable, Sendable {

@@ -1,6 +1,6 @@
-/// What is known of the numbers that producers give a zone's changes: one space a producer and
-/// source. It tells changes that come late from changes that were settled meanwhile, and
-/// whether the zone has a gap.
+/// The state of the numbers that producers give a zone's changes, with one space for each producer
+/// and source. It finds late changes that a higher number has settled, and whether the zone has a
+/// gap.
 ///
 /// ```
 /// highest + 1 ─▶ applies              missing ─▶ closes its hole; applies unless settled above
