@@ -1,37 +1,38 @@
-/// A decision of the coordinator, by its name. A simulation that has not reached one of them says
-/// nothing about it.
+/// A decision of the coordinator, by its name. A simulation proves nothing about a branch that it
+/// has not reached.
 package enum Branch: UInt8, CaseIterable, Sendable {
   // Group commit.
-  /// Something waited for the next commit, because this one had reached its bound.
+  /// Facts waited for the next commit, because this one had reached its bound.
   case commitFull
-  /// A request alone was larger than the bound of a commit, and was not divided.
+  /// A single request was larger than the bound of a commit, and was not divided.
   case requestKeptWhole
-  /// Facts of callers who had had their turn waited for a cut that a reader waits for.
+  /// Facts of callers that had had their turn waited for a cut, because a reader waits for its
+  /// fold.
   case commitHeldForReader
   case commitRefused
   case commitRepeated
-  /// The store refused a commit for its size, and it is tried again in parts.
+  /// The store refused a commit for its size; the commit is tried again in parts.
   case commitDivided
-  /// A request that the store will never take.
+  /// The store will never accept the request.
   case requestRefused
   case valuesLeftOut
 
   // Intake and answers.
   case fanOutsFull
   case forwardsFull
-  /// Too much waits for folds: new facts are refused.
+  /// Too many facts or entries wait for folds, so new facts are refused.
   case admissionEnded
   case requestInSeveralPartitions
   case answeredWhenStepped
   case answerWaited
   case requestGivenUp
-  /// A request that waited for a fold was told that the store refused it.
+  /// A request that waited for a fold was answered that the store refused the fold.
   case requestGivenUpByFold
 
   // Stepping.
-  /// One turn did not step all that was durable.
+  /// The turn ended before all durable facts were stepped.
   case turnEnded
-  /// The next cut was full: durable facts waited for it.
+  /// The next cut was full, so durable facts waited for it.
   case steppingHeldForCut
 
   // Messages and wide changes.
@@ -43,7 +44,7 @@ package enum Branch: UInt8, CaseIterable, Sendable {
   // Folds.
   case foldRefused
   case foldRepeated
-  /// A fold was begun for nothing but to learn whether the store works again.
+  /// A fold was begun only to learn whether the store works again.
   case foldTried
   case cutWithoutTorn
   case cutWithoutLarge
@@ -70,7 +71,7 @@ package enum Branch: UInt8, CaseIterable, Sendable {
   case lastCutLeftOut
 }
 
-/// Which branches were reached.
+/// The set of branches that were reached.
 package struct Branches: Hashable, Sendable {
   private var bits: UInt64 = 0
 

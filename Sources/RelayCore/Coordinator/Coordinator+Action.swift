@@ -1,83 +1,83 @@
 extension Coordinator {
-  /// What the shell does next, in this order.
+  /// What the shell must do next, in this order.
   package enum Action: Sendable {
-    /// Make these durable in one commit; say `appended`. One is under way at a time.
+    /// Make these entries durable in one commit, then input `appended`. One is under way at a time.
     case append([JournalEntry])
-    /// Bring this cut into the store; say `folded`. One fold or trim is under way at a time. After
-    /// a refusal the same cut comes again.
+    /// Bring this cut into the store, then input `folded`. One fold or trim is under way at a time.
+    /// After a refusal the same cut comes again.
     case fold(Cut)
-    /// Remove what is older than these instants, `Coordinator.trimRows` rows at most; say
+    /// Remove entries older than these instants, at most `Coordinator.trimRows` rows, then input
     /// `trimmed`.
     case trim(tombstones: Instant, notifications: Instant, feedback: Instant)
 
-    /// Hand a push to its sender, or to the courier; say `verdict` exactly once.
+    /// Hand a push to its sender, or to the courier, and input `verdict` exactly once.
     case push(PushAttempt)
-    /// Take a push back unless it has left; say `recalled` once it cannot leave any more.
+    /// Take a push back unless it has left; input `recalled` once it can no longer leave.
     case recall(PushAttempt.ID, for: FactPlace)
-    /// This device is no more: its poll or stream at the courier ends.
+    /// The device is no longer registered: end its poll or stream at the courier.
     case hangUp(DeviceKey)
 
     /// Answer a request.
     case answer(RequestID, Result<[Answer], Unavailable>)
-    /// What the request holds of the inbox's bounds is free.
+    /// Free the share of the inbox's bounds that the request holds.
     case release(RequestID)
-    /// Refuse new facts for this cause from now on; nil: take them.
+    /// Refuse new facts for this cause from now on; nil: accept them.
     case admission(Unavailable.Cause?)
 
-    /// A read of this place waits for the next fold.
+    /// A read of this place must wait for the next fold.
     case dirtied(ReadTarget)
-    /// What was dirtied before is in a cut, but for these partitions.
+    /// Everything dirtied before is in a cut, except for these partitions.
     case cut(without: Set<PartitionID>)
-    /// The cut is durable: those who waited for it read.
+    /// The cut is durable: serve the readers that waited for it.
     case visible
-    /// The store refuses the fold: those who wait for it are told.
+    /// The store refuses the fold: tell this cause to the readers that wait for it.
     case unreadable(Unavailable.Cause)
 
     /// Items for the apps' own servers became durable in these scopes.
     case feedback(Set<Scope>)
-    /// Tell operators.
+    /// Report the event to operators.
     case event(Event)
-    /// Come back with a turn in so much time, or earlier. One a turn, after all others.
+    /// Begin the next turn after this time, or earlier. One in each turn, as its last action.
     case timer(Span)
-    /// After `stop`: nothing is under way any more, or its deadline has come.
+    /// After `stop`: nothing is under way any more, or the stop's deadline has come.
     case stopped
-    /// The store failed for good: end, and let recovery decide.
+    /// The store failed permanently: end the process, and let recovery at the next start decide.
     case failed(StoreError, Failure)
   }
 
-  /// What the store failed to do.
+  /// The operation in which the store failed.
   package enum Failure: Hashable, Sendable {
     case append
     case fold
-    /// It takes a fact of the relay's own neither whole nor without values.
+    /// The store accepts a fact of the relay's own neither whole nor without values.
     case fact
   }
 
-  /// What an operator cares about: a healthy day has none.
+  /// An event for operators. A healthy day has none.
   package enum Event: Sendable {
-    /// The wall clock was found far off, or the end of that.
+    /// The wall clock was found far off, or is right again.
     case clock(RelayClock.Reading)
     /// A provider's answer that names a fault.
     case answered(PushAttempt, Verdict)
-    /// An address was given up by its provider's word.
+    /// A device was retired because its provider reported the address as dead.
     case retired(RouteKey, Verdict.Reason)
-    /// A route is stopped, for this reason; nil: it goes on.
+    /// The route's circuit opened, for this reason; nil: it closed.
     case circuit(RouteKey, Verdict.Reason?)
-    /// So many addresses are called dead that none is given up any more; nil: they are again.
+    /// So many addresses are reported dead that no more devices are retired; nil: pruning goes on.
     case pruning(RouteKey, Pruning.Stop?)
-    /// A hot change wakes more devices than its rate allows in the longest time.
+    /// A hot change matches more devices than its rate can wake within the longest time.
     case hurried(Scope)
-    /// The journal refused a commit for now.
+    /// The journal refused a commit; it is tried again.
     case appendRefused(StoreError)
-    /// The journal refused a commit for its size: it is tried again in parts.
+    /// The journal refused a commit for its size; it is tried again in parts.
     case divided(StoreError)
-    /// The journal will never take this request.
+    /// The journal will never accept this request.
     case requestRefused(StoreError)
-    /// The journal will never take a forwarded change whole: it goes without its values.
+    /// The journal will never accept a forwarded change whole; it is sent on without its values.
     case valuesLeftOut(StoreError)
-    /// The store refused a fold for now.
+    /// The store refused a fold; it is tried again.
     case foldRefused(StoreError)
-    /// The daemon stops, and waits for verdicts for so long.
+    /// The daemon stops, and waits this long for verdicts.
     case stopping(grace: Span)
   }
 }

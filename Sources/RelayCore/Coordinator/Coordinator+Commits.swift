@@ -1,12 +1,13 @@
 extension Coordinator {
-  /// Hands the next group to the journal, if none is under way.
+  /// Hands the next commit to the journal, if none is under way.
   mutating func startCommit(at now: Instant) {
     guard let entries = commit.next(at: now, room: roomInCut) else { return }
     actions.append(.append(entries))
   }
 
-  /// Facts that may be journalled before the next cut, each of them counted as one entry. While the
-  /// store refuses folds, no cut is near, and what needs the journal alone goes on.
+  /// How many facts may be journalled before the next cut, each counted as one entry. While the
+  /// store refuses folds there is no bound: no cut is near, and facts that only need the journal
+  /// continue.
   private var roomInCut: Int {
     isFoldAwaited && counters.storeTrouble == nil
       ? settings.work.entriesForReader - relay.uncutEntries - stepping.count : .max
@@ -44,7 +45,7 @@ extension Coordinator {
       actions.append(.event(.requestRefused(error)))
       refuse(ticket, .requestTooLarge)
     case .own(let fact):
-      // What was accepted is not dropped: the names are told, the values are not.
+      // An accepted change is not dropped: it is forwarded with its names and without its values.
       guard let smaller = fact.withoutValues else {
         return actions.append(.failed(error, .fact))
       }
@@ -59,8 +60,8 @@ extension Coordinator {
       ticket.request, Unavailable(cause, retryAfterSeconds: 5), into: &actions)
   }
 
-  /// Beyond the longest tail new facts are refused: told whenever facts were stepped and whenever a
-  /// fold has ended.
+  /// Refuses new facts when too many wait for a fold, and accepts them again afterwards. Called
+  /// whenever facts were stepped and whenever a fold has ended.
   mutating func updateAdmission() {
     let hasRoom = settings.hasRoom(tail: counters.unfolded, entries: relay.uncutEntries)
     if !hasRoom { reach(.admissionEnded) }
@@ -69,6 +70,6 @@ extension Coordinator {
 }
 
 extension StoreError {
-  /// What those are told who wait for what was refused.
+  /// The cause that callers and readers are told when the store has refused.
   var refusal: Unavailable.Cause { code == .full ? .storeFull : .storeUnwritable }
 }

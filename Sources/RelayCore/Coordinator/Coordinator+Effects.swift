@@ -1,5 +1,5 @@
 extension Coordinator {
-  /// The one switch over what the core wants done.
+  /// The only switch over the core's effects.
   mutating func perform(
     _ effects: [Effect], at now: Instant, origin: GroupCommit.Origin = .none
   ) {
@@ -25,7 +25,8 @@ extension Coordinator {
     }
   }
 
-  /// Every partition says so for itself, and slice by slice: told once in ten minutes.
+  /// Each partition reports this for itself, slice by slice. Operators are told once in ten
+  /// minutes.
   private mutating func hurried(_ scope: Scope, at now: Instant) {
     guard counters.hurried.map({ $0 + .minutes(10) <= now }) ?? true else { return }
     counters.hurried = now
@@ -50,7 +51,7 @@ extension Coordinator {
 
   private mutating func push(_ attempt: PushAttempt) {
     if !pushes.add(attempt) {
-      // Its devices wait there until a reload brings it back.
+      // The route's devices wait in it until a reload adds the route again.
       reach(.pushWithoutSender)
       relay.withdraw(attempt.route)
     }

@@ -1,17 +1,17 @@
 extension Coordinator {
-  /// A reader, an answer or a slice waits for a fold.
+  /// Whether a reader, an answer, a slice or a stop waits for a fold.
   var isFoldAwaited: Bool {
     answers.isAwaitingFold || hasReaders || isStopping || !pacer.isEmpty || stepping.isAwaitingCut
   }
 
-  /// Something is to be folded: changes, or the time itself.
+  /// Whether there is something to fold: changes, or only the time.
   private func isFoldDue(at now: Instant) -> Bool {
     relay.isDirty(besides: stepping.torn) || now >= timeKept + Self.timeKeptEvery
       || isStoreToBeTried(at: now)
   }
 
-  /// The store refused, and nothing that waits will try it again: the time is folded to learn
-  /// whether there is room again.
+  /// Whether a fold of only the time should test the store: the store refused, and no pending
+  /// commit will try it again.
   private func isStoreToBeTried(at now: Instant) -> Bool {
     nextTryOfStore <= now
   }
@@ -21,7 +21,7 @@ extension Coordinator {
       ? counters.refusedAt + FoldSchedule.retry : .never
   }
 
-  /// - Returns: when there is something to fold, if not now.
+  /// - Returns: when the next fold may begin, if not now.
   mutating func startFold(at now: Instant) -> Instant {
     let next = schedule.next(
       at: now, isDirty: isFoldDue(at: now), isAwaited: isFoldAwaited || relay.isAwaitingFold)
@@ -35,7 +35,7 @@ extension Coordinator {
       if let cut { actions.append(.fold(cut)) }
       return .never
     case .cut:
-      // A backlog to trim takes turns with folds: readers and answers wait for these.
+      // Trims of a backlog and folds take turns, because readers and answers wait for folds.
       if trims.isDue(at: now), !isStopping { trim(at: now) } else { takeCut(at: now) }
       return .never
     }
@@ -62,11 +62,11 @@ extension Coordinator {
     actions += [.cut(without: left), .fold(cut)]
   }
 
-  /// Partitions that are not in the cut that is taken now.
+  /// Partitions to leave out of the cut that is taken now.
   private mutating func leftOut() -> Set<PartitionID> {
     let isChoosing = isFoldAwaited && !isStopping
     let large = isChoosing ? relay.partitions(withUncut: settings.work.entriesOfLarge) : []
-    // The compiler lets no closure borrow what is changed here.
+    // The compiler lets no closure borrow `self` while it is changed here.
     let torn = stepping.torn
     let isDirty = relay.isDirty(besides: torn.union(large.subtracting(cutTurns.leftOut)))
     if !torn.isEmpty { reach(.cutWithoutTorn) }
@@ -114,7 +114,7 @@ extension Coordinator {
           ticket.request, Unavailable(error.refusal, retryAfterSeconds: 5), into: &actions)
       }
     }
-    // A trim that failed leaves no cut behind: the next fold goes as usual.
+    // A failed trim leaves no cut behind, so the next fold begins as usual.
     schedule.ended(at: now, isDurable: cut == nil)
     updateAdmission()
   }

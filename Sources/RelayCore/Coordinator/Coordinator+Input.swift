@@ -1,38 +1,38 @@
 extension Coordinator {
-  /// What has happened outside since the turn before.
+  /// What has happened outside since the last turn.
   package enum Input: Sendable {
-    /// Facts that a caller submits together; answered with their answers in the same order.
+    /// Facts that a caller submits together. Their answers are given together, in the same order.
     case request(RequestID, [Fact], by: Submitter)
-    /// The group that was last to be appended is durable, or the store refused it whole.
+    /// The last appended group is durable, or the store refused all of it.
     case appended(Result<Void, StoreError>)
-    /// The cut that was last to be folded is durable, with the rows that the fold itself made; or
-    /// the store refused it whole, or the trim.
+    /// The last cut is durable, with the rows that the fold itself made. Or the store refused all
+    /// of the cut, or the trim.
     case folded(Result<[OutboxRow], StoreError>)
-    /// So many rows were removed by the last trim.
+    /// The last trim removed this many rows.
     case trimmed(rows: Int)
-    /// What became of a push.
+    /// The verdict of a push.
     case verdict(PushAttempt, Verdict)
-    /// A push that was recalled for the fact at this place cannot leave any more.
+    /// A push that was recalled for the fact at this place can no longer leave.
     case recalled(FactPlace)
-    /// A device has read something, or has dealt with a wake. Losing one costs a repeated wake.
+    /// A device has read something, or has handled a wake. A lost one costs a repeated wake.
     case acknowledged(Acknowledged, DeviceKey)
-    /// A poll or stream of the device opened at the courier. `after`: the newest wake that it got.
+    /// A poll or stream of the device opened at the courier. `after`: the newest wake it received.
     case connected(DeviceKey, UInt64, after: UInt32?)
-    /// It ended. A poll that was answered is expected back.
+    /// The poll or stream ended. After an answered poll the device is expected back.
     case left(DeviceKey, UInt64, isExpectedBack: Bool)
-    /// The configuration is another one.
+    /// The configuration was reloaded.
     case reconfigured(Reconfiguration)
-    /// The daemon shall stop: what is under way ends, and no slice of a wide change begins.
+    /// The daemon must stop: work under way ends, and no slice of a wide change begins.
     case stop
   }
 
   /// What a reload changes. Bounds are fixed at the start.
   package struct Reconfiguration: Sendable {
-    /// Of these the policy, the retention and the grace are taken over.
+    /// Only the policy, the retention and the grace are taken from it.
     package var settings: RelaySettings
-    /// Routes that have a sender now, or another one than before.
+    /// Routes that now have a sender, or another sender than before.
     package var started: Set<RouteKey>
-    /// Routes that have none any more. Their devices stay registered, and wait.
+    /// Routes that no longer have a sender. Their devices stay registered, and wait.
     package var ended: Set<RouteKey>
 
     package init(

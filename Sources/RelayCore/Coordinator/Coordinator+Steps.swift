@@ -1,6 +1,6 @@
 import OrderedCollections
 
-/// Facts from outside and our own, on their way through the journal into the core.
+/// Facts from callers and the relay's own, on their way through the journal into the core.
 extension Coordinator {
   mutating func admit(
     _ facts: [Fact], of request: RequestID, by submitter: Submitter, at now: Instant, boot: Instant
@@ -23,7 +23,7 @@ extension Coordinator {
     }
     if places.count > 1 { reach(.requestInSeveralPartitions) }
     for (home, places) in places {
-      // Room is kept for each partition's facts until they are stepped.
+      // Room is reserved for each partition's facts until they are stepped.
       let need = relay.need(of: places.lazy.map { facts[$0] })
       let share = places.map { place in
         GroupCommit.Waiting(
@@ -34,14 +34,14 @@ extension Coordinator {
     }
   }
 
-  /// A fact of our own. Slices keep the pace of folds.
+  /// Journals a fact of the relay's own. Slices go through the pacer, no faster than folds.
   mutating func journal(_ fact: Fact, in partition: PartitionID) {
     if case .slice = fact { return pacer.add(fact, in: partition) }
     commit.add(GroupCommit.Waiting(partition: partition, fact: fact, origin: .none))
   }
 
-  /// Steps what is durable, as much as one turn takes. Effects of each fact follow it at once, so
-  /// that no answer overtakes what it promises.
+  /// Steps durable facts, as many as one turn allows. Effects of each fact follow it at once, so
+  /// that no answer is given before the effects that it promises.
   mutating func step(at now: Instant) {
     guard stepping.isReady else { return }
     stepping.beginTurn()
@@ -57,7 +57,7 @@ extension Coordinator {
     updateAdmission()
   }
 
-  /// - Returns: what it cost.
+  /// - Returns: the step's cost.
   private mutating func step(_ item: GroupCommit.Placed, at now: Instant) -> Int {
     let entry = item.entry
     var effects: [Effect] = []
@@ -75,7 +75,7 @@ extension Coordinator {
     return work
   }
 
-  /// Messages of other partitions go into their targets' journals.
+  /// Journals messages from other partitions in their target partitions.
   mutating func deliverForwards() {
     guard !forwarding.isEmpty else { return }
     var targets: [GroupCommit.Waiting] = []
@@ -98,8 +98,8 @@ extension Coordinator {
     commit.add(message: targets)
   }
 
-  /// The next slice of a wide change, if folds have kept up. None begins when the daemon stops: the
-  /// next life goes on with it.
+  /// Journals the next slice of a wide change, if folds have kept up. No slice begins while the
+  /// daemon stops; the wide change continues after the next start.
   mutating func startSlice() {
     guard !isStopping, !pacer.isEmpty else { return }
     guard let next = pacer.next(entries: relay.uncutEntries) else {

@@ -1,9 +1,10 @@
 extension Coordinator {
-  /// How old the durable time may become while nothing is folded: a start reads its clock against
-  /// it, and one that comes after a quiet weekend must not look like one after a long stop.
+  /// The greatest age of the durable time while nothing else is folded. A start compares its clock
+  /// with that time, and a start after a quiet weekend must not look like one after a long stop.
   static let timeKeptEvery = Span.minutes(10)
 
-  /// The relay's time now. A wall clock that is far off is told once, and so is the end of that.
+  /// The relay's time now. Operators are told once when the wall clock is far off, and once when
+  /// that ends.
   mutating func read(_ moment: Moment) -> Instant {
     let reading = clock.read(wall: moment.wall, boot: moment.boot)
     relay.wallAhead = clock.wallAhead
@@ -17,19 +18,19 @@ extension Coordinator {
     return reading.instant
   }
 
-  /// A provider names a moment by its own clock.
+  /// Translates the moment in a verdict from the provider's clock to the relay's time.
   func inRelayTime(_ verdict: Verdict) -> Verdict {
     guard case .gone(let since?, let reason) = verdict else { return verdict }
     return .gone(at: clock.instant(ofWall: since), reason)
   }
 }
 
-/// What the shell, operators and checkers may ask.
+/// What the shell, operators and checkers may read.
 extension Coordinator {
-  /// Whether this change was taken before.
+  /// Whether this change's id is remembered.
   package func knows(_ change: Change) -> Bool { relay.knows(change) }
 
-  /// The wall clock is far ahead of the relay's time, and followed in so much time.
+  /// How far the wall clock is ahead of the relay's time, and after how much time it is believed.
   package var clockDoubt: (ahead: Span, believedIn: Span)? {
     guard let doubt = clock.doubt, let left = clock.believedIn else { return nil }
     return (doubt.ahead, left)
@@ -38,11 +39,11 @@ extension Coordinator {
   package var ledger: Ledger { relay.ledger }
   package func ledger(of partition: PartitionID) -> Ledger { relay.ledger(of: partition) }
   package mutating func census(at now: Instant) -> Census { relay.census(at: now) }
-  /// Routes that were ever used, in order.
+  /// Routes that were ever used, in order of their keys.
   package var routesInOrder: [(key: RouteKey, route: Route)] { relay.routesInOrder }
-  /// A partition's newest fact that was stepped.
+  /// The newest fact that was stepped in the partition.
   package func stepped(in partition: PartitionID) -> Ordinal { relay.stepped(in: partition) }
-  /// Nothing is under way, and nothing waits for a commit or a fold.
+  /// Whether nothing is under way, and nothing waits for a commit or a fold.
   package var isAtRest: Bool {
     cut == nil && commit.isIdle && stepping.isEmpty && forwarding.isEmpty && pacer.isEmpty
       && answers.isEmpty && !relay.isDirty

@@ -1,10 +1,10 @@
 /// The relay's decisions: what forms a commit, when to fold and to trim, which messages move
 /// between partitions, how wide changes are paced, what is answered and when, what is refused, and
-/// what a stop still waits for. Exists once; the engine is its shell in the daemon, and a world of
-/// virtual time in the simulation.
+/// what a stop still waits for. One instance exists. Its shell is the engine in the daemon, and a
+/// world of virtual time in the simulation.
 ///
-/// A turn takes what has happened and returns what is to be done, in order, in two halves: `handle`
-/// and `proceed`. It neither waits nor reads a clock.
+/// A turn takes what has happened and returns actions in order, in two halves: `handle` and
+/// `proceed`. It neither waits nor reads a clock.
 package struct Coordinator: ~Copyable {
   var relay: Relay
   var commit: GroupCommit
@@ -24,23 +24,23 @@ package struct Coordinator: ~Copyable {
   var trims: TrimSchedule
   /// The newest time that is durable.
   var timeKept: Instant
-  /// When a stop ends, whatever is under way; nil: the daemon shall not stop.
+  /// The deadline of a stop; nil: the daemon is not stopping.
   var stopBy: Instant?
-  /// A reader waits for a fold.
+  /// Whether a reader waits for a fold.
   var hasReaders = false
-  /// What the shell is to do after this turn.
+  /// The actions of this half of the turn.
   var actions: [Action] = []
   var observation = Observation()
 
-  /// What the store refused for now is tried again so much later.
+  /// How long after a refusal the store is tried again.
   package static var retry: Span { FoldSchedule.retry }
 
-  /// Rows removed by one trim, so that folds are never kept waiting for long.
+  /// The most rows that one trim removes, so that folds never wait for long.
   package static let trimRows = 1_000
 
-  /// Goes on where the journal ends.
+  /// Continues where the journal ends.
   ///
-  /// - Parameter routes: those that have a sender.
+  /// - Parameter routes: routes that have a sender.
   package init(
     _ replay: consuming JournalReplay, settings: RelaySettings, routes: Set<RouteKey>,
     at moment: Moment
@@ -49,7 +49,8 @@ package struct Coordinator: ~Copyable {
     stepping = Stepping(workPerTurn: settings.work.workPerTurn)
     pacer = FanOutPacer(entriesMax: settings.work.entriesForSlices)
     clock = RelayClock(latest: replay.latest, wall: moment.wall, boot: moment.boot)
-    // A replayed tail is folded first, however short the lives between crashes are.
+    // The first fold comes before the first trim, so that a replayed tail is folded even if the
+    // process keeps crashing soon.
     trims = TrimSchedule(first: replay.latest + settings.trimEvery)
     timeKept = replay.latest
     counters.unfolded = replay.replayed
@@ -62,16 +63,16 @@ package struct Coordinator: ~Copyable {
     if counters.unfolded > 0 { reach(.tailReplayed) }
     if !forwarding.isEmpty { reach(.outboxRecovered) }
     for (partition, fact) in relay.recovered() { journal(fact, in: partition) }
-    // What an earlier life had on its way, such as an interest, comes before any new change.
+    // Messages of an earlier life, such as an interest, come before any new change.
     deliverForwards()
     commit.putFirst()
   }
 
-  /// The first half of a turn: takes in what has happened, and hands the next commit to the
-  /// journal, which writes it while the second half steps. Say `proceed` next, at the same moment.
+  /// The first half of a turn: handles inputs, and hands the next commit to the journal, which
+  /// writes it while the second half steps. Call `proceed` next, with the same moment.
   ///
   /// - Parameters:
-  ///   - inputs: what has happened since the turn before, in order; requests first.
+  ///   - inputs: what has happened since the last turn, in order; requests first.
   ///   - hasReaders: whether a reader waits for a fold now.
   package mutating func handle(
     _ inputs: [Input], hasReaders: Bool, at moment: Moment
@@ -80,17 +81,17 @@ package struct Coordinator: ~Copyable {
     let now = read(moment)
     var effects: [Effect] = []
     for input in inputs { handle(input, at: now, boot: moment.boot, &effects) }
-    // A push of theirs is in flight before a step may recall it.
+    // The pushes of these effects must be in flight before a step may recall them.
     perform(effects, at: now)
     startCommit(at: now)
     defer { actions = [] }
     return actions
   }
 
-  /// The second half: steps what is durable, wakes devices, folds.
+  /// The second half: steps durable facts, wakes devices, folds.
   ///
-  /// - Parameter hasReaders: whether a reader waits for a fold now: the first half may have ended
-  ///   one.
+  /// - Parameter hasReaders: whether a reader waits for a fold now; the first half may have served
+  ///   the readers that waited.
   package mutating func proceed(hasReaders: Bool, at moment: Moment) -> [Action] {
     self.hasReaders = hasReaders
     let now = clock.last
@@ -101,10 +102,10 @@ package struct Coordinator: ~Copyable {
     relay.wake(at: now, into: &effects)
     perform(effects, at: now)
     startSlice()
-    // A tick that was asked for does not wait for the next turn.
+    // A tick that the wake asked for does not wait for the next turn.
     startCommit(at: now)
     let next = startFold(at: now)
-    // What waited for a cut goes on.
+    // Facts that waited for a cut may be committed now.
     startCommit(at: now)
     giveUp(at: moment.boot)
     stopIfDone(at: now)
@@ -113,9 +114,9 @@ package struct Coordinator: ~Copyable {
     return actions
   }
 
-  /// How long nothing has to be done, if nothing happens.
+  /// How long the shell may wait if no input comes.
   private func timer(at now: Instant, fold: Instant, _ boot: Instant) -> Span {
-    // Beyond a stop's deadline only what is under way is waited for.
+    // After a stop's deadline the coordinator waits only for work under way.
     let stop = stopBy.flatMap { now < $0 ? $0 : nil } ?? .never
     let next = min(fold, relay.nextTimer ?? .never, stop, commit.nextTry ?? .never)
     let deadline = requests.nextDeadline.map { $0 - boot } ?? .days(1)
@@ -168,10 +169,11 @@ package struct Coordinator: ~Copyable {
     if actions.count > before { reach(.requestGivenUp) }
   }
 
-  /// Nothing is under way, and nothing is done after this: the next life need not guess which wake
-  /// numbers were given out, and knows the time. Without it, it goes on as after a crash.
+  /// Takes the last cut. Nothing is under way, and nothing is done after it. With it the next start
+  /// knows the time and need not estimate which wake numbers were used. Without it the next start
+  /// is as after a crash.
   ///
-  /// - Returns: what the store folds last; nil: facts wait to be stepped, or a fold failed.
+  /// - Returns: the cut for the last fold; nil: facts wait to be stepped, or a fold failed.
   package mutating func lastCut(at moment: Moment) -> Cut? {
     guard cut == nil, stepping.isEmpty else {
       reach(.lastCutLeftOut)
@@ -185,7 +187,8 @@ package struct Coordinator: ~Copyable {
 }
 
 extension Coordinator {
-  /// Between two steps, so that no decision is made half by old rules and half by new ones.
+  /// Applies a reload between two steps, so that each decision uses either only old or only new
+  /// rules.
   private mutating func reconfigure(_ change: Reconfiguration, at now: Instant) {
     settings.policy = change.settings.policy
     settings.tombstonesKept = change.settings.tombstonesKept

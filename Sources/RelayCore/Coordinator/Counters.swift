@@ -1,6 +1,6 @@
-/// What the coordinator counts since the start.
+/// The coordinator's counters since the start.
 package struct Counters: Sendable {
-  /// What became of changes.
+  /// How changes were answered.
   package struct Changes: Hashable, Sendable {
     package var accepted: Int64 = 0
     package var duplicates: Int64 = 0
@@ -8,7 +8,7 @@ package struct Counters: Sendable {
     package init() {}
   }
 
-  /// Items for the apps' own servers that became durable, by what they tell.
+  /// Items for the apps' own servers that became durable, by kind.
   package struct Items: Hashable, Sendable {
     package var retired: Int64 = 0
     package var silent: Int64 = 0
@@ -17,18 +17,18 @@ package struct Counters: Sendable {
   }
 
   package internal(set) var changes = Changes()
-  /// Facts journalled and not folded, and those of them in the cut under way.
+  /// Facts journalled and not folded, and how many of them are in the cut under way.
   package internal(set) var unfolded = 0
   var inCut = 0
   package internal(set) var lastFold = Instant.zero
   package internal(set) var folds: Int64 = 0
-  /// Entries they wrote into feeds: what merging saves shows here.
+  /// Entries that folds wrote into feeds; compared with the changes, this shows what merging saves.
   package internal(set) var feedRows: Int64 = 0
-  /// When operators were last told that a smear is faster than its rate.
+  /// When operators were last told that a smear exceeds its rate.
   var hurried: Instant?
-  /// The store's last refusal, until it works again.
+  /// The store's last refusal; nil: the store works again.
   package private(set) var storeTrouble: String?
-  /// When it was.
+  /// The time of that refusal.
   private(set) var refusedAt = Instant.zero
   package private(set) var feedback: [Scope: Items] = [:]
 

@@ -1,5 +1,6 @@
-/// Which partitions a cut leaves out while a reader waits: every other cut is without those that
-/// have much to fold. A reader in another partition so waits for one large fold, and not for two.
+/// Which partitions a cut leaves out while a reader waits. Every other cut leaves out partitions
+/// that have much to fold, so a reader in another partition waits for one large fold, and not for
+/// two.
 struct CutTurns: Sendable {
   private(set) var leftOut: Set<PartitionID> = []
 
@@ -7,8 +8,8 @@ struct CutTurns: Sendable {
   /// would be left.
   ///
   /// - Parameters:
-  ///   - large: partitions with `WorkBounds.entriesOfLarge` at least.
-  ///   - torn: partitions that no cut may hold now.
+  ///   - large: partitions with at least `WorkBounds.entriesOfLarge` new entries.
+  ///   - torn: partitions that must not be in a cut now.
   ///   - isDirty: whether a cut without these partitions has anything to write.
   mutating func next(
     large: Set<PartitionID>, torn: Set<PartitionID>, isDirty: (Set<PartitionID>) -> Bool

@@ -1,7 +1,7 @@
 import DequeModule
 
-/// What waits, by turns of those whom it belongs to: one who has very much does not keep another
-/// waiting for longer than a turn. What belongs to one keeps its order.
+/// A queue in which submitters take turns: a submitter with many items delays another by at most
+/// one turn. Each submitter's items keep their order.
 struct FairQueue<Item: Sendable>: Sendable {
   /// What one turn takes at most, unless its first item alone is larger.
   struct Size: Hashable, Sendable {
@@ -12,17 +12,17 @@ struct FairQueue<Item: Sendable>: Sendable {
 
     func fits(in room: Size) -> Bool { facts <= room.facts && bytes <= room.bytes }
 
-    /// Whether nothing is left of a turn of this size.
+    /// Whether this size uses up a turn of size `turn`.
     func isWhole(_ turn: Size) -> Bool { facts >= turn.facts || bytes >= turn.bytes }
   }
 
   private let turn: Size
-  /// Of the turn of the first one in `order`.
+  /// What is left of the first submitter's turn.
   private var left: Size
   private var lanes: [Submitter: Deque<(item: Item, size: Size)>] = [:]
-  /// Those with something waiting; the first one's turn it is.
+  /// Submitters with waiting items; the first one has its turn.
   private var order: Deque<Submitter> = []
-  /// What each has had since the last cut.
+  /// What each submitter has had since the last cut.
   private var taken: [Submitter: Size] = [:]
 
   init(turn: Size = Size()) {
@@ -37,12 +37,12 @@ struct FairQueue<Item: Sendable>: Sendable {
     lanes[submitter, default: []].append((item, size))
   }
 
-  /// A cut was taken: each may have a turn again before it counts as one who has had much.
+  /// A cut was taken: every submitter may have a turn again.
   mutating func cut() { taken = [:] }
 
-  /// The item whose turn it is; it stays there.
+  /// The item whose turn it is; it stays in the queue.
   ///
-  /// - Parameter isSparing: those who have had a turn since the last cut are passed over.
+  /// - Parameter isSparing: submitters that have had a turn since the last cut are skipped.
   mutating func next(isSparing: Bool = false) -> Item? {
     for _ in order.indices {
       guard let submitter = order.first else { return nil }
@@ -54,7 +54,7 @@ struct FairQueue<Item: Sendable>: Sendable {
     return nil
   }
 
-  /// Takes the item that `next` told.
+  /// Removes the item that `next` returned.
   mutating func removeNext() {
     guard let submitter = order.first, let size = lanes[submitter]?.removeFirst().size else {
       return
@@ -77,7 +77,7 @@ struct FairQueue<Item: Sendable>: Sendable {
     left = turn
   }
 
-  /// Everything that waits, in the order of turns; nothing waits any more.
+  /// Removes all items, and returns them in the order of turns.
   mutating func removeAll() -> [Item] {
     var all: [Item] = []
     while let next = next() {

@@ -1,12 +1,12 @@
 /// Slices of wide changes on their way into the journal: one at a time, and no faster than folds
-/// bring them into feeds. So a fold stays small, a reader who waits for it waits shortly, other
-/// producers' changes come in between, and memory holds a few slices, however many users there are.
+/// bring them into feeds. So a fold stays small, its readers wait only shortly, changes of other
+/// producers come in between, and memory holds a few slices for any number of users.
 ///
-/// A slice that waits here is in no journal and need not be: its fan-out is in the tables, and the
-/// next life goes on from there.
+/// A waiting slice is in no journal and need not be: its fan-out is in the tables, from which the
+/// next start continues.
 struct FanOutPacer: Sendable {
-  /// One partition's slices in a row before another's: neighbours in a store's files, so that a
-  /// fold touches few pages of them.
+  /// How many slices of one partition follow each other before another partition's turn. They are
+  /// neighbours in a store's files, so a fold touches few pages.
   static let rowMax = 16
 
   private let entriesMax: Int
@@ -43,6 +43,6 @@ struct FanOutPacer: Sendable {
     return (turn, slice)
   }
 
-  /// It was stepped; what follows of the same change has been added.
+  /// The slice was stepped; further slices of the same change have been added by then.
   mutating func stepped() { isUnderWay = false }
 }

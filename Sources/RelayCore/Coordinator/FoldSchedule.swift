@@ -1,10 +1,10 @@
-/// When to fold: seldom under load, so that much is merged; soon when somebody waits.
+/// When to fold: seldom under load, so that much is merged; soon when a reader or an answer waits.
 struct FoldSchedule: Sendable {
-  /// Nobody waits: merge for this long.
+  /// The time between folds while nothing waits for one: more changes are merged.
   static let patient = Span(milliseconds: 200)
-  /// A reader, a lane or an answer waits: this far apart, shared by all who wait.
+  /// The time between folds while readers, lanes or answers wait; all of them share each fold.
   static let urgent = Span(milliseconds: 20)
-  /// A failed fold is tried again with the same cut.
+  /// A failed fold is tried again after this time, with the same cut.
   static let retry = Span.seconds(1)
 
   private enum State {

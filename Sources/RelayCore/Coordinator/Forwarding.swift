@@ -1,14 +1,14 @@
 import DequeModule
 
-/// Messages between partitions, on their way from a durable outbox into their targets' journals: in
-/// order of each source's tracks, and no more at once than the target has room for fan-outs. A
-/// message that waits for room holds up those behind it on its track, and no others; tracks take
-/// turns; one that concerns few users there needs none, however many fan-outs run.
+/// Messages between partitions, on their way from a durable outbox into their targets' journals.
+/// They keep the order of each source's tracks, and take no more room for fan-outs than the target
+/// has. A message that waits for room delays only later messages on its track; tracks take turns. A
+/// message that concerns few users of its target needs no room.
 package struct Forwarding: Sendable {
   private struct Queue {
     var rows: Deque<OutboxRow> = []
-    /// The first was found to concern many, and waits for room. It is asked once: to ask costs a
-    /// look at the target's subscriptions.
+    /// The first message concerns many users, and waits for room. The result is kept, because each
+    /// check searches the target's subscriptions.
     var isFirstWide = false
   }
 
@@ -19,16 +19,16 @@ package struct Forwarding: Sendable {
   }
 
   private var waiting: [PartitionID: [Hearing: Queue]] = [:]
-  /// By target: the track that took room last. The next ones have their turns before it.
+  /// By target: the track that last took room. The tracks after it have their turns first.
   private var lastTurn: [PartitionID: Hearing] = [:]
-  /// By target: messages handed out and not yet stepped that took room.
+  /// By target: messages that took room, are handed out, and are not yet stepped.
   private var underWay: [PartitionID: Set<Place>] = [:]
 
   package init() {}
 
   package var isEmpty: Bool { waiting.isEmpty }
 
-  /// - Parameter rows: of one fold, or of the tables at the start.
+  /// - Parameter rows: the rows of one fold, or of the tables at the start.
   package mutating func add(_ rows: [OutboxRow]) {
     for row in Self.inOrder(rows) {
       let hearing = Hearing(source: row.source, track: Track(of: row.key.serial))
@@ -36,14 +36,14 @@ package struct Forwarding: Sendable {
     }
   }
 
-  /// What may go now, the rows of one message side by side.
+  /// Messages that may go now; the rows of one message are adjacent.
   package mutating func take(for relay: borrowing Relay) -> [OutboxRow] {
     take(room: { relay.fanOutRoom(in: $0) }, isWide: { relay.mayFanOut($0) })
   }
 
   /// - Parameters:
-  ///   - fanOuts: how many more a partition may have.
-  ///   - isWide: whether a message concerns more users of its target than are told at once.
+  ///   - fanOuts: how many more fan-outs a partition may have.
+  ///   - isWide: whether a message concerns more users of its target than one step tells.
   mutating func take(
     room fanOuts: (PartitionID) -> Int, isWide: (OutboxRow) -> Bool
   ) -> [OutboxRow] {
@@ -81,7 +81,8 @@ package struct Forwarding: Sendable {
     return Self.inOrder(rows)
   }
 
-  /// Each takes room for one message, and stands behind the others again.
+  /// In the order of turns. Each track takes room for one message, and then waits behind the
+  /// others.
   private func turns(of target: PartitionID) -> Deque<Hearing> {
     let all = (waiting[target] ?? [:]).keys.sorted()
     guard let last = lastTurn[target], let next = all.firstIndex(where: { $0 > last }) else {
@@ -90,8 +91,8 @@ package struct Forwarding: Sendable {
     return Deque(all[next...] + all[..<next])
   }
 
-  /// In order of source and serial. A fold's rows are most often so already, and may be 60,000: to
-  /// sort their places costs less than to move them.
+  /// In order of source and serial. A fold's rows are usually in this order already, and may be
+  /// 60,000. Sorting their indices costs less than moving them.
   private static func inOrder(_ rows: [OutboxRow]) -> [OutboxRow] {
     func isBefore(_ first: Int, _ second: Int) -> Bool {
       (rows[first].source, rows[first].key.serial) < (rows[second].source, rows[second].key.serial)
@@ -100,7 +101,7 @@ package struct Forwarding: Sendable {
     return rows.indices.sorted(by: isBefore).map { rows[$0] }
   }
 
-  /// The target has stepped it.
+  /// The target has stepped the message.
   package mutating func delivered(_ key: OutboxRow.Key, from source: PartitionID) {
     underWay[key.target]?.remove(Place(source: source, serial: key.serial))
     if underWay[key.target]?.isEmpty == true { underWay[key.target] = nil }
@@ -108,7 +109,7 @@ package struct Forwarding: Sendable {
 }
 
 extension Forwarded.Message {
-  /// Whether its target may go on with it in slices.
+  /// Whether the target may tell it to its users in slices.
   var isFanOut: Bool {
     guard case .change(let change, _) = self else { return false }
     switch change.event {

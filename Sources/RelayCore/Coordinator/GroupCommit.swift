@@ -1,17 +1,17 @@
 import DequeModule
 
-/// Everything that came in meanwhile goes into one durable commit; one is under way at a time, and
-/// gives its facts their ordinals only when it is durable.
+/// Everything that arrives during one commit goes into the next one. One commit is under way at a
+/// time, and its facts get their ordinals only when it is durable.
 ///
 /// A commit is bounded by facts and bytes, but one request's facts for one partition are never
-/// divided: they become durable, and visible, together. The bound gives way to them. Those who have
-/// something waiting take turns, so that no caller waits behind all that another one sent.
+/// divided, even if they exceed the bound: they become durable, and visible, together. Submitters
+/// take turns, so that no caller waits behind everything that another one sent.
 struct GroupCommit: Sendable {
-  /// Who hears of a fact when it has been stepped.
+  /// Where a fact came from, and so what to do once it is stepped.
   enum Origin: Sendable {
     case request(RequestTicket)
     case forward(OutboxRow.Key, from: PartitionID)
-    /// A fact of our own.
+    /// A fact of the relay's own.
     case none
   }
 
@@ -26,19 +26,19 @@ struct GroupCommit: Sendable {
     var origin: Origin
   }
 
-  /// Durable facts that are stepped one after the other, and become visible together.
+  /// Durable facts that are stepped one after the other and become visible together.
   struct Durable: Sendable {
     var facts: [Placed]
-    /// What is kept free for what they lead to, until `stepped` is told.
+    /// Room reserved for the messages that they cause, until `stepped` is called.
     var need = ForwardNeed.none
   }
 
-  /// Facts that are committed together: one request's for one partition, one of our own, or one
-  /// message to several partitions.
+  /// Facts that are committed together: one request's for one partition, one fact of the relay's
+  /// own, or one message to several partitions.
   private struct Unit: Sendable {
     let facts: [Waiting]
     let bytes: Int
-    /// What is kept free for what they lead to.
+    /// Room reserved for the messages that they cause.
     let need: ForwardNeed
 
     init(_ facts: [Waiting], need: ForwardNeed = .none) {
@@ -47,7 +47,7 @@ struct GroupCommit: Sendable {
       bytes = facts.reduce(0) { $0 + $1.fact.footprint }
     }
 
-    /// The journal holds the message once.
+    /// One message to several partitions, which the journal holds once.
     init(message facts: [Waiting]) {
       self.facts = facts
       need = .none
@@ -55,7 +55,7 @@ struct GroupCommit: Sendable {
       bytes = first + max(0, facts.count - 1) * Fact.tick.footprint
     }
 
-    /// Each partition's, in the order of the facts.
+    /// One part for each partition, in the order of the facts.
     func durable(_ placed: ArraySlice<Placed>) -> [Durable] {
       var parts: [Durable] = []
       var rest = placed
@@ -70,21 +70,21 @@ struct GroupCommit: Sendable {
   }
 
   private let bounds: WorkBounds.Commit
-  /// What the next commit holds at most: less than `bounds` after a refusal, until commits succeed.
+  /// The next commit's bound: smaller than `bounds` after a refusal, until commits succeed.
   private var current: WorkBounds.Commit
-  /// What is kept free for all that is not stepped yet.
+  /// Room reserved for all facts that are not stepped yet.
   private(set) var reserved = ForwardNeed.none
-  /// What comes before all others: put back, or left by an earlier life.
+  /// Facts that come before all others: put back after a refusal, or left by an earlier life.
   private var first: Deque<Unit> = []
   private var waiting = FairQueue<Unit>()
   private var underWay: [Unit] = []
   private var placed: [Placed] = []
   private var last: [Ordinal]
   private var retryAt: Instant?
-  /// For checkers.
+  /// Branches that were reached, for checkers.
   private(set) var reached = Branches()
 
-  /// - Parameter last: of each partition, the last ordinal in its journal.
+  /// - Parameter last: the last ordinal in each partition's journal.
   init(last: [Ordinal], bounds: WorkBounds.Commit = WorkBounds.Commit()) {
     self.last = last
     self.bounds = bounds
@@ -93,21 +93,21 @@ struct GroupCommit: Sendable {
 
   var isIdle: Bool { first.isEmpty && waiting.isEmpty && underWay.isEmpty }
   var isUnderWay: Bool { !underWay.isEmpty }
-  /// When what waits is tried again after a refusal; nil: nothing waits for that.
+  /// When waiting facts are tried again after a refusal; nil: no fact waits for that.
   var nextTry: Instant? { first.isEmpty && waiting.isEmpty || isUnderWay ? nil : retryAt }
 
-  /// A fact of our own.
+  /// Adds a fact of the relay's own.
   mutating func add(_ fact: Waiting) { add([fact], of: .relay) }
 
   /// - Parameters:
-  ///   - facts: of one partition; they are never divided.
-  ///   - need: what is kept free for what they lead to, until they are stepped.
+  ///   - facts: facts for one partition; they are never divided.
+  ///   - need: room reserved for the messages that they cause, until they are stepped.
   mutating func add(_ facts: [Waiting], of submitter: Submitter, need: ForwardNeed = .none) {
     guard !facts.isEmpty else { return }
     add(Unit(facts, need: need), of: submitter)
   }
 
-  /// One message on its way to its targets: these share its bytes in the journal.
+  /// Adds one message to several targets, whose facts share its bytes in the journal.
   mutating func add(message facts: [Waiting]) {
     guard !facts.isEmpty else { return }
     add(Unit(message: facts), of: .relay)
@@ -119,17 +119,17 @@ struct GroupCommit: Sendable {
     reserved += unit.need
   }
 
-  /// What waits now comes before all that is added later, by any submitter.
+  /// Everything that waits now comes before all that is added later, by any submitter.
   mutating func putFirst() { first += waiting.removeAll() }
 
-  /// A cut was taken: each may have a turn again, see `next`.
+  /// A cut was taken: every submitter may have a turn again, see `next`.
   mutating func cut() { waiting.cut() }
 
-  /// The next commit, if none is under way and something waits.
+  /// The next commit; nil: one is under way, no fact waits, or it is too early to try again.
   ///
-  /// - Parameter room: facts that there is room for before the next cut. Beyond them those who have
-  ///   had a turn since the last cut wait for it, so that it stays small for those who wait for its
-  ///   fold.
+  /// - Parameter room: how many facts have room before the next cut. Beyond that number, submitters
+  ///   that have had a turn since the last cut wait for the cut. So its fold stays small for the
+  ///   readers that wait for it.
   mutating func next(at now: Instant, room: Int = .max) -> [JournalEntry]? {
     guard underWay.isEmpty, !first.isEmpty || !waiting.isEmpty else { return nil }
     if let retryAt {
@@ -164,10 +164,10 @@ struct GroupCommit: Sendable {
     return placed.isEmpty ? nil : placed.map(\.entry)
   }
 
-  /// It is durable: these are stepped now, each partition's in this order. Say `stepped` of each.
+  /// The commit is durable. Step its facts now, each partition's in this order, and call `stepped`.
   mutating func committed() -> [Durable] {
     for placed in placed { last[Int(placed.entry.partition.number)] = placed.entry.ordinal }
-    // Twice as much as before a refusal, step by step.
+    // After a refusal the bound doubles with each commit, up to `bounds`.
     current.facts = Self.doubled(current.facts, upTo: bounds.facts)
     current.bytes = Self.doubled(current.bytes, upTo: bounds.bytes)
     var durable: [Durable] = []
@@ -182,25 +182,25 @@ struct GroupCommit: Sendable {
     return durable
   }
 
-  /// These facts are stepped: what they lead to is counted where it waits now.
+  /// These facts are stepped, so their messages are now counted in the outbox.
   mutating func stepped(_ need: ForwardNeed) { reserved -= need }
 
-  /// What becomes of a commit that wrote nothing.
+  /// What follows from a refused commit. It wrote nothing.
   enum Refused: Sendable {
-    /// These requests are refused; facts of our own wait for the next try.
+    /// These requests are refused; facts of the relay's own wait for the next try.
     case requests([RequestTicket])
-    /// It is tried again in parts.
+    /// The commit is tried again in parts.
     case divided
-    /// It was this request's alone, and the store will never take it.
+    /// The commit held only this request, and the store will never accept it.
     case request(RequestTicket)
-    /// It was this fact of our own alone, and the store will never take it.
+    /// The commit held only this fact of the relay's own, and the store will never accept it.
     case own(Waiting)
   }
 
   /// The store has no room now, or cannot write now.
   ///
-  /// The next commit is half as large: a large group of our own must not wait for room that a small
-  /// one does not need.
+  /// The next commit is half as large, so that a large group of the relay's own facts does not wait
+  /// for room that a smaller one does not need.
   mutating func refused(retryAt: Instant) -> Refused {
     self.retryAt = retryAt
     halve()
@@ -220,7 +220,7 @@ struct GroupCommit: Sendable {
     return .requests(tickets)
   }
 
-  /// The store takes no commit of this size, now or later.
+  /// The store will never accept a commit of this size.
   mutating func refusedForSize() -> Refused {
     defer { (underWay, placed) = ([], []) }
     if underWay.count > 1 {
@@ -237,7 +237,7 @@ struct GroupCommit: Sendable {
     return item.ticket.map { .request($0) } ?? .own(item)
   }
 
-  /// Puts a fact before all that waits: it takes the place of one that the store refused.
+  /// Puts a fact before all waiting ones, in place of one that the store refused.
   mutating func putBack(_ fact: Waiting) { first.prepend(Unit([fact])) }
 
   private static func doubled(_ value: Int, upTo bound: Int) -> Int {
@@ -246,7 +246,7 @@ struct GroupCommit: Sendable {
 
   private mutating func halve() {
     let bytes = underWay.reduce(0) { $0 + $1.bytes }
-    // What was refused may have been larger than the bounds: a unit alone is.
+    // The refused commit may have been larger than the bounds, if it was a single unit.
     current = WorkBounds.Commit(
       facts: min(bounds.facts, max(1, placed.count / 2)),
       bytes: min(bounds.bytes, max(1, bytes / 2)))
@@ -259,8 +259,8 @@ extension GroupCommit.Waiting {
     return ticket
   }
 
-  /// A change on its way to another partition, without its record's values: what is left are names,
-  /// which are short. Nil: it has none.
+  /// A forwarded change without its record's values; only its short names are left. Nil: it has no
+  /// values.
   var withoutValues: GroupCommit.Waiting? {
     guard case .forwarded(var forwarded) = fact,
       case .change(var change, let position) = forwarded.message,

@@ -1,18 +1,18 @@
-/// From the store's tables and the journal's tail to a relay that knows what it knew. The tail is
-/// stepped with the instants it was journalled with: positions come out equal.
+/// Builds a relay from the store's tables and the journal's tail. The tail is stepped with the
+/// instants of its journalling, so that positions come out equal.
 package struct JournalReplay: ~Copyable {
   var relay: Relay
-  /// Of each partition, the last ordinal in its journal.
+  /// The last ordinal in each partition's journal.
   var last: [Ordinal]
   let outbox: [OutboxRow]
   private(set) var dirtied: [ReadTarget] = []
-  /// Entries that were stepped again.
+  /// How many entries were stepped again.
   package private(set) var replayed = 0
   private(set) var latest: Instant
 
   /// - Parameters:
-  ///   - tables: of the partitions that this relay owns.
-  ///   - eras: of each, the life that begins now.
+  ///   - tables: the tables of the partitions that this relay owns.
+  ///   - eras: for each partition, the life that begins now.
   ///   - latest: the relay's time at its last fold.
   package init(
     _ tables: [PartitionTables], eras: [PartitionID: Era], latest: Instant,
@@ -31,7 +31,7 @@ package struct JournalReplay: ~Copyable {
     self.latest = latest
   }
 
-  /// - Parameter entries: what follows, each partition's in its order.
+  /// - Parameter entries: the entries that follow, each partition's in order.
   package mutating func replay(_ entries: [JournalEntry]) {
     var effects: [Effect] = []
     for entry in entries {

@@ -1,4 +1,4 @@
-/// What checkers see of the coordinator. The daemon has no observer.
+/// The coordinator's steps, as checkers see them. The daemon has no observer.
 struct Observation {
   var observer: ((Coordinator.Step) -> Void)?
   var reached = Branches()
@@ -9,21 +9,21 @@ struct Observation {
 }
 
 extension Coordinator {
-  /// A fact that was stepped, and what it led to.
+  /// A fact that was stepped, and its effects.
   package struct Step {
     package var entry: JournalEntry
     package var effects: [Effect]
-    /// Slices of an earlier change were still to come in its partition.
+    /// Slices of an earlier change were still to be told in its partition.
     package var isFanningOut: Bool
   }
 
-  /// Hears of each step, in order.
+  /// Called for each step, in order.
   package var observer: ((Step) -> Void)? {
     get { observation.observer }
     set { observation.observer = newValue }
   }
 
-  /// The branches that this life has reached.
+  /// The branches that this coordinator has reached.
   package var reached: Branches {
     var all = observation.reached
     all.formUnion(commit.reached)

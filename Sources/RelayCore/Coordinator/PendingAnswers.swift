@@ -1,7 +1,7 @@
 import DequeModule
 import HeapModule
 
-/// Answers that wait for their moment: the fold, or everything their fact was forwarded to.
+/// Answers that wait for a fold, or until every target has stepped what their fact forwarded.
 struct PendingAnswers: Sendable {
   struct Due: Sendable {
     var ticket: RequestTicket
@@ -17,18 +17,18 @@ struct PendingAnswers: Sendable {
 
   private var open: [Waiting] = []
   private var inCut: [Waiting] = []
-  /// What each fact still waits for: partitions that it was forwarded to, and pushes taken back.
+  /// What each fact still waits for: partitions that it was forwarded to, and recalled pushes.
   private var forwards: [FactPlace: (left: Int, due: [Due])] = [:]
-  /// Of each partition the facts in `forwards`, and some that are no more: the first one that is
-  /// there tells how far everything before was delivered.
+  /// For each partition the facts in `forwards`, and some that were removed from there. Everything
+  /// before the first fact that is still in `forwards` was delivered.
   private var undelivered: [PartitionID: Heap<Ordinal>] = [:]
-  /// Folded, and waiting for all that their partitions forwarded before; in order of ordinals.
+  /// Folded facts that wait for everything their partition forwarded before; in order of ordinals.
   private var late: [PartitionID: Deque<Waiting>] = [:]
 
-  /// Whose answer waits for a fold.
+  /// The requests' facts whose answers wait for a fold.
   var waiting: [RequestTicket] { (open + inCut).map(\.due.ticket) }
 
-  /// Nothing waits, for a fold or for other partitions.
+  /// Whether no answer waits for a fold or for other partitions.
   var isEmpty: Bool { !isAwaitingFold && forwards.isEmpty && late.isEmpty }
 
   var isAwaitingFold: Bool { !open.isEmpty || !inCut.isEmpty }
@@ -49,7 +49,7 @@ struct PendingAnswers: Sendable {
     open.removeAll { !others.contains($0.partition) }
   }
 
-  /// Rows that an earlier life left undelivered.
+  /// Adds rows that were not yet delivered when the last process ended.
   mutating func recovered(_ rows: [OutboxRow]) {
     for row in rows {
       waits(for: FactPlace(partition: row.source, ordinal: row.key.serial.ordinal))
@@ -58,7 +58,7 @@ struct PendingAnswers: Sendable {
 
   /// The cut is durable, and these rows go to other partitions.
   ///
-  /// - Returns: answers whose moment has come.
+  /// - Returns: answers that are due now.
   mutating func folded(_ rows: [OutboxRow]) -> [Due] {
     recovered(rows)
     var due: [Due] = []
@@ -75,7 +75,7 @@ struct PendingAnswers: Sendable {
     return due
   }
 
-  /// Costs what it answers: each fact comes into the heap once and leaves it once.
+  /// Each fact enters the heap once and leaves it once, so the cost is proportional to the answers.
   private mutating func caughtUp(_ partition: PartitionID) -> [Due] {
     guard late[partition] != nil else { return [] }
     let first = firstUndelivered(of: partition) ?? Ordinal(.max)
@@ -97,13 +97,13 @@ struct PendingAnswers: Sendable {
     return nil
   }
 
-  /// A row's target has stepped it.
+  /// A row's target has stepped the message.
   mutating func delivered(_ key: OutboxRow.Key, from source: PartitionID) -> [Due] {
     settled(FactPlace(partition: source, ordinal: key.serial.ordinal))
   }
 
-  /// One more thing is awaited by the fact at this place: a partition that must hear of it, or a
-  /// push that tells what it ended and is leaving at this very moment.
+  /// The fact at this place waits for one more thing: a partition that must receive it, or a
+  /// recalled push that may be leaving just now.
   mutating func waits(for place: FactPlace) {
     if forwards[place] == nil {
       undelivered[place.partition, default: Heap()].insert(place.ordinal)
@@ -111,7 +111,7 @@ struct PendingAnswers: Sendable {
     forwards[place, default: (0, [])].left += 1
   }
 
-  /// It has left, or cannot leave any more.
+  /// The recalled push has left, or can no longer leave.
   mutating func recalled(_ place: FactPlace) -> [Due] { settled(place) }
 
   private mutating func settled(_ place: FactPlace) -> [Due] {
@@ -119,7 +119,7 @@ struct PendingAnswers: Sendable {
     entry.left -= 1
     forwards[place] = entry.left > 0 ? entry : nil
     guard entry.left == 0 else { return [] }
-    // What is delivered leaves the heap at once where nothing waits for it, so that it stays small.
+    // Delivered facts leave the heap at once when no answer waits for them, so that it stays small.
     _ = firstUndelivered(of: place.partition)
     return entry.due + caughtUp(place.partition)
   }

@@ -1,12 +1,12 @@
 import DequeModule
 
-/// A fact of a request, by its place there.
+/// A fact of a request, by its index in the request.
 struct RequestTicket: Hashable, Sendable {
   var request: RequestID
   var index: Int
 }
 
-/// A request under way, by a number that the shell gives it and never repeats.
+/// Identifies a request under way by a number that the shell assigns and never repeats.
 package struct RequestID: Hashable, Comparable, Sendable {
   package var number: UInt64
 
@@ -15,27 +15,27 @@ package struct RequestID: Hashable, Comparable, Sendable {
   package static func < (left: Self, right: Self) -> Bool { left.number < right.number }
 }
 
-/// Requests under way: which of their facts are answered, and until when each is waited for.
+/// Requests under way: which of their facts are answered, and the deadline of each request.
 struct PendingRequests: Sendable {
   private struct Open: Sendable {
     var answers: [Answer]
-    /// Answers still missing for each fact; a broadcast fact has one a partition.
+    /// Answers still missing for each fact; a broadcast fact has one for each partition.
     var missing: [Int]
     var left: Int
-    /// It was told to come again, and what it holds of the inbox's bounds stays held.
+    /// The caller was told to retry, and the request still holds its share of the inbox's bounds.
     var isGivenUp = false
   }
 
   private var open: [RequestID: Open] = [:]
-  /// In order of arrival: until when each may wait, on the boot clock.
+  /// Deadlines on the boot clock, in order of arrival.
   private var deadlines: Deque<(request: RequestID, until: Instant)> = []
 
-  /// On the boot clock; `giveUp` has dropped those before it.
+  /// On the boot clock; `giveUp` has dropped earlier deadlines.
   var nextDeadline: Instant? { deadlines.first?.until }
 
   /// - Parameters:
-  ///   - missing: answers that each of its facts will have.
-  ///   - until: on the boot clock; never before that of one that came earlier.
+  ///   - missing: how many answers each of its facts will have.
+  ///   - until: on the boot clock; never before the deadline of an earlier request.
   mutating func open(_ request: RequestID, missing: [Int], until: Instant) {
     deadlines.append((request, until))
     open[request] = Open(
@@ -56,8 +56,8 @@ struct PendingRequests: Sendable {
     actions.append(.release(request))
   }
 
-  /// Nothing of this fact was taken: the whole request is to be sent again. What was taken of it
-  /// will count as duplicate.
+  /// The fact was not accepted, so the caller must send the whole request again. Facts of the
+  /// request that were accepted then count as duplicates.
   mutating func refuse(
     _ request: RequestID, _ why: Unavailable, into actions: inout [Coordinator.Action]
   ) {
@@ -66,8 +66,8 @@ struct PendingRequests: Sendable {
     actions.append(.release(request))
   }
 
-  /// Gives up those whose deadline has come. Costs no more than there are of them and of those that
-  /// were answered before theirs.
+  /// Gives up requests whose deadline has come. The cost is proportional to these and to the
+  /// requests that were answered before their deadlines.
   mutating func giveUp(
     until now: Instant, _ why: Unavailable, into actions: inout [Coordinator.Action]
   ) {
@@ -77,8 +77,8 @@ struct PendingRequests: Sendable {
     }
   }
 
-  /// What was taken of it goes its way. It counts until that is done: no flood of repeats can fill
-  /// memory behind the inbox's bound.
+  /// Accepted facts of the request continue. It holds its share of the inbox's bounds until they
+  /// are done, so that repeated requests cannot fill memory beyond these bounds.
   mutating func giveUp(
     _ request: RequestID, _ why: Unavailable, into actions: inout [Coordinator.Action]
   ) {

@@ -1,5 +1,5 @@
-/// Which places have changes that no fold has brought to the store yet, and who waits for them
-/// (P4). A reader that waits is kept as a value of the shell's, and handed back with its answer; at
+/// Which places have changes that no fold has brought to the store yet, and which readers wait for
+/// them (P4). A waiting reader is kept as a value of the shell, and returned with its outcome. At
 /// most `readersMax` wait, each until its deadline or until a fold is refused.
 package struct ReadBarrier<Reader: Sendable>: Sendable {
   private struct Waiting: Sendable {
@@ -10,11 +10,11 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
   }
 
   private let readersMax: Int
-  /// Dirtied since the last cut.
+  /// Places dirtied since the last cut.
   private var open: Set<ReadTarget> = []
-  /// Dirtied before the cut under way.
+  /// Places dirtied before the cut under way.
   private var inCut: Set<ReadTarget> = []
-  /// In order of their deadlines, which is nearly that of arrival.
+  /// In order of their deadlines, which is nearly the order of arrival.
   private var waitingForCut: [Waiting] = []
   private var waitingForNext: [Waiting] = []
   private var isRecovering = true
@@ -24,7 +24,7 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
 
   package init(readersMax: Int) { self.readersMax = readersMax }
 
-  /// How many wait.
+  /// How many readers wait.
   package var readers: Int { waitingForNext.count + waitingForCut.count }
 
   /// Recovery has dirtied what it found unfolded. Until then every read is told `recovering`.
@@ -33,7 +33,7 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
   /// - Parameters:
   ///   - until: on the boot clock.
   ///   - reader: kept if it has to wait.
-  /// - Returns: what it is told now; nil: it waits.
+  /// - Returns: the outcome now; nil: the reader waits.
   package mutating func read(
     _ places: [ReadTarget], until: Instant, _ reader: @autoclosure () -> Reader
   ) -> ReadOutcome? {
@@ -55,9 +55,9 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
 
   package mutating func dirtied(_ place: ReadTarget) { open.insert(place) }
 
-  /// A cut was taken: what is dirty is in it.
+  /// A cut was taken: all dirty places are in it, except for `others`.
   ///
-  /// - Parameter others: partitions that are not in it; who reads something of theirs waits on.
+  /// - Parameter others: partitions that are not in it; their readers continue to wait.
   package mutating func cut(without others: Set<PartitionID> = []) {
     guard !others.isEmpty else {
       (inCut, open) = (open, [])
@@ -71,7 +71,7 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
     (open, waitingForNext) = (left, late)
   }
 
-  /// - Returns: readers that the cut let wait: everything is visible to them.
+  /// - Returns: readers that waited for the cut; everything is visible to them.
   package mutating func folded() -> [Reader] {
     inCut = []
     refusal = nil
@@ -79,8 +79,8 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
     return waitingForCut.map(\.reader)
   }
 
-  /// The fold was refused, and is tried again. Until one holds, readers of what is not folded are
-  /// told at once; all others are served.
+  /// The fold was refused, and is tried again. Until a fold succeeds, readers of unfolded places
+  /// are told so at once; all others are served.
   ///
   /// - Returns: readers that wait no longer.
   package mutating func refused(_ cause: Unavailable.Cause) -> [Reader] {
@@ -88,7 +88,7 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
     return takeAll()
   }
 
-  /// - Returns: readers whose deadline has come. Costs no more than there are of them.
+  /// - Returns: readers whose deadline has come. The cost is proportional to their number.
   package mutating func expire(at now: Instant) -> [Reader] {
     Self.overdue(&waitingForCut, at: now) + Self.overdue(&waitingForNext, at: now)
   }
@@ -104,7 +104,7 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
     return (waitingForCut + waitingForNext).map(\.reader)
   }
 
-  /// A request may wait a second time, and no longer than it would have waited at first.
+  /// Keeps the order of deadlines: a request that waits a second time keeps its first deadline.
   private static func add(_ waiting: Waiting, to all: inout [Waiting]) {
     let before = all.lastIndex { $0.until <= waiting.until }
     all.insert(waiting, at: before.map { $0 + 1 } ?? 0)
@@ -117,7 +117,7 @@ package struct ReadBarrier<Reader: Sendable>: Sendable {
   }
 }
 
-/// What a reader is told that waits for a fold.
+/// What a reader that waits for a fold is told.
 package enum ReadOutcome: Hashable, Sendable {
   case visible
   case closed

@@ -1,32 +1,32 @@
 import DequeModule
 
-/// Durable facts on their way into the core: each partition's in the order of its journal, and in
-/// one turn of the loop no more than a bounded amount of work. A thousand changes that one user's
-/// worst subscriptions look at so delay readers and other users by a turn, and not by all of them.
+/// Durable facts on their way into the core: each partition's in the order of its journal, with a
+/// bounded amount of work in one turn of the loop. So a thousand changes that are costly to match
+/// delay readers and other users by one turn, and not by all of these changes.
 ///
-/// One request's facts for one partition become visible together. While they are stepped in part,
-/// their partition is left out of cuts; when they all are, it begins no others before it has been
-/// in one.
+/// One request's facts for one partition become visible together. A partition in which only some of
+/// them are stepped is left out of cuts. When all are stepped, the partition begins no other
+/// request before it has been in a cut.
 struct Stepping: Sendable {
   /// A fact to step now.
   struct Next: Sendable {
     var placed: GroupCommit.Placed
-    /// Its request's last one for this partition: so much is not to be kept free any more.
+    /// The room that stepping this fact frees, if it is its request's last one for this partition.
     var frees: ForwardNeed?
   }
 
-  /// One partition's part.
+  /// The facts of one partition.
   private struct Line: Sendable {
     private(set) var waiting: Deque<GroupCommit.Durable> = []
-    /// Of the first of them so many are stepped.
+    /// How many facts of the first unit are stepped.
     private(set) var stepped = 0
-    /// Facts that are stepped, and in no cut yet.
+    /// Facts that are stepped, and not yet in a cut.
     var uncut = 0
-    /// It was left out of a cut, or no more fits into the next.
+    /// It was left out of a cut, or the next cut is full.
     var isOwedCut = false
 
     var isTorn: Bool { stepped > 0 }
-    /// It may go on now.
+    /// Whether its next fact may be stepped now.
     var isReady: Bool { !waiting.isEmpty && (isTorn || !isOwedCut) }
 
     mutating func add(_ unit: GroupCommit.Durable) { waiting.append(unit) }
@@ -40,17 +40,17 @@ struct Stepping: Sendable {
     }
   }
 
-  /// By the number of the partition. They are changed in place: a copy of one would copy all that
-  /// waits in it at its next change.
+  /// Indexed by partition number. Lines are changed in place, because a change of a copied line
+  /// would copy everything that waits in it.
   private var lines = [Line](repeating: Line(), count: PartitionID.count)
-  /// Numbers of the partitions that may go on, in the order of their turns.
+  /// Numbers of the partitions whose next fact may be stepped, in the order of their turns.
   private var turns: Deque<Int> = []
   /// Facts that are not stepped yet.
   private(set) var count = 0
   private var workLeft = 0
   private var visitLeft: Int
   private let workPerTurn: Int
-  /// What one partition has of it before it is the next one's turn.
+  /// How much work one partition may do before the next one's turn.
   private var workPerVisit: Int { workPerTurn / 4 }
 
   init(workPerTurn: Int = WorkBounds().workPerTurn) {
@@ -60,15 +60,15 @@ struct Stepping: Sendable {
 
   var isEmpty: Bool { count == 0 }
 
-  /// Whether something can be stepped in another turn.
+  /// Whether a fact can be stepped in another turn.
   var isReady: Bool { !turns.isEmpty }
 
-  /// Something waits for the next cut.
+  /// Whether facts wait for the next cut.
   var isAwaitingCut: Bool { !isEmpty && lines.contains { !$0.waiting.isEmpty && !$0.isReady } }
 
-  /// Partitions that no cut may hold now.
+  /// Partitions that must not be in a cut now.
   var torn: Set<PartitionID> {
-    // While no fact waits, none is stepped in part.
+    // While no fact waits, no unit is stepped in part.
     guard !isEmpty else { return [] }
     return Set(lines.indices.lazy.filter { lines[$0].isTorn }.map { PartitionID($0) })
   }
@@ -84,7 +84,7 @@ struct Stepping: Sendable {
 
   mutating func beginTurn() { workLeft = workPerTurn }
 
-  /// The fact to step now, told `stepped` before the next is asked for; nil: the turn is over.
+  /// The fact to step now; call `stepped` before the next call. Nil: the turn is over.
   func next() -> Next? {
     guard workLeft > 0, let number = turns.first, let unit = lines[number].waiting.first else {
       return nil
@@ -94,7 +94,7 @@ struct Stepping: Sendable {
     return Next(placed: unit.facts[stepped], frees: isLast ? unit.need : nil)
   }
 
-  /// - Parameter work: what stepping it cost.
+  /// - Parameter work: the step's cost.
   mutating func stepped(work: Int) {
     guard let number = turns.first else { return }
     workLeft -= work
@@ -110,8 +110,8 @@ struct Stepping: Sendable {
 
   /// A cut was taken.
   ///
-  /// - Parameter left: partitions that it does not hold, among them all that are `torn`.
-  /// - Returns: durable facts that it does not hold.
+  /// - Parameter left: partitions that are not in it, among them all that are `torn`.
+  /// - Returns: how many durable facts are not in it.
   mutating func cut(without left: Set<PartitionID>) -> Int {
     var facts = count
     for number in lines.indices {
@@ -122,18 +122,18 @@ struct Stepping: Sendable {
     return facts
   }
 
-  /// As much waits for the next cut as one may hold: requests that are stepped in part go on to
-  /// their ends, and no other begins before it is taken.
+  /// The next cut is full: requests that are stepped in part continue to their ends, and no other
+  /// begins before the cut is taken.
   mutating func waitForCut() {
     for number in lines.indices { change(number) { $0.isOwedCut = true } }
   }
 
-  /// No cut can be made durable now: what waits for one goes on.
+  /// No cut can be made durable now, so facts that wait for one continue.
   mutating func foldFailed() {
     for number in lines.indices { change(number) { $0.isOwedCut = false } }
   }
 
-  /// Changes a line, and gives or takes its turn as it becomes ready or no longer is.
+  /// Changes a line, and adds it to or removes it from the turns as its readiness changes.
   private mutating func change(_ number: Int, _ change: (inout Line) -> Void) {
     let wasReady = lines[number].isReady
     change(&lines[number])

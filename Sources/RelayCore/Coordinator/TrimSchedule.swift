@@ -1,5 +1,5 @@
-/// When to trim: as often as configured, again at once while a backlog is left, and never twice
-/// without a fold between, since readers and answers wait for folds.
+/// When to trim: as often as configured, and sooner while a backlog is left. A fold always comes
+/// between two trims, because readers and answers wait for folds.
 struct TrimSchedule: Sendable {
   private var next: Instant
   private var isFoldNext = false
@@ -16,9 +16,9 @@ struct TrimSchedule: Sendable {
   /// A cut was taken.
   mutating func folds() { isFoldNext = false }
 
-  /// - Parameter hasMore: the trim removed as many rows as one may.
+  /// - Parameter hasMore: the trim removed as many rows as one may, so more are left.
   mutating func ended(at now: Instant, hasMore: Bool) { if hasMore { next = now } }
 
-  /// The configuration is another one.
+  /// The configuration was reloaded.
   mutating func reconfigured(every: Span, at now: Instant) { next = min(next, now + every) }
 }

@@ -1,9 +1,9 @@
 /// How much the coordinator does at once. No configuration key sets these: they are measured
-/// compromises between throughput and the wait of others. A simulation makes them small, so that a
+/// compromises between throughput and the delay of others. A simulation makes them small, so that a
 /// small world reaches them.
 package struct WorkBounds: Hashable, Sendable {
-  /// What one commit holds at most, unless a single request is larger. The next commit waits until
-  /// it is written: some hundredths of a second.
+  /// The bound of one commit, unless a single request is larger. The next commit waits until this
+  /// one is written: some hundredths of a second.
   package struct Commit: Hashable, Sendable {
     package var facts = 1_024
     package var bytes = 2 << 20
@@ -13,14 +13,14 @@ package struct WorkBounds: Hashable, Sendable {
   }
 
   package var commit = Commit()
-  /// Entries that wait for the next cut while a reader waits for it; with more, callers who have
-  /// had a turn since the last cut wait for it. A fold of them takes some forty milliseconds, and a
-  /// reader may wait for two. A request's facts are never divided: it may bring a thousand more.
+  /// Entries that wait for the next cut while a reader waits for it. With more, callers that have
+  /// had a turn since the last cut wait for the cut. A fold of them takes some forty milliseconds,
+  /// and a reader may wait for two. A request is never divided, so it may add a thousand more.
   package var entriesForReader = 1_000
-  /// What is stepped in one turn, as `Relay.step` counts it: some ten milliseconds.
+  /// The work of one turn, as `Relay.step` counts it: some ten milliseconds.
   package var workPerTurn = 128 << 10
-  /// A partition with so many new entries is left out of every other cut that a reader waits for:
-  /// folding them takes some ten milliseconds.
+  /// A partition with this many new entries is left out of every other cut that a reader waits for.
+  /// Folding them takes some ten milliseconds.
   package var entriesOfLarge = 256
   /// Entries that wait for the next cut; with more, slices of wide changes wait. One fold of them
   /// takes about a tenth of a second.
