@@ -55,7 +55,7 @@ extension Coordinator {
 
   /// An event for operators. A healthy day has none.
   package enum Event: Sendable {
-    /// The wall clock was found far off, or is right again.
+    /// The relay found the wall clock far off, or that state has ended.
     case clock(RelayClock.Reading)
     /// A provider's answer that names a fault.
     case answered(PushAttempt, Verdict)

@@ -1,15 +1,16 @@
-/// A change as subscriptions look at it. What costs the length of a field (the words of its texts,
-/// the set of a list's members) is done once, however many filters ask, and not before one asks.
+/// A change prepared for matching. Work that costs the length of a field (the words of its texts,
+/// the set of a list's members) is done once for all filters, and only when the first filter needs
+/// it.
 struct ChangeReading {
   let change: Change
-  /// Nil: something befell the zone.
+  /// Nil: the change is about a zone.
   let record: RecordChange?
-  /// What comparing has cost so far: one for each subscription, filter, member and word looked at.
-  /// A fan-out ends a slice by it.
+  /// The cost of comparisons so far: one for each subscription, filter, member and word examined. A
+  /// fan-out ends a slice by it.
   private(set) var work = 0
-  /// What reading the record's lists and texts has cost so far: bounded by the record.
+  /// The cost of reading the record's lists and texts so far; bounded by the record.
   private(set) var read = 0
-  /// By the field's place in the record.
+  /// By the field's index in the record.
   private var lists: [Int: ListReading] = [:]
   private var words: [Int: Set<SearchWords.Word>?] = [:]
 
@@ -18,7 +19,7 @@ struct ChangeReading {
     if case .record(let record) = change.event { self.record = record } else { record = nil }
   }
 
-  /// A field's value, and its place if it is one of the record's fields.
+  /// A field's value, and its index if it is one of the record's fields.
   struct Found {
     let value: FieldValue
     let place: Int?
@@ -26,9 +27,9 @@ struct ChangeReading {
 
   mutating func spend(_ operations: Int) { work += operations }
 
-  /// Nil: the record has no such field.
+  /// The value of the field; nil: the record has no such field.
   ///
-  /// - Parameter filter: record and user names are strings or references, as its value has it.
+  /// - Parameter filter: its value decides whether record and user names are strings or references.
   func field(_ name: String, for filter: QueryRule.Filter) -> Found? {
     guard let record else { return nil }
     guard let system = filter.systemField else {
@@ -49,11 +50,11 @@ struct ChangeReading {
     return Found(value: .reference(recordName: name, zone: nil), place: nil)
   }
 
-  /// Asks about a list; nil: the field is none, or one of another type.
+  /// Passes the field's list to `body`; nil: it is no list, or its members have another type.
   ///
   /// - Parameters:
-  ///   - kind: what the filter looks for; nil: values of several types.
-  ///   - isSane: the filter's value has no NaN.
+  ///   - kind: the type that the filter searches for; nil: values of several types.
+  ///   - isSane: whether the filter's value has no NaN.
   mutating func look(
     into found: Found, for kind: MemberKind?, _ isSane: Bool, _ body: (ListReading) -> Bool
   ) -> Bool? {
@@ -63,7 +64,7 @@ struct ChangeReading {
     return look(into: list, body)
   }
 
-  /// Looks into a field of the record, if it is a list.
+  /// Passes the field at this index to `body` if it is a list.
   mutating func look(intoListAt place: Int, _ body: (ListReading) -> Void) {
     guard let record, let list = list(record.fields[place].value, at: place) else { return }
     look(into: list, body)
@@ -89,7 +90,7 @@ struct ChangeReading {
     return list
   }
 
-  /// Words of a text or a list of texts; `self` is every text of the record. Nil: it is no text.
+  /// Words of a text or a list of texts; `self` means all texts of the record. Nil: it is no text.
   mutating func words(of field: String) -> Set<SearchWords.Word>? {
     guard let record else { return nil }
     let isWhole = field == QueryRule.Filter.wholeRecord
@@ -105,7 +106,7 @@ struct ChangeReading {
     return isText ? found : nil
   }
 
-  /// False: this is no text.
+  /// - Returns: false if the value is no text.
   private mutating func addWords(
     of value: FieldValue, to words: inout Set<SearchWords.Word>
   ) -> Bool {

@@ -1,5 +1,5 @@
-/// One change as each of several partitions needs it. Its record is looked through once, however
-/// many they are; those that want the same share one.
+/// One change as each of several partitions needs it. Its record is read once for all partitions;
+/// partitions that want the same fields share one copy.
 struct FieldChoice {
   private let change: Change
   private let record: RecordChange?

@@ -1,9 +1,9 @@
-/// How values compare: texts by their code points, as they are spelt. Nil everywhere: they do not
-/// go together, being of two types or NaN.
+/// How values compare. Texts compare by their code points, as they are spelt. Nil everywhere means
+/// that two values are not comparable: they have different types, or one is NaN.
 extension FieldValue {
   /// Equality of two values of one type.
   ///
-  /// - Parameter zone: what a reference without a zone points into: the record's own.
+  /// - Parameter zone: the record's own zone, which a reference without a zone points into.
   func isEqual(to other: FieldValue, in zone: ZoneID) -> Bool {
     guard case .reference(let name, let named) = self,
       case .reference(let otherName, let otherNamed) = other
@@ -12,13 +12,13 @@ extension FieldValue {
       && Self.target(named, from: zone) == Self.target(otherNamed, from: zone)
   }
 
-  /// With the zone it points into: equal to all that filters take for equal.
+  /// The value with a reference's zone filled in, so that values equal to filters are equal.
   func resolved(in zone: ZoneID) -> FieldValue {
     guard case .reference(let name, let named) = self else { return self }
     return .reference(recordName: name, zone: Self.target(named, from: zone))
   }
 
-  /// A zone left out is the record's own; an owner left out is its zone's.
+  /// A missing zone is the record's own; a missing owner is the record's zone's owner.
   private static func target(_ named: ZoneID?, from zone: ZoneID) -> ZoneID {
     guard let named else { return zone }
     return named.owner.name.isEmpty ? ZoneID(name: named.name, owner: zone.owner) : named
@@ -37,7 +37,7 @@ extension FieldValue {
     }
   }
 
-  /// False for what is no text.
+  /// False for values that are no text.
   func begins(with start: String) -> Bool {
     text.map { ByteOrdered.begins($0, with: start) } ?? false
   }
@@ -63,7 +63,8 @@ extension FieldValue {
 }
 
 extension FieldValue {
-  /// As they are spelt. Swift would take two spellings of a text for one, and long to find out.
+  /// Compares texts as they are spelt. Swift's `==` would merge two spellings of a text, and can
+  /// take long to compare them.
   package static func == (left: FieldValue, right: FieldValue) -> Bool {
     switch (left, right) {
     case (.string(let left), .string(let right)): ByteOrdered.areSame(left, right)

@@ -1,6 +1,6 @@
 extension QueryRule.Filter {
-  /// Whether a record passes. What does not go together (a missing field, another type, NaN) does
-  /// not pass, for negative comparators neither.
+  /// Whether a record passes. A record whose field is missing, of another type or NaN does not
+  /// pass, for negative comparators neither.
   func passes(_ reading: inout ChangeReading) -> Bool {
     reading.spend(1)
     if comparator.operand == .text { return finds(&reading) }
@@ -20,7 +20,7 @@ extension QueryRule.Filter {
     return isAll
   }
 
-  /// What the comparator says, its negation aside; nil: the types do not go together.
+  /// The comparator's result without its negation; nil: the types are not comparable.
   private func holds(_ reading: inout ChangeReading) -> Bool? {
     guard let found = reading.field(field, for: self) else { return nil }
     switch comparator {

@@ -3,11 +3,11 @@
 enum GeoDistance {
   static let radiusMetres = 6_371_008.8
 
-  /// Whether two places, in degrees, are at most `distance` metres apart. Places that are none
-  /// (beyond the poles, more than half way round, NaN) are near nothing.
+  /// Whether two locations, in degrees, are at most `distance` metres apart. Invalid locations
+  /// (beyond the poles, more than half way round, NaN) are near no location.
   ///
-  /// Haversines are compared, which are exact where it matters, at short distances, and need no
-  /// inverse function. The date line and the poles are no special cases of them.
+  /// Haversines are compared. They are exact at short distances, where it matters, and need no
+  /// inverse function. The date line and the poles are no special cases for them.
   static func isNear(
     _ left: (latitude: Double, longitude: Double), _ right: (latitude: Double, longitude: Double),
     distance: Double
@@ -16,7 +16,7 @@ enum GeoDistance {
       distance >= 0
     else { return false }
     let half = distance / radiusMetres / 2
-    // Half way round the Earth is as far as one can be.
+    // No distance is greater than half way round the Earth.
     guard half < .pi / 2 else { return true }
     let latitudes = sine(radians(left.latitude - right.latitude) / 2)
     let longitudes = sine(radians(left.longitude - right.longitude) / 2)
@@ -33,13 +33,14 @@ enum GeoDistance {
 
   private static func radians(_ degrees: Double) -> Double { degrees * (.pi / 180) }
 
-  /// To within a few units in the last place for angles of some turns. The standard library has
-  /// no trigonometry, and the core imports nothing else.
+  /// Exact to a few units in the last place for angles of some turns. The standard library has no
+  /// trigonometry, and the core imports nothing else.
   static func sine(_ angle: Double) -> Double { quarter(angle, 0) }
   static func cosine(_ angle: Double) -> Double { quarter(angle, 1) }
 
-  /// The sine of `angle` + `shift` quarter turns. The angle is reduced to half a quarter either
-  /// side of zero; π/2 in two parts, so that nothing is lost next to its multiples.
+  /// The sine of `angle` + `shift` quarter turns. The angle is reduced to at most half a quarter
+  /// turn from zero. π/2 is subtracted in two parts, so that no precision is lost next to its
+  /// multiples.
   private static func quarter(_ angle: Double, _ shift: Int) -> Double {
     let turns = (angle * (2 / .pi)).rounded()
     let rest = (angle - turns * 0x1.921f_b544p0) - turns * 0x1.0b46_11a6_2633_1p-34

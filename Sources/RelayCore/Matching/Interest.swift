@@ -1,5 +1,5 @@
-/// What the query subscriptions of one partition look at in records of one type: which values a
-/// change on its way there needs to carry.
+/// What the query subscriptions of one partition read in records of one type. It decides which
+/// values a forwarded change must carry.
 package struct Interest: Hashable, Sendable {
   /// A record type in a database, `public` or `shared`.
   package struct Key: Hashable, Comparable, Sendable {
@@ -34,20 +34,20 @@ package struct Interest: Hashable, Sendable {
   }
 
   package enum Fields: Hashable, Sendable {
-    /// No subscription is left: changes need not go there.
+    /// No subscription is left: changes are not forwarded there.
     case ended
-    /// The fields of these names, in order; there may be none.
+    /// The fields with these names, in order; the list may be empty.
     case named([String])
-    /// The whole record: a subscription searches it, or more is named than is worth a list.
+    /// The whole record: a subscription searches it, or the list of names would exceed its bounds.
     case all
   }
 
-  /// Names in one list, and their bytes; beyond either, the whole record is meant.
+  /// The most names in one list, and their bytes; above either, the whole record is sent.
   static let namesMax = 16
   static let nameBytesMax = 512
 }
 
-/// What another partition wants, as a change's home keeps it.
+/// An interest of another partition, as a change's home keeps it.
 package struct InterestRow: Hashable, Sendable {
   package var source: PartitionID
   package var interest: Interest

@@ -1,21 +1,21 @@
-/// A list in a record, as filters look into it. What costs its whole length is done once for a
-/// change, and only when a filter asks for it: with 50,000 members and a thousand subscriptions
-/// otherwise each filter would delay all other work by a millisecond.
+/// A record's list, prepared for filters. Work that costs its whole length is done once for a
+/// change, and only when a filter needs it. Otherwise, with 50,000 members and a thousand
+/// subscriptions, each filter would delay all other work by a millisecond.
 final class ListReading {
-  /// Nil: of several types, or NaN among them; then it goes with nothing.
+  /// Nil: members have several types, or one is NaN; no filter then passes.
   let kind: MemberKind?
   let members: [FieldValue]
   private let zone: ZoneID
   private var known: Set<FieldValue>?
   private var knownAnchors: Set<FieldValue>?
   private var texts: [String]?
-  /// Members looked at by filters.
+  /// How many members filters have examined.
   private(set) var work = 0
-  /// Members looked at to make what filters are answered from: as often as the list is long, and
-  /// once more for each of its length's digits where it had to be sorted.
+  /// How many members were examined to build sets and sorted texts: the list's length for each, and
+  /// its length times its logarithm for a sort.
   private(set) var read: Int
 
-  /// Up to here it is cheaper to look at all members.
+  /// Up to this length it is cheaper to examine all members.
   private static let few = 16
 
   init(_ members: [FieldValue], in zone: ZoneID) {
@@ -40,9 +40,9 @@ final class ListReading {
     return known?.contains(value.resolved(in: zone)) ?? false
   }
 
-  /// Whether subscriptions that an index has under this value may ask for a member.
+  /// Whether the list may have a member for subscriptions that an index keeps under this value.
   func hasMember(indexedAs anchor: FieldValue) -> Bool {
-    // Only these are indexed as something else than they are.
+    // Only references and lists are indexed under a value other than their own.
     guard kind == .only(.reference) || kind == .only(.list) else { return contains(anchor) }
     let known = knownAnchors ?? Set(anchors())
     knownAnchors = known
@@ -50,13 +50,13 @@ final class ListReading {
     return known.contains(anchor)
   }
 
-  /// Members as an index has them; looked through anew each time.
+  /// The values under which an index keeps the members; computed anew each time.
   func anchors() -> some Sequence<FieldValue> {
     read += members.count
     return members.lazy.map(\.anchor)
   }
 
-  /// Whether some text begins so; the list is one of texts, or empty.
+  /// Whether a member begins with `start`; the list holds texts, or is empty.
   func hasMember(beginningWith start: String) -> Bool {
     guard members.count > Self.few else {
       work += members.count
@@ -73,7 +73,7 @@ final class ListReading {
       if ByteOrdered.precedes(texts[middle], start) { low = middle + 1 } else { high = middle }
       work += 1
     }
-    // What begins with a text follows it in the order of code points, before anything else does.
+    // In the order of code points, all texts that begin with `start` follow it directly.
     return low < texts.count && ByteOrdered.begins(texts[low], with: start)
   }
 }
@@ -84,7 +84,7 @@ enum MemberKind: Hashable, Sendable {
   case any
   case only(FieldValue.Kind)
 
-  /// Nil: they are of several types, or one of them is NaN.
+  /// Nil: members have several types, or one of them is NaN.
   init?(_ members: [FieldValue]) {
     guard let first = members.first else {
       self = .any

@@ -1,5 +1,5 @@
-/// Subscriptions in order of serial, in pieces of bounded size: one that comes or goes moves at
-/// most a piece, of a list of a million as of a list of ten.
+/// Subscriptions in order of serial, in pieces of bounded size. An insertion or removal moves at
+/// most one piece, also in a list of a million items.
 struct PostingList: Sendable {
   struct Item: Sendable {
     let serial: Position
@@ -10,7 +10,7 @@ struct PostingList: Sendable {
   /// 24 bytes an item: a full piece moves 6 KB.
   static let pieceMax = 256
 
-  /// None is empty.
+  /// No piece is empty.
   private var pieces: [[Item]] = []
 
   var isEmpty: Bool { pieces.isEmpty }
@@ -23,7 +23,8 @@ struct PostingList: Sendable {
     if pieces[piece].count < Self.pieceMax {
       pieces[piece].insert(item, at: place)
     } else if place == Self.pieceMax, piece == pieces.count - 1 {
-      // Serials rise: the usual newcomer goes to the end, and leaves full pieces behind.
+      // Serials rise, so a new item usually goes to the end. It starts a new piece there, and full
+      // pieces stay full.
       pieces.append([item])
     } else {
       split(piece)
@@ -47,7 +48,8 @@ struct PostingList: Sendable {
     pieces.insert(upper, at: piece + 1)
   }
 
-  /// By the number of pieces, and for a tie by the first serial: the same in every replay.
+  /// Compares the numbers of pieces, then the first serials; the result is the same in every
+  /// replay.
   static func isShorter(_ left: PostingList, _ right: PostingList) -> Bool {
     guard left.pieces.count == right.pieces.count else {
       return left.pieces.count < right.pieces.count
@@ -58,14 +60,14 @@ struct PostingList: Sendable {
     return one.serial < other.serial
   }
 
-  /// How many items there are; not counted further than to `most` + 1.
+  /// The number of items, counted up to `most` + 1.
   func count(upTo most: Int) -> Int {
     var count = 0
     for piece in pieces where count <= most { count += piece.count }
     return min(count, most + 1)
   }
 
-  /// The serial of some item, whichever `draw` means.
+  /// The serial of one item, chosen by `draw`.
   func serial(_ draw: UInt64) -> Position {
     guard !pieces.isEmpty else { return .zero }
     let piece = pieces[Int((draw >> 40) % UInt64(pieces.count))]
@@ -90,11 +92,11 @@ struct PostingList: Sendable {
     return low
   }
 
-  /// A walk over the items after `cursor`, in their order.
+  /// Iterates over the items after `cursor`, in order.
   func walk(after cursor: Position) -> Walk { Walk(self, after: cursor) }
 
   struct Walk {
-    /// Nil: there are no more.
+    /// Nil: no item is left.
     private(set) var item: Item?
     private let list: PostingList
     private var piece: Int

@@ -1,7 +1,7 @@
 import HeapModule
 
-/// Several lists as one, in order of serial, each serial once. A record may be asked for by as many
-/// lists as it has values: each item costs the logarithm of their number.
+/// Merges several lists in order of serial, each serial once. A record may match as many lists as
+/// it has values; each item costs the logarithm of the number of lists.
 struct PostingMerge {
   private var walks: [PostingList.Walk]
   private var heads: Heap<Head>

@@ -1,6 +1,6 @@
-/// Public query subscriptions to one record type, by what a record must have for them to fire:
-/// the value of an equality filter, a member of a list, one of some values. Those that ask for
-/// none of these are among the rest, which every change of the type has to look at.
+/// Public query subscriptions to one record type, indexed by a value that a record must have to
+/// fire them: the value of an equality filter, a member of a list, one of some values.
+/// Subscriptions without such a filter are in `rest`, which every change of the type examines.
 struct Postings: Sendable {
   private var anchored: [Anchor.Place: [FieldValue: PostingList]] = [:]
   private var rest = PostingList()
@@ -23,8 +23,8 @@ struct Postings: Sendable {
     if anchored[anchor.place]?.isEmpty == true { anchored[anchor.place] = nil }
   }
 
-  /// The lists that hold every subscription which this record may fire. One may be in several of
-  /// them; their order does not matter, as they are merged by serial.
+  /// Lists that together hold every subscription that this record may fire. A subscription may be
+  /// in several of them. Their order does not matter, because they are merged by serial.
   func lists(for reading: inout ChangeReading) -> [PostingList] {
     var found = rest.isEmpty ? [] : [rest]
     guard !anchored.isEmpty, let record = reading.record else { return found }
@@ -49,7 +49,7 @@ struct Postings: Sendable {
     if let list = anchored[place]?[.string(name)] { found.append(list) }
   }
 
-  /// - Parameter field: its place in the record.
+  /// - Parameter field: its index in the record.
   private func find(
     _ place: Anchor.Place, _ field: Int, _ reading: inout ChangeReading,
     _ found: inout [PostingList]
@@ -60,13 +60,13 @@ struct Postings: Sendable {
       return
     }
     reading.look(intoListAt: field) { list in
-      // A list that goes with nothing fires none of them.
+      // A list of mixed types or with NaN fires none of them.
       guard list.kind != nil else { return }
       guard lists.count >= list.members.count else {
         for (anchor, held) in lists where list.hasMember(indexedAs: anchor) { found.append(held) }
         return
       }
-      // Only what is found is remembered: a list may have a member many times.
+      // Only found values are kept in `seen`, because a list may have a member many times.
       var seen: Set<FieldValue> = []
       for anchor in list.anchors() {
         if let held = lists[anchor], seen.insert(anchor).inserted { found.append(held) }
@@ -75,11 +75,11 @@ struct Postings: Sendable {
   }
 }
 
-/// What a record must have for a subscription to fire, as far as an index can look it up.
+/// A value that a record must have for a subscription to fire, if an index can look it up.
 struct Anchor {
   struct Place: Hashable, Sendable {
     let field: String
-    /// The value is a member of the field's list, not the field's value.
+    /// True: the value is a member of the field's list. False: it is the field's value.
     let isMember: Bool
 
     static func == (left: Place, right: Place) -> Bool {
@@ -88,13 +88,13 @@ struct Anchor {
   }
 
   let place: Place
-  /// Any one of them.
+  /// The record must have one of these values.
   let values: [FieldValue]
 
-  /// A subscription is listed under each of its values: beyond this many it is cheaper to look.
+  /// A subscription is listed under each of its values; above this many, examining it is cheaper.
   private static let valuesMax = 16
 
-  /// Nil: there is none; every record of the type has to be looked at.
+  /// Nil: no filter has such a value, and every record of the type must be examined.
   init?(_ rule: QueryRule) {
     var best: Anchor?
     for filter in rule.filters {
@@ -108,7 +108,7 @@ struct Anchor {
   }
 
   private init?(_ filter: QueryRule.Filter) {
-    // NaN is equal to nothing, in a dictionary neither; such a filter never passes anyway.
+    // NaN is equal to no value, also as a dictionary key; such a filter never passes anyway.
     guard !filter.value.hasNaN else { return nil }
     var values = [filter.value]
     switch filter.comparator {
@@ -126,7 +126,7 @@ struct Anchor {
     }
     let isMember = filter.comparator != .equals && filter.comparator != .in
     place = Place(field: filter.field, isMember: isMember)
-    // In the order of the filter, each once: a subscription stands in a list once.
+    // In the order of the filter, each value once, so that a subscription is in a list only once.
     var seen: Set<FieldValue> = []
     let isSystem = filter.systemField != nil
     self.values = values.map { isSystem ? $0.anchor.nameOnly : $0.anchor }
@@ -135,7 +135,8 @@ struct Anchor {
 }
 
 extension FieldValue {
-  /// Equal for all that filters may take for equal: a reference's zone may be left out.
+  /// A form that is equal for all values that filters treat as equal: a reference's zone is left
+  /// out.
   var anchor: FieldValue {
     switch self {
     case .reference(let name, _): .reference(recordName: name, zone: nil)
@@ -144,7 +145,7 @@ extension FieldValue {
     }
   }
 
-  /// Record and user names are indexed as strings; a filter may ask for a reference.
+  /// Record and user names are indexed as strings, but a filter may name a reference.
   fileprivate var nameOnly: FieldValue {
     guard case .reference(let name, _) = self else { return self }
     return .string(name)

@@ -1,9 +1,9 @@
 /// Token search: a text's words are its runs of letters and digits of any script, compared without
-/// regard to case. Marks belong to the letter before them, and `é` is one letter however it is
-/// written: here alone texts are not compared by their code points.
+/// regard to case. Marks belong to the letter before them, and all encodings of `é` are one letter.
+/// Only here texts are not compared by their code points.
 enum SearchWords {
-  /// A word in lower case. Swift's comparison of texts takes time where they are spelt in several
-  /// ways, so that its hash is made once.
+  /// A word in lower case. Its hash is computed once, because Swift takes long to compare texts
+  /// that have several spellings.
   struct Word: Hashable, Sendable {
     let text: String
     private let hash: Int
@@ -21,11 +21,11 @@ enum SearchWords {
     func hash(into hasher: inout Hasher) { hasher.combine(hash) }
   }
 
-  /// A longer run is no word: filters refuse it, and Swift takes long to compare a letter with
+  /// A longer run is not a word: filters refuse it, and Swift takes long to compare a letter with
   /// thousands of marks.
   static let wordBytesMax = 255
 
-  /// A text's words, each added once.
+  /// Adds a text's words, each once.
   static func add(_ text: String, to words: inout Set<Word>) {
     each(of: text) { words.insert($0) }
   }
@@ -89,6 +89,6 @@ enum SearchWords {
 }
 
 extension FieldValue {
-  /// Whether there is anything in it that a token search could look for.
+  /// Whether the value has any word that a token search could find.
   package var hasWords: Bool { !SearchWords.ofAll(in: self).isEmpty }
 }

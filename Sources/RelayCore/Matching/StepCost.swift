@@ -1,17 +1,17 @@
-/// What a step costs beside its looks at subscriptions, in such looks; about, as measured in time.
+/// The measured cost of a step's other parts, in examined subscriptions, approximately.
 enum StepCost {
-  /// Any fact: its place among feeds, ids and rows.
+  /// Any fact: its feeds, ids and rows.
   static let fact = 64
   /// One subscription saved or deleted.
   static let operation = 64
   /// A notification that is logged.
   static let notification = 32
-  /// A notification that is brought into one device's lane.
+  /// A notification that is added to one device's lane.
   static let delivery = 16
 }
 
 extension Partition {
-  /// A user's own subscriptions that a change fires; what finding them cost is counted.
+  /// A user's own subscriptions that a change fires; adds the cost of finding them to `work`.
   mutating func matches(
     _ change: Change, in database: Database, of user: Int, before ordinal: Ordinal
   ) -> [SubscriptionIndex.Held] {

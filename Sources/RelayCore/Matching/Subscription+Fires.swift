@@ -5,7 +5,7 @@ extension Subscription {
     return fires(for: &reading)
   }
 
-  /// The same for many subscriptions: the change is read once.
+  /// The same with a prepared change, which many subscriptions share.
   func fires(for reading: inout ChangeReading) -> Bool {
     reading.spend(1)
     switch rule {
@@ -18,20 +18,21 @@ extension Subscription {
     }
   }
 
-  /// A record type limits the wake to records of that type; what befalls the zone always counts.
+  /// A record type limits the wake to records of that type; changes of the zone itself always fire.
   private static func concerns(_ reading: ChangeReading, recordType: String?) -> Bool {
     guard let recordType, let record = reading.record else { return true }
     return ByteOrdered.areSame(record.type, recordType)
   }
 
-  /// Equal in what it listens to; the id and the looks of its notifications aside (15/2032).
+  /// Whether both fire for the same changes. The id and the appearance of notifications do not
+  /// count (15/2032).
   package func isDuplicate(of other: Subscription) -> Bool {
     database == other.database && rule == other.rule
   }
 }
 
 extension QueryRule {
-  /// The record type decides first: it spares most subscriptions the rest.
+  /// Compares the record type first, which excludes most subscriptions.
   func fires(for reading: inout ChangeReading) -> Bool {
     guard let record = reading.record, ByteOrdered.areSame(record.type, recordType),
       firesOn.contains(record.verb.firing)

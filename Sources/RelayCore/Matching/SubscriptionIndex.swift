@@ -1,16 +1,17 @@
 import OrderedCollections
 
-/// Who wants to hear of what. A change touches only subscriptions that can fire: one's own by
-/// owner, public ones by record type and by a value that a filter asks for.
+/// All subscriptions of a partition. A change examines only subscriptions that can fire: a user's
+/// own by owner, public ones by record type and by a value that a filter requires.
 ///
-/// Subscriptions fire in the order of their serials, which replay gives again.
+/// Subscriptions fire in the order of their serials, which a replay reproduces.
 package struct SubscriptionIndex: Sendable {
-  /// A saved subscription. It never changes, so its user's list and the postings share one: a
-  /// million of them are kept once, and lists move eight bytes for each.
+  /// A saved subscription. It never changes, so its user's list and the postings share one object:
+  /// a million subscriptions are stored once, and lists move eight bytes for each.
   package final class Held: Hashable, Sendable {
     package let serial: Position
     package let subscription: Subscription
-    /// Equal rules have the same: two that differ are told apart without comparing all of them.
+    /// Equal for equal rules, so that most different rules are distinguished without a full
+    /// comparison.
     let ruleHash: Int
 
     package init(serial: Position, subscription: Subscription) {
@@ -26,7 +27,7 @@ package struct SubscriptionIndex: Sendable {
     package func hash(into hasher: inout Hasher) { hasher.combine(serial) }
   }
 
-  /// A public subscription that fires, and whose it is.
+  /// A public subscription that fires, and its user.
   package struct Hit: Hashable, Sendable {
     package var user: Int
     package var held: Held
@@ -35,15 +36,15 @@ package struct SubscriptionIndex: Sendable {
   /// Public subscriptions that fire, in order of serial.
   package struct Page: Hashable, Sendable {
     package var hits: [Hit] = []
-    /// Where to go on; nil: nothing that fires lies beyond.
+    /// Where the next call continues; nil: no further subscription fires.
     package var next: Position?
-    /// What it cost.
+    /// The cost of the search.
     package var work = 0
   }
 
-  /// By user; each in order of serial.
+  /// By user; each list in order of serial.
   private var held: [[Held]] = []
-  /// By user: what its subscriptions count for their bound in bytes.
+  /// By user: the bytes of its subscriptions, which a limit bounds.
   private var bytes: [Int] = []
   private var postings: [PublicKey: Postings] = [:]
   /// Rows that the next cut writes; nil: it removes them.
@@ -58,7 +59,7 @@ package struct SubscriptionIndex: Sendable {
 
   package func all(of user: Int) -> [Held] { user < held.count ? held[user] : [] }
 
-  /// What a user's subscriptions count together (`Subscription.bytes`).
+  /// The bytes of all subscriptions of a user (`Subscription.bytes`).
   package func bytes(of user: Int) -> Int { user < bytes.count ? bytes[user] : 0 }
 
   /// True if nothing is indexed; for tests.
@@ -70,8 +71,9 @@ package struct SubscriptionIndex: Sendable {
     all(of: user).first { $0.subscription.id == id && $0.subscription.database == database }
   }
 
-  /// Saves anew or in place of one with the same serial. Costs the same however many users there
-  /// are; O(log n) among the user's own and those of its record type.
+  /// Saves a new subscription, or replaces one with the same serial. The cost does not depend on
+  /// the number of users; it is O(log n) in the user's own subscriptions and those of the record
+  /// type.
   package mutating func save(_ new: Held, of user: Int, in scope: Scope) {
     while held.count <= user {
       held.append([])
@@ -98,7 +100,7 @@ package struct SubscriptionIndex: Sendable {
     forget(held[user].remove(at: place), of: user, in: scope)
   }
 
-  /// `save`, and the next cut writes it.
+  /// Saves the subscription, and marks it for the next cut, which writes its row.
   mutating func save(_ new: Held, of user: Int, _ owner: Users.Key) {
     save(new, of: user, in: owner.scope)
     let row = SubscriptionRow(
@@ -106,7 +108,7 @@ package struct SubscriptionIndex: Sendable {
     written[row.key] = .some(row)
   }
 
-  /// `remove`, and the next cut removes its row.
+  /// Removes the subscription, and marks it for the next cut, which removes its row.
   mutating func remove(_ held: Held, of user: Int, _ owner: Users.Key) {
     remove(serial: held.serial, of: user, in: owner.scope)
     let key = SubscriptionKey(
@@ -132,7 +134,7 @@ package struct SubscriptionIndex: Sendable {
     if postings[key]?.isEmpty == true { postings[key] = nil }
   }
 
-  /// The first place in a user's list that is not before `serial`.
+  /// The first index in a user's list whose serial is not below `serial`.
   private func place(of serial: Position, of user: Int) -> Int {
     var (low, high) = (0, held[user].count)
     while low < high {
@@ -151,7 +153,7 @@ package struct SubscriptionIndex: Sendable {
     return matches(&reading, in: database, of: user, before: ordinal)
   }
 
-  /// The same; the reading tells what it cost.
+  /// The same; `reading` counts the cost.
   func matches(
     _ reading: inout ChangeReading, in database: Database, of user: Int, before ordinal: Ordinal
   ) -> [Held] {
@@ -168,10 +170,10 @@ package struct SubscriptionIndex: Sendable {
   }
 
   /// Public subscriptions that a change of a record fires, after `cursor` and saved before
-  /// `ordinal`: at most `limit`, and fewer where many had to be looked at in vain, so that one call
-  /// takes a bounded time. Costs what it looks at, however many others there are.
+  /// `ordinal`. At most `limit`; fewer if many were examined that do not fire, so that one call
+  /// takes a bounded time. The cost depends only on the subscriptions examined.
   ///
-  /// - Parameter atLeast: so many are looked at, whatever they cost.
+  /// - Parameter atLeast: this many are examined at any cost.
   package func publicMatches(
     _ change: Change, after cursor: Position, before ordinal: Ordinal, limit: Int,
     atLeast: Int = 0
@@ -183,7 +185,7 @@ package struct SubscriptionIndex: Sendable {
     return page
   }
 
-  /// The same, and what it cost.
+  /// The same; `reading` counts the cost.
   func publicMatches(
     _ reading: inout ChangeReading, after cursor: Position, before ordinal: Ordinal, limit: Int,
     atLeast: Int = 0
@@ -193,7 +195,7 @@ package struct SubscriptionIndex: Sendable {
       let postings = postings[PublicKey(scope: reading.change.scope, recordType: record.type)]
     else { return page }
     var merge = PostingMerge(postings.lists(for: &reading), after: cursor)
-    // Besides what finding the lists took, which is bounded by the record and the index.
+    // Finding the lists does not count here; its cost is bounded by the record and the index.
     let workMax = reading.work + (limit + 1) * Self.workPerHit
     var last = cursor
     var looks = 0
@@ -215,8 +217,8 @@ package struct SubscriptionIndex: Sendable {
     return page
   }
 
-  /// Whether a change of a record may fire more than `count` public subscriptions: it is looked up
-  /// in lists of so many.
+  /// Whether a change of a record may fire more than `count` public subscriptions, judged by the
+  /// length of the lists that hold them.
   func mayFire(_ change: Change, moreThan count: Int) -> Bool {
     guard case .record(let record) = change.event,
       let postings = postings[PublicKey(scope: change.scope, recordType: record.type)]
@@ -230,7 +232,7 @@ package struct SubscriptionIndex: Sendable {
     return false
   }
 
-  /// The place of one that the change may fire, whichever `draw` means.
+  /// The serial of a subscription that the change may fire, chosen by `draw`.
   func publicPlace(_ change: Change, _ draw: UInt64) -> Position {
     var reading = ChangeReading(change)
     guard let record = reading.record,
@@ -240,7 +242,7 @@ package struct SubscriptionIndex: Sendable {
     return longest.serial(draw)
   }
 
-  /// A slice of 1,000 looks at 64,000 subscriptions with a filter each, or at fewer with more or
-  /// longer ones: some milliseconds.
+  /// A slice of 1,000 examines 64,000 subscriptions with one filter each, or fewer with more or
+  /// longer filters: some milliseconds.
   private static let workPerHit = 128
 }

@@ -1,5 +1,5 @@
-/// Users as small numbers, so that what is kept of them lies flat. A number is given back when
-/// nothing of its user is left.
+/// Users as small numbers, which index flat arrays. A number is reused when nothing of its user is
+/// left.
 package struct Users: Sendable {
   package struct Key: Hashable, Sendable {
     package var scope: Scope

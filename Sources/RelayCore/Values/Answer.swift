@@ -1,26 +1,26 @@
-/// What stepping a fact answers to whoever asked for it.
+/// The answer to the caller that submitted a fact.
 package enum Answer: Hashable, Sendable {
-  /// Taken: durable, and every later read shows it.
+  /// The change is durable, and every later read shows it.
   case accepted
-  /// A repeated (source, id) of the same producer: taken before.
+  /// A repeated (source, id) of the same producer: the change was accepted before.
   case duplicate
   case registered(ClientID)
   case subscriptions([SubscriptionAnswer])
   case done
   case refused(Refusal)
 
-  /// How far the fact's consequences must have come before its answer may be sent.
+  /// How far a fact's consequences must be done before its answer may be sent.
   package enum Moment: UInt8, Hashable, Comparable, Sendable {
-    /// Durable and stepped.
+    /// The fact is durable and stepped.
     case stepped
-    /// Its deltas are in the store.
+    /// The fact's deltas are in the store.
     case folded
-    /// Folded, every partition it was forwarded to has stepped it, and every push that it takes
-    /// back has left or cannot leave any more: a revocation, a zone's end, a takeover of an
-    /// address, a sign-out, the first interest in a public database (P9).
+    /// The fact is folded, every partition it was forwarded to has stepped it, and every push that
+    /// it recalls has left or can no longer leave. For a revocation, a zone's end, a takeover of an
+    /// address, a sign-out, and the first interest in a public database (P9).
     case settled
-    /// Settled, and so is all that its partition forwarded before: what must hold before it is
-    /// answered, and was asked for before, is answered no sooner than the first.
+    /// The fact is settled, and so is everything that its partition forwarded before it. A repeated
+    /// request is so answered no sooner than the first one.
     case caughtUp
 
     package static func < (left: Moment, right: Moment) -> Bool { left.rawValue < right.rawValue }
@@ -33,12 +33,12 @@ package enum SubscriptionAnswer: Hashable, Sendable {
   case refused(SubscriptionID, Refusal)
 }
 
-/// The core says no. What a client is told of it stands in the HTTP error table.
+/// The core refuses a fact. The HTTP error table documents the answer to the client.
 package enum Refusal: Error, Hashable, Sendable {
   case duplicateSubscription(of: SubscriptionID)
   case tooManySubscriptions(max: Int)
   case tooManySubscriptionBytes(max: Int)
-  /// `roomIn`: when the first address of those that have only the courier lapses, if it has any.
+  /// `roomIn`: when the first courier-only address lapses; nil: the user has no such device.
   case tooManyDevices(max: Int, roomIn: Span? = nil)
   case tooManyParticipants(max: Int)
   case tooManyReadMarks(max: Int)

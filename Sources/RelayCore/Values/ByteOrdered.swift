@@ -1,7 +1,7 @@
-/// Names and texts are compared byte by byte in UTF-8, as the store and its clients compare them.
-/// Swift's own comparison uses canonical equivalence: it takes two Unicode spellings of a text (`é`
-/// as one scalar, or as two) for one, and would merge two distinct names. It also takes long for
-/// a text that is made to be compared slowly: here a comparison costs the shorter text at most.
+/// Compares names and texts byte by byte in UTF-8, as the store and its clients do. Swift's own
+/// comparison uses canonical equivalence: it would merge two distinct names whose Unicode spellings
+/// differ (`é` as one scalar, or as two). It can also take long for a text made to be compared
+/// slowly; here a comparison costs at most the length of the shorter text.
 package enum ByteOrdered {
   package static func areSame(_ left: String, _ right: String) -> Bool {
     guard left.utf8.count == right.utf8.count else { return false }
@@ -20,7 +20,7 @@ package enum ByteOrdered {
     left.count == right.count && zip(left, right).allSatisfy { areSame($0, $1) }
   }
 
-  /// The order of Unicode code points, which is that of the bytes in UTF-8: a total order of
+  /// The order of Unicode code points, which equals the order of the UTF-8 bytes: a total order of
   /// spellings.
   package static func precedes(_ left: String, _ right: String) -> Bool {
     withBytes(of: left, right, precedes)
@@ -39,7 +39,7 @@ package enum ByteOrdered {
     return left[place] < right[place]
   }
 
-  /// How many bytes they begin with alike: eight are looked at in one go.
+  /// The length of their common prefix in bytes; eight bytes are compared at once.
   private static func commonBytes(
     _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
   ) -> Int {
@@ -58,7 +58,7 @@ package enum ByteOrdered {
     of left: String, _ right: String,
     _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool
   ) -> Bool {
-    // Swift's own strings lie in one piece: copies are made of none.
+    // Swift's native strings are contiguous, so no string is copied here.
     var (left, right) = (left, right)
     return left.withUTF8 { left in
       right.withUTF8 { right in
@@ -68,8 +68,8 @@ package enum ByteOrdered {
   }
 }
 
-/// A text of a caller's, to be compared with words that the relay knows, as they are spelt:
-/// `switch Spelled(text) { case "create": … }`.
+/// A caller's text, to be compared by its spelling with words that the relay knows: `switch
+/// Spelled(text) { case "create": … }`.
 package struct Spelled: Equatable, ExpressibleByStringLiteral {
   private let text: String
 
@@ -82,7 +82,7 @@ package struct Spelled: Equatable, ExpressibleByStringLiteral {
 }
 
 extension CaseIterable where Self: RawRepresentable<String> {
-  /// The case that is spelt like this.
+  /// The case with exactly this spelling.
   package init?(spelled text: String) {
     guard let found = Self.allCases.first(where: { ByteOrdered.areSame($0.rawValue, text) }) else {
       return nil

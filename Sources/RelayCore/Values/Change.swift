@@ -2,24 +2,25 @@
 /// withdrawn from a user. Parsed at the edge: a `Change` that exists is valid.
 package struct Change: Hashable, Sendable {
   package var scope: Scope
-  /// As the zone's owner sees it: `public` or `private`, never `shared`.
+  /// The database as the zone's owner sees it: `public` or `private`, never `shared`.
   package var database: Database
   package var zone: ZoneID
   package var event: Event
   package var author: Author?
-  /// The producer's own number for this zone; one number space a producer, source and zone.
+  /// The producer's own number for this zone; each producer, source and zone has its own number
+  /// space.
   package var sequence: Int64?
-  /// Keyed hash of producer and source: which number space of its zone `sequence` counts in; 0
-  /// without one.
+  /// Keyed hash of producer and source, which selects the number space of `sequence`; 0 without a
+  /// `sequence`.
   package var origin: UInt64
-  /// Fetches a second that its producer declared it can serve; 0: it did not say.
+  /// Fetches a second that its producer declared it can serve; 0: not declared.
   package var fetchCapacity: Int
-  /// When it happened by the producer's clock, for people to read; nothing is ordered by it. Zero:
-  /// the producer did not say, and the time of acceptance takes its place before it is journalled.
+  /// When it happened by the producer's clock, for display; it orders nothing. Zero: the producer
+  /// gave no time, and the time of acceptance replaces it before it is journalled.
   package var time: Instant
   /// Equal for every retry and in every partition: a keyed hash of scope, source and id.
   package var notification: Identifier
-  /// Keyed hash of producer, source and id: what the id memory keeps.
+  /// Keyed hash of producer, source and id, as the deduplication window keeps it.
   package var fingerprint: UInt64
 
   package init(
@@ -49,7 +50,7 @@ package struct Change: Hashable, Sendable {
     case revoked(UserID)
   }
 
-  /// Who made it. Without a client it is nobody's own.
+  /// The user and client that made the change. Without a client no device counts as its author.
   package struct Author: Hashable, Sendable {
     package var user: UserID
     package var client: ClientID?
@@ -60,7 +61,7 @@ package struct Change: Hashable, Sendable {
     }
   }
 
-  /// The device that made it, as feeds of `owner` name it.
+  /// The device that made the change, as feeds of `owner` name it.
   func device(in owner: UserID) -> ClientID? {
     author.flatMap { author in author.client?.device(of: author.user, in: owner) }
   }
@@ -69,7 +70,7 @@ package struct Change: Hashable, Sendable {
 }
 
 extension Fact {
-  /// The same, with the relay's time where its producer named none.
+  /// The same fact, with the relay's time if its producer gave none.
   package func accepted(at now: Instant) -> Fact {
     guard case .change(var change) = self, change.time == .zero else { return self }
     change.time = now
@@ -93,7 +94,7 @@ package struct RecordChange: Hashable, Sendable {
     ordered = Field.inOrder(fields)
   }
 
-  /// In order of name, each name once, however they come.
+  /// In order of name, each name once; setting them sorts them.
   package var fields: [Field] {
     get { ordered }
     set { ordered = Field.inOrder(newValue) }
@@ -105,7 +106,7 @@ package struct RecordChange: Hashable, Sendable {
 
   package enum Verb: UInt8, Hashable, Sendable { case created = 1, updated, deleted }
 
-  /// When the producer says that it was modified; nil: it does not say.
+  /// The modification time that the producer gave; nil: it gave none.
   package var modified: Instant? {
     let name = SystemField.modifiedTimestamp.rawValue
     guard case .timestamp(let instant)? = value(of: name) else { return nil }

@@ -1,5 +1,5 @@
 extension QueryRule {
-  /// The comparators of CloudKit Web Services. The raw values are kept in stores: never renumber.
+  /// The comparators of CloudKit Web Services. Stores keep the raw values: never renumber them.
   package enum Comparator: UInt8, Hashable, Sendable, CaseIterable {
     case equals = 1
     case notEquals = 2
@@ -62,7 +62,7 @@ extension QueryRule.Comparator {
     }
   }
 
-  /// True for what passes where its opposite, of the same types, does not.
+  /// True for a comparator that is the negation of another one.
   var isNegative: Bool {
     switch self {
     case .notEquals, .notIn, .notBeginsWith, .notListContains, .notListContainsAll,
@@ -72,7 +72,7 @@ extension QueryRule.Comparator {
     }
   }
 
-  /// What a filter's value must be, for the comparator to make sense of it.
+  /// The kind of value that the comparator needs in a filter.
   package enum Operand: Hashable, Sendable {
     /// A value of any type, or a list.
     case anything
@@ -83,7 +83,7 @@ extension QueryRule.Comparator {
     case location
     /// Words: a string or a list of strings.
     case text
-    /// One value, no list.
+    /// One value that is not a list.
     case member
     /// A list of values of one type.
     case list

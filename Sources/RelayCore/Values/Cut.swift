@@ -1,12 +1,12 @@
-/// A cut of the loop: everything a fold brings into the store, copied at one moment. Written in one
-/// transaction; repeatable.
+/// A cut: everything a fold brings into the store, copied at one moment. It is written in one
+/// transaction, and may be written again.
 package struct Cut: Hashable, Sendable {
-  /// The relay's time at the cut: its durable maximum.
+  /// The relay's time at the cut, which becomes its durable maximum.
   package var at: Instant
   /// Only partitions with something to write.
   package var partitions: [PartitionCut]
-  /// The daemon stops with it: whatever was done is in this cut or an earlier one, and the next
-  /// life may rely on that.
+  /// The daemon stops with this cut. Everything done is in this cut or an earlier one, and the next
+  /// start may rely on that.
   package var isLast = false
 
   package init(at: Instant, partitions: [PartitionCut]) {
@@ -30,31 +30,31 @@ package struct PartitionCut: Hashable, Sendable {
   package var members: [MemberRow] = []
   package var membersRemoved: [MemberRow.Key] = []
   package var remembered: [Remembered] = []
-  /// Remembered facts up to here may be deleted.
+  /// Remembered ids of facts up to here may be deleted.
   package var forgotten: Ordinal = .zero
   package var outbox: [OutboxRow] = []
-  /// Outbox rows of this partition whose target has them in its journal.
+  /// Outbox rows of this partition whose targets have the message in their journals.
   package var delivered: [OutboxRow.Key] = []
-  /// What this partition heard of others, in order of source.
+  /// The last messages that this partition received from others, in order of source.
   package var heard: [Heard] = []
-  /// Of zones whose producers number their changes; an empty one removes its row.
+  /// Numbers of zones whose producers number their changes; an empty entry removes its row.
   package var numbers: [NumbersRow] = []
-  /// Those that came since the last cut.
+  /// Fan-outs that began since the last cut.
   package var fanOuts: [FanOut] = []
-  /// Those that stand in the tables and have gone on.
+  /// Fan-outs in the tables that have progressed.
   package var fanOutsMoved: [FanOutMove] = []
-  /// Those that have ended; some of them may stand in no table.
+  /// Fan-outs that have ended; some of them may be in no table.
   package var fanOutsEnded: [Ordinal] = []
-  /// What others read of changes whose home this is; `ended` removes the row.
+  /// Interests of other partitions in changes whose home this is; `ended` removes the row.
   package var interests: [InterestRow] = []
   /// A count of zero removes the row.
   package var badges: [BadgeRow] = []
-  /// Forced expiries: floors of all feeds they mean are raised.
+  /// Forced expiries: they raise the floors of all feeds that they cover.
   package var expiries: [FeedExpiry] = []
-  /// A signed token proved a restore from a copy (true), or a forced expiry made good for it
-  /// (false). Nil: unchanged.
+  /// True: a signed token proved a restore from a copy. False: a forced expiry has followed. Nil:
+  /// unchanged.
   package var isRestoreProven: Bool?
-  /// For the apps' own servers, in the order it came about.
+  /// Items for the apps' own servers, in the order in which they arose.
   package var feedback: [Feedback] = []
 
   package init(id: PartitionID, cursor: Ordinal) {
@@ -63,11 +63,12 @@ package struct PartitionCut: Hashable, Sendable {
   }
 }
 
-/// A forced expiry, where it was stepped: the feeds of this partition that it means have at least
-/// this floor, also those that hold nothing yet and get a row of their own later.
+/// A forced expiry, at the position of its step. It is the minimum floor of all feeds of this
+/// partition that it covers, also of feeds that are still empty and get a row later.
 package struct FeedExpiry: Hashable, Sendable {
-  /// Expiries that a store keeps of one partition for feeds without a row. Beyond, all become one
-  /// that means every such feed: to expire the token of an empty feed costs its holder nothing.
+  /// How many expiries a store keeps for each partition for feeds without a row. Above that, all
+  /// become one expiry that covers every such feed: an expired token of an empty feed costs its
+  /// client nothing.
   package static let keptMax = 1_024
 
   package var of: TokenExpiry
@@ -86,7 +87,7 @@ extension TokenExpiry {
       && user ?? feed.owner == feed.owner
   }
 
-  /// Whatever `other` means, this one does too.
+  /// Whether this expiry covers everything that `other` covers.
   package func covers(_ other: TokenExpiry) -> Bool {
     (container == nil || container == other.container)
       && (environment == nil || environment == other.environment)
@@ -94,20 +95,20 @@ extension TokenExpiry {
   }
 }
 
-/// What a fold brings into one feed. `cleared` and `floor` are raised first.
+/// What a fold brings into one feed. The fold raises `cleared` and `floor` first.
 package struct FeedCut: Hashable, Sendable {
   package var feed: FeedKey
   package var cleared: Position?
   package var floor: Position?
-  /// Whether its pages say that changes are missing. Nil: unchanged.
+  /// Whether the feed's pages state that changes are missing. Nil: unchanged.
   package var gap: Bool?
-  /// One a subject, in order of the subjects' first touch.
+  /// One for each subject, in order of the subjects' first change.
   package var deltas: [SubjectDelta]
   /// Folded after the deltas, in their order; notifications feeds only.
   package var marks: [ReadMarks]
-  /// The newest place of deltas that are left out, because so many newer ones follow that the fold
-  /// would have removed their entries. The floor is raised to it after all else, as by removing
-  /// them; notifications feeds only.
+  /// The newest position of deltas that are left out, because the fold would have removed their
+  /// entries for the many newer ones. The floor is raised to it after all else, as their removal
+  /// would do; notifications feeds only.
   package var trimmed: Position?
 
   package init(

@@ -1,31 +1,31 @@
-/// What the core wants done, in the order it was decided. With `Fact`, the table of contents.
+/// What the core wants done, in the order of its decisions. `Fact` and `Effect` summarize the core.
 package enum Effect: Hashable, Sendable {
-  /// Send a fact's answer once its moment has come.
+  /// Send a fact's answer once its moment has been reached.
   case answer(PartitionID, Ordinal, Answer, Answer.Moment)
-  /// A read of this place must now wait for the fold.
+  /// A read of this place must wait for the next fold.
   case dirtied(ReadTarget)
-  /// Journal a fact of our own; it has a reserved place and is never refused.
+  /// Journal a fact of the relay's own. It has a reserved place and is never refused.
   case journal(PartitionID, Fact)
-  /// Hand a wake to its route, which may be the courier; say `attemptEnded` exactly once.
+  /// Hand a wake to its route, which may be the courier; call `attemptEnded` exactly once.
   case push(PushAttempt)
-  /// Take these attempts back unless they have left: they may tell what their user may not see any
-  /// more. The fact at this place is answered once none of them can leave any more.
+  /// Take these attempts back unless they have left: their user may no longer see their content.
+  /// The fact at this place is answered once none of them can leave any more.
   case recall([PushAttempt.ID], FactPlace)
-  /// Tell people: an address was given up by its provider's word.
+  /// Log that a device was retired because its provider reported the address as dead.
   case retired(RouteKey, Verdict.Reason)
-  /// Tell people: a route is stopped, for this reason; nil: it goes on.
+  /// Log that a route's circuit opened (with a reason) or closed (nil).
   case circuit(RouteKey, stoppedBy: Verdict.Reason?)
-  /// Tell people: so many addresses are called dead that none is given up any more; nil: they are
-  /// given up again.
+  /// Log that so many addresses are reported dead that no more devices are retired; nil: pruning
+  /// goes on.
   case pruning(RouteKey, Pruning.Stop?)
-  /// Tell people: a hot change matched more devices than its smear's rate can wake in the longest
+  /// Log that a hot change matched more devices than its smear's rate can wake within the longest
   /// time, and wakes them faster.
   case hurried(Scope)
-  /// This device is no more: its poll or stream at the courier ends.
+  /// The device is no longer registered: end its poll or stream at the courier.
   case hangUp(DeviceKey)
 }
 
-/// Where a fact stands in the journals.
+/// The position of a fact in the journals.
 package struct FactPlace: Hashable, Sendable {
   package var partition: PartitionID
   package var ordinal: Ordinal
@@ -35,12 +35,12 @@ package struct FactPlace: Hashable, Sendable {
   }
 }
 
-/// One attempt at one device, as decided. The push's id is made outside, from a key.
+/// One attempt to wake one device, as decided. The push's id is computed outside, with a key.
 package struct PushAttempt: Hashable, Sendable {
   package struct ID: Hashable, Sendable {
     package var partition: PartitionID
     package var device: Int
-    /// Never repeated in a process: a late verdict finds nothing to settle.
+    /// Never repeated in a process, so a late verdict settles no other attempt.
     package var serial: UInt64
   }
 

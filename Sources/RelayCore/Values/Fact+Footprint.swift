@@ -1,8 +1,8 @@
-/// How many bytes a value takes: about what it costs in memory, and never less than its form in a
-/// journal. Commits, the inbox and the outbox are bounded by it, so one number serves them all.
+/// The bytes that a value takes: about its memory, and never less than its form in a journal.
+/// Commits, the inbox and the outbox are bounded by this one number.
 ///
-/// A list of small numbers is why both matter: it has two bytes a member in a request and ten in
-/// the journal, and more than fifty in memory.
+/// Memory and journal both count because of lists of small numbers: a member takes two bytes in a
+/// request, ten in the journal, and more than fifty in memory.
 extension Fact {
   package var footprint: Int {
     switch self {
@@ -28,7 +28,7 @@ private enum Footprint {
   static let fact = 512
   /// A member of a list, without its text.
   static let value = MemoryLayout<FieldValue>.stride
-  /// What comes with each piece of memory: its header and rounding.
+  /// The overhead of each allocation: its header and rounding.
   static let piece = 32
 }
 
@@ -117,7 +117,7 @@ extension Subscription {
 }
 
 extension QueryRule.Filter {
-  /// The words of a search are kept beside its text.
+  /// The words of a search are stored in addition to its text.
   fileprivate var footprint: Int {
     words.reduce(Footprint.fact / 4 + field.footprint + value.footprint) {
       $0 + Footprint.piece + $1.text.footprint

@@ -1,26 +1,26 @@
-/// Anything that changes the relay's state, as the journal keeps it. A core only ever sees facts
-/// that are already durable; whatever is random or clock-made is in the fact.
+/// Anything that changes the relay's state, as the journal keeps it. The core only receives facts
+/// that are already durable; random values and clock readings are part of the fact.
 ///
-/// With `Effect`, the table of contents of the core.
+/// `Fact` and `Effect` summarize the core.
 package enum Fact: Hashable, Sendable {
-  /// From a producer, in the change's home partition.
+  /// A producer's change, in the change's home partition.
   case change(Change)
   case register(Registration)
   case unregister(Unregistration)
   case modify(SubscriptionsRequest)
-  /// The next part of a change that concerns more users than are stepped at once.
+  /// The next part of a change that concerns more users than one step tells.
   case slice(Slice)
-  /// From another partition of this store.
+  /// A message from another partition of this store.
   case forwarded(Forwarded)
   case markRead(ReadRequest)
   case setBadge(BadgeRequest)
   case expireTokens(TokenExpiry)
-  /// A signed token named a life this store never had: the feed's floor rises to where the life
-  /// began that took its place.
+  /// A signed token named a life that this store never had. The feed's floor rises to the beginning
+  /// of the life that replaced it.
   case lostHistory(FeedKey, since: Position)
-  /// Time has come for something that feeds show: numbers that are missing for too long.
+  /// Feeds must show that time has passed: numbers are missing for too long.
   case tick
-  /// The ids of changes up to here are remembered no more: there are too many, or too old ones.
+  /// The ids of changes up to here are forgotten, because there are too many or they are too old.
   case forget(through: Ordinal)
 }
 
@@ -78,7 +78,7 @@ package struct SubscriptionsRequest: Hashable, Sendable {
 package struct ReadRequest: Hashable, Sendable {
   package var scope: Scope
   package var user: UserID
-  /// The device that says so; nil if it did not name itself.
+  /// The device that sent the request; nil if it did not identify itself.
   package var client: ClientID?
   /// At most 200.
   package var notifications: [Identifier]
@@ -119,8 +119,8 @@ package struct Slice: Hashable, Sendable {
   }
 }
 
-/// What one partition tells another. Repeats are dropped by the target, which keeps the highest
-/// `serial` it heard of each source on each track.
+/// A message from one partition to another. The target drops repeats: for each source and track it
+/// keeps the highest `serial` received.
 package struct Forwarded: Hashable, Sendable {
   package var source: PartitionID
   package var serial: Position
@@ -133,18 +133,18 @@ package struct Forwarded: Hashable, Sendable {
   }
 
   package enum Message: Hashable, Sendable {
-    /// A change that concerns participants or public subscribers there, and its place in its
+    /// A change that concerns participants or public subscribers there, and its position in its
     /// zone's feed.
     case change(Change, at: Position)
     /// Another registration took over an address (the latest wins).
     case displaced(Displacement)
-    /// What the sender's subscriptions read of changes, as far as that is another now.
+    /// The fields that the sender's subscriptions read, where these have changed.
     case interests([Interest])
   }
 }
 
-/// What a device lost: its address, as that registration had it. One that came since is another,
-/// and will be heard of itself if it loses too.
+/// A device that lost its address, as of that registration. A later registration is not concerned;
+/// if it loses its address too, another message reports it.
 package struct Displacement: Hashable, Sendable {
   package var device: DeviceKey
   package var registration: Ordinal
@@ -155,7 +155,7 @@ package struct Displacement: Hashable, Sendable {
   }
 }
 
-/// Forced expiry: after a restore, and for tests of clients. Absent means all.
+/// Forced expiry: after a restore, and for tests of clients. A missing field means all.
 package struct TokenExpiry: Hashable, Sendable {
   package var container: String?
   package var environment: Environment?

@@ -1,21 +1,21 @@
-/// What the app's own servers should know of a device: its address was given up, it gives no sign
-/// any more, or it is back. Told once, in the cut that makes it durable.
+/// News of a device for the app's own servers: its address was retired, it is silent, or it has
+/// returned. Reported once, in the cut that makes it durable.
 package struct Feedback: Hashable, Sendable {
   package enum News: Hashable, Sendable {
-    /// Nothing reaches the address any more.
+    /// Pushes no longer reach the address.
     ///
     /// - Parameters:
-    ///   - reason: the provider's word, or ours: `displaced`.
-    ///   - since: the provider's own time, if it told one.
+    ///   - reason: the provider's reason, or the relay's own: `displaced`.
+    ///   - since: the provider's own time, if it gave one.
     case retired(reason: String, since: Instant?)
-    /// `wakes` were delivered, the first at `since`, and it acknowledged none of them.
+    /// `wakes` wakes were delivered, the first at `since`, and the device acknowledged none.
     case silent(since: Instant, wakes: Int)
-    /// After either of them it gave a sign, or was registered anew.
+    /// After `retired` or `silent` the device acknowledged, or was registered anew.
     case returned
   }
 
   package var device: DeviceKey
-  /// As it was registered when this came about; the token is a secret.
+  /// The address as registered when the news arose; its token is a secret.
   package var address: Address
   package var registeredAt: Instant
   package var registration: Ordinal
@@ -34,14 +34,14 @@ package struct Feedback: Hashable, Sendable {
     self.news = news
   }
 
-  /// Who this item is, wherever and however often it is told: equal for equal news of one device,
-  /// registration and moment. Two of the same kind cannot befall one registration at one moment.
+  /// Identifies this item in every report: equal for equal news of one device, registration and
+  /// moment. Two news of the same kind cannot arise for one registration at one moment.
   package var id: Identifier {
     Identifier(high: fingerprint(seed: 0xcbf2_9ce4_8422_2325), low: fingerprint(seed: 0x9e37_79b9))
   }
 
-  /// FNV-1a over every part with its length, mixed once more at the end. Nobody gains by forging a
-  /// collision: an item is made by the relay alone.
+  /// FNV-1a over every part with its length, mixed once more at the end. A forged collision has no
+  /// use, because only the relay creates items.
   private func fingerprint(seed: UInt64) -> UInt64 {
     var hash = seed
     func mix(byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
@@ -69,8 +69,8 @@ package struct Feedback: Hashable, Sendable {
   }
 }
 
-/// A place in the feed of feedback. Rises by one with each item of the store, whichever scope it is
-/// of, and is never given twice. Zero stands before the first.
+/// A position in the feed of feedback. It rises by one with each item of the store, in any scope,
+/// and is never assigned twice. Zero is before the first item.
 package struct FeedbackPosition: Hashable, Comparable, Sendable {
   package var number: UInt64
   package init(_ number: UInt64) { self.number = number }

@@ -1,8 +1,8 @@
-/// What a reader of the feed of feedback asks for.
+/// A query for one page of the feed of feedback.
 package struct FeedbackQuery: Hashable, Sendable {
   package var after: FeedbackPosition
   package var limit: Int
-  /// Nil: of any.
+  /// Nil: any container or environment.
   package var container: String?
   package var environment: Environment?
 
@@ -15,7 +15,7 @@ package struct FeedbackQuery: Hashable, Sendable {
     self.environment = environment
   }
 
-  /// Of one scope.
+  /// A query for one scope.
   package init(after: FeedbackPosition, limit: Int, scope: Scope) {
     self.init(
       after: after, limit: limit, container: scope.container, environment: scope.environment)
@@ -27,7 +27,7 @@ package struct FeedbackQuery: Hashable, Sendable {
   }
 }
 
-/// An answer to it: one snapshot.
+/// The answer to the query, from one snapshot.
 package struct FeedbackPage: Hashable, Sendable {
   package struct Item: Hashable, Sendable {
     package var position: FeedbackPosition
@@ -40,12 +40,12 @@ package struct FeedbackPage: Hashable, Sendable {
   }
 
   package var items: [Item]
-  /// More stands after the last of them.
+  /// Whether further items follow the last one.
   package var hasMore: Bool
-  /// Items of the scopes asked for were trimmed up to here: whoever asks after an earlier position
-  /// may have missed some.
+  /// Items of the queried scopes were trimmed up to here. A reader that continues after an earlier
+  /// position may have missed some.
   package var floor: FeedbackPosition
-  /// The last position ever given, in any scope. Whoever asks after a later one has it from another
+  /// The last position ever assigned, in any scope. A reader with a later one has it from another
   /// store, or from this one before it was restored from a copy.
   package var head: FeedbackPosition
 
@@ -58,7 +58,7 @@ package struct FeedbackPage: Hashable, Sendable {
     self.head = head
   }
 
-  /// Where a reader goes on who asked after `position`.
+  /// Where a reader continues that queried after `position`.
   package func next(after position: FeedbackPosition) -> FeedbackPosition {
     items.last?.position ?? max(position, floor)
   }

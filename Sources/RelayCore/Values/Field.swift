@@ -1,8 +1,8 @@
-/// A field of a record, as a producer reports it. Serves predicates and the values that a matched
-/// subscription names; nothing else of it is kept.
+/// A field of a record, as a producer reports it. Used for filters and for the values that a
+/// matched subscription names; the relay keeps nothing else of it.
 ///
-/// A name that begins with an underscore is a system field's (`SystemField`): the HTTP layer
-/// refuses such names in what a producer calls fields.
+/// A name that begins with an underscore belongs to a system field (`SystemField`). The HTTP layer
+/// refuses such names among a producer's fields.
 package struct Field: Hashable, Sendable {
   package var name: String
   package var value: FieldValue
@@ -16,8 +16,8 @@ package struct Field: Hashable, Sendable {
     ByteOrdered.areSame(left.name, right.name) && left.value == right.value
   }
 
-  /// In order of name, which lets a field be found without looking at all of them. Where a producer
-  /// names a field twice, the first one counts.
+  /// In order of name, so that a field is found without examining all of them. If a producer names
+  /// a field twice, the first one counts.
   static func inOrder(_ fields: [Field]) -> [Field] {
     let isInOrder = zip(fields, fields.dropFirst()).allSatisfy {
       ByteOrdered.precedes($0.name, $1.name)
@@ -37,7 +37,7 @@ package struct Field: Hashable, Sendable {
 }
 
 extension [Field] {
-  /// The place of the field of this name, in fields that are in order.
+  /// The index of the field with this name; the fields must be in order.
   func place(of name: String) -> Int? {
     var (low, high) = (0, count)
     while low < high {

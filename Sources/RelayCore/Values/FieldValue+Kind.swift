@@ -25,7 +25,7 @@ extension FieldValue {
     }
   }
 
-  /// NaN in it, or in a list of it: equal to nothing, itself included.
+  /// Whether the value is or contains NaN, which is equal to no value, itself included.
   var hasNaN: Bool {
     switch self {
     case .double(let number): number.isNaN

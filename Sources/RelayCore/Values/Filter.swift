@@ -1,22 +1,22 @@
 extension QueryRule {
-  /// One condition of a query subscription. A record that lacks the field, or has another type
-  /// there, does not pass, whatever the comparator; NaN never passes.
+  /// One condition of a query subscription. A record without the field, or with another type there,
+  /// does not pass for any comparator; NaN never passes.
   ///
-  /// Immutable, so that what is compiled from it stays true. The HTTP layer refuses a value that
-  /// does not go with its comparator (`Comparator.operand`); such a filter would just never pass.
+  /// Immutable, so that values compiled from it stay valid. The HTTP layer refuses a value that its
+  /// comparator cannot use (`Comparator.operand`); such a filter would never pass.
   package struct Filter: Hashable, Sendable {
-    /// A record's field; or a system field under its native name (`SystemField`); or `self`, with
-    /// a token search: all texts of the record.
+    /// A record's field; or a system field by its native name (`SystemField`); or, for a token
+    /// search, `self`: all texts of the record.
     package let field: String
     package let comparator: Comparator
     package let value: FieldValue
     /// Metres, with `near` only.
     package let distance: Double?
-    /// What a token search looks for.
+    /// The words that a token search looks for.
     let words: [SearchWords.Word]
-    /// The type of a list's members; nil: it is no list, or not of one type.
+    /// The type of a list's members; nil: the value is no list, or its members differ in type.
     let members: MemberKind?
-    /// NaN goes with nothing.
+    /// False: the value has NaN, so no record passes.
     let isSane: Bool
 
     package init(
@@ -31,7 +31,7 @@ extension QueryRule {
       isSane = !value.hasNaN
     }
 
-    /// All else follows from these.
+    /// All other properties follow from these.
     package static func == (left: Filter, right: Filter) -> Bool {
       left.comparator == right.comparator && left.distance == right.distance
         && ByteOrdered.areSame(left.field, right.field) && left.value == right.value
@@ -45,10 +45,10 @@ extension QueryRule {
 
     package static let wholeRecord = "self"
 
-    /// Nil: a field of the record, or all its texts.
+    /// Nil: the filter names a field of the record, or all its texts.
     package var systemField: SystemField? { SystemField(field) }
 
-    /// Record and user names are strings or references, as the filter's value has it.
+    /// Whether a record or user name is compared as a reference, and not as a string.
     var asksForReference: Bool {
       switch value {
       case .reference: true
@@ -59,8 +59,8 @@ extension QueryRule {
   }
 }
 
-/// What CloudKit itself keeps of a record, beside its fields. The raw values are its native names;
-/// they are kept in stores.
+/// What CloudKit itself keeps of a record in addition to its fields. The raw values are its native
+/// names; stores keep them.
 package enum SystemField: String, Hashable, Sendable, CaseIterable {
   case recordName = "___recordID"
   case changeTag = "___etag"
@@ -69,13 +69,13 @@ package enum SystemField: String, Hashable, Sendable, CaseIterable {
   case modifiedTimestamp = "___modTime"
   case modifiedUserRecordName = "___modifiedBy"
 
-  /// Reads a native name. A record's own fields never begin with an underscore.
+  /// Parses a native name. A record's own fields never begin with an underscore.
   package init?(_ field: String) {
     guard field.utf8.first == UInt8(ascii: "_") else { return nil }
     self.init(spelled: field)
   }
 
-  /// As CloudKit Web Services calls it (`systemFieldName`).
+  /// The name in CloudKit Web Services (`systemFieldName`).
   package var webName: String {
     switch self {
     case .recordName: "recordName"
@@ -87,7 +87,7 @@ package enum SystemField: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// What a filter may compare it with.
+  /// The types that a filter may compare it with.
   package var kinds: [FieldValue.Kind] {
     switch self {
     case .createdTimestamp, .modifiedTimestamp: [.timestamp]

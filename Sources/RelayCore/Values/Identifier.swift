@@ -1,7 +1,7 @@
 /// 128 bits that identify one thing: a notification, an installation, a push.
 ///
-/// Written as a lowercase UUID. Sixteen flat bytes, so that a million of them cost sixteen
-/// megabytes and no allocation.
+/// Written as a lowercase UUID. Stored as sixteen flat bytes, so that a million of them take
+/// sixteen megabytes and no allocation.
 package struct Identifier: Hashable, Comparable, Sendable {
   package var high: UInt64
   package var low: UInt64
@@ -11,10 +11,11 @@ package struct Identifier: Hashable, Comparable, Sendable {
     self.low = low
   }
 
-  /// Reads a UUID in either case; nil for anything else.
+  /// Parses a UUID in either case; nil for any other text.
   package init?(text: some StringProtocol) { self.init(text: String(text)) }
 
-  /// The same without a generic: across modules one costs microseconds, and every event has two.
+  /// The same without a generic: across modules a generic costs microseconds, and every event has
+  /// two.
   package init?(text: String) {
     var text = text
     guard let found = text.withUTF8({ Self.read($0) }) else { return nil }

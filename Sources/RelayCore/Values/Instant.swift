@@ -1,7 +1,7 @@
-/// A moment in milliseconds since 1970, as the relay's own clock tells it.
+/// A moment in milliseconds since 1970, by the relay's own clock.
 ///
-/// It never goes back within a life of the store (see `RelayClock`). The core is handed every
-/// instant as an argument; nothing in here can ask for one.
+/// It never goes back within a life of the store (see `RelayClock`). The core receives every
+/// instant as an argument; it cannot read a clock.
 package struct Instant: Hashable, Comparable, Sendable {
   package var milliseconds: Int64
 

@@ -2,7 +2,7 @@
 /// device registered at the match.
 package struct Ledger: Hashable, Sendable {
   package var matched: Int64 = 0
-  /// What the tables held pending at start; the replayed tail counts as matched.
+  /// Deliveries pending in the tables at start; deliveries of the replayed tail count as matched.
   package var recovered: Int64 = 0
   package var own: Int64 = 0
   package var merged: Int64 = 0
@@ -19,7 +19,7 @@ package struct Ledger: Hashable, Sendable {
     matched + recovered == own + merged + woken + fetched + withdrawn + retired + expired + pending
   }
 
-  /// Moves `count` deliveries out of pending, to where they ended.
+  /// Moves `count` deliveries from pending to `end`.
   package mutating func settle(_ count: Int, as end: WritableKeyPath<Ledger, Int64>) {
     pending -= Int64(count)
     self[keyPath: end] += Int64(count)

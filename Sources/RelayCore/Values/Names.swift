@@ -12,12 +12,12 @@ package struct UserID: Hashable, Comparable, Sendable {
   }
 }
 
-/// One installation of the app, as it names itself (`clientId`).
+/// One installation of the app, as it identifies itself (`clientId`).
 package struct ClientID: Hashable, Comparable, Sendable {
   package var bits: Identifier
   package init(_ bits: Identifier) { self.bits = bits }
 
-  /// Reads a UUID in either case; nil for anything else.
+  /// Parses a UUID in either case; nil for any other text.
   package init?(text: some StringProtocol) { self.init(text: String(text)) }
 
   package init?(text: String) {
@@ -31,11 +31,12 @@ package struct ClientID: Hashable, Comparable, Sendable {
 
 extension ClientID {
   /// How feeds of `owner` name the device that this installation is for `user`. Two users of one
-  /// installation are two devices, and what one of them does is not the other's own: under any user
-  /// but the owner the name is mixed with the user's. Mixed twice, it is the installation's again.
+  /// installation are two devices, and neither device's changes are the other's own. So for any
+  /// user but the owner the id is mixed with the user's name. Mixing twice restores the
+  /// installation's id.
   package func device(of user: UserID, in owner: UserID) -> ClientID {
     guard user != owner else { return self }
-    // FNV-1a, from two beginnings.
+    // FNV-1a, from two start values.
     var (high, low) = (UInt64(0xcbf2_9ce4_8422_2325), UInt64(0x84222325_cbf29ce4))
     for byte in user.name.utf8 {
       high = (high ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
@@ -59,7 +60,7 @@ package struct SubscriptionID: Hashable, Comparable, Sendable {
   }
 }
 
-/// A zone: its name and the user who owns it.
+/// A zone: its name and the user that owns it.
 ///
 /// `_defaultZone` exists everywhere and cannot be synced; the public database has no other.
 package struct ZoneID: Hashable, Comparable, Sendable {

@@ -1,4 +1,4 @@
-/// A fact's place in its partition's journal. Rises by one; the first is 1.
+/// A fact's number in its partition's journal. Rises by one; the first is 1.
 package struct Ordinal: Hashable, Comparable, Sendable {
   package var number: UInt64
   package init(_ number: UInt64) { self.number = number }
@@ -10,35 +10,35 @@ package struct Ordinal: Hashable, Comparable, Sendable {
 
 /// A place in a feed: ordinal · 2¹⁶ + index among that fact's entries in that feed.
 ///
-/// It only rises and is never a clock, so a replay of the journal gives the same one.
+/// It only rises and never depends on a clock, so a replay of the journal gives the same one.
 package struct Position: Hashable, Comparable, Sendable {
   package var bits: UInt64
   package init(bits: UInt64) { self.bits = bits }
 
-  /// - Precondition: `index` < 65,536; the number of subscriptions a user may hold is far below.
+  /// - Precondition: `index` < 65,536; a user may hold far fewer subscriptions.
   package init(_ ordinal: Ordinal, index: Int = 0) {
     precondition(index < 1 << 16, "a fact made more than 65,536 entries in one feed")
     bits = ordinal.number << 16 | UInt64(index)
   }
 
   package static let zero = Position(bits: 0)
-  /// Before every entry, and yet not zero: where a reader stands who has seen an empty feed.
+  /// Before every entry, but above zero: the position of a reader that has seen an empty feed.
   package static let origin = Position(bits: 1)
   package var ordinal: Ordinal { Ordinal(bits >> 16) }
   package static func < (left: Position, right: Position) -> Bool { left.bits < right.bits }
 }
 
-/// One of the 64 hash slices of users with all that is theirs: one machine, one journal.
+/// One of the 64 hash slices of users, each with all their data: one machine, one journal.
 package struct PartitionID: Hashable, Comparable, Sendable {
   package var number: UInt8
   package init(_ number: Int) { self.number = UInt8(number) }
 
-  /// Fixed at birth of a store; changing it would move every user.
+  /// Fixed when a store is created, because another count would move every user.
   package static let count = 64
   package static var all: [PartitionID] { (0..<count).map { PartitionID($0) } }
 
-  /// Where a user and all that is theirs lives. FNV-1a, because Swift's own hashing is seeded
-  /// anew in each process and this place is for ever.
+  /// The partition of a user and all its data. FNV-1a, because Swift's own hashing is seeded anew
+  /// in each process and this assignment is permanent.
   package static func home(of user: UserID, in scope: Scope) -> PartitionID {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     func mix(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
@@ -48,7 +48,7 @@ package struct PartitionID: Hashable, Comparable, Sendable {
     return PartitionID(Int((hash ^ hash >> 32) % UInt64(count)))
   }
 
-  /// The home of a change: that of the zone's owner; one for a scope's public database.
+  /// The home of a change: the zone owner's home; one partition for a scope's public database.
   package static func home(of zone: ZoneID, _ database: Database, in scope: Scope) -> PartitionID {
     home(of: database == .public ? ZoneID.publicDefault.owner : zone.owner, in: scope)
   }

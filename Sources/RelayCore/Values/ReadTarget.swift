@@ -1,4 +1,4 @@
-/// Something that is read and may have changes that no fold has brought there yet.
+/// A place that clients read and that may have changes that no fold has brought there yet.
 package enum ReadTarget: Hashable, Sendable {
   case feed(FeedKey)
   case subscriptions(Scope, UserID)
@@ -6,7 +6,7 @@ package enum ReadTarget: Hashable, Sendable {
 }
 
 extension ReadTarget {
-  /// Where its changes are stepped.
+  /// The partition that steps its changes.
   package var partition: PartitionID {
     switch self {
     case .feed(let feed): feed.partition

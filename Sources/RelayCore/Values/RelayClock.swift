@@ -1,34 +1,34 @@
-/// The relay's time: wall time that never goes back, carried by the boot clock.
+/// The relay's time: wall time that never goes back, advanced by the boot clock.
 ///
 /// ```
 /// wall ahead by ≤ 1 h ─▶ followed at once
 /// wall ahead by more  ─▶ in doubt: not followed until it has held for an hour of boot time
 /// wall behind         ─▶ ignored: time goes on with the boot clock
 /// ```
-/// So a wrong clock neither fires every timer, trims what is young, nor refills budgets, and a
-/// correction leaves no trace: nothing durable has learnt of it.
+/// So a wrong clock does not fire every timer, trim young entries or refill budgets. After a
+/// correction nothing is left of the wrong time, because nothing durable has used it.
 ///
-/// A start is read in the same way, against the time of the last fold: after a stop of more than an
-/// hour the relay's time goes on from there, and follows the wall clock an hour later. Only a store
-/// that has never known a time believes the wall clock at once: it has nothing to doubt it by.
+/// At a start the wall clock is compared with the time of the last fold. After a stop of more than
+/// an hour the relay's time continues from that fold, and follows the wall clock an hour later.
+/// Only a store without any earlier time believes the wall clock at once.
 ///
-/// What leaves the relay is told by the wall clock, and what comes in is turned into relay time:
+/// Times that leave the relay are wall-clock times, and incoming times are converted to relay time:
 /// see `wallAhead` and `instant(ofWall:)`.
 package struct RelayClock: Sendable {
   /// The relay's time when it was last read.
   package private(set) var last: Instant
   private var boot: Instant
   private var wall: Instant
-  /// The wall clock is far ahead, and not followed yet.
+  /// Set while the wall clock is far ahead and not followed yet.
   package private(set) var doubt: Doubt?
 
   package static let jumpMax = Span.hours(1)
   package static let believedAfter = Span.hours(1)
 
   package struct Doubt: Hashable, Sendable {
-    /// The boot clock when it began.
+    /// The boot clock when the doubt began.
     package var since: Instant
-    /// The relay's time then: what came before is as old as it seems.
+    /// The relay's time then. Earlier moments are certain.
     package var sureUntil: Instant
     /// How far the wall clock is ahead.
     package var ahead: Span
@@ -43,11 +43,11 @@ package struct RelayClock: Sendable {
 
   package enum Reading: Hashable, Sendable {
     case steady(Instant)
-    /// The wall clock is far ahead; it is not followed for now. Said once a jump.
+    /// The wall clock is far ahead, and is not followed for now. Returned once for each jump.
     case jumped(Instant, by: Span)
-    /// It has held for an hour: it is followed.
+    /// The wall clock has stayed ahead for an hour, and is now followed.
     case believed(Instant, by: Span)
-    /// It was set right before it was believed.
+    /// The wall clock was corrected before it was followed.
     case corrected(Instant)
 
     package var instant: Instant {
@@ -77,19 +77,19 @@ package struct RelayClock: Sendable {
     return .believed(last, by: ahead)
   }
 
-  /// Until the relay follows the wall clock, if it stays where it is.
+  /// The time until the relay follows the wall clock, if that does not jump again.
   package var believedIn: Span? {
     doubt.map { max(.zero, $0.since + Self.believedAfter - boot) }
   }
 
-  /// How far the wall clock is ahead of the relay's time; negative where it is behind. Whatever
-  /// leaves the relay is told by the wall clock: the relay's instant and this.
+  /// How far the wall clock is ahead of the relay's time; negative if it is behind. Times that
+  /// leave the relay are the relay's instant plus this span.
   package var wallAhead: Span { wall - last }
 
-  /// The relay's time of a moment that another machine's clock names.
+  /// Converts a moment by another machine's clock to the relay's time.
   ///
-  /// While the wall clock is in doubt, what came after the doubt began cannot be told from what
-  /// came in the time that may have been left out: of two readings the earlier is taken.
+  /// While the wall clock is in doubt, a moment after the doubt's beginning has two possible relay
+  /// times: with and without the jump. The earlier one is used.
   package func instant(ofWall moment: Instant) -> Instant {
     let shifted = moment + Span(milliseconds: -wallAhead.milliseconds)
     guard let doubt else { return shifted }
@@ -98,7 +98,7 @@ package struct RelayClock: Sendable {
 }
 
 extension RelayClock.Doubt {
-  /// A wall clock that is set to yet another time has to hold anew.
+  /// Whether the wall clock still shows the same jump; another jump starts a new doubt.
   fileprivate func isOf(_ ahead: Span) -> Bool {
     abs(ahead.milliseconds - self.ahead.milliseconds) <= RelayClock.jumpMax.milliseconds
   }

@@ -15,7 +15,8 @@ package struct SubscriptionKey: Hashable, Sendable {
 package struct SubscriptionRow: Hashable, Sendable {
   package var scope: Scope
   package var user: UserID
-  /// Where it was first saved: unique in its partition, the order in which subscriptions fire.
+  /// The position of its first save. It is unique in its partition, and subscriptions fire in its
+  /// order.
   package var serial: Position
   package var subscription: Subscription
 
@@ -48,14 +49,14 @@ package struct DeviceKey: Hashable, Comparable, Sendable {
   }
 }
 
-/// A registration and its lane. An address that stood in another row moves here: the fold that
-/// takes it over sends `displaced` to the old owner's partition. A row whose token is empty owns
-/// no address: it was displaced.
+/// A registration and its lane. If another row had the address, the address moves here: the fold
+/// that takes it over sends `displaced` to the old owner's partition. A row with an empty token
+/// owns no address, because it was displaced.
 package struct DeviceRow: Hashable, Sendable {
   package var key: DeviceKey
   package var address: Address
   package var registeredAt: Instant
-  /// The fact that registered this address; a verdict about an earlier one does not count.
+  /// The fact that registered this address; verdicts about an earlier address are ignored.
   package var registration: Ordinal
   package var lane: LaneRecord
 
@@ -70,14 +71,15 @@ package struct DeviceRow: Hashable, Sendable {
   }
 }
 
-/// Who is entitled to a zone, kept in the zone's home so that a zone read needs one snapshot.
+/// A user's entitlement to a zone. It is in the zone's home, so that a zone read needs one
+/// snapshot.
 package struct GrantRow: Hashable, Sendable {
   package var scope: Scope
   package var zone: ZoneID
   package var participant: UserID
-  /// False: the grant has ended, and its row goes.
+  /// False: the grant has ended, and its row is removed.
   package var isActive: Bool
-  /// The participant's tokens below it have expired: a grant of this zone was ended there.
+  /// The participant's tokens below it have expired, because a grant of this zone was ended there.
   package var floor: Position
 
   package init(
@@ -91,9 +93,9 @@ package struct GrantRow: Hashable, Sendable {
   }
 }
 
-/// Where a grant of a zone was ended last. Tokens from before may be those of a participant who was
-/// revoked, so every later grant raises its participant's floor to here. One row a zone, gone with
-/// the zone's life: of those who were revoked nothing else is kept.
+/// Where a grant of a zone last ended. Earlier tokens may belong to a revoked participant, so every
+/// later grant raises its participant's floor to here. One row for each zone, removed with the
+/// zone's life; nothing else is kept of revoked participants.
 package struct RevocationRow: Hashable, Sendable {
   package var scope: Scope
   package var zone: ZoneID
@@ -131,7 +133,7 @@ package struct MemberRow: Hashable, Sendable {
   }
 }
 
-/// The ids of one fact's changes, for the memory that drops repeats.
+/// The ids of one fact's changes, for the deduplication window.
 package struct Remembered: Hashable, Sendable {
   package var ordinal: Ordinal
   package var at: Instant
@@ -144,7 +146,7 @@ package struct Remembered: Hashable, Sendable {
   }
 }
 
-/// A message on its way to another partition. Stays until the target has it in its journal.
+/// A message to another partition. It stays until the target has it in its journal.
 package struct OutboxRow: Hashable, Sendable {
   package struct Key: Hashable, Sendable {
     package var target: PartitionID
@@ -167,7 +169,7 @@ package struct OutboxRow: Hashable, Sendable {
   }
 }
 
-/// Of whom a partition hears, in order.
+/// A source from which a partition receives messages in order: a partition and a track.
 package struct Hearing: Hashable, Comparable, Sendable {
   package var source: PartitionID
   package var track: Track
@@ -181,7 +183,7 @@ package struct Hearing: Hashable, Comparable, Sendable {
   }
 }
 
-/// The last message that a partition heard of another on a track, which the serial says.
+/// The last message that a partition received from another on a track; the serial tells the track.
 package struct Heard: Hashable, Sendable {
   package var source: PartitionID
   package var serial: Position
@@ -194,7 +196,7 @@ package struct Heard: Hashable, Sendable {
   }
 }
 
-/// What producers' numbers tell of one zone, in its home partition.
+/// The state of the producers' numbers of one zone, in its home partition.
 package struct NumbersRow: Hashable, Sendable {
   package var scope: Scope
   package var zone: ZoneID
@@ -207,17 +209,18 @@ package struct NumbersRow: Hashable, Sendable {
   }
 }
 
-/// A change that still has users to reach, and those of its subject that queue behind it.
+/// A change that still has to reach users, or waits behind another of the same subject.
 package struct FanOut: Hashable, Sendable {
   package var origin: Ordinal
   package var change: Change
-  /// Its place in its zone's feed, in the change's home.
+  /// Its position in its zone's feed, in the change's home.
   package var zonePosition: Position
   /// Subscribers or participants up to here have been reached.
   package var cursor: Position
   package var since: Instant
-  /// Of a hot change: whom it began with. It goes on to the last one, and then from the first up to
-  /// here, so that it is not always the same users who come last. Nil: it is not smeared.
+  /// Of a hot change: the subscriber it began with. It continues to the last subscriber, and then
+  /// from the first up to here, so that it is not always the same users who come last. Nil: it is
+  /// not smeared.
   package var turn: Position?
 
   package init(
@@ -233,7 +236,7 @@ package struct FanOut: Hashable, Sendable {
   }
 }
 
-/// How far a fan-out has come.
+/// The progress of a fan-out.
 package struct FanOutMove: Hashable, Sendable {
   package var origin: Ordinal
   package var cursor: Position
@@ -248,7 +251,7 @@ package struct FanOutMove: Hashable, Sendable {
   init(_ out: FanOut) { self.init(origin: out.origin, cursor: out.cursor, turn: out.turn) }
 }
 
-/// How many notifications the icon of one app shows for a user.
+/// The number on the icon of one app of a user.
 package struct BadgeRow: Hashable, Sendable {
   package struct Key: Hashable, Sendable {
     package var scope: Scope
@@ -271,7 +274,7 @@ package struct BadgeRow: Hashable, Sendable {
   }
 }
 
-/// What a partition starts from: its tables. The journal's tail after `cursor` follows.
+/// A partition's state at start: its tables. The journal's tail after `cursor` follows.
 package struct PartitionTables: Hashable, Sendable {
   package var id: PartitionID
   package var cursor: Ordinal
@@ -288,9 +291,9 @@ package struct PartitionTables: Hashable, Sendable {
   package var interests: [InterestRow] = []
   package var badges: [BadgeRow] = []
   package var isRestoreProven = false
-  /// Where all tokens were last expired by force.
+  /// Where an operator last expired all tokens.
   package var expired = Position.zero
-  /// The life before ended with its last cut: nothing was done after it was written.
+  /// The last process ended with its last cut: nothing was done after that cut.
   package var wasStopped = false
 
   package init(id: PartitionID, cursor: Ordinal = .zero) {

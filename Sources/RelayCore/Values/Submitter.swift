@@ -1,8 +1,8 @@
-/// Who submits facts, so that the commits are shared between those who have some waiting.
+/// The submitter of facts. Submitters with waiting facts share the commits.
 package enum Submitter: Hashable, Sendable {
-  /// One user or producer, by a number that the HTTP layer gives it; two of one number share a
-  /// turn.
+  /// One user or producer, by a number that the HTTP layer assigns. Callers with the same number
+  /// share a turn.
   case caller(UInt64)
-  /// An operator, and what the relay does of its own accord.
+  /// An operator, and facts of the relay's own.
   case relay
 }

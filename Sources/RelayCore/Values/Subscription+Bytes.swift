@@ -1,7 +1,7 @@
 extension Subscription {
-  /// What a subscription counts for its user's bound in bytes: 64, its texts, and 16 more for each
-  /// filter, each member of a filter's list, each word searched for and each argument, for these
-  /// cost memory and are looked at however short they are.
+  /// A subscription's share of its user's bound in bytes: 64, its texts, and 16 more for each
+  /// filter, each member of a filter's list, each searched word and each argument. Even short ones
+  /// take memory and time to examine.
   package var bytes: Int {
     var bytes = 64 + id.name.utf8.count + info.bytes
     switch rule {
@@ -24,7 +24,7 @@ extension QueryRule.Filter {
 }
 
 extension FieldValue {
-  /// Bytes of its texts, or of its number.
+  /// Bytes of the value's texts, or of its number.
   package var bytes: Int {
     switch self {
     case .string(let text), .asset(let text): text.utf8.count

@@ -1,10 +1,10 @@
-/// What a user wants to hear of. Fires for all the user's devices.
+/// A user's subscription to changes. It fires for all the user's devices.
 package struct Subscription: Hashable, Sendable {
   package var id: SubscriptionID
   package var database: Database
   package var rule: Rule
   package var info: NotificationInfo
-  /// Its background wakes may spend the reserved share of the budget too. Ours, not CloudKit's.
+  /// Its background wakes may also spend the reserved share of the budget. Not part of CloudKit.
   package var isUrgent: Bool
 
   package init(
@@ -20,7 +20,7 @@ package struct Subscription: Hashable, Sendable {
 
   package enum Rule: Hashable, Sendable {
     case query(QueryRule)
-    /// A custom zone of one's own; the record type limits the wake, never the zone's feed.
+    /// A custom zone of the user's own; the record type limits the wake, never the zone's feed.
     case zone(ZoneID, recordType: String?)
     case database(recordType: String?)
 
@@ -61,7 +61,7 @@ package struct QueryRule: Hashable, Sendable {
       && ByteOrdered.areSame(left.recordType, right.recordType) && left.filters == right.filters
   }
 
-  /// CloudKit's firing option bits, less `once`.
+  /// CloudKit's firing option bits, without `once`.
   package struct Firing: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -80,7 +80,7 @@ package struct NotificationInfo: Hashable, Sendable {
   package var category: String?
   package var isContentAvailable = false
   package var isMutable = false
-  /// Names of the record's fields that travel as `af`; at most 3.
+  /// Names of the record's fields that the push carries as `af`; at most 3.
   package var desiredKeys: [String] = []
   /// The record's field whose value replaces earlier alerts; query subscriptions only.
   package var collapseKey: String?
@@ -95,10 +95,10 @@ package struct NotificationInfo: Hashable, Sendable {
         [right.sound, right.category, right.collapseKey] + right.desiredKeys)
   }
 
-  /// Any of alert, badge, sound: shown to a person, high priority.
+  /// It has an alert, badge or sound, so it is shown to a person with high priority.
   package var isVisible: Bool { !alert.isEmpty || sound?.isEmpty == false || badges }
 
-  /// Its pushes run the app: those that show nothing do nothing else.
+  /// Whether its pushes run the app. Pushes that show nothing always do.
   package var runsApp: Bool { !isVisible || isContentAvailable }
 
   package struct AlertText: Hashable, Sendable {
@@ -127,7 +127,7 @@ package struct NotificationInfo: Hashable, Sendable {
       [body, bodyKey, title, titleKey, subtitle, subtitleKey, actionKey, launchImage]
     }
 
-    /// Nothing of it is seen: a text may be there and empty.
+    /// Whether nothing is visible: a text may be present and empty.
     package var isEmpty: Bool {
       [body, bodyKey, title, titleKey, subtitle, subtitleKey].allSatisfy { $0?.isEmpty ?? true }
     }

@@ -1,14 +1,14 @@
 /// Messages of one partition to another that keep their order among themselves: those about one
 /// shared zone, or about public records. A hot zone's messages wait for room on their track, and
-/// those on other tracks pass them.
+/// messages on other tracks overtake them.
 ///
-/// A message's serial says its track, so that the target can drop repeats of each by the highest
-/// serial that it heard.
+/// A message's serial contains its track, so that the target can drop repeats on each track by the
+/// highest serial that it has received.
 package struct Track: Hashable, Comparable, Sendable {
   package let number: UInt8
 
   private static let indexBits = 11
-  /// The first is for what concerns no zone.
+  /// The number of tracks. The first track is for messages that concern no zone.
   static let count = 1 << (16 - indexBits)
   static let common = Track(number: 0)
 
@@ -18,7 +18,7 @@ package struct Track: Hashable, Comparable, Sendable {
     number = UInt8(truncatingIfNeeded: (serial.bits & 0xffff) >> UInt64(Self.indexBits))
   }
 
-  /// Stays the same for ever: messages of an earlier life of the daemon may still be on it.
+  /// Must never change: messages of an earlier process may still be on their track.
   init(of message: Forwarded.Message) {
     guard case .change(let change, _) = message else {
       self = .common
@@ -29,13 +29,14 @@ package struct Track: Hashable, Comparable, Sendable {
       for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
     }
     mix(change.scope.container)
-    // All public records are in one zone: a name may be given anew, to a record of another type.
+    // All public records share one track, because a name may be reused for a record of another
+    // type.
     mix(change.zone.owner.name)
     mix(change.zone.name)
     number = UInt8(1 + (hash ^ hash >> 32) % UInt64(Self.count - 1))
   }
 
-  /// - Parameter index: of the message among those that its partition sends in one step.
+  /// - Parameter index: the message's index among those that its partition sends in one step.
   func serial(_ ordinal: Ordinal, index: Int) -> Position {
     precondition(index < 1 << Self.indexBits, "a step sends more than 2,048 messages")
     return Position(ordinal, index: Int(number) << Self.indexBits | index)
@@ -45,6 +46,6 @@ package struct Track: Hashable, Comparable, Sendable {
 }
 
 extension Position {
-  /// Of a message's serial: its number among those of its step.
+  /// Of a message's serial: the message's index among those of its step.
   var indexOnTrack: Int { Int(bits & 0x7ff) }
 }

@@ -1,11 +1,11 @@
-/// Not now; come again.
+/// The request is refused now; the caller may retry later.
 package struct Unavailable: Error, Hashable, Sendable {
   package enum Cause: String, Hashable, Sendable {
     /// The inbox is full: 429.
     case inboxFull = "inbox_full"
     /// Too many fan-outs run: 503.
     case fanOutsFull = "fan_outs_full"
-    /// Too much is on its way to other users: 503.
+    /// Too many messages are on their way to other partitions: 503.
     case forwardsFull = "forwards_full"
     /// Too many readers wait for a fold: 503.
     case readersFull = "readers_full"
@@ -13,13 +13,13 @@ package struct Unavailable: Error, Hashable, Sendable {
     case storeFull = "store_full"
     /// The store cannot be written: 503.
     case storeUnwritable = "store_unwritable"
-    /// The store takes no request of this size: 413, and repeating it is of no use.
+    /// The store can never accept a request of this size: 413, and a retry is useless.
     case requestTooLarge = "request_too_large"
-    /// A commit or a fold takes longer than a request may wait: 503. What was asked for may hold.
+    /// A commit or a fold takes longer than a request may wait: 503. The request may still succeed.
     case storeSlow = "store_slow"
-    /// Recovery is not over yet: 503.
+    /// Recovery has not ended yet: 503.
     case recovering = "recovering"
-    /// The daemon is stopping or told to drain: 503.
+    /// The daemon stops or was told to drain: 503.
     case draining = "draining"
     /// A read failed: 503.
     case storeUnreadable = "store_unreadable"
