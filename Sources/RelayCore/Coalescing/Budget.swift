@@ -1,7 +1,7 @@
-/// How many wakes a device may get: at most `max` in any stretch of `per`.
+/// A device's limit of wakes: at most `max` in any stretch of `per`.
 ///
-/// It keeps the times themselves, so the promise holds for every stretch, not for fixed hours, and
-/// survives a restart exactly (P7).
+/// It keeps the time of each wake. So the promise holds for every stretch, not only for fixed
+/// hours, and survives a restart exactly (P7).
 package struct Budget: Hashable, Sendable {
   package struct Rule: Hashable, Sendable {
     package var max: Int
@@ -12,7 +12,7 @@ package struct Budget: Hashable, Sendable {
       self.per = per
     }
 
-    /// Between two wakes that are spread over the stretch.
+    /// The gap between wakes that are spread evenly over the stretch.
     var evenGap: Span { Span(milliseconds: per.milliseconds / Int64(Swift.max(max, 1))) }
   }
 
@@ -28,7 +28,7 @@ package struct Budget: Hashable, Sendable {
     return max(at, times[times.count - rule.max] + rule.per)
   }
 
-  /// What was spent last at that time was not used.
+  /// Takes back the newest attempt of that time, because it was not used.
   package mutating func regain(_ at: Instant) {
     if let index = times.lastIndex(of: at) { times.remove(at: index) }
   }

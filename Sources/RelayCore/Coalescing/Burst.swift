@@ -1,12 +1,12 @@
-/// Changes for one device that follow one another: an import, somebody who types.
+/// Changes for one device in quick succession, as from an import or a person who types.
 ///
 /// ```
 /// change ── < silence ── change ── < silence ── change ── silence ─▶ it is over
 /// first                                         last
 /// ```
 package struct Burst: Hashable, Sendable {
-  /// After so long without a change it is over. Shorter, and pauses of people cost a wake each;
-  /// longer, and changes that come one by one are taken for bursts.
+  /// A burst is over after this long without a change. A shorter time would spend a wake on each
+  /// pause of a person who types; a longer time would treat single changes as a burst.
   package static let silence = Span.minutes(4)
 
   private var first = Instant.zero
@@ -14,15 +14,16 @@ package struct Burst: Hashable, Sendable {
 
   package init() {}
 
-  /// A change has come; legal in any order of calls, as long as `now` does not go back.
+  /// A change has arrived. Calls may come in any order, as long as `now` does not go back.
   mutating func goOn(at now: Instant) {
     if silentAt < now { first = now }
     last = now
   }
 
-  /// More than one has come. Those of one moment, as a request reports them, are one.
+  /// Whether there is more than one change. Changes of one moment, as a request reports them, count
+  /// as one.
   var isMany: Bool { first < last }
 
-  /// When it will be over, if nothing comes.
+  /// When the burst will be over, if no change follows.
   var silentAt: Instant { last + Self.silence }
 }

@@ -1,9 +1,9 @@
-/// What a device taught us of its background budget, where the setting adapts: a device that
-/// answers its wakes quickly may get more of them, one that stays silent gets fewer.
+/// What a device's answers have shown of its background budget, where the setting adapts. A device
+/// that answers its wakes quickly may get more of them; one that stays silent gets fewer.
 ///
-/// Apple names no figure that holds for every device: it advises two or three an hour, gives more
-/// to apps in use and nothing to those that were force-quit. The delay from a push to what the
-/// device fetches after it is all that can be seen of it from here.
+/// Apple names no figure that holds for every device. It advises two or three an hour, gives more
+/// to apps in use, and nothing to apps that were force-quit. The relay can only observe the delay
+/// from a push to the device's next fetch.
 ///
 /// ```
 /// quick answer, and the budget was used up ─▶ one more   (nothing is learnt of what is not tried)
@@ -13,18 +13,18 @@
 ///                                             the app was swiped away, and none can help
 /// ```
 package struct LearntBudget: Hashable, Sendable {
-  /// Wakes in the rule's stretch of time.
+  /// Wakes in the rule's `per`.
   package static let bounds = 1...12
-  /// Answered within it: the wake ran at once.
+  /// An answer within this time shows that the wake ran at once.
   package static let quick = Span.minutes(1)
 
-  /// Apple's advice is two or three: below it nothing is gained where the app can run at all, for
-  /// what comes next waits for a whole gap.
+  /// Apple's advice is two or three. Fewer gain nothing where the app can run at all, because the
+  /// next change then waits for a whole gap.
   package static let leastAnswered = 2
-  /// So many wakes in a row without an answer: it is away.
+  /// After this many wakes in a row without an answer the device counts as away.
   package static let awayAfter = 6
 
-  /// 0: nothing learnt yet, the configured number counts.
+  /// 0: nothing was learnt yet, and the configured number applies.
   package private(set) var max: Int
 
   package init(max: Int = 0) {
@@ -35,16 +35,16 @@ package struct LearntBudget: Hashable, Sendable {
     Budget.Rule(max: Self.bound(max == 0 ? configured.max : max), per: configured.per)
   }
 
-  /// The device fetched or acknowledged so long after a wake.
+  /// The device fetched or acknowledged this long after a wake.
   ///
-  /// - Parameter spent: wakes of the last stretch, that one included.
+  /// - Parameter spent: wakes of the last stretch, including that one.
   mutating func answered(after delay: Span, spent: Int, _ configured: Budget.Rule) {
     let now = rule(configured).max
     guard delay <= Self.quick, now < configured.max || spent >= now else { return }
     max = Self.bound(now + 1)
   }
 
-  /// Another wake went out, and the one before was never answered.
+  /// Another wake went out before the device answered the last one.
   mutating func silent(_ configured: Budget.Rule) {
     let now = rule(configured).max
     max = Swift.max(now / 2, Swift.min(now, Self.leastAnswered))

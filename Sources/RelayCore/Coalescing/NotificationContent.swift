@@ -1,4 +1,4 @@
-/// A notification as a push shows it: what `ck` is made of.
+/// A notification as a push shows it; the payload's `ck` is built from it.
 package struct NotificationContent: Hashable, Sendable {
   package var subscription: SubscriptionID
   package var notification: Identifier
@@ -21,7 +21,8 @@ package struct NotificationContent: Hashable, Sendable {
     (subscription, database, zone) == (other.subscription, other.database, other.zone)
   }
 
-  /// Names no zone and no record: shown for a subject whose newest part was withdrawn (P9).
+  /// Without the names of zone and record: shown for a subject whose newest part was withdrawn
+  /// (P9).
   var neutral: NotificationContent {
     NotificationContent(
       subscription: subscription, notification: notification, database: database,
@@ -29,7 +30,8 @@ package struct NotificationContent: Hashable, Sendable {
   }
 
   package enum Kind: Hashable, Sendable {
-    /// The reason is that of the push's own change; values are those the subscription names.
+    /// The reason is that of the push's own change; values are the fields that the subscription
+    /// names.
     case query(record: String, reason: RecordChange.Verb, values: [Field], isCut: Bool)
     case zone
     case database
@@ -41,15 +43,16 @@ package struct Match: Hashable, Sendable {
   package var notice: NotificationContent
   /// Its entry in the user's notifications feed.
   package var position: Position
-  /// Its zone's place in the zone's own feed (another partition's, for a shared zone).
+  /// The zone's position in the zone's own feed (another partition's, for a shared zone).
   package var zonePosition: Position
-  /// Nil: wakes in the background. Else shown to a person, one push a key.
+  /// Nil: the match wakes in the background. Else it is shown to a person, one push for each key.
   package var alert: AlertKey?
-  /// It is to run the app. An alert does so only if its subscription asks for content-available.
+  /// Whether it must run the app. An alert does so only if its subscription asks for
+  /// content-available.
   package var runsApp: Bool
-  /// How the alert looks, where the subscription cannot say it when it is shown.
+  /// The alert's appearance, if the subscription cannot give it at the time it is shown.
   package var look: NotificationInfo?
-  /// Of a hot change: the lane has a slot.
+  /// It belongs to a hot change, and the lane has a slot.
   package var isHot: Bool
   /// Its subscription is marked urgent.
   package var isUrgent: Bool
@@ -69,17 +72,17 @@ package struct Match: Hashable, Sendable {
     self.isUrgent = isUrgent
   }
 
-  /// A person is told and the app is not run: what it says is named by every wake and asks for
-  /// none.
+  /// A person sees it, but the app does not run: every wake names its subject, and it needs no wake
+  /// of its own.
   var isQuiet: Bool { alert != nil && !runsApp }
 }
 
-/// What makes alerts distinct: the subscription, and its collapse value or the record (or zone).
+/// The identity of an alert: the subscription, and its collapse value or the record (or zone).
 package struct AlertKey: Hashable, Sendable {
   package var subscription: SubscriptionID
   package var database: Database
   package var subject: String
-  /// What `apns-collapse-id` says; nil if the subscription collapses nothing.
+  /// The value of `apns-collapse-id`; nil if the subscription collapses nothing.
   package var collapse: String?
 
   package init(

@@ -1,29 +1,29 @@
-/// One subject on a lane, with at most two deliveries on it: one that the attempt in flight
-/// covers, and one that came afterwards.
+/// One subject on a lane, with at most two deliveries: one that the attempt in flight covers, and
+/// one that came afterwards.
 package struct Pending: Hashable, Sendable {
   package var notice: NotificationContent
-  /// Newest entry in the user's notifications feed; own changes do not raise it.
+  /// Newest entry in the user's notifications feed; the device's own changes do not raise it.
   package var position: Position
   /// The same in the zone's own feed.
   package var zonePosition: Position
-  /// Something of it that no attempt covers yet.
+  /// Whether it has a change that no attempt covers yet.
   package var isFresh: Bool
-  /// Something of it that the attempt in flight covers.
+  /// Whether it has a change that the attempt in flight covers.
   package var isCovered = false
-  /// What is fresh, or covered, began with an alert: the ledger counts that delivery with the
-  /// alert, and none here.
+  /// The fresh, or covered, delivery began with an alert. The ledger counts it with the alert, and
+  /// not here.
   package var isFreshOfAlert = false
   package var isCoveredOfAlert = false
-  /// The last delivered wake that told of it; 0 if none did.
+  /// The last delivered wake that named it; 0 if none did.
   package var toldBy: UInt32 = 0
-  /// Others than its newest notice are among what it stands for: another zone or subscription.
+  /// It also stands for zones or subscriptions other than its newest notice's.
   package var isMixed = false
-  /// All that is new of it came with hot changes: it waits for the lane's slot.
+  /// All its fresh changes are hot, so it waits for the lane's slot.
   package var isHot = false
-  /// A subscription marked urgent is among what waits to be told.
+  /// Its untold changes include one of a subscription that is marked urgent.
   package var isUrgent = false
-  /// The first delivery that no attempt covers; zero once it is known to be folded. Not kept in
-  /// the tables: what stands there is folded.
+  /// The first delivery that no attempt covers; zero once it is known to be folded. Not stored in
+  /// the tables, because everything in them is folded.
   package var freshFrom: Position
 
   package init(_ match: Match) {
@@ -49,7 +49,7 @@ package struct Pending: Hashable, Sendable {
     freshFrom = .zero
   }
 
-  /// A reader who comes at once finds it (P4).
+  /// Whether a device that reads at once finds it in the feed (P4).
   func isTellable(_ folded: Ordinal) -> Bool { !isFresh || freshFrom.ordinal <= folded }
 
   /// Deliveries on it that count as pending in the ledger.
@@ -57,20 +57,21 @@ package struct Pending: Hashable, Sendable {
     (isFresh && !isFreshOfAlert ? 1 : 0) + (isCovered && !isCoveredOfAlert ? 1 : 0)
   }
 
-  /// Something of it was not delivered to the device yet.
+  /// Whether it has a change that was not delivered to the device yet.
   package var isUntold: Bool { isFresh || isCovered }
 
-  /// - Returns: true if the delivery is new here, false if it merged into one that waits.
+  /// - Returns: true if the delivery is new here, false if it merged into a waiting one.
   mutating func add(_ match: Match) -> Bool {
     isMixed = isMixed || !notice.isLike(match.notice)
     if !isFresh {
       freshFrom = match.position
       isFreshOfAlert = match.alert != nil
     }
-    // A quiet subject is named whole or not at all: the wake in flight does not name this.
+    // A wake names a quiet subject completely or not at all, and the wake in flight lacks this
+    // change.
     if match.isQuiet { unname() }
     isHot = match.isHot && (isHot || !isFresh)
-    // An alert that could not be shown may be older than what is known here.
+    // An alert that could not be shown may be older than the newest notice here.
     if match.position >= position {
       notice = match.notice
       position = match.position
@@ -86,7 +87,7 @@ package struct Pending: Hashable, Sendable {
     (isFresh, isFreshOfAlert) = (false, false)
   }
 
-  /// The attempt failed.
+  /// The attempt in flight failed.
   ///
   /// - Returns: true if two deliveries became one.
   mutating func uncover() -> Bool {
@@ -94,7 +95,7 @@ package struct Pending: Hashable, Sendable {
     let before = deliveries
     isFreshOfAlert = isCoveredOfAlert && (!isFresh || isFreshOfAlert)
     (isFresh, isCovered, isCoveredOfAlert) = (true, false, false)
-    // What was covered had been folded.
+    // The covered delivery had been folded.
     freshFrom = .zero
     return deliveries < before
   }
@@ -104,7 +105,7 @@ package struct Pending: Hashable, Sendable {
 
   mutating func unname() { (isCovered, isCoveredOfAlert) = (false, false) }
 
-  /// A delivered wake told what it covered.
+  /// A delivered wake told the covered delivery.
   mutating func told(by wake: UInt32) {
     unname()
     toldBy = wake

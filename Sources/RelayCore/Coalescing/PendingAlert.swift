@@ -1,18 +1,19 @@
-/// An alert that waits to be shown: one push each, oldest first.
+/// An alert that waits to be shown. Each is one push; the oldest comes first.
 package struct PendingAlert: Hashable, Sendable {
   package var key: AlertKey
   package var notice: NotificationContent
   package var position: Position
   package var zonePosition: Position
-  /// How it looks, where it names values of its record or its subscription is gone. Nil: as the
-  /// subscription says when it is shown. Erased with the alert.
+  /// Its appearance, if it names values of its record or its subscription is gone. Nil: the
+  /// subscription gives it at the time it is shown. Erased with the alert.
   package var look: NotificationInfo?
-  /// It is shown at once, and says what to wait for before anything is fetched.
+  /// A hot alert is shown at once, and its push states the time before which the device must not
+  /// fetch.
   package var isHot: Bool
-  /// Alerts of the same subject that it came after, oldest first: at most the newest that is folded
-  /// and the newest of the cut under way. One of them is shown while this one is not folded, or a
-  /// subject that changes before every fold would never be. Not kept in the tables: what stands
-  /// there is folded.
+  /// Earlier alerts of the same subject, oldest first: at most the newest that is folded and the
+  /// newest of the cut under way. One of them is shown while this one is not folded; otherwise a
+  /// subject that changes before every fold would never be shown. Not stored in the tables, because
+  /// everything in them is folded.
   package private(set) var earlier: [PendingAlert] = []
 
   package init(
@@ -27,24 +28,24 @@ package struct PendingAlert: Hashable, Sendable {
     self.isHot = isHot
   }
 
-  /// What the ledger counts: this one, and the one that may be shown before it.
+  /// Deliveries in the ledger: this alert, and the one that may be shown before it.
   package var deliveries: Int { earlier.isEmpty ? 1 : 2 }
 
-  /// What of it may be shown: the newest that a reader who comes at once finds (P4).
+  /// The newest alert of the subject that may be shown: a device that reads at once finds it (P4).
   func shown(_ folded: Ordinal) -> PendingAlert? {
     if position.ordinal <= folded { return alone }
     return earlier.last { $0.position.ordinal <= folded }
   }
 
-  /// Without those that it came after.
+  /// This alert without the earlier ones.
   var alone: PendingAlert {
     var alone = self
     alone.earlier = []
     return alone
   }
 
-  /// A newer one of the same subject came. This one is not forgotten if the last cut has it: the
-  /// newer one is shown only after another fold, and the one after that again.
+  /// A newer alert of the same subject came. This one is kept if the last cut has it, because the
+  /// newer one can be shown only after a further fold.
   func followed(by newer: PendingAlert, cut: Ordinal) -> PendingAlert {
     var next = newer
     next.earlier = earlier
@@ -52,7 +53,7 @@ package struct PendingAlert: Hashable, Sendable {
     return next
   }
 
-  /// A newer one that is folded takes the place of all before it.
+  /// A newer alert that is folded replaces all earlier ones.
   mutating func folded(to folded: Ordinal) {
     if position.ordinal <= folded {
       earlier = []
@@ -61,9 +62,9 @@ package struct PendingAlert: Hashable, Sendable {
     }
   }
 
-  /// Without those that are meant.
+  /// Removes the alerts that `isMeant` selects.
   ///
-  /// - Parameter withEarlier: and without those that they came after.
+  /// - Parameter withEarlier: whether to remove the alerts before them, too.
   /// - Returns: nil if nothing is left.
   func without(withEarlier: Bool, _ isMeant: (PendingAlert) -> Bool) -> PendingAlert? {
     var left = earlier

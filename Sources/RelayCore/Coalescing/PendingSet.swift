@@ -1,13 +1,13 @@
-/// What a device has not been told or has not acknowledged. State, never a queue of messages: its
-/// size is bounded whatever happens (P6).
+/// What a device has not been told or has not acknowledged. It is state and not a queue of
+/// messages, so its size is always bounded (P6).
 package struct PendingSet: Hashable, Sendable {
-  /// What a wake that runs the app is to tell, or has told and the device has not acknowledged.
+  /// Subjects for wakes that run the app: not told yet, or told and not acknowledged.
   package var waking = Subjects()
-  /// What alerts told that do not run the app. Every wake names it until the device acknowledges
-  /// it, and none goes out for its sake.
+  /// Subjects of alerts that do not run the app. Every wake names them until the device
+  /// acknowledges them, and no wake is sent for them alone.
   package var quiet = Subjects()
-  /// At most `Limits.alertsPending`, oldest first; the one in flight is not among them. Of each
-  /// subject one, with what it came after.
+  /// At most `Limits.alertsPending`, oldest first, without the one in flight. One for each subject,
+  /// which holds the earlier ones.
   package var alerts: [PendingAlert] = []
   /// Alerts were replaced because there were too many.
   package var lostAlerts = false
@@ -19,21 +19,21 @@ package struct PendingSet: Hashable, Sendable {
   package var overflow: [Pending] { waking.overflow }
   package var subjects: [Pending] { waking.all }
 
-  /// Nothing waits to be told or acknowledged; later wakes may still name what is quiet.
+  /// Whether nothing waits to be told or acknowledged. Later wakes may still name quiet subjects.
   package var isEmpty: Bool { waking.isEmpty && alerts.isEmpty }
 
-  /// Something that no delivered or running wake covers, for a background wake.
+  /// Whether a background wake is needed: a subject is not covered by a delivered or running wake.
   package var isFresh: Bool { subjects.contains { $0.isFresh } }
 
-  /// Something urgent is among it: the reserved share of the budget is for that.
+  /// Whether a fresh subject is urgent and may use the reserved share of the budget.
   var isUrgent: Bool { subjects.contains { $0.isFresh && $0.isUrgent } }
 
-  /// The same as `isFresh`, as far as it is folded.
+  /// Whether a fresh subject is folded, so that a wake may name it.
   func isTellable(_ folded: Ordinal) -> Bool {
     subjects.contains { $0.isFresh && $0.isTellable(folded) }
   }
 
-  /// Without what a reader who comes at once would not find (P4).
+  /// Without subjects that a device that reads at once would not find (P4).
   func tellable(_ folded: Ordinal) -> PendingSet {
     var told = self
     told.waking.keep { $0.isTellable(folded) }
@@ -45,13 +45,12 @@ package struct PendingSet: Hashable, Sendable {
     alerts.reduce(waking.deliveries) { $0 + $1.deliveries }
   }
 
-  /// A zone, database or query notification pends what it says, shown to a person or not. An
-  /// alert's delivery is counted once, with the alert.
+  /// Adds a notification of a zone, database or query, with or without an alert. An alert's
+  /// delivery is counted once, with the alert.
   ///
-  /// - Parameter cut: the last fact that a cut has: what stands there of an alert is kept when a
-  ///   newer one comes.
-  /// - Returns: how many deliveries more there are than before: 1 if it is new on this lane, 0 if
-  ///   it merged, less if several gave way to it.
+  /// - Parameter cut: the last fact in a cut. An alert up to there is kept when a newer one comes.
+  /// - Returns: how many deliveries were added: 1 if it is new on this lane, 0 if it merged,
+  ///   negative if it replaced several.
   mutating func add(_ match: Match, cut: Ordinal, limits: Limits) -> Int {
     guard let key = match.alert else { return waking.add(match, limits: limits) ? 1 : 0 }
     if match.runsApp {
@@ -83,9 +82,10 @@ package struct PendingSet: Hashable, Sendable {
     return 1 - lost.deliveries
   }
 
-  /// The next alert, as far as it is folded. What came after it waits behind all others.
+  /// Takes the next alert, as far as it is folded. A newer alert of its subject then waits behind
+  /// all other alerts.
   ///
-  /// - Returns: and whether something did; nil if a reader would not find anything of it.
+  /// - Returns: the alert, and whether a newer one waits; nil if no alert of the subject is folded.
   mutating func takeAlert(_ folded: Ordinal) -> (shown: PendingAlert, isFollowed: Bool)? {
     guard let first = alerts.first, let shown = first.shown(folded) else { return nil }
     alerts.removeFirst()
@@ -94,7 +94,7 @@ package struct PendingSet: Hashable, Sendable {
     return (shown, isFollowed)
   }
 
-  /// - Returns: how many deliveries went, for a newer one of their subject is folded.
+  /// - Returns: how many deliveries were removed because a newer one of their subject is folded.
   mutating func folded(to folded: Ordinal) -> Int {
     var count = 0
     for index in alerts.indices where alerts[index].deliveries > 1 {
@@ -104,7 +104,7 @@ package struct PendingSet: Hashable, Sendable {
     return count
   }
 
-  /// - Returns: how many deliveries went.
+  /// - Returns: how many deliveries were removed.
   mutating func cancelAlerts(
     withEarlier: Bool, _ isMeant: (PendingAlert) -> Bool
   ) -> Int {
@@ -113,23 +113,23 @@ package struct PendingSet: Hashable, Sendable {
     return alerts.reduce(before) { $0 - $1.deliveries }
   }
 
-  /// - Returns: how many deliveries went; alerts are not among them.
+  /// - Returns: how many deliveries were removed; alerts are not among them.
   mutating func withdraw(_ withdrawal: Withdrawal) -> Int {
     waking.withdraw(withdrawal) + quiet.withdraw(withdrawal)
   }
 
-  /// The device knows a zone up to here.
+  /// The device has read a zone up to `position`.
   ///
-  /// - Returns: how many deliveries went.
+  /// - Returns: how many deliveries were removed.
   mutating func acknowledge(
     _ zone: ZoneID, _ database: Database, _ position: Position
   ) -> Int {
     waking.acknowledge(zone, database, position) + quiet.acknowledge(zone, database, position)
   }
 
-  /// The notifications feed was read up to here: every subject stands in it.
+  /// The device has read the notifications feed up to `position`. This feed contains every subject.
   ///
-  /// - Returns: how many deliveries went; alerts are not among them.
+  /// - Returns: how many deliveries were removed; alerts are not among them.
   mutating func acknowledge(notifications position: Position) -> Int {
     var count = 0
     waking.keep { subject in

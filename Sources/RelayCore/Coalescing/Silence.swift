@@ -1,17 +1,17 @@
-/// Wakes that a device was delivered and gave no sign after, for the app's own servers.
+/// Delivered wakes after which a device gave no sign, counted for the app's own servers.
 ///
-/// A device is called *silent* when it has acknowledged something since it registered, and then at
-/// least `wakesLeast` wakes were delivered that it had reason to acknowledge, the last of them
-/// `WakePolicy.silentAfter` or more after the first, and it gave no sign: no page read, no wake
-/// acknowledged, no poll or stream at the courier, no registration. Time alone makes nobody silent:
-/// a device that nothing was delivered to had nothing to answer.
+/// A device is called *silent* after it has acknowledged something since its registration, and then
+/// gave no sign to at least `wakesLeast` delivered wakes that it had reason to acknowledge. The
+/// last of these wakes must be `WakePolicy.silentAfter` or more after the first. A sign is a page
+/// read, a wake acknowledged, a poll or stream at the courier, or a registration. Time alone makes
+/// no device silent: without a delivered wake there was nothing to answer.
 package struct Silence: Hashable, Sendable {
   package static let wakesLeast = 3
 
-  /// The first of the wakes was delivered.
+  /// When the first of the wakes was delivered.
   package var since: Instant
   package var wakes: Int
-  /// The app's servers were told.
+  /// Whether the app's servers were told.
   package var isTold: Bool
 
   package init(since: Instant, wakes: Int = 1, isTold: Bool = false) {
@@ -24,14 +24,14 @@ package struct Silence: Hashable, Sendable {
 extension Lane {
   /// A wake was delivered that the device has reason to acknowledge.
   ///
-  /// - Returns: the silence, if it is to be told now.
+  /// - Returns: the silence, if the app's servers must be told now.
   mutating func unanswered(at now: Instant, policy: WakePolicy) -> Silence? {
     guard hasAcknowledged else { return nil }
     guard var silence else {
       silence = Silence(since: now)
       return nil
     }
-    // Once it is told nobody counts any more.
+    // Once the servers are told, wakes are no longer counted.
     guard !silence.isTold else { return nil }
     silence.wakes += 1
     silence.isTold =

@@ -1,5 +1,5 @@
 /// What a device has to fetch: zones and the notifications feed, one subject each. Its size is
-/// bounded whatever happens.
+/// always bounded.
 package struct Subjects: Hashable, Sendable {
   /// At most `Limits.zonesPending`, in order of their first match.
   package var zones: [Pending] = []
@@ -14,7 +14,7 @@ package struct Subjects: Hashable, Sendable {
   package var isEmpty: Bool { zones.isEmpty && query.isEmpty && overflow.isEmpty }
   package var deliveries: Int { all.reduce(0) { $0 + $1.deliveries } }
 
-  /// - Returns: true if the delivery is new here, false if it merged into one that waits.
+  /// - Returns: true if the delivery is new here, false if it merged into a waiting one.
   mutating func add(_ match: Match, limits: Limits) -> Bool {
     if case .query = match.notice.kind { return Self.add(match, to: &query) }
     let index = zones.firstIndex {
@@ -32,7 +32,7 @@ package struct Subjects: Hashable, Sendable {
     return true
   }
 
-  /// Applies `change` to every subject and drops those it returns false for.
+  /// Applies `change` to every subject, and removes those for which it returns false.
   mutating func keep(_ change: (inout Pending) -> Bool) {
     Self.keep(&zones, change)
     Self.keep(&query, change)
@@ -45,10 +45,11 @@ package struct Subjects: Hashable, Sendable {
     }
   }
 
-  /// Drops what was withdrawn. A subject that stands for several things stays when one of them
-  /// goes, for the others must still be told (P5), but shows nothing of it any more (P9).
+  /// Removes withdrawn subjects. A subject that stands for several things stays when one of them is
+  /// withdrawn, because the others must still be told (P5). It no longer shows the withdrawn one
+  /// (P9).
   ///
-  /// - Returns: how many deliveries went.
+  /// - Returns: how many deliveries were removed.
   mutating func withdraw(_ withdrawal: Withdrawal) -> Int {
     var count = 0
     let isZone = if case .zone = withdrawal { true } else { false }
@@ -71,9 +72,10 @@ package struct Subjects: Hashable, Sendable {
     return count
   }
 
-  /// The device knows a zone up to here. Of many zones in one subject it knows one: they stay.
+  /// The device has read a zone up to `position`. A subject for many zones stays, because the
+  /// device has read only one of them.
   ///
-  /// - Returns: how many deliveries went.
+  /// - Returns: how many deliveries were removed.
   mutating func acknowledge(
     _ zone: ZoneID, _ database: Database, _ position: Position
   ) -> Int {

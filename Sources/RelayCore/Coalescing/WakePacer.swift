@@ -1,60 +1,60 @@
-/// The line of one hot zone in one partition: its wakes, spread over time.
+/// The smear of one hot zone in one partition: its wakes, spread over time.
 ///
-/// Whoever is woken fetches, and a million phones that fetch in one second are more than a record
-/// server can bear. So each matched lane takes a *slot* here: the moment before which the zone is
-/// not to be fetched, and before which nothing is said of it for its own sake.
+/// Every woken device fetches, and a million fetches in one second overload a record server. So
+/// each matched lane takes a *slot* here. Before that moment the device must not fetch the zone,
+/// and the relay sends no wake for the zone alone.
 ///
 /// Slots follow each other at one gap. Users are divided by hash, so each partition has its share
-/// of them and of the rate, and needs to know nothing of the others; their lines begin at different
-/// fractions of the gap, so that together they make an even stream.
+/// of them and of the rate, independent of the others. The partitions' slots begin at different
+/// fractions of the gap, so that together they are evenly spread.
 package struct WakePacer: Hashable, Sendable {
   package struct Rule: Hashable, Sendable {
-    /// A change is hot if it matches more users than this. Each partition goes by its share.
+    /// A change is hot if it matches more users than this. Each partition applies its share.
     package var above = 1_000
-    /// Wakes a second for one hot zone in the whole relay; nil: as many as come.
+    /// Wakes a second for one hot zone in the whole relay; nil: no limit.
     package var rate: Int?
-    /// No slot is further away. Where the rate would need more, it is raised.
+    /// The longest wait for a slot. If the rate needs more time, the rate is raised.
     package var longest = Span.minutes(10)
 
     package init() {}
 
-    /// From one slot to the next in one partition, in microseconds; nil: nothing is smeared.
+    /// From one slot to the next in one partition, in microseconds; nil: no smear.
     ///
-    /// - Parameter capacity: fetches a second that the change's producer declared; 0: nothing.
+    /// - Parameter capacity: fetches a second that the change's producer declared; 0: not declared.
     package func gap(capacity: Int) -> Int64? {
       let rates = [rate, capacity == 0 ? nil : capacity].compactMap(\.self)
       guard let least = rates.min() else { return nil }
       return max(1, Int64(PartitionID.count) * 1_000_000 / Int64(least))
     }
 
-    /// Matched users of one partition beyond which a change is hot.
+    /// A change is hot if it matches more users of one partition than this.
     package var aboveHere: Int { above / PartitionID.count }
   }
 
   package struct Slot: Hashable, Sendable {
     package var at: Instant
-    /// The line had reached `longest`, and this slot begins another one beside it.
+    /// The slots had reached `longest`, and this slot begins a second sequence beside the first.
     package var isHurried: Bool
   }
 
-  /// A lane that comes this long after its slot is late and takes another one, once: after an
-  /// outage or a restart, those that waited for its end do not wake as one.
+  /// A lane that comes this long after its slot is late and takes another one, once. So lanes that
+  /// waited for the end of an outage or restart do not all wake together.
   package static let lateAfter = Span.seconds(5)
 
   /// The next free slot, in microseconds: gaps may be shorter than a millisecond.
   private var next: Int64 = 0
-  /// How far into a gap the line begins, as a multiple of the golden ratio: whatever lines there
-  /// are beside each other, in one partition or many, their slots lie evenly.
+  /// Where in a gap the slots begin, as a multiple of the golden ratio. So the slots of any number
+  /// of sequences are evenly spread, in one partition or many.
   private var phase: UInt64
-  /// What the last hot change's producer declared; 0: nothing.
+  /// The capacity that the last hot change's producer declared; 0: not declared.
   package private(set) var capacity = 0
 
   package init(in partition: PartitionID) { phase = UInt64(partition.number) }
 
-  /// The last slot given, or earlier.
+  /// The last slot assigned, or earlier.
   package var end: Instant { Instant(milliseconds: next / 1_000) }
 
-  /// The next lane's slot: not before `earliest`, and not after `now` + `longest` unless that is.
+  /// The next lane's slot: from `earliest` on, and at most `longest` after `now` if that is later.
   package mutating func take(
     from earliest: Instant, at now: Instant, gap: Int64, longest: Span, capacity: Int
   ) -> Slot {
@@ -72,14 +72,13 @@ package struct WakePacer: Hashable, Sendable {
     return Slot(at: Instant(milliseconds: (slot + 999) / 1_000), isHurried: isHurried)
   }
 
-  /// A slot that an earlier life gave.
+  /// Takes over a slot that was assigned before a restart.
   package mutating func recovered(_ slot: Instant) {
     next = max(next, slot.milliseconds * 1_000)
   }
 
-  /// By how much what is left of the line is stretched, when the rule becomes another one; nil: it
-  /// stays as it is. Without a rule what waits keeps its slot: whoever turns smearing off does not
-  /// ask for a herd.
+  /// How the remaining slots move when the rule changes; nil: they stay. If the new rule has no
+  /// rate, lanes keep their slots, so that they do not all wake at once.
   package func stretch(from old: Rule, to new: Rule, at now: Instant) -> Stretch? {
     let left = end - now
     guard left > .zero, let before = old.gap(capacity: capacity),
@@ -102,7 +101,7 @@ package struct WakePacer: Hashable, Sendable {
     return length * fraction / 65_536
   }
 
-  /// Slots that come closer to a moment, or go away from it, all in the same proportion.
+  /// Moves slots towards a moment, or away from it, all in the same proportion.
   package struct Stretch: Hashable, Sendable {
     var from: Instant
     var of: Int64

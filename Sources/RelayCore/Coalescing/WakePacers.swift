@@ -1,8 +1,8 @@
-/// The lines of a partition's hot zones.
+/// The smears of a partition's hot zones.
 struct WakePacers: Sendable {
   private let id: PartitionID
   private var pacers: [ZoneKey: WakePacer] = [:]
-  /// How often a line has reached the longest time, since start.
+  /// How often a smear has reached the longest time since start.
   private(set) var hurried: Int64 = 0
 
   init(of id: PartitionID) { self.id = id }
@@ -10,10 +10,10 @@ struct WakePacers: Sendable {
   /// For tests.
   var count: Int { pacers.count }
 
-  /// Fetches a second that the producer of the zone's last hot change declared; 0: nothing.
+  /// Fetches a second that the producer of the zone's last hot change declared; 0: not declared.
   func capacity(of zone: ZoneKey) -> Int { pacers[zone]?.capacity ?? 0 }
 
-  /// The next free slot of a zone. Zones whose line has ended are forgotten when another one
+  /// The next free slot of a zone. Zones whose smear has ended are forgotten when another one
   /// begins.
   mutating func take(
     of zone: ZoneKey, from earliest: Instant, at now: Instant, gap: Int64, longest: Span,
@@ -26,14 +26,14 @@ struct WakePacers: Sendable {
     return slot.at
   }
 
-  /// A slot that an earlier life gave: others line up behind it.
+  /// Takes over a slot that was assigned before a restart; later lanes get slots after it.
   mutating func recovered(_ slot: Instant, of zone: ZoneKey) {
     pacers[zone, default: WakePacer(in: id)].recovered(slot)
   }
 
-  /// New rules: what is left of each line is stretched or shortened.
+  /// The rules changed: the remaining slots of each zone move closer together or apart.
   ///
-  /// - Returns: by how much, of each zone where it is.
+  /// - Returns: how they move, for each zone where they do.
   mutating func stretch(
     from old: WakePacer.Rule, to new: WakePacer.Rule, at now: Instant
   ) -> [ZoneKey: WakePacer.Stretch] {

@@ -1,13 +1,14 @@
 import HeapModule
 import OrderedCollections
 
-/// When each lane of a partition is evaluated again, and in which lines it stands. Devices are
-/// named by their slots' numbers.
+/// When each lane of a partition is evaluated again, and in which routes' queues it waits. Devices
+/// are identified by their slot numbers.
 struct WakeScheduler: Sendable {
   private struct Slot: Sendable {
-    /// The timer that counts; earlier ones that fire find another instant here.
+    /// The timer that counts; earlier timers find another instant here when they fire.
     var armed = Instant.never
-    /// The route in whose line the lane stands: not its device's own any more if that has moved.
+    /// The route in whose queue the lane waits. It is not the device's own any more if that has
+    /// moved.
     var line: RouteKey?
     var isAtCourier = false
     var isAwaitingFold = false
@@ -24,17 +25,17 @@ struct WakeScheduler: Sendable {
 
   private var slots: [Slot] = []
   private var timers = Heap<Timer>()
-  /// Devices whose lanes had an input since they were evaluated last.
+  /// Devices whose lanes had an input since they were last evaluated.
   private var dirty: OrderedSet<Int> = []
   private var awaitingFold: [Int] = []
-  /// Slots of devices that were not evaluated yet since the rules changed.
+  /// Slots of devices that were not evaluated since the rules changed.
   private var outdated = 0..<0
 
-  /// When lanes should be evaluated, though nothing else happens.
+  /// When lanes should be evaluated if no other input comes.
   @inline(__always)
   var nextTimer: Instant? { outdated.isEmpty ? timers.min?.at : .zero }
 
-  /// At most a few for each device, whatever happens.
+  /// The number of timers: always at most a few for each device.
   var timersWaiting: Int { timers.count }
 
   var isAwaitingFold: Bool { !awaitingFold.isEmpty }
@@ -42,14 +43,14 @@ struct WakeScheduler: Sendable {
   /// The lane had an input.
   mutating func markDirty(_ device: Int) { dirty.append(device) }
 
-  /// The rules have changed: all lanes are evaluated in the course of `markOutdated`, because their
-  /// timers were set by the old ones.
+  /// The rules have changed. `markOutdated` evaluates all lanes, part by part, because the old
+  /// rules set their timers.
   mutating func rulesChanged(slots count: Int) { outdated = 0..<count }
 
-  /// Slots that `markOutdated` has not looked at.
+  /// Slots that `markOutdated` has not examined.
   var outdatedSlots: Int { outdated.count }
 
-  /// - Returns: how many slots were looked at.
+  /// - Returns: how many slots were examined.
   mutating func markOutdated(atMost count: Int, in devices: borrowing Devices) -> Int {
     let part = outdated.prefix(count)
     for device in part where devices.contains(device) { dirty.append(device) }
@@ -81,7 +82,7 @@ struct WakeScheduler: Sendable {
 
   /// The lane waits for the next fold.
   ///
-  /// - Returns: false if it does already.
+  /// - Returns: false if it waits already.
   mutating func awaitFold(_ device: Int) -> Bool {
     guard !slot(device).isAwaitingFold else { return false }
     grow(to: device)
@@ -98,9 +99,9 @@ struct WakeScheduler: Sendable {
     return waited
   }
 
-  /// The lane goes to the end of its route's line.
+  /// Adds the lane to the end of its route's queue.
   ///
-  /// - Returns: false if it stands there already.
+  /// - Returns: false if it waits there already.
   mutating func lineUp(_ device: Int, at route: RouteKey) -> Bool {
     guard slot(device).line != route else { return false }
     grow(to: device)
@@ -108,8 +109,8 @@ struct WakeScheduler: Sendable {
     return true
   }
 
-  /// The same at the courier. It may stand in its provider's line as well: a stopped route does not
-  /// hold the courier up.
+  /// The same at the courier. The lane may also wait in its provider's queue, so a stopped route
+  /// does not delay the courier.
   mutating func lineUpAtCourier(_ device: Int) -> Bool {
     guard !slot(device).isAtCourier else { return false }
     grow(to: device)
@@ -117,7 +118,7 @@ struct WakeScheduler: Sendable {
     return true
   }
 
-  /// Its turn has come.
+  /// The lane has its turn.
   mutating func leaveLine(_ device: Int, at route: RouteKey) {
     guard device < slots.count else { return }
     if route.transport == .courier {
@@ -127,7 +128,7 @@ struct WakeScheduler: Sendable {
     }
   }
 
-  /// The device is gone, and its slot may be used again.
+  /// The device was removed, and its slot may be used again.
   mutating func removed(_ device: Int) {
     if device < slots.count { slots[device] = Slot() }
   }

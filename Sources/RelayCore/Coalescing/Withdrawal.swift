@@ -1,4 +1,4 @@
-/// What is not told any more: a subscription was removed, a zone ended or was withdrawn.
+/// What is no longer told: a subscription was removed, or a zone ended or was withdrawn.
 package enum Withdrawal: Hashable, Sendable {
   case subscription(SubscriptionID, Database)
   case zone(ZoneID, Database)

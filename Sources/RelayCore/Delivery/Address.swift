@@ -14,7 +14,7 @@ package enum Transport: UInt8, Hashable, Comparable, Sendable, CaseIterable {
     }
   }
 
-  /// All devices of a route are behind one provider: what it does to many says something of it.
+  /// Whether all devices of a route share one provider, so that its answers to many show its state.
   package var isOneProvider: Bool {
     switch self {
     case .apns, .fcm: true
@@ -22,8 +22,8 @@ package enum Transport: UInt8, Hashable, Comparable, Sendable, CaseIterable {
     }
   }
 
-  /// What the provider takes at most, in bytes of plain payload. Web Push adds its header, a mark
-  /// and a tag to it and sends one record of 4,096 bytes.
+  /// The provider's maximum, in bytes of plain payload. Web Push adds a header, a padding mark and
+  /// a tag, and sends one record of 4,096 bytes.
   package var payloadBytesMax: Int {
     switch self {
     case .apns, .courier, .fcm: 4_096
@@ -36,18 +36,18 @@ package enum Transport: UInt8, Hashable, Comparable, Sendable, CaseIterable {
   }
 }
 
-/// Where a device can be reached: transport, topic, push token and the environment it is of.
+/// Where a device can be reached: transport, topic, push token and the provider's environment.
 ///
-/// An address belongs to one registration in a scope: the latest wins. The token is a secret: it
-/// is never logged and shown only as a short digest.
+/// An address belongs to one registration in a scope: the latest wins. The token is a secret: it is
+/// never logged, and shown only as a short digest.
 package struct Address: Hashable, Sendable {
   package var transport: Transport
   /// The bundle id for APNs, the project for FCM; empty where a transport has none.
   package var topic: String
   /// Raw bytes; no length is assumed. For Web Push a `WebSubscription`.
   package var token: [UInt8]
-  /// The provider's environment that gave the token, as the app says; it may be another than that
-  /// of the container. Nil where the provider has one only.
+  /// The provider's environment that issued the token, as the app states it; it may differ from the
+  /// container's environment. Nil where the provider has only one.
   package var environment: Environment?
 
   package init(
@@ -59,7 +59,8 @@ package struct Address: Hashable, Sendable {
     self.environment = environment
   }
 
-  /// What it is unique by: whatever an app says of the environment, the token is the same.
+  /// The address without the environment. It must be unique, and the token is the same for every
+  /// environment that an app states.
   package var place: Address { Address(transport: transport, topic: topic, token: token) }
 }
 

@@ -1,5 +1,5 @@
 /// A registration's claim on its address. An address belongs to one registration: the newest wins,
-/// in whatever order folds bring them.
+/// in any order of folds.
 package struct AddressClaim: Sendable {
   package var key: DeviceKey
   package var address: Address
@@ -25,17 +25,18 @@ package struct AddressClaim: Sendable {
   }
 
   /// Ordinals compare within a partition only. Of two registrations in one millisecond and two
-  /// partitions either may win, as long as it is always the same.
+  /// partitions either may win, but always the same one.
   package func isNewer(than other: AddressClaim) -> Bool {
     if partition == other.partition { return registration > other.registration }
     if registeredAt != other.registeredAt { return registeredAt > other.registeredAt }
     return other.key < key
   }
 
-  /// What tells this claim's partition that it lost to another, by the fold of `row`.
+  /// The message that tells this claim's partition that the fold of `row` displaced it.
   ///
-  /// The serial comes from the fact that registered `row`, which is in this cut: above every
-  /// serial that its partition sent before, and apart from those the core gives (indices below).
+  /// The serial comes from the fact that registered `row`, which is in this cut. So it is above
+  /// every serial that its partition sent before, and differs from the core's serials (indices
+  /// below).
   package func displaced(by row: DeviceRow, in source: PartitionID) -> OutboxRow {
     OutboxRow(
       source: source,

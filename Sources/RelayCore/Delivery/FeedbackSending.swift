@@ -1,31 +1,31 @@
-/// When one scope's feedback goes to its webhook: one delivery at a time, in order, the next one
-/// only when the one before was taken.
+/// When one scope's feedback goes to its webhook: one delivery at a time, in order, each only after
+/// the server accepted the last one.
 ///
 /// ```
 /// due ──next──▶ sending ──taken──▶ due, while there is more; else quiet ──rung──▶ due
 ///  ▲               ├──failed──▶ resting ──time──▶ due     (twice as long each time, ±20 %)
 ///  └───renewed──── └──refused──▶ stopped   (renewed meanwhile: due)
 /// ```
-/// Begins as *due*: what an earlier life left is found by looking. Durations run on the boot clock.
+/// Begins as *due*, because items of an earlier process may wait. Durations run on the boot clock.
 package struct FeedbackSending: Hashable, Sendable {
   package struct Rule: Hashable, Sendable {
-    /// Items of one delivery.
+    /// The most items in one delivery.
     package var itemsMax = 100
     package var retryFirst = Span.seconds(1)
-    /// The longest rest, unless the server itself asks for more.
+    /// The longest rest, unless the server asks for more.
     package var retryMax = Span.minutes(5)
-    /// A server's wish to wait counts up to this.
+    /// The longest rest that a server may ask for.
     package var retryAfterMax = Span.hours(1)
 
     package init() {}
   }
 
   package enum Action: Hashable, Sendable {
-    /// Read what is next and deliver it, then say `ended`.
+    /// Read the next items, deliver them, then call `ended`.
     case deliver
-    /// Ask again then, or when rung.
+    /// Call `next` again then, or after `rung`.
     case wait(until: Instant)
-    /// Ask again when rung or renewed.
+    /// Call `next` again after `rung` or `renewed`.
     case nothing
   }
 
@@ -33,16 +33,16 @@ package struct FeedbackSending: Hashable, Sendable {
     /// There was nothing to deliver.
     case empty
     case taken(hasMore: Bool)
-    /// Not now, and perhaps nobody knows whether it arrived.
+    /// The delivery failed for now, and may have arrived.
     case failed(after: Span?)
-    /// It wants no more of it: 410.
+    /// The server refuses all further items: 410.
     case refused
   }
 
   private enum State: Hashable {
     case quiet
     case due
-    /// Renewed: it goes to a server that is not the present one any more.
+    /// `isRenewed`: the delivery goes to the server from before the last reload.
     case sending(isRung: Bool, isRenewed: Bool)
     case resting(until: Instant)
     case stopped
@@ -50,25 +50,25 @@ package struct FeedbackSending: Hashable, Sendable {
 
   private let rule: Rule
   private var state = State.due
-  /// In a row.
+  /// Failures in a row.
   package private(set) var failures = 0
 
   package init(_ rule: Rule = Rule()) { self.rule = rule }
 
   package var isStopped: Bool { state == .stopped }
 
-  /// Something new is durable. Legal in every state.
+  /// New items are durable. Legal in every state.
   package mutating func rung() {
     switch state {
     case .quiet: state = .due
     case .sending(_, let isRenewed): state = .sending(isRung: true, isRenewed: isRenewed)
-    // It is looked at anyway, or its time has not come.
+    // The items are read anyway, or the time for the next delivery has not come.
     case .due, .resting, .stopped: break
     }
   }
 
-  /// Another server, or another key: it is asked at once, or as soon as what is under way has
-  /// ended, whatever comes of that.
+  /// The server or its key is another one. It is tried at once, or when the delivery under way has
+  /// ended with any outcome.
   package mutating func renewed() {
     failures = 0
     switch state {
@@ -87,9 +87,9 @@ package struct FeedbackSending: Hashable, Sendable {
     return .deliver
   }
 
-  /// What came of the delivery. Said twice, the second time changes nothing.
+  /// The delivery ended. A second call changes nothing.
   ///
-  /// - Parameter draw: any number, the rest's chance.
+  /// - Parameter draw: a random number that varies the rest.
   package mutating func ended(_ outcome: Outcome, at now: Instant, draw: UInt64) {
     guard case .sending(let isRung, let isRenewed) = state else { return }
     switch outcome {
@@ -98,7 +98,7 @@ package struct FeedbackSending: Hashable, Sendable {
     case .taken(let hasMore):
       failures = 0
       state = hasMore || isRung ? .due : .quiet
-    // The server before the reload said so: the present one has not been asked.
+    // The outcome is from the server before the reload, so the present server is tried.
     case .failed where isRenewed, .refused where isRenewed:
       state = .due
     case .failed(let after):

@@ -1,8 +1,9 @@
-/// Which addresses the relay may be sent to by a stranger.
+/// Which addresses the relay may connect to when a client names them.
 package enum InternetAddress {
-  /// True for an address that anybody on the internet can reach: four bytes of IPv4 or sixteen of
-  /// IPv6. False for loopback, private, shared, link-local, multicast, unspecified, documentation
-  /// and reserved ones, for those that carry such an IPv4 address inside, and for anything else.
+  /// True for an address that is reachable from the whole internet: four bytes of IPv4 or sixteen
+  /// of IPv6. False for loopback, private, shared, link-local, multicast, unspecified,
+  /// documentation and reserved addresses, for those that embed such an IPv4 address, and for any
+  /// other bytes.
   package static func isPublic(_ bytes: [UInt8]) -> Bool {
     switch bytes.count {
     case 4: isPublicV4(bytes)
@@ -26,7 +27,8 @@ package enum InternetAddress {
     let words = stride(from: 0, to: 16, by: 2).map {
       UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1])
     }
-    // Translated (64:ff9b::/96) and tunnelled (2002::/16): what counts is where they end.
+    // Translated (64:ff9b::/96) and tunnelled (2002::/16) addresses: the embedded IPv4 address
+    // counts.
     if words[0] == 0x64, words[1] == 0xff9b, words[2..<6].allSatisfy({ $0 == 0 }) {
       return isPublicV4(Array(bytes[12...]))
     }
@@ -34,8 +36,8 @@ package enum InternetAddress {
     if words[..<5].allSatisfy({ $0 == 0 }), words[5] == 0xffff {
       return isPublicV4(Array(bytes[12...]))
     }
-    // Only 2000::/3 is given out; of it, 2001::/23 is for protocols, and 2001:db8::/32 and
-    // 3fff::/20 are for documents.
+    // Only 2000::/3 is assigned; of it, 2001::/23 is for protocols, and 2001:db8::/32 and 3fff::/20
+    // are for documentation.
     guard bytes[0] & 0xe0 == 0x20 else { return false }
     if words[0] == 0x2001 { return words[1] >= 0x200 && words[1] != 0xdb8 }
     return !(words[0] == 0x3fff && words[1] < 0x1000)

@@ -1,7 +1,8 @@
 extension JSONText {
-  /// A field's value as it travels in `af`: strings and numbers as they are; dates in milliseconds
-  /// since 1970; bytes in hexadecimal; a reference as its record name; a location as `[lat,lon]`;
-  /// a list as an array. Dates, bytes, references and locations are our own choice.
+  /// A field's value as a push carries it in `af`: strings and numbers unchanged; dates in
+  /// milliseconds since 1970; bytes in hexadecimal; a reference as its record name; a location as
+  /// `[lat,lon]`; a list as an array. The forms of dates, bytes, references and locations are this
+  /// project's choice.
   package mutating func value(_ value: FieldValue) {
     switch value {
     case .string(let text): string(text)

@@ -1,5 +1,5 @@
 extension JSONText {
-  /// How many bytes a text has as JSON, without its quotation marks.
+  /// The length of a text as JSON in bytes, without its quotation marks.
   static func byteCount(_ text: some StringProtocol) -> Int {
     text.utf8.reduce(0) { count, byte in
       switch byte {
@@ -10,9 +10,9 @@ extension JSONText {
     }
   }
 
-  /// At most so many bytes of a text as JSON, cut between two characters, with an ellipsis at its
-  /// end. Something is left of a text that has anything: at least its first character, or of a
-  /// character that is longer than `bytesMax` its first scalar.
+  /// At most `bytesMax` bytes of a text as JSON, cut between two characters, with an ellipsis at
+  /// its end. A non-empty text keeps at least its first character, or the first scalar of a
+  /// character that is longer than `bytesMax`.
   static func shortened(_ text: String, bytesMax: Int) -> String {
     guard byteCount(text) > bytesMax else { return text }
     let ellipsis = "…"
@@ -30,6 +30,6 @@ extension JSONText {
     return String(text.unicodeScalars.prefix(1))
   }
 
-  /// A control character's spelling.
+  /// The length of an escaped control character.
   private static let longestScalar = 6
 }

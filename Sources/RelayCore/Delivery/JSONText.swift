@@ -1,5 +1,5 @@
-/// Writes JSON byte by byte, in the order given. Only what payloads need: no reader, no numbers
-/// beyond the standard library's own spelling.
+/// Writes JSON byte by byte, in the order given. It has only what payloads need: no parser, and
+/// numbers as the standard library prints them.
 package struct JSONText: Sendable {
   package private(set) var bytes: [UInt8] = []
 
@@ -13,7 +13,7 @@ package struct JSONText: Sendable {
     bytes.append(contentsOf: value.description.utf8)
   }
 
-  /// A number JSON has no spelling for becomes null.
+  /// A number that JSON cannot represent becomes null.
   package mutating func number(_ value: Double) {
     if value.isFinite {
       bytes.append(contentsOf: value.description.utf8)

@@ -1,5 +1,5 @@
-/// What a notification shows of its record: the values its subscription names and nothing else.
-/// They are kept with what pends on a lane and go with it.
+/// The record values that a notification shows: only those its subscription names. They are kept
+/// with the pending entry on a lane, and removed with it.
 extension NotificationInfo {
   /// The values of the desired keys, as far as they fit.
   func values(
@@ -10,7 +10,7 @@ extension NotificationInfo {
     for key in desiredKeys {
       guard let value = record.value(of: key) else { continue }
       let field = Field(name: key, value: value)
-      // What is too long for certain is not written out first.
+      // A value that is certainly too long is not encoded first.
       let left = limits.valueBytesPerNotification - total
       guard value.leastJSONBytes(upTo: left) <= left else {
         return (values, total, true)
@@ -32,10 +32,10 @@ extension NotificationInfo {
       || !alert.subtitleArguments.isEmpty
   }
 
-  /// With the record's values in place of the localisation arguments. As in CloudKit, an argument
-  /// is the name of a field of the record. A field that is missing is an empty argument, because
-  /// the app's text refers to arguments by their places. A value that does not fit beside the
-  /// values of the desired keys is an empty argument, too.
+  /// Replaces the localisation arguments by the record's values. As in CloudKit, an argument is the
+  /// name of a field of the record. A missing field is an empty argument, because the app's text
+  /// refers to arguments by their places. A value that does not fit in addition to the desired
+  /// keys' values is an empty argument, too.
   func withArguments(of record: RecordChange?, limits: Limits) -> Look {
     var look = Look(info: self)
     let kept = record.map { self.values(of: $0, limits: limits).bytes } ?? 0
@@ -57,16 +57,17 @@ extension NotificationInfo {
   }
 }
 
-/// How an alert looks, fixed at the match.
+/// An alert's appearance, fixed at the match.
 struct Look {
   var info: NotificationInfo
-  /// Something it names did not fit.
+  /// Whether a value that it names did not fit.
   var isCut = false
 }
 
 extension Subscription {
-  /// How an alert for `change` looks, where the subscription could not say it when it is shown: it
-  /// names values of the record, or it ends with this very change. Nil: as it says then.
+  /// The appearance of an alert for `change`, if the subscription cannot give it at the time it is
+  /// shown: it names values of the record, or it ends with this change. Nil: the subscription gives
+  /// it.
   func look(for change: Change, limits: Limits) -> Look? {
     guard info.isVisible else { return nil }
     let endsNow: Bool
@@ -86,7 +87,7 @@ extension Subscription {
 extension FieldValue {
   private static let charactersMax = 100
 
-  /// As a localisation argument: text, at most 100 characters of it (CloudKit may cut there too).
+  /// The value as a localisation argument: at most 100 characters (CloudKit may cut there too).
   fileprivate var argument: String {
     switch self {
     case .string(let text), .asset(let text), .reference(let text, _): Self.start(of: text)
@@ -99,25 +100,26 @@ extension FieldValue {
     }
   }
 
-  /// Members one after another, as long as they can be seen.
+  /// Members in order, up to the length that can be shown.
   private static func start(of values: [FieldValue]) -> String {
     var text = ""
     for (place, value) in values.enumerated() {
       if place > 0 { text += ", " }
       text += value.argument
-      // Two characters a member at the least; none has more than sixteen bytes that count.
+      // Each member adds at least two characters, and at most sixteen bytes of a character count.
       if place > charactersMax / 2 || text.utf8.count > 16 * charactersMax { break }
     }
     return start(of: text)
   }
 
-  /// A character may have any number of marks: 400 scalars are looked at.
+  /// At most 100 characters. A character may have any number of marks, so only 400 scalars are
+  /// read.
   private static func start(of text: String) -> String {
     String(String(text.unicodeScalars.prefix(4 * charactersMax)).prefix(charactersMax))
   }
 
-  /// No fewer than these does its JSON text have; of a list no more are counted than decide whether
-  /// it is beyond `limit`.
+  /// A lower bound of the value's length as JSON. Of a list only as many members are counted as
+  /// decide whether it exceeds `limit`.
   fileprivate func leastJSONBytes(upTo limit: Int) -> Int {
     switch self {
     case .string(let text), .asset(let text), .reference(let text, _): return 2 + text.utf8.count

@@ -1,13 +1,13 @@
-/// What of a wake is left out or shortened, so that its payload fits.
+/// The parts of a wake that are dropped or shortened, so that its payload fits.
 struct PayloadCut: Hashable {
   var dropped: Set<Part> = []
-  /// No text or argument of the alert is longer than this, as JSON. Nil: as they are.
+  /// The most bytes of each text and argument of the alert, as JSON. Nil: no limit.
   var textBytesMax: Int?
 
   var isNothing: Bool { dropped.isEmpty && textBytesMax == nil }
 
-  /// What may be dropped, first to last. What is left has one name, of at most 255 bytes, and fits
-  /// into a quarter of what Apple takes. The texts are never dropped, they are shortened.
+  /// Parts in the order in which they are dropped. The rest has one name, of at most 255 bytes, and
+  /// fits into a quarter of Apple's limit. The texts are never dropped, only shortened.
   enum Part: Hashable {
     case container, record, sound, launchImage, actionKey, texts, arguments, keys, badge, category,
       notification, zone, user
@@ -17,10 +17,10 @@ struct PayloadCut: Hashable {
     ]
   }
 
-  /// So short every text may become before anything after it in the order is dropped.
+  /// Every text is shortened down to this length before any later part is dropped.
   static let textBytesLeast = 64
 
-  /// All cuts that leave `shown` to be seen, the smallest first.
+  /// All cuts that keep `shown` visible, the smallest first.
   static func all(showing shown: Part?) -> [PayloadCut] {
     var cuts: [PayloadCut] = []
     var last = PayloadCut()
@@ -41,7 +41,8 @@ struct PayloadCut: Hashable {
 }
 
 extension NotificationInfo {
-  /// What a person would see or hear of it, the most telling first: one of them is to be kept.
+  /// The parts that a person would see or hear, the most informative first; one of them must be
+  /// kept.
   func shown(badge: Int?) -> [PayloadCut.Part] {
     var parts: [PayloadCut.Part] = []
     let (texts, keys) = (
@@ -56,7 +57,7 @@ extension NotificationInfo {
 }
 
 extension NotificationInfo.AlertText {
-  /// Without what is cut.
+  /// The alert without the parts that `cut` drops.
   func cut(_ cut: PayloadCut) -> NotificationInfo.AlertText {
     var alert = self
     if cut.dropped.contains(.launchImage) { alert.launchImage = nil }
@@ -81,7 +82,7 @@ extension NotificationInfo.AlertText {
     return alert
   }
 
-  /// The longest of what may be shortened, as JSON.
+  /// The length of the longest text that may be shortened, as JSON.
   var longestText: Int {
     let texts =
       [title, subtitle, body].compactMap(\.self) + bodyArguments + titleArguments

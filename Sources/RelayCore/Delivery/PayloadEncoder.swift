@@ -1,8 +1,8 @@
-/// Makes payloads. Always within the limit: first `zr.z` is cut (`m`), then `ck` and `aps` are
-/// pruned in CloudKit's documented order (`p`), then in ours; `sid` is never dropped. An alert
-/// keeps something to be seen: its texts are shortened, the longest first.
+/// Encodes payloads, always within the limit. First `zr.z` is cut (`m`), then `ck` and `aps` are
+/// pruned in CloudKit's documented order (`p`), then in this project's order; `sid` is never
+/// dropped. An alert keeps a visible part: its texts are shortened, the longest first.
 package enum PayloadEncoder {
-  /// - Parameter aim: smaller than `bytesMax` if it can be as small.
+  /// - Parameter aim: a size below `bytesMax` to reach if possible.
   package static func encode(_ text: WakeText, bytesMax: Int, aim: Int? = nil) -> Payload {
     let sizes = [aim, bytesMax].compactMap(\.self)
     for size in sizes { if let payload = visible(text, bytesMax: size) { return payload } }
@@ -14,7 +14,7 @@ package enum PayloadEncoder {
     preconditionFailure("names are bounded as they come in, so that a bare payload always fits")
   }
 
-  /// Nil if there is nothing to be seen, or nothing of it fits.
+  /// Nil if there is no visible part, or none fits.
   private static func visible(_ text: WakeText, bytesMax: Int) -> Payload? {
     for shown in text.info?.shown(badge: text.badge) ?? [] {
       guard var payload = smaller(text, showing: shown, bytesMax: bytesMax) else { continue }
@@ -31,7 +31,7 @@ package enum PayloadEncoder {
     for cut in PayloadCut.all(showing: shown) {
       guard var payload = fit(text, cut, bytesMax: bytesMax) else { continue }
       guard let least = cut.textBytesMax else { return payload }
-      // The longest texts that fit: halfway between what does and what does not, again and again.
+      // Binary search for the longest texts that fit.
       var (fits, tooLong) = (least, (text.info?.alert.longestText ?? 0) + 1)
       while fits + 1 < tooLong {
         var longer = cut
@@ -61,7 +61,7 @@ package enum PayloadEncoder {
         return Payload(bytes: head + tail, zonesNamed: named, isPruned: !cut.isNothing)
       }
       guard named > 0 else { return nil }
-      // Drop as many as are certainly too much at once; each takes its length and a comma.
+      // Drop as many zones as certainly exceed the limit; each one takes its length and a comma.
       var excess = size - bytesMax
       while excess > 0 && named > 0 {
         named -= 1
@@ -92,7 +92,7 @@ package enum PayloadEncoder {
     if isMore { json.raw(",\"m\":1") }
     if let notBefore = text.notBefore {
       json.raw(",\"nb\":")
-      // Whole seconds: rather a moment later than before its time.
+      // Whole seconds, rounded up, so that the device does not fetch too early.
       json.number((notBefore.milliseconds + 999) / 1_000)
     }
     json.raw("}}")
@@ -175,7 +175,7 @@ package enum PayloadEncoder {
 }
 
 extension NotificationContent {
-  /// The values it was to carry did not fit.
+  /// Whether values that it should carry did not fit.
   var isCut: Bool {
     if case .query(_, _, _, let isCut) = kind { return isCut }
     return false

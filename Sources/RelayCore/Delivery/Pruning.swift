@@ -1,36 +1,36 @@
 import DequeModule
 
-/// Whether a provider is believed when it calls addresses dead, route by route.
+/// Whether the relay believes a provider that reports addresses as dead, separately for each route.
 ///
 /// ```
 /// watching ──many at once──▶ stopped(until) ──time──▶ probing ──few──▶ watching
 ///                                ▲                      │ many again, for twice as long
 ///                                └──────────────────────┘
 /// ```
-/// A few dead tokens among many answers are the life of any app. A sudden share of them means that
-/// we are wrong: another environment, topic or key. So each such word is held for a moment, and if
-/// many come together none is believed: those devices rest in quarantine and are all asked again at
-/// one time. Everybody else is woken as before.
+/// A few dead tokens among many answers are normal for any app. A sudden large share of them means
+/// that our own environment, topic or key is wrong. So each such report is held for a moment, and
+/// if many come together none is believed: those devices rest in quarantine, and are all tried
+/// again at one time. All other devices are woken as before.
 ///
-/// A user counts once, and one whose tokens never took a push counts half: a user may register any
-/// number of invented tokens, and must not stop the pruning of all others with them.
+/// A user counts once, and a user whose tokens never took a push counts half: a user may register
+/// any number of invented tokens, and must not stop the pruning of all others with them.
 ///
-/// Where no push was ever taken, and two devices or more are called dead without a date, none is
-/// believed, however few they are: that is how a wrong environment, topic or key looks in a small
-/// app. A date is the provider's proof that it knew the token.
+/// If the route has never taken a push, and two or more devices are reported dead without a date,
+/// no report is believed, even if they are few. A wrong environment, topic or key looks like this
+/// in a small app. A date is the provider's proof that it knew the token.
 package struct Pruning: Hashable, Sendable {
   package struct Rule: Hashable, Sendable {
-    /// How long one word against an address waits for others.
+    /// How long one report of a dead address waits for others.
     package var hold = Span.seconds(2)
-    /// The same after a quarantine, when there is reason for doubt and answers may come slowly.
+    /// The same after a quarantine, when reports are in doubt and answers may come slowly.
     package var holdInDoubt = Span.seconds(30)
-    /// Users whose newest answers are looked at together.
+    /// How many users' newest answers are evaluated together.
     package var window = 100
-    /// Of them called dead, at least, for a stop.
+    /// Pruning stops if at least this many of them are reported dead.
     package var least = 10
-    /// Of them called dead, in percent, for a stop.
+    /// Pruning stops if at least this share of them, in percent, is reported dead.
     package var percent = 20
-    /// Where no push was ever taken, so many users called dead, and no other, are a stop.
+    /// Without any push taken, pruning stops if this many users are reported dead.
     package var untriedUsers = 3
     /// The first quarantine; each that follows at once is twice as long, up to `quarantineMax`.
     package var quarantine = Span.minutes(5)
@@ -39,14 +39,14 @@ package struct Pruning: Hashable, Sendable {
     package init() {}
   }
 
-  /// Why nothing is given up at the moment.
+  /// Why no device is retired at the moment.
   package struct Stop: Hashable, Sendable {
-    /// Of so many users with newest answers, so many have an address called dead.
+    /// Of `users` users with newest answers, `dead` have an address that is reported dead.
     package var dead: Int
     package var users: Int
-    /// The last one's word.
+    /// The reason in the last report.
     package var reason: String
-    /// Those in quarantine are asked again then.
+    /// When the devices in quarantine are tried again.
     package var until: Instant
   }
 
@@ -54,7 +54,7 @@ package struct Pruning: Hashable, Sendable {
   package struct Subject: Hashable, Sendable {
     package var user: UserID
     package var client: ClientID
-    /// Its address has taken a push before: it was not invented.
+    /// Its address has taken a push before, so it was not invented.
     package var hasTaken: Bool
 
     package init(user: UserID, client: ClientID, hasTaken: Bool) {
@@ -64,7 +64,7 @@ package struct Pruning: Hashable, Sendable {
     }
   }
 
-  /// What became of a word that was held.
+  /// The decision on a report that was held.
   package struct Judgement: Hashable, Sendable {
     package var attempt: PushAttempt.ID
     package var verdict: Verdict
@@ -73,11 +73,11 @@ package struct Pruning: Hashable, Sendable {
   private enum State: Hashable {
     case watching
     case stopped(Stop)
-    /// The quarantine is over; its answers are awaited.
+    /// The quarantine is over, and its devices' answers are awaited.
     case probing(Stop)
   }
 
-  /// A user's newest answers, as one.
+  /// A user's newest answers, summed up.
   private struct Voice: Hashable {
     var user: UserID
     var isDead: Bool
@@ -98,14 +98,15 @@ package struct Pruning: Hashable, Sendable {
   private var rule: Rule
   private var state = State.watching
   private var voices: Deque<Voice> = []
-  /// Answers that were looked at since the last stop.
+  /// How many answers were evaluated since the last stop.
   private var answers = 0
   private var held: Deque<Held> = []
   private var quarantine: Span
-  /// A push was taken here, now or before the start; or devices have a provider each, and what is
-  /// said of one says nothing of the others.
+  /// The route has taken a push, now or before the start. Also true if devices have a provider
+  /// each, so that a report about one shows nothing about the others.
   private var isTried: Bool
-  /// While untried: devices called dead without a date. Two are as good as more.
+  /// Before a first push is taken: devices reported dead without a date. More than two are not
+  /// kept.
   private var untried: Set<ClientID> = []
 
   /// - Parameter isOneProvider: false where each device has a provider of its own.
@@ -115,14 +116,14 @@ package struct Pruning: Hashable, Sendable {
     isTried = !isOneProvider
   }
 
-  /// Other rules, from the next word on.
+  /// The rules hold from the next report on.
   package mutating func reconfigure(_ rule: Rule) {
     if state == .watching || quarantine == self.rule.quarantine { quarantine = rule.quarantine }
     self.rule = rule
   }
 
-  /// The provider is another one, or knows another credential of ours: those in quarantine may be
-  /// asked again at once.
+  /// The provider is another one, or the relay has another credential: the devices in quarantine
+  /// may be tried again at once.
   package mutating func renew(at now: Instant) {
     quarantine = rule.quarantine
     guard case .stopped(var stop) = state else { return }
@@ -130,7 +131,7 @@ package struct Pruning: Hashable, Sendable {
     state = .stopped(stop)
   }
 
-  /// Nil: words against addresses are believed.
+  /// Nil: reports of dead addresses are believed.
   package var stop: Stop? {
     switch state {
     case .watching: nil
@@ -138,9 +139,9 @@ package struct Pruning: Hashable, Sendable {
     }
   }
 
-  /// An attempt's verdict.
+  /// An attempt's verdict has arrived.
   ///
-  /// - Returns: what to settle now; nil if it is held: `judged` says it later.
+  /// - Returns: the verdict to settle now; nil: it is held, and `judged` returns it later.
   package mutating func heard(
     _ verdict: Verdict, of attempt: PushAttempt.ID, about subject: Subject, at now: Instant
   ) -> Verdict? {
@@ -165,7 +166,7 @@ package struct Pruning: Hashable, Sendable {
     }
   }
 
-  /// What became of words that were held, in their order.
+  /// The decisions on held reports, in their order.
   package mutating func judged(at now: Instant) -> [Judgement] {
     guard !held.isEmpty else { return [] }
     passTime(now)
@@ -189,7 +190,7 @@ package struct Pruning: Hashable, Sendable {
     return judgements
   }
 
-  /// When `judged` has something to say, though nothing else happens.
+  /// When `judged` has a decision to return if no other input comes.
   package var nextTimer: Instant? { held.first.map { $0.heard + hold } }
 
   private var hold: Span {
@@ -206,8 +207,8 @@ package struct Pruning: Hashable, Sendable {
     if case .stopped(let stop) = state, stop.until <= now { state = .probing(stop) }
   }
 
-  /// The first push that is taken proves endpoint, topic and key: no small number of dead tokens is
-  /// doubted any more.
+  /// The first push that is taken proves endpoint, topic and key. From then on a small number of
+  /// dead tokens is believed.
   private mutating func hasWorked() {
     isTried = true
     untried = []
@@ -217,7 +218,8 @@ package struct Pruning: Hashable, Sendable {
     (voices, answers) = ([], 0)
   }
 
-  /// Answers while stopped come from those who are not in quarantine, and say nothing of it.
+  /// Records an answer. While stopped, answers come only from devices outside the quarantine, so
+  /// they show nothing about it.
   private mutating func note(_ subject: Subject, isDead: Bool) {
     if case .stopped = state { return }
     speak(Voice(user: subject.user, isDead: isDead, hasTaken: subject.hasTaken))
@@ -227,7 +229,8 @@ package struct Pruning: Hashable, Sendable {
     quarantine = rule.quarantine
   }
 
-  /// The newest answer about a user stands for it; invented tokens do not outweigh a real one.
+  /// A user's newest answer replaces earlier ones, but an invented token does not replace a real
+  /// one.
   private mutating func speak(_ voice: Voice) {
     if let index = voices.firstIndex(where: { $0.user == voice.user }) {
       guard voice.weight >= voices[index].weight else { return }

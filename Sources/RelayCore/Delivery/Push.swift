@@ -1,13 +1,13 @@
-/// One attempt of one wake, ready for a provider. Headers follow from `intent`, so an illegal
-/// combination of push type and priority cannot be built.
+/// One attempt of one wake, ready for a provider. The adapter derives headers from `intent`, so an
+/// illegal combination of push type and priority cannot be built.
 package struct Push: Hashable, Sendable {
-  /// Fixed for a wake: every attempt of it carries the same.
+  /// Fixed for a wake: all its attempts carry the same id.
   package var id: Identifier
   package var address: Address
   package var intent: Intent
-  /// The wake's deadline; the provider drops it afterwards.
+  /// The wake's deadline, after which the provider drops it.
   package var expires: Instant
-  /// At most 64 bytes; nil where nothing is to be replaced.
+  /// At most 64 bytes; nil where the push replaces none.
   package var collapse: String?
   /// JSON, at most `Limits.payloadBytes`.
   package var payload: [UInt8]

@@ -1,13 +1,13 @@
-/// A road to a provider: who waits for it, how much is under way, and whether it is open.
+/// A route to a provider: the lanes that wait for it, the attempts in flight, and its circuit.
 ///
 /// ```
 /// closed ──later(route), or an outage──▶ open(until) ──time──▶ probing ──answered──▶ closed
 ///                                          ▲                     └──not, or later(route)──┐
 ///                                          └─────────────────────────────────────────────┘
 /// ```
-/// As with any breaker, *closed* lets pushes through. An outage is so many devices in a row whose
-/// attempts failed without one answer in between: the others wait here instead of wearing out
-/// themselves and their budgets, and go when a probe gets through: a few, then more and more.
+/// As with any circuit breaker, *closed* lets pushes through. An outage is a number of devices in a
+/// row whose attempts failed without one answer in between. The other lanes then wait here and
+/// spend no attempts and no budget. After a successful probe a few go, then more and more.
 package struct Route: Sendable {
   package enum Circuit: Hashable, Sendable {
     case closed
@@ -22,19 +22,20 @@ package struct Route: Sendable {
   package private(set) var lastError: String?
   package internal(set) var pruning: Pruning
   private let inFlightMax: Int
-  /// How much may be under way now: little after a stop, a quarter less when the provider asks for
-  /// less at once, and one more with each answer.
+  /// How many attempts may be in flight now: few after a stop, a quarter less when the provider
+  /// asks for fewer at once, and one more with each answer.
   private var room: Int
   private let outageDevices: Int?
   private var probe: Span
-  /// Whose attempts failed since the last answer; never more than `outageDevices`.
+  /// Devices whose attempts failed since the last answer; never more than `outageDevices`.
   private var failing: Set<Failing> = []
   private var probing: PushAttempt.ID?
   private var queue = RouteQueue()
   private var shares: UserShares
-  /// Whose pushes were refused for good since the last that was taken: at most `refusalsTold`.
+  /// Users whose pushes were refused permanently since the last accepted push: at most
+  /// `refusalsTold`.
   private var refused: Set<UserID> = []
-  /// Pushes refused for good while none was ever taken.
+  /// Pushes that were refused permanently before any push was accepted.
   private var refusedAtFirst = 0
 
   private struct Failing: Hashable {
@@ -42,24 +43,25 @@ package struct Route: Sendable {
     var device: Int
   }
 
-  /// Fewer could be a few devices that are slow by themselves.
+  /// Fewer failures could come from a few devices that are slow by themselves.
   package static let outageDevicesDefault = 20
-  /// So many refusals without one push taken are no matter of a single device or payload: they are
-  /// our mistake.
+  /// This many refusals without one accepted push are not caused by a single device or payload, but
+  /// by our own configuration.
   package static let refusalsTold = 3
-  /// A provider that is back is not met by everybody at once: that may be what it broke under.
+  /// The room after a stop. A provider that is back must not get all pushes at once, because that
+  /// may be what it failed under.
   package static let roomAfterStop = 50
 
-  /// However often a provider asks for less at once.
+  /// The least room, even if a provider keeps asking for fewer pushes at once.
   package static let roomAtLeast = 10
 
-  /// What one user may have under way where each device has a provider of its own.
+  /// The most attempts of one user in flight where each device has a provider of its own.
   package static let inFlightPerUser = 8
 
   /// - Parameters:
-  ///   - outageDevices: so many devices in a row that got no answer are an outage; nil where each
-  ///     has a provider of its own, whose silence says nothing of the others.
-  ///   - inFlightPerUser: of `inFlightMax`; nil: a user may have all of it.
+  ///   - outageDevices: how many devices in a row without an answer are an outage; nil where each
+  ///     has a provider of its own, whose silence shows nothing about the others.
+  ///   - inFlightPerUser: a user's share of `inFlightMax`; nil: a user may have all of it.
   package init(
     inFlightMax: Int, probe: Span, pruning: Pruning.Rule = Pruning.Rule(),
     outageDevices: Int? = Route.outageDevicesDefault, inFlightPerUser: Int? = nil
@@ -72,20 +74,20 @@ package struct Route: Sendable {
     self.probe = probe
   }
 
-  /// Its circuit is not closed.
+  /// Whether the circuit is not closed.
   package var isStopped: Bool { circuit != .closed }
 
   package var waiting: Int { queue.count }
 
-  /// Refusals for good since the last push that was taken; each user's count once, and no more are
-  /// counted than are told of: a user may register what refuses whatever it gets. Until the first
-  /// push is taken all count: the one device of a new app may be all there is.
+  /// Permanent refusals since the last accepted push. Each user counts once, up to `refusalsTold`,
+  /// because a user may register an endpoint that refuses every push. Before the first accepted
+  /// push all refusals count, because a new app may have only one device.
   package var refusals: Int { delivered == 0 ? refusedAtFirst : refused.count }
 
-  /// A lane may be woken. It waits here as state, once, not as a message.
+  /// A lane may be woken. It waits here as state, only once, and not as a message.
   package mutating func offer(_ lane: ReadyLane) { queue.append(lane) }
 
-  /// The next lane to wake now, as ``RouteQueue`` has it; nil if none waits or the route has no
+  /// The next lane to wake, in the order of ``RouteQueue``; nil if none waits or the route has no
   /// room.
   package mutating func next(at now: Instant) -> ReadyLane? {
     switch circuit {
@@ -100,7 +102,7 @@ package struct Route: Sendable {
     return nil
   }
 
-  /// The lane really had something to tell: an attempt is under way.
+  /// The lane had something to tell, and its attempt is in flight.
   package mutating func began(_ attempt: PushAttempt.ID, of lane: ReadyLane? = nil) {
     if let lane { shares.began(attempt, of: lane) }
     inFlight += 1
@@ -111,15 +113,15 @@ package struct Route: Sendable {
     }
   }
 
-  /// The lane had its turn and nothing to tell any more.
+  /// The lane had its turn, and had nothing to tell any more.
   package mutating func declined(_ lane: ReadyLane) {
     if let next = shares.declined(lane) { queue.append(next) }
   }
 
   struct Ended {
-    /// What to settle now; nil: it is held, and `pruning.judged` says it later.
+    /// The verdict to settle now; nil: it is held, and `pruning.judged` returns it later.
     var settled: Verdict?
-    /// What has become of pruning; the outer nil: nothing.
+    /// The new state of pruning; the outer nil: unchanged.
     var pruning: Pruning.Stop??
   }
 
@@ -139,7 +141,7 @@ package struct Route: Sendable {
   ) {
     inFlight -= 1
     if let lane = shares.ended(attempt) { queue.append(lane) }
-    // What began before the stop says nothing of the present: only the probe does.
+    // An attempt that began before the stop does not show the present state: only the probe does.
     let isProbe = probing == attempt
     if isProbe { probing = nil }
     switch verdict {
@@ -153,7 +155,7 @@ package struct Route: Sendable {
       room = max(min(inFlightMax, Self.roomAtLeast), room - room / 4)
       if circuit == .closed { lastError = reason.text }
     case .later(_, .recalled, _):
-      // It says nothing of the provider: the next one probes.
+      // A recalled push does not show the provider's state, so the next attempt is the probe.
       if isProbe { circuit = .open(until: now) }
     case .delivered, .deliveredElsewhere:
       delivered += 1
@@ -191,14 +193,14 @@ package struct Route: Sendable {
     return failing.count >= outageDevices
   }
 
-  /// From the next refusal on.
+  /// The rules hold from the next refusal on.
   package mutating func reconfigure(probe: Span, pruning rule: Pruning.Rule) {
     self.probe = probe
     pruning.reconfigure(rule)
   }
 
-  /// Its provider is another one: a stopped route is probed at once, and a quarantine ends. A probe
-  /// that is under way asked the one before, and says nothing of this one.
+  /// The route has another provider: a stopped route is probed at once, and a quarantine ends. A
+  /// probe in flight went to the last provider, so its result does not count for this one.
   package mutating func renew(at now: Instant) {
     (refused, refusedAtFirst, failing) = ([], 0, [])
     pruning.renew(at: now)
@@ -209,8 +211,8 @@ package struct Route: Sendable {
     }
   }
 
-  /// When an open route may be probed, if somebody waits for it.
-  /// Or when words against addresses, held for a moment, are judged.
+  /// When an open route may be probed, if a lane waits for it.
+  /// Or when held reports of dead addresses are judged.
   package var nextTimer: Instant? {
     guard case .open(let until) = circuit, waiting > 0 else { return pruning.nextTimer }
     return min(until, pruning.nextTimer ?? .never)

@@ -2,12 +2,12 @@ import DequeModule
 
 /// Lanes that wait for a route: alerts first, each kind in its own order.
 ///
-/// Lanes whose last attempt failed stand apart, by the time they are due again: however many a
-/// fault has left behind, three of four turns are for fresh work, and the fourth is theirs.
+/// Lanes whose last attempt failed wait apart, in the order in which they are due again. Three of
+/// four turns are for fresh lanes and the fourth is for retries, however many a fault has left.
 ///
-/// A place is a device's slot while one user has it, and stands here once: so a user's devices that
-/// move or go while a route is stopped do not make the line longer. The next user who gets the slot
-/// has a place of its own, and waits for no share but its own.
+/// A place is a device's slot with one user, and waits here only once. So a user's devices that
+/// move or disappear while a route is stopped do not make the queue longer. The slot's next user
+/// has a place of its own, and does not wait for another user's share.
 struct RouteQueue: Hashable, Sendable {
   private var alerts = Turns()
   private var background = Turns()
@@ -30,7 +30,7 @@ struct RouteQueue: Hashable, Sendable {
     if lane.isAlert { alerts.append(lane) } else { background.append(lane) }
   }
 
-  /// The next whose turn it is; nil if none waits.
+  /// Removes and returns the next lane; nil if none waits.
   mutating func next() -> ReadyLane? {
     guard let lane = alerts.next() ?? background.next() else { return nil }
     standing.remove(Place(lane))
@@ -41,10 +41,10 @@ struct RouteQueue: Hashable, Sendable {
 private struct Turns: Hashable, Sendable {
   private var fresh: Deque<ReadyLane> = []
   private var retries: Deque<ReadyLane> = []
-  /// Fresh ones that went while a retry waited.
+  /// Fresh lanes that had their turn while a retry waited.
   private var passed = 0
 
-  /// A small share clears what a fault has left, and nobody is held up by it.
+  /// A small share of turns clears retries after a fault without delaying fresh lanes.
   private static let passedMax = 3
 
   mutating func append(_ lane: ReadyLane) {

@@ -1,10 +1,10 @@
 import DequeModule
 
-/// What each user may have under way at once on a route where every device has a provider of its
-/// own. A user may register endpoints that never answer: their attempts take the user's own share
-/// until they time out, and leave the route's room to others.
+/// How many attempts each user may have in flight on a route where every device has a provider of
+/// its own. A user may register endpoints that never answer. Their attempts use the user's own
+/// share until they time out, and leave the route's room to others.
 struct UserShares: Sendable {
-  /// Nil: the route is one provider's, and a user's devices are no slower than another's.
+  /// Nil: the route has one provider, where a user's devices are no slower than another's.
   let most: Int?
 
   private struct Owner: Hashable, Sendable {
@@ -14,8 +14,8 @@ struct UserShares: Sendable {
 
   private struct Share: Sendable {
     var underWay = 0
-    /// Their turn came while the user had its share; in order, each device once: another one that
-    /// gets a device's number stands there too.
+    /// Lanes whose turn came while the user's share was used up, in order, each device number once,
+    /// also if another device of the user gets the number.
     var parked: Deque<ReadyLane> = []
     var devices: Set<Int> = []
 
@@ -35,7 +35,7 @@ struct UserShares: Sendable {
 
   init(most: Int?) { self.most = most }
 
-  /// It is the lane's turn.
+  /// The lane has its turn.
   ///
   /// - Returns: false if it waits here until an attempt of its user has ended.
   mutating func mayGo(_ lane: ReadyLane) -> Bool {
@@ -53,16 +53,16 @@ struct UserShares: Sendable {
     shares[owner, default: Share()].underWay += 1
   }
 
-  /// - Returns: the lane that may stand in line again.
+  /// - Returns: a lane of the same user that may wait in the queue again.
   mutating func ended(_ attempt: PushAttempt.ID) -> ReadyLane? {
     guard let owner = owners.removeValue(forKey: attempt) else { return nil }
     shares[owner]?.underWay -= 1
     return next(of: owner)
   }
 
-  /// The lane had nothing to tell: its place is free for the next one.
+  /// The lane had nothing to tell, so the user's next lane may go.
   ///
-  /// - Returns: the lane that may stand in line again.
+  /// - Returns: a lane of the same user that may wait in the queue again.
   mutating func declined(_ lane: ReadyLane) -> ReadyLane? {
     guard let most else { return nil }
     let owner = Owner(partition: lane.partition, user: lane.user)

@@ -1,5 +1,5 @@
-/// What one wake says, before it is cut to size: `aps` and `ck` for the notification it shows,
-/// `zr` for everything pending, because a provider keeps only the newest push.
+/// The content of one wake, before it is cut to size: `aps` and `ck` for the notification it shows,
+/// and `zr` for everything pending, because a provider keeps only the newest push.
 package struct WakeText: Hashable, Sendable {
   package var scope: Scope
   package var user: UserID
@@ -9,14 +9,14 @@ package struct WakeText: Hashable, Sendable {
   package var info: NotificationInfo?
   /// Subjects not yet acknowledged.
   package var subjects: Int
-  /// Zones among them, those to be named first at the front.
+  /// Zones among them; those to be named first are at the front.
   package var zones: [NamedZone]
   package var hasQuery: Bool
-  /// There is more than `zones` can say.
+  /// Whether there is more than `zones` can name.
   package var isMore: Bool
   /// The user's counter for this topic, if the notification shows it.
   package var badge: Int?
-  /// What waits among all this is not to be fetched before then; nil: nothing waits.
+  /// The time before which the device must not fetch the zones that wait; nil: none waits.
   package var notBefore: Instant?
 
   package init(
@@ -40,7 +40,7 @@ package struct WakeText: Hashable, Sendable {
   package struct NamedZone: Hashable, Sendable {
     package var zone: ZoneID
     package var database: Database
-    /// It is hot, and not to be fetched before `notBefore`.
+    /// The zone is hot, and must not be fetched before `notBefore`.
     package var waits: Bool
 
     package init(zone: ZoneID, database: Database, waits: Bool = false) {
@@ -51,12 +51,12 @@ package struct WakeText: Hashable, Sendable {
   }
 }
 
-/// A payload of at most the allowed size, and how much of the wake it had room for.
+/// A payload within the limit, and how much of the wake it has.
 package struct Payload: Hashable, Sendable {
   package var bytes: [UInt8]
-  /// The first so many of the wake's zones are named in it.
+  /// How many of the wake's first zones it names.
   package var zonesNamed: Int
   package var isPruned: Bool
-  /// A person sees or hears something of it; else it only runs the app.
+  /// Whether a person sees or hears it; otherwise it only runs the app.
   package var isVisible = false
 }

@@ -1,7 +1,7 @@
-/// A browser's push subscription: where its push service takes messages, and the keys that they are
-/// encrypted for (RFC 8030, 8291). Kept as the token of an address, so that stores know one form.
+/// A browser's push subscription: the URL of its push service, and the keys for encryption (RFC
+/// 8030, 8291). Stored as the token of an address, so that stores need one form only.
 package struct WebSubscription: Hashable, Sendable {
-  /// An absolute URL. A secret like any push token: who knows it may send.
+  /// An absolute URL. A secret like any push token, because everyone who knows it may send.
   package var endpoint: String
   /// The browser's P-256 key, an uncompressed point: `publicKeyBytes`.
   package var publicKey: [UInt8]
@@ -17,7 +17,7 @@ package struct WebSubscription: Hashable, Sendable {
     self.secret = secret
   }
 
-  /// Nil if `token` is none that `token` made.
+  /// Nil if `token` was not created by the property `token`.
   package init?(token: [UInt8]) {
     let keys = Self.publicKeyBytes + Self.secretBytes
     guard token.count > keys else { return nil }
