@@ -6,11 +6,11 @@
 /// from a push to the device's next fetch.
 ///
 /// ```
-/// quick answer, and the budget was used up ─▶ one more   (nothing is learnt of what is not tried)
+/// quick answer, and the budget was used up ─▶ one more   (an unused budget teaches nothing)
 /// quick answer, below what is configured   ─▶ one more
-/// no answer before the next wake           ─▶ half as many, but Apple's two
-/// no answer to six in a row                ─▶ one, until there is an answer: nobody is there, or
-///                                             the app was swiped away, and none can help
+/// no answer before the next wake           ─▶ half as many, but at least Apple's two
+/// no answer to six in a row                ─▶ one, until there is an answer: the device is
+///                                             unused, or its app was force-quit
 /// ```
 package struct LearntBudget: Hashable, Sendable {
   /// Wakes in the rule's `per`.

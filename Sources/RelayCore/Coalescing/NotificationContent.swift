@@ -41,7 +41,7 @@ package struct NotificationContent: Hashable, Sendable {
 /// One notification × one device, on its way into a lane.
 package struct Match: Hashable, Sendable {
   package var notice: NotificationContent
-  /// Its entry in the user's notifications feed.
+  /// The position of its entry in the user's notifications feed.
   package var position: Position
   /// The zone's position in the zone's own feed (another partition's, for a shared zone).
   package var zonePosition: Position

@@ -4,7 +4,7 @@ package struct Pending: Hashable, Sendable {
   package var notice: NotificationContent
   /// Newest entry in the user's notifications feed; the device's own changes do not raise it.
   package var position: Position
-  /// The same in the zone's own feed.
+  /// The newest entry in the zone's own feed.
   package var zonePosition: Position
   /// Whether it has a change that no attempt covers yet.
   package var isFresh: Bool

@@ -62,7 +62,7 @@ package struct PendingAlert: Hashable, Sendable {
     }
   }
 
-  /// Removes the alerts that `isMeant` selects.
+  /// This alert and its earlier ones, without those that `isMeant` selects.
   ///
   /// - Parameter withEarlier: whether to remove the alerts before them, too.
   /// - Returns: nil if nothing is left.

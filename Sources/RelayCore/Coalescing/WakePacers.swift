@@ -7,7 +7,7 @@ struct WakePacers: Sendable {
 
   init(of id: PartitionID) { self.id = id }
 
-  /// For tests.
+  /// How many zones have a smear; for tests.
   var count: Int { pacers.count }
 
   /// Fetches a second that the producer of the zone's last hot change declared; 0: not declared.

@@ -11,7 +11,7 @@ struct FanOutPacer: Sendable {
 
   private let entriesMax: Int
   private var waiting: [PartitionID: [Fact]] = [:]
-  /// A slice was handed out and is not stepped yet.
+  /// Whether a slice was handed out and is not stepped yet.
   private(set) var isUnderWay = false
   private var turn = PartitionID(0)
   private var row = 0

@@ -40,14 +40,14 @@ package struct JSONText: Sendable {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// `"key":` with a comma before it unless it is the first of its object.
+  /// Writes `"key":`, with a comma before it unless it is the first of its object.
   package mutating func key(_ name: String) {
     separate()
     string(name)
     bytes.append(UInt8(ascii: ":"))
   }
 
-  /// A comma, unless an object or array has just been opened.
+  /// Writes a comma, unless an object or array has just been opened.
   package mutating func separate() {
     if let last = bytes.last, last != UInt8(ascii: "{"), last != UInt8(ascii: "[") {
       bytes.append(UInt8(ascii: ","))

@@ -83,7 +83,7 @@ package struct Pruning: Hashable, Sendable {
     var isDead: Bool
     var hasTaken: Bool
 
-    /// In halves of a user.
+    /// How much the user counts, in halves of a user.
     var weight: Int { isDead && !hasTaken ? 1 : 2 }
   }
 

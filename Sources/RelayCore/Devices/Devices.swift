@@ -179,7 +179,7 @@ extension Devices {
     return lapses <= now
   }
 
-  /// A device was registered, or found in the tables.
+  /// A device was registered, or loaded from the tables.
   mutating func watchAddress(of device: Int, _ limits: Limits) {
     guard let lapses = addressLapses(of: device, limits) else { return }
     self.lapses.look(at: device, lapses)

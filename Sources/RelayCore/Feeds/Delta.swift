@@ -65,7 +65,7 @@ package struct Delta: Hashable, Sendable {
   /// The sum of all changes after the opening one.
   package struct Rest: Hashable, Sendable {
     package var last: FeedMutation
-    /// The last new life that began after the opening touch.
+    /// The last new life that began after the opening change.
     package var rebirth: Rebirth?
     /// The last change here that was not made by `last.device`; nil if `last.device` made all of
     /// them.
@@ -78,7 +78,7 @@ package struct Delta: Hashable, Sendable {
     }
   }
 
-  /// A life that ended at `died` (nil: where the opening touch left it) and began at `reborn`.
+  /// A life that ended at `died` (nil: where the opening change left it) and began at `reborn`.
   package struct Rebirth: Hashable, Sendable {
     package var died: Position?
     package var reborn: Position

@@ -4,7 +4,7 @@ package struct Page: Hashable, Sendable {
   package var entries: [Entry]
   /// The cursor of the next page. For the last page it is the feed's head.
   package var next: FeedCursor
-  /// True means that the next page strictly advances (P2).
+  /// Whether there is a next page; that page strictly advances (P2).
   package var hasMore: Bool
   /// Where the reader's catch-up began. Reasons and ownership are computed relative to it.
   package var since: Position

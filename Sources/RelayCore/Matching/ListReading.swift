@@ -25,7 +25,7 @@ final class ListReading {
     read = members.count
   }
 
-  /// - Parameter value: of the list's type.
+  /// - Parameter value: a value of the list's type.
   func contains(_ value: FieldValue) -> Bool {
     guard members.count > Self.few else {
       work += members.count

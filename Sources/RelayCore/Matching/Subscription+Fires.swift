@@ -24,8 +24,8 @@ extension Subscription {
     return ByteOrdered.areSame(record.type, recordType)
   }
 
-  /// Whether both fire for the same changes. The id and the appearance of notifications do not
-  /// count (15/2032).
+  /// Whether both have the same database and rule. The id and the appearance of notifications do
+  /// not count (15/2032).
   package func isDuplicate(of other: Subscription) -> Bool {
     database == other.database && rule == other.rule
   }

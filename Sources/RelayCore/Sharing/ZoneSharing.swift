@@ -101,7 +101,7 @@ extension ZoneSharing {
   /// How many zones have members in this partition.
   var sharedZones: Int { members.count }
 
-  /// In the order in which they joined.
+  /// The zone's members, in the order in which they joined.
   func members(of zone: ZoneKey) -> [Member] { members[zone] ?? [] }
 
   func isMember(_ user: Int, of zone: ZoneKey) -> Bool {

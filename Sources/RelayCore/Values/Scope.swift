@@ -1,4 +1,4 @@
-/// The app's namespace: a container in one of its two environments. Nothing crosses either.
+/// The app's namespace: a container in one of its two environments. No data leaves its scope.
 package struct Scope: Hashable, Comparable, Sendable {
   package var container: String
   package var environment: Environment

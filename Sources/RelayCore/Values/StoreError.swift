@@ -21,7 +21,7 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     package static let corrupt = Code("store_corrupt")
     /// Its two files do not belong together: they are from different stores or different moments.
     package static let mixed = Code("store_mixed")
-    /// Written by a newer version.
+    /// The store was written by a newer version.
     package static let newer = Code("store_newer")
     /// A read failed; the stored data is not known to be wrong.
     package static let unreadable = Code("store_unreadable")
