@@ -7,8 +7,8 @@ struct WakeScheduler: Sendable {
   private struct Slot: Sendable {
     /// The timer that counts; earlier timers find another instant here when they fire.
     var armed = Instant.never
-    /// The route in whose queue the lane waits. It is not the device's own any more if that has
-    /// moved.
+    /// The route in whose queue the lane waits. After a move it may differ from the device's
+    /// own route.
     var line: RouteKey?
     var isAtCourier = false
     var isAwaitingFold = false

@@ -29,7 +29,7 @@ struct GroupCommit: Sendable {
   /// Durable facts that are stepped one after the other and become visible together.
   struct Durable: Sendable {
     var facts: [Placed]
-    /// Room reserved for the messages that they cause, until `stepped` is called.
+    /// Room reserved for the messages that the facts cause, until `stepped` is called.
     var need = ForwardNeed.none
   }
 
@@ -38,7 +38,7 @@ struct GroupCommit: Sendable {
   private struct Unit: Sendable {
     let facts: [Waiting]
     let bytes: Int
-    /// Room reserved for the messages that they cause.
+    /// Room reserved for the messages that the facts cause.
     let need: ForwardNeed
 
     init(_ facts: [Waiting], need: ForwardNeed = .none) {
@@ -101,7 +101,7 @@ struct GroupCommit: Sendable {
 
   /// - Parameters:
   ///   - facts: facts for one partition; they are never divided.
-  ///   - need: room reserved for the messages that they cause, until they are stepped.
+  ///   - need: room reserved for the messages that `facts` cause, until they are stepped.
   mutating func add(_ facts: [Waiting], of submitter: Submitter, need: ForwardNeed = .none) {
     guard !facts.isEmpty else { return }
     add(Unit(facts, need: need), of: submitter)

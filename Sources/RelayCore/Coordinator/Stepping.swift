@@ -2,7 +2,7 @@ import DequeModule
 
 /// Durable facts on their way into the core: each partition's in the order of its journal, with a
 /// bounded amount of work in one turn of the loop. So a thousand changes that are costly to match
-/// delay readers and other users by one turn, and not by all of these changes.
+/// delay readers and other users by one turn only.
 ///
 /// One request's facts for one partition become visible together. A partition in which only some of
 /// them are stepped is left out of cuts. When all are stepped, the partition begins no other
@@ -22,11 +22,11 @@ struct Stepping: Sendable {
     private(set) var stepped = 0
     /// Facts that are stepped, and not yet in a cut.
     var uncut = 0
-    /// It was left out of a cut, or the next cut is full.
+    /// The partition was left out of a cut, or the next cut is full.
     var isOwedCut = false
 
     var isTorn: Bool { stepped > 0 }
-    /// Whether its next fact may be stepped now.
+    /// Whether the partition's next fact may be stepped now.
     var isReady: Bool { !waiting.isEmpty && (isTorn || !isOwedCut) }
 
     mutating func add(_ unit: GroupCommit.Durable) { waiting.append(unit) }

@@ -4,7 +4,7 @@ import DequeModule
 /// its own. A user may register endpoints that never answer. Their attempts use the user's own
 /// share until they time out, and leave the route's room to others.
 struct UserShares: Sendable {
-  /// Nil: the route has one provider, where a user's devices are no slower than another's.
+  /// Nil: no limit, because the route has one provider, which is equally fast for all users.
   let most: Int?
 
   private struct Owner: Hashable, Sendable {

@@ -1,7 +1,7 @@
 /// A browser's push subscription: the URL of its push service, and the keys for encryption (RFC
 /// 8030, 8291). Stored as the token of an address, so that stores need one form only.
 package struct WebSubscription: Hashable, Sendable {
-  /// An absolute URL. A secret like any push token, because everyone who knows it may send.
+  /// An absolute URL. A secret like any push token, because any program with it can send pushes.
   package var endpoint: String
   /// The browser's P-256 key, an uncompressed point: `publicKeyBytes`.
   package var publicKey: [UInt8]

@@ -41,7 +41,7 @@ package struct Delta: Hashable, Sendable {
   package private(set) var opening: FeedMutation
   private var tail: Tail
 
-  /// Stored indirectly, because most deltas of a fold hold one change and are so half as large.
+  /// Stored indirectly: most deltas of a fold hold only one change, and are so half as large.
   private enum Tail: Hashable, Sendable {
     case none
     indirect case some(Rest)

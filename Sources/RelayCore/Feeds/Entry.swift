@@ -52,7 +52,7 @@ package struct Life: Hashable, Sendable {
   package var device: ClientID?
   /// The last change that `device` did not make.
   package var foreign: Position
-  /// Last `sequence` applied.
+  /// The last `sequence` applied.
   package var sequence: Int64?
   /// When the last change happened, for display. Of a record: its modification time as the producer
   /// states it, else the time of acceptance.
@@ -76,7 +76,7 @@ package struct Life: Hashable, Sendable {
 
   package var isPresent: Bool { state == .present }
 
-  /// Whether a reader at `token` is not shown this life, because it never saw the ended life (P3).
+  /// Whether a reader at `token` is not shown this deletion: it never saw the life that ended (P3).
   ///
   /// - Parameters:
   ///   - token: where the catch-up began, over all its pages; zero without a token.
@@ -94,8 +94,8 @@ package struct Life: Hashable, Sendable {
     isHidden(from: start.base, scanHead: start.scanHead)
   }
 
-  /// Whether `client` itself made everything since `token`: it is logged, and never pushed to it
-  /// (P8).
+  /// Whether `client` itself made all changes since `token`. They are logged, and never pushed to
+  /// it (P8).
   package func isOwn(of client: ClientID?, since token: Position) -> Bool {
     guard let client, let device else { return false }
     return client == device && foreign <= token

@@ -1,4 +1,4 @@
-/// An ordered, compacted list that clients read after a token.
+/// Names a feed: an ordered, compacted list that clients read after a token.
 package struct FeedKey: Hashable, Comparable, Sendable {
   package var scope: Scope
   package var kind: Kind

@@ -10,7 +10,7 @@ package struct DedupWindow: Sendable {
   private var order = RememberedQueue()
   /// A `forget` fact is on its way into the journal.
   private(set) var isForgetAsked = false
-  /// Ids remembered since the last cut, and below that the last fact whose ids are all forgotten.
+  /// Ids remembered since the last cut, and the last fact whose ids are all forgotten.
   private var written: [Remembered] = []
   private var forgotten = Ordinal.zero
 

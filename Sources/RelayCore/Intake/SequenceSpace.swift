@@ -4,8 +4,8 @@ package struct SequenceSpace: Hashable, Sendable {
   package var origin: UInt64
   package var highest: Int64
   package var missing: SequenceGaps
-  /// Kept while numbers are missing: for each record and participant, the highest number above the
-  /// lowest hole of a change about it.
+  /// Kept while numbers are missing: for each record and participant, the highest number of a
+  /// change about it, if that is above the lowest hole.
   package var settled: [UInt64: Int64]
 
   package init(
@@ -23,7 +23,7 @@ package struct SequenceSpace: Hashable, Sendable {
     return known > number
   }
 
-  /// Stops to wait for missing numbers.
+  /// Stops waiting for the missing numbers.
   mutating func giveUp() {
     missing = SequenceGaps()
     settled = [:]

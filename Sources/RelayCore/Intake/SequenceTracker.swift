@@ -132,7 +132,7 @@ extension SequenceTracker {
     if !spaces.removeFirst().missing.isEmpty { gap = .permanent }
   }
 
-  /// Whether the change comes late from before the zone's end, and so has no effect.
+  /// Whether the change happened before the zone's end but arrives later, and so has no effect.
   private mutating func isOutlived(_ number: Int64, of origin: UInt64) -> Bool {
     guard let known = outlived, known.origin == origin, number < known.end else { return false }
     if outlived?.holes.close(number) == true { return true }

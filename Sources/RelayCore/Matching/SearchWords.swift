@@ -1,6 +1,6 @@
 /// Token search: a text's words are its runs of letters and digits of any script, compared without
 /// regard to case. Marks belong to the letter before them, and all encodings of `é` are one letter.
-/// Only here texts are not compared by their code points.
+/// Everywhere else texts are compared by their code points.
 enum SearchWords {
   /// A word in lower case. Its hash is computed once, because Swift takes long to compare texts
   /// that have several spellings.

@@ -16,8 +16,8 @@ package enum Answer: Hashable, Sendable {
     /// The fact's deltas are in the store.
     case folded
     /// The fact is folded, every partition it was forwarded to has stepped it, and every push that
-    /// it recalls has left or can no longer leave. For a revocation, a zone's end, a takeover of an
-    /// address, a sign-out, and the first interest in a public database (P9).
+    /// it recalls has left or can no longer leave. Used for a revocation, a zone's end, a takeover
+    /// of an address, a sign-out, and the first interest in a public database (P9).
     case settled
     /// The fact is settled, and so is everything that its partition forwarded before it. A repeated
     /// request is so answered no sooner than the first one.

@@ -106,9 +106,9 @@ package struct FeedCut: Hashable, Sendable {
   package var deltas: [SubjectDelta]
   /// Folded after the deltas, in their order; notifications feeds only.
   package var marks: [ReadMarks]
-  /// The newest position of deltas that are left out, because the fold would have removed their
-  /// entries for the many newer ones. The floor is raised to it after all else, as their removal
-  /// would do; notifications feeds only.
+  /// The newest position of deltas that are left out, because the fold would at once remove their
+  /// entries: enough newer ones follow. The fold raises the floor to it last, as the removal would
+  /// do; notifications feeds only.
   package var trimmed: Position?
 
   package init(

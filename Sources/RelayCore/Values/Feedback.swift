@@ -35,7 +35,7 @@ package struct Feedback: Hashable, Sendable {
   }
 
   /// Identifies this item in every report: equal for equal news of one device, registration and
-  /// moment. Two news of the same kind cannot arise for one registration at one moment.
+  /// moment. Two items of the same kind cannot arise for one registration at one moment.
   package var id: Identifier {
     Identifier(high: fingerprint(seed: 0xcbf2_9ce4_8422_2325), low: fingerprint(seed: 0x9e37_79b9))
   }

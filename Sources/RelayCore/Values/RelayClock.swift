@@ -29,7 +29,7 @@ package struct RelayClock: Sendable {
   package struct Doubt: Hashable, Sendable {
     /// The boot clock when the doubt began.
     package var since: Instant
-    /// The relay's time then. Earlier moments are certain.
+    /// The relay's time when the doubt began. Earlier moments need no conversion.
     package var sureUntil: Instant
     /// How far the wall clock is ahead.
     package var ahead: Span
