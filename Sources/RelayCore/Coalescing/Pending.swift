@@ -105,7 +105,7 @@ package struct Pending: Hashable, Sendable {
 
   mutating func unname() { (isCovered, isCoveredOfAlert) = (false, false) }
 
-  /// A delivered wake told the covered delivery.
+  /// A delivered wake has told the device the covered delivery.
   mutating func told(by wake: UInt32) {
     unname()
     toldBy = wake

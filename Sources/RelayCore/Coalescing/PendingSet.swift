@@ -33,7 +33,7 @@ package struct PendingSet: Hashable, Sendable {
     subjects.contains { $0.isFresh && $0.isTellable(folded) }
   }
 
-  /// Without subjects that a device that reads at once would not find (P4).
+  /// The set with folded subjects only, which a device that reads at once finds (P4).
   func tellable(_ folded: Ordinal) -> PendingSet {
     var told = self
     told.waking.keep { $0.isTellable(folded) }

@@ -40,7 +40,8 @@ package struct JSONText: Sendable {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Writes `"key":`, with a comma before it unless it is the first of its object.
+  /// Writes `"key":`, with a comma before it unless the key is the first of its
+  /// object.
   package mutating func key(_ name: String) {
     separate()
     string(name)

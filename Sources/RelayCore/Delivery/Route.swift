@@ -5,9 +5,9 @@
 ///                                          ▲                     └──not, or later(route)──┐
 ///                                          └─────────────────────────────────────────────┘
 /// ```
-/// As with any circuit breaker, *closed* lets pushes through. An outage is a number of devices in a
-/// row whose attempts failed without one answer in between. The other lanes then wait here and
-/// spend no attempts and no budget. After a successful probe a few go, then more and more.
+/// As with any circuit breaker, *closed* lets pushes through. An outage begins when the attempts of
+/// `outageDevices` devices in a row fail without one answer in between. The other lanes then wait
+/// here and spend no attempts and no budget. After a successful probe a few go, then more and more.
 package struct Route: Sendable {
   package enum Circuit: Hashable, Sendable {
     case closed
@@ -211,8 +211,8 @@ package struct Route: Sendable {
     }
   }
 
-  /// When an open route may be probed, if a lane waits for it.
-  /// Or when held reports of dead addresses are judged.
+  /// When an open route may be probed, if a lane waits for it, or when held reports of dead
+  /// addresses are judged.
   package var nextTimer: Instant? {
     guard case .open(let until) = circuit, waiting > 0 else { return pruning.nextTimer }
     return min(until, pruning.nextTimer ?? .never)

@@ -1,7 +1,7 @@
 import OrderedCollections
 
-/// Wide changes that continue in slices: changes of one subject run one after the other. It also
-/// holds what the next cut writes. A cut writes only fan-outs that changed.
+/// Wide changes that continue in slices: changes of one subject run one after the other. The queue
+/// also holds what the next cut writes: only fan-outs that changed.
 struct FanOutQueue: Sendable {
   private enum Written {
     /// The change and its progress are written.

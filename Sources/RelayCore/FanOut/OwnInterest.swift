@@ -43,7 +43,7 @@ extension Interest.Fields {
 }
 
 extension Subscription {
-  /// The fields of a record that it reads, to match or to show; `isWhole`: all fields.
+  /// The fields that the subscription reads, to match or to show; `isWhole`: the whole record.
   fileprivate var fieldsRead: (names: Set<String>, isWhole: Bool) {
     guard case .query(let rule) = rule else { return ([], false) }
     var all = info.desiredKeys + info.alert.bodyArguments + info.alert.titleArguments

@@ -12,7 +12,8 @@ extension FieldValue {
       && Self.target(named, from: zone) == Self.target(otherNamed, from: zone)
   }
 
-  /// The value with a reference's zone filled in, so that values equal to filters are equal.
+  /// The value with a reference's zone filled in, so that values that filters
+  /// treat as equal become equal.
   func resolved(in zone: ZoneID) -> FieldValue {
     guard case .reference(let name, let named) = self else { return self }
     return .reference(recordName: name, zone: Self.target(named, from: zone))

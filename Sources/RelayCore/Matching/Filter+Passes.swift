@@ -1,6 +1,6 @@
 extension QueryRule.Filter {
   /// Whether a record passes. A record whose field is missing, of another type or NaN does not
-  /// pass, for negative comparators neither.
+  /// pass, not even with a negative comparator.
   func passes(_ reading: inout ChangeReading) -> Bool {
     reading.spend(1)
     if comparator.operand == .text { return finds(&reading) }

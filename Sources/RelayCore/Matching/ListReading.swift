@@ -40,7 +40,7 @@ final class ListReading {
     return known?.contains(value.resolved(in: zone)) ?? false
   }
 
-  /// Whether the list may have a member for subscriptions that an index keeps under this value.
+  /// Whether the list has a member that an index keeps under `anchor`.
   func hasMember(indexedAs anchor: FieldValue) -> Bool {
     // Only references and lists are indexed under a value other than their own.
     guard kind == .only(.reference) || kind == .only(.list) else { return contains(anchor) }

@@ -1,4 +1,4 @@
-/// The measured cost of a step's other parts, in examined subscriptions, approximately.
+/// The cost of a step's other parts, in units of one examined subscription, roughly as measured.
 enum StepCost {
   /// Any fact: its feeds, ids and rows.
   static let fact = 64

@@ -153,7 +153,7 @@ package struct SubscriptionIndex: Sendable {
     return matches(&reading, in: database, of: user, before: ordinal)
   }
 
-  /// The same; `reading` counts the cost.
+  /// The same with a prepared change; `reading` counts the cost.
   func matches(
     _ reading: inout ChangeReading, in database: Database, of user: Int, before ordinal: Ordinal
   ) -> [Held] {
@@ -185,7 +185,7 @@ package struct SubscriptionIndex: Sendable {
     return page
   }
 
-  /// The same; `reading` counts the cost.
+  /// The same with a prepared change; `reading` counts the cost.
   func publicMatches(
     _ reading: inout ChangeReading, after cursor: Position, before ordinal: Ordinal, limit: Int,
     atLeast: Int = 0

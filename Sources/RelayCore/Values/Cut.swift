@@ -63,8 +63,8 @@ package struct PartitionCut: Hashable, Sendable {
   }
 }
 
-/// A forced expiry, at the position of its step. It is the minimum floor of all feeds of this
-/// partition that it covers, also of feeds that are still empty and get a row later.
+/// A forced expiry, with the position of its step. This position is the minimum floor of all feeds
+/// of this partition that the expiry covers, also of empty feeds that get a row later.
 package struct FeedExpiry: Hashable, Sendable {
   /// How many expiries a store keeps for each partition for feeds without a row. Above that, all
   /// become one expiry that covers every such feed: an expired token of an empty feed costs its

@@ -1,4 +1,5 @@
-/// What the core wants done, in the order of its decisions. `Fact` and `Effect` summarize the core.
+/// What the core wants done, in the order of its decisions. `Fact` and `Effect` together give an
+/// overview of the core.
 package enum Effect: Hashable, Sendable {
   /// Send a fact's answer once its moment has been reached.
   case answer(PartitionID, Ordinal, Answer, Answer.Moment)

@@ -1,7 +1,7 @@
 /// Anything that changes the relay's state, as the journal keeps it. The core only receives facts
 /// that are already durable; random values and clock readings are part of the fact.
 ///
-/// `Fact` and `Effect` summarize the core.
+/// `Fact` and `Effect` together give an overview of the core.
 package enum Fact: Hashable, Sendable {
   /// A producer's change, in the change's home partition.
   case change(Change)
@@ -18,7 +18,7 @@ package enum Fact: Hashable, Sendable {
   /// A signed token named a life that this store never had. The feed's floor rises to the beginning
   /// of the life that replaced it.
   case lostHistory(FeedKey, since: Position)
-  /// Feeds must show that time has passed: numbers are missing for too long.
+  /// Feeds must now show that numbers are missing for too long.
   case tick
   /// The ids of changes up to here are forgotten, because there are too many or they are too old.
   case forget(through: Ordinal)
@@ -143,8 +143,8 @@ package struct Forwarded: Hashable, Sendable {
   }
 }
 
-/// A device that lost its address, as of that registration. A later registration is not concerned;
-/// if it loses its address too, another message reports it.
+/// A device that lost the address of this registration. A later registration of the device is not
+/// affected; if that loses its address too, another message reports it.
 package struct Displacement: Hashable, Sendable {
   package var device: DeviceKey
   package var registration: Ordinal

@@ -124,7 +124,7 @@ package struct MemberRow: Hashable, Sendable {
   }
 
   package var key: Key
-  /// The fact that granted it, in the participant's partition.
+  /// The fact that granted the zone, in the participant's partition.
   package var serial: Position
 
   package init(key: Key, serial: Position) {
