@@ -15,7 +15,7 @@ package struct WorkBounds: Hashable, Sendable {
   package var commit = Commit()
   /// Entries that wait for the next cut while a reader waits for it. With more, callers that have
   /// had a turn since the last cut wait for the cut. A fold of them takes some forty milliseconds,
-  /// and a reader may wait for two. A request is never divided, so it may add a thousand more.
+  /// and a reader may wait for two folds. A request is never divided, so it may add 1,000 more.
   package var entriesForReader = 1_000
   /// The work of one turn, as `Relay.step` counts it: some ten milliseconds.
   package var workPerTurn = 128 << 10

@@ -19,8 +19,8 @@ package enum Answer: Hashable, Sendable {
     /// it recalls has left or can no longer leave. Used for a revocation, a zone's end, a takeover
     /// of an address, a sign-out, and the first interest in a public database (P9).
     case settled
-    /// The fact is settled, and so is everything that its partition forwarded before it. A repeated
-    /// request is so answered no sooner than the first one.
+    /// The fact is settled, and so is everything that its partition forwarded before it. So a
+    /// repeated request is answered no sooner than the first one.
     case caughtUp
 
     package static func < (left: Moment, right: Moment) -> Bool { left.rawValue < right.rawValue }
