@@ -169,7 +169,7 @@ let roomTests: [Target] = [
   .tests(
     "EndToEndTests", ["RelayClient", "RelayWire", "RelayStore", "RelayEngine", "RelayCore"],
     products: [crypto, jwt], exclude: ["Fixtures"]),
-  .tests("TidyTests", [], products: []),
+  .tests("TidyTests", [], exclude: ["Words.txt"]),
 ]
 
 let fuzzed: [Target.Dependency] =

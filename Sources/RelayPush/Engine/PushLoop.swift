@@ -184,7 +184,7 @@ final class PushLoop: @unchecked Sendable {
   }
 
   private static let takenBack = TransportFailure(
-    .takenBack, "taken back: what it tells ended meanwhile")
+    .takenBack, "recalled: what it names was withdrawn")
 
   /// The connection has accepted these requests completely.
   func written(_ ids: [AttemptID]) {

@@ -93,7 +93,7 @@ final class WebTransfers {
     }
     guard handover?.begin() != false else {
       if let transfer = transfers.finish(id) {
-        end(transfer, .failed(WebFailure(.takenBack, "taken back: what it tells ended meanwhile")))
+        end(transfer, .failed(WebFailure(.takenBack, "recalled: what it names was withdrawn")))
       }
       return false
     }

@@ -1,0 +1,77 @@
+import Foundation
+import Testing
+
+/// The words that names in the sources are made of.
+@Suite struct VocabularyTests {
+  /// A name in the code is made of English words, of words of the field (both are in `Words.txt`),
+  /// and of our own: those stand in the glossary.
+  @Test func everyWordOfANameIsKnown() throws {
+    let known = try Self.listed().union(Self.ofGlossary())
+    var (found, seen): ([String: String], Set<String>) = ([:], [])
+    for file in try SourceTree.swift("Sources") {
+      for (index, line) in file.code.enumerated() {
+        for word in Self.words(of: line) {
+          seen.insert(word)
+          if !known.contains(word) { found[word] = found[word] ?? file.place(index) }
+        }
+      }
+    }
+    let lines = found.sorted { $0.key < $1.key }.map { "\($0.value): \($0.key)" }
+    #expect(
+      found.isEmpty,
+      "explain these in docs/glossary.md, or add them to Words.txt:\n\(lines.joined(separator: "\n"))"
+    )
+    #expect(seen.count > 2_000)
+  }
+
+  /// A word that no name uses any more would let a nickname come back.
+  @Test func theListHasNoOtherWords() throws {
+    var seen: Set<String> = []
+    for file in try SourceTree.swift("Sources") {
+      for line in file.code { seen.formUnion(Self.words(of: line)) }
+    }
+    let unused = try Self.listed().subtracting(seen).sorted()
+    #expect(unused.isEmpty, "take out of Words.txt: \(unused.joined(separator: " "))")
+  }
+
+  private static func listed() throws -> Set<String> {
+    let lines = try SourceTree.text("Tests/TidyTests/Words.txt").split(separator: "\n")
+    return Set(
+      lines.filter { !$0.hasPrefix("#") }.flatMap { $0.split(separator: " ") }.map(String.init))
+  }
+
+  /// The first column of the glossary's tables.
+  private static func ofGlossary() throws -> Set<String> {
+    let rows = try SourceTree.text("docs/glossary.md").split(separator: "\n")
+      .filter { $0.hasPrefix("| ") }
+    return Set(rows.flatMap { row in words(of: String(row.dropFirst(2).prefix { $0 != "|" })) })
+  }
+
+  /// In lower case: `isHTTPReady2` has the words *is*, *http* and *ready*. Single letters are none.
+  private static func words(of line: String) -> Set<String> {
+    var words: Set<String> = []
+    let bytes = Array(line.utf8)
+    var start = 0
+    func isUpper(_ place: Int) -> Bool {
+      place < bytes.count && UInt8(ascii: "A")...UInt8(ascii: "Z") ~= bytes[place]
+    }
+    func isLower(_ place: Int) -> Bool {
+      place < bytes.count && UInt8(ascii: "a")...UInt8(ascii: "z") ~= bytes[place]
+    }
+    while start < bytes.count {
+      var end = start
+      while isUpper(end) { end += 1 }
+      // The last letter in upper case begins the next word.
+      if end - start > 1, isLower(end) {
+        end -= 1
+      } else {
+        while isLower(end) { end += 1 }
+      }
+      if end - start > 1 {
+        words.insert(String(decoding: bytes[start..<end], as: UTF8.self).lowercased())
+      }
+      start = max(end, start + 1)
+    }
+    return words
+  }
+}
