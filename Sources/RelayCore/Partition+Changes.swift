@@ -1,11 +1,11 @@
 extension Partition {
-  /// A producer's change, in its home.
+  /// Takes a producer's change in its home.
   mutating func take(
     _ change: Change, _ step: Step, _ effects: inout [Effect]
   ) -> (Answer, Answer.Moment) {
     ids.forget(at: step.at, limits: limits)
-    // A repeat is a duplicate, whether or not there is room for it now. What is refused is not
-    // remembered: its producer may send it again.
+    // A repeat is a duplicate, whether or not there is room for it now. A refused change is not
+    // remembered, so its producer may send it again.
     if case .granted(let user) = change.event, !ids.contains(change.fingerprint),
       isFull(change, for: user)
     {
@@ -22,7 +22,7 @@ extension Partition {
     }
     switch change.event {
     case .granted(change.zone.owner), .revoked(change.zone.owner):
-      // The owner is entitled as it is; as a participant too, it would hear everything twice.
+      // The owner is entitled already. As a participant, the owner would be told everything twice.
       return (.accepted, .stepped)
     case .record, .zone(.created):
       note(change, step, &effects)
@@ -33,11 +33,11 @@ extension Partition {
       let concerned = participants(of: change)
       endZone(change, as: end, step, &effects)
       forward(change, to: concerned, step, &effects)
-      // Grants that ended before may still be on their way to whoever had them.
+      // The ends of earlier grants may still be on their way to the former participants.
       return (.accepted, .caughtUp)
     case .granted(let user):
       if sharing.grant(zoneKey(of: change), to: user), !change.zone.isDefault {
-        // What is shared exists: a zone never heard of, or ended, begins a life with its share.
+        // A shared zone exists. A zone that is unknown or ended begins a life when it is shared.
         feeds.touch(
           change.ownerFeed, .zone(change.zone), change.touch(.updated, step.position, .zone),
           &effects)
@@ -46,7 +46,8 @@ extension Partition {
       forward(change, to: [.home(of: user, in: change.scope)], step, &effects)
       return (.accepted, .settled)
     case .revoked(let user):
-      // What is revoked already holds no sooner for being asked twice.
+      // The entitlement is revoked already. The answer waits until that revocation holds
+      // everywhere.
       guard sharing.revoke(zoneKey(of: change), from: user, at: step.position) else {
         return (.accepted, .caughtUp)
       }
@@ -65,7 +66,7 @@ extension Partition {
         change.zoneFeed, .record(record.name), change.touch(of: record, step.position, at: step.at),
         &effects)
     } else {
-      // A new zone: who reads it now must find it there.
+      // A new zone: a client that reads it now must find it.
       effects.append(.dirtied(.feed(change.zoneFeed)))
     }
     feeds.touch(
@@ -109,7 +110,7 @@ extension Partition {
 }
 
 extension Change {
-  /// Answered only when it holds everywhere (P9).
+  /// Whether the change ends an entitlement. It is answered only when it holds everywhere (P9).
   fileprivate var endsEntitlement: Bool {
     if case .revoked = event { return true }
     return endsZone
@@ -118,7 +119,7 @@ extension Change {
   package var zoneFeed: FeedKey { FeedKey(scope: scope, kind: .zone(zone)) }
   var ownerFeed: FeedKey { FeedKey(scope: scope, kind: .database(zone.owner, .private)) }
 
-  /// - Parameter owner: of the feed; nil: the zone's.
+  /// - Parameter owner: the feed's owner; nil: the zone's owner.
   func touch(
     _ verb: FeedMutation.Verb, _ position: Position, _ detail: Detail, in owner: UserID? = nil
   ) -> FeedMutation {
@@ -137,7 +138,7 @@ extension Change {
     return touch
   }
 
-  /// Nil for the zone's owner, whose changes are nearly all: it need not be kept.
+  /// Nil for the zone's owner, who makes nearly all changes, so that it need not be kept.
   private var shownAuthor: UserID? {
     guard let author, author.client != nil, author.user != zone.owner else { return nil }
     return author.user

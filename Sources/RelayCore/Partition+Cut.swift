@@ -1,5 +1,5 @@
 extension Partition {
-  /// Something that a fold would write.
+  /// Whether a fold would write something.
   package var isDirty: Bool {
     stepped > progress.cut || feeds.isDirty || devices.isDirty || index.isDirty || messages.isDirty
       || ids.isDirty || sequences.isDirty || sharing.isDirty || interests.isDirty
@@ -9,8 +9,8 @@ extension Partition {
   /// Entries that the next cut brings into feeds, at most.
   package var uncut: Int { feeds.entries }
 
-  /// Takes everything not yet in a cut, at one moment. The caller keeps the cut until it is
-  /// durable and then says `folded`; a failed fold is tried again with the same cut.
+  /// Takes everything not yet in a cut, at one moment. The caller keeps the cut until it is durable
+  /// and then calls `folded`; after a failed fold it tries again with the same cut.
   package mutating func cut() -> PartitionCut {
     var cut = PartitionCut(id: id, cursor: stepped)
     feeds.drain(into: &cut)

@@ -2,7 +2,7 @@ extension Partition {
   /// Logs the notifications of one change for one user and brings them into the user's lanes, in
   /// the order the subscriptions were saved.
   ///
-  /// - Parameter first: index of the first entry among this fact's in that feed.
+  /// - Parameter first: the index of the first of this fact's entries in that feed.
   mutating func fire(
     _ held: [SubscriptionIndex.Held], of user: Int, _ change: Change, _ database: Database,
     zonePosition: Position, first: Int = 0, _ step: Step, _ effects: inout [Effect]
@@ -29,7 +29,8 @@ extension Partition {
         look: look?.info, isHot: step.gap != nil, isUrgent: held.subscription.isUrgent)
       if held.subscription.info.badges { raiseBadges(of: user) }
       offer(match, to: user, change, step)
-      // Gone with the fold that brings its notification; saved again, it lives again.
+      // The fold that writes the notification also removes the subscription. Saving it again
+      // revives it.
       if held.subscription.firesOnce { removeSubscription(held, of: user, &effects) }
     }
   }
@@ -51,7 +52,7 @@ extension Partition {
 }
 
 extension Subscription {
-  /// Removed by the first change it fires for.
+  /// The first change that the subscription fires for removes it.
   package var firesOnce: Bool {
     if case .query(let rule) = rule { return rule.firesOnce }
     return false
@@ -59,7 +60,7 @@ extension Subscription {
 }
 
 extension NotificationContent {
-  /// What a subscription says of a change.
+  /// The content of a subscription's notification of a change.
   init(
     _ change: Change, _ subscription: Subscription, _ database: Database, isCut: Bool,
     limits: Limits
@@ -96,7 +97,7 @@ extension NotificationContent {
     return NotificationDetail(kind: kind, database: database, notification: notification)
   }
 
-  /// For a zone, whatever happens in it is an update of it.
+  /// For a zone or database subscription, any change in a zone is an update of the zone.
   func verb(of change: Change) -> FeedMutation.Verb {
     if case .query(_, let reason, _, _) = kind { return reason.touch }
     return change.zoneVerb
@@ -104,7 +105,7 @@ extension NotificationContent {
 }
 
 extension Subscription {
-  /// Nil: it wakes in the background.
+  /// Nil: the notification wakes in the background.
   func alertKey(for change: Change, limits: Limits) -> AlertKey? {
     guard info.isVisible else { return nil }
     var subject = change.zone.owner.name + "/" + change.zone.name
@@ -114,7 +115,8 @@ extension Subscription {
       if let key = info.collapseKey,
         case .string(let value)? = record.value(of: key)
       {
-        // It is kept for each alert that pends: of a long one the beginning tells alerts apart.
+        // Each pending alert keeps this value. Of a long value the beginning is enough to tell
+        // alerts apart.
         let start =
           value.utf8.count <= limits.valueBytesPerNotification
           ? value

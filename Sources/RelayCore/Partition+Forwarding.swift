@@ -1,6 +1,6 @@
 extension Partition {
   /// Puts a change into the outbox for each partition it concerns, with the values that are read
-  /// there; what concerns this one is heard at once if there is room.
+  /// there. This partition takes its own message at once if there is room.
   mutating func forward(
     _ change: Change, to targets: [PartitionID], _ step: Step, _ effects: inout [Effect]
   ) {
@@ -20,14 +20,14 @@ extension Partition {
   }
 
   /// Whether a message to this partition itself goes through the outbox: while fan-outs are full,
-  /// and behind others of its track that do.
+  /// or behind messages of its track that wait there.
   private func mustWait(_ message: Forwarded.Message) -> Bool {
     if messages.areWaitingForSelf(on: Track(of: message)) { return true }
     guard case .change(let change, _) = message else { return false }
     return fanOuts.count >= limits.fanOuts && message.isFanOut && mayFanOut(change)
   }
 
-  /// A message of another partition; one heard before is dropped.
+  /// A message of another partition. A repeated message is dropped.
   mutating func hear(_ forwarded: Forwarded, _ step: Step, _ effects: inout [Effect]) {
     guard messages.hear(forwarded.serial, from: forwarded.source) else { return }
     var step = step

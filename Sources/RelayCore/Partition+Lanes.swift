@@ -1,20 +1,19 @@
-/// A lane that may be woken now, in line at its route.
+/// A lane that may be woken now and waits in the queue of its route.
 package struct ReadyLane: Hashable, Sendable {
   package var partition: PartitionID
   package var device: Int
   package var route: RouteKey
   package var isAlert: Bool
-  /// Whose device it is, by the partition's number for the user; 0 over the courier, where users
-  /// have no shares.
+  /// The partition's number for the device's user; 0 over the courier, where users have no shares.
   package var user = 0
-  /// Its last attempt failed: it has been served, and stands apart from fresh work.
+  /// The lane's last attempt failed. It was served before, so it waits apart from fresh work.
   package var isRetry = false
 }
 
 extension Partition {
   /// Evaluates lanes that had an input, and those whose timer is due.
   ///
-  /// - Returns: lanes that may be woken now. Each stands in one line at a time.
+  /// - Returns: lanes that may be woken now. Each waits at most once in a route's queue.
   package mutating func ready(at now: Instant) -> [ReadyLane] {
     var ready: [ReadyLane] = []
     for device in wakes.takeDue(at: now) where devices.contains(device) {
@@ -23,7 +22,7 @@ extension Partition {
     return ready
   }
 
-  /// After new rules, lanes that the next `ready` evaluates.
+  /// Marks lanes that the next `ready` evaluates, after the rules have changed.
   ///
   /// - Returns: how many slots were looked at.
   mutating func markOutdated(atMost count: Int) -> Int {
@@ -36,7 +35,7 @@ extension Partition {
     wakes.markDirty(device)
   }
 
-  /// When `ready` should be called again, though nothing else happens.
+  /// When `ready` should be called again if nothing else happens.
   @inline(__always)
   package var nextTimer: Instant? {
     let next = min(
@@ -69,8 +68,8 @@ extension Partition {
     }
   }
 
-  /// The route's provider is another one: what the one before said keeps no lane waiting. Lanes
-  /// that stand in the route's line stay there; the others of the route wait for nothing of it.
+  /// The route has another provider now, so its lanes do not rest for the earlier one. Lanes in the
+  /// route's queue stay there; its other lanes do not wait for the provider.
   package mutating func renew(_ renewed: RouteKey, at now: Instant) {
     for device in devices.counts.resting.sorted() where route(of: device) == renewed {
       devices[device].lane.renewed(at: now)
@@ -94,8 +93,8 @@ extension Partition {
       topic: slot.address.topic)
   }
 
-  /// A device was served a page, or presented a token. Only this moves what it knows: a push may be
-  /// lost on its way.
+  /// A device was served a page, or presented a token or a wake. Only this changes what the device
+  /// is known to have, because a push may be lost on its way.
   package mutating func served(
     _ reached: Acknowledged, by key: DeviceKey, at now: Instant? = nil
   ) {
@@ -119,7 +118,8 @@ extension Partition {
     markDirty(device)
   }
 
-  /// A user may not see a zone any more, or it has ended: nothing of it leaves from now on (P9).
+  /// A user may not see a zone any more, or the zone has ended. From now on no wake tells of it
+  /// (P9).
   mutating func withdraw(
     _ zone: ZoneID, _ database: Database, of user: Int, _ step: Step, _ effects: inout [Effect]
   ) {
@@ -127,7 +127,7 @@ extension Partition {
     withdraw(.zone(zone, database), of: user)
   }
 
-  /// Whatever is under way to these devices may tell of what ended: what has not left is made anew.
+  /// Attempts for these devices may tell of what ended. Those that were not sent yet are made anew.
   mutating func recall(_ meant: [Int], _ step: Step, _ effects: inout [Effect]) {
     let attempts = meant.compactMap { device in
       devices[device].attempt.map {
@@ -147,7 +147,7 @@ extension Partition {
   }
 }
 
-/// What a device gave to know that it knows.
+/// What a device has proved to know.
 package enum Acknowledged: Hashable, Sendable {
   case notifications(Position)
   case zone(ZoneID, Database, Position)

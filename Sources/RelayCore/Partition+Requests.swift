@@ -37,8 +37,8 @@ extension Partition {
     return (.registered(request.client), .settled)
   }
 
-  /// Retired registrations stay for a while, so that their user can see why; then they go when the
-  /// user registers something, and earlier if it would have no room, the oldest first.
+  /// Removes retired registrations of a user who registers a device. They are kept for a while so
+  /// that the user can see the reason; if there is no room, the oldest go earlier.
   private mutating func collectRetired(
     of user: Int, at now: Instant, _ effects: inout [Effect]
   ) {
@@ -58,7 +58,7 @@ extension Partition {
     }
   }
 
-  /// What a signed-out app calls. Unknown is no error.
+  /// Removes the devices of a signed-out app. An unknown device is no error.
   mutating func unregister(
     _ request: Unregistration, _ step: Step, _ effects: inout [Effect]
   ) -> (Answer, Answer.Moment) {
@@ -83,7 +83,7 @@ extension Partition {
     wakes.removed(device)
   }
 
-  /// Another registration took over the address: this one is reached no more.
+  /// Another registration took over the address, so this device is not pushed to any more.
   mutating func displace(
     _ displacement: Displacement, _ step: Step, _ effects: inout [Effect]
   ) {
@@ -95,7 +95,7 @@ extension Partition {
     devices[device].address.token = []
   }
 
-  /// A device that is retired already keeps its time and its reason: these were told.
+  /// A device that is retired already keeps its time and reason, which the app's servers were told.
   ///
   /// - Parameter since: the provider's own time, if it told one.
   mutating func retire(

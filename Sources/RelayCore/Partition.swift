@@ -1,7 +1,7 @@
 /// A hash slice of users with all that is theirs: one machine over one journal.
 ///
-/// `step` takes its facts in journal order and nothing else changes what feeds show; the other
-/// inputs move lanes. Deterministic: the same tables, facts and instants give the same effects,
+/// `step` takes the facts in journal order, and only `step` changes what feeds show; the other
+/// inputs change lanes. Deterministic: the same tables, facts and instants give the same effects,
 /// byte for byte, so recovery is replay.
 package struct Partition: Sendable {
   package let id: PartitionID
@@ -9,8 +9,8 @@ package struct Partition: Sendable {
   private(set) var policy: WakePolicy
   package internal(set) var progress: Progress
   package internal(set) var ledger = Ledger()
-  /// What steps have cost since start, in looks at a subscription, a filter, a list's member or a
-  /// word: counted, for a driver that bounds what it steps at once.
+  /// The cost of all steps since start, in looks at a subscription, a filter, a list's member or a
+  /// word. The driver uses it to bound what it steps at once.
   package internal(set) var work = 0
 
   var ids = DedupWindow()
@@ -59,7 +59,7 @@ package struct Partition: Sendable {
     load(tables)
   }
 
-  /// New rules. Every lane is evaluated anew in the course of `markOutdated`.
+  /// Takes new rules. Every lane is evaluated anew in the course of `markOutdated`.
   package mutating func reconfigure(_ policy: WakePolicy, at now: Instant) {
     let before = self.policy.smearing
     self.policy = policy
@@ -71,7 +71,7 @@ package struct Partition: Sendable {
   ///
   /// - Parameters:
   ///   - at: the instant it was journalled with.
-  ///   - effects: what it leads to is appended, its answer included.
+  ///   - effects: the fact's effects are appended, including its answer.
   package mutating func step(
     _ fact: Fact, ordinal: Ordinal, at now: Instant, into effects: inout [Effect]
   ) {
@@ -90,9 +90,9 @@ package struct Partition: Sendable {
   struct Step {
     var ordinal: Ordinal
     var at: Instant
-    /// Of a hot change: microseconds between the wakes it makes here.
+    /// Of a hot change: microseconds between the wakes it makes in this partition.
     var gap: Int64?
-    /// The fact of another partition that this one comes of: its answer waits for this one's.
+    /// The fact of another partition that caused this one. Its answer waits for this fact's answer.
     var cause: FactPlace?
     var position: Position { Position(ordinal) }
   }

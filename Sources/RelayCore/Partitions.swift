@@ -1,10 +1,10 @@
 /// The partitions of a relay, at fixed places in memory.
 ///
-/// Not an array: calling a method on an array's element copies the element first, and a partition
-/// has dozens of tables, each to be retained and released. Asking all 64 of them about each change
-/// of a request took a tenth of a second.
+/// Not an array, because calling a method on an array's element copies the element first. A
+/// partition has dozens of tables, and each is retained and released. Calling all 64 of them for
+/// each change of a request took a tenth of a second.
 ///
-/// `@unchecked Sendable`: it owns its memory alone, and what lies there is a value.
+/// `@unchecked Sendable`: it is the only owner of its memory, and a partition is a value.
 struct Partitions: ~Copyable, @unchecked Sendable {
   private let first: UnsafeMutablePointer<Partition>
   let count: Int
@@ -22,15 +22,15 @@ struct Partitions: ~Copyable, @unchecked Sendable {
 
   var indices: Range<Int> { 0..<count }
 
-  /// Asks a partition something without copying it. The closure has the partition to itself
-  /// meanwhile, and must not change it.
+  /// Calls the closure with a partition, without copying it. The closure has exclusive access to
+  /// the partition and must not change it.
   func ask<Answer>(_ index: Int, _ question: (inout Partition) -> Answer) -> Answer {
     precondition(indices.contains(index), "no such partition")
     return question(&first[index])
   }
 
-  /// To change a partition, or to read a part of it. To call a method on it that reads, use `ask`:
-  /// the compiler copies it before such a call.
+  /// For changing a partition, or reading a property of it. To call a method that only reads, use
+  /// `ask`, because the compiler copies the partition before such a call.
   subscript(index: Int) -> Partition {
     unsafeAddress {
       precondition(indices.contains(index), "no such partition")

@@ -1,7 +1,7 @@
-/// What a lane sees of its device and its changes, where the budget adapts. Only `learnt` is durable.
+/// What the relay observes of a device, for the adaptive budget. Only `learnt` is durable.
 package struct Adaptation: Hashable, Sendable {
   package internal(set) var learnt: LearntBudget
-  /// The last background wake, until the device gives a sign.
+  /// When the last background wake was delivered; nil once the device gave a sign.
   private var unansweredSince: Instant?
   /// Wakes in a row that were not answered, the last one included.
   private var silences = 0
@@ -15,7 +15,7 @@ package struct Adaptation: Hashable, Sendable {
 
   /// A background wake was delivered.
   ///
-  /// - Parameter canAnswer: it has given a sign before. Only such a device can stay silent.
+  /// - Parameter canAnswer: the device has given a sign before. Only such a device can stay silent.
   mutating func woken(at now: Instant, canAnswer: Bool, _ configured: Budget.Rule) {
     if unansweredSince != nil, canAnswer { learnt.silent(configured) }
     unansweredSince = now

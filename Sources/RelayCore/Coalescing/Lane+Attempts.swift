@@ -1,14 +1,14 @@
 extension Lane {
-  /// The route has room: fixes what a wake covers and, for a provider, spends the budget. The
-  /// courier costs none: Apple counts pushes.
+  /// Begins an attempt when the route has room. Fixes what the wake covers and, for a provider,
+  /// spends the budget. The courier spends no budget, because Apple counts only pushes.
   ///
   /// - Parameters:
-  ///   - folded: the last fact that a reader finds. Of an alert that was followed by another one
-  ///     since, the one before is shown (P4).
-  ///   - runsApp: the payload asks for content-available. An alert that does not covers itself
-  ///     alone: what it names stays as it is.
+  ///   - folded: the last fact that a reader finds. If the newest alert of a subject came later,
+  ///     the earlier one is shown (P4).
+  ///   - runsApp: the payload asks for content-available. An alert without it covers only itself,
+  ///     and the subjects that it names stay as they are.
   ///   - named: whether the payload names a subject, as its encoder decided.
-  /// - Returns: the wake's number and deadline are in the attempt. Nil if there is nothing to tell.
+  /// - Returns: the attempt, with the wake's number and deadline; nil if there is nothing to tell.
   package mutating func begin(
     isAlert: Bool, folded: Ordinal, runsApp: Bool = true, overCourier: Bool = false,
     at now: Instant, policy: WakePolicy, named: (Pending) -> Bool
@@ -21,8 +21,8 @@ extension Lane {
     else { return nil }
     var attempt = Attempt(
       wake: nextWake, isAlert: isAlert, isLadder: isLadder,
-      // The courier shows an alert and nothing else: what pends in the background has its own
-      // wake, whose silence is noticed.
+      // An alert over the courier shows only the alert. What pends in the background gets its own
+      // wake, so that the device's silence is noticed.
       runsApp: runsApp && !(isAlert && overCourier), isOverCourier: overCourier,
       isRepeat: isRepeat, alert: nil, deadline: now + policy.deadline, tries: 1, at: now,
       gathering: nil)
@@ -36,7 +36,7 @@ extension Lane {
     if isAlert {
       let next = pending.takeAlert(folded)
       attempt.alert = next?.shown
-      // Its subject is being shown: what followed gathers, as what comes in flight does.
+      // This alert was followed by a newer one, which now gathers like a match that came in flight.
       if next?.isFollowed == true { attempt.gathering = Attempt.Gathering(first: now, last: now) }
       if !overCourier { alert.spend(policy.alert, at: now) }
     } else if !overCourier {
@@ -61,13 +61,13 @@ extension Lane {
     }
   }
 
-  /// What the courier told is told again: by a push once the grace is over, or by the courier to
-  /// a device that came back without it.
+  /// Whether a wake repeats what the courier told: by a push once the grace is over, or by the
+  /// courier to a device that reconnected without having received it.
   private func isRepeated(overCourier: Bool, at now: Instant) -> Bool {
     overCourier ? reach.repeats && !pending.isFresh : isGraceOver(at: now)
   }
 
-  /// Nothing new pends: what is told and not acknowledged is told again.
+  /// Nothing new pends, so a wake repeats what was told and not acknowledged.
   var isRewake: Bool {
     guard !pending.isFresh else { return false }
     switch state {
@@ -77,14 +77,15 @@ extension Lane {
     }
   }
 
-  /// The last attempt failed for now. A rung of the ladder is no failure.
+  /// The last attempt failed for now. A re-wake of the ladder does not count as failed.
   var isRetrying: Bool {
     if case .resting(let rest) = state { return !rest.isLadder }
     return false
   }
 
-  /// The rest whose wake goes on: the same number and `apns-id` until its deadline. A push that
-  /// follows the courier goes on with the courier's wake, unless it has news to tell.
+  /// The backoff whose wake the next attempt continues, with the same number and `apns-id` until
+  /// its deadline. A push that follows the courier continues the courier's wake unless something
+  /// new pends.
   package func resumable(isAlert: Bool, overCourier: Bool = false, at now: Instant) -> RetryBackoff?
   {
     if case .resting(let rest) = state, rest.isAlert == isAlert, now < rest.deadline,
@@ -99,7 +100,7 @@ extension Lane {
       until: now, wake: grace.last, isAlert: false, deadline: grace.deadline, tries: 0)
   }
 
-  /// A provider or the courier took the wake: what it covers is told, and nothing else.
+  /// A provider or the courier took the wake. Only what the wake covers is told.
   ///
   /// - Returns: the device's silence, if the app's servers are to be told of it now.
   @discardableResult
@@ -124,7 +125,7 @@ extension Lane {
       guard subject.isCovered else { return true }
       subject.told(by: attempt.wake)
       subject.isFresh = false
-      // The app of a device that never acknowledges was run, and told: that is all it gets.
+      // The app of a device that never acknowledges has run, and is not told again.
       return isWatched || !attempt.runsApp
     }
     if hasTold {
@@ -141,14 +142,15 @@ extension Lane {
     }
     if pending.alerts.isEmpty { pending.lostAlerts = false }
     resume(after: attempt, policy: policy)
-    // The push that repeats what the courier told is the same wake.
+    // A push that repeats what the courier told is the same wake and is not counted again.
     return hasTold && !attempt.isRepeat ? unanswered(at: now, policy: policy) : nil
   }
 
   private mutating func learn(of attempt: Attempt, at now: Instant, _ policy: WakePolicy) {
     guard policy.adapts else { return }
     adaptation.woken(at: now, canAnswer: hasAcknowledged, policy.background)
-    // Its answer may come before the provider's. What a re-wake tells was told by an earlier one.
+    // The device's answer may come before the provider's. What a re-wake repeats was told by an
+    // earlier wake.
     let isAnswered =
       attempt.isLadder || attempt.isRepeat
       ? pending.isEmpty : !pending.subjects.contains { $0.toldBy == attempt.wake }
@@ -160,14 +162,14 @@ extension Lane {
     if policy.adapts { adaptation.answered(at: now, background, policy.background) }
   }
 
-  /// The attempt under way never left us, or the provider refused us and not the push: it counts
-  /// it for no device, and so does no budget.
+  /// Returns the attempt under way to its budget: it was not sent, or the provider refused the
+  /// route and not the push. The provider then counts no push for the device.
   package mutating func regain() {
     guard case .inFlight(let attempt) = state, !attempt.isOverCourier else { return }
     if attempt.isAlert { alert.regain(attempt.at) } else { background.regain(attempt.at) }
   }
 
-  /// Not now: rest and try again, until the wake's deadline ends the series.
+  /// The attempt failed for now. The lane rests and tries again until the wake's deadline.
   package mutating func postponed(
     until: Instant, limits: Limits, ledger: inout Ledger
   ) {
@@ -180,8 +182,8 @@ extension Lane {
     settleState()
   }
 
-  /// A provider took a wake that names all that the courier told. Whoever never acknowledges gives
-  /// no sign to wait for.
+  /// A provider took a wake that names all that the courier told. A device that never acknowledges
+  /// gives no further sign, so these subjects are removed.
   mutating func endGrace() {
     guard let grace else { return }
     self.grace = nil
@@ -190,8 +192,9 @@ extension Lane {
     pending.quiet.keep { $0.isUntold || !grace.covers($0) }
   }
 
-  /// Refused for good, and not the device's fault. The alert is not shown to a provider that
-  /// refuses it again and again; what pends in the background stays for later wakes.
+  /// The provider refused the push for good, and the device is not the cause. The alert is dropped,
+  /// so that the provider does not refuse it again and again. Background subjects wait for later
+  /// wakes.
   package mutating func rejected(
     at now: Instant, policy: WakePolicy, limits: Limits, ledger: inout Ledger
   ) {
@@ -204,8 +207,8 @@ extension Lane {
     postponed(until: now + policy.retryMax, limits: limits, ledger: &ledger)
   }
 
-  /// The next alert has nothing to show that fits into a push: what it says is told in the
-  /// background instead, within that budget.
+  /// The next alert shows nothing that fits into a push. A background wake tells its content
+  /// instead, within the background budget.
   package mutating func hush(folded: Ordinal, limits: Limits, ledger: inout Ledger) {
     guard let alert = pending.takeAlert(folded)?.shown else { return }
     let match = Match(
@@ -215,7 +218,7 @@ extension Lane {
     settleState()
   }
 
-  /// Deliveries of a failed attempt wait again; a newer one of the same subject took their place.
+  /// Deliveries of a failed attempt wait again, or merge into a newer one of the same subject.
   private mutating func restore(_ attempt: Attempt, limits: Limits, ledger: inout Ledger) {
     pending.waking.keep { subject in
       if subject.uncover() { ledger.settle(1, as: \.merged) }
@@ -229,7 +232,7 @@ extension Lane {
     if pending.alerts.contains(where: { $0.key == shown.key }) {
       ledger.settle(1, as: \.merged)
     } else if pending.alerts.count >= limits.alertsPending {
-      // Newer ones came meanwhile: this one is the oldest, which is what they replace.
+      // Newer alerts came meanwhile. They replace the oldest alert, which is this one.
       pending.lostAlerts = true
       ledger.settle(1, as: \.merged)
     } else {

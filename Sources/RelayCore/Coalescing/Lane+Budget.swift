@@ -1,6 +1,6 @@
 extension Lane {
-  /// How many background wakes this device may get now: less the share that is reserved, unless
-  /// something urgent waits to be told. Whatever is reserved, one is left.
+  /// How many background wakes this device may get now. The reserved share is subtracted unless
+  /// something urgent waits to be told; at least one wake remains.
   func backgroundRule(_ policy: WakePolicy) -> Budget.Rule {
     var rule = policy.adapts ? adaptation.learnt.rule(policy.background) : policy.background
     if policy.reserved > 0, !pending.isUrgent { rule.max = max(1, rule.max - policy.reserved) }
@@ -18,16 +18,16 @@ extension Lane {
     if policy.mode != .off { background.spend(policy.background, at: now) }
   }
 
-  /// A budget that adapts is spread over its stretch, and what it has in hand goes to the end of a
-  /// burst: nothing of that waits for an hour, or for the even gap.
+  /// When an adaptive budget allows the next wake. The budget is spread evenly over its stretch. At
+  /// the end of a burst, wakes that are left are used without waiting for an hour or the even gap.
   ///
   /// ```
-  /// away: six were not answered  ─▶ after an hour
-  /// a change alone, or a re-wake ─▶ after an even gap: an hour by the number
-  /// changes follow one another   ─▶ once they are silent, as long as the configured number lasts
-  ///                                 or an even gap is over; at the latest after an even gap of
-  ///                                 the configured number
-  /// something urgent, alone too  ─▶ the same, without waiting for silence
+  /// away: six wakes not answered ─▶ after an hour
+  /// one change, or a re-wake     ─▶ after an even gap: an hour divided by the number
+  /// several changes in a burst   ─▶ when the burst is over and the configured number allows it or
+  ///                                 an even gap is over; at the latest after an even gap of the
+  ///                                 configured number
+  /// something urgent, also alone ─▶ the same, without waiting for the end of the burst
   /// ```
   private func paced(_ rule: Budget.Rule, _ policy: WakePolicy, at now: Instant) -> Instant {
     guard policy.adapts, hasAcknowledged, let last = background.times.last else { return .zero }

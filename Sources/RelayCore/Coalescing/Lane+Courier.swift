@@ -1,8 +1,8 @@
 extension Lane {
   /// A poll or stream is open.
   ///
-  /// - Parameter after: the newest wake that the device has got, if it says so: up to there it
-  ///   acknowledges, and what later ones told is told again.
+  /// - Parameter after: the newest wake that the device states to have received. Wakes up to it are
+  ///   acknowledged; what later wakes told is told again.
   package mutating func connected(
     _ connection: UInt64, after: UInt32?, ledger: inout Ledger
   ) {
@@ -12,9 +12,9 @@ extension Lane {
     reach.repeats = pending.subjects.contains { !$0.isUntold && $0.toldBy > after && names($0) }
   }
 
-  /// It ended. One that another has replaced changes nothing.
+  /// The poll or stream ended. If another connection has replaced it, nothing changes.
   ///
-  /// - Parameter isExpectedBack: it was a poll, and it was answered.
+  /// - Parameter isExpectedBack: the connection was a poll, and it was answered.
   package mutating func left(
     _ connection: UInt64, isExpectedBack: Bool, at now: Instant, policy: WakePolicy
   ) {
@@ -23,7 +23,7 @@ extension Lane {
     reach.repeats = false
   }
 
-  /// It was registered with an address at a provider, or without.
+  /// The device was registered, with or without an address at a provider.
   package mutating func registered(withProvider hasProvider: Bool) {
     reach.hasProvider = hasProvider
     guard !hasProvider else { return }
@@ -31,10 +31,10 @@ extension Lane {
     settleState()
   }
 
-  /// The courier took a background wake: from here on its grace runs, if a push can follow.
+  /// The courier took a background wake. If a push can follow, the grace begins or continues.
   mutating func courierTold(_ attempt: Attempt, at now: Instant, policy: WakePolicy) {
     guard reach.hasProvider else { return }
-    // A wake that tells nothing new stands for all that was told before.
+    // A re-wake tells nothing new, so it stands for all wakes before it.
     let first = attempt.isLadder ? 1 : attempt.wake
     grace = PushFallback(
       first: min(grace?.first ?? first, first), last: max(grace?.last ?? 0, attempt.wake),
@@ -42,20 +42,20 @@ extension Lane {
     settleGrace()
   }
 
-  /// Nothing that the courier alone told is left.
+  /// Ends the grace when nothing is left that only the courier told.
   mutating func settleGrace() {
     guard let grace, !pending.subjects.contains(where: { grace.covers($0) }) else { return }
     self.grace = nil
   }
 
-  /// A provider's turn has come for what the courier told.
+  /// The grace is over, so a push must repeat what the courier told.
   func isGraceOver(at now: Instant) -> Bool {
     guard let grace, reach.hasProvider else { return false }
     return grace.until <= now
   }
 
-  /// Whether wakes name it: it is news, or the device acknowledges and has not yet, or nobody
-  /// knows whether it took note of the courier.
+  /// Whether wakes name the subject: it is fresh, or the device is one that acknowledges, or the
+  /// device may not have processed the courier's wake.
   package func names(_ subject: Pending) -> Bool {
     subject.isFresh || hasAcknowledged || grace?.covers(subject) == true
   }

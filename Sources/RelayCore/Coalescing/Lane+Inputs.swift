@@ -27,14 +27,15 @@ extension Lane {
         first: attempt.gathering?.first ?? now, last: now)
       state = .inFlight(attempt)
     case .due where isFirstNews:
-      // All that was due waits for its slot: what does not wait gathers like any first change.
+      // Everything that was due waits for its slot. A change without a slot gathers like a first
+      // one.
       state = .gathering(opened: now, due: now + policy.window)
     case .due, .resting, .retired:
       break
     }
   }
 
-  /// The device was served, or presents, a place in the notifications feed.
+  /// The device was served a page of the notifications feed up to `position`, or presented a token.
   package mutating func acknowledged(notifications position: Position, ledger: inout Ledger) {
     hasAcknowledged = true
     ledger.settle(pending.acknowledge(notifications: position), as: \.fetched)
@@ -43,7 +44,7 @@ extension Lane {
     settleState()
   }
 
-  /// The same in a zone's own feed.
+  /// The device was served a page of a zone's own feed up to `position`, or presented a token.
   package mutating func acknowledged(
     zone: ZoneID, _ database: Database, position: Position, ledger: inout Ledger
   ) {
@@ -53,7 +54,7 @@ extension Lane {
     settleState()
   }
 
-  /// A database page listed these zones: their ladder ends, for those that are told.
+  /// A database page listed these zones. The ladder ends for those of them that were told.
   package mutating func listed(_ zones: [ZoneID], _ database: Database) {
     hasAcknowledged = true
     pending.waking.keep { subject in
@@ -65,7 +66,8 @@ extension Lane {
     settleState()
   }
 
-  /// The device has dealt with a wake by its own means. A number this life never gave is ignored.
+  /// The device acknowledged a wake without fetching. A number that this life never gave is
+  /// ignored.
   package mutating func acknowledged(wake: UInt32, ledger: inout Ledger) {
     guard wake < nextWake else { return }
     hasAcknowledged = true
@@ -87,10 +89,10 @@ extension Lane {
     settleState()
   }
 
-  /// Somebody has read these notifications: an alert of one is not shown any more. What pends in
-  /// the background stays, for a read mark says nothing of zones.
+  /// These notifications were marked as read, so their alerts are not shown any more. What pends in
+  /// the background stays, because a read mark says nothing about zones.
   ///
-  /// - Returns: false if that concerned nothing here, so that nothing is to be written.
+  /// - Returns: false if nothing changed in this lane, so that nothing needs to be written.
   package mutating func read(_ notifications: Set<Identifier>, ledger: inout Ledger) -> Bool {
     let before = (ledger.fetched, pending.lostAlerts)
     cancelAlerts(as: \.fetched, ledger: &ledger) {
@@ -102,7 +104,7 @@ extension Lane {
     return true
   }
 
-  /// A subscription was removed, a zone deleted or withdrawn: what pends of it is not told.
+  /// A subscription was removed, or a zone deleted or withdrawn. What pends of it is not told.
   package mutating func withdraw(_ withdrawal: Withdrawal, ledger: inout Ledger) {
     ledger.settle(pending.withdraw(withdrawal), as: \.withdrawn)
     cancelAlerts(as: \.withdrawn, withEarlier: false, ledger: &ledger) {
@@ -111,9 +113,10 @@ extension Lane {
     settleState()
   }
 
-  /// Those that wait, and the one in flight: should its attempt fail, it is not shown again.
+  /// Cancels waiting alerts and the one in flight. If that attempt fails, its alert is not
+  /// repeated.
   ///
-  /// - Parameter withEarlier: who knows one of a subject is not shown an earlier one of it either.
+  /// - Parameter withEarlier: whether to cancel earlier alerts of the same subjects, too.
   private mutating func cancelAlerts(
     as end: WritableKeyPath<Ledger, Int64>, withEarlier: Bool = true, ledger: inout Ledger,
     _ isMeant: (PendingAlert) -> Bool
@@ -145,13 +148,13 @@ extension Lane {
     state = .idle
   }
 
-  /// A retired address was registered again. A registration renewed touches nothing else.
+  /// The device was registered again, which ends a retirement. A renewal changes nothing else.
   package mutating func registeredAgain() {
     if case .retired = state { state = .idle }
-    // An attempt at the address before says nothing about this one: it is made again.
+    // An attempt at the earlier address says nothing about this one, so it is made again.
   }
 
-  /// It has another address: what the one before was refused does not hold for it.
+  /// The device has another address. What a provider refused for the earlier one does not apply.
   package mutating func moved() {
     isElsewhere = false
     hasTaken = false
@@ -160,14 +163,14 @@ extension Lane {
     settleState()
   }
 
-  /// Its provider is another one: it rests no longer.
+  /// The route has another provider now, so the lane does not rest any longer.
   package mutating func renewed(at now: Instant) {
     guard case .resting(var rest) = state else { return }
     rest.until = min(rest.until, now)
     state = .resting(rest)
   }
 
-  /// Nothing left to tell ends a window, a rest or a watch.
+  /// Ends a window, a rest or a watch when nothing is left to tell.
   mutating func settleState() {
     if !pending.isFresh && pending.alerts.isEmpty { freshSince = nil }
     settleGrace()
@@ -183,7 +186,7 @@ extension Lane {
     }
   }
 
-  /// The push that follows the courier failed, and is made again.
+  /// The push that follows the courier failed and is made again.
   private var isRepeatedLater: Bool {
     if case .resting(let rest) = state { return rest.isRepeat && grace != nil }
     return false

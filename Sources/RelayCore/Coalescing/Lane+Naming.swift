@@ -1,10 +1,10 @@
-/// What a wake names: all that the device has still to fetch, whatever the wake is about.
+/// A wake names everything that the device still has to fetch, not only what caused the wake.
 extension Lane {
-  /// The zones among it, those for which a wake goes out first. A device that never acknowledges
-  /// is told only what no wake has told its app yet.
+  /// The zones that a wake names, beginning with those for which it is sent. A device that never
+  /// acknowledges is told only what no wake has told its app yet.
   ///
-  /// - Parameter pending: what of it a reader who comes at once would find.
-  /// - Returns: at most as many as pend at one time, and whether there are more.
+  /// - Parameter pending: the pending subjects that a device finds if it reads at once.
+  /// - Returns: at most `Limits.zonesPending` zones, and whether there are more.
   func zones(
     toldOf pending: PendingSet, at now: Instant, limits: Limits
   ) -> (named: [Pending], isCut: Bool) {

@@ -5,13 +5,13 @@ extension Lane {
     case timer(Instant)
     /// A fold that makes what is due visible, an attempt durable, or wake numbers reserved.
     case fold
-    /// It may be woken now, if its route allows.
+    /// The device may be woken now, if its route allows.
     case attempt(isAlert: Bool)
-    /// It may be told now, over the courier.
+    /// The device may be told now, over the courier.
     case tell(isAlert: Bool)
   }
 
-  /// Asked after every input. Moves `gathering` to `due` when its window is over.
+  /// To be called after every input. Moves `gathering` to `due` when its window is over.
   ///
   /// - Parameter stepped: the last fact that the partition stepped.
   package mutating func nextStep(
@@ -25,7 +25,7 @@ extension Lane {
       state = .due(after: stepped)
       return nextStep(at: now, stepped: stepped, folded: folded, policy: policy)
     case .resting(let rest):
-      // A provider's wish does not keep the courier waiting.
+      // A delay that a provider asked for does not delay the courier.
       let tell = telling(folded: folded, at: now)
       guard tell == .nothing else { return tell }
       guard reach.hasProvider else { return waitingHere(at: now) }
@@ -39,10 +39,10 @@ extension Lane {
     }
   }
 
-  /// All is told: a wake is due again when the courier's grace is over, or by the ladder.
+  /// Everything is told. A wake is due again when the courier's grace is over, or by the ladder.
   private func repeating(at now: Instant, folded: Ordinal, policy: WakePolicy) -> NextStep {
     if reach.isHere && reach.repeats { return telling(folded: folded, at: now) }
-    // Without a provider there is nobody to insist by.
+    // Without a provider, no push can repeat the wake.
     guard reach.hasProvider, grace != nil || hasAcknowledged else { return .nothing }
     let due = grace?.until ?? rewakeAt(policy)
     guard due <= now else { return .timer(due) }
@@ -50,14 +50,14 @@ extension Lane {
     return attempt(at: now, folded: folded, policy: policy)
   }
 
-  /// Gaps are counted from the wake before; the last one repeats.
+  /// Gaps are counted from the previous wake. The last gap repeats.
   private func rewakeAt(_ policy: WakePolicy) -> Instant {
     guard let last = policy.rewake.last else { return .never }
     let gap = ladderStep < policy.rewake.count ? policy.rewake[ladderStep] : last
     return ladderFrom + gap
   }
 
-  /// What a connected device is told first; nothing if the courier has told all there is.
+  /// The next step for a connected device; `nothing` if the courier has told everything.
   private func telling(folded: Ordinal, at now: Instant) -> NextStep {
     guard reach.isHere else { return .nothing }
     let hasNews = hasNews(at: now)
@@ -71,12 +71,12 @@ extension Lane {
     return !hasNews || hasTellableNews(folded, at: now) ? .tell(isAlert: false) : .fold
   }
 
-  /// The courier is to tell something again, and not only what now waits for its slot.
+  /// Whether the courier must repeat something that does not wait for its slot.
   private func hasRepeats(at now: Instant) -> Bool {
     reach.repeats && pending.subjects.contains { names($0) && !isHeld($0, at: now) }
   }
 
-  /// Who has only the courier, and is there, waits for its slot.
+  /// A connected device without a provider waits for its slot.
   private func waitingHere(at now: Instant) -> NextStep {
     guard reach.isHere, pending.isFresh, opens(at: now) > now else { return .nothing }
     return .timer(slot)
@@ -105,7 +105,7 @@ extension Lane {
       let backgroundOpens = max(
         backgroundOpens(policy, at: now), isDueAnyway ? now : self.opens(at: now))
       if backgroundOpens <= now {
-        // All that waits came after the last cut: a reader would not find it at once.
+        // If everything that waits came after the last fold, a reader would not find it yet.
         let isTellable =
           isDueAnyway ? pending.isTellable(folded) : hasTellableNews(folded, at: now)
         return !pending.isFresh || isTellable ? .attempt(isAlert: false) : .fold

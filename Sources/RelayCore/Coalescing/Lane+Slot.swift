@@ -1,16 +1,16 @@
-/// A lane's slot in a smear. It has one at a time: what else becomes hot meanwhile is told with it.
+/// A lane's slot in a smear. A lane has at most one slot: zones that become hot later use it too.
 extension Lane {
-  /// What is new of a hot zone is not told for its own sake before the slot.
+  /// Whether the subject is fresh and hot, so that no wake is sent for it before the slot.
   package func isHeld(_ subject: Pending, at now: Instant) -> Bool {
     subject.isFresh && isWaiting(subject, at: now)
   }
 
-  /// Fetched only from the slot on, as a payload says.
+  /// Whether the subject must not be fetched before the slot; the payload states this.
   package func isWaiting(_ subject: Pending, at now: Instant) -> Bool {
     subject.isHot && slot > now
   }
 
-  /// When what is new may be told: at once, unless all of it is of hot zones.
+  /// When something fresh may be told: now, or at the slot if everything fresh is hot.
   func opens(at now: Instant) -> Instant {
     for subject in pending.subjects where subject.isFresh && !isWaiting(subject, at: now) {
       return now
@@ -18,7 +18,7 @@ extension Lane {
     return max(slot, now)
   }
 
-  /// It is due, and all that is due waits for the slot.
+  /// The lane is due, and everything that is due waits for the slot.
   func isAllHeld(at now: Instant) -> Bool {
     guard case .due = state, slot > now, pending.alerts.isEmpty else { return false }
     return !hasNews(at: now)
@@ -29,14 +29,15 @@ extension Lane {
     pending.subjects.contains { $0.isFresh && !isWaiting($0, at: now) }
   }
 
-  /// The same, as far as it is folded.
+  /// Something new that is folded may be told now.
   func hasTellableNews(_ folded: Ordinal, at now: Instant) -> Bool {
     pending.subjects.contains {
       $0.isFresh && $0.isTellable(folded) && !isWaiting($0, at: now)
     }
   }
 
-  /// What a background wake shows: of what is new rather that for which it goes out now.
+  /// The subject that a background wake shows: the newest fresh one that does not wait for the
+  /// slot; otherwise the newest fresh one; otherwise the newest one.
   func newest(of subjects: [Pending], at now: Instant) -> Pending? {
     let fresh = subjects.filter(\.isFresh)
     let open = fresh.filter { !isWaiting($0, at: now) }
@@ -44,19 +45,20 @@ extension Lane {
       .max { $0.position < $1.position }
   }
 
-  /// A device that waits keeps its slot; one whose slot has come and that could not be woken yet
-  /// does not go back to the end.
+  /// Whether a hot change gives the lane a new slot. A lane that waits keeps its slot. A lane that
+  /// could not be woken at its slot does not go back to the end.
   package func needsSlot(at now: Instant) -> Bool {
     if case .retired = state { return false }
     return slot <= now && !pending.subjects.contains { $0.isHot && $0.isFresh }
   }
 
-  /// Of what waits for the slot; several zones wait for one.
+  /// The first hot zone that waits for the slot. Several zones may wait for the same slot.
   var hotZone: ZoneID? {
     pending.subjects.first { $0.isHot && $0.isFresh }?.notice.zone
   }
 
-  /// The zone into whose line it goes back; nil if it is not late, or was sent back before.
+  /// The hot zone in whose smear a late lane gets a new slot; nil if the lane is not late, or was
+  /// sent back before.
   package func lateZone(at now: Instant) -> ZoneID? {
     guard slot > .zero, slot + WakePacer.lateAfter <= now, !isSentBack, !isGraceOver(at: now),
       pending.subjects.allSatisfy({ $0.isHot || !$0.isFresh })
@@ -64,14 +66,15 @@ extension Lane {
     return hotZone
   }
 
-  /// - Parameter isSentBack: it was late, and is not sent back again before it has been woken.
+  /// - Parameter isSentBack: the lane was late, and is not sent back again before it has been
+  ///   woken.
   package mutating func wait(for slot: Instant, isSentBack: Bool) {
     self.slot = slot
     self.isSentBack = isSentBack
   }
 
-  /// A wake told early of a hot zone, and the device waits for the slot before it fetches: the
-  /// ladder counts from there.
+  /// The time from which the ladder counts. If a wake told of a hot zone before the slot, the
+  /// device fetches only from the slot on, so the ladder counts from the slot.
   var ladderFrom: Instant {
     pending.subjects.contains { $0.isHot } ? max(lastWake, slot) : lastWake
   }

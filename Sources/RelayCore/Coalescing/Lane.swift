@@ -22,14 +22,15 @@ package struct Lane: Hashable, Sendable {
   package internal(set) var lastFetch: Instant?
   /// Since when something pends that no wake has told; for people.
   package internal(set) var freshSince: Instant?
-  /// An attempt was made that no fold has made durable: until then there is no other, so that a
-  /// crash costs at most one attempt over the budget (P7).
+  /// Whether an attempt is not durable yet. Until a fold makes it durable no other attempt begins,
+  /// so a crash costs at most one attempt over the budget (P7).
   package internal(set) var unfolded = Unfolded.nothing
-  /// What the courier told and nobody acknowledged: a push follows.
+  /// What the courier told and the device did not acknowledge. A push follows.
   package internal(set) var grace: PushFallback?
-  /// Its turn in a smear: hot zones are not to be fetched before. Zero: it never had one.
+  /// The lane's turn in a smear. The device must not fetch hot zones before it. Zero: it had none
+  /// yet.
   package internal(set) var slot = Instant.zero
-  /// It came long after its slot, and was given another one.
+  /// The lane was long past its slot, and was given another one.
   var isSentBack = false
   /// Delivered wakes that the device has not answered.
   package internal(set) var silence: Silence?
@@ -67,18 +68,18 @@ package struct Lane: Hashable, Sendable {
     package var wake: UInt32
     package var isAlert: Bool
     package var isLadder: Bool
-    /// It runs the app, so it covers what it names.
+    /// The wake runs the app, so it covers what it names.
     package var runsApp = true
-    /// It goes over the courier.
+    /// The wake goes over the courier.
     package var isOverCourier = false
-    /// It tells once more what the courier told: the ladder stays where it is.
+    /// The wake repeats what the courier told, so the ladder stays where it is.
     package var isRepeat = false
-    /// The alert it shows.
+    /// The alert that the wake shows.
     package var alert: PendingAlert?
     package var deadline: Instant
     package var tries: Int
     package var at: Instant
-    /// Matches while in flight, or what followed the alert it shows.
+    /// When matches came while in flight, or the alert that followed the shown one.
     package var gathering: Gathering?
 
     package struct Gathering: Hashable, Sendable {
@@ -93,20 +94,20 @@ package struct Lane: Hashable, Sendable {
     package var isAlert: Bool
     package var deadline: Instant
     package var tries: Int
-    /// It was a re-wake: nothing new pends.
+    /// The attempt was a re-wake: nothing new pends.
     package var isLadder = false
-    /// It was the push that follows the courier: nothing new needs to pend either.
+    /// The attempt was the push that follows the courier: nothing new needs to pend.
     package var isRepeat = false
   }
 
-  /// A device registered for the first time: at the head, with nothing pending.
+  /// The lane of a newly registered device: at the head of the feeds, with nothing pending.
   package init(at: Instant) {
     self.init(LaneRecord(), folded: .zero)
   }
 
-  /// From the tables. What was in flight is due again.
+  /// A lane from the tables. What was in flight is due again.
   ///
-  /// - Parameter isExact: as `WakeNumbers` has it.
+  /// - Parameter isExact: see `WakeNumbers`.
   package init(_ record: LaneRecord, folded: Ordinal, isExact: Bool = false) {
     pending = record.pending
     hasAcknowledged = record.hasAcknowledged
@@ -134,7 +135,7 @@ package struct Lane: Hashable, Sendable {
   package var nextWake: UInt32 { numbers.next }
   package var reservedWake: UInt32 { numbers.reserved }
 
-  /// What a fold writes. Reserves wake numbers for the time until the next one.
+  /// The row that a fold writes. Reserves wake numbers for the time until the next fold.
   package mutating func record() -> LaneRecord {
     if unfolded == .attempt { unfolded = .recorded }
     var kept = pending

@@ -1,16 +1,16 @@
 import HeapModule
 
-/// How many lanes are where, kept up to date with each input: asking costs what changed, not a
-/// visit to every device.
+/// How many lanes are in each state. Each input updates the counts, so reading them does not visit
+/// every device.
 struct LaneCounts: Sendable {
   private var byStage = [Int](repeating: 0, count: Lane.Stage.allCases.count)
   /// Lanes whose last attempt failed for now.
   private(set) var resting: Set<Int> = []
-  /// Lanes with a slot in a smear that was not over when they were last asked for.
+  /// Lanes with a slot in a smear that was not over at the last count.
   private(set) var slotted: Set<Int> = []
   /// Since when each lane has something that no wake has told.
   private var fresh: [Int: Instant] = [:]
-  /// The same in order of time. Outdated items are dropped when they come up.
+  /// The same in order of time. Outdated items are dropped when they are the first.
   private var freshInOrder = Heap<Item>()
 
   private struct Item: Comparable {
@@ -59,7 +59,7 @@ struct LaneCounts: Sendable {
     if let since = after?.freshSince {
       freshInOrder.insert(Item(since: since, device: device))
     }
-    // Not more than half of it is outdated.
+    // Rebuild the heap when more than about half of it is outdated.
     if freshInOrder.count > 2 * fresh.count + 16 {
       freshInOrder = Heap(fresh.map { Item(since: $0.value, device: $0.key) })
     }
@@ -73,7 +73,7 @@ struct LaneCounts: Sendable {
     return freshInOrder.min?.since
   }
 
-  /// Its slot is over.
+  /// The device's slot is over.
   mutating func dropSlot(of device: Int) { slotted.remove(device) }
 }
 

@@ -1,5 +1,5 @@
-/// What is durable of a lane: written with the fold, read at the start. What is lost with a crash
-/// costs at most a repeated wake (P5).
+/// The durable part of a lane: written with each fold, read at start. What a crash loses costs at
+/// most a repeated wake (P5).
 package struct LaneRecord: Hashable, Sendable {
   /// Wake numbers below it may have been given out: a life after a crash begins here.
   package var reservedWake: UInt32
@@ -7,9 +7,10 @@ package struct LaneRecord: Hashable, Sendable {
   package var nextWake: UInt32
   package var background: Budget
   package var alert: Budget
-  /// Where the setting adapts; kept also while it does not.
+  /// What the adaptive budget has learnt. Kept also while the setting is not adaptive.
   package var learnt: LearntBudget
-  /// It has acknowledged something since it registered: only such devices are woken again.
+  /// The device has acknowledged something since its registration. Only such devices are woken
+  /// again.
   package var hasAcknowledged: Bool
   package var ladderStep: Int
   package var lastWake: Instant
@@ -20,11 +21,11 @@ package struct LaneRecord: Hashable, Sendable {
   package var lastVerdict: LastVerdict?
   /// When the device last fetched or acknowledged, for people.
   package var lastFetch: Instant?
-  /// What the courier told and nobody acknowledged: its push outlives a crash.
+  /// What the courier told and the device did not acknowledge. Its push also follows after a crash.
   package var grace: PushFallback?
-  /// Its turn in a smear: those that wait at a crash wait on, each for its own.
+  /// The lane's turn in a smear. A lane that waits at a crash keeps its slot.
   package var slot: Instant
-  /// Its token is of the other environment than the one it was registered with.
+  /// The push token belongs to the other environment than the address was registered with.
   package var isElsewhere: Bool
   /// Delivered wakes that the device has not answered.
   package var silence: Silence?
@@ -61,7 +62,7 @@ package struct LaneRecord: Hashable, Sendable {
   }
 }
 
-/// What came of an attempt, in the provider's words or ours.
+/// The result of an attempt, in the provider's words or the relay's.
 package struct LastVerdict: Hashable, Sendable {
   package var at: Instant
   /// `delivered`, or the reason why not.
@@ -86,10 +87,10 @@ package struct LastVerdict: Hashable, Sendable {
   }
 }
 
-/// Why and when a device's address was given up. A new registration ends it.
+/// Why and when a device's address was given up. A new registration ends the retirement.
 package struct Retirement: Hashable, Sendable {
   package var at: Instant
-  /// The provider's word, or ours: `displaced`.
+  /// The provider's reason, or the relay's own, such as `displaced`.
   package var reason: String
 
   package init(at: Instant, reason: String) {

@@ -1,7 +1,7 @@
-/// Hot changes: who gets a slot, and when.
+/// Hot changes: which devices get a slot, and when.
 extension Partition {
-  /// Before a change goes on in slices, nobody has counted whom it matches: looks at no more than
-  /// decides it.
+  /// Whether a change is hot. It has not gone on in slices yet, so its matches are not counted.
+  /// This looks at no more of them than the decision needs.
   func isHot(_ out: FanOut) -> Bool {
     guard policy.smearing.gap(capacity: out.change.fetchCapacity) != nil else { return false }
     let share = policy.smearing.aboveHere
@@ -19,8 +19,8 @@ extension Partition {
     return false
   }
 
-  /// A hot change matched this device: it has a slot from now on, unless it waits already. Further
-  /// changes do not move it back.
+  /// A hot change matched this device. The device gets a slot unless it waits already. Further
+  /// changes do not move the slot back.
   mutating func giveSlot(
     to device: Int, of change: Change, gap: Int64, at now: Instant
   ) {
@@ -31,9 +31,9 @@ extension Partition {
     devices[device].lane.wait(for: slot, isSentBack: false)
   }
 
-  /// Sends a lane that is late back into its zone's line, once.
+  /// Gives a late lane a new slot of its zone, once.
   ///
-  /// - Returns: true if it is not its turn now.
+  /// - Returns: true if the lane must wait for the new slot.
   mutating func isSentBack(_ device: Int, at now: Instant) -> Bool {
     guard let zone = devices[device].lane.lateZone(at: now) else { return false }
     let key = ZoneKey(scope: users[devices[device].user].scope, zone: zone)
@@ -52,7 +52,7 @@ extension Partition {
       capacity: capacity)
   }
 
-  /// A lane of an earlier life waits: others line up behind it.
+  /// A lane waits for a slot of an earlier life. Other lanes get later slots.
   mutating func recoverSlot(of device: Int) {
     let lane = devices[device].lane
     guard let zone = lane.hotZone else { return }
@@ -60,8 +60,8 @@ extension Partition {
     pacers.recovered(lane.slot, of: key)
   }
 
-  /// What waits comes sooner or later in the proportion of the rates. Not written for its own sake:
-  /// after a crash the old slots hold.
+  /// Moves the waiting lanes' slots in the proportion of the rates. The new slots are not written
+  /// for this alone: after a crash the old slots hold.
   mutating func stretchSlots(from old: WakePacer.Rule, at now: Instant) {
     guard old != policy.smearing else { return }
     let stretches = pacers.stretch(from: old, to: policy.smearing, at: now)

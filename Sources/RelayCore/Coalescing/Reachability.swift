@@ -1,9 +1,9 @@
-/// By which roads a device can be reached now. Not durable: a restart hangs up every courier.
+/// How a device can be reached now. Not durable: a restart ends every connection to the courier.
 package struct Reachability: Hashable, Sendable {
-  /// It has an address at a provider. A courier-only device waits until it connects.
+  /// The device has an address at a provider. A courier-only device waits until it connects.
   package var hasProvider = true
   package var courier = Courier.away
-  /// The device came back to the courier without having got all it was told.
+  /// The device reconnected to the courier without having received everything that it was told.
   var repeats = false
 
   package init() {}
@@ -11,9 +11,9 @@ package struct Reachability: Hashable, Sendable {
   package enum Courier: Hashable, Sendable {
     /// Neither poll nor stream is open.
     case away
-    /// One is open and can take an answer; its number tells it from those before.
+    /// A poll or stream is open and can take an answer. The number identifies the connection.
     case here(connection: UInt64)
-    /// A poll was answered: the device is expected back until then, and not pushed to before.
+    /// A poll was answered. The device is expected back until then, and no push is sent before.
     case between(until: Instant)
   }
 
@@ -31,16 +31,16 @@ package struct Reachability: Hashable, Sendable {
   }
 }
 
-/// What the courier alone told is pushed, as the same wake, unless the device acknowledges it
-/// before the grace is over.
+/// The push that follows what only the courier told. It is sent, as the same wake, unless the
+/// device acknowledges before the grace is over.
 package struct PushFallback: Hashable, Sendable {
-  /// Subjects told by this wake or a later one are meant.
+  /// The push is about subjects told by this wake or a later one.
   package var first: UInt32
   /// The newest of the courier's wakes: the number that the push carries.
   package var last: UInt32
-  /// Counted from the first of them, so that further ones do not put the push off for ever.
+  /// The end of the grace, counted from the first wake, so that later wakes do not extend it.
   package var until: Instant
-  /// Of the newest wake.
+  /// The deadline of the newest wake.
   package var deadline: Instant
 
   package init(first: UInt32, last: UInt32, until: Instant, deadline: Instant) {

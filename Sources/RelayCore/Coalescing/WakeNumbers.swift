@@ -17,7 +17,7 @@ package struct WakeNumbers: Hashable, Sendable {
     reserved = record.reservedWake
   }
 
-  /// None can be given out before a fold has reserved more.
+  /// No number can be given out before a fold has reserved more.
   var areUsedUp: Bool { next >= reserved }
 
   mutating func take() { next += 1 }

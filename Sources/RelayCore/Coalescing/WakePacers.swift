@@ -2,7 +2,7 @@
 struct WakePacers: Sendable {
   private let id: PartitionID
   private var pacers: [ZoneKey: WakePacer] = [:]
-  /// How often a smear has reached the longest time since start.
+  /// How often, since start, a smear has reached its longest time.
   private(set) var hurried: Int64 = 0
 
   init(of id: PartitionID) { self.id = id }

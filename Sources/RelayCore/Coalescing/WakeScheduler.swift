@@ -109,8 +109,8 @@ struct WakeScheduler: Sendable {
     return true
   }
 
-  /// The same at the courier. The lane may also wait in its provider's queue, so a stopped route
-  /// does not delay the courier.
+  /// Adds the lane to the end of the courier's queue. The lane may also wait in its provider's
+  /// queue, so a stopped route does not delay the courier.
   mutating func lineUpAtCourier(_ device: Int) -> Bool {
     guard !slot(device).isAtCourier else { return false }
     grow(to: device)

@@ -2,8 +2,8 @@ extension Partition {
   /// The route has room for this lane now. The payload is made here, anew for each attempt, from
   /// what is still pending and entitled.
   ///
-  /// - Parameter wallAhead: how far the wall clock is ahead of `now`: what the push says of time is
-  ///   told by the wall clock.
+  /// - Parameter wallAhead: how far the wall clock is ahead of `now`. Times in the push are those
+  ///   of the wall clock.
   /// - Returns: nil if there is nothing to tell any more.
   package mutating func begin(
     _ ready: ReadyLane, at now: Instant, wallAhead: Span = .zero
@@ -11,11 +11,12 @@ extension Partition {
     guard devices.contains(ready.device) else { return nil }
     let device = ready.device
     let overCourier = ready.isOverCourier
-    // Another user may have the number by now, and stands in line for itself.
+    // Another user's device may have the number by now. That device has its own place in the queue.
     guard overCourier || devices[device].user == ready.user else { return nil }
     wakes.leaveLine(device, at: ready.route)
     markDirty(device)
-    // It may have moved to another route, or another device may have its slot, since it stood here.
+    // Since it joined the queue, the device may have moved to another route or its slot may be
+    // reused.
     guard let isAlert = wanted(of: ready, at: now) else { return nil }
     if !isAlert, isSentBack(device, at: now) { return nil }
     let lane = devices[device].lane
@@ -55,7 +56,7 @@ extension Partition {
       payload: payload.bytes)
   }
 
-  /// Whether the lane still wants what it stood in this line for, and of which kind.
+  /// The kind of wake that the lane still wants over this route; nil: none.
   private mutating func wanted(of ready: ReadyLane, at now: Instant) -> Bool? {
     let device = ready.device
     switch devices[device].lane.nextStep(at: now, stepped: stepped, folded: folded, policy: policy)
@@ -75,7 +76,7 @@ extension Partition {
     let device = ready.device
     let lane = devices[device].lane
     var pending = lane.pending.tellable(folded)
-    // Another answer of the courier costs nothing: there each hot zone is told at its slot.
+    // A further answer of the courier costs no budget, so there each hot zone is told at its slot.
     if ready.isOverCourier, !isAlert { pending.waking.keep { !lane.isHeld($0, at: now) } }
     let zones = lane.zones(toldOf: pending, at: now, limits: limits)
     let hasQuery = pending.query.contains { lane.names($0) } || !pending.quiet.query.isEmpty
@@ -113,16 +114,17 @@ extension Partition {
     return (text, zones.named)
   }
 
-  /// A removed subscription withdrew its alerts, or they carry their look with them, so one that is
-  /// asked for is there.
+  /// The subscription is found: a removed one withdrew its alerts, or those alerts have a look of
+  /// their own.
   private func info(of key: AlertKey, _ owner: Users.Key) -> NotificationInfo {
     users.find(owner.user, in: owner.scope)
       .flatMap { index.find(key.subscription, key.database, of: $0) }?.subscription.info
       ?? NotificationInfo()
   }
 
-  /// What came of an attempt. A late or repeated verdict finds another serial and changes nothing.
-  /// Whatever was at fault, the lane backs off: what costs no budget is not repeated without end.
+  /// An attempt ended. A late or repeated verdict finds another serial and changes nothing. The
+  /// lane backs off whatever the cause, so attempts that cost no budget are not repeated without
+  /// end.
   package mutating func ended(
     _ attempt: PushAttempt.ID, _ verdict: Verdict, at now: Instant, _ effects: inout [Effect]
   ) {
@@ -137,7 +139,7 @@ extension Partition {
       return told(device, verdict, over: made.connection, at: now)
     }
     guard made.address == devices[device].address else {
-      // Whatever came of it, it was about an address that the device has no more.
+      // The verdict is about an address that the device does not have any more.
       devices[device].lane.postponed(until: now, limits: limits, ledger: &ledger)
       return
     }
@@ -149,7 +151,7 @@ extension Partition {
       delivered(device, at: now)
     case .later(let after, let blame, _):
       let until = blame == .recalled ? now : now + backoff(device, attempt, asked: after)
-      // What a refused credential kept from every device is no push that this one got.
+      // The push was not sent, or the provider refused the route. The device got no push.
       if blame == .unsent || blame == .route || blame == .recalled { devices[device].lane.regain() }
       devices[device].lane.postponed(until: until, limits: limits, ledger: &ledger)
     case .gone(let since, let reason):
@@ -167,7 +169,8 @@ extension Partition {
     }
   }
 
-  /// The device that a verdict is about. One that is not registered any more weighs little.
+  /// The device that a verdict is about. One that is unregistered counts as never having taken a
+  /// push.
   package func subject(of attempt: PushAttempt) -> Pruning.Subject {
     let hasTaken = devices.attempt(attempt.id).map { made in
       let slot = devices[attempt.id.device]
@@ -177,9 +180,9 @@ extension Partition {
       user: attempt.device.user, client: attempt.device.client, hasTaken: hasTaken ?? false)
   }
 
-  /// A provider's word that an address is dead, from before it was registered with us, is no word
-  /// against it: the provider has yet to hear of the registration. The device is asked again later,
-  /// and no mass of such words says that we are wrong.
+  /// A provider's report that an address is dead does not count if its date is before the
+  /// registration, because the provider does not know of the registration yet. The device is tried
+  /// again later. Even many such reports do not show that our configuration is wrong.
   package func believed(_ verdict: Verdict, of attempt: PushAttempt.ID) -> Verdict {
     guard case .gone(let since?, let reason) = verdict, let made = devices.attempt(attempt),
       made.registration == devices[attempt.device].registration,
@@ -188,8 +191,8 @@ extension Partition {
     return .later(after: nil, .device, reason)
   }
 
-  /// Doubling, at most `retryMax`, ±20 % by a hash so that devices of one outage do not return as
-  /// one; the provider's own wish counts if it is longer.
+  /// Doubles with each try, at most `retryMax`, ±20 % by a hash so that devices of one outage do
+  /// not return together. A longer delay that the provider asked for counts instead.
   private func backoff(_ device: Int, _ attempt: PushAttempt.ID, asked: Span?) -> Span {
     guard case .inFlight(let flight) = devices[device].lane.state else { return policy.retryFirst }
     let doubled = policy.retryFirst * (1 << Int64(min(flight.tries - 1, 30)))
@@ -211,8 +214,8 @@ extension Devices.Slot {
     return goal
   }
 
-  /// A provider's word counts only for the address it was about, and only if it is newer than our
-  /// registration of it.
+  /// Whether the device's address is dead. A provider's report counts only for the registration
+  /// that it was about, and only if its date is later than the registration.
   func isDead(by attempt: Devices.Attempt, since: Instant?) -> Bool {
     guard attempt.registration == registration else { return false }
     return since.map { $0 > registeredAt } ?? true

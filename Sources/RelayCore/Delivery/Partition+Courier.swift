@@ -1,6 +1,6 @@
-/// Devices that are connected to the courier, and what it took.
+/// Devices that are connected to the courier, and the results of their wakes.
 extension Partition {
-  /// A poll or stream is open. One of a device that is gone, or was never here, is hung up.
+  /// A poll or stream is open. If its device is not registered, the connection is closed.
   package mutating func connected(
     _ key: DeviceKey, _ connection: UInt64, after: UInt32?, at now: Instant,
     _ effects: inout [Effect]
@@ -24,7 +24,8 @@ extension Partition {
     markDirty(device)
   }
 
-  /// What came of a wake over the courier. It is about the device, whatever its address is now.
+  /// A wake over the courier ended. The result is about the device, even if its address has
+  /// changed.
   ///
   /// - Parameter made: the connection that the attempt went over.
   mutating func told(
@@ -33,8 +34,8 @@ extension Partition {
     if case .delivered = verdict {
       delivered(device, at: now)
     } else {
-      // Nobody was there: the same wake goes on by another road, or waits for the next poll.
-      // A connection that came meanwhile is another, and is tried next.
+      // No connection took the wake. It goes on as a push, or waits for the next poll. A connection
+      // that came meanwhile is another one, and is tried next.
       let connection = devices[device].lane.reach.connection
       if connection == nil || connection == made {
         devices[device].lane.reach.courier = .away

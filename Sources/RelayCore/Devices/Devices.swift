@@ -16,14 +16,15 @@ package struct Devices: Sendable {
     var isCutDown = false
   }
 
-  /// What an attempt was made with. Its verdict is about that, whatever the device has since.
+  /// What an attempt was made with. The verdict is about that, even if the device has changed
+  /// since.
   struct Attempt: Sendable {
     var serial: UInt64
     var registration: Ordinal
     var address: Address
-    /// It goes to the other environment than the address was registered with.
+    /// The attempt goes to the other environment than the address was registered with.
     var isElsewhere: Bool
-    /// The courier's connection that it goes over, if it does.
+    /// The device's connection to the courier when the attempt began; nil: it had none.
     var connection: UInt64?
   }
 

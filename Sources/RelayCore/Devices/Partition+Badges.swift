@@ -1,7 +1,7 @@
 import OrderedCollections
 
-/// One counter for each user and app, which `shouldBadge` subscriptions raise. It counts what is
-/// logged, not what is pushed: an attempt repeated or merged changes nothing.
+/// One counter for each user and app, which `shouldBadge` subscriptions raise. It counts logged
+/// notifications and not pushes: a repeated or merged attempt changes nothing.
 extension Partition {
   /// A notification that shows a badge was logged for the user.
   mutating func raiseBadges(of user: Int) {
@@ -10,7 +10,7 @@ extension Partition {
     }
   }
 
-  /// The user's app has set its badge, as when it was opened. Wakes nobody.
+  /// The user's app has set its badge, for example when it was opened. No device is woken.
   mutating func setBadge(_ request: BadgeRequest) -> (Answer, Answer.Moment) {
     guard let user = users.find(request.user, in: request.scope) else { return (.done, .stepped) }
     let known = topics(of: user)
@@ -20,13 +20,13 @@ extension Partition {
     return (.done, .stepped)
   }
 
-  /// What the icon shows beside a push to this device.
+  /// The number that a push to this device shows on the icon.
   func badge(of device: Int) -> Int {
     let slot = devices[device]
     return badges.count(slot.address.topic, of: slot.user)
   }
 
-  /// Nothing is left of the user here.
+  /// Removes the badges of a user of whom nothing else is left here.
   mutating func dropBadges(of user: Int) {
     for topic in badges.topics(of: user) { save(badge: 0, topic, of: user) }
   }
@@ -36,7 +36,7 @@ extension Partition {
     badges.set(badge, of: user, BadgeRow.Key(scope: owner.scope, user: owner.user, topic: topic))
   }
 
-  /// Of the user's devices, in their order.
+  /// The topics of the user's devices, in the order of the devices.
   private func topics(of user: Int) -> OrderedSet<String> {
     OrderedSet(devices.all(of: user).map { devices[$0].address.topic })
   }

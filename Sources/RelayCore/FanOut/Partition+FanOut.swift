@@ -9,11 +9,13 @@ extension Partition {
     let out = FanOut(
       origin: step.ordinal, change: change, zonePosition: zonePosition, cursor: .zero,
       since: step.at)
-    // Revoked entitlements hold at once, for all (P9): slices of earlier changes find no member.
+    // The end of a zone revokes entitlements at once (P9): slices of earlier changes find no
+    // member.
     if change.endsZone { return endMemberships(of: change, zonePosition, step, &effects) }
     // Changes of one subject keep their order: later ones queue behind the one that runs.
     if fanOuts.first(of: out.subject) != nil { return fanOuts.keep(out) }
-    // All that `mayFanOut` counts are looked at: what it calls few never goes on in slices.
+    // Looks at as many as `mayFanOut` counts, so a change that it calls small never goes on in
+    // slices.
     let few = part(of: out, limit: fewest, atLeast: fewest)
     guard few.next == nil else {
       work += few.work
@@ -22,7 +24,7 @@ extension Partition {
       return effects.append(
         .journal(id, .slice(Slice(origin: out.origin, cursor: begun.cursor))))
     }
-    // All whom it concerns are few enough to be stepped with the change itself.
+    // The users are few enough to be stepped with the change itself.
     guard let gap = policy.smearing.gap(capacity: change.fetchCapacity),
       few.users > policy.smearing.aboveHere
     else { return reach(few, out, step, &effects) }
@@ -31,7 +33,7 @@ extension Partition {
     reach(few.turned(by: out.fairness), out, hot, &effects)
   }
 
-  /// A hot change begins with another user each time.
+  /// Each hot change begins with another user.
   private func begun(_ out: FanOut) -> FanOut {
     guard isHot(out) else { return out }
     var begun = out
@@ -45,7 +47,8 @@ extension Partition {
     return begun
   }
 
-  /// The next slice. One that was stepped before, repeated by a recovery, finds another cursor.
+  /// Steps the next slice. A slice that a recovery repeats finds another cursor and changes
+  /// nothing.
   mutating func go(on slice: Slice, _ step: Step, _ effects: inout [Effect]) {
     guard let out = fanOuts[slice.origin], out.cursor == slice.cursor else { return }
     advance(out, step, &effects)
@@ -79,13 +82,13 @@ extension Partition {
     var members: ArraySlice<ZoneSharing.Member> = []
     /// Nil: these are the last.
     var next: Position?
-    /// What looking for them cost.
+    /// What finding these users cost.
     var work = 0
 
-    /// One of the two is empty.
+    /// Either `members` or `subscribers` is empty.
     var users: Int { members.count + Set(subscribers.map(\.user)).count }
 
-    /// The same, beginning with another one.
+    /// The same users, beginning with another one.
     func turned(by draw: UInt64) -> Part {
       var part = self
       let count = subscribers.count + members.count
@@ -101,7 +104,7 @@ extension Partition {
     }
   }
 
-  /// What lies beyond the cursor; once the last one is reached, from the first one to the turn.
+  /// The users after the cursor. After the last user it goes on from the first one to the turn.
   private func turnedPart(of out: FanOut, limit: Int) -> Part {
     var part = part(of: out, limit: limit)
     guard let turn = out.turn, turn > .zero else { return part }
@@ -155,7 +158,7 @@ extension Partition {
     }
   }
 
-  /// Facts that a recovery journals so that what was under way goes on; a repeat is harmless.
+  /// Facts that a recovery journals so that running fan-outs go on. A repeat is harmless.
   package var unfinished: [Fact] {
     fanOuts.running.map { .slice(Slice(origin: $0.origin, cursor: $0.cursor)) }
   }
@@ -167,7 +170,7 @@ extension FanOut {
     change.fingerprint &* 0x9e37_79b9_7f4a_7c15
   }
 
-  /// What later changes queue behind: the zone; in the public database the record.
+  /// The subject whose changes keep their order: the zone, or in the public database the record.
   var subject: Subject {
     guard change.database == .public, case .record(let record) = change.event else {
       return .zone(change.zone)

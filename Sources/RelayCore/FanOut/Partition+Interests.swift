@@ -12,10 +12,10 @@ extension Partition {
     interests.remove(subscription, in: scope)
   }
 
-  /// Tells others what changed of this partition's interests, if anything did.
+  /// Tells other partitions what changed in this partition's interests, if anything did.
   ///
-  /// - Returns: whether something was added: the caller who asked for it is answered when others
-  ///   know.
+  /// - Returns: whether something was added. The client is then answered when the other partitions
+  ///   know it.
   @discardableResult
   mutating func tellInterests(_ step: Step, _ effects: inout [Effect]) -> Bool {
     guard interests.hasNews else { return false }
@@ -24,7 +24,7 @@ extension Partition {
     return news.isMore
   }
 
-  /// Where a change goes from its home.
+  /// The partitions that a change goes to from its home.
   func targets(of change: Change) -> [PartitionID] {
     guard change.database == .public else { return participants(of: change) }
     guard case .record(let record) = change.event else { return [] }
@@ -32,7 +32,7 @@ extension Partition {
     return interests.readers(of: key)
   }
 
-  /// What `target` reads of such a record.
+  /// The fields that `target` reads of the change's record.
   func fields(of change: Change, for target: PartitionID) -> Interest.Fields {
     guard case .record(let record) = change.event else { return .ended }
     let database: Database = change.database == .public ? .public : .shared
@@ -45,11 +45,11 @@ extension Partition {
   func mayFanOut(_ change: Change) -> Bool {
     guard isWide(change) else { return false }
     guard change.database == .public, case .record(let record) = change.event else { return true }
-    // A record of very many fields is not looked up in vain: it is taken for a wide one.
+    // A record of very many fields counts as a wide one without being looked up.
     return record.fields.count > Self.fieldsLookedUp || index.mayFire(change, moreThan: fewest)
   }
 
-  /// The same, as far as it does not depend on a record's values.
+  /// The same, without looking at a record's values.
   func isWide(_ change: Change) -> Bool {
     switch (change.database, change.event) {
     case (.public, .record(let record)):

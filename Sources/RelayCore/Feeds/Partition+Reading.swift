@@ -1,10 +1,10 @@
 extension Partition {
-  /// Marks notifications as read, in the order named. Which entries they are only the store knows:
-  /// the marks travel with the fold. Alerts of them are not shown any more; nobody is woken.
+  /// Marks notifications as read, in the order named. Only the store knows their entries, so the
+  /// fold applies the marks. Their alerts are not shown any more, and no device is woken.
   ///
-  /// What waits for the fold is bounded for each user. A replay may find more waiting than the life
-  /// before it, and refuse what that life took: it breaks no promise, because what was taken is
-  /// answered only when it is folded, and what is folded is not replayed.
+  /// The marks that wait for the fold are bounded for each user. A replay may find more marks
+  /// waiting than the earlier life did, and refuse marks that were accepted then. This breaks no
+  /// promise: accepted marks are answered only when folded, and folded facts are not replayed.
   mutating func markRead(
     _ request: ReadRequest, _ step: Step, _ effects: inout [Effect]
   ) -> (Answer, Answer.Moment) {
@@ -29,7 +29,7 @@ extension Partition {
 
 /// The read marks of one request, on their way into a feed.
 package struct ReadMarks: Hashable, Sendable {
-  /// The first place that its entries may take.
+  /// The first position that its entries may take.
   package var position: Position
   package var device: ClientID?
   package var notifications: [Identifier]
@@ -42,7 +42,7 @@ package struct ReadMarks: Hashable, Sendable {
 }
 
 extension Entry {
-  /// The id by which a read mark finds it; nil if no mark changes it.
+  /// The id by which a read mark finds the entry; nil if no mark changes it.
   package var unread: Identifier? {
     guard case .notification(let detail) = detail, !detail.isRead else { return nil }
     return detail.notification
@@ -50,12 +50,12 @@ extension Entry {
 }
 
 extension Fold {
-  /// The entries that `marks` change, as they become. Folded after the deltas of the same cut: a
-  /// later change of a subject is another notification, which no mark of an earlier one touches.
+  /// The entries that `marks` change, as they are afterwards. Call after the deltas of the same
+  /// cut: a later change of a subject is another notification, which earlier marks do not change.
   ///
   /// - Parameter entries: at least those of the feed whose `unread` id is among the marks.
-  /// - Returns: changed entries, each at a place of its own. What is read already, or superseded,
-  ///   or trimmed, does not change, so a repeat changes nothing.
+  /// - Returns: changed entries, each at a position of its own. Entries already read, superseded or
+  ///   trimmed do not change, so a repeat changes nothing.
   package static func mark(_ entries: [Entry], _ marks: ReadMarks) -> [Entry] {
     let named = Set(marks.notifications)
     var index = 0

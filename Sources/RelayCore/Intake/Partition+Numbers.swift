@@ -1,8 +1,10 @@
-/// The producer's numbers: what comes late, and what is missing.
+/// The producer's numbers: which changes come late, and which are missing.
 extension Partition {
-  /// A change says its number. One without pays nothing; the next one a look at its zone.
+  /// Takes the number of a change. A change without one costs nothing; the next one costs one
+  /// lookup.
   ///
-  /// - Returns: false if a higher number has settled what it is about: it changes nothing.
+  /// - Returns: false if a higher number has settled the same subject, so that this change has no
+  ///   effect.
   mutating func hear(numberOf change: Change, _ step: Step, _ effects: inout [Effect]) -> Bool {
     guard let number = change.sequence else { return true }
     let key = zoneKey(of: change)
@@ -12,7 +14,7 @@ extension Partition {
     return outcome.applies
   }
 
-  /// The zone's life ended, and its gap with it: the feed was cleared.
+  /// The zone's life ended. Its gap ends too, because the feed was cleared.
   mutating func endNumbers(of change: Change, _ step: Step) {
     sequences.end(
       zoneKey(of: change),
@@ -20,7 +22,7 @@ extension Partition {
       limits: limits)
   }
 
-  /// Time has passed for all zones: a fact, because pages show what it leads to.
+  /// Time has passed for all zones. It is a fact, because pages show its consequences.
   mutating func tick(_ step: Step, _ effects: inout [Effect]) {
     for (key, outcome) in sequences.tick(at: step.at, limits: limits) {
       show(outcome, in: key, &effects)
@@ -35,7 +37,7 @@ extension Partition {
   private mutating func show(
     _ outcome: SequenceTracker.Outcome, in key: ZoneKey, _ effects: inout [Effect]
   ) {
-    // The default zone has no feed to show it.
+    // The default zone has no feed that could show the gap.
     guard let gap = outcome.gap, !key.zone.isDefault else { return }
     feeds.show(gap: gap, in: FeedKey(scope: key.scope, kind: .zone(key.zone)), &effects)
   }

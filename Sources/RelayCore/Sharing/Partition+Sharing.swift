@@ -44,7 +44,7 @@ extension Partition {
     releaseIfUnused(number)
   }
 
-  /// With its zone, every membership in it ends, at most `limits.participantsPerZone`.
+  /// Ends every membership of a zone that ends, at most `limits.participantsPerZone`.
   mutating func endMemberships(
     of change: Change, _ zonePosition: Position, _ step: Step, _ effects: inout [Effect]
   ) {
@@ -57,7 +57,7 @@ extension Partition {
     }
   }
 
-  /// One participant's share of a change: the shared database feed and its subscriptions.
+  /// Brings a change to one participant: to the shared database feed and its subscriptions.
   mutating func tell(
     _ user: Int, _ change: Change, _ zonePosition: Position, _ step: Step,
     _ effects: inout [Effect]
