@@ -11,7 +11,7 @@ extension Lane {
     case tell(isAlert: Bool)
   }
 
-  /// To be called after every input. Moves `gathering` to `due` when its window is over.
+  /// What the lane waits for. To be called after every input; moves `gathering` to `due` in time.
   ///
   /// - Parameter stepped: the last fact that the partition stepped.
   package mutating func nextStep(

@@ -10,7 +10,7 @@ struct LaneCounts: Sendable {
   private(set) var slotted: Set<Int> = []
   /// Since when each lane has something that no wake has told.
   private var fresh: [Int: Instant] = [:]
-  /// The same in order of time. Outdated items are dropped when they are the first.
+  /// The items of `fresh` in order of time. Outdated items are dropped when they are the first.
   private var freshInOrder = Heap<Item>()
 
   private struct Item: Comparable {

@@ -25,7 +25,7 @@ package struct LaneRecord: Hashable, Sendable {
   package var grace: PushFallback?
   /// The lane's turn in a smear. A lane that waits at a crash keeps its slot.
   package var slot: Instant
-  /// The push token belongs to the other environment than the address was registered with.
+  /// The address was registered for one environment, and its token belongs to the other.
   package var isElsewhere: Bool
   /// Delivered wakes that the device has not answered.
   package var silence: Silence?

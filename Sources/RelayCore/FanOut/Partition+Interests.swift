@@ -49,7 +49,7 @@ extension Partition {
     return record.fields.count > Self.fieldsLookedUp || index.mayFire(change, moreThan: fewest)
   }
 
-  /// The same, without looking at a record's values.
+  /// Whether a change may be a wide one, without looking at its record's values.
   func isWide(_ change: Change) -> Bool {
     switch (change.database, change.event) {
     case (.public, .record(let record)):
