@@ -11,7 +11,8 @@ extension Lane {
     case tell(isAlert: Bool)
   }
 
-  /// What the lane waits for. To be called after every input; moves `gathering` to `due` in time.
+  /// What the lane waits for. To be called after every input. Moves `gathering` to `due` when its
+  /// window is over.
   ///
   /// - Parameter stepped: the last fact that the partition stepped.
   package mutating func nextStep(

@@ -1,6 +1,6 @@
 /// A lane's slot in a smear. A lane has at most one slot: zones that become hot later use it too.
 extension Lane {
-  /// Whether the subject is fresh and hot, so that no wake is sent for it before the slot.
+  /// Whether the subject is fresh and waits for the slot. No wake is sent for it before.
   package func isHeld(_ subject: Pending, at now: Instant) -> Bool {
     subject.isFresh && isWaiting(subject, at: now)
   }

@@ -37,7 +37,7 @@ package struct Lane: Hashable, Sendable {
   package var reach = Reachability()
   /// The provider took a push in the other environment than the address was registered with.
   package internal(set) var isElsewhere: Bool
-  /// Its address has taken a push from its provider.
+  /// The device's address has taken a push from its provider.
   package internal(set) var hasTaken: Bool
 
   package enum Unfolded: UInt8, Hashable, Sendable {

@@ -29,7 +29,7 @@ package struct LaneRecord: Hashable, Sendable {
   package var isElsewhere: Bool
   /// Delivered wakes that the device has not answered.
   package var silence: Silence?
-  /// Its address has taken a push from its provider.
+  /// The device's address has taken a push from its provider.
   package var hasTaken: Bool
 
   package init(

@@ -91,7 +91,7 @@ struct WakeScheduler: Sendable {
     return true
   }
 
-  /// The fold has come.
+  /// The lanes that waited for the fold, which has come.
   mutating func takeAwaitingFold() -> [Int] {
     let waited = awaitingFold
     awaitingFold = []

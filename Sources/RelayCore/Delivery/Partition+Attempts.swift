@@ -67,7 +67,7 @@ extension Partition {
     }
   }
 
-  /// One per device: background wakes replace each other at the provider.
+  /// One collapse id per device: background wakes replace each other at the provider.
   private static let backgroundCollapse = "zonerelay-background"
 
   private func text(

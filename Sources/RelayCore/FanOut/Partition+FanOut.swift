@@ -14,8 +14,8 @@ extension Partition {
     if change.endsZone { return endMemberships(of: change, zonePosition, step, &effects) }
     // Changes of one subject keep their order: later ones queue behind the one that runs.
     if fanOuts.first(of: out.subject) != nil { return fanOuts.keep(out) }
-    // Looks at as many as `mayFanOut` counts, so a change that it calls small never goes on in
-    // slices.
+    // Looks at as many users as `mayFanOut` counts. So a change for which it returns false
+    // never goes on in slices.
     let few = part(of: out, limit: fewest, atLeast: fewest)
     guard few.next == nil else {
       work += few.work

@@ -29,7 +29,7 @@ extension Partition {
 
 /// The read marks of one request, on their way into a feed.
 package struct ReadMarks: Hashable, Sendable {
-  /// The first position that its entries may take.
+  /// The first position that the marked entries may take.
   package var position: Position
   package var device: ClientID?
   package var notifications: [Identifier]
