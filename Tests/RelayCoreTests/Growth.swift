@@ -1,5 +1,5 @@
-/// What happens to a few must not cost a visit to all the others: the same work beside few and
-/// beside many takes about as long.
+/// Compares the time of the same work beside few and beside many items. Work for a few items must
+/// not visit all the others, so both take about as long.
 enum Growth {
   /// How much longer `work` takes beside many than beside few; each the best of three runs, so that
   /// a busy machine does not decide it.
@@ -10,7 +10,7 @@ enum Growth {
       let state = make(count)
       return (0..<3).map { _ in
         var copy = state
-        // What a copy costs at its first change is no part of the work.
+        // The cost of a copy's first change is no part of the work.
         work(&copy)
         return ContinuousClock().measure { work(&copy) }
       }.min()!

@@ -12,13 +12,14 @@ import Testing
     #expect(clock.read(wall: at(9_005), boot: at(25)) == .steady(at(10_020)))
   }
 
-  /// What was durable in an earlier life is never undercut.
+  /// Time is never below the maximum that an earlier life made durable.
   @Test func theDurableMaximumHolds() {
     var clock = RelayClock(latest: at(50_000), wall: at(10_000), boot: at(0))
     #expect(clock.read(wall: at(10_001), boot: at(1)) == .steady(at(50_001)))
   }
 
-  /// A small correction is followed; a jump ahead is said once and believed after an hour.
+  /// The clock follows a small correction. It reports a jump ahead once and believes it after an
+  /// hour.
   @Test func aJumpAheadIsBelievedAfterAnHour() {
     var clock = RelayClock(latest: .zero, wall: at(10_000), boot: at(0))
     #expect(clock.read(wall: at(13_000), boot: at(1)) == .steady(at(13_000)))
@@ -33,7 +34,7 @@ import Testing
     #expect(clock.doubt == nil)
   }
 
-  /// A jump that was taken back leaves nothing behind.
+  /// A jump that is taken back ends the doubt at once.
   @Test func aJumpTakenBackIsForgotten() {
     var clock = RelayClock(latest: .zero, wall: at(10_000), boot: at(0))
     _ = clock.read(wall: at(1_000_000), boot: at(1))
@@ -44,7 +45,7 @@ import Testing
     #expect(clock.read(wall: at(1_000_000), boot: at(3)).instant == at(10_003))
   }
 
-  /// A clock that was wrong and is set to yet another time has to hold for an hour anew.
+  /// A clock in doubt that jumps to yet another time must hold that time for a whole hour.
   @Test func anotherJumpHasToHoldAnew() {
     var clock = RelayClock(latest: .zero, wall: at(10_000), boot: at(0))
     _ = clock.read(wall: at(1_000_000), boot: at(0))
@@ -54,7 +55,7 @@ import Testing
     #expect(clock.read(wall: at(2_003_600), boot: at(7_199)).instant == at(2_003_600))
   }
 
-  /// A start is read as a jump is: against the durable maximum of the life before.
+  /// A start is judged like a jump: against the durable maximum of the life before.
   @Test func aStartFarAheadIsDoubtedForAnHour() {
     let years = Span.days(20 * 365)
     var clock = RelayClock(latest: at(50_000), wall: at(50_000) + years, boot: at(7))
@@ -68,7 +69,7 @@ import Testing
         == .believed(at(53_600) + years, by: years))
   }
 
-  /// A correction within the hour leaves nothing behind, and the next life nothing to doubt.
+  /// After a correction within the hour there is no doubt, neither in this life nor in the next.
   @Test func aDoubtfulStartThatIsCorrectedLeavesNoTrace() {
     let years = Span.days(20 * 365)
     var clock = RelayClock(latest: at(50_000), wall: at(50_060) + years, boot: at(0))
@@ -79,7 +80,8 @@ import Testing
     #expect(next.read(wall: at(50_180), boot: at(120)) == .steady(at(50_180)))
   }
 
-  /// A short stop is followed at once, and a store that never knew a time has nothing to doubt by.
+  /// The clock follows a short stop at once. A store without a durable time gives no reason to
+  /// doubt.
   @Test func aShortStopAndAFirstStartAreFollowedAtOnce() {
     var clock = RelayClock(latest: at(50_000), wall: at(53_600), boot: at(0))
     #expect(clock.read(wall: at(53_600), boot: at(0)) == .steady(at(53_600)))
@@ -88,16 +90,17 @@ import Testing
     #expect(clock.doubt == nil)
   }
 
-  /// A provider tells by its clock since when an address is dead, and we when it was registered.
+  /// A provider dates an address's end by its own clock; the relay dates registrations by its own.
   @Test func aMomentOfAnotherClockIsToldInRelayTime() {
-    // A weekend's stop: what came before it is as it was, what came in it is at its beginning.
+    // The relay was stopped for a weekend: an earlier moment stays, one within the stop becomes its
+    // beginning.
     let gap = Span.days(2)
     var clock = RelayClock(latest: at(500_000), wall: at(500_000) + gap, boot: at(0))
     _ = clock.read(wall: at(500_100) + gap, boot: at(100))
     #expect(clock.instant(ofWall: at(400_000)) == at(400_000))
     #expect(clock.instant(ofWall: at(500_000) + .days(1)) == at(500_100))
     #expect(clock.instant(ofWall: at(500_160) + gap) == at(500_160))
-    // The relay's time is ahead of a wall clock that was set back: moments shift with it.
+    // The wall clock was set back and the relay's time is ahead of it: moments shift with it.
     clock = RelayClock(latest: at(900_000), wall: at(500_000), boot: at(0))
     _ = clock.read(wall: at(500_010), boot: at(10))
     #expect(clock.instant(ofWall: at(500_005)) == at(900_005))

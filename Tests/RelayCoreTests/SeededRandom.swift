@@ -1,4 +1,4 @@
-/// Seeded random draws (SplitMix64), the same in every run: a failure replays.
+/// Seeded random draws (SplitMix64), the same in every run, so that a failure can be replayed.
 struct SeededRandom: RandomNumberGenerator {
   private var state: UInt64
 

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// Keys for tests: a keyed FNV, quick and good enough to tell tokens apart.
+/// Keys for tests: a keyed FNV hash, fast and good enough to distinguish tokens.
 struct ToyKeys: TokenKeys {
   var signing: UInt32 = 1
   var known: Set<UInt32> = [1, 2]

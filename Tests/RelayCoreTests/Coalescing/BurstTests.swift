@@ -1,10 +1,11 @@
 @testable import RelayCore
 import Testing
 
-/// The pace of a budget that adapts while changes follow one another: the first is told at once,
-/// the rest when they have fallen silent.
+/// A burst under the adaptive budget: the lane tells its first change at once, and the rest when
+/// the burst is silent.
 @Suite struct BurstTests {
-  /// A device that answers, at three an hour: an even gap is 20 minutes. Its last wake is long ago.
+  /// A device that answers. It has three wakes an hour, an even gap of 20 minutes, and no recent
+  /// wake.
   private func rig(max: Int = 3) -> LaneRig {
     var rig = LaneRig()
     rig.policy.mode = .adaptive
@@ -15,7 +16,7 @@ import Testing
     return rig
   }
 
-  /// What waits is told as soon as it may be, and answered slowly.
+  /// Wakes for what is pending as soon as the lane allows it. The device answers slowly.
   private func round(_ rig: inout LaneRig) {
     if rig.lane.pending.isEmpty { rig.zone(0) }
     tell(&rig)
@@ -29,7 +30,7 @@ import Testing
     rig.delivered()
   }
 
-  /// So many changes, with their wakes at the time they are due.
+  /// Offers `count` changes, and makes each wake at the time it is due.
   ///
   /// - Returns: when the last change came.
   @discardableResult
@@ -76,7 +77,8 @@ import Testing
     #expect(minutes(rig) == [20, 20])
   }
 
-  /// A device that may get twelve an hour: they are for changes that come one by one.
+  /// A burst uses only the configured number. The wakes that a device taught beyond it are for
+  /// changes that come one by one.
   @Test func norDoesItUseUpWhatADeviceTaughtBeyondThat() {
     var rig = rig()
     teachTwelve(&rig)
@@ -108,7 +110,7 @@ import Testing
     tell(&rig)
   }
 
-  /// Many at the same time, as one request reports them, are no burst.
+  /// Changes of the same moment, as one request reports them, are no burst.
   @Test func changesOfOneMomentAreOne() {
     var rig = rig()
     tell(after: 0, &rig)
@@ -119,7 +121,7 @@ import Testing
     #expect(minutes(rig) == [20])
   }
 
-  /// Three bursts within the hour: the configured number is used up, and the even gap holds again.
+  /// Three bursts within the hour use up the configured number; then the even gap holds again.
   @Test func silenceBringsNoWakeForwardThatTheConfiguredNumberHasNot() {
     var rig = rig()
     let first = rig.now
@@ -135,7 +137,7 @@ import Testing
     #expect(rig.now == first + rig.policy.window + .hours(1))
   }
 
-  /// The same where a device taught twelve: their even gap is five minutes, silence comes sooner.
+  /// The same with twelve learnt wakes: the even gap is five minutes, and silence comes sooner.
   @Test func norAnyThatOnlyTheDeviceHasTaught() {
     var rig = rig()
     teachTwelve(&rig)
@@ -156,7 +158,8 @@ import Testing
     #expect(minutes(rig) == [60])
   }
 
-  /// Silence of the burst is not the device's: what was told and not answered keeps its gaps.
+  /// A burst's silence says nothing about the device: what was told and not answered keeps its
+  /// gaps.
   @Test func aRewakeIsNotBroughtForward() {
     var rig = rig()
     burst(4, every: 30, &rig)
@@ -174,7 +177,7 @@ import Testing
     #expect(minutes(rig) == [99.5 / 60], "the first was told after its window")
   }
 
-  /// With a share that is reserved, it is there for what is urgent whenever that comes.
+  /// A reserved share is not spread: urgent changes may use it at any time.
   @Test func theReservedShareIsNotSpread() {
     var rig = rig()
     rig.policy.reserved = 1
@@ -186,7 +189,7 @@ import Testing
     #expect(minutes(rig) == [300.5 / 60])
   }
 
-  /// What a burst was is not durable: after a restart the even gap holds.
+  /// Bursts are not durable: after a restart the even gap holds.
   @Test func afterARestartTheEvenGapHolds() {
     var rig = rig()
     burst(12, every: 30, &rig)
@@ -195,7 +198,7 @@ import Testing
     #expect(minutes(again) == [20])
   }
 
-  /// P7 whatever comes: urgent or not, in bursts or alone.
+  /// P7 holds in any traffic: urgent or not, in bursts or alone.
   @Test func theBudgetHoldsInAnyTraffic() {
     var draw = SeededRandom(seed: 7)
     var rig = rig()

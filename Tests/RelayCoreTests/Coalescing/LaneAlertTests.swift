@@ -18,7 +18,7 @@ import Testing
     #expect(rig.ledger.isBalanced)
   }
 
-  /// P4: a lane that waited for its background budget showed an alert in the turn it matched.
+  /// P4: an alert waits for its fold, also when its lane waits for the background budget.
   @Test func anAlertWaitsForItsFoldWhateverElseIsDue() {
     var rig = LaneRig()
     for index in 0..<3 {
@@ -58,7 +58,7 @@ import Testing
     #expect(rig.ledger.isBalanced && rig.ledger.pending == 2)
   }
 
-  /// P11: the one that comes back is the oldest, and goes first.
+  /// P11: the alert that comes back is the oldest, so the limit drops it first.
   @Test func anAlertThatComesBackFromAFailedAttemptFindsTheSameLimit() {
     var rig = LaneRig()
     rig.limits.alertsPending = 2

@@ -28,7 +28,7 @@ import Testing
     #expect(rig.lane.pending.isEmpty && rig.ledger.isBalanced)
   }
 
-  /// The others still wake the device, and the wake names nothing that was withdrawn (P9).
+  /// The other zones still wake the device, and the wake names no withdrawn zone (P9).
   @Test func withdrawingOneZoneOfManyLeavesTheOthersPendingAndNamesNoneOfIt() {
     var rig = full()
     rig.withdraw(zone: 2)
@@ -40,7 +40,7 @@ import Testing
     #expect(!rig.lane.pending.subjects.contains { $0.notice.zone == LaneRig.zones[0] })
   }
 
-  /// A provider that asks for patience gets it, on the ladder too.
+  /// A re-wake of the ladder that the provider postpones rests for as long as the provider says.
   @Test func aRewakeThatIsPostponedRestsLikeAnyOther() {
     var rig = LaneRig()
     rig.fetched()

@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-/// P5, P4: what changes as fast as folds are made is shown all the same, and nothing of it before
+/// P5, P4: an alert or a zone that changes before every fold is told all the same, and never before
 /// its fold.
 @Suite struct LaneBusyTests {
   /// An alert whose window is over waits for its fold.
@@ -13,7 +13,7 @@ import Testing
     return rig
   }
 
-  /// A change between the cut and the end of its fold, time and again.
+  /// Changes the alert between the cut and the end of its fold, `folds` times.
   private func busy(_ rig: inout LaneRig, folds: Int = 1) {
     for _ in 0..<folds {
       rig.cut()
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  /// The same until the lane may be told of something.
+  /// Does the same until the lane may tell something, and begins that attempt.
   private func awaken(_ rig: inout LaneRig) -> Lane.Attempt? {
     for _ in 0..<100 {
       if case .attempt(let isAlert) = rig.nextStep { return rig.begin(isAlert: isAlert) }
@@ -63,7 +63,7 @@ import Testing
     #expect(rig.nextStep == .tell(isAlert: true))
   }
 
-  /// P4: the second is what a reader who comes at once finds, and the third is not.
+  /// P4: a reader who comes at once finds the second alert, and not the third.
   @Test func ofAnAlertTheNewestThatIsFoldedIsShown() {
     var rig = LaneRig()
     rig.alert("a")
@@ -89,7 +89,7 @@ import Testing
     #expect(rig.ledger.woken == 3 && rig.ledger.pending == 0 && rig.ledger.isBalanced)
   }
 
-  /// It has been shown just now: what follows it gathers, like what comes in flight.
+  /// The alert was shown just now. What follows it gathers for a window, like what comes in flight.
   @Test func whatCameAfterTheCutGathersOnceMore() {
     var rig = due()
     busy(&rig)
@@ -111,7 +111,7 @@ import Testing
     #expect(rig.lane.pending.isEmpty && rig.ledger.isBalanced)
   }
 
-  /// P11: the alert budget is spent, and the zone goes on.
+  /// P11: the alert budget is spent while the zone goes on changing.
   @Test func howeverManyFoldsAnAlertWaitsForTwoOlderOnesAreKeptAtMost() {
     var rig = LaneRig()
     rig.policy.alert = Budget.Rule(max: 1, per: .hours(1))
@@ -152,7 +152,7 @@ import Testing
     #expect(rig.ledger.isBalanced)
   }
 
-  /// P9.
+  /// P9: no alert of a withdrawn zone is shown.
   @Test func ofAWithdrawnZoneNeitherIsShown() {
     var rig = due()
     busy(&rig)
@@ -161,7 +161,7 @@ import Testing
     #expect(rig.ledger.withdrawn == 2 && rig.ledger.isBalanced)
   }
 
-  /// P9: one collapse value may stand in two zones.
+  /// P9: alerts of two zones may have the same collapse value.
   @Test func ofTwoZonesTheOneThatIsNotWithdrawnIsShown() {
     var rig = due(zone: 1)
     busy(&rig)
@@ -180,7 +180,8 @@ import Testing
     #expect(after.lane.pending.isEmpty && after.ledger.isBalanced)
   }
 
-  /// What a push cannot show is told in the background: the older, and nothing newer is forgotten.
+  /// An older alert that no push can show is told in the background. What came after it stays
+  /// pending.
   @Test func anOlderAlertThatCannotBeShownTakesNothingFromWhatCameAfterIt() {
     var rig = due(runsApp: true)
     rig.cut()

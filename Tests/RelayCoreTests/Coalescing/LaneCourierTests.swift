@@ -1,7 +1,8 @@
 import RelayCore
 import Testing
 
-/// Transcripts of a device that is connected to the courier: told first, pushed if it is silent.
+/// Transcripts of a device at the courier: the courier tells it first; a push follows if it is
+/// silent.
 @Suite struct LaneCourierTests {
   @Test func aConnectedDeviceIsToldFirstAndAnAcknowledgementWithinTheGraceSparesThePush() {
     var rig = LaneRig()

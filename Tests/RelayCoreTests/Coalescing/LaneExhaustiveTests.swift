@@ -1,12 +1,12 @@
 import RelayCore
 import Testing
 
-/// Every string of inputs up to a length, and long random ones: the promises of a lane hold after
+/// Every string of inputs up to a length, and long random ones: the lane keeps its promises after
 /// each input, whatever came before.
 @Suite struct LaneExhaustiveTests {
   private struct Input {
     var name: String
-    /// Columns of the ledger that say what it does, besides what pends. It raises no others.
+    /// The ledger columns that this input may raise, besides `pending`. It raises no others.
     var columns: [Column]
     var act: @Sendable (inout LaneRig) -> Void
 
@@ -16,7 +16,7 @@ import Testing
       (self.name, self.columns, self.act) = (name, columns, act)
     }
 
-    /// - Returns: the ledger it found.
+    /// - Returns: the ledger before the input.
     func act(on rig: inout LaneRig) -> Ledger {
       let before = rig.ledger
       act(&rig)
@@ -111,7 +111,7 @@ import Testing
     Input("with a provider") { $0.lane.registered(withProvider: true) },
   ]
 
-  /// What moves a wake on: random strings without it seldom get far.
+  /// The inputs that advance a wake. Random strings without them seldom get far.
   private static let steps = [
     "a moment", "attempt", "delivered", "postponed", "fold", "cut", "the cut is durable", "tell",
   ].map { name in
@@ -156,7 +156,8 @@ import Testing
       }
       rigs = next
       if rigs.count > 10_000 {
-        // The fourth input: a sample of what three led to, or debug builds take minutes.
+        // The fourth input follows only a sample of the first three: all would take minutes in
+        // debug.
         rigs = rigs.enumerated().filter { $0.offset % 7 == 0 }.map(\.element)
       }
     }
@@ -182,7 +183,7 @@ import Testing
     return false
   }
 
-  /// A sum that is right may be of wrong parts: each input raises its own columns alone.
+  /// A balanced ledger may have wrong columns: each input may raise its own columns alone.
   private func brokenColumns(_ rig: LaneRig, _ before: Ledger, _ word: [Int]) -> String? {
     guard let input = word.last.map({ Self.inputs[$0] }) else { return nil }
     var others = rig.ledger
@@ -237,7 +238,7 @@ import Testing
     return brokenKeeping(rig)
   }
 
-  /// What a crash finds is what the last durable fold recorded, however much came since.
+  /// After a crash the lane has what the last durable fold recorded, however much came since.
   private func brokenKeeping(_ rig: LaneRig) -> String? {
     let found = Lane(rig.kept.lane, folded: rig.kept.stepped)
     if found.nextWake < rig.lane.nextWake { return "P6: a crash repeats wake numbers" }
@@ -245,7 +246,7 @@ import Testing
     return nil
   }
 
-  /// Of an alert's subject at most one is kept that is folded, and one that a cut has.
+  /// Of one subject the lane keeps at most one folded alert, and one that a cut has.
   private func brokenAlerts(_ rig: LaneRig) -> String? {
     for alert in rig.lane.pending.alerts {
       let all = (alert.earlier + [alert]).map(\.position.ordinal)
@@ -256,7 +257,7 @@ import Testing
     return nil
   }
 
-  /// What an alert named beside itself is bounded, counted with the alert, and no reason to wake.
+  /// What an alert names beside itself is bounded, counted with the alert, and causes no wake.
   private func brokenQuiet(_ lane: Lane) -> String? {
     let quiet = lane.pending.quiet
     if quiet.zones.count > 1 || quiet.overflow.count > 1 || !quiet.query.isEmpty {

@@ -1,8 +1,8 @@
 import RelayCore
 import Testing
 
-/// What an alert says pends like anything else: named until the device acknowledges it, and told
-/// to the app only if its subscription asks for content-available.
+/// What an alert tells stays pending like anything else: pushes name it until the device
+/// acknowledges it. The app is told only if its subscription asks for content-available.
 @Suite struct LaneQuietTests {
   private let z0 = LaneRig.zones[0]
 
@@ -145,7 +145,7 @@ import Testing
     #expect(rig.lane.pending.quiet.isEmpty && rig.ledger.isBalanced)
   }
 
-  /// P6, P11: however many zones alerts tell of.
+  /// P6, P11: the bound holds however many zones the alerts tell of.
   @Test func whatAlertsNameIsBoundedLikeAllThatPends() {
     var rig = LaneRig()
     rig.limits.zonesPending = 2
@@ -170,7 +170,7 @@ import Testing
     #expect(recovered.ledger.recovered == 2, "the zone's delivery, and the alert's")
   }
 
-  /// Nothing of the alert can be shown: its app is run instead, and the background budget pays.
+  /// An alert with nothing to show becomes a background wake and counts in the background budget.
   @Test func anAlertWithNothingToShowIsToldInTheBackground() {
     var rig = LaneRig()
     rig.alert("a")
@@ -186,8 +186,8 @@ import Testing
     #expect(rig.ledger.woken == 1 && rig.ledger.pending == 0)
   }
 
-  /// A zone that several subscriptions tell of stays when one of them is removed, also if that one
-  /// spoke twice after the other.
+  /// A zone that several subscriptions tell of stays when one of them is removed, also if the last
+  /// two notices came from that one.
   @Test func aZoneOfSeveralSubscriptionsStaysMixedWhenTheLastTwoNoticesAgree() {
     var rig = LaneRig()
     rig.match(Sample.notice("a", z0))

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// One lane with all it is driven by: what a partition does around it, in short spellings.
+/// One lane and its inputs: short spellings for what a partition does with a lane.
 struct LaneRig {
   var lane = Lane(at: Sample.start)
   var ledger = Ledger()
@@ -17,7 +17,7 @@ struct LaneRig {
   struct Kept {
     var lane: LaneRecord
     var stepped: Ordinal
-    /// How many attempts began before it.
+    /// How many attempts began before the cut.
     var attempts: Int
   }
 
@@ -36,7 +36,7 @@ struct LaneRig {
     match(Sample.notice("zones", Self.zones[index]), isUrgent: isUrgent)
   }
 
-  /// The same, of a hot change: the slot is `seconds` away, if it needs one.
+  /// A zone notification of a hot change. If the lane needs a slot, it is `seconds` away.
   mutating func hot(_ index: Int, in seconds: Double = 60) {
     giveSlot(seconds)
     match(Sample.notice("zones", Self.zones[index]), isHot: true)
@@ -101,7 +101,7 @@ struct LaneRig {
       ledger: &ledger)
   }
 
-  /// A fold copies what there is, one at a time. What comes after it is not in it.
+  /// Copies the lane's record, unless a fold is under way. Later inputs are not in the cut.
   mutating func cut() {
     guard underWay == nil else { return }
     underWay = Kept(lane: lane.record(), stepped: stepped, attempts: attempts.count)
@@ -115,7 +115,7 @@ struct LaneRig {
     lane.folded(to: folded, ledger: &ledger)
   }
 
-  /// Everything there is, durable at once.
+  /// Folds everything; the fold is durable at once.
   mutating func fold() {
     keep()
     cut()
@@ -151,7 +151,7 @@ struct LaneRig {
     lane.left(connection, isExpectedBack: isExpectedBack, at: now, policy: policy)
   }
 
-  /// Nobody took what the courier was to tell, as the partition sees it.
+  /// What the partition does when no connection took what the courier was to tell.
   mutating func courierFailed() {
     lane.reach.courier = .away
     lane.postponed(until: now, limits: limits, ledger: &ledger)
@@ -184,7 +184,7 @@ struct LaneRig {
     lane.withdraw(.zone(Self.zones[index], .private), ledger: &ledger)
   }
 
-  /// The same lane after a crash: what its record kept.
+  /// The lane after a crash, made from its record.
   func recovered() -> LaneRig {
     var rig = self
     var lane = lane

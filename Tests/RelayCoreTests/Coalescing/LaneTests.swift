@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-/// Transcripts: every arrow of the lane's diagram, and what each promise asks on the way.
+/// Transcripts: every arrow of the lane's diagram, and the promises that hold on the way.
 @Suite struct LaneTests {
   @Test func aFirstChangeOpensAWindowAndFurtherOnesExtendItToItsMaximum() {
     var rig = LaneRig()
@@ -29,7 +29,7 @@ import Testing
     #expect(rig.nextStep == .attempt(isAlert: false))
   }
 
-  /// P5: what was told last is not folded yet; what was first told of the zone is, and goes out.
+  /// P5: the zone's last change is not folded yet, but its first one is, so the wake goes out.
   @Test func aZoneThatChangesAgainBeforeEveryFoldIsToldAllTheSame() {
     var rig = LaneRig()
     rig.zone(0)
@@ -50,7 +50,7 @@ import Testing
     #expect(rig.ledger.woken == 1 && rig.ledger.isBalanced && rig.ledger.pending == 0)
   }
 
-  /// A push may be lost on its way. The last gap repeats.
+  /// A push may be lost, so the lane wakes again. The last gap repeats.
   @Test func aDeviceThatAcknowledgesIsWatchedAndWokenAgainAtGrowingGaps() {
     var rig = LaneRig()
     rig.fetched()
@@ -92,7 +92,7 @@ import Testing
     #expect(rig.wake()?.wake == 2)
   }
 
-  /// P5: a slow attempt, and a change with each second of it.
+  /// P5: a slow attempt, and a change in each second of it.
   @Test func whatMatchesInFlightPutsItsWakeOffNoLongerThanTheWindowsMaximum() {
     var rig = LaneRig()
     rig.zone(0)
@@ -198,7 +198,7 @@ import Testing
     #expect(rig.nextStep == .attempt(isAlert: false))
   }
 
-  /// P7: the fold that ends knows nothing of what began since its cut.
+  /// P7: a fold does not hold an attempt that began after its cut.
   @Test func anAttemptThatBeganAfterTheCutIsNotDurableWithIt() {
     var rig = LaneRig()
     rig.zone(0)

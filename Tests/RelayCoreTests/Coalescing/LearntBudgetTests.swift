@@ -54,7 +54,7 @@ import Testing
     #expect(allowed(rig) == 3, "below what is configured it rises without being used up")
   }
 
-  /// The ladder's wakes are silence too, and what was learnt outlives the process.
+  /// What was learnt survives a restart. A re-wake of the ladder without an answer is silence too.
   @Test func itIsKeptInTheLanesRecord() {
     var rig = rig()
     for _ in 0..<6 { round(&rig, answeredAfter: 1) }
@@ -73,7 +73,7 @@ import Testing
     #expect(allowed(rig) == 3 && rig.lane.adaptation.learnt == LearntBudget())
   }
 
-  /// Three an hour: an even gap is 20 minutes.
+  /// With three wakes an hour an even gap is 20 minutes.
   @Test func itsWakesAreSpreadSoThatTheLastOnesDoNotWaitForAnHour() {
     var rig = rig()
     round(&rig, answeredAfter: 20)
@@ -111,7 +111,7 @@ import Testing
     return zip(times.dropFirst(), times).map { ($0 - $1).milliseconds / 60_000 }
   }
 
-  /// What a re-wake tells has been told by another wake before: nobody has answered it yet.
+  /// A re-wake repeats what an earlier wake told and the device has not answered yet.
   @Test func rewakesThatNobodyAnswersTeachNothingButSilence() {
     var rig = rig()
     round(&rig, answeredAfter: 100)
@@ -136,7 +136,7 @@ import Testing
     #expect(allowed(rig) == 5)
   }
 
-  /// P7 with the bound in place of the number.
+  /// P7: the bound of twelve takes the place of the configured number.
   @Test func neverMoreThanTwelveInAnyHour() {
     var rig = rig()
     for _ in 0..<80 { round(&rig, answeredAfter: 1) }

@@ -1,7 +1,7 @@
 @testable import RelayCore
 import Testing
 
-/// A share of the budget for what is urgent, and no budget at all.
+/// A budget with a share reserved for urgent changes, and a lane without a budget.
 @Suite struct ReservedBudgetTests {
   private func rig(_ mode: BudgetMode = .fixed, reserved: Int) -> LaneRig {
     var rig = LaneRig()
@@ -60,7 +60,7 @@ import Testing
     #expect(!rig.lane.pending.isUrgent)
   }
 
-  /// Whatever is reserved and whatever silence has taught, ordinary wakes go on (P5).
+  /// Ordinary wakes go on, whatever is reserved and whatever silence has taught (P5).
   @Test func oneIsAlwaysLeft() {
     var rig = rig(.adaptive, reserved: 2)
     rig.fetched()

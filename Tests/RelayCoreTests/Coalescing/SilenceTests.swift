@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-/// Who counts as silent, wake by wake.
+/// Which devices count as silent, wake by wake.
 @Suite struct SilenceTests {
   /// A device that has acknowledged something, on the ladder of the defaults.
   private func acknowledging() -> LaneRig {
@@ -14,7 +14,7 @@ import Testing
     return rig
   }
 
-  /// The next wake, delivered; nil wakes: nothing was told.
+  /// Delivers the next wake. Nil if it completes no silence that is to be told.
   private func wake(_ rig: inout LaneRig, ladder: Bool = true) -> Silence? {
     let attempt = rig.wake()
     #expect(attempt?.isLadder == ladder)
@@ -32,7 +32,7 @@ import Testing
       silence = wake(&rig)
       if let silence { told.append((number, rig.now - first, silence)) }
     }
-    // 5 min, 30 min (within the budget), 2 h, 12 h and 24 h; then the sweep, day by day.
+    // The gaps: 5 min, 30 min (within the budget), 2 h, 12 h and 24 h; then the daily sweep.
     #expect(told.count == 1)
     #expect(told.first?.wake == 8)
     #expect((told.first?.after).map { .days(3) <= $0 && $0 < .days(4) } == true)
@@ -92,7 +92,7 @@ import Testing
     #expect(silence?.wakes == Silence.wakesLeast)
   }
 
-  /// The device is asked once, by two roads.
+  /// The courier and the push ask the device for the same answer, so both are one wake.
   @Test func aWakeOfTheCourierAndThePushThatRepeatsItAreOneSilence() {
     var rig = acknowledging()
     rig.connect()

@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-/// The line of a hot zone: what a partition hands out, and what all partitions make together.
+/// The slots of a hot zone: those of one partition, and those of all partitions together.
 @Suite struct WakePacerTests {
   private func rule(_ rate: Int?, longest: Span = .minutes(10)) -> WakePacer.Rule {
     var rule = WakePacer.Rule()
@@ -43,7 +43,8 @@ import Testing
     #expect(later >= .s(100) && later < .s(101))
   }
 
-  /// A rate of the whole is a sixty-fourth of it in each partition: no second has much more.
+  /// Each partition has a sixty-fourth of the whole rate, and no second has much more than the
+  /// rate.
   @Test(arguments: [64, 500, 5_000])
   func partitionsTogetherMakeAnEvenStream(rate: Int) throws {
     let gap = try #require(rule(rate).gap(capacity: 0))
@@ -58,8 +59,8 @@ import Testing
     }
   }
 
-  /// The longest time holds whatever comes; where the rate would need more, lines lie beside each
-  /// other, evenly.
+  /// No slot is later than the longest time. Where the rate would need more time, several lines of
+  /// slots lie beside each other, evenly.
   @Test(arguments: [Int64(100_000), 1_000_000, 64_000_000])
   func aLineThatIsTooLongIsRaisedAndStaysEven(gap: Int64) {
     let slots = slots(1_000, gap: gap, longest: .seconds(50))

@@ -23,7 +23,7 @@ import Testing
     #expect(scheduler.takeDue(at: .s(4)).isEmpty)
     #expect(scheduler.takeDue(at: .s(5)) == [1])
     #expect(scheduler.nextTimer == nil)
-    // Once it has fired, a later one counts again.
+    // After the timer has fired, the lane may have a later one.
     scheduler.arm(1, at: .s(9))
     #expect(scheduler.takeDue(at: .s(9)) == [1])
   }
@@ -63,7 +63,7 @@ import Testing
       scheduler.lineUpAtCourier(0),
     ]
     #expect(taken == [true, false, true, false])
-    // It has moved: it leaves its place in the line before when its turn comes there.
+    // The device has moved. Its lane leaves the line of the old route when its turn comes there.
     var moved = [scheduler.lineUp(0, at: fcm)]
     scheduler.leaveLine(0, at: apns)
     moved.append(scheduler.lineUp(0, at: fcm))

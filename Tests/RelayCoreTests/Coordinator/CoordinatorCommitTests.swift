@@ -2,7 +2,7 @@ import Testing
 
 @testable import RelayCore
 
-/// What forms a commit, and what becomes of one that the store refuses.
+/// What forms a commit, and what the coordinator does with one that the store refuses.
 @Suite struct CoordinatorCommitTests {
   private typealias Run = CoordinatorRun
 
@@ -35,7 +35,7 @@ import Testing
     let refused = run.turn(.appended(.failure(Run.full)), after: 1)
     #expect(
       refused.prefix(3) == ["event appendRefused", "answer 1: store_full", "release 1"])
-    // Nothing waits for the store, and it is tried all the same.
+    // No request waits for the store, and the coordinator tries it again all the same.
     #expect(refused.last == "timer 1000")
     let waits = run.turn(Run.request(2, Run.change(2)), after: 1)
     #expect(waits == ["timer 999"], "not before a second is over")

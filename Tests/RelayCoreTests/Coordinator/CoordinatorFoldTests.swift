@@ -2,7 +2,7 @@ import Testing
 
 @testable import RelayCore
 
-/// When folds and trims begin, and what becomes of those that the store refuses.
+/// When folds and trims begin, and what the coordinator does when the store refuses them.
 @Suite struct CoordinatorFoldTests {
   private typealias Run = CoordinatorRun
 
@@ -64,7 +64,7 @@ import Testing
     run.foldOnce()
     run.turn(Run.request(1, Run.change(1)), after: 900)
     #expect(run.turn(run.appended(), after: 100).contains("trim"))
-    // Everything that one trim may remove: more is left, and a fold comes first.
+    // This trim removed as many rows as it may, so more are left. A fold comes first.
     run.turn(.trimmed(rows: Coordinator.trimRows))
     #expect(run.turn(after: 200).first == Self.fold)
     run.turn(run.folded())

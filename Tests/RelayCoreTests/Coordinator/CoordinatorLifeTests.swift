@@ -27,7 +27,7 @@ import Testing
     #expect(run.reached.contains(.stoppedAtDeadline))
   }
 
-  /// The loop asked for a turn at once, again and again, until the fold had ended.
+  /// Earlier, the loop asked for a turn at once, again and again, until the fold had ended.
   @Test func `beyond a stop's deadline the fold under way is waited for without a turn`() {
     let run = Run { $0.drainGrace = .seconds(1) }
     run.turn(Run.request(1, Run.change(1)))
@@ -80,7 +80,7 @@ import Testing
     #expect(run.reached.contains(.tailReplayed))
   }
 
-  /// What was accepted is not dropped: the names are told, the values are not.
+  /// An accepted change is not dropped: the message keeps the names and loses the values.
   @Test func `a message that the store never takes goes without its values`() {
     let source = PartitionID(1)
     let fields = [Field(name: "k", value: .string(String(repeating: "v", count: 100)))]

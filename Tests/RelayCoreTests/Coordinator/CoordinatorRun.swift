@@ -2,8 +2,8 @@ import RelayMemory
 
 @testable import RelayCore
 
-/// One life of a coordinator over a store in memory, turn by turn. What it wants done is told in
-/// lines; what concerns readers alone is left out.
+/// One life of a coordinator over a store in memory, turn by turn. Each action becomes one line;
+/// actions that concern readers alone are left out.
 final class CoordinatorRun {
   private(set) var world: MemoryWorld
   private(set) var now = Sample.start
@@ -46,7 +46,7 @@ final class CoordinatorRun {
       wall: now + wallAhead, boot: Instant(milliseconds: (now - Sample.start).milliseconds))
   }
 
-  /// One turn, so many milliseconds after the one before.
+  /// Makes one turn, `wait` milliseconds after the one before.
   @discardableResult
   func turn(_ inputs: Coordinator.Input..., after wait: Int64 = 0) -> [String] {
     now = now + Span(milliseconds: wait)
@@ -59,7 +59,7 @@ final class CoordinatorRun {
     return begun + coordinator.proceed(hasReaders: hasReaders, at: moment).compactMap(line)
   }
 
-  /// The store takes what it was last given.
+  /// The store takes the entries of the last append.
   func appended() -> Coordinator.Input {
     world.append(appending)
     return .appended(.success(()))
@@ -69,14 +69,14 @@ final class CoordinatorRun {
     .folded(.success(folding.map { world.fold($0) } ?? []))
   }
 
-  /// The first fold waits for nothing. Those after it keep their distance.
+  /// Folds once. The first fold waits for nothing; later folds keep their distance.
   func foldOnce() {
     turn(Self.request(1_000, Self.change(1_000)))
     turn(appended())
     turn(folded())
   }
 
-  /// Turns until nothing is under way and nothing is to be done at once.
+  /// Makes turns until nothing is under way and nothing is left to do at once.
   func settle() {
     for _ in 0..<1_000 {
       let (group, cut) = (appending, folding)
@@ -116,7 +116,7 @@ final class CoordinatorRun {
       return "answer \(request.number): \(refusal.cause.rawValue)"
     case .release(let request): return "release \(request.number)"
     case .admission(let cause):
-      // Said at every turn: told when it changes.
+      // The coordinator says it at every turn. It becomes a line when it changes.
       guard isRefusing != (cause != nil) else { return nil }
       isRefusing.toggle()
       return cause.map { "refuse: \($0.rawValue)" } ?? "take again"

@@ -11,7 +11,7 @@ import Testing
       partition: PartitionID(number), fact: .expireTokens(TokenExpiry()), origin: .none)
   }
 
-  /// All thousand facts of the first caller went before the other caller's fact.
+  /// Earlier, all thousand facts of the first caller went before the other caller's fact.
   @Test func `a caller's one fact is in the next commit, however many another one sent before`() {
     var commit = GroupCommit(
       last: [Ordinal](repeating: .zero, count: PartitionID.count),
@@ -42,7 +42,7 @@ import Testing
     #expect(turns.removeAll() == ["small", "other", "large", "last"])
   }
 
-  /// A large cut went on growing, and the readers that waited for its fold waited for seconds.
+  /// Earlier, a large cut went on growing, and readers of its fold waited for seconds.
   @Test func `a caller that has had a turn waits for the next cut if that is large already`() {
     var commit = GroupCommit(last: [Ordinal](repeating: .zero, count: PartitionID.count))
     for _ in 0..<1_000 { commit.add([fact(1)], of: .caller(1)) }
@@ -57,8 +57,8 @@ import Testing
     #expect(commit.next(at: now, room: 0)?.isEmpty == false)
   }
 
-  /// Two requests of a thousand zones went into one commit before either was stepped, and so into
-  /// one cut.
+  /// Earlier, two requests of a thousand zones went into one commit before either was stepped, and
+  /// so into one cut.
   @Test func `a commit counts what it holds against the room in the cut`() {
     var commit = GroupCommit(last: [Ordinal](repeating: .zero, count: PartitionID.count))
     let request = [GroupCommit.Waiting](repeating: fact(1), count: 900)
@@ -71,7 +71,7 @@ import Testing
     #expect(commit.next(at: now, room: 901)?.count == 900)
   }
 
-  /// What an earlier life had on its way comes before any new change, however much it is.
+  /// The messages that an earlier life left go before any new change, however many they are.
   @Test func `what is put first goes first`() {
     var commit = GroupCommit(
       last: [Ordinal](repeating: .zero, count: PartitionID.count),

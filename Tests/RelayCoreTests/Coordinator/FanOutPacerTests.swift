@@ -27,7 +27,7 @@ import Testing
     #expect(pacer.next(entries: WorkBounds().entriesForSlices - 1) != nil)
   }
 
-  /// A partition goes on with its neighbours, but not for ever.
+  /// A partition makes up to `rowMax` slices in a row; then the next partition has its turn.
   @Test func partitionsTakeTurnsAfterARow() {
     var pacer = FanOutPacer()
     for id in [2, 5] { pacer.add(slice(1), in: PartitionID(id)) }

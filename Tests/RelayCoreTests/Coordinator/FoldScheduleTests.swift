@@ -5,7 +5,7 @@ import Testing
 @Suite struct FoldScheduleTests {
   private func at(_ milliseconds: Int64) -> Instant { Instant(milliseconds: milliseconds) }
 
-  /// After quiet the first change is folded at once; then they are merged for a while.
+  /// After a quiet time the first change is folded at once. Later changes share folds for a while.
   @Test func foldsAreSeldomUnderLoadAndSoonWhenAwaited() {
     var schedule = FoldSchedule()
     #expect(schedule.next(at: at(10_000), isDirty: false, isAwaited: true) == .nothing)

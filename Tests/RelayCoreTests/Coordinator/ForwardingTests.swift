@@ -2,7 +2,7 @@ import Testing
 
 @testable import RelayCore
 
-/// Messages between partitions: in order of their source, and no more than there is room for.
+/// Messages between partitions: in their source's order, and no more than the target has room for.
 @Suite struct ForwardingTests {
   private let target = PartitionID(9)
 
@@ -22,7 +22,7 @@ import Testing
     numbers(forwarding.take(room: { _ in room }, isWide: { _ in true }))
   }
 
-  /// A whole batch is handed out as far as there is room, also while what went is under way.
+  /// A batch goes out as far as the target has room. Messages under way take room too.
   @Test func noMoreFanOutsGoThanTheTargetHasRoomFor() {
     var forwarding = Forwarding()
     forwarding.add((1...5).map { row(1, $0, .record(.created)) })
@@ -33,7 +33,7 @@ import Testing
     #expect(!forwarding.isEmpty)
   }
 
-  /// What needs no room goes, unless it would overtake a message of its own source.
+  /// A message that needs no room goes at once, unless it would overtake one of its own source.
   @Test func aMessageWithoutFanOutWaitsForNoOtherSource() {
     var forwarding = Forwarding()
     forwarding.add([
@@ -45,7 +45,7 @@ import Testing
     #expect(forwarding.isEmpty)
   }
 
-  /// A shared zone's change for two users is not kept waiting by a public one for a million.
+  /// A public change for a million users does not delay a shared zone's change for two users.
   @Test func whatConcernsFewNeedsNoRoom() {
     var forwarding = Forwarding()
     forwarding.add([
@@ -62,7 +62,7 @@ import Testing
           }))
     }
     #expect(taken() == [3])
-    // One that waits is not asked for again.
+    // A message that waits is not checked again.
     #expect(taken().isEmpty)
     #expect(asked == [1, 3])
     #expect(take(&forwarding, room: 2) == [1, 2])
@@ -80,8 +80,8 @@ import Testing
     return row
   }
 
-  /// A thousand changes of one zone with ten thousand participants wait for room. Changes and
-  /// revocations of the owner's other zones waited behind them for minutes.
+  /// Earlier, a thousand changes of one zone with ten thousand participants waited for room, and
+  /// changes and revocations of the owner's other zones waited behind them for minutes.
   @Test func aHotZoneHoldsUpItsOwnMessagesOnly() {
     var forwarding = Forwarding()
     forwarding.add([
@@ -100,7 +100,7 @@ import Testing
     #expect(forwarding.isEmpty)
   }
 
-  /// Room went to the lowest source as long as that had messages.
+  /// Earlier, the lowest source got all the room for as long as it had messages.
   @Test func hotZonesTakeTurnsAtTheRoom() {
     var forwarding = Forwarding()
     forwarding.add((1...4).map { tracked(1, $0, .record(.created), "hot") })
@@ -116,7 +116,7 @@ import Testing
     #expect(order.suffix(2) == [3, 4])
   }
 
-  /// One that needed no room gives none back.
+  /// The delivery of a message that took no room frees none.
   @Test func whatTookNoRoomGivesNoneBack() {
     var forwarding = Forwarding()
     forwarding.add([row(1, 1, .record(.created)), row(2, 2, .record(.created))])

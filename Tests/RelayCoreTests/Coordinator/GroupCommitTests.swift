@@ -27,7 +27,7 @@ import Testing
     #expect(commit.isIdle)
   }
 
-  /// While one commit is under way nothing else goes; what comes meanwhile is the next group.
+  /// Only one commit is under way at a time. What comes meanwhile forms the next group.
   @Test func oneCommitIsUnderWayAtATime() {
     var commit = GroupCommit(last: [Ordinal](repeating: .zero, count: PartitionID.count))
     commit.add(waiting(1))
@@ -39,8 +39,8 @@ import Testing
     #expect(commit.next(at: now)?.map(\.ordinal) == [Ordinal(2), Ordinal(3)])
   }
 
-  /// A commit that wrote nothing uses up no ordinals; whoever asked is refused, our own facts wait
-  /// for the next try and keep their order before later ones.
+  /// A commit that wrote nothing uses up no ordinals. Requests are refused; the relay's own facts
+  /// wait for the next try and keep their order before later ones.
   @Test func aRefusedCommitGivesItsOrdinalsBack() {
     var commit = GroupCommit(last: [Ordinal](repeating: .zero, count: PartitionID.count))
     commit.add(waiting(1, ticket(0)))
@@ -56,8 +56,8 @@ import Testing
     #expect(commit.next(at: now + .seconds(1))?.map(\.ordinal) == [Ordinal(1)])
   }
 
-  /// The journal holds a message once, however many targets it has: so it counts, and its targets
-  /// stay together. Each of them is stepped by itself.
+  /// The journal holds a message once, however many targets it has. It counts once, its targets
+  /// stay together, and each target is stepped by itself.
   @Test func aMessageToManyTargetsCountsOnce() {
     let text = String(repeating: "x", count: 1_000_000)
     var commit = GroupCommit(
@@ -70,7 +70,7 @@ import Testing
     #expect(commit.isIdle)
   }
 
-  /// A store that does not take all targets of a message together takes them one after the other.
+  /// A message whose targets the store does not take together is committed one target at a time.
   @Test func aMessageThatIsRefusedForItsSizeIsDividedByTargets() {
     var commit = GroupCommit(last: [Ordinal](repeating: .zero, count: PartitionID.count))
     commit.add(message: message("x"))
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  /// A group is bounded; the rest is the next one.
+  /// A group is bounded; the rest forms the next group.
   @Test func aGroupIsBounded() {
     var commit = commit(bytes: .max, facts: 10)
     for _ in 0..<15 { commit.add(waiting(0)) }
@@ -107,7 +107,8 @@ import Testing
     #expect(commit.next(at: now)?.count == 5)
   }
 
-  /// The next ones held half of what was refused, which may be more than a commit may hold.
+  /// Earlier, the next groups held half of the refused one, which may be more than a commit may
+  /// hold.
   @Test func theBoundHoldsAfterARefusalOfOneThatIsLarger() {
     var commit = commit(bytes: .max, facts: 4)
     let origin = GroupCommit.Origin.request(RequestTicket(request: RequestID(1), index: 0))
@@ -137,7 +138,7 @@ import Testing
       bounds: WorkBounds.Commit(facts: facts, bytes: bytes))
   }
 
-  /// A group is bounded by bytes as well; what is larger than the bound goes alone.
+  /// A group is bounded by bytes as well. A fact larger than the bound goes alone.
   @Test func aGroupIsBoundedByBytes() {
     var commit = commit(bytes: 2 * change(1, bytes: 1_000).fact.footprint)
     for number in UInt64(1)...3 { commit.add(change(number, bytes: 1_000)) }
@@ -165,8 +166,8 @@ import Testing
     #expect(groups == [1, 5, 1])
   }
 
-  /// What the store takes in parts is taken in parts, in its order and with the same ordinals, and
-  /// nothing is refused; after successes groups grow again.
+  /// A group that the store refuses for its size is committed in parts, in its order and with the
+  /// same ordinals. Nothing is refused, and after successes groups grow again.
   @Test func aGroupRefusedForItsSizeIsTriedInHalves() {
     var commit = commit(bytes: 1 << 20)
     for number in UInt64(1)...8 { commit.add(change(number, bytes: 100)) }
@@ -188,7 +189,7 @@ import Testing
     #expect(groups.allSatisfy { $0 <= 3 } && groups.count <= 5)
   }
 
-  /// Alone and still too large: its sender is told, and it is not tried again.
+  /// A request that is too large even alone is reported to its sender and not tried again.
   @Test func aRequestTooLargeAloneIsGivenBack() {
     var commit = commit(bytes: 1 << 20)
     commit.add([change(7, bytes: 100), change(7, bytes: 100)], of: .relay)
@@ -201,7 +202,7 @@ import Testing
     #expect(commit.isIdle && commit.next(at: now) == nil)
   }
 
-  /// A fact of our own that is too large alone comes back to the loop, which decides.
+  /// A fact of the relay's own that is too large even alone goes back to the loop, which decides.
   @Test func aFactOfOurOwnTooLargeAloneIsGivenBack() {
     var commit = commit(bytes: 1 << 20)
     commit.add(waiting(1))
@@ -218,7 +219,7 @@ import Testing
     #expect(commit.next(at: now)?.map(\.partition.number) == [1])
   }
 
-  /// Without room, what is ours is tried again in a smaller group: the room that is left may do.
+  /// On a full store the relay's own facts are tried again in a smaller group, which may still fit.
   @Test func withoutRoomTheNextTryIsSmaller() {
     var commit = commit(bytes: 1 << 20)
     for number in 0..<8 { commit.add(waiting(number)) }

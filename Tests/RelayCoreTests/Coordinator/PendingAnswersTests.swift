@@ -29,7 +29,7 @@ import Testing
     #expect(!answers.isAwaitingFold)
   }
 
-  /// A settled answer waits until every message of its fact has been stepped where it went (P9).
+  /// A settled answer waits until every message of its fact has been stepped in its target (P9).
   @Test func aSettledAnswerWaitsForAllItsForwards() {
     var answers = PendingAnswers()
     answers.wait(ticket(0), .accepted, .settled, home, Ordinal(1))
@@ -42,7 +42,7 @@ import Testing
   }
 
   /// P9, seed 8026: a revocation was repeated while the first was under way to its participant, and
-  /// the repeat was answered before it held. So it is with rows that an earlier life left.
+  /// the repeat was answered too early. The same holds for rows that an earlier life left.
   @Test func aRepeatIsAnsweredNoSoonerThanWhatItRepeats() {
     var answers = PendingAnswers()
     answers.recovered([row(1)])
@@ -57,7 +57,8 @@ import Testing
     #expect(answers.folded([row(5)]).map(\.ticket.index) == [2])
   }
 
-  /// Each is answered as soon as all before it is delivered, in whatever order that comes.
+  /// A repeat is answered as soon as all before it is delivered, in whatever order the deliveries
+  /// come.
   @Test func answersThatCatchUpFollowTheOldestDelivery() {
     var answers = PendingAnswers()
     for ordinal in UInt64(1)...6 {
@@ -71,8 +72,8 @@ import Testing
     #expect(answers.delivered(row(6).key, from: home).map(\.ticket.index) == [6])
   }
 
-  /// The cost of a delivery does not grow with what is under way: this took minutes when each one
-  /// looked through all.
+  /// The cost of a delivery does not grow with the number of answers and deliveries under way.
+  /// Earlier, each delivery looked through all of them, and this test took minutes.
   @Test(.timeLimit(.minutes(1))) func manyAnswersAndManyDeliveriesCostNoProductOfBoth() {
     var answers = PendingAnswers()
     let count: UInt64 = 20_000
@@ -87,7 +88,7 @@ import Testing
     #expect(answered == Int(count))
   }
 
-  /// What was left out of a cut is not durable with it.
+  /// A fold does not answer the facts of a partition that its cut left out.
   @Test func aPartitionThatIsLeftOutOfACutIsNotAnsweredWithIt() {
     var answers = PendingAnswers()
     answers.wait(ticket(0), .done, .folded, home, Ordinal(1))

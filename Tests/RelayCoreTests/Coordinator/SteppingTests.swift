@@ -3,7 +3,7 @@ import Testing
 @testable import RelayCore
 
 /// The pace of steps: bounded work in a turn, a share of it for each partition, and requests that
-/// become visible whole.
+/// become visible as a whole.
 @Suite struct SteppingTests {
   private func unit(_ partition: Int, _ ordinals: ClosedRange<UInt64>) -> GroupCommit.Durable {
     var need = ForwardNeed()
@@ -17,7 +17,7 @@ import Testing
     return GroupCommit.Durable(facts: facts, need: need)
   }
 
-  /// What is stepped in one turn, and in which partition.
+  /// The facts stepped in one turn, each with its partition.
   private func turn(
     _ stepping: inout Stepping, work: (PartitionID) -> Int
   ) -> [(partition: UInt8, ordinal: UInt64)] {
@@ -40,7 +40,7 @@ import Testing
     #expect(steps.count == 4 && stepping.isEmpty && !stepping.isReady && stepping.torn.isEmpty)
   }
 
-  /// Whatever one fact costs, a turn takes no more than its bound and that fact.
+  /// A turn's work exceeds its bound by at most one fact, whatever that fact costs.
   @Test func aTurnEndsByItsWork() {
     let each = WorkBounds().workPerTurn / 10 + 1
     var stepping = Stepping()
@@ -78,15 +78,16 @@ import Testing
     #expect(freed == [nil, nil, 3])
   }
 
-  /// A partition that a cut left out ends its request, and begins no other before the next cut:
-  /// else requests that follow each other closely keep it out of every cut.
+  /// A partition that a cut left out ends its request, and begins no other before the next cut.
+  /// Otherwise requests that follow each other closely would keep it out of every cut.
   @Test func aPartitionThatWasLeftOutWaitsForTheNextCut() {
     var stepping = Stepping()
     stepping.add([unit(1, 1...10), unit(1, 11...20)])
     let half = WorkBounds().workPerTurn / 5 + 1
     #expect(turn(&stepping) { _ in half }.count == 5)
     #expect(stepping.torn == [PartitionID(1)])
-    // Ten are not stepped at all, five not yet, and five that are stand in no cut.
+    // Twenty: ten that are not begun, five not stepped yet, and five that are stepped and in no
+    // cut.
     #expect(stepping.cut(without: stepping.torn) == 20)
     #expect(turn(&stepping) { _ in half }.count == 5)
     #expect(stepping.torn.isEmpty && !stepping.isReady && stepping.isAwaitingCut)
@@ -96,7 +97,7 @@ import Testing
     #expect(stepping.cut(without: stepping.torn) == 0)
   }
 
-  /// A thousand facts that are durable may make a million entries, which one cut would hold.
+  /// A thousand durable facts may make a million entries, too many for one cut.
   @Test func whileACutIsFullOnlyWhatIsSteppedInPartGoesOn() {
     var stepping = Stepping()
     stepping.add([unit(1, 1...10), unit(1, 11...20), unit(2, 1...1)])
@@ -129,7 +130,7 @@ import Testing
     #expect(turn(&stepping) { _ in 1 }.map(\.ordinal) == [11])
   }
 
-  /// A partition that is left out of a cut between two of its requests has its turn no more: it
+  /// A partition that is left out of a cut between two of its requests loses its turn. Earlier, it
   /// went on, and a second turn without facts stopped all partitions.
   @Test(arguments: [true, false])
   func aPartitionThatIsLeftOutLosesItsTurn(isFoldRefused: Bool) {
@@ -148,7 +149,7 @@ import Testing
     #expect(turn(&stepping) { _ in 1 }.map(\.partition) == [3])
   }
 
-  /// When a request was stepped, all that waited behind it in its partition were copied.
+  /// Earlier, each stepped request copied all that waited behind it in its partition.
   @Test func aRequestCostsNoMoreHoweverManyWaitBehindIt() {
     func time(partitions: Int) -> Duration {
       let times = (0..<3).map { _ in
