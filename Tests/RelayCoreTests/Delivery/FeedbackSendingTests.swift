@@ -96,7 +96,7 @@ import Testing
     expect(0, .deliver)
   }
 
-  /// What the server before the reload says is no word of the present one.
+  /// An answer of the server from before the reload does not count for the new server.
   @Test mutating func aReloadWhileItSendsAsksTheNewServerAtOnce() {
     for outcome in [FeedbackSending.Outcome.refused, .failed(after: .hours(1))] {
       expect(0, .deliver)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RelayCore
 
-/// Whatever texts a subscription has: the payload fits, and a person sees something of them.
+/// Whatever texts a subscription has: the payload fits, and a person can see some of them.
 @Suite struct HostileTextTests {
   private static let letters = [
     "a", "\u{1}", "\u{1f}", "\"", "\\", "é", "日", "🙂", "👩‍👩‍👧‍👦",
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  /// The longest is cut first: the others stay as they are.
+  /// The longest text is cut first; the others stay as they are.
   @Test func aLongBodyDoesNotCostTheTitle() throws {
     var info = NotificationInfo()
     info.alert.title = "A title"
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  /// An empty text is no alert: it went out with high priority, and nothing was seen.
+  /// An empty text is no alert. Earlier, it went out with high priority and showed nothing.
   @Test func emptyTextsAreABackgroundWake() {
     for part in 0..<4 {
       var info = NotificationInfo()

@@ -1,4 +1,4 @@
-/// A tiny reader of JSON: enough to say whether bytes are one valid value, and to find in it.
+/// A small JSON reader: it tells whether bytes are one valid value, and finds members in it.
 struct JSONChecker {
   indirect enum Value: Hashable {
     case null
@@ -89,7 +89,7 @@ struct JSONChecker {
     return nil
   }
 
-  /// Only what the encoder writes: a quote, a backslash, a control character.
+  /// Reads only what the encoder writes: a quote, a backslash, a control character.
   private mutating func escape() -> UInt8? {
     if take("\"") { return UInt8(ascii: "\"") }
     if take("\\") { return UInt8(ascii: "\\") }

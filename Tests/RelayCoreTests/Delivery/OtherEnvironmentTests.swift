@@ -64,7 +64,7 @@ import Testing
     #expect(rig.partition.ledger.retired == 1 && rig.partition.ledger.isBalanced)
   }
 
-  /// A whole app whose builds come from elsewhere is no reason to stop pruning.
+  /// Tokens of the provider's other environment do not stop pruning, even if all of an app's are.
   @Test func thoseFoundElsewhereDoNotTripTheBreaker() {
     var pruning = Pruning()
     for serial in 1...200 {

@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-/// Whatever a wake says: never above the limit, valid JSON, pruned in the documented order.
+/// Any wake's payload is within the limit, valid JSON, and pruned in the documented order.
 @Suite struct PayloadPropertyTests {
   private func name(_ draw: inout SeededRandom, _ bytes: Int) -> String {
     let letters = ["a", "Z", "_", "-", "é", "\"", "\\", "日", "🙂"]
@@ -80,7 +80,8 @@ import Testing
     }
   }
 
-  /// A subscription with a category of control characters stopped the daemon, again at each start.
+  /// Earlier, a subscription with a category of control characters stopped the daemon at each
+  /// start.
   @Test(arguments: [1_024, 3_993, 4_096]) func aWakeFitsWhateverAUserMadeOfIt(bytesMax: Int) {
     let longest = String(repeating: "\"", count: 255)
     let zone = ZoneID(name: longest, owner: UserID(longest))
@@ -102,7 +103,7 @@ import Testing
     #expect(String(decoding: payload.bytes, as: UTF8.self).contains("\"sid\":"))
   }
 
-  /// The documented order, one by one, as the room shrinks; `sid` is never dropped.
+  /// Parts are dropped in the documented order, one by one, as the room shrinks, and `sid` never.
   @Test func partsAreDroppedInTheDocumentedOrder() {
     var info = NotificationInfo()
     info.alert.body = "body"

@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-/// Golden payloads in the form of CloudKit's own pushes, byte for byte.
+/// Payloads compared byte for byte with CloudKit's own pushes.
 @Suite struct PayloadTests {
   private let nid = Identifier(text: "943172cd-0000-4000-8000-000000000001")!
   private let user = UserID("_ca83")
@@ -47,7 +47,7 @@ import Testing
           #"{"w":17,"n":1,"q":1}"#))
   }
 
-  /// The moment is never rounded to an earlier one.
+  /// The moment to wait for is never rounded to an earlier one.
   @Test func aHotZoneIsMarkedAndTheMomentToWaitForSaid() {
     var text = text(notice(.zone, .private, Sample.zone))
     text.zones = [
@@ -143,6 +143,6 @@ import Testing
 }
 
 extension String {
-  /// Without the line end that a multi-line literal brings.
+  /// The text without line ends, which a multi-line literal brings.
   fileprivate var trimmingNewline: String { filter { $0 != "\n" } }
 }

@@ -1,7 +1,7 @@
 @testable import RelayCore
 import Testing
 
-/// The mass-prune breaker: a few dead tokens are given up, a sudden share of them is not believed.
+/// The mass-prune breaker: a few dead tokens are given up, a sudden large share is not believed.
 @Suite struct PruningTests {
   private let word = Verdict.Reason("Unregistered")
 
@@ -60,14 +60,14 @@ import Testing
     #expect(pruning.stop?.until == .s(300))
   }
 
-  /// Too few answers to tell: nine dead tokens of nine are dead tokens.
+  /// Ten answers are needed to judge: nine dead tokens of nine are given up.
   @Test func fewAnswersTripNothing() {
     var pruning = Pruning()
     _ = hear(&pruning, 9, dead: 100, at: .s(0))
     #expect(pruning.judged(at: .s(2)).count == 9 && pruning.stop == nil)
   }
 
-  /// A token called dead is not asked again: its word would count for ever.
+  /// A token called dead is not asked again, so its answer must not count for ever.
   @Test func deadTokensOfAHealthyAppAreForgottenAsOthersAnswer() {
     var pruning = Pruning()
     for round in 0..<40 {
@@ -80,7 +80,7 @@ import Testing
     #expect(pruning.stop == nil)
   }
 
-  /// A key that is wrong since this morning, after years of healthy answers.
+  /// A key is wrong since this morning, after years of healthy answers.
   @Test func manyHealthyAnswersOfBeforeDoNotOutweighTheNewest() {
     var pruning = Pruning()
     _ = hear(&pruning, 1_000, dead: 0, at: .s(0))
@@ -96,17 +96,17 @@ import Testing
     var pruning = Pruning()
     _ = hear(&pruning, 100, dead: 60, at: .s(0))
     _ = pruning.judged(at: .s(0))
-    // Healthy answers meanwhile come from others.
+    // Healthy answers of other devices do not end the quarantine.
     _ = hear(&pruning, 200, dead: 0, at: .s(100))
     #expect(pruning.stop != nil)
-    // Put right: those in quarantine are reached.
+    // The fault is corrected: the quarantined devices are reached.
     _ = hear(&pruning, 19, dead: 0, at: .s(301))
     #expect(pruning.stop != nil)
     _ = hear(&pruning, 1, dead: 0, at: .s(301))
     #expect(pruning.stop == nil)
   }
 
-  /// A corrected endpoint is asked at once, and doubted no longer than any other.
+  /// A corrected endpoint is asked at once, and a new quarantine has its first length again.
   @Test func anotherProviderEndsTheQuarantine() {
     var pruning = Pruning()
     _ = hear(&pruning, 60, dead: 100, at: .s(0))
@@ -133,8 +133,8 @@ import Testing
     #expect(lengths.last == .hours(6))
   }
 
-  /// A provider that answered one device at a time after a quarantine was believed, word by word,
-  /// before ten of them had come.
+  /// Earlier, a provider that answered one device at a time after a quarantine was believed, answer
+  /// by answer, before ten devices had answered.
   @Test func wordsThatComeSlowlyAfterAQuarantineAreNotBelievedOneByOne() {
     var pruning = Pruning()
     _ = hear(&pruning, 60, dead: 100, at: .s(0))
@@ -154,7 +154,7 @@ import Testing
     #expect(pruning.stop?.until == .s(312 + 600))
   }
 
-  /// Few are left to ask: what they say counts in the end.
+  /// Few devices are left to ask: their answers count in the end.
   @Test func afterAQuarantineAFewAreGivenUpInTheEnd() {
     var pruning = Pruning()
     _ = hear(&pruning, 60, dead: 100, at: .s(0))
@@ -162,7 +162,7 @@ import Testing
     _ = pruning.heard(.gone(at: nil, word), of: attempt(1), about: about(1), at: .s(301))
     #expect(pruning.judged(at: .s(330)).isEmpty)
     #expect(pruning.judged(at: .s(331)).map(\.verdict) == [.gone(at: nil, word)])
-    // Enough have answered well: believed as before.
+    // Enough devices have answered well: a dead token is believed as before.
     _ = pruning.heard(.gone(at: nil, word), of: attempt(2), about: about(2), at: .s(340))
     _ = hear(&pruning, 30, dead: 0, at: .s(341))
     #expect(pruning.stop == nil)

@@ -1,7 +1,7 @@
 @testable import RelayCore
 import Testing
 
-/// Whose dead tokens count how much in the mass-prune breaker, and when few are too many.
+/// How much each user's dead tokens count in the mass-prune breaker, and when few are too many.
 @Suite struct PruningWeightTests {
   private let word = Verdict.Reason("BadDeviceToken")
   private let rest = Verdict.later(
@@ -33,7 +33,8 @@ import Testing
       about: about(device, of: user, hasTaken: hasTaken), at: now)
   }
 
-  /// A hundred dead tokens of one user stopped pruning for everybody, and `status` was unhealthy.
+  /// Earlier, a hundred dead tokens of one user stopped pruning for all, and `status` was
+  /// unhealthy.
   @Test(arguments: [false, true])
   func `one user's dead tokens stop nothing and are all given up`(hasTaken: Bool) {
     var pruning = Pruning()
@@ -62,7 +63,7 @@ import Testing
       die(&pruning, 100 + user, of: "_\(user)")
     }
     #expect(pruning.stop == nil)
-    // The real one does: every user's phone is called dead.
+    // A user's real device does count: here the provider calls every user's phone dead.
     for user in 0..<10 { die(&pruning, user, of: "_\(user)", hasTaken: true) }
     #expect(pruning.stop != nil)
   }
@@ -73,7 +74,7 @@ import Testing
     let judged = pruning.judged(at: .s(2))
     #expect(judged.count == 3 && judged.allSatisfy { $0.verdict == rest })
     #expect(pruning.stop == nil, "one user is no reason for alarm")
-    // Put right: what is called dead from now on is.
+    // The fault is corrected: a token that is called dead from now on is given up.
     deliver(&pruning, 1, of: "_a")
     die(&pruning, 2, of: "_a", at: .s(300))
     #expect(pruning.judged(at: .s(302)).map(\.verdict) == [.gone(at: nil, word)])
@@ -107,7 +108,7 @@ import Testing
 
   // MARK: In a partition
 
-  /// What a token took before is known of that token only.
+  /// Pushes that a token took say nothing about the device's next token.
   @Test func aDeviceHasTakenAPushUntilItsTokenIsAnother() throws {
     var rig = PartitionRig()
     rig.register(1)
@@ -126,7 +127,7 @@ import Testing
     #expect(!rig.partition.subject(of: third).hasTaken)
   }
 
-  /// A quarantined device rests with all that pends, and another token of it is tried at once.
+  /// A quarantined device keeps all that pends. Another token of it is tried at once.
   @Test func aQuarantinedDeviceKeepsWhatPendsAndANewTokenEndsItsRest() throws {
     var rig = PartitionRig()
     rig.register(1)

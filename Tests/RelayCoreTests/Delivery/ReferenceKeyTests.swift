@@ -2,8 +2,8 @@ import RelayCore
 import Testing
 
 /// Payloads as CloudKit makes them: the `ck` keys, the rules of `aps`, and what is dropped first
-/// when a payload would be too large; then which changes fire a subscription, and the push's
-/// priority.
+/// when a payload would be too large; then which changes fire a subscription, and the priority of
+/// the push.
 @Suite struct ReferenceKeyTests {
   private let user = UserID("_5f0c1e2d3a4b5c6d7e8f90a1b2c3d4e5")
 
@@ -172,7 +172,7 @@ import Testing
 
   // MARK: Pruning
 
-  /// Whatever the room: what is gone is the beginning of the list, what stands is its rest.
+  /// Whatever the room, the parts that are gone are the first ones of the list.
   @Test func `pruning: first dropped to last, and sid never`() throws {
     var info = NotificationInfo()
     info.alert.body = "body"
@@ -182,7 +182,7 @@ import Testing
     info.alert.launchImage = "image"
     info.sound = "sound"
     info.badges = true
-    // The body is shortened in its turn, and never dropped: there is always something to see.
+    // The body is shortened in its turn and never dropped, so that the alert shows something.
     let full = text(query(.created, [Field(name: "f", value: .string("v"))]), info, badge: 3)
     var seen: Set<Int> = []
     for room in 180...700 {

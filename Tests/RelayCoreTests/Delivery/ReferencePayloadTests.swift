@@ -1,13 +1,13 @@
 import RelayCore
 import Testing
 
-/// Payloads that CloudKit was seen to send, one test each, and what is easy to get wrong in them.
-/// Each from the change to the push; what the encoder makes of single values is in `PayloadTests`.
+/// Payloads that CloudKit was seen to send, one test each, and details that are easy to get wrong.
+/// Each test goes from the change to the push; the encoding of single values is in `PayloadTests`.
 @Suite struct ReferencePayloadTests {
   private let article = Subscription.Rule.query(QueryRule(recordType: "Article"))
   private let ownDefault = ZoneID(name: ZoneID.defaultName, owner: Sample.owner)
 
-  /// What a device of `Sample.owner` is pushed when its subscription fires.
+  /// The push to a device of `Sample.owner` when its subscription fires.
   private func push(
     _ rule: Subscription.Rule, _ database: Database = .private, _ info: NotificationInfo? = nil,
     change: (inout PartitionRig) -> Void

@@ -2,8 +2,8 @@ import Testing
 
 @testable import RelayCore
 
-/// P6, P11: pushes under way to one route are bounded. What is beyond waits as state of its lane,
-/// and goes out when one of them has ended.
+/// P6, P11: pushes under way to one route are bounded. Further ones wait as state of their lanes,
+/// and each goes out when another has ended.
 @Suite struct RouteBoundsTests {
   private struct Rig: ~Copyable {
     var relay: Relay
@@ -22,7 +22,7 @@ import Testing
       relay.step(fact, in: home, ordinal: ordinal, at: now, into: &effects)
     }
 
-    /// What is handed to senders from now on, folds included.
+    /// The pushes that begin from now on, folds included.
     mutating func pushes() -> [PushAttempt] {
       var effects: [Effect] = []
       for _ in 0..<3 {
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  /// A relay, and the pushes that a change for so many devices of one user begins.
+  /// A relay in which a change is for `devices` devices of one user.
   private func rig(_ devices: Int, over transport: Transport) -> Rig {
     var limits = Limits()
     if transport == .apns { limits.inFlightPerRoute = 3 }
@@ -70,7 +70,7 @@ import Testing
     return rig
   }
 
-  /// - Returns: how many pushes begin, and how many more when one of them has ended.
+  /// - Returns: how many pushes begin, and how many more begin after one of them has ended.
   private func begun(_ rig: inout Rig) -> [Int] {
     var begun = rig.pushes()
     rig.now = rig.now + .seconds(3)
@@ -98,7 +98,7 @@ import Testing
     #expect(begun(&rig) == [underWay, devices - underWay])
   }
 
-  /// A stop during a backlog began pushes until its time was over, and dropped their verdicts.
+  /// Earlier, a stop during a backlog began pushes until its deadline, and dropped their verdicts.
   @Test func whatWaitsWhenTheDaemonStopsWaitsForTheNextLife() {
     var rig = rig(5, over: .apns)
     var first = rig.pushes()

@@ -1,7 +1,7 @@
 @testable import RelayCore
 import Testing
 
-/// Who waits for a route stands there once, and nowhere it does not belong.
+/// A lane that waits for a route stands there once, and at no other route.
 @Suite struct RouteQueueTests {
   private let everything = Subscription.Rule.database(recordType: nil)
 
@@ -9,7 +9,7 @@ import Testing
     Address(transport: .apns, topic: topic, token: [token])
   }
 
-  /// The lanes that a wake would begin, without a route that takes them.
+  /// The lanes that are ready for their routes; none of them is begun.
   private func lines(_ rig: inout PartitionRig) -> [ReadyLane] {
     rig.now = rig.now + .seconds(3)
     rig.lines = []
@@ -20,7 +20,7 @@ import Testing
     return rig.lines
   }
 
-  /// P5: it stood at a route that was taken away, and was never woken by the one it moved to.
+  /// P5: earlier, a device whose route was taken away was never woken by its new route.
   @Test func aDeviceThatMovedStandsAtItsNewRoute() {
     var rig = PartitionRig()
     rig.register(1, address: address("old", 1))
@@ -37,7 +37,8 @@ import Testing
     #expect(attempt?.route.topic == "new")
   }
 
-  /// The place of one who signed out was taken for the next one's, with the shares mixed up.
+  /// Earlier, a lane took the place of a signed-out device with the same number, and users' shares
+  /// mixed.
   @Test func aPlaceIsNotTakenByTheNextOwnerOfTheNumber() throws {
     let next = users(1, inHomeOf: Sample.owner, true)[0]
     var rig = PartitionRig()
@@ -76,7 +77,7 @@ import Testing
     #expect(route.waiting == 2)
   }
 
-  /// P11: in a burst the end of it moves with every change, and left a timer behind each time.
+  /// P11: the end of a burst moves with every change. Earlier, each move left a timer behind.
   @Test func aBurstLeavesNoTrailOfTimers() {
     var policy = WakePolicy()
     policy.mode = .adaptive

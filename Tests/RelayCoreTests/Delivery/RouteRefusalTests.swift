@@ -1,9 +1,9 @@
 @testable import RelayCore
 import Testing
 
-/// Pushes refused for good: when they are told to operators, and when they are one user's matter.
+/// Pushes refused for good: when operators are told, and when they are one user's matter.
 @Suite struct RouteRefusalTests: RouteSuite {
-  /// A wrong topic: every push was refused for good, and the route looked healthy.
+  /// Earlier, every push was refused for a wrong topic, and the route looked healthy.
   @Test func `users whose pushes are refused are counted until one is taken`() {
     var route = route()
     for attempt in 1...3 {
@@ -33,7 +33,7 @@ import Testing
     #expect(route.refusals == Route.refusalsTold, "no more users are kept than are told of")
   }
 
-  /// A wrong topic on the first day: there is one device.
+  /// On the first day there is one device, and the topic is wrong.
   @Test func `until a push is taken, one user's refusals count`() {
     var route = route()
     for attempt in 1...4 {

@@ -1,7 +1,7 @@
 @testable import RelayCore
 import Testing
 
-/// A road to a provider: circuit, probe, room, and who goes first.
+/// A route to a provider: circuit, probe, room, and the order of its lanes.
 @Suite struct RouteTests: RouteSuite {
   private let key = RouteKey(scope: Sample.scope, transport: .apns, topic: Sample.topic)
   private let outage = Verdict.later(after: nil, .route, .init("InvalidProviderToken"))
@@ -33,13 +33,13 @@ import Testing
     var order: [Int?] = []
     for _ in 0..<12 { order.append(take(&route, .s(0))) }
     #expect(order == [16, 5, 11, 12, 13, 1, 14, 15, 2, 3, 4, nil])
-    // Retries that waited alone owe nothing to who comes later.
+    // Turns that retries took while they waited alone delay no later lane.
     route.offer(lane(17))
     route.offer(lane(6, isRetry: true))
     #expect(take(&route, .s(0)) == 17)
   }
 
-  /// FCM's 429: all of a route's pushes are too many at once, and it is no outage.
+  /// FCM's 429: the route sends too many pushes at once. This is no outage.
   @Test func aProviderThatWantsLessAtOnceGetsLessUntilItAnswersAgain() {
     var route = route(1_000)
     func room() -> Int {
@@ -143,7 +143,7 @@ import Testing
     #expect(route.circuit == .closed)
   }
 
-  /// The probe of the old provider was mute for ten seconds, and stopped the new one.
+  /// Earlier, the old provider's probe had no answer for ten seconds, and stopped the new provider.
   @Test func `renewed, a route forgets the probe that is under way`() {
     var route = route()
     for device in 0..<3 { route.offer(lane(device)) }
@@ -174,7 +174,7 @@ import Testing
 
   private let silence = Verdict.later(after: nil, .attempt, .init("timeout"))
 
-  /// An outage costs no device its attempts. Twenty devices in a row without an answer are an
+  /// An outage uses up no device's attempts. Twenty devices in a row without an answer are an
   /// outage; one device is none.
   @Test func `many devices in a row without an answer stop the route`() {
     var route = route(100)
@@ -210,7 +210,7 @@ import Testing
     #expect(route.circuit == .closed)
   }
 
-  /// Each browser's endpoint is a provider of its own, and each courier's reader too.
+  /// Each browser's endpoint has a provider of its own, and so has each reader of the courier.
   @Test func `where each device has a provider of its own there is no outage`() {
     var route = Route(inFlightMax: 100, probe: .seconds(30), outageDevices: nil)
     for device in 1...100 {
@@ -221,8 +221,8 @@ import Testing
     #expect(!Transport.courier.isOneProvider && !Transport.webpush.isOneProvider)
   }
 
-  /// An attempt that began before the stop ended as timeout, and let everybody through to a
-  /// provider that still refused them all.
+  /// Earlier, an attempt that began before the stop ended as timeout and closed the circuit, though
+  /// the provider still refused all pushes.
   @Test func `only the probe opens the way again, and only by an answer`() {
     var route = route(3)
     for device in 1...3 {
@@ -247,7 +247,7 @@ import Testing
     #expect(route.circuit == .closed && route.lastError == nil)
   }
 
-  /// Its answer is as old as what was stopped, or another provider's: it let all of them through.
+  /// Its answer is older than the last stop, or another provider's. Earlier, it closed the circuit.
   @Test(arguments: [false, true])
   func `a probe that another stop or a new provider overtook opens nothing`(isRenewed: Bool) {
     var route = route(3)
@@ -296,7 +296,8 @@ import Testing
     #expect(fill() == 100, "answered fifty, a hundred more")
   }
 
-  /// Endpoints that never answer are many users' own: one user's take a share of the route's room.
+  /// Endpoints that never answer belong to single users, so each user has a share of the route's
+  /// room.
   @Test func aUserHasAShareWhereEachDeviceHasAProviderOfItsOwn() {
     var route = Route(inFlightMax: 6, probe: .seconds(30), outageDevices: nil, inFlightPerUser: 2)
     func lane(_ device: Int, of user: Int) -> ReadyLane {
@@ -339,7 +340,7 @@ import Testing
     #expect(route.inFlight == 0 && route.waiting == 0)
   }
 
-  /// A device's number is given out anew, and the owner before may wait for its share for long.
+  /// A device's number is reused while its earlier owner may still wait long for a share.
   @Test func aDevicesOwnerDoesNotWaitForTheShareOfTheOneBefore() {
     var route = Route(inFlightMax: 3, probe: .seconds(30), outageDevices: nil, inFlightPerUser: 2)
     func lane(_ device: Int, of user: Int) -> ReadyLane {
@@ -357,7 +358,7 @@ import Testing
     #expect(route.next(at: .s(0)) == nil, "the route has no room")
     _ = route.ended(.delivered, of: id(4), about: about(4), at: .s(1))
     begin(lane(3, of: 2))
-    // And the owner before still has the turn that it waited for.
+    // The earlier owner still has the turn that it waited for.
     route.offer(lane(3, of: 2))
     _ = route.ended(.delivered, of: id(1), about: about(1), at: .s(1))
     begin(lane(3, of: 2))
@@ -365,9 +366,9 @@ import Testing
     #expect(route.next(at: .s(1)) == lane(3, of: 1))
   }
 
-  /// What a user's lanes waited to tell may be over when their turn comes: those behind them waited
-  /// for an attempt that never began. And a device's number that was given out anew stood there
-  /// once for each.
+  /// A lane may have nothing left to tell when its turn comes. Earlier, the user's lanes behind it
+  /// waited for an attempt that never began, and a reused device number stood in line once for each
+  /// owner.
   @Test func lanesThatHaveNothingToTellLetTheNextOnesGo() {
     var route = Route(inFlightMax: 6, probe: .seconds(30), outageDevices: nil, inFlightPerUser: 2)
     func lane(_ device: Int) -> ReadyLane {

@@ -1,7 +1,7 @@
 import RelayCore
 
-/// What one record went through, and what can be said of it without any compaction: the oracle of
-/// the feed tests.
+/// All events of one record, and what they say without any compaction: the oracle of the feed
+/// tests.
 struct FeedHistory {
   struct Event {
     var verb: FeedMutation.Verb
@@ -16,7 +16,7 @@ struct FeedHistory {
   static let verbs: [FeedMutation.Verb] = [.created, .updated, .deleted]
   static let subject = Subject.record("r")
 
-  /// Nine symbols: verb × device.
+  /// Nine symbols: each verb by each device.
   init(_ word: [Int]) {
     events = word.map {
       Event(verb: Self.verbs[$0 / 3], device: Self.devices[$0 % 3], isTyped: true)
@@ -53,7 +53,7 @@ struct FeedHistory {
     range.reduce(entry) { Fold.fold($0, Delta(touch($1)), subject: Self.subject) }
   }
 
-  /// Which events changed anything: a deletion of what is gone does not.
+  /// True for each event that changed something: deleting a deleted record changes nothing.
   var effective: [Bool] {
     var isPresent: Bool?
     return events.map { event in
@@ -65,8 +65,8 @@ struct FeedHistory {
 
   enum Known { case present, gone, unknown }
 
-  /// What a reader with everything up to `token` holds of the record. Before the first event a
-  /// record that was not created then may be there from before the relay heard of it.
+  /// What a reader with everything up to `token` holds of the record. A record whose first event is
+  /// no creation may have existed before the relay heard of it.
   func state(at token: Position) -> Known {
     var state: Known = events.first?.verb == .created ? .gone : .unknown
     for index in events.indices where Self.position(index) <= token {
@@ -85,7 +85,7 @@ struct FeedHistory {
     return count
   }
 
-  /// Everything since `token` was done by `device`.
+  /// Whether `device` made every change since `token`.
   func isOwn(of device: ClientID, since token: Position) -> Bool {
     let counted = zip(events.indices, effective).filter { $0.1 }.map { $0.0 }
     guard let last = counted.last, events[last].device == device else { return false }

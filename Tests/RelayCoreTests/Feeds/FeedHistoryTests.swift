@@ -8,7 +8,7 @@ import Testing
     for length in 1...4 {
       strings(over: 9, length: length) { word in checkAllSplits(FeedHistory(word)) }
     }
-    // Verbs alone, one device: every history of eight and every way to split it.
+    // Verbs alone, one device: every history and every way to split it.
     for length in 5...7 {
       strings(over: 3, length: length) { word in
         checkAllSplits(FeedHistory(word.map { $0 * 3 }))
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  /// A fold repeated after an outcome that nobody knew changes nothing.
+  /// A fold of unknown outcome may be repeated: the repeat changes nothing.
   @Test func aRepeatedFoldChangesNothing() {
     strings(over: 9, length: 4) { word in
       let history = FeedHistory(word)
@@ -57,8 +57,9 @@ import Testing
     }
   }
 
-  /// No ghost: who held the record hears of its end. Minimal: who did not is told nothing, but for
-  /// a third life. `own` and the reason are those of the changes since the token.
+  /// No ghost: a reader who held the record learns of its end. Minimal: other readers learn
+  /// nothing, except for a third life. `own` and the reason are those of the changes since the
+  /// token.
   @Test func everyReaderIsToldWhatItNeedsAndNoMore() {
     for length in 1...4 {
       strings(over: 9, length: length) { word in checkReaders(FeedHistory(word)) }

@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-/// P2: two records, a client that fetches a page now and then, by any rhythm and page size.
+/// P2: two records, and a client that fetches a page now and then, at any rhythm and page size.
 @Suite struct FollowingTests {
   private let eras = Eras([Era(id: 7, first: Ordinal(1))])
 
@@ -12,7 +12,7 @@ import Testing
     var model: [Subject: String] = [:]
     var held: [Subject: String] = [:]
     var place: FeedCursor?
-    /// Each change's author; what the client saw of each subject last.
+    /// The author of each change, and what the client saw last of each subject.
     var authors: [(subject: Subject, device: ClientID?)] = []
     var seen: [Subject: Int] = [:]
     var caughtUp = 0
@@ -27,13 +27,13 @@ import Testing
       entries[subject] = entry
       head = max(head, entry.life.position)
       model[subject] = verb == .deleted ? nil : "\(ordinal)"
-      // A deletion of what is gone changed nothing, whoever asked for it.
+      // Deleting a deleted record changes nothing, whichever device asks for it.
       authors.append((entry.life.position == touch.position ? subject : .record("none"), device))
     }
 
     mutating func forget() { (place, held, seen, caughtUp) = (nil, [:], [:], 0) }
 
-    /// P8: what is marked own was changed by nobody else since the client saw it.
+    /// P8: no other device has changed an entry marked own since the client saw it.
     private mutating func checkOwn(_ entry: Entry, since: Position) {
       let first = max(seen[entry.subject] ?? 0, caughtUp)
       let others = authors.indices.dropFirst(first).contains {
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  /// The same for five records, longer, at random: scans in pages while the feed moves on.
+  /// The same for five records, longer and at random: scans in pages while changes are added.
   @Test func scansInPagesArriveWhileTheFeedMovesOn() {
     var draw = SeededRandom(seed: 2)
     for round in 0..<1_500 {
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  /// A scan shows no deletion of what was gone when it began.
+  /// A scan does not show the deletion of a record that was gone when the scan began.
   @Test func aScanShowsNoDeletionFromBeforeItBegan() {
     var world = World()
     world.apply(0, 1)

@@ -50,7 +50,8 @@ import Testing
     #expect(page == Page(entries: [], next: place(40), hasMore: false, since: Sample.position(40)))
   }
 
-  /// Who has seen an empty feed is told of deletions since; who has seen nothing need not be.
+  /// A reader who has seen an empty feed is told of later deletions; a reader without a token is
+  /// not.
   @Test func aTokenOfAnEmptyFeedIsNotNoToken() {
     guard case .page(let empty) = Page.read([], of: FeedState(), eras: eras, after: nil, limit: 2)
     else {
@@ -96,20 +97,20 @@ import Testing
     }
   }
 
-  /// The copy was taken at 99, in life 7, and restored as life 9; a restart began life 11. Whatever
-  /// a token of a lost life says, what was given before the copy expires, and nothing since.
+  /// The copy was taken at 99, in life 7, and restored as life 9; a restart began life 11. Any
+  /// token of a lost life from after the copy is lost; tokens given since the restore are good.
   @Test func theLifeThatBeganWithARestoreBeginsAboveAllThatTheCopyKnew() {
     let eras = Eras([(7, 1), (9, 100), (11, 130)].map { Era(id: $0, first: Ordinal($1)) })
     let feed = FeedState(head: Sample.position(140))
     func since(_ place: FeedCursor) -> PageAnswer {
       Page.read([], of: feed, eras: eras, after: place, limit: 2)
     }
-    // The life of the copy went on; or it had ended, and the lost life is known to none.
+    // Life 7 went on after the copy; or life 8, which this store does not know, gave the token.
     for place in [place(100), place(135), place(99, scanHead: 150)] {
       #expect(since(place) == lost(100))
     }
     for ordinal in [100, 129] as [UInt64] { #expect(since(place(ordinal, era: 8)) == lost(100)) }
-    // It may have begun after the restart as well: a second restore.
+    // Life 8 may have begun after the restart as well, before a second restore.
     for ordinal in [130, 150] as [UInt64] { #expect(since(place(ordinal, era: 8)) == lost(130)) }
     let raised = FeedState(head: Sample.position(140), floor: Sample.position(100))
     let copied = FeedCursor(era: 7, position: Position(bits: Sample.position(100).bits - 1))
@@ -123,7 +124,7 @@ import Testing
     }
   }
 
-  /// Seed 3: every scan in pages across a restart expired at its second page, for ever.
+  /// Seed 3: earlier, every scan in pages across a restart expired at its second page, for ever.
   @Test func aScanThatBeganInAnEarlierLifesPlacesReadsOn() {
     let later = FeedState(head: Sample.position(120))
     guard case .page(let first) = read(later, nil, limit: 1),
@@ -136,7 +137,7 @@ import Testing
     #expect(first.next.era == 9 && !second.hasMore)
   }
 
-  /// Seed 13209: what a page left out had moved ahead, and a restore from a copy moved it back.
+  /// Seed 13209: a page left out a record that had moved ahead; a restored copy moved it back.
   @Test func aTokenBetweenPagesIsLostWithTheHistoryThatItsPageSaw() {
     guard case .page(let first) = read(feed, place(10), limit: 1) else {
       Issue.record("a token at the floor reads")
@@ -159,7 +160,7 @@ import Testing
     #expect(page.entries.map(\.subject) == [.record("c")])
   }
 
-  /// Seed 39: a deletion trimmed between the pages of a catch-up left a ghost.
+  /// Seed 39: earlier, a deletion trimmed between the pages of a catch-up left a ghost.
   @Test func aCatchUpFromATokenExpiresWhenTheFloorPassesWhatItReached() {
     let raised = FeedState(head: Sample.position(40), floor: Sample.position(30))
     let between = FeedCursor(
@@ -168,7 +169,7 @@ import Testing
     #expect(read(raised, between) == .expired(.trimmed))
   }
 
-  /// Seed 970: a notification trimmed while present came back, went, and left a ghost.
+  /// Seed 970: earlier, a notification trimmed while present came back, went, and left a ghost.
   @Test func theEndOfANotificationIsShownOnceItsFeedHasBeenTrimmed() {
     let subject = Subject.notification(SubscriptionID("s"), zone: Sample.zone, record: "r")
     func touch(_ verb: FeedMutation.Verb, _ ordinal: UInt64) -> FeedMutation {
@@ -203,7 +204,7 @@ import Testing
             entries: [], next: place(50), hasMore: false, since: Sample.position(50))))
   }
 
-  /// A regrant raises one reader's floor above all that the feed holds: a new start arrives.
+  /// A regrant raises one reader's floor above the feed's head: the reader can start anew.
   @Test func aReaderWhoseOwnFloorIsAboveTheHeadStartsAnewOnce() {
     #expect(read(feed, place(40), floor: 60) == .expired(.trimmed))
     guard case .page(let first) = read(feed, nil, floor: 60),

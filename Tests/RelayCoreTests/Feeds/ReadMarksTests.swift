@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-/// Read marks: what a reader at any token is shown of them.
+/// Read marks: what each reader's token shows of them.
 @Suite struct ReadMarksTests {
   private func entry(_ nid: UInt64, at position: UInt64, by device: ClientID? = nil) -> Entry {
     let subject = Subject.notification(
@@ -64,7 +64,7 @@ import Testing
     #expect(!nobodys.isOwn(of: author, since: seen) && !nobodys.isOwn(of: nil, since: seen))
   }
 
-  /// P5: what a device must be woken for is a change, never a mark.
+  /// P5: only a change makes a wake necessary, never a mark.
   @Test func aMarkIsNobodysForeignChange() {
     let author = Sample.client(1)
     let marked = Fold.mark([entry(1, at: 3)], marks(9, [1]))[0]
@@ -101,7 +101,7 @@ import Testing
         notifications: ids.map(Sample.nid)))
   }
 
-  /// However often they are named, the store looks each of them up once in a fold.
+  /// The store looks up each notification once in a fold, however often the marks name it.
   @Test func theMarksOfOneCutNameEachNotificationOnce() {
     var rig = PartitionRig()
     for client in 1...8 as ClosedRange<UInt64> { rig.step(read(1...200, by: client)) }
@@ -147,7 +147,7 @@ import Testing
     #expect(rig.step(read(201...count)) == .done)
   }
 
-  /// Marks that cancel nothing on a device write nothing of it.
+  /// A mark that cancels nothing on a device writes no row of that device.
   @Test func aMarkOfWhatNoLaneShowsWritesNoDevice() {
     var rig = PartitionRig()
     rig.register(1)

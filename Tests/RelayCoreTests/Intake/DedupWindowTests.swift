@@ -2,7 +2,7 @@ import Testing
 
 @testable import RelayCore
 
-/// Repeats are dropped for a time or a number, whichever is shorter.
+/// Repeats are dropped for a time or up to a number of ids, whichever ends first.
 @Suite struct DedupWindowTests {
   private func item(_ ordinal: UInt64, _ seconds: Double, _ fingerprint: UInt64) -> Remembered {
     Remembered(ordinal: Ordinal(ordinal), at: .s(seconds), fingerprint: fingerprint)
@@ -33,7 +33,7 @@ import Testing
     #expect(world.change(1, of: world.hot) == (isKnown ? .duplicate : .accepted))
   }
 
-  /// One hot zone forgot after a 64th of the documented number.
+  /// Earlier, one hot zone forgot ids after a 64th of the documented number.
   ///
   /// Limit: limits.rememberedIDs
   @Test(arguments: [(count: 127, isKnown: true), (128, true), (129, false)])
@@ -44,7 +44,7 @@ import Testing
     #expect(world.change(1, of: world.hot) == (isKnown ? .duplicate : .accepted))
   }
 
-  /// Whatever partition holds them.
+  /// The oldest ids are forgotten first, whichever partitions hold them.
   @Test func theOldestOfAllAreForgottenFirst() {
     var world = MemoryOfAll(ids: 10)
     let others = (1...30).map { UserID("_other\($0)") }
@@ -61,7 +61,7 @@ import Testing
     #expect(world.change(1, of: others[0]) == .accepted)
   }
 
-  /// Ids of a partition where nothing happens any more do not stay for ever.
+  /// A partition without new changes forgets its ids too.
   @Test func aQuietPartitionForgetsToo() {
     var world = MemoryOfAll(ids: 100)
     for id in 1...20 as ClosedRange<UInt64> { world.change(id, of: world.hot) }
@@ -74,7 +74,7 @@ import Testing
     #expect(world.journal.count == 21)
   }
 
-  /// P11: the rows of ids are told to go with the ids, whichever way these are forgotten.
+  /// P11: the rows of forgotten ids are removed too, whether time or number ended them.
   @Test func whatIsForgottenLeavesTheTablesToo() {
     var rig = PartitionRig()
     for _ in 1...3 { rig.change(.record(.updated)) }
@@ -88,7 +88,7 @@ import Testing
     #expect(rig.fold().forgotten == .zero, "said once")
   }
 
-  /// After a quiet day the first change popped all that had become too old, in one step.
+  /// Earlier, the first change after a quiet day removed all ids that were too old in one step.
   @Test func whatIsTooOldGoesInBoundedSteps() {
     var memory = DedupWindow()
     for id in 1...10_000 as ClosedRange<UInt64> { _ = memory.remember(item(id, 0, id)) }
@@ -112,8 +112,8 @@ import Testing
     #expect(left == [904, 0, 0])
   }
 
-  /// Repeats come near the edge of the memory: each is judged in a replay as it was at first,
-  /// wherever the replay begins, so that nothing taken is dropped and nothing dropped is taken.
+  /// Repeats come near the edge of the memory. A replay from any place judges each of them as
+  /// before, so that it drops no accepted change and accepts no dropped one.
   @Test(arguments: 1...8 as ClosedRange<UInt64>)
   func aReplayForgetsAtTheSamePlace(seed: UInt64) {
     var draw = SeededRandom(seed: seed)
@@ -201,7 +201,7 @@ private struct MemoryOfAll: ~Copyable {
     return answer
   }
 
-  /// What a fold of everything leaves behind.
+  /// The tables after a fold of everything.
   mutating func tables() -> [PartitionTables] {
     _ = relay.cut(at: now)
     return PartitionID.all.map { id in

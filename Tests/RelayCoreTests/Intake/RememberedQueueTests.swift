@@ -2,7 +2,7 @@ import Testing
 
 @testable import RelayCore
 
-/// The queue in blocks says what an array says.
+/// The queue in blocks gives the same answers as an array.
 @Suite struct RememberedQueueTests {
   private func item(_ number: Int) -> Remembered {
     Remembered(

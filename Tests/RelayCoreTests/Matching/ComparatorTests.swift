@@ -197,7 +197,7 @@ extension ComparatorRow {
 
   @Test(arguments: ComparatorRow.all)
   func anotherTypeIsNoMatch(row: ComparatorRow) {
-    // A list without members is of every type.
+    // A list without members counts as every type.
     let own = Set((row.matching + row.others).map(ComparatorRow.type))
     let isAboutLists = own.contains("list of anything")
     for values in ComparatorRow.samples {

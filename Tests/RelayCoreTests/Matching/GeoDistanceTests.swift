@@ -2,7 +2,7 @@ import Foundation
 @testable import RelayCore
 import Testing
 
-/// The core's own trigonometry against the system's.
+/// The core's own trigonometry compared with the system's.
 @Suite struct GeoDistanceTests {
   @Test func sineAndCosineAgreeWithTheSystems() {
     var draw = SeededRandom(seed: 1)
@@ -21,7 +21,7 @@ import Testing
     var draw = SeededRandom(seed: 2)
     for _ in 0..<5_000 {
       let left = place(&draw)
-      // Half of them close by, where it matters most.
+      // Half of the pairs are close to each other, where precision matters most.
       let isClose = draw.chance(50)
       let right =
         isClose

@@ -1,6 +1,6 @@
 import RelayCore
 
-/// Random predicates and records over few values, so that they meet.
+/// Random predicates and records over few values, so that many of them match.
 struct MatchDraw {
   var draw: SeededRandom
 
@@ -14,7 +14,8 @@ struct MatchDraw {
     .string, .int64, .double, .bytes, .timestamp, .reference, .location, .asset,
   ]
   private static let names = ["a", "b", "c"]
-  /// Two of one text, what a collation would put between them, and two at the basic plane's end.
+  /// Two spellings of one text, a text that a collation puts between them, and two texts at the end
+  /// of Unicode's basic plane.
   private static let spellings = ["\u{e9}t", "e\u{301}t", "f", "\u{ffee}", "\u{1f600}"]
 
   mutating func value(_ kind: FieldValue.Kind) -> FieldValue {
@@ -36,7 +37,7 @@ struct MatchDraw {
     }
   }
 
-  /// Mostly one type, so that filters and records meet.
+  /// Mostly one type, so that filters and records have the same type.
   private mutating func kind() -> FieldValue.Kind {
     draw.chance(60) ? .string : draw.pick(Self.kinds)
   }
@@ -53,7 +54,7 @@ struct MatchDraw {
   }
 
   mutating func filter() -> QueryRule.Filter {
-    // Equality often enough for the index to have something to look up.
+    // Equality is frequent, so that the index has something to look up.
     let comparator =
       draw.chance(30) ? .equals : draw.pick(QueryRule.Comparator.allCases)
     let value: FieldValue
@@ -122,7 +123,7 @@ struct MatchDraw {
 }
 
 extension FieldValue {
-  /// As the endpoint leaves references to users: without zones.
+  /// References to users without zones, as the endpoint leaves them.
   fileprivate var unzoned: FieldValue {
     switch self {
     case .reference(let name, let zone?) where zone != Sample.zone:

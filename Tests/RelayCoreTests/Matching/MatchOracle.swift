@@ -1,8 +1,8 @@
 import Foundation
 import RelayCore
 
-/// What should fire, written down once more as plainly as possible: by comparator names, vectors
-/// and characters, without anything of the core's own matching.
+/// What should fire, written a second time as plainly as possible: by comparator names, vectors and
+/// characters, without the core's own matching.
 enum MatchOracle {
   static func fires(_ subscription: Subscription, _ change: Change) -> Bool {
     guard case .query(let rule) = subscription.rule else {
@@ -58,7 +58,7 @@ enum MatchOracle {
     return found
   }
 
-  /// Nil: it makes no sense.
+  /// Nil if the two values cannot be compared.
   private static func compare(
     _ name: String, _ found: FieldValue, _ filter: QueryRule.Filter, _ zone: ZoneID
   ) -> Bool? {

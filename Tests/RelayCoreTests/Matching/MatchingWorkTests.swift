@@ -1,13 +1,13 @@
 @testable import RelayCore
 import Testing
 
-/// What one change costs: bounded by the user's subscriptions plus the record, never by their
-/// product. Operations are counted, for time says little on a busy machine.
+/// The cost of one change: bounded by the user's subscriptions plus the record, never by their
+/// product. Operations are counted because time is unreliable on a busy machine.
 @Suite struct MatchingWorkTests {
   private static let subscriptions = 1_000
   private static let filtersEach = 20
 
-  /// - Parameter filter: of a number that no other filter has.
+  /// - Parameter filter: makes the filter with the given number, which no other filter has.
   private func index(
     _ database: Database = .private, subscriptions: Int = subscriptions,
     filtersEach: Int = filtersEach, _ filter: (Int) -> QueryRule.Filter
@@ -35,14 +35,14 @@ import Testing
         time: .zero, notification: Sample.nid(1), fingerprint: 1))
   }
 
-  /// How many subscriptions fire; all filters of the others were looked at too.
+  /// The number of subscriptions that fire. The filters of the others are checked too.
   private func matches(_ index: SubscriptionIndex, _ reading: inout ChangeReading) -> Int {
     index.matches(&reading, in: .private, of: 0, before: Ordinal(1 << 40)).count
   }
 
   private func text(_ number: Int) -> FieldValue { .string("v\(number)") }
 
-  /// Each filter names a field of its own: they are found by name. A scan takes a thousand times as
+  /// Each filter names a field of its own, found by name. A scan would take a thousand times as
   /// long for 50,000 fields as for 50.
   @Test func aFilterCostsTheSameInARecordOfManyFields() {
     let count = Self.subscriptions * Self.filtersEach
@@ -61,7 +61,7 @@ import Testing
     var whole = reading((0..<50_000).map { Field(name: "f\($0)", value: self.text($0)) })
     #expect(matches(index, &whole) == Self.subscriptions)
     #expect(whole.work == Self.subscriptions + count)
-    // With few fields the first filter of each subscription fails: a twentieth of the looks.
+    // With few fields the first filter of each subscription fails, so a twentieth is looked at.
     #expect(seconds(50_000) < 200 * seconds(50))
   }
 
@@ -121,8 +121,8 @@ import Testing
     #expect(matches(index, &reading) == 3 && reading.read == 0 && reading.work == 6)
   }
 
-  /// A slice ends by what its looks cost, not by their number: these compare 128 members for each
-  /// of 20 filters, and 64 of them for each hit that it may make would be long.
+  /// A slice ends by the cost of its looks, not by their number. Each look here compares 128
+  /// members for each of 20 filters; 64 looks for each possible hit would take long.
   @Test func aSliceOfExpensiveSubscriptionsIsShort() {
     let choices = FieldValue.list((0..<128).map(text))
     let each = 1 + Self.filtersEach * 129
@@ -145,7 +145,7 @@ import Testing
     #expect(hits == 300 && calls >= 300 * each / ((limit + 1) * 128 + each))
   }
 
-  /// Each subscriber asks for another member of one list: as many lists as subscribers are merged.
+  /// Each subscriber filters on another member of one list, so as many lists are merged.
   @Test func manyPostingsOfOneRecordAreMergedInTimeInProportion() {
     func seconds(_ count: Int) -> Double {
       let index = index(.public, subscriptions: count, filtersEach: 1) { number in
@@ -159,12 +159,12 @@ import Testing
       #expect(page.hits.map(\.user) == Array(0..<count))
       return Double(time.components.attoseconds) / 1e18 + Double(time.components.seconds)
     }
-    // Sixteen times as many cost 16 times the logarithm's growth; each with each costs 256 times.
+    // Sixteen times as many take a little over 16 times as long, by the logarithm; pairs take 256.
     #expect(seconds(8_000) < 80 * seconds(500))
   }
 
-  /// A subscription asks for one member; the list is not looked through anew at each look, and what
-  /// it cost is told.
+  /// A subscription asks for one member. The list is not searched anew at each look, and the cost
+  /// is reported.
   @Test func aLongListIsReadOnceForFewPostings() {
     let length = 50_000
     let index = index(.public, subscriptions: 1, filtersEach: 1) { _ in
@@ -185,7 +185,7 @@ import Testing
     .reference(recordName: "v\(number)", zone: nil)
   }
 
-  /// The system field is no field of the record, and is found in the index all the same.
+  /// The system field is no field of the record, and the index finds it all the same.
   @Test func aPublicFilterOnTheChangeTagIsLookedUp() {
     let tag = SystemField.changeTag.rawValue
     let index = index(.public, filtersEach: 1) { number in
@@ -209,7 +209,7 @@ import Testing
       index.publicMatches(change, after: .zero, before: Ordinal(1 << 40), limit: 10).hits.isEmpty)
   }
 
-  /// Who bounds what is stepped at once is told what each step cost.
+  /// The caller bounds the work of a turn, so each step returns its cost.
   @Test func aStepTellsWhatItCost() {
     var relay = Relay([], limits: Limits(), policy: WakePolicy())
     var effects: [Effect] = []

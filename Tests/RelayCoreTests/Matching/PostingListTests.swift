@@ -1,7 +1,7 @@
 @testable import RelayCore
 import Testing
 
-/// A list in pieces against a plain one.
+/// A list in pieces compared with a plain one.
 @Suite struct PostingListTests {
   private func item(_ number: Int) -> PostingList.Item {
     let subscription = Subscription(

@@ -33,7 +33,7 @@ import Testing
       index.save(held, of: user, in: scope)
     }
 
-    /// Those that the oracle says fire, in order.
+    /// The subscriptions that fire by the oracle, in order.
     func expected(
       _ change: Change, before: Ordinal, _ isConcerned: (Int, Scope, Subscription) -> Bool
     ) -> [SubscriptionIndex.Hit] {
@@ -46,7 +46,7 @@ import Testing
         .map { SubscriptionIndex.Hit(user: $0.user, held: $0.held) }
     }
 
-    /// All pages of a fan-out, whatever lies between them.
+    /// All pages of a fan-out, with any number of subscriptions between them.
     func pages(_ change: Change, before: Ordinal, limit: Int) -> [SubscriptionIndex.Hit] {
       var (found, cursor): ([SubscriptionIndex.Hit], Position) = ([], .zero)
       while true {
@@ -68,7 +68,7 @@ import Testing
       let change = draw.change(.private)
       guard case .record(let record) = change.event else { continue }
       var rule = draw.rule()
-      // Mostly it is the filters that decide.
+      // In most rounds the filters alone decide.
       if draw.draw.chance(80) {
         (rule.recordType, rule.firesOn, rule.zone) = (record.type, .all, nil)
       }
@@ -137,7 +137,7 @@ import Testing
     #expect(world.index.isWithoutPostings)
   }
 
-  /// A search in vain ends after a bounded number of looks, and goes on from there.
+  /// A search without hits ends after a bounded number of looks; the next page continues it.
   @Test func aSliceThatFindsLittleStillEnds() {
     var index = SubscriptionIndex()
     let count = 1_000

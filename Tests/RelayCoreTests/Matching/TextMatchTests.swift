@@ -1,7 +1,7 @@
 @testable import RelayCore
 import Testing
 
-/// Texts compare by their code points; token searches alone take two spellings for one.
+/// Texts compare by their code points. Only token searches treat two spellings as one.
 @Suite struct TextMatchTests {
   private static let one = "caf\u{e9}"
   private static let two = "cafe\u{301}"
@@ -29,7 +29,7 @@ import Testing
     #expect(passes(.notIn, .list([two]), one))
     #expect(passes(.beginsWith, .string("cafe"), two) && !passes(.beginsWith, .string("cafe"), one))
     #expect(!passes(.beginsWith, one, .string(Self.two + "s")))
-    // A letter without the mark that follows it begins the text, code point by code point.
+    // By code points, a text begins with its first letter without the combining mark after it.
     #expect(passes(.beginsWith, .string("e"), .string("e\u{301}")))
     for more in [[], many] {
       let list = FieldValue.list(more + [one])
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test func textsStandInTheOrderOfTheirCodePoints() {
-    // A collation puts the last but one of these elsewhere, UTF-16 the last one.
+    // A collation orders the last but one of these differently, UTF-16 the last one.
     let order = [
       "", "A", "Z", "a", "cafe", "cafe\u{301}", "caff", "caf\u{e9}", "z", "\u{e9}", "\u{ffee}",
       "\u{1f600}",
@@ -109,7 +109,7 @@ import Testing
       #expect(!FieldValue.string(sign).hasWords, "\(sign)")
       #expect(passes(.containsAllTokens, .string("a b"), .string("a\(sign)b")), "\(sign)")
     }
-    // A digit is told from the same number in another script.
+    // The same number in another script is another digit.
     #expect(!passes(.containsAnyTokens, .string("7"), .string("\u{ff17}")))
     #expect(passes(.containsAllTokens, .string(Self.one), .string(Self.two.uppercased())))
   }
