@@ -1,8 +1,8 @@
 import RelaySimulation
 import Testing
 
-/// Virtual days of traffic and phones: thirty a seed, and thousands of seeds, with
-/// `zonerelay-simulate season`, whose report compares rules; here some of both that are quick.
+/// Virtual days of traffic and phones. `zonerelay-simulate season` runs thirty days a seed, and
+/// thousands of seeds, and its report compares rules. These tests run a short part of both.
 @Suite struct SeasonTests {
   @Test func wakesBudgetsAndTheLedgerHoldInTheFirstSeasons() {
     for seed in UInt64(1)...24 {
@@ -17,7 +17,7 @@ import Testing
     #expect(first.figures.attempts == second.figures.attempts && first.figures.attempts > 0)
   }
 
-  /// One bug a promise, in driver, store or provider.
+  /// One planted bug for each promise, in driver, store or provider.
   @Test(arguments: Season.plants) func aPlantedBugIsCaughtByTheCheckerOfItsPromise(
     mutant: Mutant
   ) {
@@ -30,7 +30,7 @@ import Testing
     Issue.record("\(mutant) was not caught")
   }
 
-  /// What befalls phones and how changes come is the same under any rule.
+  /// The events of phones and the changes are the same under any rule.
   @Test func rulesMeetTheSameSeason() {
     let seasons = [SeasonRule.fixed(3), .signal, .adaptive].map {
       Season.run(seed: 3, shape: .steady, rule: $0, days: 3).figures
@@ -39,8 +39,8 @@ import Testing
     #expect(Set(seasons.map(\.freshness.count)).count == 1)
   }
 
-  /// The adaptive budget sends fewer pushes than Signal's rule and the fixed budget, and its
-  /// changes arrive as soon at least: the median sooner, the last of a hundred about as late.
+  /// The adaptive budget sends fewer pushes than Signal's rule and the fixed budget. Its changes
+  /// arrive at least as soon: the median sooner, the last of a hundred about as late.
   @Test func theAdaptiveBudgetIsFresherWithFewerPushes() {
     func sum(_ rule: SeasonRule) -> SeasonFigures {
       (UInt64(1)...4).reduce(SeasonFigures()) {

@@ -1,8 +1,8 @@
 import RelaySimulation
 import Testing
 
-/// The heart: the real core in a world of crashes, lost answers, slow providers and forgetful
-/// clients. Thousands of seeds run with `zonerelay-simulate`; here some that are quick.
+/// The main test: the real core in a world of crashes, lost answers, slow providers and forgetful
+/// clients. `zonerelay-simulate` runs thousands of seeds; these tests run a few quick ones.
 @Suite struct SimulationTests {
   @Test func everyPromiseHoldsInTheFirstSeeds() {
     for seed in UInt64(1)...15 { check(seed) }
@@ -27,7 +27,8 @@ import Testing
     }
   }
 
-  /// A checker that finds nothing checks nothing: one bug a promise, in driver, store or world.
+  /// Each checker finds the planted bug of its promise: one bug a promise, in driver, store or
+  /// world.
   @Test(arguments: Mutant.allCases) func aPlantedBugIsCaughtByTheCheckerOfItsPromise(
     mutant: Mutant
   ) {

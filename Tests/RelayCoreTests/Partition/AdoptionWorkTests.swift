@@ -1,7 +1,8 @@
 @testable import RelayCore
 import Testing
 
-/// A reload concerns every device, and is no reason to stop everything else meanwhile.
+/// After a reload the lanes of all devices are re-evaluated in slices; other work goes on
+/// meanwhile.
 @Suite struct AdoptionWorkTests {
   @Test func lanesAreAskedAnewInSlices() {
     var limits = Limits()

@@ -1,9 +1,9 @@
 import RelayCore
 import Testing
 
-/// P5: a zone that changes as fast as folds are made.
+/// P5: a zone that changes before every fold.
 @Suite struct BusyZoneTests {
-  /// P4: and what is shown is in the store.
+  /// P4: also, every notification that is shown is in the store.
   @Test func aBusyZoneWithAVisibleSubscriptionIsShownAndNothingBeforeItsFold() {
     var rig = PartitionRig()
     rig.register(1)

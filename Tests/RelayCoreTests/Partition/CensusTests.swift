@@ -2,8 +2,8 @@ import Testing
 
 @testable import RelayCore
 
-/// What people are told of all lanes is kept up to date with each input, and costs no visit to
-/// them.
+/// The counts of lanes that operators see are updated with each input, and cost no visit to all
+/// lanes.
 @Suite struct CensusTests {
   @Test(arguments: 1...6 as ClosedRange<UInt64>)
   func theCountsAreThoseOfAVisitToEveryLane(seed: UInt64) {
@@ -69,8 +69,8 @@ import Testing
     #expect(factor < 6)
   }
 
-  /// Zones that ended wait a day for numbers that come late. One more zone that waits is told of
-  /// its own time alone.
+  /// Zones that ended wait a day for late numbers. The time of one more waiting zone costs no visit
+  /// to the others.
   @Test func aTickVisitsNoZoneWhoseTimeHasNotCome() {
     let factor = Growth.factor(from: 200, to: 3_200, Self.ended) { rig in
       for _ in 0..<20 {
@@ -87,7 +87,7 @@ import Testing
     #expect(factor < 6)
   }
 
-  /// The driver asks with every wake.
+  /// The driver asks at every wake whether a tick is due.
   @Test func askingWhetherATickIsDueVisitsNoZone() {
     let factor = Growth.factor(from: 200, to: 3_200, Self.ended) { rig in
       for _ in 0..<200 {
@@ -131,7 +131,7 @@ extension Census {
 }
 
 extension Partition {
-  /// The same by a visit to every device.
+  /// The census by a visit to every device.
   fileprivate func visited(at now: Instant) -> Census {
     var census = Census()
     let lanes = devices.indices.map { devices[$0].lane }

@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-/// P11: how many registrations are kept of one user, and for how long one that was retired.
+/// P11: how many registrations of one user are kept, and for how long a retired one.
 @Suite struct DeviceBoundsTests {
   /// Limit: limits.devicesPerUser
   @Test(arguments: [(asked: 2, kept: 2), (3, 3), (4, 3)])
@@ -21,7 +21,7 @@ import Testing
     #expect(rig.fold().devices.count == kept + 1)
   }
 
-  /// It goes when its user registers another device, and not before.
+  /// A retired registration goes when its user registers another device, and not before.
   ///
   /// Limit: limits.retiredFor
   @Test(arguments: [(spare: Int64(-1), isForgotten: false), (0, true), (1, true)])

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RelayCore
 
-/// How many changes are told to many users at one moment is bounded, whichever way they come.
+/// The number of changes that fan out at the same time is bounded, wherever they come from.
 @Suite struct FanOutRoomTests {
   private let home = PartitionID.home(of: ZoneID.publicDefault.owner, in: Sample.scope)
 
@@ -34,10 +34,10 @@ import Testing
         scope: Sample.scope, user: user, database: .public, operations: [.save(subscription)]))
   }
 
-  /// A relay, and what drives it.
+  /// A relay, with its forwarding and its ordinals.
   private struct Rig: ~Copyable {
     var relay: Relay
-    /// Where the subscribers are.
+    /// The partition of the subscribers.
     let target: PartitionID
     var forwarding = Forwarding()
     var last: [PartitionID: Ordinal] = [:]
@@ -57,7 +57,7 @@ import Testing
       return cut
     }
 
-    /// Brings messages to their targets, as far as these have room.
+    /// Delivers messages to their targets as far as the targets have room.
     mutating func deliver() {
       for row in forwarding.take(for: relay) {
         step(
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  /// Three subscribers in one partition: more than are told at once.
+  /// Three subscribers in one partition: more than one step tells.
   private func rig(inHome: Bool, _ limits: Limits) -> Rig {
     let first = users(1, inHomeOf: ZoneID.publicDefault.owner, inHome)[0]
     let target = PartitionID.home(of: first, in: Sample.scope)
@@ -93,7 +93,8 @@ import Testing
       #expect(rig.relay.refusal(of: need, besides: reserved) == nil)
       reserved += need
     }
-    // Taken and not yet stepped, on the way, and running: each counts.
+    // A change counts while it is accepted and not stepped, while it is on its way, and while it
+    // runs.
     let next = rig.relay.need(of: [.change(change(3))])
     #expect(rig.relay.refusal(of: next, besides: reserved) == .fanOuts)
     for number in UInt64(1)...2 { rig.step(.change(change(number)), in: home) }
@@ -104,8 +105,8 @@ import Testing
     #expect(rig.relay.refusal(of: next, besides: .none) == .fanOuts)
   }
 
-  /// Each change of a refused request was looked at in each partition: a producer that repeated it
-  /// kept the loop busy for a tenth of a second each time.
+  /// Earlier, each change of a refused request was checked in each partition: a producer that
+  /// repeated the request kept the loop busy for a tenth of a second each time.
   @Test func `what there is no room for is not looked at further`() {
     var rig = rig(inHome: false, limits)
     for number in UInt64(1)...2 { rig.step(.change(change(number)), in: home) }
@@ -118,8 +119,8 @@ import Testing
     #expect(looks == 1)
   }
 
-  /// Two spellings of `é` are two record types; one has a subscriber. The interest in one would
-  /// else have ended with the last subscriber to the other.
+  /// Two spellings of `é` are two record types; one has a subscriber. With one name for both, the
+  /// interest in one would end with the last subscriber to the other.
   @Test func `types that Unicode takes for one have audiences of their own`() {
     var rig = rig(inHome: false, limits)
     rig.step(
@@ -132,7 +133,7 @@ import Testing
     }
   }
 
-  /// One look at all of them says what the two halves of it say.
+  /// `room` gives in one pass the result of `need` and `refusal`.
   @Test(arguments: [1, 2, 3, 5])
   func `room is what is needed and not refused`(count: UInt64) {
     var rig = rig(inHome: false, limits)
@@ -146,7 +147,8 @@ import Testing
     #expect(rig.relay.room(for: facts, besides: .none) == (isFull ? .full(.fanOuts) : .free(need)))
   }
 
-  /// Larger than the bound it is taken when nothing else is there; then too no more run at once.
+  /// A batch larger than the bound is accepted when nothing else is there. No more of it runs at
+  /// once.
   @Test(arguments: [true, false])
   func aWholeBatchRunsNoMoreThanTheBound(inHome: Bool) {
     var rig = rig(inHome: inHome, limits)
@@ -158,7 +160,7 @@ import Testing
     for _ in 0..<40 {
       ended += rig.fold().partitions.reduce(0) { $0 + $1.fanOutsEnded.count }
       rig.deliver()
-      // Never more than two in the target.
+      // The target never runs more than two.
       let slices = rig.relay.partition(rig.target).unfinished
       #expect(slices.count + rig.relay.fanOutRoom(in: rig.target) == 2)
       for slice in slices { rig.step(slice, in: rig.target) }
@@ -168,7 +170,7 @@ import Testing
     #expect(rig.relay.refusal(of: need, besides: .none) == nil)
   }
 
-  /// Beside one that runs there is room for one more, and for no batch of two.
+  /// While one fan-out runs there is room for one more, and none for a batch of two.
   @Test(arguments: [true, false])
   func aBatchCountsWithAllOfItsChanges(inHome: Bool) {
     var rig = rig(inHome: inHome, limits)
@@ -178,7 +180,7 @@ import Testing
     #expect(rig.relay.refusal(of: rig.relay.need(of: batch), besides: .none) == .fanOuts)
   }
 
-  /// Changes that few hear of are not counted, however many there are.
+  /// Changes for few users are not counted, however many changes there are.
   @Test func aChangeForFewNeedsNoFanOut() {
     var limits = limits
     limits.fanOutSlice = 100
@@ -215,8 +217,9 @@ import Testing
     #expect(rig.relay.refusal(of: next, besides: .none) == (isRefused ? .forwards : nil))
   }
 
-  /// A large record whose subscribers read one short field: its message is short, and counts so.
-  /// The whole record was counted for each partition, and one producer's second was refused.
+  /// A large record whose subscribers read one short field has a short message, which counts with
+  /// its own size. Earlier, the whole record counted for each partition, and a second one was
+  /// refused.
   @Test func aMessageCountsWithTheValuesItCarries() {
     var limits = limits
     limits.fanOuts = 100
@@ -236,7 +239,7 @@ import Testing
     #expect(rig.relay.outbox.need.bytes == need.bytes)
   }
 
-  /// What is on its way to other users is bounded by messages and by bytes, fan-outs included.
+  /// Messages on their way to other users are bounded in number and in bytes, fan-outs included.
   @Test func whatIsOnItsWayIsBounded() {
     var limits = limits
     (limits.forwardedMessages, limits.forwardedBytes, limits.fanOuts) = (3, 20_000, 100)
@@ -255,11 +258,11 @@ import Testing
     large.fold()
     large.deliver()
     #expect(large.relay.refusal(of: next, besides: .none) == .forwards)
-    // What concerns nobody else is never refused.
+    // A change that concerns no other user is never refused.
     #expect(large.relay.refusal(of: .none, besides: next) == nil)
   }
 
-  /// A cut brings what changed of the queue, not the queue.
+  /// A cut holds the changes of the queue since the last cut, not the whole queue.
   @Test func aCutWritesOneStepOfTheQueue() {
     var limits = limits
     limits.fanOuts = 50

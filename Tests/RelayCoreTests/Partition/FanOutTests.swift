@@ -11,7 +11,7 @@ import Testing
     return limits
   }
 
-  /// Five subscribers, and one change to reach them all.
+  /// A partition with `count` subscribers to public changes.
   private func rig(_ slice: Int = 2, users count: Int = 5) -> (PartitionRig, [UserID]) {
     let guests = users(count, inHomeOf: Sample.owner, true)
     var rig = PartitionRig(limits: limits(slice))
@@ -48,7 +48,8 @@ import Testing
     for user in guests { #expect(cut.feed(.notifications(user))?.deltas.count == 1) }
   }
 
-  /// A tenth of a slice is stepped with the change itself: most changes concern few.
+  /// A change for up to a tenth of a slice is stepped in one fact, as most changes concern few
+  /// users.
   ///
   /// Limit: limits.fanOutSlice
   @Test(arguments: [(subscribers: 4, isSliced: false), (5, false), (6, true)])
@@ -62,7 +63,7 @@ import Testing
     #expect(rig.partition.uncut == 0)
   }
 
-  /// As many as a slice has are one slice, one more is a second.
+  /// A full slice is one slice; one subscriber more makes a second slice.
   @Test(arguments: [(subscribers: 4, slices: [4]), (5, [5]), (6, [5, 6])])
   func aSliceIsOfSoManyUsers(subscribers: Int, slices: [Int]) {
     var (rig, _) = rig(5, users: subscribers)
@@ -107,7 +108,7 @@ import Testing
     #expect(rig.partition.ledger.matched == 5)
   }
 
-  /// P9: what happened in a zone before one took part in it is told to those who did.
+  /// P9: a change in a zone is told only to users who took part in the zone at that time.
   @Test func aParticipantWhoJoinedAfterTheChangeIsNotReachedByItsLaterSlices() {
     let guests = users(6, inHomeOf: Sample.owner, true)
     let zone = ZoneID(name: "Shared", owner: users(1, inHomeOf: Sample.owner, false)[0])
@@ -132,7 +133,8 @@ import Testing
     #expect(grant?.position == Sample.position(19))
   }
 
-  /// More than a thousand: a crash at every place of the fan-out, and replay goes on from there.
+  /// A change for more than a thousand users: after a crash at any slice, replay goes on from
+  /// there.
   @Test func aCrashInTheMiddleGoesOnWhereItWas() {
     for crash in 0...3 {
       var (rig, guests) = rig(500, users: 1_200)
@@ -152,7 +154,7 @@ import Testing
       }
       rig.partition = again
       queue = again.unfinished
-      // A repeat of what was journalled already is harmless.
+      // A repeated slice that is journalled already is harmless.
       rig.step(.slice(Slice(origin: Ordinal(2_401), cursor: .zero)))
       queue += journalled(rig.last)
       while !queue.isEmpty {

@@ -1,11 +1,11 @@
 import RelayCore
 import Testing
 
-/// What the apps' servers are told, and with which cut.
+/// What the apps' servers are told, and which cut makes it durable.
 @Suite struct FeedbackTests {
   private let gone = Verdict.gone(at: Sample.start + .hours(1), .init("Unregistered"))
 
-  /// A device with a zone subscription, woken.
+  /// A device with a zone subscription, and its first wake.
   private func woken() throws -> (PartitionRig, PushAttempt) {
     var rig = PartitionRig()
     rig.register(1)

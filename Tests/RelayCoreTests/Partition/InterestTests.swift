@@ -2,8 +2,8 @@ import Testing
 
 @testable import RelayCore
 
-/// What of a change goes to other partitions: to those with a subscription to its record type, and
-/// the values that subscriptions there read.
+/// Which partitions a change goes to: those with a subscription to its record type, with the values
+/// that subscriptions there read.
 @Suite struct InterestTests {
   private let key = Interest.Key(scope: Sample.scope, database: .public, recordType: "Article")
 
@@ -87,7 +87,7 @@ import Testing
     #expect(rig.partition.interests.isEmpty)
   }
 
-  /// Only what a change must carry from now on is worth waiting for.
+  /// A subscriber waits only for an interest that changes must carry from now on.
   @Test func whoAddsAnInterestIsAnsweredWhenItsHomesKnow() {
     var rig = PartitionRig()
     func moment() -> Answer.Moment? {
@@ -114,7 +114,8 @@ import Testing
     #expect(told(rig.fold()) == [[Interest(key: key, fields: .ended)]])
   }
 
-  /// Participants hear of every change; its values go where a subscription in `shared` reads them.
+  /// Participants learn of every change. Its values go only where a subscription in `shared` reads
+  /// them.
   @Test func aSharedChangeCarriesValuesOnlyWhereTheyAreRead() {
     let guests = users(2, inHomeOf: Sample.owner, false)
     var rig = PartitionRig()
@@ -142,7 +143,8 @@ import Testing
     #expect(told(rig.fold()).count == PartitionID.count - 1)
   }
 
-  /// The tables say again what was told: nothing is told twice, and the end is.
+  /// After a restart the tables show which interests were told: none is told twice, and ends are
+  /// told.
   @Test func aRestartTellsNothingAnew() {
     var rig = PartitionRig()
     rig.save("q", .query(QueryRule(recordType: "Article")), .public)
@@ -155,7 +157,7 @@ import Testing
     #expect(told(rig.fold()) == [[Interest(key: key, fields: .ended)]])
   }
 
-  /// Many names are no list to send around; then the whole record goes.
+  /// Beyond `namesMax` names the interest asks for the whole record.
   @Test func aLongListOfNamesIsNotTold() {
     var rig = PartitionRig()
     func filters(_ count: Int) -> [QueryRule.Filter] {

@@ -61,14 +61,14 @@ import Testing
     #expect(retirement(rig, 1) == "lapsed" && retirement(rig, 2) == nil)
   }
 
-  /// A user was locked out for good by devices that nobody could reach.
+  /// Earlier, devices that no push could reach locked a user out for good.
   @Test func lapsedDevicesGiveWayAndTheRefusalBeforeSaysWhenTheyWill() {
     var rig = rig(devices: 2)
     rig.register(1, address: address(1))
     rig.now = rig.now + .hours(1)
     rig.register(2)
     #expect(rig.register(3) == .refused(.tooManyDevices(max: 2, roomIn: .hours(11))))
-    // No timer has fired: the registration itself finds the one that has lapsed.
+    // No timer has fired: the registration itself finds the lapsed device.
     rig.now = rig.now + .hours(11)
     #expect(rig.register(3) == .registered(Sample.client(3)))
     #expect(rig.fold().devicesRemoved.map(\.client) == [Sample.client(1)])
@@ -103,7 +103,7 @@ import Testing
     #expect(census.oldestPending == nil)
   }
 
-  /// P11: timers are one a slot, however often devices come and go.
+  /// P11: each slot has one timer, however often devices come and go.
   @Test func comingAndGoingLeavesNoTimersBehind() {
     var rig = rig()
     for _ in 0..<50 {

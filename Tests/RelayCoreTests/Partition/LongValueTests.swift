@@ -1,7 +1,7 @@
 @testable import RelayCore
 import Testing
 
-/// What a notification shows of a record whose values are long: little, and at little cost.
+/// A notification shows little of a record's long values, at little cost.
 @Suite struct LongValueTests {
   private let rule = Subscription.Rule.query(QueryRule(recordType: "Article"))
 
@@ -62,7 +62,7 @@ import Testing
     #expect(shown.unicodeScalars.count == 400)
   }
 
-  /// One of a megabyte was kept for each alert of each device.
+  /// Earlier, a collapse value of a megabyte was kept for each alert of each device.
   @Test func aCollapseValueIsKeptAsFarAsItTellsAlertsApart() {
     var subscription = Subscription(
       id: SubscriptionID("s"), database: .private, rule: rule, info: NotificationInfo())

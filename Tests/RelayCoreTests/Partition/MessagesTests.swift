@@ -41,7 +41,7 @@ import Testing
     #expect(!messages.areWaitingForSelf(on: .common))
     messages.post(interests, to: id, at: Ordinal(1))
     #expect(messages.areWaitingForSelf(on: .common))
-    // Also after a restart.
+    // The same holds after a restart.
     var tables = PartitionTables(id: id)
     tables.outbox = messages.sent
     #expect(Messages(loading: tables).areWaitingForSelf(on: .common))

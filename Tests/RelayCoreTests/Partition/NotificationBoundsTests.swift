@@ -3,8 +3,8 @@ import Testing
 
 @testable import RelayCore
 
-/// P11: what one user's notifications take between two cuts is bounded by what the feed keeps, and
-/// readers find the same ones.
+/// P11: one user's notifications between two cuts are bounded by the number that the feed keeps,
+/// and readers find the same ones.
 @Suite struct NotificationBoundsTests {
   private static let subscriptions = 3
   private static let zone = ZoneID(name: ZoneID.defaultName, owner: Sample.owner)
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  /// The marks of a request move what they name to one place, and room there is bounded too.
+  /// A request moves all notifications that it marks to one place, and room there is bounded too.
   @Test func `marked notifications are dropped as later ones come`() {
     var rig = rig(keeping: 30)
     for number in 0..<1_000 {
@@ -60,7 +60,8 @@ import Testing
     #expect(rig.fold().feed(.notifications(Sample.owner))?.deltas.count == 30)
   }
 
-  /// Two stores are read at all tokens: of this partition, and of one that drops nothing.
+  /// Reads two stores at all tokens: one of this partition, and one of a partition that drops
+  /// nothing.
   @Test(arguments: 0..<30 as Range<UInt64>)
   func `readers find what they would find if none were dropped`(seed: UInt64) {
     var draw = SeededRandom(seed: seed)
@@ -100,7 +101,7 @@ import Testing
 }
 
 extension SeededRandom {
-  /// Some records are made at first and then only deleted, again and again, once between two cuts.
+  /// Some records are created at first and then only deleted, repeatedly, once between two cuts.
   fileprivate mutating func event(
     inRound round: Int, _ deletions: inout Range<Int>
   ) -> Change.Event {
@@ -122,8 +123,8 @@ extension PartitionRig {
 }
 
 extension MemoryWorld {
-  /// What a reader is shown. Those that one request marked stand at its ordinal, one after
-  /// another.
+  /// The page that a reader gets. Notifications that one request marked stand at its ordinal, one
+  /// after another.
   fileprivate func shown(after token: FeedCursor?) -> [String] {
     let feed = FeedKey(scope: Sample.scope, kind: .notifications(Sample.owner))
     let query = PageQuery(feed: feed, reader: Sample.owner, after: token, limit: 1_000)

@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-/// What a subscription says of its notifications, from the match to the payload.
+/// A subscription's notification info, from the match to the payload.
 @Suite struct NotificationInfoTests {
   private func info(_ build: (inout NotificationInfo) -> Void) -> NotificationInfo {
     var info = NotificationInfo()
@@ -28,7 +28,7 @@ import Testing
     let cut = rig.fold()
     #expect(cut.feed(.notifications(Sample.owner))?.deltas.count == 1)
     #expect(cut.subscriptionsRemoved.map(\.id.name) == ["once"])
-    // The alert is shown though nothing but it says any more how it looks.
+    // The alert is shown although its subscription is gone and only the alert still holds its look.
     let pushes = rig.wake()
     #expect(pushes.count == 1)
     #expect(pushes[0].text.contains(#""aps":{"alert":"Hello"}"#))

@@ -1,7 +1,8 @@
 import RelayCore
 import Testing
 
-/// What is kept of the producer's numbers is bounded, and says so: a gap that nothing can close.
+/// The record of a producer's numbers is bounded. Beyond the bound a gap is shown that nothing
+/// closes.
 @Suite struct NumberBoundsTests {
   private var zone: FeedKey.Kind { .zone(Sample.zone) }
 
@@ -72,7 +73,7 @@ import Testing
     #expect(cut.feed(zone)?.gap == nil && rig.partition.zonesWithGap == 1)
   }
 
-  /// What comes until then closes its hole; what comes later finds a gap that stays.
+  /// A number that comes until then closes its hole. Later, the gap is permanent.
   ///
   /// Limit: limits.missingFor
   @Test(arguments: [(spare: Int64(-1), isGap: false), (0, true), (1, true)])
@@ -128,7 +129,7 @@ import Testing
     var rig = PartitionRig(limits: limits)
     for origin in 1...sources { rig.numbered(1, of: origin) }
     #expect(rig.fold().numbers.first?.numbers.spaces.map(\.origin) == Array(oldest...sources))
-    // One that is known misses a number now; one that was forgotten begins with this one.
+    // A known source misses numbers now. A forgotten one begins anew with this number.
     rig.numbered(9, of: 1)
     #expect(rig.isTickDue(after: 30) == (oldest == 1))
   }

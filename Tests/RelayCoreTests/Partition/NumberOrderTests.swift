@@ -1,10 +1,10 @@
 import RelayCore
 import Testing
 
-/// Two senders of one source, any bounded disorder, restarts in between: the zone's feed ends as if
-/// every change had come in order (P2).
+/// Two senders of one source, any bounded disorder, and restarts in between: the zone's feed ends
+/// as if every change had come in order (P2).
 @Suite struct NumberOrderTests {
-  /// What a reader of the zone's feed would hold, and a partition that may be lost at any time.
+  /// What a reader of the zone's feed holds, and a partition that may crash at any time.
   private struct Senders {
     var rig = PartitionRig()
     var tables: PartitionTables
@@ -68,7 +68,8 @@ import Testing
         expected[record.name] = record.verb == .deleted ? nil : record.tag
         place += draw.below(spread)
       } else {
-        // Nothing overtakes the end of a zone; what it outlived may come late.
+        // No later change overtakes the end of a zone. Changes from before the end may come after
+        // it.
         expected = [:]
       }
       arrivals.append((place, number, event))

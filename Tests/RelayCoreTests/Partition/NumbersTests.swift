@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-/// The producer's numbers: holes, what comes late, and the gap that pages show.
+/// The producer's numbers: holes, late numbers, and the gap that pages show.
 @Suite struct NumbersTests {
   /// Limit: limits.gapAfter
   @Test(arguments: [(spare: Int64(-1), isGap: false), (0, true), (1, true)])
@@ -234,7 +234,7 @@ extension Sample {
 }
 
 extension Partition {
-  /// What a cut would bring now.
+  /// What a cut would hold now.
   func cutting() -> PartitionCut {
     var copy = self
     return copy.cut()
@@ -242,7 +242,7 @@ extension Partition {
 }
 
 extension PartitionRig {
-  /// Numbers 1 and 3 of `Sample.zone` came, and since then so much time has passed.
+  /// Numbers 1 and 3 of `Sample.zone` came, `time` ago.
   init(missingTwoFor time: Span, limits: Limits) {
     self.init(limits: limits)
     numbered(1)
@@ -250,7 +250,7 @@ extension PartitionRig {
     now = now + time
   }
 
-  /// A change that its producer numbered.
+  /// Steps a change that its producer numbered.
   @discardableResult
   mutating func numbered(
     _ number: Int64, _ event: Change.Event? = nil, in zone: ZoneID = Sample.zone,

@@ -3,8 +3,8 @@ import Testing
 @testable import RelayCore
 
 @Suite struct OwnChangeTests {
-  /// A device is an installation under one user: another user's change wakes it, though it names
-  /// the same installation.
+  /// A device is an installation under one user. Another user's change wakes it, also if that
+  /// change names the same installation.
   @Test(arguments: [("_abc", Int64(1)), ("_def", Int64(0))])
   func `a device is woken by what another user has done on its installation`(
     author: String, own: Int64

@@ -6,14 +6,14 @@ struct PartitionRig {
   var ordinal: UInt64 = 0
   var now = Sample.start
   var effects: [Effect] = []
-  /// What the last fact led to.
+  /// The effects of the last fact.
   var last: [Effect] = []
   var journal: [(ordinal: Ordinal, at: Instant, fact: Fact)] = []
   var cuts: [PartitionCut] = []
   var fingerprint: UInt64 = 100
   /// How far the wall clock is ahead of `now`.
   var wallAhead = Span.zero
-  /// Lanes that may be woken, in line at their routes.
+  /// Lanes that are ready to be woken, in line at their routes.
   var lines: [ReadyLane] = []
 
   init(
@@ -53,7 +53,7 @@ struct PartitionRig {
       notification: Sample.nid(self.fingerprint), fingerprint: fingerprint ?? self.fingerprint)
   }
 
-  /// Steps what another partition tells.
+  /// Steps a message of another partition.
   @discardableResult
   mutating func hear(_ message: Forwarded.Message, _ serial: UInt64) -> Answer {
     let source = PartitionID((Int(partition.id.number) + 1) % PartitionID.count)
@@ -87,7 +87,7 @@ struct PartitionRig {
           scope: Sample.scope, user: user, database: database, operations: [.save(subscription)])))
   }
 
-  /// A fold copies everything there is. What comes after it is not in it.
+  /// Cuts everything that there is. Later changes are not in the cut.
   @discardableResult
   mutating func cut() -> PartitionCut {
     let cut = partition.cut()
@@ -98,7 +98,7 @@ struct PartitionRig {
   /// The last cut is durable.
   mutating func keep() { lines += partition.folded(at: now) }
 
-  /// Folds everything, durable at once. Returns what the cut brought.
+  /// Folds everything, durable at once. Returns the cut.
   @discardableResult
   mutating func fold() -> PartitionCut {
     defer { keep() }
@@ -137,7 +137,7 @@ extension PushAttempt {
   var text: String { String(decoding: payload, as: UTF8.self) }
 }
 
-/// Users whose home is a given partition, or is not.
+/// Users whose home is that of `user`, or another one.
 func users(_ count: Int, inHomeOf user: UserID, _ isThere: Bool) -> [UserID] {
   let home = PartitionID.home(of: user, in: Sample.scope)
   var found: [UserID] = []

@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-/// One partition's facts and what they lead to.
+/// The facts of one partition and their effects.
 @Suite struct PartitionTests {
   private let everything = Subscription.Rule.database(recordType: nil)
 
@@ -31,7 +31,7 @@ import Testing
     #expect(pushes[0].intent == .background && pushes[0].wake == 1)
   }
 
-  /// P4, seed 603: a zone was created and answered, and a read of it did not wait for the fold.
+  /// P4, seed 603: earlier, a read of a zone just created and answered did not wait for the fold.
   @Test func aReadOfANewZoneWaitsForTheFold() {
     var rig = PartitionRig()
     rig.change(.zone(.created))
@@ -39,7 +39,7 @@ import Testing
     #expect(rig.last.contains(.dirtied(.feed(zone))))
   }
 
-  /// P8: logged, marked own, and not pushed to who made it.
+  /// P8: the device's own change is logged, marked own, and not pushed to it.
   @Test func aDeviceIsNotWokenByItsOwnChange() {
     var rig = PartitionRig()
     rig.register(1)
@@ -55,7 +55,7 @@ import Testing
     #expect(rig.wake().map(\.device.client) == [Sample.client(2)])
   }
 
-  /// A wrong credential, mended after three probes, left its device unwoken for an hour.
+  /// Earlier, a wrong credential corrected after three probes left its device unwoken for an hour.
   @Test func whatARefusedCredentialKeptBackCostsNoBudget() {
     var rig = PartitionRig()
     rig.register(1)
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  /// P7: it costs no budget, so nothing but its own patience keeps the lane from trying for ever.
+  /// P7: such attempts cost no budget, so the lane's own pause must keep it from trying for ever.
   @Test(arguments: [Verdict.Blame.route, .unsent])
   func aLaneThatIsRefusedAgainAndAgainBacksOff(blame: Verdict.Blame) {
     var rig = PartitionRig()
@@ -88,7 +88,8 @@ import Testing
     #expect((8...25).contains(attempts), "\(attempts) attempts in an hour")
   }
 
-  /// The endpoint was corrected, and those called dead by the wrong one rested on, up to six hours.
+  /// Earlier, devices that a wrong endpoint called dead rested up to six hours after its
+  /// correction.
   @Test func aRenewedRouteKeepsNobodyInQuarantine() {
     var rig = PartitionRig()
     rig.register(1)
@@ -103,7 +104,7 @@ import Testing
     #expect(rig.wake().count == 1)
   }
 
-  /// P4: the fold that ends knows nothing of what was stepped since its cut.
+  /// P4: a fold does not hold what was stepped after its cut.
   @Test func aWakeWaitsForTheFoldOfACutThatHasWhatItTells() {
     var rig = PartitionRig()
     rig.register(1)
@@ -130,7 +131,7 @@ import Testing
     #expect(rig.change(.record(.created), fingerprint: 7) == .duplicate)
   }
 
-  /// P12: nothing of it matched in this life.
+  /// P12: what was pending at the restart was not matched in this life.
   @Test func aRestartCountsWhatItFindsPendingAsRecovered() {
     var rig = PartitionRig()
     rig.register(1)
@@ -193,7 +194,7 @@ import Testing
     #expect(rig.change(.granted(UserID("_u1"))) == .accepted)
   }
 
-  /// Dead registrations are collected, the oldest first, and never a living one.
+  /// Dead registrations are removed, the oldest first, and never a living one.
   @Test func aRetiredRegistrationGivesWay() {
     var limits = Limits()
     limits.devicesPerUser = 3
@@ -225,8 +226,8 @@ import Testing
     #expect(row?.address.token.isEmpty != false)
   }
 
-  /// P5, seed 2197: a dead device whose address another one took over got a second reason, which
-  /// the app's servers were never told.
+  /// P5, seed 2197: earlier, a dead device whose address another device took over got a second
+  /// reason, which the app's servers were never told.
   @Test func aRetiredDeviceKeepsTheReasonThatWasTold() {
     var rig = PartitionRig()
     rig.register(1)
@@ -240,8 +241,9 @@ import Testing
     #expect(cut.devices.map(\.address.token) == [[]])
   }
 
-  /// P9, seed 1454: a device registered its address again while the news was under way that another
-  /// had taken it; the news ended the newer registration, and pushes went to the other's user.
+  /// P9, seed 1454: earlier, a device registered its address again while the message of its
+  /// displacement was under way; the message ended the new registration, and pushes went to the
+  /// other device's user.
   @Test func aRegistrationOutlivesTheDisplacementOfTheOneBefore() {
     var rig = PartitionRig()
     rig.register(1)
@@ -287,7 +289,7 @@ import Testing
     #expect(rig.partition.ledger.woken == 0, "a repeated verdict changes nothing")
   }
 
-  /// P5: a push to the address before says nothing about this one.
+  /// P5: a push to the old address says nothing about the new one.
   @Test func aWakeTakenAtAReplacedAddressIsMadeAgain() {
     var rig = PartitionRig()
     rig.register(1)
@@ -300,7 +302,7 @@ import Testing
     #expect(rig.wake().map(\.address) == [Sample.address(77)])
   }
 
-  /// A lane that stood in line at one route is not sent by it after its device moved.
+  /// A lane in line at one route is not sent by that route after its device moved.
   @Test func aDeviceThatMovedIsWokenByItsNewRoute() {
     var rig = PartitionRig()
     rig.register(1)
@@ -322,7 +324,7 @@ import Testing
     #expect(attempts.map(\.address) == [moved])
   }
 
-  /// P4, seed 103: a lane that was due told of a zone that came after the last fold.
+  /// P4, seed 103: earlier, a due lane named a zone that changed after the last fold.
   @Test func aDueWakeTellsOnlyOfWhatIsFolded() {
     var rig = PartitionRig()
     rig.register(1)

@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-/// What an alert says pends: named by its own push and by later ones.
+/// What an alert tells stays pending: its own push and later ones name it.
 @Suite struct QuietAlertTests {
   private static let history = ZoneID(name: "History", owner: Sample.owner)
 
@@ -23,7 +23,7 @@ import Testing
     #expect(alert.map(\.intent) == [.alert])
     #expect(alert.map { $0.says(#""zr":{"w":1,"n":1,"z":[["ReadingList","_abc",1]]}"#) } == [true])
     rig.ended(alert[0], .delivered)
-    // Only an app that was run has been told: the next wake names it again.
+    // The alert did not run the app, so the next wake names its zone again.
     rig.change(.record(.created), in: Self.history)
     let silent = rig.wake()
     #expect(silent.map(\.intent) == [.background])
@@ -40,7 +40,7 @@ import Testing
     #expect(rig.wake().map { $0.says(#""zr":{"w":1,"n":1,"q":1}"#) } == [true])
   }
 
-  /// It covered the zones of silent subscriptions, whose app was never run.
+  /// Earlier, such an alert covered the zones of silent subscriptions, though it never ran the app.
   @Test func anAlertWithoutContentAvailableLeavesTheBackgroundWakeOwed() {
     var rig = rig()
     rig.save("silent", .database(recordType: nil))
@@ -63,7 +63,7 @@ import Testing
     #expect(rig.partition.ledger.isBalanced && rig.partition.ledger.pending == 0)
   }
 
-  /// What cannot be seen is no alert: priority 5, and the background budget pays.
+  /// An alert with nothing to show is a background wake: priority 5, and the background budget.
   @Test func anAlertOfWhichNothingFitsIsABackgroundWake() {
     var rig = PartitionRig()
     rig.register(1)

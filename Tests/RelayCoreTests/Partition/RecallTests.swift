@@ -2,7 +2,7 @@ import Testing
 
 @testable import RelayCore
 
-/// P9: what a push tells may end while it waits for its provider.
+/// P9: the zone or grant that a push tells of may end while the push waits for its provider.
 @Suite struct RecallTests {
   private func woken(_ database: Database, _ user: UserID) -> (PartitionRig, PushAttempt)? {
     var rig = PartitionRig(user)
@@ -31,7 +31,7 @@ import Testing
     #expect(recalls(rig).map(\.place.ordinal) == [Ordinal(rig.ordinal)])
   }
 
-  /// The answer is given in the zone's home, so the recall names the fact there.
+  /// The zone's home gives the answer, so the recall names the fact there.
   @Test func aRevocationElsewhereTakesBackForItsOwnFact() throws {
     let user = users(1, inHomeOf: Sample.owner, false)[0]
     var (rig, attempt) = try #require(woken(.shared, user))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RelayCore
 
-/// A store that was copied back from an earlier day, and tokens of the life it does not know (P10).
+/// A store copied back from an earlier day, and tokens of a life that it does not know (P10).
 @Suite struct RestoreTests {
   private let feed = FeedKey(scope: Sample.scope, kind: .zone(Sample.zone))
 
@@ -10,7 +10,8 @@ import Testing
     .lostHistory(feed, since: Sample.position(ordinal))
   }
 
-  /// Otherwise each such token would expire all who have begun anew because of the one before.
+  /// A higher floor would let each such token expire the readers who began anew after the one
+  /// before.
   @Test func theFloorRisesToWhereTheLostHistoryEndedAndNoHigher() {
     var rig = PartitionRig()
     for name in ["a", "b", "c"] { rig.change(.record(.created, name)) }

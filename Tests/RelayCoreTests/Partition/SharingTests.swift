@@ -1,7 +1,7 @@
 @testable import RelayCore
 import Testing
 
-/// P9 and the journey of a shared zone: grants, revocations, ends and new lives.
+/// P9 and the life of a shared zone: grants, revocations, ends and new lives.
 @Suite struct SharingTests {
   private let everything = Subscription.Rule.database(recordType: nil)
   private let guest = users(1, inHomeOf: Sample.owner, false)[0]
@@ -32,7 +32,7 @@ import Testing
     #expect(cut.grants.map(\.floor) == [Sample.position(4)], "no token from before it reads on")
   }
 
-  /// P9: a second revocation, or the zone's end, was answered while the first was on its way.
+  /// P9: earlier, a second revocation or the zone's end was answered before the first had arrived.
   @Test func whatEndsAnEntitlementIsAnsweredNoSoonerThanItHolds() {
     var rig = PartitionRig()
     var moments: [Answer.Moment] = []
@@ -43,7 +43,7 @@ import Testing
     #expect(moments == [.settled, .settled, .caughtUp, .caughtUp])
   }
 
-  /// P9: its producer had no answer and sends it again, while the first is on its way.
+  /// P9: a producer without an answer sends the change again, while the first one is on its way.
   @Test func aRepeatOfWhatEndsAnEntitlementIsAnsweredNoSoonerThanItHolds() {
     var rig = PartitionRig()
     var answers: [Answer] = []
@@ -59,7 +59,7 @@ import Testing
     #expect(moments == [.stepped, .stepped, .caughtUp, .caughtUp])
   }
 
-  /// Each user who was granted a zone and revoked stayed for ever, with a row.
+  /// Earlier, each user who was granted a zone and revoked was kept for ever, with a row.
   @Test func ofThoseWhoWereRevokedNothingIsKeptButWhereTheLastOneWas() {
     var rig = PartitionRig()
     let guests = users(50, inHomeOf: Sample.owner, false)
@@ -81,7 +81,7 @@ import Testing
     #expect(rig.fold().grants.map(\.floor) == [.zero])
   }
 
-  /// In a life after, from the tables.
+  /// The next life reads the revocation from the tables.
   @Test func aRevocationIsRememberedAcrossARestart() {
     var rig = PartitionRig()
     rig.change(.granted(guest))
@@ -94,7 +94,7 @@ import Testing
     #expect(rig.fold().grants.map(\.floor) == [Sample.position(2)])
   }
 
-  /// A revoked participant takes a place again only while there is one.
+  /// A revoked participant can come back only while the zone has room.
   ///
   /// Limit: limits.participantsPerZone
   @Test func aRevokedParticipantComesBackIntoAFullZone() {
@@ -178,7 +178,7 @@ import Testing
     #expect(cut.members.isEmpty && cut.membersRemoved.map(\.participant) == [guest])
   }
 
-  /// Seed 33: a participant was shown a zone that nobody could read.
+  /// Seed 33: earlier, a participant was shown a zone that no reader could read.
   @Test func aShareOfAZoneNeverHeardOfBeginsItsLife() {
     var rig = PartitionRig()
     rig.change(.granted(guest))
@@ -212,7 +212,7 @@ import Testing
     }
     let byTrack = Dictionary(messages.map { (Track(of: $0), $0) }) { first, _ in first }
     #expect(byTrack.count > 5 && byTrack[.common] == nil)
-    // The later a message was sent, the sooner it comes.
+    // The messages come in the reverse of the order in which they were sent.
     for (place, item) in byTrack.enumerated() {
       let serial = item.key.serial(Ordinal(UInt64(100 - place)), index: 0)
       for _ in 0..<2 {
@@ -226,7 +226,7 @@ import Testing
     #expect(cut.heard.count == byTrack.count)
   }
 
-  /// The owner needs no grant: one would give an owner two entries at one place.
+  /// The owner needs no grant, and with one would have two entries at one place.
   @Test func aGrantToTheOwnerChangesNothing() {
     var rig = PartitionRig()
     rig.save("all", everything, .shared)
@@ -268,7 +268,7 @@ import Testing
     #expect(rig.partition.users.find(Sample.owner, in: Sample.scope) == nil)
   }
 
-  /// P11: whatever was the last of it.
+  /// P11: a user is forgotten with the last thing of that user, whatever it is.
   @Test func aUserWithOneThingIsForgottenWithIt() {
     let once = Subscription.Rule.query(QueryRule(recordType: "Article", firesOnce: true))
     func delete(_ rig: inout PartitionRig, _ user: UserID) {
@@ -307,7 +307,8 @@ import Testing
       }, "the same, in the public database")
   }
 
-  /// P9: answered only when it holds for every participant, however many slices a change takes.
+  /// P9: the end is answered when it holds for all participants, however many slices a change
+  /// takes.
   @Test func aZonesEndReachesAllParticipantsAtOnceAndARegrantOutlivesIt() {
     var limits = Limits()
     limits.fanOutSlice = 2

@@ -1,12 +1,12 @@
 @testable import RelayCore
 import Testing
 
-/// Hot changes in a partition: who is woken when, over and over, and across restarts and reloads.
+/// Hot changes in a partition: which user is woken when, repeatedly, and over restarts and reloads.
 @Suite struct SmearingTests {
   private static let rule = Subscription.Rule.query(QueryRule(recordType: "Article"))
   private static let commons = ZoneID.publicDefault
 
-  /// One wake a second in each partition; more than one user here is hot.
+  /// One wake a second in each partition. A change for more than one user here is hot.
   private static func policy(
     _ rate: Int? = 64, longest: Span = .minutes(10)
   ) -> WakePolicy {
@@ -56,7 +56,7 @@ import Testing
     #expect(off.wakes(for: 3).count == 30)
   }
 
-  /// In slices and in one step: each once, whoever it begins with.
+  /// In slices and in one step, each user is woken once, whichever user comes first.
   @Test(arguments: [1, 3, 10, 300, 1_000])
   func everybodyIsReachedOnceWhoeverComesFirst(slice: Int) {
     var rig = Self.rig(30, slice: slice)
@@ -69,7 +69,7 @@ import Testing
     #expect(rig.partition.ledger.isBalanced && rig.partition.ledger.pending == 0)
   }
 
-  /// Fair: over many hot changes nobody comes always first or always last.
+  /// Fairness: over many hot changes no user always comes first or always last.
   @Test(arguments: [10, 1_000])
   func overManyChangesEverybodyComesFirstAndLast(slice: Int) {
     var rig = Self.rig(20, slice: slice)
@@ -120,8 +120,8 @@ import Testing
     #expect(wakes.count { $0.user == user } == 1, "it was told of the hot change with it")
   }
 
-  /// The relay's own time may be behind, or ahead of a clock that was set back: devices and
-  /// providers know nothing of it.
+  /// The relay's own time may be behind the wall clock, or ahead of one that was set back. Devices
+  /// and providers know only the wall clock.
   @Test func whatAPushSaysOfTimeIsToldByTheWallClock() throws {
     func first(_ wallAhead: Span) throws -> (push: PushAttempt, notBefore: Instant) {
       var rig = Self.rig(30, visible: true)
@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  /// P11: one for each zone that ever was hot would be kept for ever.
+  /// P11: the line of every zone that ever was hot would otherwise be kept for ever.
   @Test func theLinesOfZonesThatWentQuietAreForgotten() {
     var rig = PartitionRig(policy: Self.policy())
     let owner = users(1, inHomeOf: Sample.owner, false)[0]
@@ -262,12 +262,12 @@ import Testing
 }
 
 extension PartitionRig {
-  /// A wake of a rig that lives on for a while.
+  /// One wake of a rig that runs for a while.
   struct Wake {
     var at: Instant
     var user: UserID
     var text: String
-    /// What the payload says to wait for.
+    /// The moment that the payload asks the device to wait for.
     var notBefore: Instant? {
       guard case .number(let seconds)? = JSONChecker.read(Array(text.utf8))?["zr"]?["nb"] else {
         return nil
@@ -276,7 +276,7 @@ extension PartitionRig {
     }
   }
 
-  /// A public change, and all its slices.
+  /// Steps a public change and all its slices.
   mutating func publish(_ serial: UInt64, record: String = "A1", capacity: Int = 0) {
     var change = make(.record(.updated, record), in: .publicDefault, .public)
     change.fetchCapacity = capacity
@@ -288,7 +288,7 @@ extension PartitionRig {
     while let slice = last.lazy.compactMap(\.slice).first { step(slice) }
   }
 
-  /// Lives on for a while: everything that is due is woken, and delivered at once.
+  /// Runs for a while. All that is due is woken, and delivered at once.
   mutating func wakes(for seconds: Double) -> [Wake] {
     var wakes: [Wake] = []
     let end = now + Span(milliseconds: Int64(seconds * 1_000))
@@ -302,7 +302,7 @@ extension PartitionRig {
     return wakes
   }
 
-  /// The same partition after a crash: what its cuts brought into tables.
+  /// The partition after a crash, with the tables that its cuts made.
   func restarted(policy: WakePolicy) -> PartitionRig {
     var rig = self
     rig.fold()

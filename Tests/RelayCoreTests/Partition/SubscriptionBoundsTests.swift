@@ -1,7 +1,7 @@
 @testable import RelayCore
 import Testing
 
-/// P11: what one user's subscriptions may be, in number and in bytes.
+/// P11: how many subscriptions one user may have, and of how many bytes.
 @Suite struct SubscriptionBoundsTests {
   private func rule(_ text: String) -> Subscription.Rule {
     let filter = QueryRule.Filter(field: "f", comparator: .equals, value: .string(text))
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  /// Two subscriptions, with a bound that is one byte short, meets them, and has one to spare.
+  /// Two subscriptions under a bound that is one byte short, exact, or one byte larger.
   ///
   /// Limit: limits.subscriptionBytesPerUser
   @Test(arguments: [(-1, false), (0, true), (1, true)])
@@ -56,7 +56,7 @@ import Testing
     }
     let refusal = Refusal.tooManySubscriptionBytes(max: limits.subscriptionBytesPerUser)
     #expect(second == .subscriptions([.refused(SubscriptionID("s1"), refusal)]))
-    // The same again is no change, one in the place of another counts the difference.
+    // The same subscription again is no change. One that replaces another counts the difference.
     #expect(isSaved(rig.save("s0", rule("0"))))
     #expect(isSaved(rig.save("s0", rule("00"))))
     #expect(rig.partition.index.bytes(of: 0) == bytes("00"))
@@ -78,7 +78,7 @@ import Testing
     #expect(isSaved(rig.save("s1", rule("1"))))
   }
 
-  /// 500,000 empty strings weighed nothing and took 36 MB.
+  /// Earlier, 500,000 empty strings counted nothing and took 36 MB.
   @Test func membersAndWordsAreCountedHoweverShortTheyAre() {
     func bytes(_ filter: QueryRule.Filter) -> Int {
       Subscription(

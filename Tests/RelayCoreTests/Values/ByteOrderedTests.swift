@@ -21,7 +21,7 @@ import Testing
     #expect((UserID(one) < UserID(two)) != (UserID(two) < UserID(one)))
   }
 
-  /// One was written and the other deleted: the feed showed a tombstone for the one that lives.
+  /// Earlier, one was written, the other deleted, and the feed showed the living one as deleted.
   @Test func whatBefallsOneRecordIsNotToldOfTheOther() {
     var rig = PartitionRig()
     rig.change(.record(.updated, one))
@@ -34,7 +34,7 @@ import Testing
     #expect(spelt == [Array(one.utf8), Array(two.utf8)])
   }
 
-  /// A revocation of one zone left the other's grant in the store, active for ever.
+  /// Earlier, a revocation of one zone left the other's grant active in the store for ever.
   @Test func aRevocationMeansTheZoneItNames() {
     let guest = users(1, inHomeOf: Sample.owner, false)[0]
     let zones = [one, two].map { ZoneID(name: $0, owner: Sample.owner) }

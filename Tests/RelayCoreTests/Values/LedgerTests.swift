@@ -1,14 +1,14 @@
 import RelayCore
 import Testing
 
-/// P12: an account is the sum of its partitions' accounts, column by column.
+/// P12: a ledger is the sum of its partitions' ledgers, column by column.
 @Suite struct LedgerTests {
   private static let columns: [any WritableKeyPath<Ledger, Int64> & Sendable] = [
     \.matched, \.recovered, \.own, \.merged, \.woken, \.fetched, \.withdrawn, \.retired,
     \.expired, \.pending,
   ]
 
-  /// No two columns are alike, so that none stands for another.
+  /// All columns differ, so that none can stand for another.
   private func ledger(_ unit: Int64) -> Ledger {
     var ledger = Ledger()
     for (index, column) in Self.columns.enumerated() {

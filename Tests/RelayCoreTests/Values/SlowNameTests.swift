@@ -2,14 +2,14 @@ import Testing
 
 @testable import RelayCore
 
-/// Swift's `==` takes seconds for a long text with thousands of marks on one letter. The core asks
-/// for the bytes alone.
+/// Swift's `==` takes seconds for a long text with thousands of marks on one letter. The core
+/// compares the bytes alone.
 @Suite struct SlowNameTests {
   private static func fields(_ text: String) -> [Field] {
     [Field(name: text, value: .int64(1)), Field(name: "b", value: .string(text))]
   }
 
-  /// How many times as long the second takes.
+  /// How many times as long the second text takes.
   private func ratio(_ texts: [String], _ body: (String) -> Void) -> Double {
     let spans = texts.map { text in
       (0..<3).map { _ in ContinuousClock().measure { body(text) } }.min() ?? .zero
@@ -32,7 +32,7 @@ import Testing
 
   @Test func `records with slow names are compared`() {
     let found = ratio(Self.texts) { text in
-      // Copies that share no storage, as after a recovery.
+      // Copies that share no storage, like those after a recovery.
       let records = (0..<2).map { _ in
         let own = String(decoding: Array(text.utf8), as: UTF8.self)
         return RecordChange(verb: .created, name: "r", type: "T", fields: Self.fields(own))
