@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayEngine
 
-/// What a change leads to for other users is bounded before the change is journalled.
+/// The messages of a change to other users are bounded before the change is journalled.
 @Suite(.timeLimit(.minutes(1))) struct AdmissionTests {
   private static func subscription(of user: UserID) -> Fact {
     let subscription = Subscription(
@@ -23,7 +23,7 @@ import Testing
     return .change(change)
   }
 
-  /// Two users of one partition: with slices of one, a change for both is a fan-out.
+  /// Two users of one partition. With slices of one user, a change for both is a fan-out.
   private static var neighbours: [UserID] {
     let all = (0..<200).map { UserID("_s\($0)") }
     let homes = Dictionary(grouping: all) { PartitionID.home(of: $0, in: World.scope) }
@@ -51,7 +51,7 @@ import Testing
       await #expect(throws: Unavailable(cause, retryAfterSeconds: 5)) {
         try await engine.submit([Self.publicChange(2)])
       }
-      // What concerns no other user is taken.
+      // A change that concerns no other user is accepted.
       async let own = engine.submit([
         World.change(3, ZoneID(name: "Notes", owner: UserID("_a")))
       ])

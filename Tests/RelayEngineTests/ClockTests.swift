@@ -5,13 +5,13 @@ import Testing
 
 @testable import RelayEngine
 
-/// A wall clock that is far ahead at the start, over restarts: nothing durable learns of it before
-/// it has held for an hour.
+/// A wall clock far ahead at the start, over restarts: nothing durable has its time before it has
+/// held for an hour.
 @Suite(.timeLimit(.minutes(1))) struct ClockTests {
   private static let years = Span.days(20 * 365)
   private let zone = ZoneID(name: "Notes", owner: UserID("_a"))
 
-  /// A life with the right time, stopped.
+  /// Runs a life with the right time, and stops it.
   private func firstLife(_ clock: ShiftedClock) async throws -> MemoryStore {
     let world = World(clock: clock)
     let zone = zone
@@ -47,7 +47,7 @@ import Testing
       _ = try await engine.submit([World.registration("_a", 2, token: 0xa2)])
       #expect(try await engine.submit([change]) == [.accepted])
       await world.provider.took(2)
-      // What leaves is told by the wall clock: a push that has expired already is thrown away.
+      // Times that leave the relay are wall-clock times: providers drop a push that has expired.
       for push in world.provider.pushes { #expect(push.expires > clock.wall()) }
       clock.setWall(ahead: .zero)
       #expect(await clockReasons(engine).isEmpty, "the doubt ends with the correction")
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  /// A start that comes after a killed life in the hour of doubt doubts anew.
+  /// A start after a life that was killed within its hour of doubt begins a new doubt.
   @Test func `a life that ends in doubt leaves the time as it was`() async throws {
     let clock = ShiftedClock()
     let store = try await firstLife(clock)
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  /// A weekend without a change is no long stop: the time is durable all the same.
+  /// A weekend without a change is no long stop, because the time is made durable all the same.
   @Test func `a quiet relay keeps the time, so that its next start is not doubted`() async throws {
     let clock = ShiftedClock()
     let world = World(clock: clock)
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  /// Apple's word of an address is older than its registration, though the relay's time is behind.
+  /// Apple's date for an address is before its registration, though the relay's time is behind.
   @Test func `a provider's moment is compared in relay time`() async throws {
     let clock = ShiftedClock()
     let store = try await firstLife(clock)

@@ -6,7 +6,7 @@ import Testing
 @testable import RelayCore
 @testable import RelayEngine
 
-/// Commits that a store takes or refuses by their size in bytes.
+/// Commits that a store accepts or refuses by their size in bytes.
 @Suite(.timeLimit(.minutes(1))) struct CommitSizeTests {
   private static func zone(_ number: Int) -> ZoneID {
     ZoneID(name: "Notes", owner: UserID("_u\(number)"))
@@ -21,12 +21,12 @@ import Testing
 
   private static let tooLarge = StoreError(.tooLarge, "a row has more bytes than it may")
 
-  /// Takes groups of at most so many bytes, as a store does that keeps one in a row.
+  /// Accepts groups of at most `bytesMax` bytes, like a store that keeps a group in one row.
   private static func takes(_ bytesMax: Int) -> @Sendable ([JournalEntry]) -> StoreError? {
     { JournalRow.blob(of: $0).count > bytesMax ? tooLarge : nil }
   }
 
-  /// Nothing is refused that the store takes in smaller groups.
+  /// The engine refuses nothing that the store takes in smaller groups.
   @Test func aGroupThatTheStoreRefusesIsTakenInParts() async throws {
     let world = World()
     world.store.refuse(Self.takes(20_000))
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  /// It is told at once and for good; others are served meanwhile and after.
+  /// Its caller is told at once and for good; others are served meanwhile and afterwards.
   @Test func aRequestThatTheStoreNeverTakesIsRefusedAlone() async throws {
     let world = World()
     world.store.refuse(Self.takes(20_000))
@@ -70,8 +70,8 @@ import Testing
     #expect(groups.withLock { $0.filter { $0 > 0 } } == [count])
   }
 
-  /// Three hundred subscribers of public records and five large changes: every message is larger
-  /// than a commit can be with all of them in it. Everything is told, and a restart works too.
+  /// Three hundred subscribers of public records and five large changes: a message to all of them
+  /// is larger than a commit can be. Everything is told, and a restart works too.
   @Test func largePublicChangesForManySubscribersStopNoCaller() async throws {
     let world = World()
     world.store.refuse(Self.takes(400_000))
@@ -100,8 +100,8 @@ import Testing
     }
   }
 
-  /// What the store refuses even alone is told without the record's values, and is not tried for
-  /// ever.
+  /// A change that the store refuses even alone goes without the record's values, and is not tried
+  /// for ever.
   @Test func aForwardedChangeThatTheStoreNeverTakesGoesWithoutValues() async throws {
     let world = World()
     world.store.refuse { entries in
@@ -130,7 +130,7 @@ import Testing
     store.world.feeds[feed]?.rows.count ?? 0
   }
 
-  /// Shows the record's text.
+  /// A public subscription whose alert shows the record's text.
   private static func publicSubscription(_ user: UserID) -> Fact {
     var info = NotificationInfo()
     info.desiredKeys = ["text"]

@@ -21,7 +21,7 @@ import Testing
     return settings
   }
 
-  /// A lane that rests until the old budget opens is asked anew.
+  /// A lane that rests until the old budget opens is evaluated again.
   @Test(.timeLimit(.minutes(1)))
   func `a larger budget holds at once, for lanes that wait already too`() async throws {
     let world = World { $0.policy.background.max = 1 }
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  /// As after a restart with fewer routes than the store has devices for.
+  /// The same state as after a restart with fewer routes than the stored devices have.
   @Test(.timeLimit(.minutes(1)))
   func `a route without a provider waits and is healthy, until it is configured`() async throws {
     let world = World { $0.policy.retryFirst = Span(milliseconds: 10) }
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  /// People see a route before its first push, and none that is no more.
+  /// Operators see a route before its first push, and no route that has ended.
   @Test(.timeLimit(.minutes(1)))
   func `health show the routes that are configured`() async throws {
     let other = RouteKey(scope: World.scope, transport: .apns, topic: "com.example.other")
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  /// The next probe would come in half a minute; the new credential need not wait for it.
+  /// The next probe would come in half a minute. A new credential does not wait for it.
   @Test(.timeLimit(.minutes(1)))
   func `another credential opens a stopped route at once`() async throws {
     let world = World()
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  /// Keeps its connections until it is told to go.
+  /// Keeps its connections until the engine tells it to leave.
   private final class StayingProvider: PushSender {
     private let state = Mutex((isRunning: false, hasLeft: false))
     var isRunning: Bool { state.withLock { $0.isRunning } }

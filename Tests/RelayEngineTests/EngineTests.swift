@@ -15,7 +15,8 @@ import Testing
     return page.entries
   }
 
-  /// The main job: a change is answered, is read at once, wakes the device, and not its author.
+  /// The main path: a change is answered, can be read at once, and wakes the device but not its
+  /// author.
   @Test func aChangeTravels() async throws {
     let world = World()
     let zone = zone
@@ -35,7 +36,7 @@ import Testing
     #expect(world.provider.pushes.first?.intent == .background)
   }
 
-  /// A repeated id is answered as one, also by the next life of the daemon.
+  /// A repeated id is answered as a duplicate, also by the next life of the daemon.
   @Test func repeatsAreDuplicatesAlsoAfterARestart() async throws {
     let zone = zone
     let first = World()
@@ -49,8 +50,8 @@ import Testing
     }
   }
 
-  /// A crash after the answer and before any fold: the journal's tail brings everything back, and
-  /// what pended wakes (P1, P5).
+  /// A crash after the answer and before any fold: the journal's tail restores everything, and what
+  /// was pending still wakes (P1, P5).
   @Test func aCrashLosesNothingAnswered() async throws {
     let zone = zone
     let first = World(MemoryStore()) { $0.policy.window = .hours(1) }
@@ -74,7 +75,8 @@ import Testing
     }
   }
 
-  /// A store without room: 503 now, service when there is room again, and nothing half-taken.
+  /// A full store: changes get 503 now and service when there is room again, and none is half
+  /// accepted.
   @Test func aFullStoreIsRefusedAndRecovers() async throws {
     let world = World()
     let zone = zone
@@ -89,7 +91,7 @@ import Testing
     #expect(try await entries(world).count == 1)
   }
 
-  /// Nobody knows whether the last commit holds: the daemon stops, and recovery decides.
+  /// When it is unknown whether the last commit holds, the daemon stops, and recovery decides.
   @Test func anUnknownOutcomeStopsTheDaemon() async throws {
     let world = World()
     let zone = zone
@@ -103,7 +105,7 @@ import Testing
     }
   }
 
-  /// A revocation is answered only when the participant's reads and wakes know it (P9).
+  /// A revocation is answered only when it holds for the participant's reads and wakes (P9).
   @Test func aRevocationHoldsWhenItIsAnswered() async throws {
     let world = World()
     let zone = zone
@@ -139,7 +141,7 @@ import Testing
     }
   }
 
-  /// A provider that says later is asked again, under the same id.
+  /// A wake that the provider postpones is sent again under the same id.
   @Test func aPostponedWakeKeepsItsID() async throws {
     let world = World(MemoryStore()) { $0.policy.retryFirst = Span(milliseconds: 10) }
     let zone = zone
@@ -153,7 +155,7 @@ import Testing
     #expect(Set(world.provider.pushes.map(\.id)).count == 1)
   }
 
-  /// Draining refuses what is new and says so; what was taken is finished.
+  /// A draining engine refuses new facts and says so. It finishes what it has accepted.
   @Test func drainingRefusesAndFinishes() async throws {
     let world = World()
     let zone = zone
@@ -171,7 +173,7 @@ import Testing
   }
 }
 
-/// What a crash left behind.
+/// The store's content after a crash.
 private actor Crashed {
   private(set) var world = MemoryWorld()
   func keep(_ world: MemoryWorld) { self.world = world }

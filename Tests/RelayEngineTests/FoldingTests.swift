@@ -4,11 +4,11 @@ import Testing
 @testable import RelayCore
 @testable import RelayEngine
 
-/// Folds go on, and what waits for them is bounded, whatever else there is to do.
+/// Folds go on, and what waits for them is bounded, however much other work there is.
 @Suite(.timeLimit(.minutes(1))) struct FoldingTests {
   private let zone = ZoneID(name: "Notes", owner: UserID("_a"))
 
-  /// There is always something to trim here: a change is visible all the same.
+  /// There is always more to trim here. A change becomes visible all the same.
   @Test func aBacklogToTrimDoesNotHoldUpFolds() async throws {
     let world = World { $0.trimEvery = .zero }
     let zone = zone
@@ -21,7 +21,8 @@ import Testing
     }
   }
 
-  /// Zones that never were are deleted: each trim looks at so many of them, between two folds.
+  /// Zones that never existed are deleted. Each trim looks at a bounded number of them between two
+  /// folds.
   @Test func emptyFeedsToClearAreTrimmedInSlicesWithoutAWait() async throws {
     let (zone, memory) = (zone, MemoryStore())
     let home = PartitionID.home(of: zone.owner, in: World.scope)
@@ -54,7 +55,7 @@ import Testing
     #expect(settings.hasRoom(tail: 0, entries: 500_000 - below) == isTaken)
   }
 
-  /// A registration waits for a fold, and folds are refused: changes need only the journal.
+  /// A registration needs a fold, and folds are refused. Changes need only the journal.
   @Test func changesAreTakenWhileFoldsAreRefused() async throws {
     let (clock, store) = (ShiftedClock(), MemoryStore())
     let world = World(store, clock: clock)
@@ -73,7 +74,7 @@ import Testing
     }
   }
 
-  /// The bound holds at once, not only when the next fold has ended.
+  /// The bound holds at once, not only after the next fold has ended.
   @Test func theTailIsBoundedWhileNoFoldEnds() async throws {
     let world = World { $0.journalTailMax = 4 }
     let zone = zone
@@ -91,14 +92,14 @@ import Testing
       }
       #expect(taken <= 5)
       let feed = ReadTarget.feed(FeedKey(scope: World.scope, kind: .zone(zone)))
-      // Refused as long as folds are.
+      // Reads are refused for as long as folds are.
       while (try? await engine.visible(feed)) == nil { await Task.yield() }
       #expect(try await engine.submit([World.change(99, zone)]) == [.accepted])
     }
   }
 
-  /// The journal refused a request, and nothing else comes: the store is tried all the same, once a
-  /// second, until it takes something.
+  /// The journal refused a request, and no other comes. The engine tries the store once a second
+  /// until it takes something.
   @Test(arguments: [0, 2]) func aQuietRelayLearnsThatThereIsRoomAgain(_ refusals: Int) async throws
   {
     let clock = ShiftedClock()

@@ -4,13 +4,13 @@ import Testing
 
 @testable import RelayEngine
 
-/// What is on its way to other users is bounded: a change that would be one more is refused with a
-/// time to come again, and nothing of it is taken (P11).
+/// Changes on their way to other users are bounded. One more is refused with a time to come again,
+/// and nothing of it is accepted (P11).
 @Suite(.timeLimit(.minutes(1))) struct ForwardRoomTests {
   enum Bound: CaseIterable {
     case fanOuts, messages
 
-    /// At most three changes on their way to the subscribers, of whom few are told in one step.
+    /// At most three changes on their way to the subscribers, few of whom are told in one step.
     func set(_ settings: inout RelaySettings) {
       settings.drainGrace = .zero
       settings.limits.fanOutSlice = 1
@@ -60,7 +60,7 @@ import Testing
     try await world.run { (engine: Engine) async throws -> Void in
       #expect(Self.subscribers.count == 2)
       for user in Self.subscribers { _ = try await engine.submit([Self.subscription(of: user)]) }
-      // Nothing is delivered before it is folded, and no fold holds from now on.
+      // Delivery needs a fold first, and no fold holds from now on.
       let full = StoreError(.full, "no room")
       world.store.inject(Array(repeating: .refused(full), count: 10_000), into: .fold)
       for number in UInt64(1)...3 {

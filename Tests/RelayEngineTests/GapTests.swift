@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayEngine
 
-/// A gap is announced by time alone, by a fact in the journal.
+/// A gap is announced when its time is over, by a fact in the journal.
 @Suite struct GapTests {
   private let zone = ZoneID(name: "Notes", owner: UserID("_a"))
 
@@ -20,7 +20,7 @@ import Testing
     return .change(change)
   }
 
-  /// Returns once a page of the zone says it; the engine's own timer is what is waited for.
+  /// Waits for the engine's own timer, until a page of the zone shows the gap or shows none.
   private func untilGap(is expected: Bool, _ world: World, _ engine: Engine) async throws {
     let feed = FeedKey(scope: World.scope, kind: .zone(zone))
     while true {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayEngine
 
-/// P9: what has not left when an entitlement ends does not leave after the answer.
+/// P9: a push that has not left when an entitlement ends does not leave after the answer.
 @Suite(.timeLimit(.minutes(1))) struct HandoverTests {
   private static let zone = ZoneID(name: "Z", owner: UserID("_a"))
 
@@ -38,7 +38,7 @@ import Testing
     #expect(!handover.begin())
   }
 
-  /// Its owner has one device, and a push for it waits at its provider.
+  /// Runs `body` while a push for the owner's one device waits at its provider.
   private func held(
     _ body: @escaping @Sendable (Engine, HoldingProvider) async throws -> Void
   ) async throws {
@@ -75,7 +75,7 @@ import Testing
           isAnswered.set()
         }
         while !handover.isTakenBack { await Task.yield() }
-        // Whatever else is asked for meanwhile is stepped, folded and answered.
+        // All other requests meanwhile are stepped, folded and answered.
         for number: UInt8 in 0..<3 {
           _ = try await engine.submit([World.registration("_b", 2, token: 2 + number)])
         }
@@ -118,7 +118,7 @@ import Testing
           _ = try await engine.submit([World.change(2, Self.zone, event: .zone(.purged))])
         }
         while !provider.handovers[0].isTakenBack { await Task.yield() }
-        // No answer in time: it has left, or never will.
+        // The provider gave no answer in time: the push has left, or never will.
         provider.release()
         try await group.waitForAll()
       }
@@ -126,7 +126,7 @@ import Testing
   }
 }
 
-/// Keeps every push until it is told to let go.
+/// Keeps every push until the test releases it.
 private final class HoldingProvider: PushSender {
   private struct State {
     var held: [(handover: Handover, answer: @Sendable (Verdict) -> Void)] = []
@@ -155,7 +155,7 @@ private final class HoldingProvider: PushSender {
 
   func run() async {}
 
-  /// Returns when so many pushes are held.
+  /// Returns when it holds `count` pushes.
   func holds(_ count: Int) async {
     await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
       let isThere = state.withLock { state in
@@ -167,7 +167,7 @@ private final class HoldingProvider: PushSender {
     }
   }
 
-  /// From now on everything is delivered.
+  /// From now on it delivers everything.
   func release() {
     let held = state.withLock { state in
       state.isReleased = true

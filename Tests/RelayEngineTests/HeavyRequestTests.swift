@@ -5,8 +5,8 @@ import Testing
 
 @testable import RelayEngine
 
-/// One request of many changes that one user's many subscriptions look at: other users' requests go
-/// on meanwhile, and no reader sees a part of it.
+/// One request has many changes for one user with many subscriptions. Other users' requests are
+/// answered meanwhile, and no reader sees a part of it.
 @Suite(.timeLimit(.minutes(4))) struct HeavyRequestTests {
   private static let changes = 400
   private static let subscriptions = 1_000
@@ -18,7 +18,7 @@ import Testing
   /// Two users of different partitions.
   private static let (heavy, other) = ("_heavy", "_other")
 
-  /// None fires, and each looks at its filters.
+  /// Saves subscriptions that do not fire and whose filters are all checked.
   private static func save(_ engine: Engine) async throws {
     for start in stride(from: 0, to: subscriptions, by: 200) {
       let operations = (start..<start + 200).map { number in
@@ -50,14 +50,14 @@ import Testing
     }
   }
 
-  /// The daemon's loop has a thread of its own: commits and folds must not wait for it there.
+  /// The daemon's loop has its own thread: commits and folds must not wait for that thread.
   @Test(arguments: [nil, LoopThread()])
   func othersAreAnsweredWhileItIsStepped(thread: LoopThread?) async throws {
     let homes = [Self.heavy, Self.other].map {
       PartitionID.home(of: UserID($0), in: World.scope)
     }
     try #require(homes[0] != homes[1])
-    // What is shown is the order of answers; a busy machine may take long.
+    // The test is about the order of answers, and a busy machine may need long.
     let world = World { $0.answerWithin = .seconds(200) }
     let isThere = Flag()
     world.store.refuse { entries in
@@ -76,7 +76,7 @@ import Testing
           #expect(answers == Array(repeating: .accepted, count: Self.changes))
         }
         while !isThere.isSet { await Task.yield() }
-        // It is in the journal before these come, and ends after them.
+        // The request is in the journal before these changes come, and ends after them.
         for number in UInt64(1)...3 {
           #expect(
             try await engine.submit([World.change(number, Self.zone(Self.other))]) == [.accepted])

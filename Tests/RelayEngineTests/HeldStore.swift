@@ -4,8 +4,8 @@ import Synchronization
 
 @testable import RelayEngine
 
-/// A store whose calls of one kind can be made to wait, and which counts readings of its
-/// journal and notes what folds bring and trims remove.
+/// A store whose calls of one kind can be held. It counts readings of its journal and records what
+/// folds bring and trims remove.
 final class HeldStore: Store {
   private struct State {
     var held: MemoryStore.Call?
@@ -24,7 +24,7 @@ final class HeldStore: Store {
   var held: Int { state.withLock { $0.waiters.count } }
   var journalReads: Int { state.withLock { $0.journalReads } }
 
-  /// Of each fold the partitions that bring entries into feeds.
+  /// For each fold, the partitions that bring entries into feeds.
   var cuts: [Set<PartitionID>] { state.withLock { $0.cuts } }
 
   /// What each trim returned.

@@ -9,7 +9,7 @@ import Testing
       facts: Array(repeating: .expireTokens(TokenExpiry()), count: count), answer: { _ in })
   }
 
-  /// Nothing is taken before recovery is over.
+  /// It accepts nothing before recovery is over.
   @Test func itIsClosedAtFirst() {
     #expect(Inbox(factsMax: 10).offer(submission(1))?.cause == .recovering)
   }
@@ -24,7 +24,7 @@ import Testing
     #expect(inbox.offer(submission(changes)) == refusal)
   }
 
-  /// Beyond its bound it answers at once, and takes again what is released.
+  /// Beyond its bound it refuses at once. Released room can be used again.
   @Test func itIsBoundedAndSaysSo() {
     let inbox = Inbox(factsMax: 10)
     inbox.begin()
@@ -35,7 +35,7 @@ import Testing
     #expect(inbox.offer(submission(3)) == nil)
   }
 
-  /// A submission of one change whose record has a text of so many bytes.
+  /// A submission of one change whose record has a text of `bytes` bytes.
   private func submission(bytes: Int) -> Inbox.Submission {
     let record = RecordChange(
       verb: .created, name: "A", type: "Note",
@@ -45,7 +45,7 @@ import Testing
       facts: [World.change(1, zone, event: .record(record))], answer: { _ in })
   }
 
-  /// Few changes may be large: memory is bounded by bytes too.
+  /// A small number of changes may be large, so memory is bounded by bytes too.
   ///
   /// Limit: limits.inboxBytes
   @Test func itIsBoundedByBytes() {
@@ -60,7 +60,7 @@ import Testing
     #expect(inbox.offer(submission(bytes: 9_999)) == nil)
   }
 
-  /// Larger than all that there is room for: taken when nothing else is there.
+  /// A submission larger than the bound is accepted when nothing else is there.
   @Test func aSubmissionOfTooManyBytesIsTakenAlone() {
     let inbox = Inbox(factsMax: 1_000, bytesMax: 1_000)
     inbox.begin()
@@ -71,8 +71,8 @@ import Testing
     #expect(inbox.offer(submission(1)) == nil)
   }
 
-  /// A submission larger than the bound is taken when nothing else is there: a limit never means
-  /// that something can never be taken.
+  /// A submission larger than the bound is accepted when nothing else is there: no limit makes
+  /// something impossible for ever.
   @Test func aLargeSubmissionIsTakenAlone() {
     let inbox = Inbox(factsMax: 10)
     inbox.begin()
@@ -91,7 +91,7 @@ import Testing
     #expect(batch.submissions.count == 1)
   }
 
-  /// Draining is for good; fullness is not.
+  /// Draining is permanent; fullness is not.
   @Test func drainingOutlastsFullness() {
     let inbox = Inbox(factsMax: 10)
     inbox.drain()

@@ -4,9 +4,10 @@ import Testing
 @testable import RelayCore
 @testable import RelayEngine
 
-/// While readers wait, every other cut is without the partitions that have much to fold.
+/// While readers wait, every other cut leaves out the partitions that have much to fold.
 @Suite(.timeLimit(.minutes(1))) struct LargePartitionTests {
-  /// A reader waited for two folds of a thousand records each, which were none of its own.
+  /// Earlier, a reader waited for two folds of a thousand records each, none of them the reader's
+  /// own.
   @Test(
     arguments: [
       (WorkBounds().entriesOfLarge, [["_b"], ["_b"], ["_a"]]), (100, [["_b"], ["_a", "_b"]]),

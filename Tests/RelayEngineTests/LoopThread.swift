@@ -1,6 +1,6 @@
 import Dispatch
 
-/// One thread, as the daemon gives it to the engine's loop.
+/// One thread, like the one that the daemon gives to the engine's loop.
 final class LoopThread: TaskExecutor {
   private let queue = DispatchQueue(label: "zonerelay.test.loop")
 

@@ -33,7 +33,7 @@ import Testing
   }
 }
 
-/// A timer, and what is heard of it.
+/// A timer, and its rings so far.
 private final class Rings: Sendable {
   let timer: LoopTimer
   private let heard: AsyncStream<Void>

@@ -4,12 +4,12 @@ import Testing
 
 @testable import RelayEngine
 
-/// What is asked of an engine that recovers, or could not.
+/// The answers of an engine that recovers, or whose recovery failed.
 @Suite(.timeLimit(.minutes(1))) struct RecoveryTests {
   private static let place = ReadTarget.feed(
     FeedKey(scope: World.scope, kind: .zone(ZoneID(name: "Notes", owner: UserID("_a")))))
 
-  /// What was acknowledged may stand in the journal alone: a page would miss it (P4).
+  /// An acknowledged change may be in the journal alone, and a page would miss it (P4).
   @Test func nothingIsReadOrTakenBeforeRecoveryIsOver() async throws {
     let engine = World().engine
     await #expect(throws: Unavailable(.recovering, retryAfterSeconds: 1)) {
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  /// A probe does not wait for recovery, also if the daemon was told to drain meanwhile.
+  /// A probe does not wait for recovery, also after the daemon was told to drain.
   @Test func aProbeIsAnsweredBeforeRecoveryIsOver() async {
     let engine = World().engine
     for _ in 0..<2 {
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  /// It is no question to the loop, which may be busy.
+  /// Readiness does not depend on the loop, which may be busy.
   @Test func readinessIsKnownWithoutTheLoop() async throws {
     let world = World()
     #expect(world.engine.readiness == .recovering)
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  /// Whoever waited is told, and the end has a reason.
+  /// Each waiting caller gets an answer, and the engine ends with a reason.
   @Test func aRecoveryThatFailsLeavesNobodyWaiting() async throws {
     let world = World()
     let engine = world.engine
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  /// To give up would make no room, and whatever supervises would soon not start it again.
+  /// Exiting would make no room, and the supervisor would soon stop restarting the daemon.
   @Test func aStartOnAFullDiskWaitsForRoomAndSaysSo() async throws {
     let world = World()
     let full = StoreError(.full, "relay.db has no room")
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  /// Why it is not ready, once that is more than that it starts.
+  /// Why the engine is not ready, once there is another reason than that it starts.
   private static func reasons(of engine: Engine) async throws -> [String] {
     while engine.readiness == .recovering { await Task.yield() }
     return engine.readiness.reasons
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  /// Once for all partitions, and not once for each of them.
+  /// One reading for all partitions, not one for each of them.
   @Test func aStartReadsTheJournalOnce() async throws {
     let world = World()
     try await world.run { (engine: Engine) async throws -> Void in

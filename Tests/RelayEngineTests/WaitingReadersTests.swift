@@ -9,7 +9,7 @@ import Testing
   private let other = ReadTarget.subscriptions(
     Scope(container: "c", environment: .development), UserID("_b"))
 
-  /// `place` has changes, and they stand in a cut that is not folded yet.
+  /// `place` has changes, and they are in a cut that is not folded yet.
   private func cut(readersMax: Int) -> WaitingReaders {
     let waitingReaders = WaitingReaders(readersMax: readersMax)
     waitingReaders.begin()
@@ -18,7 +18,7 @@ import Testing
     return waitingReaders
   }
 
-  /// What the journal's tail has changed is not known yet: every reader is refused (P4).
+  /// It is not known yet what the journal's tail changes, so every reader is refused (P4).
   @Test func nothingIsVisibleBeforeRecoveryIsOver() async {
     let waitingReaders = WaitingReaders(readersMax: 1)
     #expect(await waitingReaders.wait(for: [place], until: .never, onWait: {}) == .recovering)
@@ -46,7 +46,7 @@ import Testing
     let place = place
     await withTaskGroup(of: ReadOutcome.self) { group in
       group.addTask {
-        // The reader stands in line: the fold under way does not hold its place.
+        // The reader waits: the fold under way does not hold its place.
         await waitingReaders.wait(for: [place], until: .never, onWait: { waitingReaders.folded() })
       }
       while !waitingReaders.hasReaders { await Task.yield() }
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  /// The deadline comes before the fold: that reader is told, and no other one.
+  /// The deadline comes before the fold: only the reader with that deadline is refused.
   ///
   /// Limit: limits.answerWithin
   @Test func aReaderIsToldWhenItsDeadlineComes() async {
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  /// A request that waits a second time has an earlier deadline than some who came before.
+  /// A request that waits a second time has an earlier deadline than some readers before it.
   @Test func anEarlierDeadlineIsToldFirstWhoeverCameFirst() async {
     let waitingReaders = cut(readersMax: 4)
     let place = place
@@ -121,7 +121,8 @@ import Testing
     }
   }
 
-  /// While folds are refused, what is folded is served, and the rest is refused at once (P11).
+  /// While folds are refused, folded places are served, and other readers are refused at once
+  /// (P11).
   @Test func aRefusedFoldAnswersItsReadersAtOnce() async {
     let waitingReaders = cut(readersMax: 4)
     let place = place
@@ -147,7 +148,7 @@ import Testing
     #expect(await waitingReaders.wait(for: [place], until: .never, onWait: {}) == .closed)
   }
 
-  /// Readers that wait are bounded; one more is told at once, and the others wait on.
+  /// The number of waiting readers is bounded. One more is refused at once, and the others wait on.
   ///
   /// Limit: limits.waitingReaders
   @Test(arguments: [(readers: 2, waiting: 2), (3, 3), (4, 3)])
@@ -169,7 +170,8 @@ import Testing
     }
   }
 
-  /// The bound was looked at before the reader was counted: readers that came together passed it.
+  /// Earlier, the bound was checked before the reader was counted, and readers that came together
+  /// exceeded it.
   @Test func aReaderIsCountedBeforeItsFoldIsAskedFor() async {
     let waitingReaders = cut(readersMax: 1)
     let place = place
@@ -180,7 +182,7 @@ import Testing
     #expect(seen == .visible)
   }
 
-  /// A partition that is left out of a cut keeps its readers waiting, and no others.
+  /// Only the readers of a partition that a cut left out wait on.
   @Test func readersOfAPartitionThatIsLeftOutWaitOn() async {
     let waitingReaders = WaitingReaders(readersMax: 4)
     waitingReaders.begin()

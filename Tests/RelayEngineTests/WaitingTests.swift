@@ -5,7 +5,7 @@ import Testing
 
 @testable import RelayEngine
 
-/// Nobody waits longer for a commit or a fold than a request may, whatever the disk does.
+/// No request waits for a commit or a fold beyond its deadline, whatever the disk does.
 @Suite(.timeLimit(.minutes(1))) struct WaitingTests {
   private let zone = ZoneID(name: "Notes", owner: UserID("_a"))
   private static let full = StoreError(.full, "no room")
@@ -13,7 +13,7 @@ import Testing
 
   private var feed: ReadTarget { .feed(FeedKey(scope: World.scope, kind: .zone(zone))) }
 
-  /// The disk is full, and stays so: what is folded is served, the rest is refused at once.
+  /// The disk stays full: readers of folded places are served, the others are refused at once.
   @Test func `readers of what cannot be folded are refused, all others are served`() async throws {
     let world = World()
     let other = ReadTarget.feed(
@@ -26,13 +26,13 @@ import Testing
         try await engine.visible(feed)
       }
       try await engine.visible(other)
-      // With room again it is served without a restart.
+      // When there is room again, the place is served without a restart.
       while (try? await engine.visible(feed)) == nil { await Task.yield() }
       #expect(await engine.health().reasons.isEmpty)
     }
   }
 
-  /// A registration is answered when it is folded. It holds, though its sender was sent away.
+  /// A registration is answered when it is folded. It holds, though its caller got a refusal.
   @Test func `answers that wait for a fold are not kept waiting when it is refused`() async throws {
     let world = World()
     try await world.run { (engine: Engine) async throws -> Void in
@@ -89,7 +89,7 @@ import Testing
     #expect(world.store.world.devices { _ in true }.count == 1, "it was taken all the same")
   }
 
-  /// It has waited before, and asks for what is left of its time.
+  /// The reader has waited before, and passes the deadline of the whole request.
   @Test func `a reader that may wait less is sent away earlier`() async throws {
     let (clock, store) = (ShiftedClock(), MemoryStore())
     let front = HeldStore(store)

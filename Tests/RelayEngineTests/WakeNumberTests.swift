@@ -5,14 +5,14 @@ import Testing
 
 @testable import RelayEngine
 
-/// A jump in a device's wake numbers tells it that it may have missed one: a clean stop makes none,
-/// and no number is ever given out twice.
+/// A jump in a device's wake numbers tells the device that it may have missed one. A clean stop
+/// makes no jump, and no number is given out twice.
 @Suite(.timeLimit(.minutes(1))) struct WakeNumberTests {
   private let zone = ZoneID(name: "Notes", owner: UserID("_a"))
 
   private static func wakes(_ world: World) -> [UInt64] { world.provider.pushes.map(\.id.low) }
 
-  /// One more life: wakes once, and is stopped.
+  /// Runs one more life, which sends one wake and is stopped.
   private func life(_ store: MemoryStore, change: UInt64) async throws -> (World, MemoryWorld) {
     let world = World(store)
     let zone = zone
@@ -48,7 +48,7 @@ import Testing
     #expect(Self.wakes(third).allSatisfy { $0 > (Self.wakes(second).max() ?? .max) })
   }
 
-  /// The mark of a clean stop is good for one start.
+  /// The mark of a clean stop counts for one start.
   @Test func `a crash after a clean stop does not go back to it`() async throws {
     let (first, _) = try await life(MemoryStore(), change: 1)
     let (second, crashed) = try await life(MemoryStore(world: first.store.world), change: 2)
@@ -57,7 +57,7 @@ import Testing
     #expect(Self.wakes(third).allSatisfy { $0 > 2 })
   }
 
-  /// A stop that cannot write its last fold is a crash to the next life.
+  /// A stop that cannot write its last fold is a crash for the next life.
   @Test func `a stop without its last fold is no clean one`() async throws {
     let world = World()
     let zone = zone
@@ -75,7 +75,7 @@ import Testing
   }
 }
 
-/// What the store held while the daemon ran: what a kill at that moment leaves.
+/// The store's content while the daemon ran, which a kill at that moment would leave.
 private actor Running {
   private(set) var world = MemoryWorld()
   func keep(_ world: MemoryWorld) { self.world = world }

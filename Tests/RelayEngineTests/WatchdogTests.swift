@@ -5,15 +5,14 @@ import Testing
 
 @testable import RelayEngine
 
-/// The watchdog is beaten by the decision loop itself, twice in each of its turns, and by nothing
-/// else.
+/// Only the decision loop beats the watchdog, twice in each of its turns.
 @Suite struct WatchdogTests {
   @Test func `a loop that has nothing to do beats all the same`() async throws {
     let notifier = CountingSupervisor()
     try await World(notifier: notifier).run { _ in await notifier.beats(3) }
   }
 
-  /// A watchdog of two seconds hears of an idle loop more often than one that does not mind.
+  /// With a short watchdog interval an idle loop beats more often than with a long one.
   @Test func `an idle loop beats as often as its watchdog wants to hear`() async throws {
     let (fast, slow) = (CountingSupervisor(every: Span(milliseconds: 20)), CountingSupervisor())
     try await World(notifier: slow).run { _ in
@@ -27,7 +26,7 @@ import Testing
     }
   }
 
-  /// Each turn of a long batch is a sign of life, and has a bounded part of it.
+  /// Each turn steps a bounded part of a long batch, and beats.
   @Test func `a loop beats while it steps a long batch`() async throws {
     let notifier = CountingSupervisor()
     try await World(notifier: notifier).run { engine in
@@ -45,8 +44,8 @@ import Testing
     #expect(notifier.grace == .minutes(5))
   }
 
-  /// What holds the loop here is a sender that breaks its promise not to block. Time is told by the
-  /// beats of another loop of the same process.
+  /// A sender that breaks its promise not to block holds the loop here. The beats of another loop
+  /// in the same process measure time.
   @Test func `a loop that is stuck does not beat, though the process lives`() async throws {
     let (stuck, healthy) = (CountingSupervisor(), CountingSupervisor())
     let trap = Trap()
@@ -67,7 +66,7 @@ import Testing
   }
 }
 
-/// Counts beats, and tells whoever waits for them.
+/// Counts beats, and resumes the callers that wait for a number of them.
 private final class CountingSupervisor: ServiceNotifier {
   private struct State {
     var count = 0
@@ -81,7 +80,7 @@ private final class CountingSupervisor: ServiceNotifier {
   init(every span: Span = .seconds(1)) { beatEvery = span }
 
   var count: Int { state.withLock { $0.count } }
-  /// How long a stop may wait for verdicts, as was told with it.
+  /// The longest time that a stop waits for verdicts, as the loop reported it.
   var grace: Span? { state.withLock { $0.grace } }
 
   func beat() {
@@ -94,7 +93,7 @@ private final class CountingSupervisor: ServiceNotifier {
     for waiter in due { waiter.resume() }
   }
 
-  /// Returns when it was beaten so often in all.
+  /// Returns when there were `count` beats in all.
   func beats(_ count: Int) async {
     await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
       let isThere = state.withLock { state in

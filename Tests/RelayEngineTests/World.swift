@@ -5,7 +5,7 @@ import Synchronization
 
 @testable import RelayEngine
 
-/// A relay at work over a store in memory, with a provider that takes everything.
+/// A running relay over a store in memory, with a provider that takes everything.
 struct World {
   static let scope = Scope(container: "iCloud.com.example.notes", environment: .development)
   static let topic = "com.example.notes"
@@ -40,7 +40,7 @@ struct World {
 
   /// Runs the engine beside `body`, and stops it afterwards.
   ///
-  /// - Parameter thread: where its loop runs; nil: where all tasks do.
+  /// - Parameter thread: runs the loop; nil: the loop runs where all tasks do.
   func run(
     on thread: (any TaskExecutor)? = nil,
     _ body: @escaping @Sendable (Engine) async throws -> Void
@@ -55,7 +55,7 @@ struct World {
     }
   }
 
-  /// Recovery is over when facts are taken.
+  /// Returns when the engine accepts facts, that is, after recovery.
   private static func untilOpen(_ engine: Engine) async throws {
     while true {
       do throws(Unavailable) {
@@ -103,7 +103,7 @@ struct World {
   }
 }
 
-/// Takes every push, and hands out what it took to whoever waits.
+/// Takes every push, and gives what it took to each caller that waits.
 final class WorkingProvider: PushSender {
   private struct State {
     var pushes: [Push] = []
@@ -113,7 +113,7 @@ final class WorkingProvider: PushSender {
 
   private let state = Mutex(State())
 
-  /// The next answers, in order; then everything is delivered.
+  /// Sets the next answers, in order; after them everything is delivered.
   func answer(_ verdicts: [Verdict]) { state.withLock { $0.verdicts = verdicts } }
 
   var pushes: [Push] { state.withLock { $0.pushes } }
@@ -140,7 +140,7 @@ final class WorkingProvider: PushSender {
 
   func run() async {}
 
-  /// Returns when so many pushes were taken in all.
+  /// Returns when it took `count` pushes in all.
   func took(_ count: Int) async {
     await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
       let isThere = state.withLock { state in
@@ -153,7 +153,7 @@ final class WorkingProvider: PushSender {
   }
 }
 
-/// The suspending clock, as both clocks.
+/// The suspending clock, used as wall clock and as boot clock.
 struct WorkingClock: ClockReader {
   private let start = ContinuousClock.now
 
@@ -166,14 +166,14 @@ struct WorkingClock: ClockReader {
   func boot() -> Instant { Instant(milliseconds: elapsed) }
 }
 
-/// Both clocks go on as they do, and can be set ahead and back.
+/// Both clocks run on, and tests can move them forward and back.
 final class ShiftedClock: ClockReader {
   private let clock = WorkingClock()
   private let shift = Mutex((wall: Span.zero, boot: Span.zero))
 
-  /// The wall clock is set; the boot clock knows nothing of it.
+  /// Sets the wall clock; the boot clock does not change.
   func setWall(ahead: Span) { shift.withLock { $0.wall = ahead } }
-  /// Time passes.
+  /// Moves both clocks forward.
   func pass(_ span: Span) {
     shift.withLock {
       $0.wall = $0.wall + span
