@@ -1,21 +1,21 @@
 import Foundation
 
-/// One parser's inputs, one after the other. Blocks its thread.
+/// Reads all inputs of one parser, one after the other. Blocks its thread.
 struct FuzzRun {
   private let parser: FuzzedParser
   private let note: InputNote
   private var count = 0
   private var found: [String] = []
 
-  /// The surroundings do not allow a run.
+  /// The environment does not allow a run.
   struct Unusable: Error, CustomStringConvertible {
     let reason: String
     var description: String { reason }
   }
 
-  /// Longer than any input of 64 KiB may take, on a busy machine too.
+  /// More time than any input of 64 KiB may take, on a busy machine too.
   private static let patience = Duration.seconds(10)
-  /// Enough to see what is wrong; a defect of many inputs would fill the log.
+  /// Enough reports to find the defect; a defect of many inputs would fill the log.
   private static let reportsMax = 3
 
   init(_ parser: FuzzedParser) throws {
@@ -23,7 +23,7 @@ struct FuzzRun {
     note = try InputNote(parser.name)
   }
 
-  /// - Returns: what is wrong, with the inputs that show it.
+  /// - Returns: the defects found, with the inputs that show them.
   consuming func all(_ kept: [[UInt8]]) throws -> [String] {
     defer { note.remove() }
     for input in parser.seeds + kept { try read(input) }
@@ -77,13 +77,14 @@ extension FuzzedParser {
     }
   }
 
-  /// The same in every run: FNV-1a of the name.
+  /// The FNV-1a hash of the name, so that every run has the same seed.
   fileprivate var seed: UInt64 {
     name.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
   }
 }
 
-/// The input that is being read, in a file: a trap ends the process, and the file says by what.
+/// A file with the current input. A trap ends the process, and the file shows which input caused
+/// it.
 struct InputNote: Sendable {
   private let file: FileHandle
   private let path: String
@@ -109,7 +110,7 @@ struct InputNote: Sendable {
   }
 
   func remove() {
-    // A file of a run that ended; the system cleans up what stays.
+    // The run has ended; the system cleans up files that stay.
     try? FileManager.default.removeItem(atPath: path)
   }
 }

@@ -4,7 +4,7 @@ struct Mutator {
   private var state: UInt64
   private let seeds: [[UInt8]]
   private let words: [[UInt8]]
-  /// No input is longer.
+  /// The largest size of an input.
   static let bytesMax = 65_536
 
   init(_ parser: FuzzedParser, kept: [[UInt8]], seed: UInt64) {

@@ -2,15 +2,15 @@ import Foundation
 import Testing
 
 /// No bytes make a parser trap, run for long or read back as something else. Each parser reads its
-/// seeds, what `Corpus` keeps, and new inputs: by default the same ones in every run, so that a run
-/// can be repeated; with `ZONERELAY_FUZZ_SECONDS` others for so long. An input that breaks a
-/// promise stays in a file that the report names. So does the input that is being read when the
-/// process ends. `make fuzz` is guided by coverage.
+/// seeds, the inputs in `Corpus`, and new inputs. By default these are the same in every run, so
+/// that a run can be repeated; `ZONERELAY_FUZZ_SECONDS` gives other inputs for that time. An input
+/// that breaks a promise stays in a file that the report names. So does the input that is being
+/// read when the process ends. `make fuzz` is guided by coverage.
 @Suite struct ParserFuzzTests {
   @Test(arguments: FuzzedParser.shared)
   func readsOrRefusesAnyBytes(_ parser: FuzzedParser) async throws {
     let kept = try Corpus.inputs(of: parser.name)
-    // A thread of its own: some parsers wait for tasks, which need the threads of the others.
+    // A separate thread: some parsers wait for tasks, which need the other threads.
     let found = try await withCheckedThrowingContinuation { done in
       let thread = Thread {
         done.resume(with: Result { try FuzzRun(parser).all(kept) })
@@ -23,7 +23,8 @@ import Testing
 }
 
 extension FuzzedParser {
-  /// All, or with `ZONERELAY_FUZZ_SHARE=2/4` the second of four parts, for as many processes.
+  /// All parsers. With `ZONERELAY_FUZZ_SHARE=2/4` the second of four parts, for one of four
+  /// processes.
   fileprivate static var shared: [FuzzedParser] {
     guard let text = ProcessInfo.processInfo.environment["ZONERELAY_FUZZ_SHARE"] else { return all }
     let numbers = text.split(separator: "/").compactMap { Int($0) }
@@ -34,8 +35,8 @@ extension FuzzedParser {
   }
 }
 
-/// Inputs that are kept with the sources, one a file: those that once made a parser fail, and those
-/// that reach far into it.
+/// Inputs kept with the sources, one in each file: inputs that once made a parser fail, and inputs
+/// that reach deep into its code.
 enum Corpus {
   static let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .appendingPathComponent("Corpus")

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a task leaves for the thread that waits for it.
+/// The result of a task, for the thread that waits for it.
 final class TaskResult<Value: Sendable>: Sendable {
   private let state = Mutex<Value?>(nil)
   /// Nil until the task has ended.

@@ -4,7 +4,7 @@ import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-/// A small HTTP/1.1 server: `/echo` answers with what it got, other paths misbehave.
+/// A small HTTP/1.1 server: `/echo` answers with the request's body, other paths misbehave.
 struct EchoServer: Sendable {
   let channel: any Channel
   /// Connections taken so far.
@@ -29,7 +29,7 @@ struct EchoServer: Sendable {
     }) {
       try await body($0, path)
     }
-    // The test is over; a file that is gone already is as good.
+    // The test is over, and the file may be gone already.
     try? FileManager.default.removeItem(atPath: path)
   }
 

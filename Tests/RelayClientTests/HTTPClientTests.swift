@@ -3,7 +3,7 @@ import Glibc
 import RelayClient
 import Testing
 
-/// What a caller of the client may count on.
+/// The guarantees for callers of the client.
 @Suite struct HTTPClientTests {
   private func failure(_ client: HTTPClient, _ request: HTTPRequest) async -> ClientError? {
     do throws(ClientError) {
@@ -140,7 +140,7 @@ import Testing
     #expect(await failure(client, smuggled)?.code == .badRequest)
   }
 
-  /// They stand in logs and in `status`: the path may be as secret as the query.
+  /// Failures are shown in logs and in `status`. The path may be as secret as the query.
   @Test func `failures name scheme, host and port, and nothing else of an address`() async throws {
     func texts(_ url: String, timeout: Duration = .seconds(5)) async -> String {
       await failure(HTTPClient(), HTTPRequest("GET", url, timeout: timeout))?.description ?? ""

@@ -70,8 +70,8 @@ import Testing
     #expect(groups.withLock { $0.filter { $0 > 0 } } == [count])
   }
 
-  /// Three hundred subscribers of public records and five large changes: a message to all of them
-  /// is larger than a commit can be. Everything is told, and a restart works too.
+  /// Three hundred subscribers of public records and five large changes: all the messages together
+  /// are larger than a commit can be. Everything is told, and a restart works too.
   @Test func largePublicChangesForManySubscribersStopNoCaller() async throws {
     let world = World()
     world.store.refuse(Self.takes(400_000))

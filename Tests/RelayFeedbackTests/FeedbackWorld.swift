@@ -8,7 +8,7 @@ import RelayStore
 import RelayWire
 import Synchronization
 
-/// A feed in memory, webhooks, and servers that answer as they are told.
+/// A feed in memory, webhooks, and servers with scripted answers.
 struct FeedbackWorld {
   static let notes = Scope(container: "iCloud.com.example.notes", environment: .production)
   static let other = Scope(container: "iCloud.com.example.other", environment: .development)
@@ -72,7 +72,7 @@ struct FeedbackWorld {
 }
 
 extension FeedbackSending.Rule {
-  /// Rests of a millisecond: tests wait for nothing.
+  /// Pauses of a millisecond, so that tests need no waiting.
   static var quick: FeedbackSending.Rule {
     var rule = FeedbackSending.Rule()
     rule.itemsMax = 3
@@ -82,19 +82,19 @@ extension FeedbackSending.Rule {
   }
 }
 
-/// What `status` would say.
+/// The sentences that `status` would show.
 final class Reports: Sendable {
   private let said = Mutex<[Scope: String]>([:])
   func take(_ scope: Scope, _ sentence: String?) { said.withLock { $0[scope] = sentence } }
   subscript(scope: Scope) -> String? { said.withLock { $0[scope] } }
 }
 
-/// Servers of apps: each URL has answers in line, then 204; all of it is remembered.
+/// Servers of apps: each URL gives its answers in order, then 204, and all requests are kept.
 final class Servers: WebhookCarrier {
   enum Conduct: Sendable {
     case answers(Int, retryAfter: Span? = nil)
     case drops
-    /// Takes it, and keeps silent until the delivery is cancelled.
+    /// Accepts the request and gives no answer until the delivery is cancelled.
     case hangs
     /// Answers when the stream ends.
     case waits(AsyncStream<Void>, then: Int)
@@ -116,13 +116,13 @@ final class Servers: WebhookCarrier {
     state.withLock { $0.requests.filter { $0.scope == scope }.map(\.request) }
   }
 
-  /// Items of deliveries that were answered 2xx, in the order they came.
+  /// The items of deliveries that were answered 2xx, in the order in which they came.
   func taken(of scope: Scope = FeedbackWorld.notes) throws -> [FeedbackItem] {
     try state.withLock { $0.requests.filter { $0.scope == scope && $0.wasTaken }.map(\.request) }
       .flatMap { try $0.delivery.items }
   }
 
-  /// Returns when so many deliveries came in all.
+  /// Returns when `count` deliveries came in all.
   func came(_ count: Int, in scope: Scope = FeedbackWorld.notes) async {
     await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
       let isThere = state.withLock { state in

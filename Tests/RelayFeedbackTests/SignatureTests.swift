@@ -3,7 +3,7 @@ import RelayFeedback
 import RelayWire
 import Testing
 
-/// The signature, checked by OpenSSL.
+/// OpenSSL checks the signature.
 @Suite struct SignatureTests {
   @Test func openSSLFindsTheSameSignatures() async throws {
     let keys = [
@@ -34,7 +34,7 @@ import Testing
     let file = FileManager.default.temporaryDirectory
       .appendingPathComponent("zonerelay-signed-\(UUID().uuidString)")
     try data.write(to: file)
-    // What cannot be removed is left to the system's own cleaning.
+    // The system's own cleaning removes what this does not.
     defer { try? FileManager.default.removeItem(at: file) }
     let hex = key.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     let process = Process()

@@ -7,7 +7,7 @@ import RelayStore
 import RelayWire
 import Testing
 
-/// Nothing is missing and nothing out of order, whatever the apps' servers do.
+/// No item is missing or out of order, whatever the apps' servers do.
 @Suite struct WebhooksTests {
   private let scope = FeedbackWorld.notes
 
@@ -96,7 +96,7 @@ import Testing
     #expect(try world.servers.taken().map(\.position) == [1, 2])
   }
 
-  /// The server before the reload answers late, and wants no more: the new one is asked.
+  /// The server from before the reload answers late with a refusal. The new server is asked.
   @Test(arguments: [410, 500]) func aReloadAmidADeliveryAsksTheNewServer(status: Int) async throws {
     let world = try await FeedbackWorld()
     try await world.fold(1...1)

@@ -32,13 +32,13 @@ import Testing
     let code = before.code(of: [1, 2], keyID: before.signing)
     #expect(code?.count == 32 && after.code(of: [1, 2], keyID: before.signing) == code)
     #expect(before.code(of: [1, 2], keyID: after.signing) == nil)
-    // As `openssl dgst -sha256 -mac HMAC -macopt hexkey:abab…` says.
+    // The result of `openssl dgst -sha256 -mac HMAC -macopt hexkey:abab…`.
     #expect(
       code.map { Hex.text($0) }
         == "a413b03fa7c84c4459bcc4cc2e41b6b09a9572ffd962bf4a52c62a236eb7ed08")
   }
 
-  /// As an editor on Windows saves it.
+  /// An editor on Windows saves the file like this.
   @Test func `a key's line may end with a carriage return`() throws {
     let digits = String(repeating: "ab", count: 32)
     let plain = try KeyRing(
@@ -123,13 +123,13 @@ import Testing
     let ring = try KeyRing(storeDirectory: folder.path)
     let fits = String(repeating: "ä", count: 32)
     #expect(ring.collapseID(fits) == fits)
-    // As `openssl dgst -sha256 -binary | basenc --base64url` says of 65 letters a.
+    // The result of `openssl dgst -sha256 -binary | basenc --base64url` for 65 letters a.
     #expect(
       ring.collapseID(String(repeating: "a", count: 65))
         == "Y1NhxIu56rFBmOduqKt_GkFoXWrWKqkUbTAdTxfrCuA")
   }
 
-  /// A line break in a record's field made a header that no peer takes.
+  /// Earlier, a line break in a record's field made a header that no server accepts.
   @Test(arguments: ["a\nb", " a", "a ", "a\u{7f}"])
   func `a collapse value that no header field holds becomes its digest`(value: String) throws {
     let ring = try KeyRing(storeDirectory: folder.path)
@@ -143,7 +143,7 @@ import Testing
   }
 }
 
-/// A directory of a test's own.
+/// A directory for one test.
 final class Folder: Sendable {
   let path: String
 
@@ -151,11 +151,11 @@ final class Folder: Sendable {
     path =
       FileManager.default.temporaryDirectory
       .appendingPathComponent("zonerelay-keys-\(UUID().uuidString)").path
-    // A directory that could not be made fails the test at its first file.
+    // If the directory cannot be made, the test fails at its first file.
     try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
   }
 
-  // What cannot be removed is left to the system's own cleaning.
+  // The system's own cleaning removes what this does not.
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
   func write(_ name: String, _ text: String) throws -> String {

@@ -3,8 +3,8 @@ import RelayEngine
 import RelayKeys
 import Testing
 
-/// Change tokens under real keys: no bit of one may be changed, and none serves another reader,
-/// feed, container or environment (P10).
+/// Change tokens under real keys: a token with a changed bit is refused, and none is valid for
+/// another reader, feed, container or environment (P10).
 @Suite struct TokenForgeryTests {
   private let folder = Folder()
   private let reader = UserID("_abc")

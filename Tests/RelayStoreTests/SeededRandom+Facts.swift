@@ -100,7 +100,7 @@ extension SeededRandom {
       })
   }
 
-  /// In order, and all below 1,000.
+  /// Holes in order, all below 1,000.
   private mutating func holes() -> SequenceGaps {
     var last: Int64 = 0
     return SequenceGaps(

@@ -158,7 +158,7 @@ extension SeededRandom {
     }
   }
 
-  /// One begins, one goes on and one ends.
+  /// One fan-out begins, one goes on and one ends.
   private mutating func fanOuts(_ cut: inout PartitionCut, _ tables: inout PartitionTables) {
     if let known = tables.fanOuts.first {
       let move = FanOutMove(origin: known.origin, cursor: position(), turn: maybe { $0.position() })

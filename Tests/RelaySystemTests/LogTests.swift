@@ -6,7 +6,7 @@ import Testing
 
 @testable import RelaySystem
 
-/// Where log lines go and what becomes of their values.
+/// Where log lines go, and how their values are written.
 @Suite struct LogTests {
   private final class Lines: Sendable {
     private let lines = Mutex<[LogLine]>([])

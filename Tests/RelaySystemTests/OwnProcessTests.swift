@@ -3,7 +3,7 @@ import RelayEngine
 import RelaySystem
 import Testing
 
-/// Files, sockets and connections are gauged.
+/// The process measures its own files, sockets and connections.
 @Suite(.serialized) struct OwnProcessTests {
   @Test func `an open file is counted, within the limit`() throws {
     let before = OwnProcess.usage()

@@ -5,7 +5,8 @@ import RelayEngine
 import RelaySystem
 import Testing
 
-/// The systemd protocol, each in a process of its own: it lives in environment variables.
+/// The systemd protocol. Each test has its own process, because the protocol uses environment
+/// variables.
 @Suite struct SystemdTests {
   @Test func `what the daemon tells arrives in order, and a repeated status once`() async {
     await #expect(processExitsWith: .success) {
@@ -27,10 +28,10 @@ import Testing
       let reload = messages.remove(at: 5)
       try #require(
         messages == [
-          // A start that waits is not ended, however often it is tried again.
+          // systemd does not end a start that waits, however often it tries.
           "STATUS=no room", "EXTEND_TIMEOUT_USEC=300000000",
           "STATUS=reading the journal", "READY=1", "WATCHDOG=1", "READY=1",
-          // However little the unit grants: verdicts, and half a minute to close.
+          // Time for verdicts and half a minute to close, however little the unit grants.
           "STOPPING=1\nEXTEND_TIMEOUT_USEC=332000000",
         ])
       var time = timespec()
@@ -70,7 +71,7 @@ import Testing
     }
   }
 
-  /// From busy to idle the loop's gap and the notifier's own add up.
+  /// Between busy and idle, the loop's gap and the notifier's own add up.
   @Test func `two messages are at most half the watchdog's interval apart`() async {
     await #expect(processExitsWith: .success) {
       setenv("WATCHDOG_USEC", "2000000", 1)
@@ -84,7 +85,7 @@ import Testing
 
   @Test func `sockets come by name and are taken once`() async {
     await #expect(processExitsWith: .success) {
-      // Descriptor 3 may be the test process's own: looked at, never closed.
+      // Descriptor 3 may belong to the test process, so the test only reads it and never closes it.
       let spare = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
       if fcntl(3, F_GETFD) < 0 { dup2(spare, 3) }
       setenv("LISTEN_PID", "\(getpid())", 1)
@@ -136,7 +137,7 @@ import Testing
   }
 }
 
-/// What systemd would hear: a datagram socket that `NOTIFY_SOCKET` names.
+/// Receives what systemd would: a datagram socket that `NOTIFY_SOCKET` names.
 private struct NotifyInbox {
   private let descriptor: Int32
 

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// The unit files, judged by systemd's own tools.
+/// systemd's own tools check the unit files.
 @Suite(.enabled(if: UnitFiles.isJudged, "no /usr/bin/systemd-analyze on this machine"))
 struct UnitFileTests {
-  /// `systemd-analyze verify` exits with 0 for an unknown key too: what counts is its silence.
+  /// `systemd-analyze verify` exits with 0 for an unknown key too, so its output must be empty.
   @Test func `systemd understands every line`() throws {
     try UnitFiles.inCopy { directory in
       let verdict = try UnitFiles.run(
@@ -49,9 +49,9 @@ struct UnitFileTests {
       "ExecStart=/usr/bin/zonerelay serve --config /etc/zonerelay/zonerelay.yaml",
       "ExecReload=/bin/kill -HUP $MAINPID", "StateDirectory=zonerelay",
       "RuntimeDirectory=zonerelay", "Restart=on-failure",
-      // 60,000 connections, 50,000 couriers among them, and files beside.
+      // For 60,000 connections, 50,000 couriers among them, and for files.
       "LimitNOFILE=65536",
-      // The engine's threads.
+      // For the engine's threads.
       "LimitNICE=-10", "SystemCallFilter=setpriority",
     ] {
       #expect(service.contains(line))
@@ -76,13 +76,13 @@ enum UnitFiles {
       .split(separator: "\n").map(String.init)
   }
 
-  /// Copies whose program exists on any machine: systemd complains about one that does not.
+  /// Runs `body` on copies that name an existing program: systemd complains about a missing one.
   static func inCopy(_ body: (String) throws -> Void) throws {
     let copy = FileManager.default.temporaryDirectory
       .appending(path: "zonerelay-units-\(UUID().uuidString)").path()
     try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: true)
     defer {
-      // A copy that stays behind in the temporary directory harms nobody.
+      // A copy that stays in the temporary directory does no harm.
       try? FileManager.default.removeItem(atPath: copy)
     }
     for unit in ["zonerelay.service", "zonerelay.socket"] {
@@ -93,7 +93,7 @@ enum UnitFiles {
     try body(copy)
   }
 
-  /// Runs a tool and gathers all that it says.
+  /// Runs a tool and collects all its output.
   static func run(_ tool: String, _ arguments: String...) throws -> (status: Int32, output: String)
   {
     let process = Process()

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// What the code says, the documents say.
+/// The documents contain what the code defines.
 @Suite struct DocumentTests {
-  /// Every key that the settings read stands in the sample file and in the configuration page.
+  /// Every key that the settings read is in the sample file and on the configuration page.
   @Test func everyKeyIsDocumented() throws {
     let keys = try Self.keys()
     #expect(keys.count > 50)
@@ -28,12 +28,12 @@ import Testing
     return keys
   }
 
-  /// True if the key stands there as a word of its own.
+  /// True if the text has the key as a whole word.
   private static func says(_ text: String, _ key: String) -> Bool {
     text.split { !($0.isLetter || $0.isNumber || $0 == "_") }.contains { $0 == key }
   }
 
-  /// Every code that people, logs or clients can meet is explained on one of two pages.
+  /// Every code that operators, logs or clients can meet is explained on one of two pages.
   @Test func everyErrorCodeIsDocumented() throws {
     let codes = try Self.codes()
     #expect(codes.count > 20)
@@ -60,7 +60,7 @@ import Testing
     return codes
   }
 
-  /// A constraint whose test is gone is a promise nobody keeps.
+  /// Every test that the safety page names exists: without its test a constraint is not checked.
   @Test func everyTestOfTheSafetyPageIsThere() throws {
     let name = try Regex(#"`(?:[A-Za-z]+/)*([A-Za-z]+(?:Tests|Conformance))`"#)
     let files = Set(try SourceTree.swift("Tests").map(\.name))
@@ -73,7 +73,7 @@ import Testing
     #expect(seen > 30)
   }
 
-  /// A newcomer finds the pages that the others point to.
+  /// A new reader can open every page that another page links to.
   @Test func linksLeadSomewhere() throws {
     let link = try Regex(#"\]\(([^)#:]+)(?:#[^)]*)?\)"#)
     var pages = ["README.md", "CHANGELOG.md"]
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  /// A table that is not written down is unknown to those who mend a store by hand.
+  /// Operators who repair a store by hand need every table on the page.
   @Test func theStoragePageHasEveryTable() throws {
     let page = try SourceTree.text("docs/storage.md")
     let schema = try SourceTree.text("Sources/RelayStore/Schema.swift")

@@ -1,6 +1,6 @@
 import Testing
 
-/// How long things are.
+/// Bounds for lines, functions and files.
 @Suite struct FormTests {
   private static let linesOfFileMax = 400
   private static let linesOfFunctionMax = 60
@@ -47,7 +47,7 @@ import Testing
         let text = line.drop { $0 == " " }
         if end > start, !text.isEmpty, indentation(line) <= depth {
           if text.hasPrefix("}") { return isOpen ? (start, end - start + 1) : nil }
-          // A signature on several lines goes on; anything else: there was no body.
+          // The signature goes on over several lines; any other text means that there is no body.
           guard text.hasPrefix(")") || text.hasPrefix("{") || text.hasPrefix("where") else {
             return nil
           }

@@ -1,18 +1,18 @@
 import Testing
 
-/// Who may know whom (docs/architecture.md).
+/// Which target may import which module (docs/architecture.md).
 @Suite struct ImportTests {
   private static let collections: Set<String> = [
     "DequeModule", "HeapModule", "OrderedCollections",
   ]
 
-  /// Each adapter knows the engine's ports and one outside world, never another adapter.
+  /// Each adapter imports the engine's ports and one outside library, never another adapter.
   private static let adapters: Set<String> = [
     "RelayHTTP", "RelayStore", "RelayPush", "RelayFeedback", "RelaySystem", "RelayKeys",
     "RelayClient", "RelayStandin",
   ]
 
-  /// Rooms whose imports stand here in full.
+  /// Targets with the full list of their allowed imports.
   private static let closed: [String: Set<String>] = [
     "RelayCore": collections,
     "RelayMemory": ["RelayCore"],
@@ -24,7 +24,7 @@ import Testing
     "zonerelay": ["RelayCommands"],
   ]
 
-  /// An outside library lives in one room; commands put the rooms together.
+  /// Each outside library belongs to the targets named here; commands put the targets together.
   private static let homes: [String: Set<String>] = [
     "GRDB": ["RelayStore"],
     "Hummingbird": ["RelayHTTP"],
@@ -69,7 +69,7 @@ import Testing
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
   }
 
-  /// The rule above would find nothing if it read nothing.
+  /// The rule above would find nothing if it saw no import.
   @Test func importsAreSeen() throws {
     let seen = Set(
       try SourceTree.swift("Sources/RelayCore").flatMap { Self.imports($0) }.map(\.module))

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Every bound that the pages promise has a test that shows it: one below, at it, one above.
+/// Every bound that the pages promise has a test with three values: one below, at it, one above.
 ///
 /// The test says so in its comment, with `Limit:` and the key as docs/configuration.md has it
 /// (`Limit: limits.zonesPerUser`), or with `Fixed limit:` and the first column of the row where no
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  /// What the comments of tests say they show, each with its place.
+  /// The bounds that the comments of tests name, each with its place.
   private static func marks(_ word: String) throws -> [(name: String, place: String)] {
     try SourceTree.swift("Tests").filter { $0.room != "TidyTests" }.flatMap { file in
       file.lines.enumerated().compactMap { index, line in
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  /// A mark stands above a test, not anywhere.
+  /// Every mark is directly above a test.
   @Test func everyMarkStandsAboveATest() throws {
     for file in try SourceTree.swift("Tests") where file.room != "TidyTests" {
       for (index, line) in file.lines.enumerated() {
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  /// What a client's page says of a key is what the operator's page says.
+  /// Every key on the client's page exists on the operator's page.
   @Test func theClientsPageNamesKeysThatThereAre() throws {
     let rows = try Self.rows(of: "## Limits", in: Self.requests)
     let keys = Set(try Self.keys())

@@ -1,15 +1,15 @@
 import Testing
 
-/// How much one type keeps.
+/// How many stored properties one type has.
 @Suite struct PropertyTests {
   private static let most = 20
 
-  /// Larger ones, with what they keep now, and why. None of them may grow.
+  /// Larger types, with their present number, and why. None of them may grow.
   private static let larger = [
-    // Lists of values: a documented bound each, a table each, a number each.
+    // Lists of values, each with a documented bound, a table or a number.
     "Limits": 30, "HTTPLimits": 39, "PartitionCut": 25, "MemoryPartition": 21,
     "SimulationCounts": 26, "Plan": 62,
-    // To be divided.
+    // These types are to be divided.
     "World": 41, "SeasonWorld": 26, "WorldObserver": 21, "HTTPConnection": 21,
   ]
 
@@ -40,8 +40,8 @@ import Testing
     var properties = 0
   }
 
-  /// Types with the number of their stored properties, by the indentation, which the formatter
-  /// keeps.
+  /// Types with the number of their stored properties, found by the indentation, which the
+  /// formatter keeps.
   private static func types(in file: SourceFile) -> [Found] {
     var (open, all): ([Found], [Found]) = ([], [])
     for (index, line) in file.code.enumerated() {
@@ -69,13 +69,13 @@ import Testing
     return String(words[place + 1])
   }
 
-  /// How many stored properties a line declares: a tuple's names count each.
+  /// How many stored properties a line declares: each name of a tuple counts.
   private static func stored(_ line: String) -> Int {
     let words = words(line)
     guard let place = words.firstIndex(where: { $0 == "var" || $0 == "let" }),
       words[..<place].allSatisfy({ modifiers.contains(String($0)) || $0.hasPrefix("@") })
     else { return 0 }
-    // A value that is computed has its braces without a sign of equality before.
+    // A computed value has its braces without an equals sign before them.
     if let brace = line.firstIndex(of: "{"), !line[..<brace].contains(" = ") { return 0 }
     let text = line.drop { $0 == " " }
     guard text.hasPrefix("var (") || text.hasPrefix("private var (") else { return 1 }

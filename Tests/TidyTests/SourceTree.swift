@@ -1,6 +1,6 @@
 import Foundation
 
-/// The package as files: found from where this very file is.
+/// The package as files, found from the path of this file.
 enum SourceTree {
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
@@ -26,11 +26,11 @@ enum SourceTree {
   }
 }
 
-/// A Swift file by lines: as written, and with texts and comments blanked.
+/// A Swift file by lines: as written, and without texts and comments.
 struct SourceFile {
   let path: String
   let lines: [String]
-  /// What the compiler sees, line for line; texts are empty, comments gone.
+  /// What the compiler sees, line for line: texts are empty, and comments are removed.
   let code: [String]
 
   init(path: String) throws {
@@ -46,7 +46,7 @@ struct SourceFile {
 
   func place(_ index: Int) -> String { "\(path):\(index + 1)" }
 
-  /// True where the line, or one of so many above it, says why.
+  /// True if the line, or one of the `above` lines before it, has a comment with the reason.
   func isExplained(_ index: Int, within above: Int) -> Bool {
     lines[max(0, index - above)...index].contains { $0.contains("//") }
   }
@@ -61,7 +61,7 @@ struct SourceFile {
     }
   }
 
-  /// One line without what stands between quotation marks and after `//`.
+  /// One line without the text between quotation marks and after `//`.
   private static func blanked(_ line: String) -> String {
     var (result, isText, isEscaped) = ("", false, false)
     for character in line {

@@ -1,8 +1,8 @@
 import Testing
 
-/// Words that say nothing, and words that hide something.
+/// Names without a meaning, and code that hides a failure.
 @Suite struct WordTests {
-  /// Endings of type and file names that tell nothing about what a thing is.
+  /// Endings of type and file names that say nothing about the thing.
   private static let empty = [
     "Manager", "Helper", "Util", "Utils", "Misc", "Impl", "Base", "Common",
   ]
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  /// A name means one thing in the whole product. Types within types are told apart by these.
+  /// A name has one meaning in the whole product. Its enclosing type distinguishes a nested type.
   @Test func noTwoTypesShareAName() throws {
     var places: [String: [String]] = [:]
     for file in try SourceTree.swift("Sources") {
@@ -53,7 +53,7 @@ import Testing
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
   }
 
-  /// Swift compares texts by Unicode's rules, which takes minutes for a text that is made for it.
+  /// Swift compares texts by Unicode's rules, which takes minutes for a text made for that.
   @Test func textsOfCallersAreComparedByteByByte() throws {
     let compared =
       #/(switch|==|!=|rawValue:|contains\(|insert\().*\.string\(\)|\.string\(\)\)? *[=!]=/#
@@ -67,8 +67,8 @@ import Testing
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
   }
 
-  /// A failure that is dropped, and a promise that the compiler cannot check, have their reason
-  /// beside them.
+  /// A dropped failure, and a promise that the compiler cannot check, have their reason beside
+  /// them.
   @Test func whatHidesIsExplained() throws {
     var found: [String] = []
     for file in try SourceTree.swift("Sources") {
@@ -86,7 +86,7 @@ import Testing
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
   }
 
-  /// Tasks have parents: only the composition root starts one that has none.
+  /// Every task has a parent: only the composition root starts one without.
   @Test func concurrencyIsStructured() throws {
     var found: [String] = []
     for file in try SourceTree.swift("Sources") where !file.path.hasSuffix("/Daemon.swift") {
@@ -101,7 +101,7 @@ import Testing
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
   }
 
-  /// Tests wait for what happens, not for time to pass.
+  /// Tests wait for an event, never for time to pass.
   @Test func testsDoNotSleep() throws {
     let sleeps = ["Task" + ".sleep", "us" + "leep(", "Thread" + ".sleep"]
     let found = try SourceTree.swift("Tests").flatMap { file in
@@ -111,7 +111,7 @@ import Testing
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
   }
 
-  /// No machine of ours shines through.
+  /// The project names no path of a developer's machine.
   @Test func noPathOfAMachineStandsInTheProject() throws {
     let places = ["/wo" + "rk/", "/ro" + "ot/", "/ho" + "me/"]
     var files = try SourceTree.swift("Sources", "Tests").map(\.path)

@@ -2,13 +2,13 @@ import RelayCore
 import RelayEngine
 import Synchronization
 
-/// A relay that takes everything and holds nothing but one device. What is tried is the HTTP layer.
+/// A relay that accepts everything and holds only one device. The test is of the HTTP layer.
 final class FuzzRelay: RelayService, FeedReader {
   static let device = DeviceKey(
     scope: FuzzedParser.scope, user: UserID("_a"), client: ClientID(Identifier(high: 1, low: 2)))
   private static let head = FeedCursor(era: 1, position: Position(bits: 77))
 
-  /// What the HTTP layer submitted that the journal could not give back.
+  /// Facts from the HTTP layer that the journal could not read back.
   private let spoilt = Mutex<[Fact]>([])
   var isSpoilt: Bool { spoilt.withLock { !$0.isEmpty } }
 
@@ -20,7 +20,7 @@ final class FuzzRelay: RelayService, FeedReader {
         partition: fact.homes.first ?? PartitionID(0), ordinal: Ordinal(UInt64(index) + 1),
         at: FuzzedParser.now, fact: fact)
     }
-    // Nothing that is read again is as spoilt as what cannot be read.
+    // A fact that reads back as nothing counts like one that cannot be read.
     let again = try? JournalRow.entries(in: JournalRow.blob(of: entries), where: { _ in true })
     if again != entries { spoilt.withLock { $0 += facts } }
     return facts.map { fact in
@@ -96,7 +96,7 @@ final class FuzzRelay: RelayService, FeedReader {
     registeredAt: FuzzedParser.now, registration: Ordinal(1), lane: LaneRecord())
 }
 
-/// A clock that stands still.
+/// A clock whose time never changes.
 struct FuzzClock: ClockReader {
   func wall() -> Instant { FuzzedParser.now }
   func boot() -> Instant { FuzzedParser.now }

@@ -6,18 +6,17 @@ import NIOHTTP1
 import RelayCore
 @testable import RelayHTTP
 
-/// One connection to a listener, as the daemon sets it up, on one thread. An input is what the
-/// other side says; a byte 1, which HTTP has no use for, and the byte behind it say what happens
-/// besides.
+/// One connection to a listener, set up as in the daemon, on one thread. An input is what the
+/// client sends. A byte 1, which HTTP does not use, and the byte after it name another event.
 struct FuzzedConnection<Responder: HTTPResponder>
 where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
-  /// What else happens.
+  /// The events besides bytes from the client.
   private enum Event: UInt8 {
-    /// What was said so far arrives, and everything runs that can.
+    /// The bytes sent so far arrive, and all tasks that can run do so.
     case arrival
-    /// It arrives, and no task runs yet.
+    /// The bytes arrive, and no task runs yet.
     case arrivalOnly
-    /// The other side says no more.
+    /// The client sends no more.
     case end
     /// Nothing happens for as long as a connection may be idle.
     case silence
@@ -27,7 +26,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
     case drain
     /// A wake for the device that the courier holds.
     case wake
-    /// Each second the courier looks what is due.
+    /// One second passes: the courier checks what is due.
     case second
   }
 
@@ -37,12 +36,12 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
   private let connection: HTTPConnection
   private let courier: Courier?
   private var said: [UInt8] = []
-  /// What has arrived and was not read.
+  /// Bytes that have arrived and are not read.
   private var queue: [ByteBuffer] = []
   private var isEnded = false
   private var wakes: UInt32 = 0
 
-  /// - Parameter courier: of the API behind the responder.
+  /// - Parameter courier: the courier of the API behind the responder.
   init(
     to responder: Responder, _ limits: HTTPLimits, on thread: OneThread, _ courier: Courier?
   ) throws {
@@ -63,7 +62,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
     channel.read()
   }
 
-  /// - Throws: `Defect` if a request is never let go, or what is answered is no HTTP.
+  /// - Throws: `Defect` if a request never ends, or the answer is not HTTP.
   mutating func hear(_ input: [UInt8]) throws(FuzzedParser.Defect) {
     var rest = input[...]
     while let byte = rest.popFirst() {
@@ -116,7 +115,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
     read()
   }
 
-  /// The socket is read when the connection asks for it, and not before.
+  /// Reads the socket only when the connection asks for bytes.
   private mutating func read() {
     while channel.isActive, wire.isReadWanted, !queue.isEmpty {
       wire.deliver(queue.removeFirst(), on: channel)
@@ -134,7 +133,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
     read()
   }
 
-  /// What the connection's timer does once its time is over.
+  /// Does what the connection's timer does when its time is over.
   private func beSilent() {
     if let current = connection.underWay, !connection.isLeaving {
       if !current.isRead, !current.isLate { connection.bodyIsLate() }

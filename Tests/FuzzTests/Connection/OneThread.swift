@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Runs tasks on the thread that calls `run`, in the order in which they become due: what an input
-/// leads to depends on the input alone.
+/// Runs tasks on the thread that calls `run`, in the order in which they become due, so that the
+/// result depends on the input alone.
 final class OneThread: TaskExecutor {
   private struct State {
     var due: [UnownedJob] = []
@@ -28,7 +28,7 @@ final class OneThread: TaskExecutor {
 
   /// Runs a task to its end.
   ///
-  /// - Returns: nil if it waits for something outside.
+  /// - Returns: nil if the task waits for something outside.
   func value<Value: Sendable>(of work: @escaping @Sendable () async -> Value) -> Value? {
     let result = TaskResult<Value>()
     begin { result.set(await work()) }
@@ -36,9 +36,9 @@ final class OneThread: TaskExecutor {
     return result.value
   }
 
-  /// Runs what is due.
+  /// Runs the jobs that are due.
   ///
-  /// - Returns: false if nothing was.
+  /// - Returns: false if no job was due.
   @discardableResult
   func run() -> Bool {
     let due = state.withLock { state in

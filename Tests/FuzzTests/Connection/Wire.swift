@@ -1,7 +1,7 @@
 import NIOCore
 
-/// Stands in for a connection's socket: tells when bytes are asked for, and keeps what is written
-/// until the other side reads.
+/// Stands in for a connection's socket: it shows when the connection asks for bytes, and keeps
+/// writes unfinished until the client reads.
 final class Wire: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = IOData
@@ -51,7 +51,7 @@ final class Wire: ChannelDuplexHandler {
     }
   }
 
-  /// Bytes come in, as one read of the socket.
+  /// Delivers bytes as one read of the socket.
   func deliver(_ bytes: ByteBuffer, on channel: any Channel) {
     isReadWanted = false
     channel.pipeline.fireChannelRead(bytes)
@@ -59,7 +59,7 @@ final class Wire: ChannelDuplexHandler {
     if channel.isActive { channel.read() }
   }
 
-  /// The other side stops reading, or reads on.
+  /// The client stops reading, or continues.
   func setRead(_ isRead: Bool) {
     self.isRead = isRead
     if isRead { readAll() }

@@ -3,7 +3,7 @@
 
   /// Runs one parser under libFuzzer, which chooses inputs by the code that they reach:
   /// `zonerelay-fuzz PARSER [libFuzzer's own arguments]`. `zonerelay-fuzz seeds PARSER DIRECTORY`
-  /// writes what to begin with, and `DIRECTORY.dict`. See `.ci/fuzz`.
+  /// writes the first inputs, and `DIRECTORY.dict`. See `.ci/fuzz`.
   @main
   struct FuzzDriver {
     static func main() throws {
@@ -14,7 +14,7 @@
         return try layOut(parser, in: arguments[3])
       }
       var own = arguments.dropFirst()
-      // libFuzzer starts this program again to merge, with arguments of its own alone.
+      // To merge, libFuzzer starts this program again with only its own arguments.
       var name = getenv(variable).map { String(cString: $0) }
       if let first = own.first, FuzzedParser.all.contains(where: { $0.name == first }) {
         setenv(variable, first, 1)
@@ -58,7 +58,7 @@
     nonisolated(unsafe) fileprivate static var chosen: FuzzedParser?
   }
 
-  /// The name that libFuzzer's own main function would call; it is linked in beside ours.
+  /// libFuzzer's own main function would call this name; it is linked in beside ours.
   @_cdecl("LLVMFuzzerTestOneInput")
   package func readOne(_ bytes: UnsafePointer<UInt8>?, _ length: Int) -> Int32 {
     do throws(FuzzedParser.Defect) {

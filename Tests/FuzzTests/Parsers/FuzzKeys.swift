@@ -1,7 +1,7 @@
 import RelayCore
 import RelayEngine
 
-/// Keys by plain hashing: quick, so that a run tries many inputs.
+/// Keys by plain hashing, which is fast, so that a run tries many inputs.
 struct FuzzKeys: TokenKeys, IdentityKeys {
   let signing: UInt32 = 7
 

@@ -4,7 +4,8 @@ import Logging
 @testable import RelayHTTP
 
 /// Whole connections to the daemon: NIO's parser and ours around it, addresses, fields, bodies,
-/// tokens and signatures. An input is what a caller sends, and in what pieces (`FuzzedConnection`).
+/// tokens and signatures. An input is the client's bytes, and how they are split
+/// (`FuzzedConnection`).
 extension FuzzedParser {
   static let fromCallers: [FuzzedParser] = [
     FuzzedParser("api-connection", texts: apiSeeds, words: connectionWords + eventWords) {
@@ -83,7 +84,7 @@ extension FuzzedParser {
   }
 
   private static let producerBearer = "producer-key-of-at-least-32-characters"
-  /// Its private key is nowhere any more; one request that it signed is among the seeds.
+  /// Its private key no longer exists; one request that it signed is among the seeds.
   private static let producerKey = try? ProducerKey(
     pem: """
       -----BEGIN PUBLIC KEY-----

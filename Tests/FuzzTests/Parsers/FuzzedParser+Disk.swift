@@ -6,13 +6,13 @@ import Foundation
 @testable import RelayStore
 import RelayWire
 
-/// What stands in the store's files. SQLite's own pages are SQLite's; these are the blobs in them.
+/// The blobs in the store's files. SQLite itself reads the pages around them.
 extension FuzzedParser {
   static let fromDisk: [FuzzedParser] = [
     FuzzedParser("journal-row", seeds: [journalRow]) { bytes throws(Defect) in
       _ = try? JournalRow.marks(in: bytes)
       guard let entries = try? JournalRow.entries(in: bytes, where: { _ in true }) else { return }
-      // What was read is written and read again as the same.
+      // A value that was read can be written and read again as equal.
       let again = try? JournalRow.entries(in: JournalRow.blob(of: entries), where: { _ in true })
       try Defect.unless(
         again == entries, "a journal row that was read is another when written again")
@@ -40,7 +40,7 @@ extension FuzzedParser {
       version + (0..<count).map { UInt8(truncatingIfNeeded: $0 % 5) }
     }
     return FuzzedParser(name, seeds: seeds) { bytes throws(Defect) in
-      // Only the version that is read now leads any further.
+      // Only the version that is read now reaches further code.
       guard let value = try? Value(blob: version + bytes.dropFirst()) else { return }
       let written = value.blob
       guard let again = try? Value(blob: written) else {

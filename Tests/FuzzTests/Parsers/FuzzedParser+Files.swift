@@ -2,12 +2,12 @@ import Foundation
 import RelayCore
 @testable import RelayStore
 
-/// The store's keys, and its two files as a whole.
+/// The store's keys, and both its files as a whole.
 extension FuzzedParser {
   static let fromFiles: [FuzzedParser] = [
     FuzzedParser("store-key", seeds: storeKeys) { bytes throws(Defect) in
       let data = Data(bytes)
-      // What is none of these is refused; what is one has these bytes.
+      // Bytes of no key are refused; a key that is read has the same bytes when written.
       if let subject = try? Subject(data) {
         try Defect.unless(
           StoreKey(subject).bytes == bytes, "a subject's key is another when written again")

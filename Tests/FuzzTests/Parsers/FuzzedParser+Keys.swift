@@ -7,7 +7,7 @@ import RelayWire
 /// Keys and certificates in files that operators name.
 extension FuzzedParser {
   static let fromKeyFiles: [FuzzedParser] = [
-    // The first byte says what the others are, in DER.
+    // The first byte names the kind of the other bytes, which are DER.
     FuzzedParser("pem", seeds: keySeeds) { bytes throws(Defect) in
       let kind = kinds[Int(bytes.first ?? 0) % kinds.count]
       let pem = pem(kind, Array(bytes.dropFirst()))
@@ -15,7 +15,7 @@ extension FuzzedParser {
       _ = try? WebPushSettings(subject: "mailto:a@example.com", key: pem)
       _ = try? ProducerKey(pem: pem)
       let path = NSTemporaryDirectory() + "zonerelay-fuzz-key-\(UUID().uuidString).pem"
-      // What stays is for the system to clean up.
+      // The system cleans up files that stay.
       defer { try? FileManager.default.removeItem(atPath: path) }
       do {
         try Data(pem.utf8).write(to: URL(fileURLWithPath: path))
@@ -41,7 +41,7 @@ extension FuzzedParser {
 
   private static var keySeeds: [[UInt8]] {
     var seeds = [[0] + (Base64.bytes(certificate) ?? [])]
-    // Any number is a key.
+    // These bytes are a valid key, as almost any number is.
     guard let key = try? P256.Signing.PrivateKey(rawRepresentation: Array(1...32)) else {
       return seeds
     }
@@ -50,7 +50,7 @@ extension FuzzedParser {
     return seeds
   }
 
-  /// Signed by itself, with the marks that Apple's have: an environment, and a list of topics.
+  /// Self-signed, with the extensions that Apple's have: an environment, and a list of topics.
   private static let certificate =
     "MIIBwTCCAWegAwIBAgIUfeuOv6i327Dt7FrkT7LicKojtSkwCgYIKoZIzj0EAwIwLzEKMAgGA1UEAwwBYTEhMB8G"
     + "CgmSJomT8ixkAQEMEWNvbS5leGFtcGxlLm5vdGVzMCAXDTI2MTEyMjEyMTk1M1oYDzIxMjYxMDI5MTIxOTUzWjAv"

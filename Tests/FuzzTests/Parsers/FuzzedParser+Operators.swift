@@ -1,6 +1,6 @@
 @testable import RelayCommands
 
-/// What operators write: a slip of the pen must be named, not trap.
+/// Text that operators write: a typing error must be reported, not trap.
 extension FuzzedParser {
   static let fromOperators: [FuzzedParser] = [
     FuzzedParser("configuration", texts: [configuration], words: configurationWords) {

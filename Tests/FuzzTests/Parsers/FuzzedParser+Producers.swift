@@ -20,7 +20,7 @@ extension FuzzedParser {
       for event in events { _ = try? reader.change(event) }
     },
     FuzzedParser("binary-event", texts: binarySeeds, words: eventWords) { bytes in
-      // The attributes stand before the first empty line, the data behind it.
+      // The attributes are before the first empty line, the data after it.
       let text = String(decoding: bytes, as: UTF8.self)
       let parts = text.split(separator: "\n\n", maxSplits: 1).map(String.init)
       var headers = HTTPFields()

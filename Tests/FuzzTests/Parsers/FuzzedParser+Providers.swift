@@ -3,7 +3,7 @@
 @testable import RelayHTTP
 @testable import RelayPush
 
-/// What push providers and servers of accounts answer.
+/// Answers of push providers and of account servers.
 extension FuzzedParser {
   static let fromProviders: [FuzzedParser] = [
     FuzzedParser(

@@ -2,7 +2,7 @@
 @testable import RelayHTTP
 import RelayWire
 
-/// Requests from which others are made.
+/// Requests from which other inputs are made.
 extension FuzzedParser {
   static let connectionWords = [
     "\u{1}\u{0}", "\u{1}\u{1}", "\u{1}\u{2}", "\u{1}\u{3}", "\u{1}\u{4}", "\u{1}\u{5}",

@@ -2,7 +2,7 @@ import NIOCore
 @testable import RelayCore
 @testable import RelayPush
 
-/// HTTP/2 connections to push providers: frames are nghttp2's, what comes out of them is ours.
+/// HTTP/2 connections to push providers: nghttp2 reads the frames, our code reads their content.
 extension FuzzedParser {
   static let providerSessions: [FuzzedParser] = [
     FuzzedParser("provider-session", seeds: sessionSeeds) { bytes throws(Defect) in
@@ -15,7 +15,7 @@ extension FuzzedParser {
         let request = APNsRequest.make(push, topic: "t", bearer: "bearer a")
         if session.submit(request, attempt: attempt) != nil { open.insert(attempt) }
       }
-      // The first byte says in what pieces the others come.
+      // The first byte is the size of the pieces in which the other bytes come.
       let piece = max(1, Int(bytes.first ?? 0))
       var rest = bytes.dropFirst()
       while !session.isOver, take(rest.prefix(piece), session) {
@@ -69,7 +69,7 @@ extension FuzzedParser {
     [0, 0, UInt8(body.count), type, flags, 0, 0, 0, stream] + body
   }
 
-  /// SETTINGS, then answers on the first two streams, a reset of the third, and a farewell.
+  /// SETTINGS, then answers on the first two streams, a reset of the third, and GOAWAY.
   private static let sessionSeeds: [[UInt8]] = [
     [255] + frame(4) + frame(4, flags: 1) + frame(1, flags: 5, stream: 1, [0x88])
       + frame(1, flags: 4, stream: 3, [0x8d])

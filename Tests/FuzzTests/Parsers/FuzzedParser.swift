@@ -1,11 +1,11 @@
 /// One parser of bytes that the daemon does not trust: from the network, or from a disk that may
-/// have damaged them. It must refuse or read any bytes; a trap is a defect, and ends the process.
-/// A `Defect` that it throws is one as well: what was read is not what the bytes say.
+/// have damaged them. It must refuse or read any bytes. A trap is a defect, and ends the process. A
+/// `Defect` that it throws is one too: the value that was read is not what the bytes say.
 struct FuzzedParser: Sendable, CustomTestStringConvertible {
   let name: String
-  /// Whole inputs, from which others are made.
+  /// Whole inputs, from which other inputs are made.
   let seeds: [[UInt8]]
-  /// Words of its language, put in at random places.
+  /// Words of its language, which are inserted at random places.
   let words: [String]
   let read: @Sendable ([UInt8]) throws(Defect) -> Void
 
@@ -28,7 +28,7 @@ struct FuzzedParser: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
-  /// Something that the parser promises of all bytes, and these break it.
+  /// The parser promises something for all bytes, and these bytes break it.
   struct Defect: Error {
     let reason: String
 
@@ -43,8 +43,8 @@ struct FuzzedParser: Sendable, CustomTestStringConvertible {
     + providerSessions + fromFiles + fromKeyFiles + fromDisk + fromOperators
 }
 
-/// The protocol of swift-testing that names a test's argument; declared here as well, so that the
-/// fuzzing program builds without the testing library.
+/// swift-testing's protocol for the name of a test's argument. It is declared here as well, so that
+/// the fuzzing program builds without the testing library.
 #if FUZZING
   protocol CustomTestStringConvertible { var testDescription: String { get } }
 #else

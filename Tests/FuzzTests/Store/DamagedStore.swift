@@ -2,19 +2,19 @@ import RelayCore
 import RelayEngine
 import RelayStore
 
-/// A start on files of a store that are damaged: it ends with an error, or it reads them.
+/// A start on a store's damaged files, which it either reads or refuses with an error.
 enum DamagedStore {
-  /// - Returns: nil if there is no place for files.
+  /// - Returns: nil if there is no room for files.
   static func start(
     _ bytes: [UInt8], _ look: @escaping @Sendable (SQLiteStore) async throws -> Void
   ) -> Bool? {
-    // No place on the disk is no defect of the parser.
+    // A full disk is no defect of the parser.
     guard let seed = StoreSeed.made, let home = try? StoreDirectory() else { return nil }
     defer { home.remove() }
     let files = seed.damaged(by: bytes)
     guard (try? home.fill(relay: files.relay, journal: files.journal)) != nil else { return nil }
     return Waiting.value {
-      // What is refused is refused with a reason, which other tests read.
+      // A refusal has a reason, which other tests read.
       guard let store = try? SQLiteStore(home.settings) else { return false }
       let isRead = (try? await look(store)) != nil
       await store.close()

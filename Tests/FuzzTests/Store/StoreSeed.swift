@@ -3,16 +3,15 @@ import RelayCore
 import RelayEngine
 import RelayStore
 
-/// The files of a small store that holds a row of nearly every kind, from which damaged ones are
-/// made.
+/// The files of a small store with a row of nearly every kind. Damaged files are made from them.
 struct StoreSeed: Sendable {
   let relay: [UInt8]
   let journal: [UInt8]
-  /// Where something stands in each file: damage to empty pages tells nothing.
+  /// The bytes of each file that are not zero: damage to empty pages shows nothing.
   let relayPlaces: [Int]
   let journalPlaces: [Int]
 
-  /// Nil if there is no place for it.
+  /// Nil if there is no room for the files.
   static let made: StoreSeed? = Waiting.value { try? await make() } ?? nil
 
   private static func make() async throws -> StoreSeed {
@@ -28,7 +27,7 @@ struct StoreSeed: Sendable {
       let displaced = try await store.fold(cut, leases: leases)
       world.folded(cut, displaced)
     }
-    // What is not folded stays in the journal.
+    // Facts that are not folded stay in the journal.
     try await store.append(world.late, leases: leases)
     await store.close()
     return StoreSeed(relay: try home.bytes("relay.db"), journal: try home.bytes("journal.db"))
@@ -40,7 +39,7 @@ struct StoreSeed: Sendable {
     journalPlaces = journal.indices.filter { journal[$0] != 0 }
   }
 
-  /// Five bytes make one change: which file, where (three bytes), and what stands there instead.
+  /// Five bytes make one change: which file, where (three bytes), and the new byte.
   func damaged(by bytes: [UInt8]) -> (relay: [UInt8], journal: [UInt8]) {
     var files = (relay: relay, journal: journal)
     for start in stride(from: 0, to: bytes.count - 4, by: 5).prefix(64) {
@@ -55,7 +54,7 @@ struct StoreSeed: Sendable {
   }
 }
 
-/// A directory for a store, in the system's place for files that do not last.
+/// A directory for a store, in the system's folder for temporary files.
 struct StoreDirectory: Sendable {
   let settings: StoreSettings
 
@@ -80,12 +79,12 @@ struct StoreDirectory: Sendable {
   }
 
   func remove() {
-    // What stays is for the system to clean up.
+    // The system cleans up files that stay.
     try? FileManager.default.removeItem(atPath: settings.directory)
   }
 }
 
-/// Waits for a task on a thread that may block: no thread of the tasks' own.
+/// Waits for a task on a thread that may block, which is none of the tasks' own threads.
 enum Waiting {
   static func value<Value: Sendable>(of work: @escaping @Sendable () async -> Value) -> Value? {
     let result = TaskResult<Value>()

@@ -3,7 +3,7 @@ import RelayEngine
 @testable import RelayHTTP
 import RelayWire
 
-/// What happened before the files of `StoreSeed` were closed.
+/// The facts and folds before the files of `StoreSeed` were closed.
 struct StoreSeedWorld: ~Copyable {
   private var relay: Relay
   private var ordinals = [Ordinal](repeating: .zero, count: PartitionID.count)
@@ -18,7 +18,7 @@ struct StoreSeedWorld: ~Copyable {
     for fact in Self.facts { take(fact, in: fact.homes.first ?? PartitionID(0)) }
   }
 
-  /// Facts that are not.
+  /// Facts that are not folded.
   var late: [JournalEntry] {
     mutating get { Self.changes.map { entry(.change($0), in: $0.home) } }
   }
@@ -42,7 +42,7 @@ struct StoreSeedWorld: ~Copyable {
 
   mutating func cut() -> Cut { relay.cut(at: Self.now) }
 
-  /// What one partition tells another arrives, but for the last of it.
+  /// Delivers the messages of partitions to each other, except for the last one.
   mutating func folded(_ cut: Cut, _ displaced: [OutboxRow]) {
     var effects: [Effect] = []
     relay.folded(cut, at: Self.now, into: &effects)
@@ -55,13 +55,14 @@ struct StoreSeedWorld: ~Copyable {
     }
   }
 
-  /// Those of the seeds of events, some with numbers that leave a gap, some in the public database.
+  /// The changes of the event seeds, some with numbers that leave a gap, some in the public
+  /// database.
   private static var changes: [Change] {
     let reader = EventReader(
       scope: FuzzedParser.scope, producer: "records-1", ids: FuzzKeys(), limits: HTTPLimits())
     var changes: [Change] = []
     for text in FuzzedParser.eventSeeds {
-      // The seeds are events: `journal-row` would be the first to miss them.
+      // All these seeds are events; otherwise `journal-row` would be the first parser to miss them.
       guard let root = try? JSONTree(Array(text.utf8)).root else { continue }
       changes += ((try? root.elements()) ?? [root]).compactMap { try? reader.change($0) }
     }

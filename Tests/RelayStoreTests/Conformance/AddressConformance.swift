@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 import Testing
 
-/// A push token belongs to one registration: the newest, whatever the order of folds.
+/// A push token belongs to one registration: the newest one, in whatever order folds come.
 @Suite struct AddressConformance {
   static let users = (0..<40).map { UserID("_user\($0)") }
 
@@ -44,7 +44,7 @@ import Testing
     #expect(made.map(\.key.target) == [bench.home(of: old)])
     #expect(made.map(\.source) == [bench.home(of: old)])
     #expect(try await bench.save([old]).isEmpty)
-    // The winner still holds it: a third one displaces the winner.
+    // The winner still holds the token, and a third registration displaces the winner.
     let third = bench.device(Self.users[2], at: 30)
     #expect(try await bench.save([third]).map(\.key.target) == [bench.home(of: new)])
   }
@@ -133,7 +133,7 @@ import Testing
     let others = try await bench.store.subscriptions(
       of: UserID("_owner2"), .private, in: Bench.scope, after: .zero, limit: 9)
     #expect(others.isEmpty)
-    // By id: one that is unknown, and one of another database, are not found.
+    // An unknown id and an id of another database are not found.
     let found = try await bench.store.subscriptions(
       named: ["b", "none", "m", "z"].map { SubscriptionID($0) }, of: Bench.owner, .private,
       in: Bench.scope)
@@ -142,14 +142,14 @@ import Testing
 }
 
 extension Bench {
-  /// A registration of the one address that these tests fight for.
+  /// A registration of the one address that all these tests use.
   mutating func device(_ user: UserID, at: Int64) -> DeviceRow {
     let key = DeviceKey(
       scope: Self.scope, user: user,
       client: ClientID(Identifier(high: 7, low: UInt64(bitPattern: Int64(at)))))
     let address = Address(
       transport: .apns, topic: "com.example.notes", token: [1, 2, 3],
-      // What an app says of the environment does not make it another token.
+      // Another environment named by an app does not make another token.
       environment: (at / 10).isMultiple(of: 2) ? .production : .development)
     return DeviceRow(
       key: key, address: address, registeredAt: Instant(milliseconds: at),

@@ -2,12 +2,12 @@ import RelayCore
 import RelayEngine
 import Testing
 
-/// One user's world on a store: a partition with its lease, and short words for what tests do.
+/// One user's data in a store: a partition with its lease, and short names for a test's steps.
 struct Bench {
   static let scope = Scope(container: "iCloud.com.example.notes", environment: .development)
   static let owner = UserID("_owner")
 
-  /// Kept, because its data goes with it.
+  /// Kept because the data is removed with its home.
   let base: any StoreHome
   let store: any Store
   let leases: [Lease]
@@ -15,7 +15,7 @@ struct Bench {
   /// The last ordinal given, by partition.
   private(set) var lasts: [PartitionID: Ordinal] = [:]
 
-  /// Opens a store and takes up all its partitions.
+  /// Opens a store and claims all its partitions.
   init(_ home: any StoreHome, era: UInt64 = 100) async throws {
     base = home
     store = try home.open()
@@ -112,7 +112,7 @@ struct Bench {
       PageQuery(feed: feed, reader: reader, after: after, limit: limit, looks: looks))
   }
 
-  /// A page that must be one.
+  /// Reads a page; any other answer is an error.
   func read(
     _ feed: FeedKey, after: FeedCursor? = nil, limit: Int = 200, by reader: UserID = Bench.owner
   ) async throws -> Page {

@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 import Testing
 
-/// Only the entitled see, checked in the read's own snapshot (P9).
+/// Only entitled users can read, and the read's own snapshot decides (P9).
 @Suite struct EntitlementConformance {
   static let friend = UserID("_friend")
 
@@ -135,7 +135,7 @@ import Testing
 }
 
 extension Bench {
-  /// Ends a zone's life as the core does: its feed is cleared, its database entry says how.
+  /// Ends a zone's life as the core does: clears its feed and writes how it ended to its database.
   mutating func end(_ zone: ZoneID, _ verb: FeedMutation.Verb) async throws {
     let position = Position(next())
     let ended = SubjectDelta(

@@ -3,7 +3,8 @@ import RelayEngine
 import RelayStore
 import Testing
 
-/// The feed for the apps' own servers: in order, once, bounded, and never silently short.
+/// The feed for the apps' own servers: in order, each item once, bounded, and no gap without a
+/// sign.
 @Suite struct FeedbackConformance {
   private static let other = Scope(container: "iCloud.com.example.other", environment: .production)
 

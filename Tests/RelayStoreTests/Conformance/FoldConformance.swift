@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 import Testing
 
-/// Folds: one transaction over tables, feeds and cursors, repeatable.
+/// Folds: one repeatable transaction over tables, feeds and cursors.
 @Suite struct FoldConformance {
   @Test(arguments: StoreKind.allCases, 0..<6)
   func `tables are loaded as they were folded, also after a crash`(
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  /// One user's marks hold up everybody's fold: what they cost does not grow with the feed.
+  /// All users wait for a fold, so the cost of one user's marks must not grow with the feed.
   @Test(arguments: StoreKind.allCases)
   func `marks of ids that the feed does not hold read none of it`(
     kind: StoreKind
@@ -109,7 +109,7 @@ import Testing
       }
       try await bench.fold { $0.feeds = [FeedCut(feed: bench.notices, deltas: touched)] }
       var fastest = Duration.seconds(60)
-      // The fastest of many: other work on the machine only ever adds.
+      // The fastest of many runs: other work on the machine only adds time.
       for _ in 0..<15 {
         let marks = (0..<30).map { request in
           ReadMarks(
@@ -164,7 +164,7 @@ import Testing
     }
     let page = try await bench.read(bench.notices, limit: 200)
     #expect(page.entries.map(\.life.position) == Array(places.suffix(notifications.kept)))
-    // A token from before what went has expired, and no other one.
+    // A token from before the removed entries has expired, and no other one.
     let before = FeedCursor(era: page.next.era, position: Position(bits: places[0].bits - 1))
     let answer = try await bench.page(bench.notices, after: before)
     #expect((answer == .expired(.trimmed)) == (notifications.kept < notifications.count))
@@ -193,7 +193,7 @@ import Testing
         .entries.count == 5, "the deletion is news to this one")
   }
 
-  /// What a cut leaves out has gone as if it had been removed.
+  /// What a cut leaves out counts as removed.
   @Test(arguments: StoreKind.allCases)
   func `tokens from before what a cut leaves out have expired`(kind: StoreKind) async throws {
     var bench = try await Bench.fresh(kind)
@@ -244,7 +244,7 @@ import Testing
     #expect(try await expired(TokenExpiry()) == [true, true])
   }
 
-  /// A token of a feed that holds nothing yet is a token as any other.
+  /// A token of a feed that holds nothing yet is valid like any other.
   @Test(arguments: StoreKind.allCases)
   func `a forced expiry reaches feeds that never held anything`(kind: StoreKind) async throws {
     var bench = try await Bench.fresh(kind)
@@ -266,14 +266,14 @@ import Testing
     #expect(try await answers(tokens) == [true, true])
     let anew = try await feeds.asyncMap { try await bench.read($0).next }
     #expect(try await answers(anew) == [false, false])
-    // The feeds begin to hold something: what was expired stays so, what is new stays good.
+    // The feeds get entries: expired tokens stay expired, new ones stay valid.
     _ = try await bench.record("a", .created)
     #expect(try await answers(tokens) == [true, true])
     #expect(try await bench.read(bench.feed, after: anew[0]).entries.count == 1)
     #expect(try await bench.store.head(of: bench.notices) == anew[1])
   }
 
-  /// They are kept for as long as the store lives, so there may not be ever more of them.
+  /// Expiries of empty feeds are kept for as long as the store lives, so their number is bounded.
   @Test(arguments: StoreKind.allCases)
   func `expiries kept for empty feeds are bounded`(kind: StoreKind) async throws {
     for (count, isExpired) in [(-1, false), (0, false), (1, true)] {
@@ -290,7 +290,7 @@ import Testing
     }
   }
 
-  /// What the last cut says holds for the next life, and for no later one.
+  /// The mark of the last cut holds for the next life, and for no later one.
   @Test(arguments: StoreKind.allCases)
   func `a clean stop is known to the next life alone`(kind: StoreKind) async throws {
     let home = try kind.home(Limits())

@@ -3,8 +3,8 @@ import RelayEngine
 import RelayStore
 import Testing
 
-/// Random histories: every store answers as the pure functions do, over crashes and restarts, and
-/// a client that follows its tokens ends with exactly the net state (P2).
+/// Random histories: over crashes and restarts every store gives the same answers as the pure
+/// functions, and a client that follows its tokens ends with exactly the net state (P2).
 @Suite struct HistoryConformance {
   @Test(arguments: 0..<16)
   func `a store answers as the reference does, whatever happened`(seed: UInt64) async throws {
@@ -84,7 +84,7 @@ import Testing
   }
 }
 
-/// What may happen to one user's zones, as folds of the core would bring it.
+/// Events of one user's zones, in the form of the core's folds.
 enum History {
   static let names = ["One", "Two"]
   static let readers = [Bench.owner, Bench.owner, UserID("_friend")]
@@ -147,7 +147,7 @@ enum History {
     }
   }
 
-  /// One that keeps what it was shown and follows its tokens.
+  /// A client that keeps the entries it was shown and follows its tokens.
   struct Client {
     let limit: Int
     var looks = PageQuery.looksMax

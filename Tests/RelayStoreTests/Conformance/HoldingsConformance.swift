@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 import Testing
 
-/// How full a zone or a database is, and whether that is worth a look.
+/// How full a zone or a database is, and when the exact number is worth reading.
 @Suite struct HoldingsConformance {
   private static func limits() -> Limits {
     var limits = Limits()

@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 import Testing
 
-/// The ordered journal: what is acknowledged is there, in order, without a gap (P1).
+/// The ordered journal: acknowledged entries are there, in order, without a gap (P1).
 @Suite struct JournalConformance {
   @Test(arguments: StoreKind.allCases)
   func `entries are read back in order, from any ordinal, in parts of any size`(
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  /// What a start reads: every entry once, in whatever parts, and nothing that is in the tables.
+  /// A start reads every entry once, in parts of any size, and nothing that is in the tables.
   @Test(arguments: StoreKind.allCases)
   func `all partitions' entries are read in one pass`(kind: StoreKind) async throws {
     var bench = try await Bench.fresh(kind)
@@ -141,7 +141,7 @@ import Testing
     }
     var again = try await bench.store.claim(eras: [bench.home: 7])
     #expect(again[0].era == Era(id: 7, first: Ordinal(6)))
-    // Folded and gone from the journal, the ordinals are still never given again.
+    // After the fold removed their entries, these ordinals are still never given again.
     _ = try await bench.store.fold(bench.cut { _ in }, leases: again)
     await bench.store.close()
     let copy = try home.crashed()

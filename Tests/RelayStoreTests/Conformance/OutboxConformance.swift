@@ -6,7 +6,7 @@ import Testing
 
 @testable import RelayStore
 
-/// Messages wait in the outbox until their targets have them.
+/// Messages wait in the outbox until their targets have received them.
 @Suite struct OutboxConformance {
   @Test(arguments: StoreKind.allCases)
   func `forwarded messages stay until delivered, and what was heard only rises`(
@@ -27,13 +27,13 @@ import Testing
     #expect(tables.heard == [Heard(source: PartitionID(5), serial: Position(bits: 90))])
   }
 
-  /// A message to many targets is kept once; each of them has it, or waits for it, on its own.
+  /// A message to many targets is kept once. Each target receives it, or waits for it, on its own.
   @Test(arguments: StoreKind.allCases)
   func `each target of a message waits on its own`(kind: StoreKind) async throws {
     var bench = try await Bench.fresh(kind)
     var draw = SeededRandom(seed: 7)
     var waiting = [1, 2, 3].flatMap { bench.messages(of: $0, draw.message(ofBytes: 100)) }
-    // Not in the order of the targets, and another one of the same serial.
+    // One message in another order than that of the targets, and another index for each of them.
     waiting += bench.messages(of: 4, draw.message(ofBytes: 100)).reversed().enumerated().map {
       var row = $1
       row.key.serial = Position(Ordinal(4), index: $0)
@@ -66,7 +66,7 @@ import Testing
       try tables.read { try Int.fetchOne($0, sql: sql) } ?? -1
     }
     #expect(try (100_000..<101_000).contains(sum("SELECT sum(length(message)) FROM outbox")))
-    // What arrived in part is noted beside it; nothing is left when all have it.
+    // A row beside the message notes a partial delivery. When all targets have it, no row is left.
     bench = try await Bench(home, era: 900)
     _ = bench.next()
     try await bench.fold { $0.delivered = [rows[9].key] }

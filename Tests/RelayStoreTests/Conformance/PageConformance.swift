@@ -34,7 +34,8 @@ import Testing
       #expect(all.entries.allSatisfy { $0.life.isPresent })
       #expect(all.pages == max(1, (9 + limit - 1) / limit))
       let since = try await bench.follow(bench.feed, from: middle, limit: limit)
-      // Five changed; the one that came and went is shown by later pages only, harmlessly.
+      // Five records changed. Later pages alone show the record that came and went, which is
+      // harmless.
       let changed = ["r1", "r5", "r9", "r2", "r3"].map(Subject.record)
       #expect(Set(since.entries.map(\.subject)).isSuperset(of: changed))
       #expect(since.end == all.end)
@@ -156,7 +157,8 @@ import Testing
     #expect(rest.entries.last?.life.isPresent == false)
   }
 
-  /// Who was away while very much came and went is shown none of it, and holds up no other reader.
+  /// A reader who was away while many records came and went sees none of them, and delays no other
+  /// reader.
   @Test(arguments: StoreKind.allCases)
   func `a page ends after so many hidden entries, and the next goes on`(
     kind: StoreKind
@@ -176,7 +178,7 @@ import Testing
     #expect(all.entries.map(\.subject) == [.record("after")])
     #expect(all.end.position == last && all.pages == 2)
     #expect(all.end == (try await bench.store.head(of: bench.feed)))
-    // A scan from the beginning skips them unread.
+    // A scan from the beginning skips these entries without reading them.
     let anew = try await bench.follow(bench.feed, limit: 200)
     #expect(anew.entries.map(\.subject) == [.record("before"), .record("after")])
     #expect(anew.end == all.end && anew.pages == 1)

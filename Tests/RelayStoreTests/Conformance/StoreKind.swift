@@ -4,7 +4,7 @@ import RelayEngine
 import RelayMemory
 import RelayStore
 
-/// Every implementation that must pass the suite. A new store joins with a case here.
+/// All implementations that must pass the suite. A new store adds a case here.
 enum StoreKind: CaseIterable, Sendable {
   case sqlite
   case memory
@@ -17,15 +17,15 @@ enum StoreKind: CaseIterable, Sendable {
   }
 }
 
-/// Where a store's data lives while no store is open.
+/// The place of a store's data while no store is open.
 protocol StoreHome: Sendable {
-  /// Opens what is there.
+  /// Opens a store on the data.
   func open() throws -> any Store
   /// A copy of what a kill -9 at this moment would leave behind.
   func crashed() throws -> any StoreHome
 }
 
-/// A directory of its own, removed with it.
+/// A directory for one store; `deinit` removes it.
 final class SQLiteHome: StoreHome {
   let settings: StoreSettings
 
@@ -40,7 +40,7 @@ final class SQLiteHome: StoreHome {
       atPath: settings.directory, withIntermediateDirectories: true)
   }
 
-  // What cannot be removed is left to the system's own cleaning.
+  // The system's own cleaning removes what this does not.
   deinit { try? FileManager.default.removeItem(atPath: settings.directory) }
 
   func open() throws -> any Store { try SQLiteStore(settings) }
@@ -68,7 +68,7 @@ final class SQLiteHome: StoreHome {
   }
 }
 
-/// Keeps one store for all who open it.
+/// Keeps one store, which every `open` returns.
 final class MemoryHome: StoreHome {
   private let store: MemoryStore
 

@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 import Testing
 
-/// Retention: only tombstones and old notifications go, and never without the floor.
+/// Retention: a trim removes only tombstones and old notifications, and raises the floor with them.
 @Suite struct TrimConformance {
   /// Limit: retention.tombstones
   @Test(arguments: StoreKind.allCases)
@@ -30,13 +30,13 @@ import Testing
     guard case .page(let page) = try await ask(2) else { throw Bench.NoPage(answer: .absent) }
     #expect(page.entries.map(\.subject) == [.record("r3"), .record("r4")])
     #expect(try await bench.read(bench.feed).entries.map(\.subject) == [.record("r5")])
-    // What comes back after its tombstone went is new to everybody.
+    // A record that comes back after its tombstone was removed is new to every reader.
     let back = try await bench.record("r0", .created)
     let anew = try await bench.read(bench.feed, after: FeedCursor(era: era, position: places[4]))
     #expect(anew.entries.map(\.life.born) == [back])
   }
 
-  /// Records that come and go under ever new names do not make a zone longer without end.
+  /// Records that come and go under new names do not make a zone longer without end.
   @Test(arguments: StoreKind.allCases)
   func `a zone keeps as many tombstones as it may have records`(kind: StoreKind) async throws {
     var limits = Limits()
@@ -50,7 +50,8 @@ import Testing
     for index in 0..<20 {
       gone.append(try await bench.record("r\(index)", .deleted))
       guard index == 5 else { continue }
-      // As many as there may be: the token from before them all is good yet.
+      // The zone has as many tombstones as it may: the token from before all of them is still
+      // valid.
       #expect(try await bench.page(bench.feed, after: start) != .expired(.trimmed))
     }
     func ask(_ index: Int) async throws -> PageAnswer {
@@ -61,7 +62,7 @@ import Testing
     guard case .page(let page) = try await ask(13) else { throw Bench.NoPage(answer: .absent) }
     #expect(page.entries.map(\.subject) == (14..<20).map { .record("r\($0)") })
     #expect(try await bench.read(bench.feed).entries.map(\.subject) == [.record("stays")])
-    // What is cleared counts until it is removed, and is removed first.
+    // Cleared entries count until they are removed, and they are removed first.
     try await bench.end(bench.zone(), .reset)
     try await bench.makeZone()
     let anew = try await bench.read(bench.feed).next
@@ -73,7 +74,7 @@ import Testing
     #expect(next.entries.allSatisfy { !$0.life.isPresent })
   }
 
-  /// Zones that come and go are such records of their owner's database.
+  /// In the owner's database, zones that come and go are bounded in the same way.
   @Test(arguments: StoreKind.allCases)
   func `a database keeps as many tombstones as it may have zones`(kind: StoreKind) async throws {
     var limits = Limits()
@@ -141,7 +142,7 @@ import Testing
     #expect(try await bench.read(bench.feed, after: before.next).entries.isEmpty)
   }
 
-  /// Zones that never were can be deleted: their feeds are empty, and there may be very many.
+  /// Zones that never existed can be deleted. Their feeds are empty, and there may be very many.
   @Test(arguments: StoreKind.allCases)
   func `a cleared feed that holds nothing costs its slice a row`(kind: StoreKind) async throws {
     var bench = try await Bench.fresh(kind)
@@ -179,7 +180,7 @@ import Testing
 }
 
 extension Bench {
-  /// How many rows each slice removed, until one was not full.
+  /// How many rows each slice removed, up to the first slice that was not full.
   func trimAll(inSlicesOf limit: Int, after: () async throws -> Void = {}) async throws -> [Int] {
     var slices: [Int] = []
     repeat {

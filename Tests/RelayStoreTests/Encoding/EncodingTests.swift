@@ -2,8 +2,8 @@ import RelayCore
 import RelayEngine
 import Testing
 
-/// The bytes that journals and tables hold: what is written is read back equal, and no damage to
-/// them does worse than throw.
+/// The bytes in journals and tables: a value is read back equal, and damaged bytes at worst throw
+/// an error.
 @Suite struct EncodingTests {
   @Test(arguments: 0..<40)
   func `a value is read back as it was written`(seed: UInt64) throws {
@@ -43,7 +43,7 @@ import Testing
         == entries.map { JournalRow.Mark(partition: $0.partition, ordinal: $0.ordinal) })
   }
 
-  /// A message of 100 KB for all partitions takes its bytes once, and each partition finds it.
+  /// A message of 100 KB to all partitions takes its bytes once, and each partition can read it.
   @Test func `a message to many partitions is in a journal row once`() throws {
     var draw = SeededRandom(seed: 1)
     let (large, small) = (draw.message(ofBytes: 100_000), draw.message(ofBytes: 10))
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  /// Bounds in bytes hold for what is written: a fact's footprint is never below it.
+  /// Bounds in bytes hold for the written bytes too, which are never more than a fact's footprint.
   @Test(arguments: 0..<200)
   func `a fact never takes more in the journal than its footprint`(seed: UInt64) {
     var draw = SeededRandom(seed: seed)
@@ -93,7 +93,7 @@ import Testing
     refuse(draw.feedback().blob) { _ = try Feedback(blob: $0) }
   }
 
-  /// Any answer will do but a trap: a flipped bit may well spell another valid value.
+  /// Any result but a trap is right: a flipped bit may well spell another valid value.
   @Test(arguments: 0..<20)
   func `flipped bits never crash a reader`(seed: UInt64) {
     var draw = SeededRandom(seed: seed)
@@ -132,7 +132,7 @@ import Testing
     #expect(throws: CodingFailure.self) { try FieldValue(from: &endless) }
   }
 
-  /// A writer leaves the deepest list empty, so what is in one was never written.
+  /// A writer leaves the deepest list empty, so bytes inside it were never written by one.
   @Test func `bytes within the deepest list are refused`() throws {
     let lists = (0..<ByteReader.depthMax).flatMap { _ -> [UInt8] in [9, 1] }
     var reader = ByteReader(lists + [9, 1, 2, 0])
@@ -143,7 +143,7 @@ import Testing
     try survives(FieldValue(from: &deepest))
   }
 
-  /// What counts and searches missing numbers would trap at them.
+  /// Code that counts and searches missing numbers would trap at these.
   @Test(
     arguments: [
       [(5, 3)], [(-1, 3)], [(1, Int64.max)], [(4, 6), (6, 8)], [(4, 6), (1, 2)], [(1, 1_000)],
@@ -160,7 +160,7 @@ import Testing
     #expect(throws: CodingFailure.self) { try SequenceTracker(blob: numbers.blob) }
   }
 
-  /// JSON knows neither, and NaN is not equal to itself: what holds it could be found in no set.
+  /// JSON has neither value, and NaN is not equal to itself, so no set could find a value with it.
   @Test(arguments: [Double.nan, -.nan, .signalingNaN, .infinity, -.infinity])
   func `a number that is not finite is refused`(number: Double) {
     var bits = ByteWriter()

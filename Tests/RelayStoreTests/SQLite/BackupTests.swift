@@ -7,7 +7,7 @@ import Testing
 
 @testable import RelayStore
 
-/// Copies of a store that is being written.
+/// Copies of a store while it is written.
 @Suite struct BackupTests {
   @Test func `copies made under load open, and hold all that was acknowledged before`()
     async throws
@@ -63,7 +63,7 @@ import Testing
     await (try target.store()).close()
   }
 
-  /// A killed daemon leaves its logs behind; SQLite would apply them to the files copied back.
+  /// A killed daemon leaves its logs, which SQLite would apply to the files copied back.
   @Test func `copied back over a killed store, the copy is what opens`() async throws {
     let home = try SQLiteHome { $0.checkpointPages = 0 }
     var bench = try await Bench(home)
@@ -109,7 +109,7 @@ import Testing
     for index in 0..<60 { try await bench.step(index) }
     await bench.store.close()
     var bytes = try Data(contentsOf: URL(fileURLWithPath: home.path("journal.db")))
-    // All but what a file is opened by.
+    // Overwrites all but the first page, without which the file does not open.
     for index in 4_096..<bytes.count { bytes[index] = 0xff }
     try bytes.write(to: URL(fileURLWithPath: home.path("journal.db")))
     let refused = failure(from: home, to: try SQLiteHome())
@@ -145,7 +145,7 @@ import Testing
 }
 
 extension Bench {
-  /// Something journalled, and mostly folded.
+  /// Journals something, and in most steps folds it.
   fileprivate mutating func step(_ index: Int) async throws {
     try await append(bytes: 2_000)
     guard index % 3 > 0 else { return }

@@ -6,9 +6,9 @@ import Testing
 
 @testable import RelayStore
 
-/// Crashes at every moment: what was acknowledged is there, what was not is there whole or not at
-/// all (P1). The files are copied while the store runs, with the logs cut at any byte: the states
-/// that a kill, or a loss of power behind the last sync, leaves behind.
+/// Crashes at every moment: acknowledged writes are there, and other writes are there as a whole or
+/// not at all (P1). The files are copied while the store runs, with the logs cut at any byte: the
+/// states that a kill, or a loss of power after the last sync, leaves.
 @Suite struct CrashTests {
   @Test func `a journal cut at any byte holds what was acknowledged by then, and no part of more`()
     async throws
@@ -216,7 +216,7 @@ extension SQLiteHome {
 }
 
 extension Bench {
-  /// Waits for what the writer does after its last answer.
+  /// Waits for the writer's work after its last answer.
   func barrier() async {
     _ = await (store as? SQLiteStore)?.relay.write { _ in true }
   }

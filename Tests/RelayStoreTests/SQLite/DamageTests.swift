@@ -5,8 +5,8 @@ import Testing
 
 @testable import RelayStore
 
-/// Numbers that no daemon writes, in files that SQLite finds whole: a start refuses them by name,
-/// and does not end in a trap, which each further start would meet again.
+/// Numbers that no daemon writes, in files that SQLite finds whole. A start refuses the file by
+/// name and does not trap, because each further start would trap too.
 @Suite struct DamageTests {
   private static let relay = [
     "INSERT INTO partitions VALUES (64, 1, 0, 0, 0, 0, 0)",
@@ -42,7 +42,7 @@ import Testing
     try await refuses(sql, in: "journal.db")
   }
 
-  /// The epoch of a clean stop is compared with the next, whatever it is.
+  /// The epoch of a clean stop may be any number; it is only compared with the next epoch.
   @Test func `a clean stop of any epoch is read`() async throws {
     let home = try await written()
     try spoil("UPDATE partitions SET stopped = 9223372036854775807 WHERE id = 3", home, "relay.db")
@@ -50,8 +50,8 @@ import Testing
     #expect(tables.allSatisfy { !$0.wasStopped })
   }
 
-  /// A zero byte within a text is followed by a one: anything else was never written, and would be
-  /// read as another key than it is.
+  /// Within a text a one follows each zero byte. Any other byte was never written, and would be
+  /// read as another key.
   @Test(arguments: [UInt8(2), 0xa9, 0xff])
   func `a key with an escape of nothing is refused`(mark: UInt8) throws {
     var whole = StoreKeyReader([0x41, 0, 1, 0x42, 0, 0])
@@ -90,7 +90,7 @@ import Testing
     try queue.close()
   }
 
-  /// What a start reads, and the first look at feedback.
+  /// Reads what a start reads, and looks at feedback for the first time.
   private func start(_ home: SQLiteHome) async throws -> [PartitionTables] {
     let store = try home.store()
     do {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RelayStore
 
-/// A disk without room: nothing is written, nothing is lost, and it goes on when there is room.
+/// On a full disk the store writes nothing and loses nothing, and it goes on when there is room.
 @Suite struct FullDiskTests {
   @Test func `an append that finds no room writes nothing, and the next one goes on`()
     async throws
@@ -50,7 +50,7 @@ import Testing
     #expect(try await bench.read(bench.feed, limit: 1).hasMore)
   }
 
-  /// On a real one: this process again, as a child that alone sees a small file system.
+  /// On a real disk: this program runs again as a child that alone sees a small file system.
   @Test(
     .enabled(
       if: SmallDisk.path != nil || SmallDisk.canMount,
@@ -94,7 +94,8 @@ import Testing
     #expect(kept.map(\.ordinal) == found.map(\.ordinal))
   }
 
-  /// Without room not even what SQLite needs beside an open file can be made. Room alone helps.
+  /// Without room SQLite cannot make even the files that it needs beside an open one. Only room
+  /// helps.
   @Test(.enabled(if: SmallDisk.path != nil || SmallDisk.canMount, "as above"))
   func `a start on a real full disk says so, and the next one with room opens`() async throws {
     guard let disk = SmallDisk.path else {

@@ -6,10 +6,10 @@ import Testing
 
 @testable import RelayStore
 
-/// The store's two files belong together, or the store is not opened.
+/// The store's two files belong together; otherwise the store is not opened.
 @Suite struct PairTests {
-  /// Files of any two moments: if a start accepts them, nothing is missing in the middle, and
-  /// nothing that either file knows of. Files of one moment, as a crash leaves them, always open.
+  /// Files of any two moments: if a start accepts them, no entry in the middle is missing, and none
+  /// that either file knows of. Files of one moment, as a crash leaves them, always open.
   @Test func `files of two moments are refused unless together they hold everything`() async throws
   {
     let home = try SQLiteHome()
@@ -46,7 +46,7 @@ import Testing
     #expect(refused > moments.count)
   }
 
-  /// A key that was made after a loss is the store's from then on, and so is the one that was lost.
+  /// A key made after a loss belongs to the store from then on, and so does the lost key.
   @Test func `an identity key that the store never had is refused`() async throws {
     let home = try SQLiteHome()
     let keys = (UInt8(1)...3).map { [UInt8](repeating: $0, count: 16) }
@@ -68,7 +68,7 @@ import Testing
     await store.close()
   }
 
-  /// Stores before this version had no key in them.
+  /// Stores of earlier versions have no key in them.
   @Test func `a store without a key takes the first one`() async throws {
     let home = try SQLiteHome()
     let store = try home.store()
@@ -107,7 +107,7 @@ import Testing
     #expect(refused?.message.contains("is older than journal.db") == true)
   }
 
-  /// A log that the stop left behind would be applied to the file that is put beside it.
+  /// SQLite would apply a log that the stop left to the file put beside it.
   @Test func `older tables put over a store that was stopped are refused`() async throws {
     let home = try SQLiteHome()
     let bench = try await Bench(home)
@@ -199,7 +199,7 @@ import Testing
 }
 
 extension SQLiteHome {
-  /// This one's `relay.db` beside another's `journal.db`, in a directory of its own.
+  /// This store's `relay.db` beside another store's `journal.db`, in a new directory.
   func mixed(withJournalOf other: SQLiteHome) throws -> SQLiteHome {
     let mixed = try SQLiteHome()
     for (home, names) in [

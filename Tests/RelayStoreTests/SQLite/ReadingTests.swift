@@ -6,9 +6,9 @@ import Testing
 
 @testable import RelayStore
 
-/// Reads of a SQLite store run on a few threads, which end with it.
+/// A SQLite store reads on a few threads, which end with the store.
 @Suite(.timeLimit(.minutes(1))) struct ReadingTests {
-  /// Reads that stay until they are let go.
+  /// Reads that stay until the test releases them.
   private final class Gate: Sendable {
     private let begun: AsyncStream<Int>
     private let begin: AsyncStream<Int>.Continuation
@@ -23,7 +23,7 @@ import Testing
       }
     }
 
-    /// The next reads that have begun, as many.
+    /// The numbers of the next `count` reads that have begun.
     func begun(_ count: Int) async -> Set<Int> {
       var numbers: Set<Int> = []
       for await number in begun {
@@ -46,7 +46,7 @@ import Testing
     #expect(await gate.begun(1) == [0])
     async let waiting = Self.refusal(of: relay)
     async let closing: Void = store.close()
-    // Told while the first still reads.
+    // The waiting read is refused while the first still reads.
     #expect(await waiting == .closed(file: relay.path))
     gate.letGo()
     try await held
@@ -54,7 +54,7 @@ import Testing
     #expect(await Self.refusal(of: relay) == .closed(file: relay.path))
   }
 
-  /// SQLite calls both damage.
+  /// SQLite reports both as damage.
   @Test func `a page that the disk does not give is told from a damaged one`() {
     func code(_ number: Int32) -> StoreError.Code? {
       do {

@@ -2,7 +2,7 @@ import RelayCore
 import RelayEngine
 import RelayStore
 
-/// Why a store does not open; nil if it does.
+/// The reason why a store does not open; nil if it opens.
 func refusal<Value>(_ open: () throws -> Value) -> StoreError? {
   do {
     _ = try open()

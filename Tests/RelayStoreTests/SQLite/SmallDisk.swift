@@ -1,9 +1,8 @@
 import Foundation
 
-/// A file system of 16 MiB, in a mount namespace that nobody else sees and that ends with the
-/// child.
+/// A file system of 16 MiB, in a mount namespace that only the child sees and that ends with it.
 enum SmallDisk {
-  /// One that is there already.
+  /// A small disk that is mounted already.
   static var path: String? { ProcessInfo.processInfo.environment["ZONERELAY_DISK"] }
 
   /// Root may mount, unless a container forbids it.
@@ -22,12 +21,12 @@ enum SmallDisk {
 
   /// Runs one test of this program with a small disk.
   ///
-  /// - Returns: how it ended, and what it said.
+  /// - Returns: the exit status and the output.
   static func run(test: String) async throws -> (status: Int32, words: String) {
     let directory = FileManager.default.temporaryDirectory
       .appendingPathComponent("zonerelay-disk-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-    // What cannot be removed is left to the system's own cleaning.
+    // The system's own cleaning removes what this does not.
     defer { try? FileManager.default.removeItem(at: directory) }
     let words = directory.appendingPathExtension("log")
     try Data().write(to: words)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayStore
 
-/// What a trim reads of a store in which there is nothing to remove.
+/// The rows that a trim reads in a store where there is nothing to remove.
 @Suite struct TrimPlanTests {
   @Test func `feeds are found through those to clear, and not walked`() async throws {
     let home = try SQLiteHome()
