@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  /// Its caller is told at once and for good; others are served meanwhile and afterwards.
+  /// The caller of such a request is refused at once and for good; others are served all the time.
   @Test func aRequestThatTheStoreNeverTakesIsRefusedAlone() async throws {
     let world = World()
     world.store.refuse(Self.takes(20_000))

@@ -60,7 +60,7 @@ import Testing
     try await world.run { (engine: Engine) async throws -> Void in
       #expect(Self.subscribers.count == 2)
       for user in Self.subscribers { _ = try await engine.submit([Self.subscription(of: user)]) }
-      // Delivery needs a fold first, and no fold holds from now on.
+      // Messages are delivered after a fold, and the store refuses every fold from now on.
       let full = StoreError(.full, "no room")
       world.store.inject(Array(repeating: .refused(full), count: 10_000), into: .fold)
       for number in UInt64(1)...3 {

@@ -71,8 +71,8 @@ import Testing
     #expect(inbox.offer(submission(1)) == nil)
   }
 
-  /// A submission larger than the bound is accepted when nothing else is there: no limit makes
-  /// something impossible for ever.
+  /// A submission larger than the bound is accepted when nothing else is there: no submission is
+  /// refused for ever.
   @Test func aLargeSubmissionIsTakenAlone() {
     let inbox = Inbox(factsMax: 10)
     inbox.begin()

@@ -41,7 +41,7 @@ extension FuzzedParser {
 
   private static var keySeeds: [[UInt8]] {
     var seeds = [[0] + (Base64.bytes(certificate) ?? [])]
-    // These bytes are a valid key, as almost any number is.
+    // Nearly any number of 32 bytes is a key.
     guard let key = try? P256.Signing.PrivateKey(rawRepresentation: Array(1...32)) else {
       return seeds
     }

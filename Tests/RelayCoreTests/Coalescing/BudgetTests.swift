@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-/// P7: at most `max` in any stretch of `per`.
+/// P7: at most `max` wakes in any stretch of time `per`.
 @Suite struct BudgetTests {
   private let rule = Budget.Rule(max: 3, per: .hours(1))
 

@@ -137,7 +137,7 @@ import Testing
     #expect(rig.now == first + rig.policy.window + .hours(1))
   }
 
-  /// The same with twelve learnt wakes: the even gap is five minutes, and silence comes sooner.
+  /// With twelve learnt wakes an even gap is five minutes, and a burst is silent sooner than that.
   @Test func norAnyThatOnlyTheDeviceHasTaught() {
     var rig = rig()
     teachTwelve(&rig)

@@ -103,7 +103,7 @@ import Testing
     #expect(String(decoding: payload.bytes, as: UTF8.self).contains("\"sid\":"))
   }
 
-  /// Parts are dropped in the documented order, one by one, as the room shrinks, and `sid` never.
+  /// As the room shrinks, parts are dropped one by one in the documented order; `sid` never is.
   @Test func partsAreDroppedInTheDocumentedOrder() {
     var info = NotificationInfo()
     info.alert.body = "body"

@@ -63,7 +63,7 @@ import Testing
     #expect(rig.partition.uncut == 0)
   }
 
-  /// A full slice is one slice; one subscriber more makes a second slice.
+  /// As many users as a slice may have make one slice; one more makes a second.
   @Test(arguments: [(subscribers: 4, slices: [4]), (5, [5]), (6, [5, 6])])
   func aSliceIsOfSoManyUsers(subscribers: Int, slices: [Int]) {
     var (rig, _) = rig(5, users: subscribers)

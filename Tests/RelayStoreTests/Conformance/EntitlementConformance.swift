@@ -135,7 +135,7 @@ import Testing
 }
 
 extension Bench {
-  /// Ends a zone's life as the core does: clears its feed and writes how it ended to its database.
+  /// Ends a zone's life as the core does: clears its feed and records the end in the database feed.
   mutating func end(_ zone: ZoneID, _ verb: FeedMutation.Verb) async throws {
     let position = Position(next())
     let ended = SubjectDelta(

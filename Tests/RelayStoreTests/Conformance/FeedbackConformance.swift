@@ -3,8 +3,8 @@ import RelayEngine
 import RelayStore
 import Testing
 
-/// The feed for the apps' own servers: in order, each item once, bounded, and no gap without a
-/// sign.
+/// The feed for the apps' own servers: in order, each item once, and bounded. A reader can see that
+/// items are missing.
 @Suite struct FeedbackConformance {
   private static let other = Scope(container: "iCloud.com.example.other", environment: .production)
 

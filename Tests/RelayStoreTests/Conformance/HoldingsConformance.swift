@@ -3,7 +3,7 @@ import RelayEngine
 import RelayStore
 import Testing
 
-/// How full a zone or a database is, and when the exact number is worth reading.
+/// How full a zone or a database is, and whether it is full enough to be checked exactly.
 @Suite struct HoldingsConformance {
   private static func limits() -> Limits {
     var limits = Limits()

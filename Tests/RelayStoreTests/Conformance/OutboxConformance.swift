@@ -33,7 +33,7 @@ import Testing
     var bench = try await Bench.fresh(kind)
     var draw = SeededRandom(seed: 7)
     var waiting = [1, 2, 3].flatMap { bench.messages(of: $0, draw.message(ofBytes: 100)) }
-    // One message in another order than that of the targets, and another index for each of them.
+    // These rows are in reverse order of their targets, and each has another index in its serial.
     waiting += bench.messages(of: 4, draw.message(ofBytes: 100)).reversed().enumerated().map {
       var row = $1
       row.key.serial = Position(Ordinal(4), index: $0)
