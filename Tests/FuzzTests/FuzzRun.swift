@@ -83,8 +83,7 @@ extension FuzzedParser {
   }
 }
 
-/// A file with the current input. A trap ends the process, and the file shows which input caused
-/// it.
+/// A file with the current input: a trap ends the process, and the file shows the cause.
 struct InputNote: Sendable {
   private let file: FileHandle
   private let path: String

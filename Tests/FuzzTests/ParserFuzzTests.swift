@@ -23,8 +23,7 @@ import Testing
 }
 
 extension FuzzedParser {
-  /// All parsers. With `ZONERELAY_FUZZ_SHARE=2/4` the second of four parts, for one of four
-  /// processes.
+  /// All parsers, or with `ZONERELAY_FUZZ_SHARE=2/4` the second of four parts, for one process.
   fileprivate static var shared: [FuzzedParser] {
     guard let text = ProcessInfo.processInfo.environment["ZONERELAY_FUZZ_SHARE"] else { return all }
     let numbers = text.split(separator: "/").compactMap { Int($0) }

@@ -18,8 +18,7 @@ import Testing
     #expect(clock.read(wall: at(10_001), boot: at(1)) == .steady(at(50_001)))
   }
 
-  /// The clock follows a small correction. It reports a jump ahead once and believes it after an
-  /// hour.
+  /// The clock follows a small correction. It reports a jump once and believes it after an hour.
   @Test func aJumpAheadIsBelievedAfterAnHour() {
     var clock = RelayClock(latest: .zero, wall: at(10_000), boot: at(0))
     #expect(clock.read(wall: at(13_000), boot: at(1)) == .steady(at(13_000)))
@@ -80,8 +79,7 @@ import Testing
     #expect(next.read(wall: at(50_180), boot: at(120)) == .steady(at(50_180)))
   }
 
-  /// The clock follows a short stop at once. A store without a durable time gives no reason to
-  /// doubt.
+  /// The clock follows a short stop at once. A store without a durable time causes no doubt.
   @Test func aShortStopAndAFirstStartAreFollowedAtOnce() {
     var clock = RelayClock(latest: at(50_000), wall: at(53_600), boot: at(0))
     #expect(clock.read(wall: at(53_600), boot: at(0)) == .steady(at(53_600)))
@@ -92,8 +90,7 @@ import Testing
 
   /// A provider dates an address's end by its own clock; the relay dates registrations by its own.
   @Test func aMomentOfAnotherClockIsToldInRelayTime() {
-    // The relay was stopped for a weekend: an earlier moment stays, one within the stop becomes its
-    // beginning.
+    // After a weekend's stop, an earlier moment stays, and one within the stop becomes its start.
     let gap = Span.days(2)
     var clock = RelayClock(latest: at(500_000), wall: at(500_000) + gap, boot: at(0))
     _ = clock.read(wall: at(500_100) + gap, boot: at(100))

@@ -15,8 +15,7 @@ import Testing
     return page.entries
   }
 
-  /// The main path: a change is answered, can be read at once, and wakes the device but not its
-  /// author.
+  /// The main path: a change is answered, is read at once, and wakes the device, not its author.
   @Test func aChangeTravels() async throws {
     let world = World()
     let zone = zone
@@ -75,8 +74,7 @@ import Testing
     }
   }
 
-  /// A full store: changes get 503 now and service when there is room again, and none is half
-  /// accepted.
+  /// A full store: 503 now, service when there is room again, and no change is half accepted.
   @Test func aFullStoreIsRefusedAndRecovers() async throws {
     let world = World()
     let zone = zone

@@ -21,8 +21,7 @@ import Testing
     }
   }
 
-  /// Zones that never existed are deleted. Each trim looks at a bounded number of them between two
-  /// folds.
+  /// Zones that never existed are deleted. A trim looks at a bounded number between two folds.
   @Test func emptyFeedsToClearAreTrimmedInSlicesWithoutAWait() async throws {
     let (zone, memory) = (zone, MemoryStore())
     let home = PartitionID.home(of: zone.owner, in: World.scope)

@@ -121,8 +121,7 @@ import Testing
     }
   }
 
-  /// While folds are refused, folded places are served, and other readers are refused at once
-  /// (P11).
+  /// While folds are refused, folded places are served, other readers refused at once (P11).
   @Test func aRefusedFoldAnswersItsReadersAtOnce() async {
     let waitingReaders = cut(readersMax: 4)
     let place = place
@@ -170,8 +169,7 @@ import Testing
     }
   }
 
-  /// Earlier, the bound was checked before the reader was counted, and readers that came together
-  /// exceeded it.
+  /// Earlier, the bound was checked before a reader counted: readers at the same time passed it.
   @Test func aReaderIsCountedBeforeItsFoldIsAskedFor() async {
     let waitingReaders = cut(readersMax: 1)
     let place = place

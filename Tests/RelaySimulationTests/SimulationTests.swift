@@ -27,8 +27,7 @@ import Testing
     }
   }
 
-  /// Each checker finds the planted bug of its promise: one bug a promise, in driver, store or
-  /// world.
+  /// Each checker must find the planted bug of its promise, in driver, store or world.
   @Test(arguments: Mutant.allCases) func aPlantedBugIsCaughtByTheCheckerOfItsPromise(
     mutant: Mutant
   ) {

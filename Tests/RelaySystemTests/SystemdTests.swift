@@ -5,8 +5,7 @@ import RelayEngine
 import RelaySystem
 import Testing
 
-/// The systemd protocol. Each test has its own process, because the protocol uses environment
-/// variables.
+/// The systemd protocol uses environment variables, so each test has a process of its own.
 @Suite struct SystemdTests {
   @Test func `what the daemon tells arrives in order, and a repeated status once`() async {
     await #expect(processExitsWith: .success) {

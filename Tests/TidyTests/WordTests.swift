@@ -67,8 +67,7 @@ import Testing
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
   }
 
-  /// A dropped failure, and a promise that the compiler cannot check, have their reason beside
-  /// them.
+  /// A dropped failure and a promise that the compiler cannot check need a reason beside them.
   @Test func whatHidesIsExplained() throws {
     var found: [String] = []
     for file in try SourceTree.swift("Sources") {

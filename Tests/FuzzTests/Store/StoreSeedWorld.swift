@@ -55,8 +55,7 @@ struct StoreSeedWorld: ~Copyable {
     }
   }
 
-  /// The changes of the event seeds, some with numbers that leave a gap, some in the public
-  /// database.
+  /// The changes of the event seeds: some leave a gap in the numbers, some are public.
   private static var changes: [Change] {
     let reader = EventReader(
       scope: FuzzedParser.scope, producer: "records-1", ids: FuzzKeys(), limits: HTTPLimits())

@@ -4,8 +4,7 @@ import Testing
 /// A burst under the adaptive budget: the lane tells its first change at once, and the rest when
 /// the burst is silent.
 @Suite struct BurstTests {
-  /// A device that answers. It has three wakes an hour, an even gap of 20 minutes, and no recent
-  /// wake.
+  /// A device that answers, at three wakes an hour: an even gap is 20 minutes. No wake is recent.
   private func rig(max: Int = 3) -> LaneRig {
     var rig = LaneRig()
     rig.policy.mode = .adaptive
@@ -158,8 +157,7 @@ import Testing
     #expect(minutes(rig) == [60])
   }
 
-  /// A burst's silence says nothing about the device: what was told and not answered keeps its
-  /// gaps.
+  /// A burst's silence is not the device's: what was told and not answered keeps its gaps.
   @Test func aRewakeIsNotBroughtForward() {
     var rig = rig()
     burst(4, every: 30, &rig)

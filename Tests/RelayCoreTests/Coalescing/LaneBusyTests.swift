@@ -180,8 +180,7 @@ import Testing
     #expect(after.lane.pending.isEmpty && after.ledger.isBalanced)
   }
 
-  /// An older alert that no push can show is told in the background. What came after it stays
-  /// pending.
+  /// An older alert that no push can show is told in the background; the newer one stays pending.
   @Test func anOlderAlertThatCannotBeShownTakesNothingFromWhatCameAfterIt() {
     var rig = due(runsApp: true)
     rig.cut()

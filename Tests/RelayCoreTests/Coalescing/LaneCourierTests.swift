@@ -1,8 +1,7 @@
 import RelayCore
 import Testing
 
-/// Transcripts of a device at the courier: the courier tells it first; a push follows if it is
-/// silent.
+/// Transcripts of a device at the courier: the courier tells it first, a push follows silence.
 @Suite struct LaneCourierTests {
   @Test func aConnectedDeviceIsToldFirstAndAnAcknowledgementWithinTheGraceSparesThePush() {
     var rig = LaneRig()

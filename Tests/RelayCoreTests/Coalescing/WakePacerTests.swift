@@ -43,8 +43,7 @@ import Testing
     #expect(later >= .s(100) && later < .s(101))
   }
 
-  /// Each partition has a sixty-fourth of the whole rate, and no second has much more than the
-  /// rate.
+  /// Each partition has a sixty-fourth of the rate, and no second has much more than the rate.
   @Test(arguments: [64, 500, 5_000])
   func partitionsTogetherMakeAnEvenStream(rate: Int) throws {
     let gap = try #require(rule(rate).gap(capacity: 0))

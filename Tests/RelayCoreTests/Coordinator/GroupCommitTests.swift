@@ -107,8 +107,7 @@ import Testing
     #expect(commit.next(at: now)?.count == 5)
   }
 
-  /// Earlier, the next groups held half of the refused one, which may be more than a commit may
-  /// hold.
+  /// Earlier, the next groups held half of the refused one, which may exceed the bound.
   @Test func theBoundHoldsAfterARefusalOfOneThatIsLarger() {
     var commit = commit(bytes: .max, facts: 4)
     let origin = GroupCommit.Origin.request(RequestTicket(request: RequestID(1), index: 0))

@@ -57,8 +57,7 @@ import Testing
     #expect(answers.folded([row(5)]).map(\.ticket.index) == [2])
   }
 
-  /// A repeat is answered as soon as all before it is delivered, in whatever order the deliveries
-  /// come.
+  /// A repeat is answered as soon as all before it is delivered, in any order of deliveries.
   @Test func answersThatCatchUpFollowTheOldestDelivery() {
     var answers = PendingAnswers()
     for ordinal in UInt64(1)...6 {

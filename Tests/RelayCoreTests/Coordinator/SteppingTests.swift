@@ -86,8 +86,7 @@ import Testing
     let half = WorkBounds().workPerTurn / 5 + 1
     #expect(turn(&stepping) { _ in half }.count == 5)
     #expect(stepping.torn == [PartitionID(1)])
-    // Twenty: ten that are not begun, five not stepped yet, and five that are stepped and in no
-    // cut.
+    // Ten are not begun, five are not stepped yet, and five are stepped and in no cut.
     #expect(stepping.cut(without: stepping.torn) == 20)
     #expect(turn(&stepping) { _ in half }.count == 5)
     #expect(stepping.torn.isEmpty && !stepping.isReady && stepping.isAwaitingCut)

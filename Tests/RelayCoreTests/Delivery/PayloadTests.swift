@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-/// Payloads compared byte for byte with CloudKit's own pushes.
+/// Expected payloads, byte for byte, in the form of CloudKit's own pushes.
 @Suite struct PayloadTests {
   private let nid = Identifier(text: "943172cd-0000-4000-8000-000000000001")!
   private let user = UserID("_ca83")

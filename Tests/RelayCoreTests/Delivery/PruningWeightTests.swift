@@ -33,8 +33,7 @@ import Testing
       about: about(device, of: user, hasTaken: hasTaken), at: now)
   }
 
-  /// Earlier, a hundred dead tokens of one user stopped pruning for all, and `status` was
-  /// unhealthy.
+  /// Earlier, a hundred dead tokens of one user stopped all pruning, and `status` was unhealthy.
   @Test(arguments: [false, true])
   func `one user's dead tokens stop nothing and are all given up`(hasTaken: Bool) {
     var pruning = Pruning()

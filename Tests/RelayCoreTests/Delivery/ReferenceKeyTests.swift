@@ -172,7 +172,7 @@ import Testing
 
   // MARK: Pruning
 
-  /// Whatever the room, the parts that are gone are the first ones of the list.
+  /// At any size limit the dropped parts are the first of the list, and all later parts are there.
   @Test func `pruning: first dropped to last, and sid never`() throws {
     var info = NotificationInfo()
     info.alert.body = "body"

@@ -37,8 +37,7 @@ import Testing
     #expect(attempt?.route.topic == "new")
   }
 
-  /// Earlier, a lane took the place of a signed-out device with the same number, and users' shares
-  /// mixed.
+  /// Earlier, a lane took the place of a signed-out device with its number, in that user's share.
   @Test func aPlaceIsNotTakenByTheNextOwnerOfTheNumber() throws {
     let next = users(1, inHomeOf: Sample.owner, true)[0]
     var rig = PartitionRig()

@@ -296,8 +296,7 @@ import Testing
     #expect(fill() == 100, "answered fifty, a hundred more")
   }
 
-  /// Endpoints that never answer belong to single users, so each user has a share of the route's
-  /// room.
+  /// An endpoint that never answers is one user's own, so each user has a share of the room.
   @Test func aUserHasAShareWhereEachDeviceHasAProviderOfItsOwn() {
     var route = Route(inFlightMax: 6, probe: .seconds(30), outageDevices: nil, inFlightPerUser: 2)
     func lane(_ device: Int, of user: Int) -> ReadyLane {

@@ -50,8 +50,7 @@ import Testing
     #expect(page == Page(entries: [], next: place(40), hasMore: false, since: Sample.position(40)))
   }
 
-  /// A reader who has seen an empty feed is told of later deletions; a reader without a token is
-  /// not.
+  /// A token of an empty feed is told of later deletions; a reader without a token is not.
   @Test func aTokenOfAnEmptyFeedIsNotNoToken() {
     guard case .page(let empty) = Page.read([], of: FeedState(), eras: eras, after: nil, limit: 2)
     else {

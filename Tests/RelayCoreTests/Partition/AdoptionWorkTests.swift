@@ -1,8 +1,7 @@
 @testable import RelayCore
 import Testing
 
-/// After a reload the lanes of all devices are re-evaluated in slices; other work goes on
-/// meanwhile.
+/// A reload re-evaluates the lanes of all devices in slices, and other work goes on meanwhile.
 @Suite struct AdoptionWorkTests {
   @Test func lanesAreAskedAnewInSlices() {
     var limits = Limits()

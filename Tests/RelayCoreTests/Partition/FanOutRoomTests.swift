@@ -93,8 +93,7 @@ import Testing
       #expect(rig.relay.refusal(of: need, besides: reserved) == nil)
       reserved += need
     }
-    // A change counts while it is accepted and not stepped, while it is on its way, and while it
-    // runs.
+    // A change counts while it waits for its step, while it is on its way, and while it runs.
     let next = rig.relay.need(of: [.change(change(3))])
     #expect(rig.relay.refusal(of: next, besides: reserved) == .fanOuts)
     for number in UInt64(1)...2 { rig.step(.change(change(number)), in: home) }
@@ -147,8 +146,7 @@ import Testing
     #expect(rig.relay.room(for: facts, besides: .none) == (isFull ? .full(.fanOuts) : .free(need)))
   }
 
-  /// A batch larger than the bound is accepted when nothing else is there. No more of it runs at
-  /// once.
+  /// A batch above the bound is accepted if nothing else is there. Its fan-outs keep the bound.
   @Test(arguments: [true, false])
   func aWholeBatchRunsNoMoreThanTheBound(inHome: Bool) {
     var rig = rig(inHome: inHome, limits)

@@ -133,8 +133,7 @@ import Testing
     #expect(grant?.position == Sample.position(19))
   }
 
-  /// A change for more than a thousand users: after a crash at any slice, replay goes on from
-  /// there.
+  /// More than a thousand users: after a crash at any slice, replay goes on from that slice.
   @Test func aCrashInTheMiddleGoesOnWhereItWas() {
     for crash in 0...3 {
       var (rig, guests) = rig(500, users: 1_200)

@@ -114,8 +114,7 @@ import Testing
     #expect(told(rig.fold()) == [[Interest(key: key, fields: .ended)]])
   }
 
-  /// Participants learn of every change. Its values go only where a subscription in `shared` reads
-  /// them.
+  /// Participants learn of every change. Its values go where a subscription in `shared` reads them.
   @Test func aSharedChangeCarriesValuesOnlyWhereTheyAreRead() {
     let guests = users(2, inHomeOf: Sample.owner, false)
     var rig = PartitionRig()
@@ -143,8 +142,7 @@ import Testing
     #expect(told(rig.fold()).count == PartitionID.count - 1)
   }
 
-  /// After a restart the tables show which interests were told: none is told twice, and ends are
-  /// told.
+  /// The tables restore which interests were told: none is told twice, and their end is told.
   @Test func aRestartTellsNothingAnew() {
     var rig = PartitionRig()
     rig.save("q", .query(QueryRule(recordType: "Article")), .public)

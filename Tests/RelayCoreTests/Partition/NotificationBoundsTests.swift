@@ -60,8 +60,7 @@ import Testing
     #expect(rig.fold().feed(.notifications(Sample.owner))?.deltas.count == 30)
   }
 
-  /// Reads two stores at all tokens: one of this partition, and one of a partition that drops
-  /// nothing.
+  /// Reads two stores at all tokens: of this partition, and of one that drops nothing.
   @Test(arguments: 0..<30 as Range<UInt64>)
   func `readers find what they would find if none were dropped`(seed: UInt64) {
     var draw = SeededRandom(seed: seed)

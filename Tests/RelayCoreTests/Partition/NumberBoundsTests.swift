@@ -1,8 +1,7 @@
 import RelayCore
 import Testing
 
-/// The record of a producer's numbers is bounded. Beyond the bound a gap is shown that nothing
-/// closes.
+/// The kept state of numbers is bounded. Beyond the bound, pages show a gap that nothing closes.
 @Suite struct NumberBoundsTests {
   private var zone: FeedKey.Kind { .zone(Sample.zone) }
 
@@ -73,7 +72,7 @@ import Testing
     #expect(cut.feed(zone)?.gap == nil && rig.partition.zonesWithGap == 1)
   }
 
-  /// A number that comes until then closes its hole. Later, the gap is permanent.
+  /// A number that comes within `missingFor` closes its hole. After that the gap is permanent.
   ///
   /// Limit: limits.missingFor
   @Test(arguments: [(spare: Int64(-1), isGap: false), (0, true), (1, true)])

@@ -68,8 +68,7 @@ import Testing
         expected[record.name] = record.verb == .deleted ? nil : record.tag
         place += draw.below(spread)
       } else {
-        // No later change overtakes the end of a zone. Changes from before the end may come after
-        // it.
+        // No later change overtakes the end of a zone; changes from before the end may come late.
         expected = [:]
       }
       arrivals.append((place, number, event))

@@ -88,8 +88,7 @@ import Testing
     #expect((8...25).contains(attempts), "\(attempts) attempts in an hour")
   }
 
-  /// Earlier, devices that a wrong endpoint called dead rested up to six hours after its
-  /// correction.
+  /// Earlier, devices that a wrong endpoint called dead rested on, up to six hours, once corrected.
   @Test func aRenewedRouteKeepsNobodyInQuarantine() {
     var rig = PartitionRig()
     rig.register(1)

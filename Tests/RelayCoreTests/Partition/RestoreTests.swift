@@ -10,8 +10,7 @@ import Testing
     .lostHistory(feed, since: Sample.position(ordinal))
   }
 
-  /// A higher floor would let each such token expire the readers who began anew after the one
-  /// before.
+  /// With a higher floor, each such token would expire all readers who had just begun anew.
   @Test func theFloorRisesToWhereTheLostHistoryEndedAndNoHigher() {
     var rig = PartitionRig()
     for name in ["a", "b", "c"] { rig.change(.record(.created, name)) }

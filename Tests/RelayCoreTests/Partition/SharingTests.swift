@@ -32,7 +32,7 @@ import Testing
     #expect(cut.grants.map(\.floor) == [Sample.position(4)], "no token from before it reads on")
   }
 
-  /// P9: earlier, a second revocation or the zone's end was answered before the first had arrived.
+  /// P9: earlier, a second revocation or the zone's end was answered before the first one arrived.
   @Test func whatEndsAnEntitlementIsAnsweredNoSoonerThanItHolds() {
     var rig = PartitionRig()
     var moments: [Answer.Moment] = []
@@ -307,8 +307,7 @@ import Testing
       }, "the same, in the public database")
   }
 
-  /// P9: the end is answered when it holds for all participants, however many slices a change
-  /// takes.
+  /// P9: the end is answered when it holds for all participants, in however many slices.
   @Test func aZonesEndReachesAllParticipantsAtOnceAndARegrantOutlivesIt() {
     var limits = Limits()
     limits.fanOutSlice = 2

@@ -50,8 +50,7 @@ import Testing
     for index in 0..<20 {
       gone.append(try await bench.record("r\(index)", .deleted))
       guard index == 5 else { continue }
-      // The zone has as many tombstones as it may: the token from before all of them is still
-      // valid.
+      // As many tombstones as the zone may have: the token from before all of them is valid.
       #expect(try await bench.page(bench.feed, after: start) != .expired(.trimmed))
     }
     func ask(_ index: Int) async throws -> PageAnswer {

@@ -94,8 +94,7 @@ import Testing
     #expect(kept.map(\.ordinal) == found.map(\.ordinal))
   }
 
-  /// Without room SQLite cannot make even the files that it needs beside an open one. Only room
-  /// helps.
+  /// On a full disk SQLite cannot make even the files beside an open one. Only room helps.
   @Test(.enabled(if: SmallDisk.path != nil || SmallDisk.canMount, "as above"))
   func `a start on a real full disk says so, and the next one with room opens`() async throws {
     guard let disk = SmallDisk.path else {
