@@ -107,7 +107,7 @@ import Testing
     return engine.readiness.reasons
   }
 
-  /// Another part failed: the loop ends without being told to stop.
+  /// Another service failed: the loop's task is cancelled, and it ends without a stop.
   @Test func anEngineThatIsCancelledEnds() async throws {
     let world = World()
     let zone = ZoneID(name: "Notes", owner: UserID("_a"))

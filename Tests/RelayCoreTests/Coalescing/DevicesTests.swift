@@ -1,7 +1,7 @@
 @testable import RelayCore
 import Testing
 
-/// Slots and numbers are used again, and two devices never have the same one.
+/// Slots and numbers are used again, and never by two devices at the same time.
 @Suite struct DevicesTests {
   private func slot(_ client: UInt64, of user: Int) -> Devices.Slot {
     Devices.Slot(

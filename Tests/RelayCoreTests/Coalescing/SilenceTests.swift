@@ -14,7 +14,7 @@ import Testing
     return rig
   }
 
-  /// Delivers the next wake. Nil if it completes no silence that is to be told.
+  /// Delivers the next wake. Nil if no silence is told with it.
   private func wake(_ rig: inout LaneRig, ladder: Bool = true) -> Silence? {
     let attempt = rig.wake()
     #expect(attempt?.isLadder == ladder)

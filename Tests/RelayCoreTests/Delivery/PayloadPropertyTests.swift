@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  /// Earlier, a category of control characters stopped the daemon, again at each start.
+  /// Earlier, control characters in a subscription's category stopped the daemon at each start.
   @Test(arguments: [1_024, 3_993, 4_096]) func aWakeFitsWhateverAUserMadeOfIt(bytesMax: Int) {
     let longest = String(repeating: "\"", count: 255)
     let zone = ZoneID(name: longest, owner: UserID(longest))

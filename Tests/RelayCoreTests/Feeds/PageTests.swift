@@ -96,8 +96,9 @@ import Testing
     }
   }
 
-  /// The copy was taken at 99, in life 7, and restored as life 9; a restart began life 11. Any
-  /// token of a lost life from after the copy is lost; tokens given since the restore are good.
+  /// The copy was taken at 99, in life 7, and restored as life 9; a restart began life 11. Whatever
+  /// a token of a lost life says, its floor expires tokens from before the copy, and none given
+  /// since.
   @Test func theLifeThatBeganWithARestoreBeginsAboveAllThatTheCopyKnew() {
     let eras = Eras([(7, 1), (9, 100), (11, 130)].map { Era(id: $0, first: Ordinal($1)) })
     let feed = FeedState(head: Sample.position(140))

@@ -14,7 +14,7 @@ struct MatchDraw {
     .string, .int64, .double, .bytes, .timestamp, .reference, .location, .asset,
   ]
   private static let names = ["a", "b", "c"]
-  /// Two spellings of one text, a text that a collation puts between them, and two texts at the end
+  /// Two spellings of one text, a text that code points put between them, and two texts at the end
   /// of Unicode's basic plane.
   private static let spellings = ["\u{e9}t", "e\u{301}t", "f", "\u{ffee}", "\u{1f600}"]
 

@@ -3,7 +3,7 @@ import Testing
 
 /// P5: a zone that changes before every fold.
 @Suite struct BusyZoneTests {
-  /// P4: also, every notification that is shown is in the store.
+  /// P4: every notification that is shown is also in the store.
   @Test func aBusyZoneWithAVisibleSubscriptionIsShownAndNothingBeforeItsFold() {
     var rig = PartitionRig()
     rig.register(1)

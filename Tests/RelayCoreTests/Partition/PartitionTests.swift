@@ -88,7 +88,8 @@ import Testing
     #expect((8...25).contains(attempts), "\(attempts) attempts in an hour")
   }
 
-  /// Earlier, devices that a wrong endpoint called dead rested on, up to six hours, once corrected.
+  /// Earlier, devices that a wrong endpoint called dead rested up to six hours after its
+  /// correction.
   @Test func aRenewedRouteKeepsNobodyInQuarantine() {
     var rig = PartitionRig()
     rig.register(1)

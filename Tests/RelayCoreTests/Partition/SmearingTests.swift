@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  /// P11: the line of every zone that ever was hot would otherwise be kept for ever.
+  /// P11: lines of zones that are no longer hot are forgotten, or all would be kept for ever.
   @Test func theLinesOfZonesThatWentQuietAreForgotten() {
     var rig = PartitionRig(policy: Self.policy())
     let owner = users(1, inHomeOf: Sample.owner, false)[0]

@@ -21,7 +21,7 @@ import Testing
     #expect((UserID(one) < UserID(two)) != (UserID(two) < UserID(one)))
   }
 
-  /// Earlier, one was written, the other deleted, and the feed showed the living one as deleted.
+  /// Earlier, one record was written, the other deleted, and the feed showed the first as deleted.
   @Test func whatBefallsOneRecordIsNotToldOfTheOther() {
     var rig = PartitionRig()
     rig.change(.record(.updated, one))
