@@ -4,7 +4,7 @@ import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-/// A small HTTP/1.1 server: `/echo` answers with the request's body, other paths misbehave.
+/// A small HTTP/1.1 server: `/echo` answers with the request that it got, other paths misbehave.
 struct EchoServer: Sendable {
   let channel: any Channel
   /// Connections taken so far.

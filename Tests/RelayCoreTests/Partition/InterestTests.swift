@@ -87,7 +87,7 @@ import Testing
     #expect(rig.partition.interests.isEmpty)
   }
 
-  /// A subscriber waits only for an interest that changes must carry from now on.
+  /// The answer waits for the homes only if the subscription adds an interest for later changes.
   @Test func whoAddsAnInterestIsAnsweredWhenItsHomesKnow() {
     var rig = PartitionRig()
     func moment() -> Answer.Moment? {

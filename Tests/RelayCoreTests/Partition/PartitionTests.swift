@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  /// P7: such attempts cost no budget, so the lane's own pause must keep it from trying for ever.
+  /// P7: a refused attempt costs no budget, so the lane's own pause keeps it from trying for ever.
   @Test(arguments: [Verdict.Blame.route, .unsent])
   func aLaneThatIsRefusedAgainAndAgainBacksOff(blame: Verdict.Blame) {
     var rig = PartitionRig()

@@ -160,7 +160,7 @@ import Testing
     #expect(throws: CodingFailure.self) { try SequenceTracker(blob: numbers.blob) }
   }
 
-  /// JSON has neither value, and NaN is not equal to itself, so no set could find a value with it.
+  /// JSON has no NaN and no infinity. NaN is not equal to itself, so no set could find its holder.
   @Test(arguments: [Double.nan, -.nan, .signalingNaN, .infinity, -.infinity])
   func `a number that is not finite is refused`(number: Double) {
     var bits = ByteWriter()
