@@ -169,7 +169,8 @@ import Testing
     }
   }
 
-  /// Earlier, the bound was checked before a reader counted: readers at the same time passed it.
+  /// Earlier, the bound was checked before the reader counted, and simultaneous readers exceeded
+  /// it.
   @Test func aReaderIsCountedBeforeItsFoldIsAskedFor() async {
     let waitingReaders = cut(readersMax: 1)
     let place = place
