@@ -1,12 +1,11 @@
 import Testing
 
-/// Hostile callers beside well-behaved users, in short: `make abuse` does the same for ten minutes
-/// a phase on a release build, with strict bounds of time.
+/// A short run of hostile callers beside well-behaved users. `make abuse` runs the same bench for
+/// ten minutes a phase on a release build, with strict bounds of time.
 @Suite(.serialized) struct AbuseTests {
-  /// The bench fails where a well-behaved user is refused or loses its connection, where a caller
-  /// is answered 5xx but for 503 with `Retry-After`, where a kind of abuse sent nothing, where
-  /// memory passes 1 GiB, where files or the store do not come to rest, and where a kill is
-  /// recovered late.
+  /// The bench fails if a well-behaved user is refused or loses its connection, a caller gets a 5xx
+  /// other than 503 with `Retry-After`, a kind of abuse sent nothing, memory exceeds 1 GiB, files
+  /// or the store do not come to rest, or recovery after a kill is late.
   @Test func `hostile callers cost well-behaved users nothing but time`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }

@@ -7,7 +7,7 @@ import Testing
 @Suite(.serialized) struct AccessTests {
   private static let path = "/device/1/\(Workplace.container)/development/tokens/list"
 
-  /// Its configuration with users and producers put in other words.
+  /// Writes the workplace's configuration with other `users` and `producers`.
   private static func configure(
     _ workplace: Workplace, users: String, producers: String = ""
   ) throws {
@@ -102,7 +102,7 @@ import Testing
     return answer.status
   }
 
-  /// A server of accounts over HTTPS: down at first, then there, then with another key.
+  /// Keys from an HTTPS account server that is down first, then serves a key, then another key.
   @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: openssl)))
   func keysBehindAURLAreFetched() async throws {
     let workplace = try Workplace()
@@ -128,7 +128,7 @@ import Testing
     #expect(try await Self.ask(daemon.web, token) == 503)
     let reasons = try await daemon.status()["reasons"].array.compactMap(\.string)
     #expect(reasons.contains { $0.contains("https://localhost:\(port)") }, "\(reasons)")
-    // The file holds the whole answer, its head included.
+    // `openssl s_server` sends the file as the whole answer, so it includes the head.
     let answer = "HTTP/1.0 200 ok\r\nContent-type: application/json\r\n\r\n"
     try (answer + Self.keySet(key, id: "a")).write(to: file, atomically: true, encoding: .utf8)
     let server = try Program(

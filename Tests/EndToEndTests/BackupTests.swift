@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// `zonerelay backup` of the built binary: what it copies can be put back, and what it refuses it
-/// names.
+/// `zonerelay backup` of the built binary: its copies can be restored, and its refusals name the
+/// reason.
 @Suite(.serialized) struct BackupTests {
   private static func backup(_ workplace: Workplace, to name: String) throws -> Program {
     try Program(
@@ -23,7 +23,7 @@ import Testing
       as? Int
   }
 
-  /// Everything that was answered before the backup began is in it, and nothing is torn.
+  /// The backup contains everything that was answered before it began, and no torn data.
   @Test func aBackupUnderLoadHoldsWhatWasAcceptedBefore() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
@@ -75,8 +75,8 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// The restore of docs/operations.md, with the provider tokens of the store that is replaced and
-  /// without them: then a new one is signed, which Apple refuses within 20 minutes of the last.
+  /// The restore of docs/operations.md, with and without the provider tokens of the replaced store.
+  /// Without them the relay signs a new one, which Apple refuses within 20 minutes of the last.
   @Test(arguments: [true, false])
   func aRestoreGoesOnWithTheProviderTokens(_ areCopied: Bool) async throws {
     let (workplace, standin) = try await Workplace.withStandin(window: "0s")
@@ -116,7 +116,7 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// A daemon that does not run has a backup, too; a directory in use is not touched.
+  /// A stopped daemon can be backed up as well. A backup does not touch a directory in use.
   @Test func aBackupAtRestIsMadeOnce() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
@@ -140,7 +140,7 @@ import Testing
     #expect(await restored.stop().status == 0)
   }
 
-  /// Half a restore: a start refuses it, and `check` says so before.
+  /// A start refuses a store that was restored in part, and `check` reports it before.
   @Test func halfARestoreIsRefused() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }

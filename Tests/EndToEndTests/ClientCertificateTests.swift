@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// A client certificate in place of a provider key, renewed and mistaken while the daemon runs.
+/// A client certificate in place of a provider key. The test renews and breaks it while the daemon
+/// runs.
 @Suite(.serialized) struct ClientCertificateTests {
   @Test func aCertificateIsTakenRenewedAndItsFaultsAreNamed() async throws {
     let workplace = try Workplace()
@@ -51,7 +52,7 @@ import Testing
     func reload() { daemon.program.signal(SIGHUP) }
   }
 
-  /// The same authority, another key.
+  /// Installs a certificate of the same authority with another key.
   private static func renew(_ scene: inout Scene) async throws {
     try await issue("renewed", of: "client-ca", in: scene.workplace)
     try take("renewed", in: scene.workplace)
@@ -64,7 +65,8 @@ import Testing
     #expect(taken[0]["connection"].int != taken[1]["connection"].int)
   }
 
-  /// One that is not Apple's: the route stops and says why; with the good one it goes on at once.
+  /// Installs a certificate that Apple does not trust: the route stops and reports the reason. With
+  /// the good certificate the route continues at once.
   private static func mistake(_ scene: inout Scene) async throws {
     try await issue("foreign", of: nil, in: scene.workplace)
     try take("foreign", in: scene.workplace)
@@ -84,7 +86,7 @@ import Testing
     #expect(try await scene.isPushed(3))
   }
 
-  /// A key of another certificate is found before it is used.
+  /// The daemon finds a key of another certificate before it uses the pair.
   private static func unpair(_ scene: inout Scene) async throws {
     try take("client", in: scene.workplace, only: "key")
     scene.reload()
@@ -107,7 +109,7 @@ import Testing
     daemon.program.errors.split(separator: "\n").count { $0.contains("reloaded") }
   }
 
-  /// Puts the pair where the configuration looks for it.
+  /// Copies the pair to the configured paths.
   private static func take(_ name: String, in workplace: Workplace, only: String? = nil) throws {
     for (kind, from) in [("pem", "apns/\(name).pem"), ("key", "apns/\(name).key")]
     where only == nil || only == kind {
@@ -116,7 +118,7 @@ import Testing
     }
   }
 
-  /// - Parameter authority: who signs; nil: itself.
+  /// - Parameter authority: the issuer; nil: self-signed.
   private static func issue(
     _ name: String, of authority: String?, in workplace: Workplace
   ) async throws {

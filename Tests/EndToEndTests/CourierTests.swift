@@ -2,7 +2,7 @@ import Foundation
 import RelayClient
 import Testing
 
-/// A phone that is connected is told over the courier, and pushed only if it stays silent.
+/// A connected phone gets a wake over the courier, and a push only if it does not fetch.
 @Suite(.serialized) struct CourierTests {
   @Test func aConnectedPhoneIsToldFirstAndPushedOnlyIfItIsSilent() async throws {
     let (workplace, standin) = try await Workplace.withStandin(extra: "wake: { courierGrace: 2s }")
@@ -14,7 +14,7 @@ import Testing
     try await phone.subscribe(toZone: "One")
     var producer = Producer(daemon.web, key: workplace.producerKey)
 
-    // Who fetches is not pushed.
+    // A phone that fetches gets no push.
     let first = try await Self.told(daemon, path) {
       _ = try await producer.post([
         producer.event("created", record: "A", zone: "One", user: "_abc")
@@ -30,7 +30,7 @@ import Testing
     }
     #expect(isQuiet)
 
-    // Who stays silent is pushed the same wake when the grace is over.
+    // A phone that does not fetch gets a push of the same wake after the grace.
     let second = try await Self.told(daemon, path) {
       _ = try await producer.post([
         producer.event("updated", record: "A", zone: "One", user: "_abc")
@@ -49,8 +49,8 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// 2,000 polls at once, and one public change that all of them hear of. The bench beside the
-  /// daemon does it, and fails if one is not answered or the ledger is off.
+  /// 2,000 polls at once, and one public change that reaches all of them. The bench runs beside the
+  /// daemon, and fails if a poll gets no answer or the ledger does not balance.
   @Test func twoThousandPollsAreHeldAndReached() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
@@ -64,7 +64,7 @@ import Testing
     #expect(median("memory each while held") < 24, "a debug build")
   }
 
-  /// The courier's address, without what it begins with.
+  /// The path of the courier's address, without scheme and host.
   private static func register(_ phone: Phone) async throws -> String {
     let answer = try await phone.web.post(
       "/device/1/\(phone.scope)/tokens/register",
@@ -74,7 +74,7 @@ import Testing
     return String(url.dropFirst(phone.web.base.count))
   }
 
-  /// Polls while `happens` happens, and returns what the courier brought.
+  /// Polls while `happens` runs, and returns the courier's answer.
   private static func told(
     _ daemon: RunningDaemon, _ path: String, _ happens: () async throws -> Void
   ) async throws -> (json: JSON, took: Duration) {

@@ -1,14 +1,14 @@
 import Foundation
 import Testing
 
-/// kill -9 in the middle of ingest, again and again, on the real binary and its real files.
+/// Repeated kill -9 in the middle of ingest, on the real binary and its real files.
 @Suite(.serialized) struct CrashTests {
-  /// How many kills: `ZONERELAY_KILLS=200` for the long run.
+  /// The number of kills. `ZONERELAY_KILLS=200` sets the long run.
   static var kills: Int { Int(ProcessInfo.processInfo.environment["ZONERELAY_KILLS"] ?? "") ?? 4 }
 
   /// Every change answered 202 is in the feeds after the restart, and a phone with something
-  /// pending is woken (P1, P5). What was not answered is sent again under the same ids and
-  /// taken exactly once.
+  /// pending is woken (P1, P5). The producer repeats unanswered events under the same ids, and the
+  /// relay takes each exactly once.
   @Test func everyAnsweredChangeSurvivesKills() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
@@ -23,7 +23,7 @@ import Testing
       daemon.web, user: user, in: workplace, pushToken: String(repeating: "ab", count: 32))
     try await phone.register()
     try await phone.subscribe(toZone: "Crash")
-    // It never fetches: whatever was answered has to wake it.
+    // This phone never fetches, so every answered change must wake it.
     let sleeper = Phone(
       daemon.web, user: user, in: workplace, pushToken: String(repeating: "5e", count: 32))
     try await sleeper.register()
@@ -33,7 +33,7 @@ import Testing
 
     for round in 1...Self.kills {
       let wakesBefore = try standin.pushes(to: sleeper.pushToken).count
-      // What was durable without an answer has woken it after the last kill.
+      // Changes that were durable but not answered woke the sleeper after the previous kill.
       let repeated = Set(unanswered.compactMap(Load.recordName))
       let load = Load(
         producer: producer, user: user, again: unanswered,
@@ -65,7 +65,7 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// A phone that fetches nothing after the crash is woken by what was pending before it.
+  /// What was pending before the crash wakes a phone that fetches nothing after it.
   @Test func whatPendedBeforeTheKillWakesAfterIt() async throws {
     let (workplace, standin) = try await Workplace.withStandin(window: "2s")
     defer { workplace.remove() }
@@ -86,11 +86,11 @@ import Testing
   }
 }
 
-/// A producer that posts as fast as it is answered, until the daemon is killed under it.
+/// A producer that posts again after each answer, until the daemon is killed.
 struct Load {
   var producer: Producer
   var user: String
-  /// Events whose answer a kill swallowed: sent again first, under the same ids.
+  /// Events that got no answer because of a kill. They are sent again first, under the same ids.
   var again: [[String: Any]]
   var until: ContinuousClock.Instant
 

@@ -1,19 +1,19 @@
 import Foundation
 import Testing
 
-/// The built daemon against a provider that fails by turns, beside one that does not.
+/// The built daemon with one provider that fails in turns and another that does not.
 ///
 /// After each fault every phone with something pending is woken within the bound of
-/// docs/operations.md, no wake is delivered twice but where nobody could know, the ledger balances,
-/// and the phones of the other route are woken as before.
+/// docs/operations.md. A wake is delivered twice only if its first push ended without an answer.
+/// The ledger balances, and the phones of the other route are woken as before.
 @Suite(.serialized) struct FaultTests {
   struct Fault: Sendable, CustomStringConvertible {
     var name: String
-    /// What the stand-in is told.
+    /// The faults that the stand-in is set to.
     var faults: String
-    /// Words of the route's trouble in `status` while it lasts; empty: it must not show.
+    /// Texts that `status` shows for the route while the fault lasts; empty: it must show none.
     var trouble: [String] = []
-    /// What the provider asks us to wait beyond the bound, in seconds.
+    /// Seconds of waiting that the provider asks for, beyond the bound.
     var asks = 0.0
     var description: String { name }
   }
@@ -47,7 +47,7 @@ import Testing
   ]
 
   /// In seconds: an attempt under way when the fault ends, then its lane's rest or two probes, then
-  /// the window. A busy machine may take one more.
+  /// the window. On a busy machine it may take one second more.
   static func bound(_ fault: Fault) -> Double {
     FaultWorld.attemptTimeout + FaultWorld.windowMax + fault.asks
       + max(1.2 * FaultWorld.retryMax, 2 * FaultWorld.probe + FaultWorld.attemptTimeout)
@@ -78,7 +78,7 @@ import Testing
     let all = Latencies(beside.map { $0 / 1_000 })
     table.append("all together | - | - | - | \(all.text)")
     print(table.joined(separator: "\n"))
-    // The same, but for what the machine does meanwhile.
+    // The latency stays the same, apart from other load on the machine.
     #expect(all.percentile(50) <= 2 * quiet.percentile(50) + 20)
     #expect(all.percentile(99) <= 3 * quiet.percentile(99) + 100)
     let status = try await world.daemon.status()
@@ -88,7 +88,7 @@ import Testing
   }
 }
 
-/// Changes that go on whatever happens, and what came of them.
+/// Continuous changes during all faults, and their results.
 private struct Course {
   struct Turn {
     var recovery = 0.0
@@ -119,9 +119,10 @@ private struct Course {
     try await settle()
   }
 
-  /// Changes for all on one road, and one after the other for those on the other.
+  /// Changes all phones of the broken route, and one after the other the phones of the healthy
+  /// route.
   ///
-  /// - Returns: from accepted to on the wire, on the healthy road.
+  /// - Returns: the time from accepted to on the wire, on the healthy route.
   mutating func run(seconds: Double) async throws -> Latencies {
     let end = ContinuousClock.now + .seconds(seconds)
     var asked: [Question] = []
@@ -166,10 +167,11 @@ private struct Course {
     return Latencies(seconds)
   }
 
-  /// A burst, the fault, more changes, its end, and how long it takes until all are woken.
+  /// Runs a burst, sets the fault, makes more changes, ends the fault, and measures the time until
+  /// all phones are woken.
   mutating func turn(_ fault: FaultTests.Fault) async throws -> Turn {
     var turn = Turn()
-    // What came before is over: from here on each wake is one of this turn.
+    // Earlier changes are settled: from here on each wake belongs to this turn.
     try await settle()
     try tail.read()
     let start = tail.pushes.count
@@ -207,7 +209,8 @@ private struct Course {
     return turn
   }
 
-  /// Until nothing pends, all is well and the books balance; whatever is late is found afterwards.
+  /// Waits until nothing is pending and the daemon is healthy, then checks that the ledger
+  /// balances. Late wakes are checked afterwards.
   private func settle() async throws {
     var status = JSON(nil)
     let isSettled = try await Pause.until(seconds: 20) {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A change travels to an Android device: the built binary, and a look-alike of FCM.
+/// A change travels to an Android device: the built binary and the stand-in for FCM.
 @Suite(.serialized) struct FirebaseTests {
   @Test func anAndroidDeviceIsWokenByAMessageOfDataAlone() async throws {
     let workplace = try Workplace()

@@ -5,8 +5,8 @@ import Testing
 @Suite(.serialized) struct FirstLightTests {
   private static let zones = ["One", "Two", "Three", "Four", "Five"]
 
-  /// 1,000 changes in 5 zones within the window: at most 2 pushes a phone, every zone named, and
-  /// catch-up gives exactly the net state, with small pages as with large ones (P2, P5–P8).
+  /// 1,000 changes in 5 zones within the window cause at most 2 pushes a phone, which name every
+  /// zone. Catch-up gives exactly the net state, with small and with large pages (P2, P5–P8).
   @Test func aBurstBecomesOneWakeAndCatchUpIsWhole() async throws {
     let (workplace, standin) = try await Workplace.withStandin()
     defer { workplace.remove() }
@@ -75,7 +75,8 @@ import Testing
     }
   }
 
-  /// `aps` and `ck` as CloudKit sends them, headers as Apple requires them for a silent push.
+  /// Checks `aps` and `ck` as CloudKit sends them, and the headers that Apple requires for a silent
+  /// push.
   private func check(_ push: JSON, user: String) {
     #expect(push["status"].int == 200)
     let payload = push["payload"]

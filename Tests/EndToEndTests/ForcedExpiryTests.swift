@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// `expire-tokens` on the built daemon: it expires the tokens of the named users and of no others,
-/// and a database's reader gets a digest in pages, and goes on from there.
+/// `expire-tokens` on the built daemon: it expires the tokens of the named users and of no others.
+/// A reader of a database gets a digest in pages and continues from its token.
 @Suite(.serialized) struct ForcedExpiryTests {
   private static let scope = "\(Workplace.container)/development"
   private static let other = "iCloud.com.example.other"
@@ -36,7 +36,7 @@ import Testing
     ).status
   }
 
-  /// Two containers, so that either of them and either environment can be named.
+  /// Serves two containers, so that either of them and either environment can be named.
   private func serving(
     _ body: (RunningDaemon, Workplace) async throws -> Void
   ) async throws {
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  /// After a restore it must not look as if the tokens had expired.
+  /// The command must fail: after a restore, success would mean that the tokens had expired.
   @Test func aNameThatIsNotConfiguredIsRefused() async throws {
     try await serving { daemon, workplace in
       let reader = Reader(daemon: daemon, user: "_abc")
@@ -136,8 +136,8 @@ import Testing
       #expect(zones.count == count)
       #expect(next.count == 1)
 
-      // Expired by force, the token that a reader holds is not the head's any more; from a fresh
-      // read on they are equal, and the digest's leads on.
+      // After a forced expiry the zone's token in the digest differs from the one that the reader
+      // holds. A fresh read returns the digest's token, and catch-up continues from it.
       #expect(zones["Z7"] != held)
       let fresh = try await reader.zone("Z7", nil)
       #expect(fresh["syncToken"].string == zones["Z7"])

@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// What `make install` lays out, with the debug build.
+/// Checks the files that `make install` lays out, with the debug build.
 @Suite struct InstallTests {
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
 
-  /// 209 MB were laid out, and no page, completion or licence.
+  /// Before, 209 MB were laid out, without pages, completions and licence.
   @Test func aStrippedBinaryWithItsSymbolsAndPagesIsLaidOut() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }

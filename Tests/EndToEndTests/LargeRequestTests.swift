@@ -4,14 +4,14 @@ import RelayEngine
 import RelayStore
 import Testing
 
-/// Requests and changes as large as they may be, on the real binary and its real files.
+/// Requests and changes of the largest size allowed, on the real binary and its real files.
 @Suite(.serialized) struct LargeRequestTests {
   private static let subscribers = 300
   private static let articles = (1...5).map { "L\($0)" }
 
-  /// Three hundred subscribers who ask for the large value of five public records: each change goes
-  /// to every partition. No caller is refused for good, memory stays bounded, a kill and a start in
-  /// the middle work, and everything reaches every subscriber.
+  /// Three hundred subscribers want the large value of five public records, so each change goes to
+  /// every partition. Every refused caller is taken later, memory stays bounded, the daemon
+  /// survives a kill and restart in the middle, and every change reaches every subscriber.
   @Test func largePublicChangesForManySubscribersStopNoCaller() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
@@ -41,8 +41,8 @@ import Testing
     #expect(untold.isEmpty, "\(untold.count) of \(Self.subscribers), such as \(untold.prefix(3))")
   }
 
-  /// Nine thousand changes of one zone in one request are more than a commit holds otherwise. After
-  /// a kill all of them are there, or none. Two kills come as soon as the journal is written, one
+  /// Nine thousand changes of one zone in one request exceed the usual bound of a commit. After a
+  /// kill all of them are there, or none. Two kills come as soon as the journal is written, one
   /// comes at any moment.
   @Test func aKillNeverLeavesAPartOfARequest() async throws {
     let (workplace, _) = try await Workplace.withStandin(
@@ -60,7 +60,7 @@ import Testing
       let body = try Producer.encode(events)
       let (web, key) = (daemon.web, workplace.producerKey)
       let before = Self.lastCommit(in: workplace)
-      // An answer that is lost is what this is about.
+      // The kill may lose this answer, and the test accepts that.
       async let posted = try? Producer.send(body, to: web, key: key)
       if round < 3 {
         let end = ContinuousClock.now + .seconds(20)
@@ -83,15 +83,15 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// When the journal's log was last written. Nil: there is none.
+  /// The time of the last write to the journal's log. Nil: there is no log.
   private static func lastCommit(in workplace: Workplace) -> Date? {
     let path = workplace.file("store/journal.db-wal").path
-    // Not there before the first commit.
+    // The file does not exist before the first commit.
     let attributes = try? FileManager.default.attributesOfItem(atPath: path)
     return attributes?[.modificationDate] as? Date
   }
 
-  /// As CloudKit's clients do it, several at a time.
+  /// Subscribes in the way of CloudKit's clients, several at a time.
   private static func subscribeAll(to daemon: RunningDaemon) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<subscribers {
@@ -124,7 +124,7 @@ import Testing
       Producer.encode(events), to: daemon.web, key: daemon.workplace.producerKey)
   }
 
-  /// Full for a moment is no fault, as long as it says when to come again.
+  /// A 503 with `retryAfter` is an accepted answer, and the post is repeated.
   private static func postUntilTaken(
     _ events: [[String: Any]], to daemon: RunningDaemon
   ) async throws {
@@ -153,7 +153,7 @@ import Testing
     ]
   }
 
-  /// Users whose feed does not hold every article once.
+  /// Users whose feed does not contain every article exactly once.
   private static func subscribersNotTold(in directory: URL) async throws -> [String] {
     let store = try SQLiteStore(StoreSettings(directory: directory.path))
     var untold: [String] = []
@@ -175,7 +175,7 @@ import Testing
     return untold
   }
 
-  /// The most memory that the daemon ever had.
+  /// The peak memory of the daemon.
   private static func peakMiB(of daemon: RunningDaemon) throws -> Int {
     let status = try String(
       contentsOfFile: "/proc/\(daemon.program.pid)/status", encoding: .utf8)

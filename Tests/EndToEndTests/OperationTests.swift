@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// What an operator meets: refusals that say why, exits that mean something.
+/// What operators get: refusals that state the reason, and documented exit codes.
 @Suite(.serialized) struct OperationTests {
-  /// A second daemon on the same store says so and touches nothing.
+  /// A second daemon on the same store reports the conflict and changes nothing.
   @Test func aSecondDaemonIsRefused() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
@@ -15,7 +15,7 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// `status` of nothing exits 3; `check` of nonsense exits 78 and names the key.
+  /// `status` without a daemon exits 3. `check` of a bad file exits 78 and names the key.
   @Test func exitsMeanWhatTheContractSays() async throws {
     let (workplace, _) = try await Workplace.withStandin(extra: "sever: {}")
     defer { workplace.remove() }
@@ -29,7 +29,8 @@ import Testing
     #expect(wrong.status == 64)
   }
 
-  /// A load balancer sends a daemon that drains nothing more.
+  /// A draining daemon reports 503 on `/health/ready`, so that a load balancer sends it no more
+  /// requests.
   @Test func aDrainedDaemonIsNotReady() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
@@ -43,7 +44,7 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// A damaged store is named and left alone.
+  /// The daemon names a damaged store and leaves it unchanged.
   @Test func aDamagedStoreIsRefused() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
@@ -54,7 +55,7 @@ import Testing
     #expect(ended.errors.contains("relay.db"))
   }
 
-  /// A store that no daemon has ever served from is new, however much of it was made.
+  /// A store that has never served counts as new, even if parts of it exist already.
   @Test func aFirstStartThatFailedIsNoLostKey() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
@@ -68,7 +69,8 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// A backup that was put back without its keys: all clients begin anew, and nothing said why.
+  /// A backup was restored without its keys. All clients start from the beginning, so `status`
+  /// reports the reason.
   @Test func aLostKeyIsTold() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
@@ -83,7 +85,7 @@ import Testing
     #expect(lost == [false, true, false])
   }
 
-  /// With another store's key all ids would change, and nothing would say so.
+  /// Another store's key would change all ids without a message, so the daemon refuses it.
   @Test func anotherStoresKeyIsRefused() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
@@ -95,7 +97,7 @@ import Testing
     #expect(
       ended.status == 1 && ended.errors.contains("keys/1.key belongs to another store"),
       "\(ended.errors)")
-    // A lost key makes room for a new one, and may be found again.
+    // After a lost key a new one is made, and the lost key may return.
     try FileManager.default.removeItem(at: key)
     #expect(await (try RunningDaemon.start(in: workplace)).stop().status == 0)
     for text in [try String(contentsOf: key, encoding: .utf8), own] {
@@ -104,7 +106,8 @@ import Testing
     }
   }
 
-  /// A store copied back from yesterday: tokens of the lost history expire, and clients arrive.
+  /// A store is restored from an older copy: tokens of the lost history expire, and clients reach
+  /// the current state.
   @Test func aRestoredCopyExpiresWhatItLost() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
