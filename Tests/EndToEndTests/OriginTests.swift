@@ -2,7 +2,7 @@ import Foundation
 import RelayClient
 import Testing
 
-/// The configured origins of web pages, as a browser meets them.
+/// A browser's requests from the configured origins of web pages.
 @Suite(.serialized) struct OriginTests {
   private static let app = "https://app.example.com"
   private static let other = "https://other.example.com"

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Builds from a beta channel have tokens of Apple's production and records of development: two
-/// stand-ins that each play one environment, and a relay that knows both.
+/// Builds from a beta channel have tokens of Apple's production environment and records of
+/// development. Two stand-ins each play one environment, and the relay knows both.
 @Suite(.serialized) struct OtherEnvironmentTests {
   @Test func aTokenOfTheOtherEnvironmentIsFoundOnceAndRemembered() async throws {
     let workplace = try Workplace()
@@ -29,7 +29,7 @@ import Testing
     #expect(try statuses(development.pushes(to: phone.pushToken)) == [400])
     try await change("B")
     #expect(try await Pause.until { try production.pushes(to: phone.pushToken).count == 2 })
-    // A restart knows it too.
+    // The relay still knows the environment after a restart.
     #expect(await daemon.stop().status == 0)
     daemon = try await RunningDaemon.start(in: workplace)
     try await change("C")
@@ -38,7 +38,7 @@ import Testing
     #expect(try development.pushes(to: phone.pushToken).count == 1)
     #expect(try await Self.states(phone) == ["active"])
 
-    // What neither knows is condemned.
+    // A token that neither environment knows makes its device retired.
     let lost = Phone(daemon.web, user: "_abc", in: workplace, pushToken: Self.token("dead"))
     try await lost.register()
     try await change("D")
@@ -50,12 +50,12 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// A word that the stand-ins know, as a push token.
+  /// A push token that spells a word for the stand-ins.
   private static func token(_ word: String) -> String {
     word.utf8.map { String($0, radix: 16) }.joined() + "00ff"
   }
 
-  /// Knows the provider key of the other.
+  /// Starts the production stand-in with the provider key of the development stand-in.
   private static func production(in workplace: Workplace) async throws -> OtherStandin {
     let directory = workplace.file("production")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -85,7 +85,7 @@ import Testing
       (workplace.file("apns/ca.pem").path, workplace.file("both.pem").path))
   }
 
-  /// States of the user's devices, and why they were given up.
+  /// For each of the user's devices the reason of its retirement, or its state.
   private static func states(_ phone: Phone) async throws -> [String] {
     let answer = try await phone.web.post(
       "/device/1/\(phone.scope)/tokens/list", [String: Any](), token: phone.userToken)

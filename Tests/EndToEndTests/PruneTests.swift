@@ -1,11 +1,12 @@
 import Foundation
 import Testing
 
-/// Dead tokens: a few are the life of any app, many at once mean that we are wrong.
+/// Dead tokens: every app has a few. If the provider calls many dead at once, assume that our
+/// configuration is wrong.
 @Suite(.serialized) struct PruneTests {
-  /// Of 1,000 phones 1 % are called dead: those are retired, and everybody who may know is told.
-  /// Then 60 %: none is retired, and `status` says why; once the provider has come to its senses,
-  /// all of them are woken.
+  /// The provider calls 1 % of 1,000 phones dead: they are retired, and the feedback and the
+  /// operator learn of it. Then it calls 60 % dead: none is retired, and `status` says why. Once
+  /// the provider recovers, all of them are woken.
   @Test func aFewAreRetiredAndManyAreNot() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
@@ -36,7 +37,7 @@ import Testing
     }
     #expect(hasTripped, "\(tripped)")
     try await checkTripped(world, tripped)
-    // Each asks again, is called dead again, and stays.
+    // Each resting device is tried again, is called dead again, and is not retired.
     #expect(try await Pause.until { try await stops(world) >= 2 })
     let still = try await world.daemon.control("/status")
     #expect(still["lanes"]["retired"].int == 10, "\(still) \(world.daemon.program.errors)")
@@ -59,8 +60,9 @@ import Testing
     #expect(await world.stop().status == 0)
   }
 
-  /// Killed while some are told, some are retired and some are only suspected: the next life tells
-  /// what is missing, and what is told twice has the same id.
+  /// The daemon is killed while some retirements are delivered, some are only stored and some
+  /// devices are only suspected. After the restart it delivers what is missing, and repeats have
+  /// the same id.
   @Test func aKillLosesNoneThatIsToBeTold() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
@@ -74,7 +76,7 @@ import Testing
     try receiver.behave(.slow)
     try await world.set("answer 410 tokens=d1")
     try await world.change(Array(world.phones[..<300]), &producer)
-    // On its way, and not yet answered.
+    // The webhook's request is under way and not yet answered.
     #expect(try await receiver.met(.slow))
     try await world.change(Array(world.phones[300...]), &producer)
     var tail = PushTail(world.broken)
@@ -95,7 +97,7 @@ import Testing
     world.healthy.stop()
   }
 
-  /// The feed and the webhook tell of these devices, and of no other: once, by their ids.
+  /// The feed and the webhook list these devices and no other, each under one id.
   private func checkTold(
     _ daemon: RunningDaemon, _ receiver: Receiver, _ gone: [Phone]
   ) async throws {
@@ -128,11 +130,12 @@ import Testing
       + "environment=\"development\",transport=\"apns\"} \(count)"
   }
 
-  /// Told to the app, the operator, the scraper and the log; the token to none of them.
+  /// The app, the operator, the metrics and the log show the retirement. None of them shows the
+  /// token.
   private func checkRetired(_ world: FaultWorld, _ gone: [Phone]) async throws {
     for phone in gone.prefix(3) { #expect(try await state(of: phone) == "retired Unregistered") }
     var listed: [JSON] = []
-    // The list is read from the store: a fold behind.
+    // The list is read from the store, so it is one fold behind.
     try await Pause.until {
       listed = try await world.daemon.control("/devices")["devices"].array
         .filter { $0["state"].string == "retired" }
@@ -173,14 +176,14 @@ import Testing
     #expect(try await stops(world) >= 1)
   }
 
-  /// How often the log says that nobody is retired.
+  /// How often the log says that no device is retired.
   private func stops(_ world: FaultWorld) async throws -> Int {
     world.daemon.program.errors.components(
       separatedBy: "too many devices called dead, none is retired"
     ).count - 1
   }
 
-  /// As the app sees it.
+  /// The device's state as the app reads it.
   private func state(of phone: Phone) async throws -> String {
     let answer = try await phone.web.post(
       "/device/1/\(phone.scope)/tokens/list", [:] as [String: Any], token: phone.userToken)
@@ -190,7 +193,7 @@ import Testing
       .joined(separator: " ")
   }
 
-  /// The app registers anew: the same token is good again, whatever the provider said before.
+  /// The app registers again: the same token is good, whatever the provider said before.
   private func comesBack(
     _ world: FaultWorld, _ phone: Phone, _ producer: inout Producer
   ) async throws {

@@ -1,9 +1,10 @@
 import Foundation
 import Testing
 
-/// A provider that refuses us, and not the device: what that costs, and who is told.
+/// A provider that refuses the relay instead of the device: the delay, and the report in `status`.
 @Suite(.serialized) struct RefusalTests {
-  /// With the budget that Apple advises, three probes of a wrong credential cost an hour.
+  /// Probes of a wrong credential must not use up the budget. With the budget that Apple advises,
+  /// three probes would otherwise delay the wake by an hour.
   @Test func aMendedCredentialWakesItsDeviceWithinTheBound() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
@@ -32,7 +33,7 @@ import Testing
     #expect(await world.stop().status == 0)
   }
 
-  /// A wrong topic: nothing stops, nobody is retired, and `status` looked well.
+  /// A wrong topic: the route goes on, no device is retired, and `status` used to look healthy.
   @Test func aRouteOfWhichEverythingIsRefusedIsToldOf() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }

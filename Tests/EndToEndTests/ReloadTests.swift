@@ -34,8 +34,8 @@ import Testing
     try await daemon.status()["reasons"].array.compactMap(\.string)
   }
 
-  /// Containers come and go, producers change, a bad file changes nothing; meanwhile everybody who
-  /// asks on a kept connection is answered.
+  /// Containers come and go, producers change, and a bad file changes nothing. Meanwhile every
+  /// request on a kept connection is answered.
   @Test func aReloadUnderLoadDropsNobody() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
@@ -53,7 +53,7 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// Reports again and again until it is told to end; every report must be taken.
+  /// Posts reports until the task is cancelled; every report must be accepted.
   private static func work(_ worker: Int, _ web: Web, _ key: String) async throws -> Int {
     var count = 0
     var producer = Producer(web, key: key)
@@ -65,7 +65,7 @@ import Testing
         let answer = try await producer.post([event])
         guard answer.status == 202 else { throw Trouble("\(answer.status) \(answer.json)") }
       } catch {
-        // Given up because the test is over, or a connection that was dropped.
+        // The end of the test cancels requests. Any other error fails the test.
         if !Task.isCancelled { throw error }
       }
     }
@@ -80,7 +80,7 @@ import Testing
     reload(daemon)
     #expect(
       try await Pause.until { try await report(web, other, "production", key: key) == 202 })
-    // A file that is bad keeps everything, and says so until a good one came.
+    // A bad file changes nothing, and `status` names its problem until a good file is loaded.
     try write(good + "\nsever: {}\nlog: { level: loud }", workplace)
     reload(daemon)
     #expect(try await Pause.until { try await !reasons(daemon).isEmpty })
@@ -103,20 +103,21 @@ import Testing
     #expect(try await reasons(daemon) == [])
   }
 
-  /// What an operator asks for while the daemon starts happens when it has started.
+  /// A reload that is requested during the start happens after the start.
   @Test func aReloadDuringTheStartIsRemembered() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
     let mailbox = try Mailbox(workplace.file("notify").path)
     let program = try Self.serveUnderSystemd(workplace)
-    // Made when the store is opened: the configuration has been read, and nothing listens yet.
+    // The lock is made when the store is opened: the configuration has been read, and nothing
+    // listens yet.
     let lock = workplace.file("store").appendingPathComponent("lock").path
     while program.isRunning, !FileManager.default.fileExists(atPath: lock) { await Task.yield() }
     try workplace.addContainer(Self.other)
     program.signal(SIGHUP)
     let web = Web(base: workplace.api)
     let isTaken = await Pause.until {
-      // Not listening yet is what this waits for.
+      // The request fails until the daemon listens.
       let status = try? await Self.report(
         web, Self.other, "production", key: workplace.producerKey)
       return status == 202 || !program.isRunning
@@ -128,7 +129,7 @@ import Testing
     #expect(await program.wait().status == 0)
   }
 
-  /// Its stream would else go on until its address lapses, twelve hours later.
+  /// Otherwise the stream would stay open until its address lapses, twelve hours later.
   @Test func aReloadEndsTheStreamsOfAnEnvironmentThatHasGone() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
@@ -164,7 +165,7 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// It takes nothing more until it is restarted, and a reload changes nothing in that.
+  /// A draining daemon accepts nothing until it is restarted, and a reload does not change that.
   @Test func theStatusLineTellsOfADrain() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
@@ -188,7 +189,7 @@ import Testing
     #expect(await program.wait().status == 0)
   }
 
-  /// Its letters go to the workplace's `notify`.
+  /// The daemon's notifications go to the workplace's `notify` socket.
   private static func serveUnderSystemd(_ workplace: Workplace) throws -> Program {
     try Program(
       [
@@ -197,7 +198,7 @@ import Testing
       ], in: workplace, name: "serve", program: URL(fileURLWithPath: "/usr/bin/env"))
   }
 
-  /// The daemon tells systemd when a reload begins and when it ends, also where it fails.
+  /// The daemon tells systemd when a reload begins and when it ends, also when the reload fails.
   @Test func systemdHearsOfIt() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
@@ -215,7 +216,7 @@ import Testing
     #expect(await program.wait().status == 0)
   }
 
-  /// Budgets count at once, and a lane that rested under the old one is woken.
+  /// New budgets count at once, and a lane that rested under the old one is woken.
   @Test func aLargerBudgetWakesWhoWaits() async throws {
     let (workplace, standin) = try await Workplace.withStandin(
       window: "0s", extra: "budget: { background: { max: 1, per: 1h } }")
@@ -237,7 +238,7 @@ import Testing
       workplace)
     Self.reload(daemon)
     #expect(try await Pause.until { try standin.pushes(to: token).count == 2 })
-    // What cannot change is named, and stays.
+    // The log names settings that a reload cannot change, and they stay in force.
     #expect(
       await Pause.until {
         daemon.program.errors.contains("restart") && daemon.program.errors.contains("server.listen")

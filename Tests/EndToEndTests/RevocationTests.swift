@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// P9, by the built daemon: a provider so slow that pushes wait for its only stream.
+/// P9 on the built daemon, with a provider so slow that pushes wait for its only stream.
 @Suite(.serialized) struct RevocationTests {
   private static func share(
     _ verb: String, _ user: String, _ producer: inout Producer
@@ -29,7 +29,7 @@ import Testing
     try workplace.configure(window: "50ms")
     let daemon = try await RunningDaemon.start(in: workplace)
     var producer = Producer(daemon.web, key: workplace.producerKey)
-    // Two connections of one stream each; what is sent to these tokens keeps one for 3 s.
+    // Two connections of one stream each. A push to one of these tokens occupies a stream for 3 s.
     let slow = (0..<2).map { number in
       Phone(
         daemon.web, user: "_busy\(number)", in: workplace,

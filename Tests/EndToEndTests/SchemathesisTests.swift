@@ -1,17 +1,18 @@
 import Foundation
 import Testing
 
-/// The built daemon, held against docs/openapi.yaml with made-up requests, good and bad.
+/// The built daemon is checked against docs/openapi.yaml with generated requests, good and bad.
 @Suite(.serialized) struct SchemathesisTests {
   private static let casesMin = 10_000
-  /// Each operation gets about as many cases as this.
+  /// The approximate number of cases for each operation.
   private static let examples = "450"
 
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
   private static let fixtures = root.appendingPathComponent("Tests/EndToEndTests/Fixtures")
 
-  /// No 500, no answer that the schema does not allow, no status that it does not name.
+  /// The daemon returns no 500, no answer that the schema does not allow, and no status that the
+  /// schema does not name.
   @Test func theDaemonKeepsItsOpenAPIFile() async throws {
     let tool = Self.root.appendingPathComponent(".build/schemathesis/bin/schemathesis")
     guard FileManager.default.isExecutableFile(atPath: tool.path) else {
@@ -24,7 +25,7 @@ import Testing
     try await Self.fill(daemon)
     try Self.configure(in: workplace)
 
-    // One process a core: its own thread pool would share one.
+    // One process for each core: the threads of schemathesis' own pool would share one core.
     let runs = try [["--include-tag", "databases"], ["--exclude-tag", "databases"]].map {
       try Program(
         Self.arguments(workplace) + $0, in: workplace, name: "schemathesis", program: tool)
@@ -53,7 +54,7 @@ import Testing
     ]
   }
 
-  /// Something to read: zones of one user, records, a subscription that fires.
+  /// Creates data to read: zones of one user, records, a subscription that fires.
   private static func fill(_ daemon: RunningDaemon) async throws {
     let phone = Phone(
       daemon.web, user: "_abc", in: daemon.workplace,
@@ -83,7 +84,7 @@ import Testing
       to: workplace.file("schemathesis.toml"), atomically: true, encoding: .utf8)
   }
 
-  /// The summary's "N generated".
+  /// The number in the summary's "N generated".
   private static func cases(_ output: String) -> Int {
     output.firstMatch(of: /(\d+) generated/).flatMap { Int($0.output.1) } ?? 0
   }

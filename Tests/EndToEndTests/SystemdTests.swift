@@ -7,9 +7,9 @@ import Testing
     URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Fixtures")
   }
 
-  /// Started by its socket, READY, STATUS; a reload that drops no poll, stream, kept connection or
-  /// connection to a provider; a stuck daemon killed by the watchdog, started again, and nothing
-  /// acknowledged lost; a clean stop.
+  /// Covers the start by the socket, READY and STATUS; a reload that keeps all polls, streams, kept
+  /// connections and connections to a provider; a stuck daemon that the watchdog kills and that
+  /// restarts without losing anything acknowledged; a clean stop.
   @Test func aRealSystemdRunsTheUnits() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
@@ -26,7 +26,8 @@ import Testing
     #expect(ended.status == 0, "\(text)")
   }
 
-  /// Connections to a socket that is not served would wait for ever.
+  /// Connections to a socket that the daemon does not serve would wait without end, so it refuses
+  /// to start.
   @Test(arguments: ["web", "api:metrics"])
   func aSocketOfAnotherNameIsRefused(_ names: String) async throws {
     let (workplace, _) = try await Workplace.withStandin()

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A place to listen that somebody else has: the daemon ends with the reason, and soon.
+/// Another process holds the listening address: the daemon exits soon and reports the reason.
 @Suite(.serialized) struct TakenPlaceTests {
   private static func expectRefusal(_ place: String, in workplace: Workplace) async throws {
     let mailbox = try Mailbox(workplace.file("notify").path)
@@ -20,7 +20,7 @@ import Testing
     #expect(!mailbox.letters.contains("READY=1"), "systemd must not hear that it serves")
   }
 
-  /// What was acknowledged outlives the start that failed.
+  /// Acknowledged changes are kept when a start fails.
   @Test func theAPIsPort() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The number that every push carries, over restarts of the real binary: a jump tells a device that
-/// it may have missed a wake, so a clean stop makes none, and a kill never repeats one.
+/// The number in every push, over restarts of the real binary. A jump tells a device that it may
+/// have missed a wake. So a clean stop causes no jump, and a kill never repeats a number.
 @Suite(.serialized) struct WakeNumberTests {
   @Test func numbersRiseByOneOverStopsAndNeverRepeatOverKills() async throws {
     let workplace = try Workplace()
@@ -19,7 +19,7 @@ import Testing
     try await phone.subscribe(toZone: "Zone")
     var producer = Producer(daemon.web, key: workplace.producerKey)
 
-    /// Reports a change, and waits until a push tells of it.
+    /// Reports a change, waits for its push, and returns the numbers of all pushes.
     func wake() async throws -> [Int] {
       let before = try standin.pushes(to: phone.pushToken).count
       let event = producer.event(
@@ -37,7 +37,7 @@ import Testing
       daemon = try await RunningDaemon.start(in: workplace)
       #expect(try await wake() == Array(1...round))
     }
-    // A start that gives no number out keeps it as well.
+    // A run that sends no wake keeps the number as well.
     #expect(await daemon.stop().status == 0)
     daemon = try await RunningDaemon.start(in: workplace)
     #expect(await daemon.stop().status == 0)

@@ -8,7 +8,8 @@ import Testing
   private static let rate = 300.0
   private static let smearing = "smearing: { rate: 300, above: 1000 }"
 
-  /// The pushes' arrival is a straight line, and who is woken earlier is told what to wait for.
+  /// Pushes arrive at a constant rate. A device that is woken earlier gets the time until which the
+  /// hot zone is not to be fetched.
   @Test func aPublicChangeWakesItsSubscribersAtTheRateAndOthersSayWhatToWaitFor() async throws {
     let (workplace, standin) = try await Workplace.withStandin(extra: Self.smearing)
     defer { workplace.remove() }
@@ -29,10 +30,11 @@ import Testing
     let (early, hot) = (pushes.filter(\.isEarly), pushes.filter { !$0.isEarly })
     #expect(Set(pushes.map(\.token)).count == Self.subscribers)
     try Self.expectSpread(hot)
-    // Those with a change of their own are told at once, and what to wait for.
+    // Devices with a change of their own are woken at once, and the push names the time to wait
+    // for.
     #expect(early.count > 30)
     for push in early {
-      // It said so when it was sent; here is when it came.
+      // `notBefore` was set when the push was sent; `time` is its arrival.
       let seconds = try #require(push.notBefore) - push.time
       #expect(seconds > -3 && seconds < 20)
     }
@@ -57,14 +59,14 @@ import Testing
     }
     #expect(isDone)
     let after = try standin.pushes().map(Push.init).dropFirst(before.count)
-    // Only those whose outcome was not yet on disk; a slow disk has more of them.
+    // Only wakes whose outcome was not yet on disk are repeated. A slow disk repeats more of them.
     let repeated = before.count + after.count - Self.subscribers
     #expect(repeated < before.count / 2, "a crash repeats few")
     Self.expectNoHerd(Array(after), most: 3)
     #expect(await daemon.stop().status == 0)
   }
 
-  /// What the stand-in saw of a push.
+  /// A push as the stand-in logged it.
   private struct Push {
     var time: Double
     var token: String
@@ -77,13 +79,14 @@ import Testing
       token = line["path"].string?.split(separator: "/").last.map(String.init) ?? ""
       let zr = line["payload"]["zr"]
       notBefore = zr["nb"].int.map(Double.init)
-      // It names a private zone: the device had a reason of its own.
+      // The push names a private zone, so the device had its own reason for a wake.
       isEarly = !zr["z"].array.isEmpty && zr["nb"].int != nil
     }
   }
 
-  /// As a line, as long as every partition has somebody to wake: those with more than their share
-  /// end it a little later, and so does a busy machine. Never sooner, and never in a heap.
+  /// The rate is constant as long as every partition has devices to wake. Partitions with more than
+  /// their share end a little later, and a busy machine delays pushes. Pushes never arrive sooner
+  /// or in a heap.
   private static func expectSpread(_ pushes: [Push]) throws {
     let times = pushes.map(\.time).sorted()
     let first = try #require(times.first)
@@ -94,7 +97,7 @@ import Testing
     expectNoHerd(pushes, most: 2)
   }
 
-  /// No second has more than so many times the rate.
+  /// No second has more wakes than `most` times the rate.
   private static func expectNoHerd(_ pushes: [Push], most: Double) {
     let times = pushes.map(\.time).sorted()
     var from = 0
@@ -114,7 +117,7 @@ import Testing
     return try await producer.post(events)
   }
 
-  /// One in fifty subscribes to a database of its own, too.
+  /// One in fifty users also subscribes to their own private database.
   private static func settle(in workplace: Workplace) async throws {
     let own = Subscription(
       id: SubscriptionID("own"), database: .private, rule: .database(recordType: nil),

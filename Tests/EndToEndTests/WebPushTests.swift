@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// A change travels to a browser: the built binary, a push service look-alike, and code that we did
-/// not write to open what arrives.
+/// A change travels to a browser: the built binary, the stand-in for a push service, and
+/// third-party code that opens the pushes.
 @Suite(.serialized) struct WebPushTests {
   @Test func aBrowserIsWokenAndOnlyItCanReadWhy() async throws {
     let workplace = try Workplace()

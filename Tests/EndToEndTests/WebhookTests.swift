@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// Feedback on its way from the provider's word to the app's own server: the built binary, a server
-/// in Python that fails, hangs and restarts, and signatures checked by code we did not write.
+/// Feedback from the provider's answer to the app's own server: the built binary, a Python server
+/// that fails, hangs and restarts, and signatures checked by third-party code.
 @Suite(.serialized) struct WebhookTests {
-  /// A push token; the stand-in calls it gone if it says so in ASCII letters.
+  /// A push token. The stand-in answers "gone" if the token spells the word in ASCII.
   private static func token(_ index: Int, isGone: Bool) -> String {
     (isGone ? "676f6e65" : "a1a1a1a1") + String(format: "%056x", index)
   }
@@ -24,7 +24,7 @@ import Testing
     var daemon = try await RunningDaemon.start(in: workplace)
     var producer = Producer(daemon.web, key: workplace.producerKey)
 
-    // It fails, and the daemon dies between a retirement and its delivery.
+    // The server fails, and the daemon is killed between a retirement and its delivery.
     try receiver.behave(.fail)
     let first = try await retire(0..<3, of: "_a", daemon, &producer)
     #expect(try await receiver.met(.fail))
@@ -33,7 +33,7 @@ import Testing
     let listed = try await daemon.feedback()
     #expect(Set(listed.map { $0["clientId"].string }) == Set(first), "kill -9 lost none")
 
-    // It hangs up, it asks for time, it hangs: wakes go on as ever.
+    // The server hangs up, asks to wait, and hangs. Wakes continue as usual.
     try receiver.behave(.drop)
     #expect(try await receiver.met(.drop))
     try receiver.behave(.busy)
@@ -50,7 +50,7 @@ import Testing
     }
     #expect(isTold)
 
-    // It restarts, and redirects; then it is well.
+    // The server restarts, redirects, and then works.
     await receiver.stop()
     try receiver.behave(.redirect)
     receiver = try await Receiver.start(in: workplace, again: receiver)
@@ -180,7 +180,7 @@ import Testing
     return phone
   }
 
-  /// Seconds from a change to its push. Alerts: the background budget is soon spent.
+  /// Seconds from a change to its push. It uses alerts because the background budget is soon spent.
   private func wake(
     _ phone: Phone, _ number: Int, _ apple: Standin, _ producer: inout Producer
   ) async throws -> Double {

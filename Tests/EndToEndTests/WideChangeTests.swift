@@ -4,12 +4,13 @@ import RelayEngine
 import RelayStore
 import Testing
 
-/// A public change for very many users, on the real binary: `zonerelay-bench fanout` does the same
-/// with a million and measures it.
+/// A public change for very many users, on the real binary. `zonerelay-bench fanout` does the same
+/// with a million users and measures it.
 @Suite(.serialized) struct WideChangeTests {
   private static let subscribers = 20_000
 
-  /// P1: answered at once, told in slices; a kill among them loses none and doubles none.
+  /// P1: the relay answers at once and delivers in slices. A kill between slices loses no
+  /// notification and doubles none.
   @Test func aKillAmongTheSlicesOfAPublicChangeLosesNoSubscriber() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
@@ -40,7 +41,7 @@ import Testing
     #expect(try await Self.withoutExactlyOne("A1", in: workplace.file("store")) == 0)
   }
 
-  /// How many subscribers' feeds hold anything but one notification of this record.
+  /// The number of subscribers whose feed does not hold exactly one notification of this record.
   private static func withoutExactlyOne(_ record: String, in directory: URL) async throws -> Int {
     let store = try SQLiteStore(StoreSettings(directory: directory.path))
     var count = 0

@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 
-/// A browser with a push subscription, and a push service look-alike as a process of its own.
+/// A browser with a push subscription, and the stand-in for its push service as a separate process.
 struct Browser {
   let key = P256.KeyAgreement.PrivateKey()
   let secret = SymmetricKey(size: .bits128).withUnsafeBytes { Data($0) }
@@ -9,7 +9,7 @@ struct Browser {
 
   init(_ name: String, port: Int) { endpoint = "https://127.0.0.1:\(port)/push/\(name)" }
 
-  /// As `PushSubscription.toJSON()` gives it.
+  /// The subscription in the form of `PushSubscription.toJSON()`.
   var subscription: [String: Any] {
     [
       "endpoint": endpoint, "expirationTime": NSNull(),
@@ -27,7 +27,7 @@ struct Browser {
       token: phone.userToken)
   }
 
-  /// What was pushed to it, opened by Python's http-ece; nil if that is not installed.
+  /// The pushes decrypted by Python's http-ece; nil if http-ece is not installed.
   func open(_ pushes: [JSON], in workplace: Workplace) async throws -> [JSON]? {
     let python = Self.root.appendingPathComponent(".build/webpush/bin/python")
     guard FileManager.default.isExecutableFile(atPath: python.path) else { return nil }
@@ -58,7 +58,7 @@ struct Browser {
   }
 }
 
-/// A look-alike other than Apple's, as a process of its own, and what it saw.
+/// A further stand-in as a separate process, and its log.
 struct OtherStandin {
   let program: Program
   let directory: URL
@@ -79,12 +79,12 @@ struct OtherStandin {
     return OtherStandin(program: program, directory: directory, port: port)
   }
 
-  /// Requests it took whose path ends so, oldest first.
+  /// Accepted requests whose path ends with `name`, oldest first.
   func pushes(to name: String) throws -> [JSON] {
     try JSON.lines(of: directory.appendingPathComponent("pushes.jsonl"))
       .filter { $0["path"].string?.hasSuffix("/" + name) == true }
   }
 
-  /// Tells it to end; it needs nothing more from us.
+  /// Stops the stand-in, which has no state to save.
   func stop() { program.signal(SIGTERM) }
 }

@@ -2,10 +2,10 @@ import Foundation
 import RelayClient
 import Synchronization
 
-/// A daemon with two roads to Apple: one is broken by turns, the other must not feel it.
+/// A daemon with two routes to Apple: one fails in turns, and the other must stay unaffected.
 struct FaultWorld: Sendable {
   static let healthyTopic = "com.example.neighbour"
-  /// What the bounds are counted from; the configuration says the same.
+  /// The terms of the bounds; the configuration has the same values.
   static let attemptTimeout = 1.0, retryMax = 1.0, probe = 0.5, windowMax = 0.2
 
   let workplace: Workplace
@@ -16,8 +16,8 @@ struct FaultWorld: Sendable {
   let neighbours: [Phone]
 
   /// - Parameters:
-  ///   - attempt: how long one may take, for worlds too large for a second.
-  ///   - quarantine: of the mass-prune breaker.
+  ///   - attempt: the timeout of an attempt, longer for worlds too large for a second.
+  ///   - quarantine: the quarantine of the mass-prune breaker.
   ///   - budget: background wakes an hour.
   ///   - environment: one more line of the environment's configuration.
   static func start(
@@ -57,7 +57,7 @@ struct FaultWorld: Sendable {
       neighbours: others)
   }
 
-  /// Each with a user and a zone of its own.
+  /// Registers phones, each with its own user and zone.
   private static func register(
     _ count: Int, _ make: @Sendable @escaping (Int) -> Phone
   ) async throws -> [Phone] {
@@ -79,7 +79,7 @@ struct FaultWorld: Sendable {
     }
   }
 
-  /// A beginning of its own for each of 256.
+  /// A token whose first bytes are unique for each of 256 phones.
   @Sendable static func token(_ number: Int) -> String {
     String(format: "a5%02x", number) + String(repeating: "0", count: 60)
   }
@@ -91,7 +91,7 @@ struct FaultWorld: Sendable {
     return ended
   }
 
-  /// From now on the broken road does this wrong; an empty text ends it.
+  /// Sets the faults of the broken route; an empty text ends them.
   func set(_ faults: String) async throws {
     let answer = try await HTTPClient().send(
       HTTPRequest(
@@ -102,8 +102,8 @@ struct FaultWorld: Sendable {
     }
   }
 
-  /// When a change was reported, and when its 202 had been read: a wake for it is later than the
-  /// one, and on a busy machine perhaps not than the other.
+  /// When a change was sent, and when its 202 had been read. A wake for the change comes after
+  /// `asked`, and on a busy machine perhaps before `accepted`.
   struct Reported {
     var asked = 0.0
     var accepted = 0.0
@@ -128,7 +128,7 @@ struct FaultWorld: Sendable {
   }
 }
 
-/// Milliseconds, and how they lie.
+/// Durations in milliseconds, and their percentiles.
 struct Latencies {
   private(set) var sorted: [Double]
 

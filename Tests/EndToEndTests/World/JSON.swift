@@ -1,24 +1,24 @@
 import Foundation
 
-/// JSON as a test looks at it.
+/// JSON with lenient access for assertions.
 struct JSON: @unchecked Sendable, CustomStringConvertible {  // An immutable tree of values.
   let value: Any?
 
   init(_ value: Any?) { self.value = value }
 
   init(data: Data) {
-    // What is no JSON is null: the assertion that looks for a key says what came instead.
+    // Bad JSON becomes null: the assertion that looks for a key prints the value.
     value = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
   }
 
-  /// A file of one value a line. What is written while we read may end in the middle of a line:
-  /// that one is left for the next time.
+  /// Reads a file of one value a line. Another process may still append, so a last line without its
+  /// end is left for the next call.
   static func lines(of file: URL) throws -> [JSON] {
     guard FileManager.default.fileExists(atPath: file.path) else { return [] }
     return finished(try Data(contentsOf: file)).lines
   }
 
-  /// - Returns: the lines that are whole, and how many bytes they are.
+  /// - Returns: the complete lines, and their length in bytes.
   static func finished(_ data: Data) -> (lines: [JSON], count: Int) {
     guard let end = data.lastIndex(of: UInt8(ascii: "\n")) else { return ([], 0) }
     let whole = data[...end]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a daemon sends what it tells systemd.
+/// The socket on which a daemon notifies systemd.
 struct Mailbox: ~Copyable {
   private let descriptor: Int32
 
@@ -19,7 +19,7 @@ struct Mailbox: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// Reads letters, and forgets them, up to one that begins so and contains the words.
+  /// Consumes messages up to one that begins with `start` and contains `words`.
   func hears(_ start: String, _ words: String = "") async -> Bool {
     let descriptor = descriptor
     return await Pause.until {
@@ -30,7 +30,7 @@ struct Mailbox: ~Copyable {
     }
   }
 
-  /// Those that are there now; they are forgotten.
+  /// Consumes and returns the messages that are waiting.
   var letters: [String] {
     var letters: [String] = []
     while let letter = Self.next(descriptor) { letters.append(letter) }

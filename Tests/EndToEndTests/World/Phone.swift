@@ -1,6 +1,6 @@
 import Foundation
 
-/// A device: registers, fetches, and remembers what it knows.
+/// A device: registers, fetches, and keeps the state that it has read.
 struct Phone {
   let web: Web
   let user: String
@@ -8,10 +8,10 @@ struct Phone {
   let client: String
   let pushToken: String
   let scope = "\(Workplace.container)/development"
-  /// Only where the environment has several.
+  /// Set only where the environment has several topics.
   let topic: String?
 
-  /// Zone name → record name → change tag, as this phone has learnt them.
+  /// Zone name → record name → change tag, as this phone has read them.
   var zones: [String: [String: String]] = [:]
   var databaseToken: String?
   var zoneTokens: [String: String] = [:]
@@ -57,7 +57,7 @@ struct Phone {
     guard answer[0]["serverErrorCode"].isNull else { throw Trouble("subscribe: \(answer)") }
   }
 
-  /// Follows the database feed and every zone it names, until nothing more comes.
+  /// Reads the database feed and every zone it names until nothing more comes.
   mutating func catchUp(page: Int) async throws {
     var changed: [JSON] = []
     repeat {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A record server that reports changes, and knows the net state they lead to.
+/// A record server that reports changes and tracks the net state that results from them.
 struct Producer {
   let web: Web
   let key: String

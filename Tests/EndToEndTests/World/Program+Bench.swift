@@ -2,9 +2,9 @@ import Foundation
 import Testing
 
 extension Program {
-  /// Runs `zonerelay-bench` to its end.
+  /// Runs `zonerelay-bench` until it exits.
   ///
-  /// - Returns: its figures. A bench that fails is a failed expectation, with what it said.
+  /// - Returns: its figures. A bench that fails records a failed expectation with its output.
   static func bench(
     _ arguments: String..., in workplace: Workplace, seconds: Int = 120
   ) async throws -> [JSON] {

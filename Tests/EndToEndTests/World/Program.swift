@@ -2,8 +2,8 @@ import Foundation
 
 /// The built binary, or another program, run as a child process.
 ///
-/// Its words go to files, never pipes: a pipe's end can be inherited by a child that another test
-/// starts at the same moment, and then it never ends. Nothing here blocks a thread.
+/// Output goes to files instead of pipes. A child that another test starts at the same moment can
+/// inherit a pipe's end, and then the pipe never ends. Nothing here blocks a thread.
 final class Program: Sendable {
   struct Ended: Sendable {
     var status: Int32
@@ -15,7 +15,7 @@ final class Program: Sendable {
   private let outputFile: URL
   private let errorsFile: URL
 
-  /// Where the package's products are: beside the test bundle.
+  /// The directory of the package's products: beside the test bundle.
   static var binary: URL {
     let bundle = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
     return bundle.deletingLastPathComponent().appendingPathComponent("zonerelay")
@@ -44,12 +44,12 @@ final class Program: Sendable {
   var pid: Int32 { process.processIdentifier }
   var isRunning: Bool { process.isRunning }
 
-  /// What it said so far. Unreadable is as good as silent.
+  /// Its output so far. An unreadable file counts as empty.
   var output: String { (try? String(contentsOf: outputFile, encoding: .utf8)) ?? "" }
-  // The same.
+  // An unreadable file counts as empty here as well.
   var errors: String { (try? String(contentsOf: errorsFile, encoding: .utf8)) ?? "" }
 
-  /// Waits until its stdout has a line; false if it ended without it.
+  /// Waits until stdout has this line; false if the program ended without it.
   func waitForLine(_ line: String) async -> Bool {
     await Pause.until { self.hasSaid(line) || !self.isRunning }
     return hasSaid(line)
@@ -61,7 +61,7 @@ final class Program: Sendable {
 
   func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
-  /// Waits for its end; after two minutes it is killed, and its status tells.
+  /// Waits until it exits. After `seconds` it is killed, and its status shows that.
   @discardableResult
   func wait(seconds: Int = 120) async -> Ended {
     if await !Pause.until(seconds: seconds, { !self.isRunning }) {
@@ -71,7 +71,7 @@ final class Program: Sendable {
     return Ended(status: process.terminationStatus, output: output, errors: errors)
   }
 
-  /// Runs it to its end.
+  /// Runs it until it exits.
   static func run(_ arguments: [String], in workplace: Workplace) async throws -> Ended {
     await (try Program(arguments, in: workplace, name: "run")).wait()
   }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// What an APNs look-alike has on record, read as it comes, down to what faults are judged by.
+/// Reads the log of an APNs stand-in as it grows, reduced to the fields that the fault tests check.
 struct PushTail {
   struct Push {
     /// Seconds since 1970, to the millisecond.
     var time: Double
     var token: String
     var id: String
-    /// The device's wake.
+    /// The number of the device's wake.
     var wake: Int
     /// 0: no answer was sent.
     var status: Int
@@ -22,7 +22,7 @@ struct PushTail {
     file = standin.directory.appendingPathComponent("pushes.jsonl")
   }
 
-  /// Takes in what came since the last time.
+  /// Reads the lines since the last call.
   mutating func read() throws {
     let handle = try FileHandle(forReadingFrom: file)
     defer { handle.closeFile() }
@@ -43,11 +43,11 @@ struct PushTail {
     }
   }
 
-  /// Each wake has one `apns-id`, wakes of a device come one after the other, it is told so often
-  /// at most, and no wake is taken twice but where nobody heard of the first time.
+  /// Checks that each wake has one `apns-id`, a device's wakes come one after the other, there are
+  /// at most `changes` of them, and a wake is taken twice only if its first push got no answer.
   ///
-  /// - Parameter unanswered: so many pushes ended without an answer, as the relay says.
-  /// - Returns: what is wrong, for each device.
+  /// - Parameter unanswered: the relay's count of pushes that ended without an answer.
+  /// - Returns: the violations, for each device.
   func doubled(since start: Int, changes: Int, unanswered: Int) -> [String] {
     var wrong: [String] = []
     var twice: [String] = []

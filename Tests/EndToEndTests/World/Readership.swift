@@ -3,8 +3,8 @@ import RelayCore
 import RelayEngine
 import RelayStore
 
-/// Very many users who subscribe to the public articles, by the store's own fold: HTTP would take
-/// minutes for them.
+/// Very many users who subscribe to the public articles. The store's own fold creates them, because
+/// HTTP would take minutes.
 struct Readership {
   static let scope = Scope(container: Workplace.container, environment: .development)
 
@@ -12,7 +12,7 @@ struct Readership {
     id: SubscriptionID("articles"), database: .public,
     rule: .query(QueryRule(recordType: "Article")), info: NotificationInfo())
 
-  /// What one of them has beside that subscription.
+  /// What a user has besides that subscription.
   struct Belongings {
     var subscriptions: [Subscription] = []
     var token: [UInt8]?
@@ -22,7 +22,7 @@ struct Readership {
 
   static func user(_ number: Int) -> UserID { UserID("_subscriber\(number)") }
 
-  /// Makes the store of a daemon that does not run yet.
+  /// Creates the store of a daemon that is not running yet.
   func settle(
     in directory: URL, belongings: (Int) -> Belongings = { _ in Belongings() }
   ) async throws {

@@ -1,10 +1,10 @@
 import Foundation
 
-/// The server of an app that takes feedback, as a process of its own, and what came to it.
+/// The app's server that receives feedback, as a separate process, and the requests that it got.
 struct Receiver {
   enum Conduct: String { case ok, slow, fail, busy, redirect, gone, drop, hang }
 
-  /// Seconds that a busy one asks to wait.
+  /// The seconds in `Retry-After` of the `busy` conduct.
   static let retryAfter = 5
 
   let program: Program
@@ -13,7 +13,7 @@ struct Receiver {
 
   static let keyText = "a-webhook-key-of-thirty-two-chars"
 
-  /// - Parameter old: goes on at the same port, with the same certificate.
+  /// - Parameter old: its port and certificate are used again.
   static func start(
     in workplace: Workplace, again old: Receiver? = nil
   ) async throws -> Receiver {
@@ -33,7 +33,7 @@ struct Receiver {
     return Receiver(program: program, directory: directory, port: port)
   }
 
-  /// One more line of an environment's configuration.
+  /// One more line for an environment's configuration.
   func configuration(_ workplace: Workplace) -> String {
     "feedback: { url: 'https://127.0.0.1:\(port)/feedback', timeout: 2s, "
       + "trustRoots: \(directory.path)/receiver.pem, "
@@ -45,23 +45,23 @@ struct Receiver {
       to: directory.appendingPathComponent("conduct"), atomically: true, encoding: .utf8)
   }
 
-  /// Requests that came, oldest first.
+  /// Requests received, oldest first.
   func received() throws -> [JSON] {
     try JSON.lines(of: directory.appendingPathComponent("received.jsonl"))
   }
 
-  /// Items of requests that were answered 2xx.
+  /// Items of requests that the receiver answered 2xx.
   func taken() throws -> [JSON] {
     try received().filter { $0["status"].int == 204 }.flatMap { $0["body"]["items"].array }
   }
 
-  /// Whether all came from us: each signature was verified by code that is not ours.
+  /// Whether every request has a signature that third-party code verified.
   func isVerified() throws -> Bool {
     let all = try received()
     return !all.isEmpty && all.allSatisfy { $0["verified"].bool == true }
   }
 
-  /// Whether something was delivered while it behaved so.
+  /// Whether a request arrived during this conduct.
   func met(_ conduct: Conduct) async throws -> Bool {
     try await Pause.until(seconds: 60) {
       try received().contains { $0["conduct"].string == conduct.rawValue }
@@ -77,7 +77,7 @@ struct Receiver {
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
   private static let installed = root.appendingPathComponent(".build/webhook/bin/python")
 
-  /// Python with the library of Standard Webhooks if it is there, else the system's.
+  /// Whether the Python with the Standard Webhooks library is installed; else the system's is used.
   private static var hasLibrary: Bool {
     FileManager.default.isExecutableFile(atPath: installed.path)
   }

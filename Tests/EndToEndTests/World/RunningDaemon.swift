@@ -1,7 +1,7 @@
 import Foundation
 import RelayClient
 
-/// The built daemon, serving.
+/// The built daemon while it serves.
 struct RunningDaemon {
   let program: Program
   let workplace: Workplace
@@ -16,12 +16,12 @@ struct RunningDaemon {
     return daemon
   }
 
-  /// Ready within a minute, or the reason why not.
+  /// Returns when the daemon is ready, or throws the reason after a minute at most.
   private func waitUntilReady() async throws {
     let end = ContinuousClock.now + .seconds(60)
     while ContinuousClock.now < end {
       guard program.isRunning else { throw Trouble("the daemon ended: \(program.errors)") }
-      // Not listening yet is what this waits for.
+      // The request fails until the daemon listens.
       if let answer = try? await web.send("GET", "/health/ready", []), answer.status == 200 {
         return
       }
@@ -40,7 +40,7 @@ struct RunningDaemon {
     await program.wait()
   }
 
-  /// Asks the control socket itself: a command each time would cost more than it measures.
+  /// Uses the control socket directly: a command for each call would cost more than it measures.
   func control(_ path: String) async throws -> JSON {
     let answer = try await ControlClient(socket: workplace.controlSocket).get(path)
     return JSON(data: Data(answer.body))
@@ -51,7 +51,7 @@ struct RunningDaemon {
     return String(decoding: answer.body, as: UTF8.self)
   }
 
-  /// A metric's value, the sum where it has labels.
+  /// A metric's value, or the sum over its labels.
   ///
   /// - Parameter label: counts only lines with it, such as `transport="apns"`.
   func metric(_ name: String, label: String? = nil) async throws -> Double {
@@ -67,12 +67,12 @@ struct RunningDaemon {
     return values.reduce(0, +)
   }
 
-  /// Pushes to Apple that ended without an answer: nobody knows whether they were taken.
+  /// Pushes to Apple that ended without an answer, so their outcome is unknown.
   func unanswered() async throws -> Int {
     Int(try await metric("zonerelay_pushes_unanswered_total", label: "transport=\"apns\""))
   }
 
-  /// What `zonerelay feedback --json` says, item by item.
+  /// The items of `zonerelay feedback --json`.
   func feedback() async throws -> [JSON] {
     let ended = try await Program.run(
       ["feedback", "--json", "--limit", "1000", "--control", workplace.controlSocket],
@@ -87,14 +87,14 @@ struct RunningDaemon {
   }
 }
 
-/// Waiting for something that another process does: asks again and again, and gives up in time.
+/// Polls for a condition that another process brings about, up to a deadline.
 enum Pause {
   static func short() async {
-    // Interrupted is as good as over.
+    // A cancelled sleep may end early.
     try? await ContinuousClock().sleep(for: .milliseconds(20))
   }
 
-  /// - Returns: false if it did not become true in time.
+  /// - Returns: false if the condition did not become true in time.
   @discardableResult
   static func until(
     seconds: Int = 20, _ isTrue: () async throws -> Bool

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The APNs look-alike as a process of its own, and what it saw.
+/// The APNs stand-in as a separate process, and its log.
 struct Standin {
   let program: Program
   let workplace: Workplace
@@ -17,7 +17,7 @@ struct Standin {
     return Standin(program: program, workplace: workplace)
   }
 
-  /// Requests it took, oldest first.
+  /// Accepted requests, oldest first.
   func pushes() throws -> [JSON] {
     try JSON.lines(of: workplace.file("apns/pushes.jsonl"))
   }
@@ -26,7 +26,7 @@ struct Standin {
     try pushes().filter { $0["path"].string?.hasSuffix("/" + token) == true }
   }
 
-  /// Tells it to end; it needs nothing more from us.
+  /// Stops the stand-in, which has no state to save.
   func stop() { program.signal(SIGTERM) }
 }
 

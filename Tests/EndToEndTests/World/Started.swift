@@ -1,13 +1,13 @@
 import Foundation
 import Synchronization
 
-/// The processes that a test has started: whatever becomes of the test, none outlives it.
+/// The processes that a test has started; none of them outlives the test.
 final class Started: Sendable {
   private let processes = Mutex<[Process]>([])
 
   func add(_ process: Process) { processes.withLock { $0.append(process) } }
 
-  /// Kills those that run: a test that went well has stopped them before.
+  /// Kills those that still run. A test that succeeds has stopped them before.
   func killAll() {
     for process in processes.withLock({ $0 }) where process.isRunning {
       kill(process.processIdentifier, SIGKILL)

@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 
-/// A user's JWT, HS256, made by hand so that no code of the daemon vouches for itself.
+/// A user's JWT, HS256, made by hand so that the daemon's own code does not check itself.
 enum UserToken {
   static func make(
     user: String, secret: String, audience: String = Workplace.container,

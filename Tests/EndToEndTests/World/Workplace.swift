@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory of its own for one test, with everything a daemon needs in it; gone at the end.
+/// A directory for one test, with everything a daemon needs. It is removed at the end.
 struct Workplace {
   static let container = "iCloud.com.example.notes"
   static let topic = "com.example.notes"
@@ -29,7 +29,7 @@ struct Workplace {
   var controlSocket: String { file("control.sock").path }
   var api: String { "http://127.0.0.1:\(apiPort)" }
 
-  /// Writes the configuration; the stand-in must have made its keys before.
+  /// Writes the configuration. The stand-in must have made its keys before.
   ///
   /// - Parameters:
   ///   - environment: one more line of the environment.
@@ -69,7 +69,7 @@ struct Workplace {
     try text.write(toFile: configPath, atomically: true, encoding: .utf8)
   }
 
-  /// One more container, in production and without a road to any provider.
+  /// Adds a production container without a route to any provider.
   func addContainer(_ id: String) throws {
     let text = try String(contentsOfFile: configPath, encoding: .utf8)
     let more = """
@@ -83,7 +83,7 @@ struct Workplace {
     try (text + more).write(toFile: configPath, atomically: true, encoding: .utf8)
   }
 
-  /// Changes the configuration that was written: each text, which must stand there, by another.
+  /// Replaces texts of the written configuration; each `old` must occur in it.
   func reconfigure(_ changes: (old: String, new: String)...) throws {
     var text = try String(contentsOfFile: configPath, encoding: .utf8)
     for (old, new) in changes {
@@ -93,15 +93,16 @@ struct Workplace {
     try text.write(toFile: configPath, atomically: true, encoding: .utf8)
   }
 
-  /// For a `defer`: nothing of the test is left, however it ended.
+  /// For a `defer`: removes everything of the test, however it ended.
   func remove() {
     started.killAll()
-    // The test has its answer; a directory left behind is the system's to clean.
+    // A failure here does not matter to the test. The system cleans a directory that is left
+    // behind.
     try? FileManager.default.removeItem(at: directory)
   }
 }
 
-/// A loopback port that somebody else has: listens until it is told to leave.
+/// A loopback port in use: it listens until `leave` is called.
 struct TakenPort {
   let port: Int
   private let descriptor: Int32
@@ -133,7 +134,7 @@ struct TakenPort {
 }
 
 enum FreePort {
-  /// A loopback port that nobody listens on now.
+  /// A loopback port on which no process listens now.
   static func find() throws -> Int {
     let taken = try TakenPort()
     defer { taken.leave() }
