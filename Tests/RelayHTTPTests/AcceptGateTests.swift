@@ -4,9 +4,9 @@ import Testing
 
 @testable import RelayHTTP
 
-/// Connections are accepted no faster than the loops that serve them take them over.
+/// The server accepts connections no faster than the serving loops take them over.
 @Suite struct AcceptGateTests {
-  /// Counts how often the server is asked for more connections.
+  /// Counts the server's reads for more connections.
   private final class Reads: ChannelOutboundHandler {
     typealias OutboundIn = Never
     var count = 0
@@ -27,7 +27,7 @@ import Testing
     let reads = Reads()
     let server = EmbeddedChannel(handlers: [reads, AcceptGate()])
     try server.connect(to: SocketAddress(unixDomainSocketPath: "/none")).wait()
-    // Its loop does not run until it is told to.
+    // This loop runs only when the test runs it.
     let serving = EmbeddedChannel()
     reads.count = 0
     for _ in 0..<waiting { try server.writeInbound(serving as any Channel) }

@@ -4,7 +4,7 @@ import Testing
 
 /// One connection, several requests, and bodies that come in pieces.
 @Suite struct ConnectionTests {
-  /// Talks to a rig over a socket, and returns what the other side said.
+  /// Connects a client to a rig over a socket, and returns what the client received.
   private func talk(
     _ limits: HTTPLimits = Rig.atOnce, _ speak: @escaping @Sendable (Socket) -> String
   ) async throws -> String {
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  /// Each byte shows that somebody is there; the body is late all the same.
+  /// Each byte shows that the client is alive, but the body is late all the same.
   @Test func `a body that comes by the byte is given up in time`() async throws {
     var limits = Rig.atOnce
     limits.connectionIdleSeconds = 1
@@ -147,7 +147,7 @@ import Testing
     #expect(text.hasPrefix("HTTP/1.1 401 ") && text.hasSuffix("}"))
   }
 
-  /// What counts is what has come, not what was announced.
+  /// Room counts the received bytes, not the announced length.
   @Test func `bodies that do not come keep no room from those that do`() async throws {
     var limits = Rig.atOnce
     limits.bodyBytes = 600_000
@@ -198,7 +198,7 @@ import Testing
         return socket.receive(until: "true}")
       }
       for _ in 0..<count { texts.append(try ask()) }
-      // One that ends makes room for another.
+      // A connection that ends makes room for another.
       sockets.removeFirst()
       var late = ""
       let end = ContinuousClock.now + .seconds(60)
@@ -218,7 +218,8 @@ import Testing
     #expect(text.hasSuffix(#"{"live":true}"#))
   }
 
-  /// The parser stops behind it: another request on this connection would never be answered.
+  /// The parser stops behind this request, so another request on the connection would get no
+  /// answer.
   @Test(arguments: [
     "GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\n"
       + "Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n",
@@ -245,7 +246,7 @@ import Testing
     let (count, piece) = (256, String(repeating: "x", count: 262_144))
     let taken = try await rig.served { port, _ in
       let socket = try #require(Socket(port: port))
-      // Its poll is held, and the offer waits behind it.
+      // The relay holds the poll, and the upgrade offer waits behind it.
       socket.send("GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n")
       socket.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n")
       socket.losePatience(milliseconds: 500)
@@ -254,7 +255,7 @@ import Testing
     #expect(taken < count, "the kernel keeps less than that")
   }
 
-  /// RFC 9110, 9.3.2: what follows on its connection is the next answer.
+  /// RFC 9110, 9.3.2: the bytes after the head belong to the next answer.
   @Test func `a question for the head alone is answered without a body`() async throws {
     let text = try await talk { socket in
       socket.send("HEAD /nowhere HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -271,7 +272,7 @@ import Testing
     #expect(heads[3].hasPrefix("HTTP/1.1 200 ") && heads[4] == #"{"live":true}"#)
   }
 
-  /// Nothing more is read from it, and its end is heard all the same.
+  /// The server reads no more requests from the connection, but still notices its end.
   @Test(arguments: [true, false])
   func `who leaves a last request that is held is missed`(isClosing: Bool) async throws {
     let rig = await Rig(limits: HTTPLimits())

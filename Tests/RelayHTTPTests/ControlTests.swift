@@ -87,7 +87,7 @@ import Testing
     #expect(try await rig.send(.get, "/devices/forget", control: true).status == 405)
   }
 
-  /// In the words of `status`.
+  /// The state has the name that `status` uses.
   @Test func `a device's lane is told by its state`() async throws {
     let rig = await Rig()
     let body =
@@ -138,7 +138,7 @@ import Testing
     #expect(try await rig.send(.post, "/expire-tokens", control: true).status == 503)
   }
 
-  /// It would expire nothing, and after a restore that must not look like success.
+  /// The request would expire nothing, and after a restore that must not look like success.
   @Test(arguments: [
     #"{"container":"iCloud.com.example.note"}"#, #"{"environment":"production"}"#,
     #"{"container":"\#(Rig.container)","environment":"production"}"#, #"{"container":""}"#,

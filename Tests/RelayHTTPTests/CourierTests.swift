@@ -10,12 +10,13 @@ import ServiceLifecycle
 import Synchronization
 import Testing
 
-/// The courier over live sockets: one answer a poll, events on a stream, one line a device.
+/// The courier over live sockets: one answer for each poll, events on a stream, one connection for
+/// each device.
 @Suite struct CourierTests {
   private let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
   private let payload = Array(#"{"aps":{"content-available":1},"zr":{"w":7}}"#.utf8)
 
-  /// A rig that listens, a device's courier address, and a port.
+  /// Passes a listening rig, a device's courier address and a port to `body`.
   private func serving(
     _ limits: HTTPLimits = HTTPLimits(),
     _ body: @Sendable (Rig, String, Int) async throws -> Void
@@ -50,7 +51,7 @@ import Testing
   private func until(_ isTrue: () -> Bool) async {
     for _ in 0..<4_000 {
       if isTrue() { return }
-      // Another process's pace is waited for, not slept over.
+      // Polls for a state that other tasks reach, in place of one fixed sleep.
       try? await ContinuousClock().sleep(for: .milliseconds(2))
     }
     Issue.record("it did not become true")
@@ -189,7 +190,7 @@ import Testing
     }
   }
 
-  /// Memory stays bounded: one answer each that its reader has not taken, and little on its way.
+  /// Memory stays bounded: for each device one unread answer, and little on its way.
   @Test func `a reader that does not read has one answer and is cut off`() async throws {
     var limits = HTTPLimits()
     limits.courierReadSeconds = 1
@@ -199,7 +200,7 @@ import Testing
       await until { rig.courier.count == 1 }
       let large = [UInt8](repeating: 0x20, count: 512 * 1_024)
       var written = 0
-      // Until the kernel's buffers of both sides are full.
+      // Write until the kernel's buffers of both sides are full.
       while await tell(rig, large) == .delivered, written < 64 { written += 1 }
       #expect(written < 64, "who does not read is told no more")
       await until { rig.courier.count == 0 }
@@ -213,7 +214,7 @@ import Testing
       socket.send("GET \(path) HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n")
       await until { rig.courier.count == 1 }
       let stuck = Mutex<[Verdict]>([])
-      // More than both sides' kernels take.
+      // More bytes than the kernel's buffers of both sides hold.
       let huge = [UInt8](repeating: 0x20, count: 32 * 1_024 * 1_024)
       rig.courier.tell(Self.device, wake: 7, payload: huge) { verdict in
         stuck.withLock { $0.append(verdict) }
@@ -291,7 +292,7 @@ import Testing
     }
   }
 
-  /// A reload took its environment out of the configuration.
+  /// A reload removed the environment from the configuration.
   @Test func `polls and streams of an environment that is gone end`() async throws {
     try await serving { rig, path, port in
       for accept in ["*/*", "text/event-stream"] {
@@ -317,7 +318,7 @@ import Testing
     }
   }
 
-  /// It was checked before the reload, and opened after.
+  /// The address was checked before the reload, and the connection opened after it.
   @Test func `a line that opens while its environment goes ends as well`() async throws {
     try await serving { rig, path, port in
       let registry = rig.registry

@@ -5,7 +5,7 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// Pages of other origins in browsers: which may ask, and what their browsers are told.
+/// Browser pages of other origins: which requests are allowed, and which headers the browsers get.
 @Suite struct CrossOriginTests {
   private static let app = "https://app.example.com"
   private static let device = "/device/1/\(Rig.container)/development"
@@ -19,7 +19,7 @@ import Testing
       topics: ["com.example.notes"])
   }
 
-  /// In development `app` is listed, and a page on this machine; in production another.
+  /// Development lists `app` and a page on this machine; production lists another.
   private func rig(
     limits: HTTPLimits = Rig.atOnce, clock: TestClock = TestClock()
   ) async -> Rig {
@@ -131,7 +131,8 @@ import Testing
     }
   }
 
-  /// A request is not refused because a page may not see its answer: apps send an origin, too.
+  /// The relay answers although the page may not read the answer, because apps send an origin as
+  /// well.
   @Test func `another origin's request is answered, and its page does not see it`() async throws {
     let rig = await rig()
     let answer = try await send(
@@ -196,7 +197,7 @@ import Testing
     #expect(answer.status == 200 && answer.headers[.accessControlAllowOrigin] == nil)
   }
 
-  /// Polls and streams are answered past the responder.
+  /// Polls and streams are answered without the responder.
   @Test(arguments: [("*/*", true), ("text/event-stream", true), ("*/*", false)])
   func `the courier tells a page's browser over a socket`(accept: String, isListed: Bool)
     async throws
@@ -236,7 +237,7 @@ import Testing
     #expect(text.contains("\r\nAccess-Control-Allow-Origin: \(Self.app)\r\n"))
   }
 
-  /// A 204 has no body and says nothing of its length: the next answer follows.
+  /// A 204 has no body and no length, and the next answer follows it on the connection.
   @Test func `the question leaves its connection to the request`() async throws {
     let rig = await rig()
     let text = try await rig.served { port, _ in

@@ -5,7 +5,7 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// One row of the contract's error table after the other.
+/// One test for each row of the contract's error table.
 @Suite struct ErrorTableTests {
   static let base = "/device/1/\(Rig.container)/development"
   static let data = "/database/1/\(Rig.container)/development/private"
@@ -41,7 +41,7 @@ import Testing
       try await Rig.token(for: "_abc", secret: Array(repeating: 7, count: 32)),
       try await Rig.token(for: ""),
       try await Rig.token(for: "_a\u{1}c"),
-      // alg "none", and an algorithm that is not ours.
+      // alg "none", and an algorithm that the relay does not support.
       "eyJhbGciOiJub25lIn0.eyJzdWIiOiJfYWJjIn0.",
       "eyJhbGciOiJIUzUxMiJ9.eyJzdWIiOiJfYWJjIn0.AAAA",
     ]

@@ -4,7 +4,7 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// The forms that events travel in: lines and CloudEvents' binary mode beside JSON.
+/// The formats of events beside JSON: lines and CloudEvents' binary mode.
 @Suite struct EventFormatTests {
   private static let lines = "application/x-ndjson"
   private static let path = "/events/1/\(Rig.container)/development"
@@ -138,7 +138,7 @@ import Testing
       rig, Self.data,
       ["ce-traceparent": "00-1-2-01", "ce-x": "%", "ce-time": nil, "content-type": nil])
     #expect(answer.status == 202)
-    // The relay puts in its own.
+    // The relay sets its own time.
     #expect(changes(rig).first?.time == .zero)
   }
 

@@ -56,7 +56,7 @@ import Testing
     #expect(try answer.json.required("rejected").elements().count == 1)
   }
 
-  /// A sender that is told 400 drops its events; one that is told 503 sends them again, elsewhere.
+  /// A sender drops its events after 400, and sends them again elsewhere after 503.
   @Test(arguments: [Readiness.draining, .recovering, .stopping])
   func `who takes nothing says so, however bad the events are`(readiness: Readiness) async throws {
     let rig = await Rig()
@@ -67,8 +67,8 @@ import Testing
     #expect(answer.headers[.retryAfter] == "5")
   }
 
-  /// Its answer was lost, and the sender repeats it: what was taken is known, and only what was bad
-  /// the first time is bad again.
+  /// The answer was lost, and the sender repeats the request. Accepted events are duplicates, and
+  /// only events that were bad the first time are rejected again.
   @Test func `a repeated request that is partly rejected is answered 202 again`() async throws {
     let rig = await Rig()
     let batch = "[\(Event(id: "1").text),{}]"
@@ -254,7 +254,7 @@ import Testing
     #expect(try answer.string("reason")?.contains(reason) == true)
   }
 
-  /// An event of exactly so many bytes.
+  /// An event of exactly `bytes` bytes.
   private func event(_ id: String, bytes: Int) -> String {
     let text = Event(id: id, more: #","pad":"""#).text
     let pad = String(repeating: "x", count: bytes - text.utf8.count)

@@ -8,7 +8,7 @@ import Testing
 @Suite struct ExpiryTests {
   private static let zone = #"{"zoneID":{"zoneName":"Z0"}"#
 
-  /// Zones Z0… with a record each, then every token expires.
+  /// Creates zones Z0… with a record each, then expires every token.
   private func expired(zones: Int, limits: HTTPLimits = HTTPLimits()) async throws -> (Rig, Tokens)
   {
     let rig = await Rig(limits: limits)
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  /// The first page of a database's digest, which is not the last.
+  /// The first page of a database's digest of several pages.
   private struct Digest {
     var cursor: String
     var sync: String
@@ -123,7 +123,7 @@ import Testing
     #expect(try shared.string("reason") == foreign)
   }
 
-  /// Its key is gone, and it says no more than that there was a digest: that begins anew.
+  /// Without its key the cursor proves only that a digest was under way, so the digest begins anew.
   @Test func `a digest's cursor of a key that is gone begins the digest anew`() async throws {
     let (rig, tokens) = try await expired(zones: 5, limits: Self.pagesOfTwo)
     let digest = try await Digest(rig, tokens).cursor
@@ -148,7 +148,7 @@ import Testing
   @Test func `notifications that expire come without zones`() async throws {
     let (rig, tokens) = try await expired(zones: 1)
     let body = #"{"syncToken":"\#(tokens.notifications)"}"#
-    // A token of a feed that nothing ever was in expires as any other.
+    // The token of a feed without any entries expires like any other.
     #expect(try await rig.device("notifications/changes", body).status == 410)
     let subscription =
       #"{"operations":[{"operationType":"create","subscription":{"subscriptionType":"database"}}]}"#
@@ -185,7 +185,7 @@ import Testing
     #expect(rig.relay.seen.readings.isEmpty)
   }
 
-  /// They would expire each other by turns, for as long as such tokens come.
+  /// Otherwise they would expire each other in turns, as long as such tokens arrive.
   @Test func `a token of a lost life leaves those that were given since`() async throws {
     let rig = await Rig()
     try await rig.create(["A"], zone: "Z0")
@@ -204,7 +204,7 @@ import Testing
     #expect(try await ask(anew.zone) == ["CHANGE_TOKEN_EXPIRED"])
   }
 
-  /// It is a fact that a reader has written: it counts as what else the reader writes.
+  /// The reader caused this fact, so it counts like the reader's other writes.
   @Test func `a lost life counts against its reader's writes`() async throws {
     var limits = HTTPLimits()
     limits.writesPerMinute = 1

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RelayHTTP
 
-/// Devices cannot be answered, and operators are told.
+/// Failed reads: devices get an error, and operators see the reason in `status`.
 @Suite struct FailedReadTests {
   private static let reading = StoreError(.unreadable, "relay.db cannot be read")
   private static let damage = StoreError(.corrupt, "relay.db is damaged")
@@ -30,7 +30,7 @@ import Testing
       try await Rig.ask(rig.admin, "/metrics").contains("zonerelay_store_reads_failed_total 1"))
   }
 
-  /// Other pages of the file may be well.
+  /// Other pages of the file may be undamaged.
   @Test func `damage is told for as long as it was met a short while ago`() async throws {
     let rig = await Rig()
     rig.relay.behave { $0.readFailure = Self.damage }
@@ -76,7 +76,7 @@ private final class MovedClock: ClockReader {
   func boot() -> Instant { now.withLock { $0 } }
 }
 
-/// How many failures each line says went before it.
+/// Records the `more` count of earlier failures in each line.
 private final class Log: LogHandler {
   private let said = Mutex<[String]>([])
   var lines: [String] { said.withLock { $0 } }
@@ -85,7 +85,7 @@ private final class Log: LogHandler {
     said.withLock { $0.append(event.metadata?["more"]?.description ?? "") }
   }
 
-  // One level, no metadata of its own.
+  // `LogHandler` requires these. One level, no metadata.
   var logLevel: Logger.Level {
     get { .warning }
     set {}

@@ -6,9 +6,9 @@ import RelayWire
 import Synchronization
 import Testing
 
-/// `GET /feedback` on the control socket: what is asked of the feed, and what is refused.
+/// `GET /feedback` on the control socket: the query that reaches the feed, and refused requests.
 @Suite struct FeedbackEndpointTests {
-  /// What came to the feed, and a feed whose last position is 40.
+  /// An API over a feed whose last position is 40; `asked` records the query.
   private static func admin(
     _ rig: Rig, _ asked: InboundRequest = InboundRequest(), webhooks: [HealthSnapshot.Webhook] = []
   ) async -> AdminAPI {

@@ -4,7 +4,7 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// Filters over HTTP: what comes back, and what is refused by which key.
+/// Filters over HTTP: what the relay returns, and the key that each refusal names.
 @Suite struct FilterEndpointTests {
   private func save(_ filters: String, more: String = "") -> String {
     #"{"operations":[{"operationType":"create","subscription":{"subscriptionID":"s","#
@@ -12,7 +12,7 @@ import Testing
       + #""filterBy":[\#(filters)]\#(more)}}}]}"#
   }
 
-  /// Comparator, type, value, and what stands behind.
+  /// Comparator, type, value, and the members after the value.
   private static let kept: [(String, String, String, String)] = [
     ("EQUALS", "STRING", #""x""#, ""), ("NOT_EQUALS", "INT64", "-7", ""),
     ("EQUALS", "REFERENCE", #"{"recordName":"R"}"#, ""),
@@ -111,7 +111,7 @@ import Testing
     #expect(try await rig.database("subscriptions/list").text == answer.text)
   }
 
-  /// 15/2032: the same query and options under another id.
+  /// 15/2032 for the same query and options under another id.
   @Test(arguments: [
     ("", true), (#","notificationInfo":{"alertBody":"x"}"#, true), (#","zoneWide":true"#, true),
     (#","firesOn":["delete","update","create"]"#, true), (#","firesOnce":true"#, false),

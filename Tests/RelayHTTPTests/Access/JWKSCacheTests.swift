@@ -8,12 +8,12 @@ import Testing
 
 @testable import RelayHTTP
 
-/// Users' keys behind a URL: rotated, unreachable, unknown.
+/// User keys behind a URL: rotated, unreachable and unknown keys.
 @Suite struct JWKSCacheTests {
   private static let address = KeySetAddress(url: "https://accounts.example.com/keys")
   private static let path = "/device/1/\(Rig.container)/development/tokens/list"
 
-  /// A server of accounts that answers as it is told, and counts who asked.
+  /// An account server with a set answer that counts requests.
   private final class Accounts: KeySetSource {
     private let state = Mutex(
       (
@@ -30,7 +30,7 @@ import Testing
       answer(.success(FetchedKeySet(bytes: AccountKey.set(keys), maxAge: .minutes(10))))
     }
 
-    /// Who asks from now on gets what is the answer now, but not before `answerTheSlow`.
+    /// While slow, a request gets the answer of its own moment, but only after `answerTheSlow`.
     func beSlow(_ isSlow: Bool) { state.withLock { $0.isSlow = isSlow } }
 
     func answerTheSlow() { ended.finish() }
@@ -78,7 +78,7 @@ import Testing
       }
     }
 
-    /// Time passes, and the cache looks whether anything is due; returns when it has asked again.
+    /// Advances the clock and lets the cache check for due fetches. Returns after the next fetch.
     func pass(_ span: Span) async throws {
       let before = accounts.count
       clock.pass(span)
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  /// Nobody is signed out because another server is down.
+  /// Users stay signed in when another server is down.
   @Test(.timeLimit(.minutes(1)))
   func `without any keys users are asked to come again, and status says why`() async throws {
     let world = World()
@@ -154,7 +154,7 @@ import Testing
       world.clock.pass(.minutes(1))
       #expect(try await Self.status(rig, tokens.new) == 200)
       #expect(world.accounts.count == 2)
-      // The old key has gone, and with it what was remembered of its tokens.
+      // The old key has gone, and so have the cached results of its tokens.
       #expect(try await Self.status(rig, tokens.old) == 401)
       for _ in 1...5 { #expect(try await Self.status(rig, tokens.stranger) == 401) }
       #expect(world.accounts.count == 2)
@@ -182,7 +182,8 @@ import Testing
       for (answer, why) in bad {
         world.accounts.answer(answer)
         try await world.pass(.minutes(10))
-        // With its own words: those of the fetch before would say nothing of this one's end.
+        // Each fetch has its own reason, because an earlier one would not prove that this fetch has
+        // ended.
         try await Self.until { world.issues.reasons.first?.contains(why) == true }
         #expect(world.issues.reasons.first?.contains("stay in use") == true)
         #expect(try await Self.status(rig, token) == 200)
@@ -208,7 +209,7 @@ import Testing
     }
   }
 
-  /// The operator corrects the URL while it hangs: what comes of that fetch concerns no set.
+  /// The operator corrects the URL while a fetch hangs. That fetch's result must not reach any set.
   @Test(.timeLimit(.minutes(1)), arguments: [false, true])
   func `a set that a reload has dropped is not complained of later`(isBack: Bool) async throws {
     let world = World()
@@ -224,7 +225,7 @@ import Testing
       }
       world.accounts.answerTheSlow()
     }
-    // By now every fetch is over.
+    // All fetches are over here.
     #expect(world.issues.reasons == [])
   }
 

@@ -70,7 +70,7 @@ import Testing
     #expect(why?.reason == "lists 101 keys, more than 100")
   }
 
-  /// Equal keys in another answer are no news.
+  /// Equal keys in another answer count as no change.
   @Test func `sets are equal by their keys`() throws {
     let key = AccountKey.curve
     let one = try KeySet(AccountKey.set([try key.shown(id: "a")]))

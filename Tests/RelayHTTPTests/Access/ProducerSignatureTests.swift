@@ -6,7 +6,7 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// Producers who sign their requests as CloudKit's server-to-server clients do.
+/// Producers that sign their requests as CloudKit's server-to-server clients do.
 @Suite struct ProducerSignatureTests {
   private static let path = "/events/1/\(Rig.container)/development"
   private let key = P256.Signing.PrivateKey()
@@ -28,7 +28,7 @@ import Testing
     var keyID: String? = "key-1"
     var date: String? = "2026-11-21T03:00:00Z"
     var path = ProducerSignatureTests.path
-    /// What is signed as the body's digest; nil: the digest.
+    /// The text to sign in place of the body's digest; nil: the digest.
     var digest: String?
     var signature: String?
     var contentType = "application/cloudevents+json"
@@ -56,7 +56,7 @@ import Testing
     #expect(try answer.string("reason")?.contains(reason) == true, "\(answer.text)")
   }
 
-  /// Also a second time: the event's id makes it a duplicate.
+  /// A repeat is accepted: the event's id makes it a duplicate.
   @Test func `a signed request is taken, and the same one again changes nothing`() async throws {
     let rig = try await rig()
     let first = try await send(SignedMessage(), to: rig)
@@ -80,8 +80,8 @@ import Testing
       "ce-type": "zonerelay.zone.created",
     ])
 
-  /// Its `ce-` headers are not under the signature: a created zone could be made a deleted one on
-  /// its way.
+  /// The signature does not cover the `ce-` headers, so a third party could turn "created" into
+  /// "deleted" on the way.
   @Test func `binary mode is refused to a producer that signs, and kept by one with a bearer key`()
     async throws
   {
@@ -101,7 +101,7 @@ import Testing
     #expect(plain.status == 202, "\(plain.text)")
   }
 
-  /// Header fields beside a structured event are ignored, whoever put them there.
+  /// `ce-` header fields beside a structured event are ignored.
   @Test func `ce- headers beside a signed structured event change nothing`() async throws {
     let rig = try await rig()
     var message = SignedMessage()
@@ -181,7 +181,7 @@ import Testing
     try await refuses(SignedMessage(signature: Base64.text(der)), "SignatureV1 does not verify")
   }
 
-  /// Both of these come in: what is refused then is the empty body, not the signature.
+  /// Both signatures are accepted, and the relay then refuses the empty body.
   @Test func `without a body the digest of nothing or no digest is signed`() async throws {
     for digest in [nil, ""] {
       let answer = try await send(SignedMessage(body: "", digest: digest), to: try await rig())
@@ -210,7 +210,7 @@ import Testing
   }
 }
 
-/// Of an empty body, 2026-11-21T03:00:00Z and the path of the tests.
+/// A signature of an empty body, 2026-11-21T03:00:00Z and the path of the tests.
 private enum OpenSSLSignature {
   static let publicKey = """
     -----BEGIN PUBLIC KEY-----

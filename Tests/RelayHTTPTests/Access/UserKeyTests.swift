@@ -5,7 +5,7 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// Users who show tokens of an account server's keys.
+/// Users with tokens signed by an account server's keys.
 @Suite struct UserKeyTests {
   private static let path = "/device/1/\(Rig.container)/development/tokens/list"
 
@@ -58,7 +58,7 @@ import Testing
     #expect(try await Self.ask(rig, token).status == 200)
   }
 
-  /// No token chooses what kind of key it is verified with.
+  /// A token cannot choose the kind of key that verifies it.
   @Test func `a public key never passes for a shared secret`() async throws {
     guard case .rs256(let rsa) = try AccountKey.rsa() else {
       Issue.record("the account key is no RSA key")

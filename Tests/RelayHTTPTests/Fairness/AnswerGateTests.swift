@@ -6,8 +6,9 @@ import Testing
 
 @testable import RelayHTTP
 
-/// Answers take memory until their readers have read them: so many bytes of one caller's, and of
-/// all. 256 answers of six megabytes each were one caller's, and more than the daemon may have.
+/// Answers take memory until their readers have read them, so the bytes of one caller's answers and
+/// of all answers are bounded. Before, 256 answers of six megabytes each were one caller's, which
+/// is more than the daemon may have.
 @Suite struct AnswerGateTests {
   private static let (caller, other) = (
     CallerID.user(Rig.scope, UserID("_abc")), CallerID.user(Rig.scope, UserID("_other"))
@@ -19,8 +20,8 @@ import Testing
     return AnswerGate(limits)
   }
 
-  /// One answer of `caller`, and a second, of `next`, which is let through or refused with `code`:
-  /// a refused answer takes no room.
+  /// Makes one answer of `caller` and a second one of `next`, which is let through or refused with
+  /// `code`. A refused answer takes no room.
   private static func answers(
     _ bytes: Int, then second: Int, of next: CallerID, at gate: AnswerGate, _ code: ServerErrorCode?
   ) throws -> [AnswerRoom] {
@@ -58,7 +59,7 @@ import Testing
     #expect(HTTPLimits().answerBytesInFlight == 256 << 20)
   }
 
-  /// Else 32 callers that read nothing would be enough.
+  /// Otherwise 32 callers that read nothing would fill the room.
   @Test(arguments: [(bytes: 199, isRefused: false), (200, false), (201, true)])
   func `half of the room is for callers that have no other answer`(
     bytes: Int, isRefused: Bool
@@ -72,7 +73,7 @@ import Testing
     withExtendedLifetime((rooms, other)) {}
   }
 
-  /// It could never be given otherwise.
+  /// Otherwise an answer larger than the room could never be given.
   @Test func `an answer beside which there is none is let through`() throws {
     let gate = Self.gate(inAll: 2_000)
     var large: AnswerRoom? = try gate.room(for: Self.caller)
@@ -87,7 +88,7 @@ import Testing
     try gate.room(for: Self.caller).grow(to: 5_000)
   }
 
-  /// Who wrote must be told so.
+  /// The answer to a write is always given, because the client must learn that the write is done.
   @Test func `what is done already is told, and counts`() throws {
     let gate = Self.gate()
     let rooms = try (0..<2).map { _ in try gate.room(for: Self.caller) }

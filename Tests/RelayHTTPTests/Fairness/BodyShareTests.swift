@@ -3,11 +3,11 @@ import Testing
 
 @testable import RelayHTTP
 
-/// Bodies that are begun and never ended take room from their own senders only.
+/// Bodies that never end take room from their own senders only.
 @Suite struct BodyShareTests {
   private static let length = 20_000
 
-  /// - Parameter inFlight: of callers that are known.
+  /// - Parameter inFlight: bytes for the bodies of verified callers.
   private static func limits(inFlight: Int) -> HTTPLimits {
     var limits = Rig.atOnce
     limits.bodyBytes = length
@@ -20,7 +20,7 @@ import Testing
     try await Rig(limits: limits, signers: ["key-1"])
   }
 
-  /// A body that is begun and not ended.
+  /// Begins a body and does not end it.
   private static func begin(
     _ port: Int, _ path: String, _ proof: String, length: Int = length
   ) throws -> Socket {
@@ -32,7 +32,8 @@ import Testing
     try Socket.post(port, Rig.listPath, Rig.bearer(token), "{}").receive(until: "}")
   }
 
-  /// All bodies were refused for 75 s when a stranger who knew a key id began five of them.
+  /// Before, five unfinished bodies of an unverified caller with a known key id blocked all bodies
+  /// for 75 s.
   @Test func `a stranger's bodies keep no room from callers that are known`() async throws {
     let token = try await Rig.token(for: "_abc")
     let proof = try Rig.forgedSignature(keyID: "key-1")
@@ -83,7 +84,7 @@ import Testing
     #expect(said[2] == "read still")
   }
 
-  /// So one user cannot be all readers that may wait.
+  /// Otherwise one user could take the places of all readers that may wait.
   @Test func `one user has a share of the requests under way`() async throws {
     let tokens = [try await Rig.token(for: "_abc"), try await Rig.token(for: "_other")]
     let limits = Self.limits(inFlight: 320_000)
@@ -119,7 +120,7 @@ import Testing
     #expect(said[2] == "read still")
   }
 
-  /// What it costs from then on counts in the inbox.
+  /// From then on the request's cost counts in the inbox.
   @Test func `a request that waits for the relay keeps no body`() async throws {
     let rig = await Rig()
     let bodies = rig.api.bodies
@@ -134,8 +135,8 @@ import Testing
     #expect(kept.withLock { $0 } == 0)
   }
 
-  /// From an address of which too many authentications failed, a body that would have to be read
-  /// before its sender is known is not read.
+  /// A body that must be read to verify its sender is not read if too many authentications from its
+  /// address have failed.
   @Test func `no signed body is read where too many authentications failed`() async throws {
     var limits = Self.limits(inFlight: 320_000)
     limits.failedAuthenticationsPerMinute = 1
@@ -143,7 +144,7 @@ import Testing
     let rig = try await Self.rig(limits)
     let bodies = rig.api.bodies
     let said = try await rig.served { port, _ in
-      // Over loopback a hundred times as many may fail.
+      // Over loopback a hundred times as many authentications may fail.
       let refused = try (0..<101).map { _ in try Self.askList(port, "no-token") }
       let told = try Self.begin(port, Rig.eventsPath, proof).receive(until: "}")
       return [refused.last ?? "", told]

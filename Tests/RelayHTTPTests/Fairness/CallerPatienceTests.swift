@@ -5,7 +5,8 @@ import Testing
 
 @testable import RelayHTTP
 
-/// Who waits for a place does so for as long as its request may, has its share, and can give up.
+/// A request waits for a place no longer than its own deadline, within its caller's share, and can
+/// be cancelled.
 @Suite(.timeLimit(.minutes(1))) struct CallerPatienceTests {
   private static func caller(_ name: String) -> CallerID { .user(Rig.scope, UserID(name)) }
 
@@ -119,7 +120,8 @@ import Testing
     }
   }
 
-  /// Two hundred zones are two hundred looks: each has what the others have left of the time.
+  /// Two hundred zones need two hundred looks into the store. Each look may wait for the time that
+  /// the earlier ones have left.
   @Test func `all looks of a request together wait as long as one may`() async throws {
     let clock = PassingClock()
     let rig = await Rig(clock: clock)

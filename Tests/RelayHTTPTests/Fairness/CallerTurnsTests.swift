@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayHTTP
 
-/// Work for which no place is free waits: callers take turns, however much of one waits.
+/// Work without a free place waits: callers take turns, however much work of one caller waits.
 @Suite struct CallerTurnsTests {
   /// Fixed limit: looks into the store at one moment
   @Test(arguments: [1, 3, 4])
@@ -40,7 +40,8 @@ import Testing
     #expect(await turns.work(for: .operators) { true } == true)
   }
 
-  /// 300 pages of one user, each of 200 zones, were read before one page of another: seconds.
+  /// Before, 300 pages of one user, each of 200 zones, delayed one page of another user for
+  /// seconds.
   @Test func `one user's many pages wait, and not another user's page`() async throws {
     var limits = Rig.atOnce
     limits.storeLooks = 4

@@ -4,7 +4,7 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// One caller that takes too much is refused, and nobody else is.
+/// A caller that takes too much is refused, and other callers are not.
 @Suite(.timeLimit(.minutes(1))) struct FairnessTests {
   private func expectThrottled(_ answer: Rig.Answer, _ reason: String) throws {
     #expect(answer.status == 429, "\(answer.text)")
@@ -32,8 +32,8 @@ import Testing
     #expect(rig.relay.seen.facts.count == 6)
   }
 
-  /// A batch counts as what is in it. It is taken while anything is left, and what is too much is
-  /// owed: its body is read already.
+  /// Each item of a batch counts. A batch is taken while anything is left, because its body is read
+  /// already. The excess counts against later requests.
   @Test(arguments: [6, 7])
   func `a batch of writes counts each item`(limit: Int) async throws {
     var limits = Rig.atOnce
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  /// Over loopback, where a proxy may be, a hundred times as many may fail.
+  /// Over loopback, where a proxy may be, a hundred times as many authentications may fail.
   @Test func `failed authentications are refused, and good ones are not`() async throws {
     var limits = Rig.atOnce
     limits.failedAuthenticationsPerMinute = 1

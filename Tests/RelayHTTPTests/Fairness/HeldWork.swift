@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Work that is held until it is let go, and the order in which it began.
+/// Work that is held until the test releases it, and the order in which it began.
 final class HeldWork: Sendable {
   private struct State {
     var begun: [String] = []
@@ -23,7 +23,8 @@ final class HeldWork: Sendable {
     }
   }
 
-  /// Lets one end, and waits for the next to begin, until so many have begun; then all.
+  /// Repeatedly releases one and waits for the next to begin, until `all` have begun. Then releases
+  /// the rest.
   func letGoInTurn(_ all: Int) async {
     while true {
       let begun = begun.count
@@ -33,7 +34,7 @@ final class HeldWork: Sendable {
     }
   }
 
-  /// All that is held, and all that comes.
+  /// Releases all held and all future work.
   func letGo() {
     let held = state.withLock { state in
       state.isLetGo = true

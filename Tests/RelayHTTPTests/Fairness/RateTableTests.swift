@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayHTTP
 
-/// Token buckets, as a transcript.
+/// The answers of token buckets to a sequence of requests.
 @Suite struct RateTableTests {
   private func at(_ seconds: Double) -> Instant {
     Instant(milliseconds: 1_000_000 + Int64((seconds * 1_000).rounded()))
@@ -59,12 +59,12 @@ import Testing
     #expect(table.take(for: "a", at: at(30)) == .granted)
   }
 
-  /// Bounded: the keys not heard of for longest are forgotten, one that goes on is not.
+  /// The table is bounded: it forgets the keys that were idle longest and keeps a key in use.
   @Test func `a stream of strangers makes it no larger, and frees no busy caller`() {
     var table = RateTable<Int>(perMinute: 1_000, keysMax: 100)
     #expect(table.take(1_000, for: -1, at: at(0)) == .granted)
     for number in 0..<10_000 {
-      // The busy one asks as often as it is granted something.
+      // The busy caller asks as often as it is granted a request.
       if number % 20 == 0 {
         let now = at(Double(number / 20) * 0.06)
         let answer = table.take(for: -1, at: now)

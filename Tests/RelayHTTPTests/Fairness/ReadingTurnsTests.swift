@@ -6,12 +6,12 @@ import Testing
 
 @testable import RelayHTTP
 
-/// Large bodies are read one after another, callers by turns; small ones wait for none of them.
-/// Serialized: each test keeps a thread busy.
+/// Large bodies are read one after another, and callers take turns; small bodies do not wait for
+/// them. Serialized because each test keeps a thread busy.
 @Suite(.serialized) struct ReadingTurnsTests {
   private static func user(_ name: String) -> CallerID { .user(Rig.scope, UserID(name)) }
 
-  /// Keeps the only place until it is let go, while others come.
+  /// Holds the only place until `letGo` is called, while `others` run.
   private func held(
     _ turns: ReadingTurns,
     while others: (_ letGo: @escaping @Sendable () -> Void) async throws -> Void
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  /// Eight bodies of one producer were read before the one body of another.
+  /// Before, eight bodies of one producer were read before the one body of another.
   @Test func `callers with large bodies take turns`() async throws {
     let turns = ReadingTurns(atOnce: 1, largeBytes: 100)
     let (order, reads) = AsyncStream.makeStream(of: String.self)
@@ -71,7 +71,7 @@ import Testing
     #expect(niceness() == own, "what follows is done where it was before")
   }
 
-  /// Notes the priority of the threads that wake tasks: one that they start inherits it.
+  /// Records the priority of the threads that wake tasks. A thread that they start inherits it.
   private final class WakingThreads: TaskExecutor {
     let niceness = Mutex<[Int32]>([])
 

@@ -15,7 +15,7 @@ import Testing
     #expect(try remote("8.8.8.8") == remote("::ffff:8.8.8.8"))
   }
 
-  /// A subscriber line has as many addresses as it likes within its first 64 bits.
+  /// A subscriber line can use any address within its first 64 bits.
   @Test func `addresses of one IPv6 line are one`() throws {
     #expect(try remote("2a00:1450:1:2::1") == remote("2a00:1450:1:2:ffff::1"))
     #expect(try remote("2a00:1450:1:2::1") != remote("2a00:1450:1:3::1"))
@@ -29,7 +29,7 @@ import Testing
     #expect(RemoteAddress(try SocketAddress(unixDomainSocketPath: "/x")) == nil)
   }
 
-  /// One address cannot open all connections; behind a proxy all callers have its address.
+  /// One address cannot open all connections. All callers behind a proxy have the proxy's address.
   ///
   /// Limit: limits.connectionsPerAddress
   @Test func `a public address has a share of the connections, a proxy has them all`() throws {
@@ -43,7 +43,7 @@ import Testing
     #expect(try connect(from: "8.8.8.8") != nil)
     #expect(try connect(from: "8.8.8.8") == nil)
     #expect(try connect(from: "8.8.4.4") != nil)
-    // What a closed channel knows of its address does not matter.
+    // The address of a closed channel does not matter.
     first.remoteAddress = nil
     connections.remove(first)
     #expect(try connect(from: "8.8.8.8") != nil)

@@ -5,16 +5,16 @@ import Testing
 
 @testable import RelayHTTP
 
-/// P11: what one caller may have of a bound, one below it, at it, and one above it. Beyond its
-/// share the caller is answered 429, and another caller is not.
+/// P11: one caller's share of a bound, tested with one below it, at it, and one above it. A caller
+/// beyond its share is answered 429, and another caller is not.
 @Suite struct ShareLimitTests {
-  /// Whose body is read, and the pool that its bytes come from.
+  /// The sender of a body, which decides the pool that its bytes count in.
   enum Sender: CaseIterable {
     case producer, user, claim
-    /// Two key ids at one time: neither has its share, and the pool of both is full.
+    /// Two key ids at one time: neither uses its whole share, but their common pool is full.
     case claims
 
-    /// So that the share is what one body may have.
+    /// Makes the share equal to the largest body.
     var inFlight: Int {
       switch self {
       case .producer, .claims: 8 * bytes
@@ -32,7 +32,8 @@ import Testing
     return try await Rig(limits: limits, signers: ["key-1", "key-2"])
   }
 
-  /// A body of which 800 bytes have come is read still, and another of so many bytes comes.
+  /// The server still reads a body of which 800 bytes have come when another body of `bytes` bytes
+  /// arrives.
   ///
   /// Fixed limit: requestBodyBytesInFlight of a producer
   /// Fixed limit: requestBodyBytesInFlight of a user
@@ -69,7 +70,7 @@ import Testing
       switch sender {
       case .producer: ("202", "429")
       case .user: ("200", "429")
-      // Taken means read: only then the signature is found to be wrong.
+      // "Taken" means that the body is read; only then the signature is found to be wrong.
       case .claim: ("401", "429")
       case .claims: ("401", "503")
       }
@@ -101,7 +102,7 @@ import Testing
     _ = try fairness.take(Self.facts, for: .producer(Rig.scope, "records-2"))
   }
 
-  /// Two facts in a share that is one byte short of both, meets them, and has one to spare.
+  /// Two facts, and a share that is one byte too small for both, exact, or one byte larger.
   ///
   /// Fixed limit: inboxBytes of a producer
   /// Fixed limit: inboxBytes of a user
@@ -166,7 +167,7 @@ import Testing
     }
   }
 
-  /// Of a public address; from any other one a hundred times as many may fail.
+  /// The limit of a public address. From any other address a hundred times as many may fail.
   ///
   /// Limit: limits.failedAuthenticationsPerMinute
   @Test(
@@ -192,7 +193,7 @@ import Testing
     #expect(fairness.failed(failure, from: other, at: now) == failure)
   }
 
-  /// A signed body was read again as soon as a hundredth of one failure's price was back.
+  /// Before, a signed body was read again as soon as a hundredth of one failure's price was back.
   @Test func `a signed body is not read until another authentication may fail`() throws {
     var limits = HTTPLimits()
     limits.failedAuthenticationsPerMinute = 3

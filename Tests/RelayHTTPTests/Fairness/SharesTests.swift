@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayHTTP
 
-/// How a bound is divided among those who take of it.
+/// How a bound is divided among its callers.
 @Suite struct SharesTests {
   @Test func `one caller takes its share and the others take theirs`() {
     var shares = Shares<String>(most: 10)
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  /// What is refused takes nothing, whichever bound refused it.
+  /// A refused request takes nothing, whichever bound refused it.
   @Test func `a refusal takes nothing`() {
     var shares = Shares<String>(most: 3)
     #expect(shares.take(2, for: "a", share: 2) == .taken)
@@ -39,7 +39,7 @@ import Testing
     #expect(shares.take(1, for: "b", share: 2) == .taken)
   }
 
-  /// What is larger than its caller's share is taken when nothing else of the caller is there.
+  /// An item larger than its caller's share is taken if the caller holds nothing else.
   @Test func `what is larger than a share is taken alone`() throws {
     let badge = Fact.setBadge(
       BadgeRequest(scope: Rig.scope, user: UserID("_a"), topic: nil, badge: 1))

@@ -100,7 +100,7 @@ import Testing
       "subscriptions/list", #"{"continuationMarker":"\#(marker)"}"#)
     #expect(
       try rest.each("subscriptions", "subscriptionID") == (count..<4).map { "s\($0)" })
-    // The same one again and again.
+    // Looks up the same subscription several times.
     let item = #"{"subscriptionID":"s0"}"#
     let found = try await rig.database(
       "subscriptions/lookup", #"{"subscriptions":[\#(item),\#(item),\#(item),\#(item)]}"#)

@@ -7,10 +7,10 @@ import Testing
 
 @testable import RelayHTTP
 
-/// Answers that are not read take memory: a request counts against its caller's share until its
-/// answer has left, and one answer is not larger than a few pages.
+/// Unread answers take memory. So a request counts against its caller's share until its answer has
+/// left, and one answer is not larger than a few pages.
 @Suite struct UnreadShareTests {
-  /// Takes an answer's body only when it is told to.
+  /// Accepts an answer's body only when the test lets it.
   private struct SlowReader: ResponseBodyWriter {
     let isRead: AsyncStream<Void>
     mutating func write(_ buffer: ByteBuffer) async throws {
@@ -19,7 +19,7 @@ import Testing
     consuming func finish(_ trailers: HTTPFields?) async throws {}
   }
 
-  /// A user could have any number of answers wait for their reader.
+  /// Before, a user could have any number of answers waiting for their reader.
   @Test func `an answer keeps its request's place until it has left`() async throws {
     let fairness = Fairness(Rig.atOnce)
     let caller = CallerID.user(Rig.scope, UserID("_abc"))
@@ -43,7 +43,7 @@ import Testing
     #expect(fairness.requestsUnderWay == 0)
   }
 
-  /// 200 zones of 200 records each were one answer of nine megabytes.
+  /// Before, 200 zones of 200 records each made one answer of nine megabytes.
   ///
   /// Fixed limit: records a changes/zone, all its zones together
   @Test(arguments: [4, 5, 6])
