@@ -4,8 +4,8 @@ import Testing
 
 @testable import RelayHTTP
 
-/// HTTP itself: what is no good request is answered as any bad request is, and what was good before
-/// it is answered first.
+/// HTTP itself: a malformed request gets an ordinary error answer, after the answers to the good
+/// requests before it.
 @Suite struct HTTPRuleTests {
   private static let live = "GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n"
   private static let alive = #"{"live":true}"#
@@ -16,7 +16,7 @@ import Testing
     try await Rig(limits: limits).served { port, _ in speak(try #require(Socket(port: port))) }
   }
 
-  /// What came up to the end of the connection.
+  /// Everything received until the connection ends.
   private func answer(to said: String) async throws -> String {
     try await talk { socket in
       socket.send(said)
@@ -86,7 +86,7 @@ import Testing
     #expect(try await answer(to: Self.events(fields, body)).hasPrefix("HTTP/1.1 202 "))
   }
 
-  /// Its sender is still writing: it reads its answer all the same.
+  /// The client is still writing its body, and must be able to read its answer all the same.
   @Test func `a large body in a coding is passed over`() async throws {
     let length = 4 * 1_024 * 1_024
     let text = try await talk { socket in
@@ -216,7 +216,7 @@ import Testing
     #expect(text.hasSuffix(Self.alive))
   }
 
-  /// What broke off is not answered, and what came before it is.
+  /// A request that breaks off gets no answer, and the requests before it get theirs.
   @Test(arguments: [
     "GET /health", "POST /device/1/x/development/tokens/list HTTP/1.1\r\nHost: x\r\n",
     events("Content-Length: 1000\r\n", "{"), events("Transfer-Encoding: chunked\r\n", "5\r\n{"),

@@ -5,7 +5,7 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// Lists whose type says no more than that: some of CloudKit's clients write `LIST`.
+/// Lists without an item type: some of CloudKit's clients send only `LIST`.
 @Suite struct ListFieldTests {
   private func value(_ field: String) async throws -> FieldValue? {
     let rig = await Rig()

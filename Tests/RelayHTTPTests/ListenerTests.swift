@@ -16,7 +16,7 @@ import Testing
 @Suite struct ListenerTests {
   private let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
 
-  /// Runs a service, tells where it listens, and stops it gracefully afterwards.
+  /// Runs a service, passes its address to `body`, and stops it gracefully afterwards.
   private func serving<Result: Sendable>(
     _ make: (@escaping @Sendable (SocketAddress?) -> Void) throws -> any Service,
     _ body: @Sendable (SocketAddress?) async throws -> Result
@@ -97,7 +97,7 @@ import Testing
       try server(rig, on: .inherited([first.fd, second.fd]), $0)
     } _: { _ in
       try await stranger {
-        // Enough of them that the kernel gives some to either where it is the one that spreads.
+        // With shared sockets the kernel spreads connections. 32 are enough for both to get some.
         try (0..<32).map { number in
           let socket = try #require(Socket(port: number % 2 == 0 ? first.port : second.port))
           socket.send("GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
@@ -243,7 +243,7 @@ import Testing
     #expect(status == 200)
   }
 
-  /// As certbot does it: the same paths, other files.
+  /// Replaces the files at the same paths, as certbot does.
   @Test func `a renewed certificate is shown to new connections`() async throws {
     let rig = await Rig()
     let directory = try directory()
@@ -268,7 +268,7 @@ import Testing
       try issue("second")
       certificate.replace(with: try ServerCertificate.Pair(files))
       #expect(try await stranger { try openssl(subjectAt: port) }.contains("second"))
-      // A key that is not the certificate's is found, and nothing is replaced.
+      // A key of another certificate is detected, and the served certificate stays.
       try LoopbackCertificate.key.write(toFile: files.key, atomically: true, encoding: .utf8)
       #expect(throws: ListenError.self) { try ServerCertificate.Pair(files) }
       #expect(try await stranger { try openssl(subjectAt: port) }.contains("second"))
@@ -284,7 +284,7 @@ import Testing
     #expect(error?.description.contains("/nowhere/cert.pem") == true)
   }
 
-  /// What a client that connects now is shown.
+  /// The certificate that a new client gets.
   private func openssl(subjectAt port: Int) throws -> String {
     try openssl(["s_client", "-connect", "127.0.0.1:\(port)"])
   }
@@ -353,7 +353,7 @@ import Testing
         try await control(rig, at: path) { _ in }.run()
       }
       #expect(error?.description.contains("another daemon answers") == true)
-      // The name of a live socket, left behind when its owner is killed.
+      // The hard link keeps the name of the socket after its owner has ended.
       try FileManager.default.linkItem(atPath: path, toPath: directory + "/stale.sock")
     }
     #expect(Socket(path: directory + "/stale.sock") == nil)

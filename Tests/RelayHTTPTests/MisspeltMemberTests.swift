@@ -3,8 +3,7 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// What is meant to be a known member and is not one is refused: to ignore it would change what the
-/// request does.
+/// Misspelt members are refused, because ignoring one would change what the request does.
 @Suite struct MisspeltMemberTests {
   private static let device = "/device/1/\(Rig.container)/development"
   private static let database = "/database/1/\(Rig.container)/development/private"
@@ -101,7 +100,7 @@ import Testing
     try refuses(answer, "clientId must be a UUID")
   }
 
-  /// Taken for none, the token would mean a start from the beginning.
+  /// If the relay ignored the token, the client would start from the beginning.
   @Test func `a token under the name of another endpoint`() async throws {
     let rig = await Rig()
     try await rig.create(["A1"])
@@ -143,7 +142,7 @@ import Testing
     #expect(try answer.each("zones", "reason")[0]?.contains(reason) == true, "\(answer.text)")
   }
 
-  /// Each of these would make it fire for more, or look different.
+  /// Without the misspelt member the subscription would fire for more changes, or look different.
   @Test(arguments: [
     (#""subscriptionType":"query","query":{"recordType":"T"},"zoneId":{"zoneName":"Z"}"#, "zoneId"),
     (#""subscriptionType":"query","query":{"recordType":"T"},"firesonce":true"#, "firesonce"),

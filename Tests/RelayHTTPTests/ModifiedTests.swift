@@ -3,7 +3,7 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// `modified` of a zone's pages: when, and on whose device, which only that user is shown.
+/// `modified` on a zone's pages: the time, and the device, which only its own user may see.
 @Suite struct ModifiedTests {
   private static let accepted: Int64 = 1_795_230_000_000
 
@@ -29,7 +29,7 @@ import Testing
     try await modified(rig, in: database, as: user).optional("deviceID")?.string()
   }
 
-  /// One zone, its owner and two participants, each of whom changes its record once.
+  /// One zone, its owner and two participants. Owner and one participant change its record in turn.
   @Test func `a device is shown to the user whose change it was, and to no other`() async throws {
     let rig = await Rig()
     try await report(rig, "1", by: "_abc", client: Rig.phone, kind: "record.created")
@@ -41,7 +41,7 @@ import Testing
     #expect(try await device(rig, in: "shared", as: "_def") == Rig.tablet)
     #expect(try await device(rig, in: "shared", as: "_ghi") == nil)
     #expect(try await device(rig, in: "private", as: "_abc") == nil)
-    // A change that says nothing of a device has none for anybody.
+    // A change without a device shows no device to any user.
     try await report(rig, "5", by: "_def")
     for (database, user) in [("private", "_abc"), ("shared", "_def"), ("shared", "_ghi")] {
       #expect(try await device(rig, in: database, as: user) == nil)
@@ -65,7 +65,8 @@ import Testing
     #expect(try await modified(rig, as: "_abc").required("timestamp").integer() == Self.accepted)
   }
 
-  /// An event's `time` says when the event was made: an import makes one today of an old record.
+  /// An event's `time` is when the event was made. An import makes an event today for an old
+  /// record.
   @Test func `an event's time is not its record's`() async throws {
     let rig = await Rig()
     let event = Event().text.replacing("2026-11-21T03:00:00Z", with: "2020-01-01T00:00:00Z")

@@ -1,9 +1,9 @@
 import RelayWire
 import Testing
 
-/// What is a device's own: a device is an installation under one user. A change of another user's
-/// is not its own, though it names the same installation: after a change of users on a phone, or by
-/// a participant who knows the owner's installation.
+/// A device's own changes: a device is an installation under one user. A change of another user is
+/// not its own, even if it names the same installation. That happens after a change of users on a
+/// phone, or when a participant knows the owner's installation.
 @Suite struct OwnChangeTests {
   private static func by(_ user: String) -> String {
     #","changedBy":{"userRecordName":"\#(user)","clientId":"\#(Rig.phone)"}"#
@@ -29,7 +29,7 @@ import Testing
     #expect(try notification.required("own").boolean() == isOwn)
   }
 
-  /// The zone's feed is one for all its readers, and each finds its own there.
+  /// All readers of a zone share its feed, and each reader's own changes are marked there.
   @Test func `a participant's change is its own, and its device's name is shown to it`()
     async throws
   {
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  /// Two spellings of a type are two types, as everywhere.
+  /// Types are compared by their bytes, so two spellings are two types.
   @Test func `a type is asked for as it is spelt`() async throws {
     let rig = await Rig()
     try await rig.create(["A1"])

@@ -3,7 +3,7 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// How CloudKit's clients catch up, one way a test.
+/// One test for each way in which CloudKit's clients catch up.
 @Suite struct ReferenceCatchUpTests {
   @Test func `notification-changes fetch: no token is everything kept, then what is new`()
     async throws
@@ -125,7 +125,7 @@ import Testing
       #expect(next != token)
       token = next
     }
-    // Inside a page the order is turned round, from page to page it is not.
+    // `reverse` turns the order inside a page, but not the order of the pages.
     let inOrder = pages.flatMap { isReversed ? $0.reversed() : $0 }
     #expect(inOrder == (0..<7).map { "R\($0)" })
     #expect(pages.count == (7 + limit - 1) / limit)

@@ -3,8 +3,8 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// Ten things about CloudKit that are easy to get wrong, by number. The first four are about
-/// payloads: `ReferencePayloadTests` and RelayPushTests have them.
+/// Ten numbered rules of CloudKit that are easy to get wrong. `ReferencePayloadTests` and
+/// RelayPushTests test the first four, which concern payloads.
 @Suite struct ReferencePitfallTests {
   @Test func `5 one change that matches N subscriptions makes N notifications of one nid`()
     async throws

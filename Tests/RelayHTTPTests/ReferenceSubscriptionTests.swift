@@ -2,15 +2,15 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// CloudKit's rules of subscriptions, one a test. Comparators and notification info have tests of
-/// their own.
+/// One test for each of CloudKit's rules for subscriptions. Comparators and notification info have
+/// tests of their own.
 @Suite struct ReferenceSubscriptionTests {
   private static let sync = "AppDefaultZone does not support sync semantics"
   private static let query = #""subscriptionType":"query","query":{"recordType":"Article"}"#
   private static let zone = #""subscriptionType":"zone",\#(Rig.zone())"#
   private static let database = #""subscriptionType":"database""#
 
-  /// One cell of the table: what is saved where, and the text it is refused with.
+  /// One cell of the table: a subscription, its database, and the text of its refusal.
   struct Cell: CustomTestStringConvertible, Sendable {
     var row: String
     var database: String
@@ -125,7 +125,7 @@ import Testing
     let rig = await Rig()
     let firing = firesOn.map { #","firesOn":\#($0)"# } ?? ""
     try await rig.subscribe(#""subscriptionID":"q",\#(Self.query)\#(firing)"#)
-    // Of different records: the feed keeps one entry a record.
+    // Each kind uses another record, because the feed keeps one entry for each record.
     for kind in kinds {
       if kind != "record.created" {
         try await rig.report("c-\(kind)", "record.created", record: "of-\(kind)")

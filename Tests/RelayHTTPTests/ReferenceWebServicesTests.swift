@@ -3,8 +3,8 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// CloudKit's Web Services, one rule a test. Comparators, field types and notification info have
-/// tests of their own.
+/// One test for each rule of CloudKit's Web Services. Comparators, field types and notification
+/// info have tests of their own.
 @Suite struct ReferenceWebServicesTests {
   struct Endpoint: CustomTestStringConvertible, Sendable {
     var name: String
@@ -132,7 +132,8 @@ import Testing
     let answer = try await rig.database("zones/changes", #"{"metaSyncToken":\#(value)}"#)
     #expect(answer.status == status)
     if let reason { #expect(try answer.string("reason")?.hasPrefix(reason) == true) }
-    // The new form's name is refused here: ignored, it would mean a start from the beginning.
+    // This endpoint refuses the name of the newer endpoint. If it ignored the token, the client
+    // would start from the beginning.
     let other = try await rig.database("zones/changes", #"{"syncToken":""}"#)
     #expect(other.status == 400)
   }

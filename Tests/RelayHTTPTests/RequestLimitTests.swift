@@ -4,7 +4,7 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// P11: each bound of one request, one below it, at it, and one above it.
+/// P11: each bound of a request, tested with one below it, at it, and one above it.
 @Suite struct RequestLimitTests {
   private func expect(
     _ answer: Rig.Answer, _ status: Int, _ code: String, _ reason: String,
@@ -60,7 +60,7 @@ import Testing
     #expect(rig.relay.seen.facts.count == (isRefused ? 0 : 1))
   }
 
-  /// Room is taken for what has come, whatever was announced.
+  /// Room counts the received bytes, not the announced length.
   ///
   /// Limit: limits.requestBodyBytesInFlight
   @Test(arguments: [(spare: -1, isRefused: true), (0, false), (1, false)])
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  /// A zone of so many records, and a page as long as may be asked for.
+  /// A zone of `entries` records, and a page of the largest size that a client may ask for.
   ///
   /// Limit: limits.pageEntries
   @Test(arguments: [(entries: 2, shown: 2), (3, 3), (4, 3)])

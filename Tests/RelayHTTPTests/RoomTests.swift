@@ -3,8 +3,8 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// Zones of a user and records of a zone are bounded: an event beyond is rejected, and all others
-/// of its request are taken.
+/// The zones of a user and the records of a zone are bounded. An event beyond a bound is rejected,
+/// and the other events of its request are accepted.
 @Suite struct RoomTests {
   private func rig() async -> Rig {
     var limits = Limits()
@@ -55,7 +55,7 @@ import Testing
     #expect(try await report(rig, anew) == (3, [Self.full]), "in one request too")
   }
 
-  /// Its answer was lost; meanwhile its record went, and others took the room.
+  /// The answer was lost. Meanwhile the record was deleted, and other records took its room.
   @Test func `a repeated request is a duplicate although there is no room any more`() async throws {
     let rig = await rig()
     let first = "[\(event("record.created", "A")),\(event("record.deleted", "A"))]"

@@ -6,16 +6,16 @@ import Testing
 
 @testable import RelayHTTP
 
-/// Texts that are made to be compared slowly: a letter with thousands of marks, in an order that
-/// Unicode has to sort. Swift's `==` and hashes normalise, which takes four times as
-/// long for twice the text: 17 s for 240 KB. Every text of a caller is compared byte by byte, so
-/// that such a text costs what any text of its length costs.
+/// Texts that are slow to compare: a letter with thousands of marks in an order that Unicode must
+/// sort. Swift's `==` and hashes normalise, which takes four times as long for twice the text: 17 s
+/// for 240 KB. The relay compares every caller's text byte by byte, so such a text costs the same
+/// as any text of its length.
 @Suite struct SlowTextTests {
   private static let marks = 12_000
   private static let slow = "a" + String(repeating: "\u{316}\u{301}", count: marks)
   private static let plain = String(repeating: "a", count: slow.utf8.count)
 
-  /// CPU of this process, in milliseconds: the least of three tries.
+  /// The CPU time of this process in milliseconds: the minimum of three runs.
   private func cost(_ body: () async throws -> Void) async rethrows -> Double {
     func now() -> Double {
       var time = timespec()
@@ -31,7 +31,7 @@ import Testing
     return least
   }
 
-  /// Compared slowly, such a text takes a hundred times as long as the request with the other.
+  /// With a slow comparison the slow text takes a hundred times as long as the plain one.
   private func expectAlike(
     _ ask: (String) async throws -> Void, _ location: SourceLocation = #_sourceLocation
   ) async throws {
@@ -42,7 +42,7 @@ import Testing
 
   private static let subscription = #""subscriptionID":"s","subscriptionType":"query""#
 
-  /// Members that are compared with words or names that the relay knows.
+  /// Members that the relay compares with words or names that it knows.
   @Test(arguments: [
     #"{"operations":[{"operationType":"TEXT","subscription":{}}]}"#,
     #"{"operations":[{"operationType":"create","subscription":{"subscriptionType":"TEXT"}}]}"#,
@@ -126,7 +126,7 @@ import Testing
       + #""record":{"recordName":"r","recordType":"T","fields":{\#(fields)}}}}"#
   }
 
-  /// Both are the caller's, and are compared with each other.
+  /// Both texts come from the caller, and the relay compares them with each other.
   @Test func `a token under both of its names`() async throws {
     let rig = await Rig()
     try await expectAlike { text in
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  /// Limit of a name; the error tells the place, since the name may be as long as the event.
+  /// Limit of a name; the error gives the place, since the name may be as long as the event.
   @Test(arguments: [(bytes: 254, isTaken: true), (255, true), (256, false)])
   func `a field's name has so many bytes`(bytes: Int, isTaken: Bool) async throws {
     let name = String(repeating: "n", count: bytes)
@@ -147,8 +147,8 @@ import Testing
     #expect(answer.text.contains("bad name at place 1") == !isTaken)
   }
 
-  /// No credentials are needed for these. What is not ASCII is short in a header field; escaped, it
-  /// may be as long as the head.
+  /// These need no credentials. A text that is not ASCII is short in a header field, but escaped in
+  /// a path it may be as long as the head.
   @Test(arguments: [
     "/database/1/TEXT/development/private/zones/list", "/device/1/c/TEXT/tokens/list",
     "/database/1/\(Rig.container)/development/TEXT/zones/list",
@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  /// Without credentials, too: nothing of it is signed.
+  /// This needs no credentials either, because the token is read before its signature is checked.
   @Test func `a stranger's token`() async throws {
     let rig = await Rig()
     try await expectAlike { text in

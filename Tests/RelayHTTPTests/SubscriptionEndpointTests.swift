@@ -90,7 +90,7 @@ import Testing
     #expect(try await rig.database("subscriptions/list", in: database).text == answer.text)
   }
 
-  /// The zone that is meant need not be named where there is one only.
+  /// A query in a database with only one zone need not name the zone.
   @Test func `zoneWide false in the public database comes back as such`() async throws {
     let query =
       #"{"subscriptionType":"query","subscriptionID":"q","query":{"recordType":"T"},"#

@@ -5,9 +5,10 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// P11: each bound of a subscription and of a record, one below it, at it, and one above it.
+/// P11: each bound of a subscription and of a record, tested with one below it, at it, and one
+/// above it.
 @Suite struct SubscriptionLimitTests {
-  /// The item's error; nil: it was saved.
+  /// The item's error; nil: the subscription was saved.
   private func refusal(
     _ members: String, core: Limits = Limits(), in database: String = "private"
   ) async throws -> (code: String, reason: String)? {
@@ -107,7 +108,7 @@ import Testing
       "must have 1 to 255 bytes")
   }
 
-  /// The item alone is refused, and says what helps.
+  /// Only this item is refused, and its reason names a remedy.
   @Test(arguments: [(-1, true), (0, false), (1, false)])
   func `a user's subscriptions have at most so many bytes`(
     spare: Int, isRefused: Bool
@@ -195,7 +196,7 @@ import Testing
     }
   }
 
-  /// The public database has one zone; a zone that is named is the one that is meant.
+  /// The public database has one zone, and a named zone is the query's zone.
   @Test func `zoneWide false says nothing new where one zone is meant`() async throws {
     let query = #""subscriptionType":"query","query":{"recordType":"T"},"zoneWide":false"#
     #expect(try await refusal(query, in: "public") == nil)

@@ -75,7 +75,7 @@ import Testing
     #expect(none.status == 400 && none.text.contains("resultsLimit"))
   }
 
-  /// What is deleted, changed or added between two pages moves nothing else.
+  /// Deletions, changes and additions between two pages move no other subscription.
   @Test func `a list goes on where it was while subscriptions come and go`() async throws {
     let rig = await Rig()
     try await save(4, in: rig)

@@ -4,7 +4,7 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// `record.created` and `record.modified` of an event: what filters on system fields look at.
+/// `record.created` and `record.modified` of an event, which filters on system fields read.
 @Suite struct SystemFieldTests {
   private func event(_ members: String) -> String {
     Event(

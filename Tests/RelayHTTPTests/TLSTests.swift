@@ -2,7 +2,7 @@ import Foundation
 import RelayHTTP
 import Testing
 
-/// What `server.tls` agrees to.
+/// The TLS versions and the application protocol that `server.tls` negotiates.
 @Suite struct TLSTests {
   private func files() throws -> (TLSFiles, directory: String) {
     let directory =
@@ -15,7 +15,7 @@ import Testing
     return (files, directory)
   }
 
-  /// - Returns: what was agreed; empty if nothing was.
+  /// - Returns: openssl's report of the session; empty if no cipher was agreed.
   private static func shake(_ port: Int, _ options: [String]) throws -> String {
     let (process, output) = (Process(), Pipe())
     process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")

@@ -72,8 +72,8 @@ import Testing
     #expect(try await rig.device("tokens/register", other).string("clientId") != first)
   }
 
-  /// The address of a device that has only the courier lapses, and makes room then; where all have
-  /// a provider's, only the user can make room.
+  /// The address of a courier-only device lapses and then makes room. If all devices have a
+  /// provider's address, only the user can make room.
   @Test(arguments: [("create", "", 43_200), ("register", #","apnsToken":"00f%""#, 3_600)])
   func `a user with all the devices that the limit allows is told when to come again`(
     endpoint: String, token: String, seconds: Int64
@@ -104,7 +104,7 @@ import Testing
     #expect(try await rig.device("tokens/list").json.required("devices").elements().count == 1)
   }
 
-  /// As CloudKit's clients do: create, register what was created, poll.
+  /// Follows CloudKit's clients: create a token, register it, poll.
   @Test(arguments: [["com.example.notes"], []], ["", Rig.phone])
   func `a created token that is registered stays with the courier`(
     topics: [String], name: String
@@ -126,7 +126,7 @@ import Testing
     let list = try await rig.device("tokens/list")
     #expect(try list.each("devices", "transport") == ["courier"])
     #expect(try list.each("devices", "clientId") == [client])
-    // Given another name, it moves, as any token would.
+    // Under another `clientId` the token moves, as any token does.
     let moved = body.replacing("}", with: #","clientId":"\#(Rig.tablet)"}"#)
     #expect(try await rig.device("tokens/register", moved).string("clientId") == Rig.tablet)
     let after = try await rig.device("tokens/list")

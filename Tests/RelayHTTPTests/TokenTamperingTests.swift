@@ -4,13 +4,13 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// Tokens flipped, cut and swapped: P10, exactly as the contract's table answers.
+/// Flipped, cut and swapped tokens get exactly the answers of the contract's table (P10).
 @Suite struct TokenTamperingTests {
   private static let garbled = "Invalid continuation format"
   private static let foreign = "Unknown sync continuation type"
 
-  /// A rig whose container has both environments, beside a second container, and a token of each
-  /// feed of `_abc`.
+  /// A rig whose container has both environments, a second container, and one token for each feed
+  /// of `_abc`.
   private struct Stage {
     static let twin = Scope(container: Rig.container, environment: .production)
     static let neighbour = Scope(container: "iCloud.com.example.other", environment: .development)
@@ -33,7 +33,7 @@ import Testing
       notifications = try await rig.device("notifications/changes").string("syncToken") ?? ""
     }
 
-    /// The reason or code that `token` is answered with at each of the three feeds; nil: a page.
+    /// The reason or code with which each of the three feeds answers `token`; nil: a page.
     func zone(_ token: String) async throws -> String? {
       try Self.answer(in: await rig.page("ReadingList", #","syncToken":"\#(token)""#))
     }
@@ -75,8 +75,8 @@ import Testing
     #expect(try await stage.notifications(stage.notifications) == nil)
   }
 
-  /// Version and feed kind make the form; a key that is not ours may have been ours once; the rest
-  /// is signed.
+  /// Version and feed kind are the form. An unknown key may be a former one, so its token is
+  /// expired. The signature covers the rest.
   @Test func `one bit flipped anywhere`() async throws {
     let stage = try await Stage()
     let bytes = try #require(Base64.bytes(stage.zone))
@@ -157,8 +157,8 @@ import Testing
     }
   }
 
-  /// Its form is the lengths of its texts; a key that is not ours may have been ours once; the rest
-  /// is signed.
+  /// The lengths of its texts are the form. An unknown key may be a former one, so its cursor is
+  /// expired. The signature covers the rest.
   @Test func `a digest's cursor is as hard to forge`() async throws {
     var limits = Rig.atOnce
     limits.pageEntries = 1

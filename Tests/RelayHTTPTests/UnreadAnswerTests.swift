@@ -3,9 +3,9 @@ import RelayEngine
 import RelayHTTP
 import Testing
 
-/// Answers that are larger than what the kernel keeps for their readers, and readers that are late.
+/// Answers larger than the kernel's buffers, with clients that read late.
 @Suite struct UnreadAnswerTests {
-  /// A rig whose readiness is told in so many bytes.
+  /// A rig whose readiness answer has about `bytes` bytes.
   private func rig(_ bytes: Int) async -> Rig {
     let rig = await Rig()
     rig.relay.behave { $0.readiness.reasons = [String(repeating: "x", count: bytes)] }
@@ -13,7 +13,7 @@ import Testing
   }
 
   private static let ready = "GET /health/ready HTTP/1.1\r\nHost: x\r\n"
-  /// More than a socket's buffers.
+  /// More bytes than a socket's buffers hold.
   private static let large = 12 * 1_024 * 1_024
 
   private func isWhole(_ text: String, _ bytes: Int) -> Bool {
@@ -28,7 +28,7 @@ import Testing
       let socket = try #require(Socket(port: port, room: 65_536))
       socket.send(String(repeating: Self.ready + "\r\n", count: count - 1))
       socket.send(Self.ready + "Connection: close\r\n\r\n")
-      // Until it goes no further.
+      // Wait until the server answers no more requests.
       var (last, since) = (0, ContinuousClock.now)
       Socket.wait {
         let looks = relay.seen.looks
@@ -65,7 +65,7 @@ import Testing
     #expect(isWhole(text, Self.large))
   }
 
-  /// It falls silent only after the answer was given to the kernel as far as that takes it.
+  /// The client stops sending after the kernel has taken the first part of the answer.
   @Test func `who says no more while its answer leaves gets it whole`() async throws {
     let text = try await rig(Self.large).served { port, _ in
       let socket = try #require(Socket(port: port, room: 65_536))
@@ -83,14 +83,15 @@ import Testing
       socket.send(Self.ready + "\r\n")
       _ = socket.hears(withinMilliseconds: 60_000)
       stop()
-      // Nobody is let in any more: it is stopping.
+      // Wait until the stopping server accepts no more connections.
       while Socket(port: port) != nil {}
       return socket.receive()
     }
     #expect(isWhole(text, Self.large))
   }
 
-  /// It sends all it has before it listens: cut off in the middle, it would hear nothing.
+  /// The client sends its whole body before it reads. A connection cut in between would lose the
+  /// answer.
   @Test func `who is refused before its body was read is told so`() async throws {
     let length = 8 * 1_024 * 1_024
     let heard = try await Rig().served { port, _ in

@@ -47,7 +47,7 @@ import Testing
     #expect((try? JSONTree(Array(text.utf8))) == nil ? isRefused : !isRefused)
   }
 
-  /// Each item is a value, the list that holds them is one, and each key is one beside its value.
+  /// Each item and the list itself count as a value; each key counts beside its value.
   ///
   /// Fixed limit: keys and values of JSON
   @Test(arguments: [(nodes: 1_048_575, isRefused: false), (1_048_576, false), (1_048_577, true)])
@@ -98,7 +98,7 @@ import Testing
     #expect(throws: JSONProblem.self) { try root.integer() }
   }
 
-  /// Random values, written by Foundation and by us, read by us and by Foundation.
+  /// Values written by Foundation are read by the relay's parser, and the other way round.
   @Test func `random values survive both ways`() throws {
     var random = SplitMix(state: 0x5eed)
     for _ in 0..<400 {
@@ -113,8 +113,8 @@ import Testing
     }
   }
 
-  /// Good texts with a byte changed, cut or doubled: never a trap, and what we accept Foundation
-  /// accepts as well.
+  /// Good texts with a byte changed, cut or doubled never cause a trap. Foundation accepts every
+  /// text that the relay's parser accepts.
   @Test func `damaged texts never trap, and nothing is accepted that is no JSON`() throws {
     var random = SplitMix(state: 0xbad)
     for round in 0..<4_000 {
@@ -127,7 +127,7 @@ import Testing
       }
       guard let tree = try? JSONTree(bytes) else { continue }
       let theirs = try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)
-      // Foundation has no numbers beyond a double; the grammar has.
+      // The grammar allows numbers beyond a double, and Foundation does not.
       let isHuge = tree.root.isNumber && (try? tree.root.double()) == nil
       #expect(theirs != nil || isHuge, "accepted: \(bytes)")
       var writer = JSONWriter()
@@ -212,7 +212,7 @@ extension JSONTreeTests {
   }
 }
 
-/// A small seeded generator: a failing run is the same run again.
+/// A small generator with a seed, so that a failing run can be repeated.
 struct SplitMix: RandomNumberGenerator {
   var state: UInt64
 

@@ -3,8 +3,8 @@ import CryptoExtras
 import Foundation
 import RelayWire
 
-/// An account server's key pairs. Tokens are put together by hand, so that no code of the daemon
-/// vouches for itself.
+/// An account server's key pairs. Tokens are made by hand, so that the daemon's own code does not
+/// check itself.
 enum AccountKey {
   case es256(P256.Signing.PrivateKey)
   case rs256(_RSA.Signing.PrivateKey)
@@ -32,7 +32,7 @@ enum AccountKey {
     }
   }
 
-  /// As a key set shows it.
+  /// The key in the form of a key set.
   func shown(id: String?, more: String = "") throws -> String {
     let members: String =
       switch self {
@@ -56,7 +56,7 @@ enum AccountKey {
     Array(#"{"keys":[\#(keys.joined(separator: ","))]}"#.utf8)
   }
 
-  /// - Parameter header: further members, such as `,"kid":"a"`.
+  /// - Parameter header: more members of the header, such as `,"kid":"a"`.
   func token(
     _ header: String = "", algorithm: String? = nil,
     claims: String = #"{"sub":"_abc","aud":"iCloud.com.example.notes","exp":1795233600}"#
@@ -66,7 +66,7 @@ enum AccountKey {
     return "\(text).\(Self.text(try sign(text)))"
   }
 
-  /// A token whose signature is an HMAC with some bytes that are public.
+  /// A token with an HMAC signature whose secret is public bytes.
   static func forged(secret: [UInt8], header: String) -> String {
     let claims = #"{"sub":"_abc","aud":"iCloud.com.example.notes","exp":1795233600}"#
     let text = "\(Self.text(header.utf8)).\(Self.text(claims.utf8))"

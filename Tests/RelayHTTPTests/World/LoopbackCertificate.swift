@@ -1,4 +1,4 @@
-/// A certificate that signs itself, for nothing but tests on loopback.
+/// A self-signed certificate, only for tests on loopback.
 enum LoopbackCertificate {
   static let certificate = """
     -----BEGIN CERTIFICATE-----

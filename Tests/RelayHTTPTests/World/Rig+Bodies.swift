@@ -6,12 +6,12 @@ import Testing
 
 @testable import RelayHTTP
 
-/// Bodies that a test sends byte by byte, and what proves who sends them.
+/// Bodies that a test sends in pieces, and the proofs of their senders.
 extension Rig {
   static let eventsPath = "/events/1/\(container)/development"
   static let listPath = "/device/1/\(container)/development/tokens/list"
 
-  /// The API, open to a producer with `producerKey` and to one that signs for each key id.
+  /// The API with a producer that uses `producerKey` and one signing producer for each key id.
   init(limits: HTTPLimits, signers keyIDs: [String]) async throws {
     let key = try ProducerKey(pem: P256.Signing.PrivateKey().publicKey.pemRepresentation)
     let signers = keyIDs.enumerated().map { index, keyID in
@@ -26,7 +26,7 @@ extension Rig {
 
   static func bearer(_ token: String) -> String { "Authorization: Bearer \(token)" }
 
-  /// A signature of a known key id, well-formed, by another key.
+  /// A well-formed signature under a known key id, made with another key.
   static func forgedSignature(keyID: String) throws -> String {
     let signature = try P256.Signing.PrivateKey().signature(for: Data("x".utf8))
     return "X-Apple-CloudKit-Request-KeyID: \(keyID)\r\n"
@@ -37,11 +37,11 @@ extension Rig {
 }
 
 extension Socket {
-  /// Begins a request, and sends so much of its body.
+  /// Begins a request, and sends `body` as a part of its body.
   ///
   /// - Parameters:
-  ///   - proof: a line of the head, or several.
-  ///   - length: what the head says; nil: as long as `body`.
+  ///   - proof: one or more lines of the head.
+  ///   - length: the announced length; nil: the length of `body`.
   static func post(
     _ port: Int, _ path: String, _ proof: String, _ body: String, length: Int? = nil
   ) throws -> Socket {

@@ -8,7 +8,7 @@ extension Rig {
     #""zoneID":{"zoneName":"\#(name)","ownerRecordName":"\#(owner)"}"#
   }
 
-  /// An event of `kind`, accepted.
+  /// Reports an event of `kind`, which must be accepted.
   func report(
     _ id: String, _ kind: String, zone: String = "ReadingList", record: String? = "A1",
     database: String = "private", more: String = ""
@@ -35,7 +35,7 @@ extension Rig {
     return try answer.json.required("zones").elements()[0]
   }
 
-  /// Saves one subscription; its item of the answer.
+  /// Saves one subscription and returns its item of the answer.
   @discardableResult
   func subscribe(
     _ members: String, in database: String = "private", as user: String = "_abc"

@@ -4,10 +4,10 @@ import RelayHTTP
 import ServiceLifecycle
 
 extension Rig {
-  /// Serves the API on loopback while a client speaks.
+  /// Serves the API on loopback while a client runs.
   ///
-  /// - Parameter speak: on a thread of its own, where it may block: given the port, and what tells
-  ///   the daemon to stop, which it is told afterwards anyway.
+  /// - Parameter speak: the client, which runs on its own thread and may block. It gets the port
+  ///   and a function that stops the daemon. The daemon is stopped afterwards in any case.
   func served<Result: Sendable>(
     tls: TLSFiles? = nil,
     _ speak:

@@ -29,7 +29,7 @@ struct Rig {
   let reads: StoreReads
   let keys: TestKeys
 
-  /// Polls are not held.
+  /// Limits with which polls return at once.
   static var atOnce: HTTPLimits {
     var limits = HTTPLimits()
     limits.courierHoldSeconds = 0
@@ -120,7 +120,7 @@ struct Rig {
       json: tree?.root ?? empty.root)
   }
 
-  /// What another daemon's control socket says.
+  /// The answer of another daemon's control socket.
   static func ask(_ admin: AdminAPI, _ path: String) async throws -> String {
     String(buffer: try await knock(ControlResponder(admin: admin), .get, path, [:], nil).body)
   }

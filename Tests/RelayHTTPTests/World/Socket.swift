@@ -2,14 +2,14 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A plain client socket: what a stranger's program would do. Its calls block: make them inside
-/// `stranger`, on a thread of their own.
+/// A plain client socket, as any program on the network could open one. Its calls block, so run
+/// them inside `stranger`, on a separate thread.
 final class Socket: Sendable {
   let fd: Int32
   private let unread = Mutex<[UInt8]>([])
 
-  /// - Parameter room: how many bytes the kernel keeps for a reader that does not read, nearly;
-  ///   nil: as many as it likes.
+  /// - Parameter room: the approximate number of unread bytes that the kernel keeps; nil: the
+  ///   kernel's default.
   init?(port: Int, room: Int32? = nil) {
     fd = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     let fd = fd
@@ -36,14 +36,14 @@ final class Socket: Sendable {
 
   deinit { close(fd) }
 
-  /// A test that waits for what never comes fails, and does not hang.
+  /// A test that waits in vain fails after a minute instead of hanging.
   private func setPatience() {
     var patience = timeval(tv_sec: 60, tv_usec: 0)
     setsockopt(
       fd, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
   }
 
-  /// - Returns: how many bytes the other side or the kernel took.
+  /// - Returns: the number of bytes that the server or the kernel took.
   @discardableResult
   func send(_ text: String) -> Int {
     let bytes = Array(text.utf8)
@@ -59,27 +59,27 @@ final class Socket: Sendable {
     }
   }
 
-  /// From now on sending ends once nothing was taken for so long.
+  /// From now on sending ends if no byte is taken for this time.
   func losePatience(milliseconds: Int) {
     var patience = timeval(tv_sec: 0, tv_usec: milliseconds * 1_000)
     setsockopt(
       fd, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
   }
 
-  /// Until it is so, or for a minute.
+  /// Waits until the condition is true, or for a minute.
   static func wait(for isTrue: () -> Bool) {
     let end = ContinuousClock.now + .seconds(60)
     while !isTrue(), ContinuousClock.now < end { sched_yield() }
   }
 
-  /// Whether there is something to receive, if it comes within so long.
+  /// Whether there is something to receive within this time.
   func hears(withinMilliseconds time: Int32) -> Bool {
     var asked = pollfd(fd: fd, events: Int16(POLLIN), revents: 0)
     return poll(&asked, 1, time) > 0
   }
 
-  /// Everything until the other side closes or says nothing for a minute, or up to and with `end`:
-  /// what came behind it is for the next call.
+  /// Everything until the server closes or sends nothing for a minute, or up to and with `end`. The
+  /// next call returns the bytes after `end`.
   func receive(until end: String? = nil) -> String {
     unread.withLock { unread in
       var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -98,7 +98,7 @@ final class Socket: Sendable {
     }
   }
 
-  /// A listening socket of the kernel's choosing, as systemd would hand it over.
+  /// A listening socket on a port that the kernel chooses, as systemd would pass it.
   static func bound(port: Int = 0, isSharing: Bool = false) -> (fd: Int32, port: Int) {
     let fd = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var value: Int32 = isSharing ? 1 : 0
@@ -122,8 +122,8 @@ final class Socket: Sendable {
     return body(found.pointee.ai_addr, found.pointee.ai_addrlen)
   }
 
-  /// By way of text: whose the members of `sockaddr_in` are, the C library's or NIO's, depends on
-  /// which of the two the compiler has met first.
+  /// Reads the port as text. The members of `sockaddr_in` come from the C library or from NIO,
+  /// depending on which module the compiler reads first.
   private static func port(of fd: Int32) -> Int {
     var name = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -141,8 +141,8 @@ final class Socket: Sendable {
   }
 }
 
-/// Runs blocking work where it holds up nobody: the handlers under test run on the same few threads
-/// as the tests.
+/// Runs blocking work on a separate thread, because the handlers under test and the tests share a
+/// few threads.
 func stranger<Result: Sendable>(
   _ work: @escaping @Sendable () throws -> Result
 ) async throws -> Result {

@@ -2,10 +2,10 @@ import RelayCore
 import RelayEngine
 import Synchronization
 
-/// Keys of a small world: plain hashing, good enough to tell what is ours from what is not.
+/// Test keys with plain hashing, which is enough to tell the relay's own tokens from others.
 struct TestKeys: TokenKeys, IdentityKeys {
   var signing: UInt32 = 7
-  /// Keys that this relay has; a token sealed with another is of an unknown key.
+  /// The keys of this relay; a token under another key has an unknown key.
   var known: Set<UInt32> = [7]
 
   func code(of bytes: [UInt8], keyID: UInt32) -> [UInt8]? {
@@ -46,7 +46,7 @@ struct TestKeys: TokenKeys, IdentityKeys {
   }
 }
 
-/// A clock that a test moves while it is read.
+/// A clock that a test can advance while it is read.
 final class PassingClock: ClockReader {
   private let now = Mutex(TestClock().now)
   func wall() -> Instant { now.withLock { $0 } }

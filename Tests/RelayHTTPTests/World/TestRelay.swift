@@ -3,8 +3,8 @@ import RelayEngine
 import RelayMemory
 import Synchronization
 
-/// A small working relay: the real core, stepped at once, over feeds in memory. Nothing is visible
-/// to a read until somebody waited for it, so an endpoint that forgets to wait is found out.
+/// A small working relay: the real core, stepped at once, over feeds in memory. A read sees only
+/// facts that were waited for, so an endpoint that forgets to wait is detected.
 final class TestRelay: RelayService, FeedReader {
   struct Conduct {
     var refusal: Unavailable?
@@ -14,28 +14,28 @@ final class TestRelay: RelayService, FeedReader {
     var readiness = Readiness.ready
     /// Called at each read.
     var onRead: @Sendable () -> Void = {}
-    /// Waited for before a page is read, with whose it is.
+    /// Awaited before a page is read, with the page's user.
     var onPage: @Sendable (UserID) async -> Void = { _ in }
-    /// Waited for before a device is looked up.
+    /// Awaited before a device is looked up.
     var onDevice: @Sendable () async -> Void = {}
-    /// Waited for before facts are taken.
+    /// Awaited before facts are taken.
     var onSubmit: @Sendable () async -> Void = {}
   }
 
   struct Seen {
     var facts: [Fact] = []
-    /// Of each of them, on whose behalf it was submitted.
+    /// For each fact, the submitter on whose behalf it came.
     var submitters: [Submitter] = []
     var readings: [Reading] = []
     var wakes: [UInt32] = []
     var acknowledging: [DeviceKey] = []
-    /// Connections at the courier: opened, with the last wake each named; and ended.
+    /// Courier connections that opened, with the last wake each named, and those that ended.
     var connected: [(device: DeviceKey, connection: UInt64, after: UInt32?)] = []
     var left: [(connection: UInt64, isExpectedBack: Bool)] = []
-    /// How long readers would wait for folds.
+    /// The deadlines up to which readers wait for folds.
     var waitedUntil: [Instant] = []
     var isDraining = false
-    /// How often its readiness was asked for, and all its state.
+    /// How often the readiness and the whole state were read.
     var looks = 0
     var counts = 0
   }

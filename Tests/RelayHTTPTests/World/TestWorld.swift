@@ -2,7 +2,7 @@ import RelayCore
 import RelayEngine
 import RelayMemory
 
-/// The core and what its cuts fold into, as one value.
+/// The core and the state that its cuts fold into, as one value.
 struct TestWorld: ~Copyable {
   private var relay: Relay
   private var ordinals = [Ordinal](repeating: .zero, count: PartitionID.count)
@@ -17,7 +17,7 @@ struct TestWorld: ~Copyable {
     for id in PartitionID.all { _ = stored.claim(id, era: 0xe1) }
   }
 
-  /// Tokens given so far name a life that this store does not know.
+  /// Makes the earlier tokens name a life that this store does not know.
   mutating func forgetEras() {
     for index in stored.partitions.indices {
       let eras = stored.partitions[index].eras.all
