@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayCommands
 
-/// What may be wrong with who gets in: users' keys and producers' signatures.
+/// Problems with the credentials of callers: users' keys and producers' signatures.
 @Suite struct AccessProblemTests {
   struct Case: CustomTestStringConvertible {
     var text: String

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayCommands
 
-/// Where a backup may go, and what a failed one leaves behind.
+/// Allowed places for a backup, and the remains of a failed one.
 @Suite struct BackupPlaceTests {
   private static func failure(_ body: () throws -> BackupPlace) -> Failure? {
     do {
@@ -46,8 +46,8 @@ import Testing
     #expect(!files.fileExists(atPath: world.path("gone")))
   }
 
-  /// An operator need not have the daemon's secrets at hand: other problems of the file do not
-  /// matter.
+  /// A backup ignores other problems of the file, because the operator need not have the daemon's
+  /// secrets at hand.
   @Test func theStoreComesFromTheConfiguration() async throws {
     let world = try SettingsWorld()
     defer { world.remove() }
@@ -90,7 +90,7 @@ import Testing
       files.contentsEqual(atPath: world.path("keys/1.key"), andPath: world.path("copy/1.key")))
   }
 
-  /// The store put back would not start with it.
+  /// A restored store would not start with such a key.
   @Test(arguments: [("", "0 characters"), ("a key", "5 characters")])
   func aFileThatIsNoKeyHasNoBackup(text: String, found: String) throws {
     let world = try SettingsWorld()

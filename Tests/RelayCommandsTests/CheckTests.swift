@@ -3,12 +3,12 @@ import Testing
 
 @testable import RelayCommands
 
-/// `check` looks at what a start would do with the places that are named, and refuses what `serve`
-/// would refuse.
+/// `check` examines the configured places as a start would use them, and refuses what `serve` would
+/// refuse.
 @Suite struct CheckTests {
   struct Case: CustomTestStringConvertible {
     var extra: String
-    /// Files and directories that are there already; a directory's name ends with a slash.
+    /// Existing files and directories; a directory's name ends with a slash.
     var made: [String] = []
     var key: String
     var cause: String

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayCommands
 
-/// What a command said and how it ended.
+/// A command's output and exit status.
 struct Said: Sendable {
   var status: RelayCommands.ExitStatus
   var answer: String
@@ -26,7 +26,7 @@ struct Said: Sendable {
 }
 
 @Suite struct CommandLineTests {
-  /// Asking for help or the version is no error, and the answer is on stdout.
+  /// A request for help or the version is no error, and the answer is on stdout.
   @Test func helpTeaches() async {
     let root = await Said.by("--help")
     #expect(root.status == .done)
@@ -59,8 +59,8 @@ struct Said: Sendable {
     return (said.answer, said.status)
   }
 
-  /// Help is written in paragraphs, and wrapped once: at the terminal's width. Lines that begin
-  /// with a blank, such as examples, stand as they are, also where a terminal is as narrow as most.
+  /// Help is written in paragraphs and wrapped once, at the terminal's width. Lines that begin with
+  /// a blank, such as examples, stay as they are, also in a narrow terminal.
   @Test(arguments: [
     [], ["serve"], ["check"], ["status"], ["device"], ["device", "list"], ["device", "show"],
     ["device", "forget"], ["drain"], ["expire-tokens"], ["demo"], ["apns-standin"],
@@ -87,7 +87,7 @@ struct Said: Sendable {
     #expect(words.joined(separator: " ") == whole[0], "wrapped, and nothing else")
   }
 
-  /// What help says before its usage, and the usage.
+  /// The help text before the usage, and the usage.
   private static func helpLines(
     _ path: [String], _ columns: Int
   ) async -> (overview: [String], usage: [String]) {
@@ -100,7 +100,7 @@ struct Said: Sendable {
     return (parts[0].components(separatedBy: "\n"), usage.components(separatedBy: "\n"))
   }
 
-  /// Who mistypes a command is told which one was probably meant.
+  /// After a mistyped command the hint names the probable one.
   @Test(arguments: [
     (["stauts"], "'stauts' is no command of zonerelay", "did you mean: zonerelay status"),
     (["bakup", "x"], "'bakup' is no command of zonerelay", "did you mean: zonerelay backup"),
@@ -140,18 +140,18 @@ struct Said: Sendable {
     #expect(talk.contains(hint))
   }
 
-  /// Stand-ins take anything for good, so they are for this machine alone.
+  /// Stand-ins accept any request, so they listen on this machine only.
   @Test(arguments: ["apns-standin", "fcm-standin", "webpush-standin"], ["0.0.0.0:0", "[::]:0"])
   func aStandinListensOnLoopbackOnly(_ command: String, _ address: String) async throws {
     let world = try SettingsWorld()
     defer { world.remove() }
-    // A file where the directory should be: even a stand-in that takes the address ends.
+    // A file takes the directory's place, so even a stand-in that accepts the address ends.
     let said = await Said.by(command, "--listen", address, "--directory", world.path("words"))
     #expect(said.status == .usage)
     #expect(said.talk.contains("--listen is no loopback address: \(address)"), "\(said.talk)")
   }
 
-  /// `check` answers the settings in force, secrets masked.
+  /// `check` prints the settings in force, with secrets masked.
   @Test func checkPrintsWhatIsInForce() async throws {
     let world = try SettingsWorld()
     defer { world.remove() }
@@ -166,7 +166,7 @@ struct Said: Sendable {
     #expect(!(said.answer + said.talk).contains("a-bearer-key"))
   }
 
-  /// One certificate that expired stops its own route, not the daemon.
+  /// An expired certificate stops its own route, not the daemon.
   @Test func anExpiredCertificateIsAWarning() async throws {
     let world = try SettingsWorld()
     defer { world.remove() }
@@ -182,7 +182,7 @@ struct Said: Sendable {
     #expect(warning.count == 1 && warning[0].contains("expired on 2020-01-02; renew it"))
   }
 
-  /// A secret that every user of the machine may read is named with its mode and the remedy.
+  /// The warning names the mode of a world-readable secret and the remedy.
   @Test func aSecretThatOthersMayReadIsAWarning() async throws {
     let world = try SettingsWorld()
     defer { world.remove() }
@@ -217,7 +217,7 @@ struct Said: Sendable {
     #expect(await warnings().isEmpty, "a closed directory closes what is in it")
   }
 
-  /// The daemon makes its directories, not what lies above them.
+  /// The daemon creates its own directories, but not their parents.
   @Test func aMissingParentDirectoryIsFoundBeforeTheStart() async throws {
     let world = try SettingsWorld()
     defer { world.remove() }
@@ -236,7 +236,7 @@ struct Said: Sendable {
     #expect(said.talk.contains("2 problems in"))
   }
 
-  /// `check` and `serve` refuse with every problem, key by key.
+  /// `check` and `serve` refuse a bad file and list every problem by its key.
   @Test(arguments: ["check", "serve"]) func badConfigurationExits78(_ command: String) async throws
   {
     let world = try SettingsWorld()
@@ -252,7 +252,7 @@ struct Said: Sendable {
     #expect(said.talk.contains("3 problems in \(world.path("zonerelay.yaml"))\n"))
   }
 
-  /// No daemon is an exit of its own, for every command that wants one.
+  /// A missing daemon has its own exit status, for every command that needs one.
   @Test(arguments: [["status"], ["status", "--json"], ["device", "list"], ["drain"]])
   func nobodyThereExits3(_ command: [String]) async throws {
     let world = try SettingsWorld()
@@ -264,7 +264,7 @@ struct Said: Sendable {
     #expect(words.withLock { $0 }.contains(world.path("control.sock")))
   }
 
-  /// Looking in asks the file for the socket alone: other problems of it do not matter.
+  /// Control commands read only the socket from the file, so its other problems do not matter.
   @Test func theSocketComesFromTheConfiguration() async throws {
     let world = try SettingsWorld()
     defer { world.remove() }
@@ -277,7 +277,7 @@ struct Said: Sendable {
     #expect(gone.status == .badConfiguration)
   }
 
-  /// `-c` belongs to the whole program: it may stand before the command.
+  /// `-c` belongs to the whole program, so it may precede the command.
   @Test(arguments: [
     ["-c", "F", "status"], ["--config", "F", "status"], ["--config=F", "status"],
     ["-c", "F", "device", "list"], ["-c", "gone", "--config=F", "device", "list", "--json"],

@@ -3,8 +3,8 @@ import Testing
 
 @testable import RelayCommands
 
-/// Ranges of what stands inside `containers`, and of secrets: the ends are taken, and what is one
-/// beyond either is refused, with the key and a remedy.
+/// Ranges of values inside `containers`, and of secrets. Both ends are accepted, and one beyond
+/// either end is refused with the key and a remedy.
 @Suite struct ContainerRangeTests {
   private static let environment = "containers[0].environments.development"
 

@@ -6,14 +6,14 @@ import Testing
 
 @testable import RelayCommands
 
-/// The engine's threads go before those that serve, where the system allows it.
+/// The engine's threads have priority over the serving threads, if the system allows it.
 @Suite struct EngineThreadTests {
   private static var niceness: Int32 { getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) }
 
-  /// Linux' RLIMIT_NICE, which Glibc does not show to Swift.
+  /// Linux' RLIMIT_NICE, which Glibc does not export to Swift.
   private static let limitOfNiceness: UInt32 = 13
 
-  /// What the system allows is asked of it: root may, and a unit's `LimitNICE=` allows others.
+  /// Whether the system allows the priority: for root, or through a unit's `LimitNICE=`.
   private static var mayGoFirst: Bool {
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(limitOfNiceness), &limit)
@@ -26,7 +26,8 @@ import Testing
     #expect(engine == (Self.mayGoFirst ? Priority.engine.rawValue : own))
   }
 
-  /// It inherits the priority of the thread that starts it, and was given as much again.
+  /// A thread inherits the priority of the thread that starts it. Before, the engine raised it once
+  /// more.
   @Test func `one that another starts goes no further`() async {
     let own = Self.niceness
     let (first, second) = await withTaskExecutorPreference(EngineThread()) {

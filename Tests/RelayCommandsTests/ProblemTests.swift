@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayCommands
 
-/// Every kind of bad configuration is named by key, with cause and remedy.
+/// The report names every kind of bad configuration by key, with cause and remedy.
 @Suite struct ProblemTests {
   struct Case: CustomTestStringConvertible {
     var extra = ""
@@ -282,7 +282,7 @@ import Testing
     #expect(!problem.remedy.isEmpty)
   }
 
-  /// All at once, in the order of the file, each with its line.
+  /// All problems are reported at once, in the order of the file, each with its line.
   @Test func allProblemsComeAtOnce() throws {
     let world = try SettingsWorld()
     defer { world.remove() }
@@ -302,7 +302,7 @@ import Testing
     #expect(reading.problems[3].cause.hasPrefix("ZONERELAY_STORE_ENGINE:"))
   }
 
-  /// One that is bad does not make the other look unknown.
+  /// A bad certificate must not make its good key look unknown.
   @Test func aBadCertificateLeavesItsKeyAlone() throws {
     let world = try SettingsWorld()
     defer { world.remove() }
@@ -311,7 +311,7 @@ import Testing
     #expect(reading.problems.map(\.key) == ["server.tls.certificate"])
   }
 
-  /// The variable of systemd is expanded in paths, and missed when it is not there.
+  /// systemd's variable is expanded in paths, and reported if it is not set.
   @Test func credentialsDirectoryIsExpanded() throws {
     let world = try SettingsWorld()
     defer { world.remove() }

@@ -5,12 +5,12 @@ import Testing
 
 @testable import RelayCommands
 
-/// What docs/configuration.md says of a key's range holds: its ends are taken, and what is one
-/// beyond either is refused, with the key and a remedy.
+/// The ranges in docs/configuration.md hold: both ends of a key's range are accepted, and one
+/// beyond either end is refused with the key and a remedy.
 @Suite struct RangeTests {
-  /// A row of a table that has a range.
+  /// A row of the tables whose key has a range.
   struct Row: Sendable, CustomTestStringConvertible {
-    /// With its section, such as `budget.background.max`.
+    /// The key with its section, such as `budget.background.max`.
     var key: String
     var low: String
     var high: String
@@ -25,7 +25,7 @@ import Testing
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
     let path = root.appendingPathComponent("docs/configuration.md")
-    // Without the page there are no rows, and a test of their own says so.
+    // Without the page there are no rows, and a separate test reports that.
     guard let page = try? String(contentsOf: path, encoding: .utf8) else { return [] }
     return sections.flatMap { rows(of: $0, in: page.components(separatedBy: "\n")) }
   }()
@@ -37,8 +37,7 @@ import Testing
       let cells = line.dropFirst().components(separatedBy: "|").map {
         $0.replacingOccurrences(of: "`", with: "").trimmingCharacters(in: .whitespaces)
       }
-      // What follows a comma with a blank is more than a range: gaps are counted, and one rate is
-      // "off".
+      // The text after ", " is no part of the range: a number of gaps, or one rate that is "off".
       let range = cells[2].components(separatedBy: " or ")[0].components(separatedBy: ", ")[0]
       let ends = range.components(separatedBy: "–")
       guard ends.count == 2, !range.hasSuffix("gaps") else { return nil }
@@ -67,7 +66,7 @@ import Testing
       }
     }
 
-    /// As the file has it, `more` of the smallest unit away.
+    /// The text for the file, changed by `more` of the smallest unit.
     func text(_ more: Int) -> String {
       switch self {
       case .count(let count): "\(count + more)"
@@ -77,7 +76,7 @@ import Testing
     }
   }
 
-  /// What else must stand there for the key's whole range to be possible.
+  /// Values that other keys need so that the key's whole range is possible.
   private static let companions: [String: [String: String]] = [
     "coalescing.window": ["coalescing.windowMax": "10m", "smearing.longest": "1h"],
     "coalescing.windowMax": ["coalescing.window": "1s", "smearing.longest": "1h"],
@@ -93,7 +92,8 @@ import Testing
     "limits.requestBodyBytesInFlight": ["limits.requestBodyBytes": "2KiB"],
   ]
 
-  /// Where the page names another key as the end of a range: what that key has here.
+  /// The amount of a range's end. If the page names another key there, that key's companion value
+  /// is used.
   private func amount(_ text: String, of row: Row) throws -> Amount {
     if let amount = Amount(text) { return amount }
     let section = row.key.prefix { $0 != "." }
@@ -103,7 +103,7 @@ import Testing
     return try #require(Amount(value))
   }
 
-  /// Every value by its variable of the environment: what the file would say.
+  /// Sets each value by its environment variable, with the same effect as in the file.
   private func problems(_ row: Row, _ value: String, in world: SettingsWorld) -> [Problem] {
     var values = Self.companions[row.key] ?? [:]
     values[row.key] = value
@@ -129,14 +129,14 @@ import Testing
     }
   }
 
-  /// What a sender has no place for comes back unsent, and twenty of those stop the route.
+  /// A push for which a sender has no place comes back unsent, and twenty of those stop the route.
   @Test func `senders have places for all that may be under way to a route`() throws {
     let row = try #require(Self.rows.first { $0.key == "limits.inFlightPerRoute" })
     let most = try #require(Int(row.high.replacingOccurrences(of: ",", with: "")))
     #expect(most == EngineLimits().waitingMax && most == WebLimits().waitingMax)
   }
 
-  /// The gaps between wakes are a list: their number has a range, and each of them has one.
+  /// The gaps between wakes are a list: the number of gaps has a range, and each gap has one.
   @Test(arguments: [(count: 0, isTaken: false), (1, true), (15, true), (16, true), (17, false)])
   func `so many gaps may stand in the ladder`(count: Int, isTaken: Bool) throws {
     let world = try SettingsWorld()

@@ -22,7 +22,7 @@ import Testing
     #expect(HumanFormat.size(bytes) == text)
   }
 
-  /// People see health, reasons, ledger, lanes and routes; no colours outside a terminal.
+  /// The table shows health, reasons, ledger, lanes and routes, without colours outside a terminal.
   @Test func statusIsATableForPeople() {
     let text = Self.report().lines(Paint(isColourful: false)).joined(separator: "\n")
     #expect(text.contains("unhealthy"))
@@ -35,7 +35,7 @@ import Testing
     #expect(coloured.contains("\u{1b}[31m"))
   }
 
-  /// JSON is the wire's own shape.
+  /// JSON has the same shape as on the wire.
   @Test func statusAsJSONIsTheContract() throws {
     let words = Mutex("")
     let console = Console(answer: { text in words.withLock { $0 += text } }, talk: { _ in })
@@ -46,7 +46,7 @@ import Testing
     #expect(words.withLock { $0 }.split(separator: "\n").last?.hasPrefix("{") == true)
   }
 
-  /// The usual terminal is enough; a wider one shows more, and JSON everything.
+  /// The table fits a usual terminal. A wider one shows more, and JSON shows everything.
   @Test func aDeviceListFitsTheTerminal() {
     let device = DeviceReport(
       clientId: "6f1c1e9e-4f0c-4d5e-9a53-0f6f4d3f8a11", user: "_0123456789abcdef0123456789abcdef",
@@ -65,7 +65,7 @@ import Testing
     #expect(wide[0].hasSuffix("CONTAINER") && wide[1].hasSuffix("iCloud.com.example.notes"))
   }
 
-  /// The table stays a table: who counts its lines is not misled, and who looks is told.
+  /// The notice goes to stderr, so that stdout stays a table whose lines can be counted.
   @Test func aDeviceListThatIsCutSaysSoOnStderr() throws {
     let words = Mutex("")
     let talk = Mutex("")

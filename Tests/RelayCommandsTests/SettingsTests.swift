@@ -7,7 +7,7 @@ import Testing
 @testable import RelayCommands
 
 @Suite struct SettingsTests {
-  /// The sample file is the manual: it loads as it stands, and what it says are the defaults.
+  /// The sample file loads unchanged, and its values are the defaults.
   @Test func theSampleFileSaysTheDefaults() throws {
     let world = try SettingsWorld()
     defer { world.remove() }
@@ -32,7 +32,7 @@ import Testing
     #expect(settings.apps.map(\.scope.environment) == [.development])
   }
 
-  /// What a reading left behind would stay, once for each reload.
+  /// Objects that a reading left behind would leak at each reload.
   @Test func aReadingLeavesNothingBehind() {
     weak var left: Section?
     do {
@@ -44,7 +44,7 @@ import Testing
     #expect(left == nil)
   }
 
-  /// Each connection is a file: what cannot be held is said, with what to do.
+  /// Each connection needs a file. The message names the limits that do not fit and the remedy.
   @Test func limitsThatDoNotFitIntoTheFilesAreNamed() {
     var settings = Settings()
     #expect(settings.misfit(files: 60_500) == nil)
@@ -57,7 +57,7 @@ import Testing
     #expect(settings.misfit(files: 20_000) == nil)
   }
 
-  /// What the file says arrives, files read, paths taken from its directory.
+  /// The values of the file arrive, files are read, and relative paths start at its directory.
   @Test func valuesAreWhatTheFileSays() throws {
     let world = try SettingsWorld()
     defer { world.remove() }
@@ -109,11 +109,11 @@ import Testing
     #expect(app.producers.map(\.bearer?.text) == ["a-bearer-key-of-at-least-32-characters"])
     #expect(app.apns.map(\.endpoint.host) == ["api.sandbox.push.apple.com", "127.0.0.1"])
     #expect(app.apns.map(\.endpoint.port) == [443, 8_443])
-    // Apple's other environment is known; that of a stand-in only its operator knows.
+    // Apple's other environment is known. Only the operator knows that of a stand-in.
     #expect(app.apns.map(\.otherEndpoint?.host) == ["api.push.apple.com", nil])
   }
 
-  /// Flags stand above the environment, it stands above the file, that above the default.
+  /// Flags override the environment, which overrides the file, which overrides the default.
   @Test func precedenceHolds() throws {
     let world = try SettingsWorld()
     defer { world.remove() }
@@ -161,8 +161,8 @@ import Testing
     #expect(bad.settings == nil && bad.problems.map(\.key) == ["ZONERELAY_SMEARING_RAET"])
   }
 
-  /// A section that is mistyped is no reason to be silent; what Kubernetes tells of a service
-  /// called zonerelay looks the same, and is left alone.
+  /// A misspelt section is reported. Kubernetes sets similar variables for a service called
+  /// zonerelay, and those are ignored.
   @Test func aVariableOfAnUnknownSectionIsAProblem() throws {
     let world = try SettingsWorld()
     defer { world.remove() }
@@ -172,7 +172,7 @@ import Testing
       "ZONERELAY_PORT": "tcp://10.0.0.1:8460", "ZONERELAY_PORT_8460_TCP_ADDR": "10.0.0.1",
       "ZONERELAY_API_SERVICE_HOST": "10.0.0.2", "ZONERELAY_ONLY": "not ours to judge",
       "ZONERELAY_API_PORT_8460_TCP": "tcp://10.0.0.2:8460",
-      // The likeliest slip, which was taken for a service's.
+      // The likeliest mistake, which used to be taken for a variable of a service.
       "ZONERELAY_SERVER_PORT": "9000",
     ]
     let problems = world.read(SettingsWorld.yaml(), environment: environment).problems
@@ -183,7 +183,7 @@ import Testing
     #expect(problems.first?.remedy.hasPrefix("unset it") == true)
   }
 
-  /// The contract names no ranges: what makes sense is taken.
+  /// The contract names no ranges, so wide values are accepted.
   @Test func rangesAreWide() throws {
     let world = try SettingsWorld()
     defer { world.remove() }
@@ -205,7 +205,7 @@ import Testing
     #expect(usual.engineSlice.trimEvery == .minutes(1) && usual.attemptTimeout == .seconds(10))
   }
 
-  /// No secret leaves by printing, whatever is printed.
+  /// No output contains a secret, however the settings are printed.
   @Test func secretsAreMasked() throws {
     let world = try SettingsWorld()
     defer { world.remove() }

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import RelayCommands
 
-/// A directory with every file that a configuration names, and a configuration that is good.
+/// A directory with all files that the configuration names, and a valid configuration.
 struct SettingsWorld {
   let directory: URL
 
@@ -32,7 +32,7 @@ struct SettingsWorld {
 
   func path(_ name: String) -> String { directory.appendingPathComponent(name).path }
 
-  /// The directory is the test's own; what stays behind is the system's to clean.
+  /// The directory belongs to the test. If it stays behind, the system cleans it.
   func remove() { try? FileManager.default.removeItem(at: directory) }
 
   func read(
@@ -44,7 +44,8 @@ struct SettingsWorld {
       overrides: Overrides(environment: environment, flags: flags))
   }
 
-  /// `extra` at the top level; `environment` inside development, indented as it stands.
+  /// A configuration with `extra` at the top level and `environment` inside development, with its
+  /// own indentation.
   static func yaml(extra: String = "", environment: String = "") -> String {
     """
     \(extra)
@@ -68,7 +69,7 @@ struct SettingsWorld {
 
     """
 
-  /// Self-signed, by that key.
+  /// A self-signed certificate of `providerKey`.
   static let certificate = """
     -----BEGIN CERTIFICATE-----
     MIIBijCCAS+gAwIBAgIUa7fBSKUF0CQ0bdHoJ55ECJL4x2AwCgYIKoZIzj0EAwIw
@@ -84,7 +85,7 @@ struct SettingsWorld {
 
     """
 
-  /// By the same key, and of the first day of 2020.
+  /// A certificate of the same key that was valid only on the first day of 2020.
   static let expiredCertificate = """
     -----BEGIN CERTIFICATE-----
     MIIBHjCBxaADAgECAgEHMAoGCCqGSM49BAMCMBkxFzAVBgNVBAMMDnpvbmVyZWxh
@@ -98,7 +99,7 @@ struct SettingsWorld {
 
     """
 
-  /// Opens nothing either.
+  /// Another key that was made for these tests and opens nothing.
   static let otherKey = """
     -----BEGIN PRIVATE KEY-----
     MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgeya86KE7b+svDIWt

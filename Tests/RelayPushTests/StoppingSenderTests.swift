@@ -10,8 +10,8 @@ import Testing
 
 @testable import RelayPush
 
-/// A sender stops because a reload has put another in its place. What never left costs its device
-/// nothing and goes to the other one at once; what may have left counts as an attempt.
+/// A reload replaces a sender, which stops. A push that never left costs its device nothing and
+/// goes to the new sender at once. A push that may have left counts as an attempt.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct StoppingSenderTests {
   private static func blame(_ verdict: Verdict) -> Verdict.Blame? {
     guard case .later(nil, let blame, _) = verdict else { return nil }
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  /// A server that takes connections and never says a word.
+  /// A server that accepts connections and sends nothing.
   private static func withSilence(
     _ body: @Sendable @escaping (_ port: Int) async throws -> Void
   ) async throws {
@@ -54,7 +54,7 @@ import Testing
       logger: .quiet, now: { clock.now })
     let verdicts = Gathered<Verdict>(count: 2)
     try await StandinWorld.running(sender) {
-      // The connection stands, and has room for one from now on.
+      // The connection is open, and has room for one request from now on.
       #expect(await sender.send(.sample(number: 1)) == .delivered)
       sender.send(.sample(number: 2)) { verdicts.put(0, $0) }
       try await Self.until { peer.record.requests == 2 }
@@ -70,7 +70,7 @@ import Testing
     let verdicts = Gathered<Verdict>(count: 2)
     try await Self.withSilence { port in
       try await FCMWorld.run(tokensAt: port) { world in
-        // The first asks for the token, the second waits for it.
+        // The first push requests the token, and the second waits for it.
         for number in 0..<2 {
           world.sender.send(world.push("d\(number)")) { verdicts.put(number, $0) }
         }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RelayPush
 
-/// Every sender asks before it sends a push, and before it sends the push again.
+/// Every sender checks for a take-back before it sends a push and before it sends the push again.
 @Suite(.timeLimit(.minutes(1))) struct TakenBackSenderTests {
   private static func isRecalled(_ verdict: Verdict) -> Bool {
     guard case .later(nil, .recalled, _) = verdict else { return false }
@@ -48,14 +48,14 @@ import Testing
     }
   }
 
-  /// The first environment does not know the token, and the push is taken back meanwhile: the other
-  /// environment is not asked.
+  /// The first environment does not know the token, and the push is taken back meanwhile. So the
+  /// sender does not try the other environment.
   @Test func `a push that was taken back is not tried in the other environment`() async throws {
     let certificate = try Certificate()
     let handover = Handover()
     var script = ScriptedPeer.Script()
     script.onRequest = { asked in
-      // Its bytes are here, so it has left, or says so in a moment.
+      // The peer has the push's bytes, so the push has left, or is about to be marked so.
       _ = handover.takeBack {}
       return [.answer(asked.stream, 400, #"{"reason":"BadDeviceToken"}"#)]
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RelayStandin
 
-/// What the beginning of a device token, and the counts of the settings, bring about.
+/// Behaviour that the beginning of a device token or a count in the settings selects.
 @Suite struct DeviceBehaviorTests {
   @Test(
     "a token's first letters choose the answer",
@@ -41,7 +41,8 @@ import Testing
       #expect(ContinuousClock.now - start >= .seconds(StandinSettings.slowSeconds))
       #expect(try world.lines().map(\.status) == [0, 200])
       #expect(try world.lines().map(\.reason) == ["NoAnswer", nil])
-      // Nothing came for mute while the connection lived: its end is all that it hears.
+      // The mute request got no answer while the connection lived; it ends only with the
+      // connection.
       try await client.close()
       await #expect(throws: StreamEnded()) { try await mute.get() }
     }
@@ -87,7 +88,7 @@ import Testing
     }
   }
 
-  /// What was taken before the GOAWAY is answered after it; what came later is dropped.
+  /// Requests taken before the GOAWAY are answered after it, and later ones are dropped.
   @Test func `a GOAWAY in the middle of many keeps its word about each`() async throws {
     try await StandinWorld.run(goawayEvery: 5) { world in
       let client = try await world.connect()

@@ -5,7 +5,7 @@ import NIOPosix
 import RelayStandin
 import Testing
 
-/// Faults over the control socket, for those who cannot call ``APNsStandin/set(_:)``.
+/// Faults over the control socket, for processes that cannot call ``APNsStandin/set(_:)``.
 @Suite struct FaultControlTests {
   @Test func `faults are shown, replaced and ended over a socket of one's own`() async throws {
     let directory = StandinWorld.temporaryDirectory()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RelayStandin
 
-/// What a stand-in does wrong on request, while it runs.
+/// Faults that are set on a running stand-in.
 @Suite struct FaultsTests {
   @Test(
     "a fault is printed as it is written",
@@ -88,7 +88,8 @@ import Testing
     }
   }
 
-  /// What was taken in silence was not processed; what is sent once it is over is.
+  /// The stand-in does not process requests that it takes during the silence, but processes later
+  /// ones.
   @Test func `silence ends, and the connection goes on`() async throws {
     try await StandinWorld.run { world in
       let client = try await world.connect()
@@ -115,7 +116,7 @@ import Testing
       let waits = try await client.start(
         "POST", [StandinWorld.path], world.headers(), StandinWorld.background)[0]
       let late = Task { try await world.connect() }
-      // Long enough for the loop to have read it, if it did.
+      // Long enough for the loop to read the request, if the fault had no effect.
       for _ in 0..<200 { try await world.standin.set(Faults("blackhole")) }
       #expect(try world.lines().count == 1)
       try await world.standin.set(Faults())

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayStandin
 
-/// The provider token: who signed it, for whom, and when.
+/// Checks of the provider token: its signer, its team, and its age.
 @Suite struct ProviderTokenTests {
   @Test(
     "a token of another form, key or age is refused",
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  /// Two connections that sign the same claims on their own have one token, not two.
+  /// Two connections that sign the same claims separately have one token, not two.
   @Test func `another signature of the same moment is no update`() throws {
     let key = P256.Signing.PrivateKey()
     var tokens = ProviderTokens(key: key.publicKey)

@@ -5,7 +5,7 @@ import NIOHTTP2
 import NIOPosix
 import NIOSSL
 
-/// A small HTTP/2 client for these tests: one connection, one answer a call.
+/// A small HTTP/2 client for these tests: one connection, one answer for each call.
 struct PushClient: Sendable {
   struct Answer: Sendable {
     var status: Int
@@ -28,7 +28,7 @@ struct PushClient: Sendable {
   let channel: any Channel
   let farewells: AsyncStream<GoAwayWriter>
   let settings: EventLoopFuture<[HTTP2Setting]>
-  /// The limits of streams that were announced.
+  /// The stream limits that the server announced.
   let limits: AsyncStream<Int>
   private let streams: NIOHTTP2Handler.StreamMultiplexer
 
@@ -67,15 +67,15 @@ struct PushClient: Sendable {
       streams: streams)
   }
 
-  /// Throws what ended the stream if that was not an answer.
+  /// Returns the answer, or throws the error that ended the stream.
   func send(
     _ method: String, _ path: String, _ headers: [(String, String)], _ body: String
   ) async throws -> Answer {
     try await start(method, [path], headers, body)[0].get()
   }
 
-  /// Sends one request a path, all in one turn of the loop: none can be stopped by an answer to
-  /// another.
+  /// Sends one request for each path, all in one turn of the loop, so that no answer can stop
+  /// another request.
   func start(
     _ method: String, _ paths: [String], _ headers: [(String, String)], _ body: String
   ) async throws -> [EventLoopFuture<Answer>] {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RelayStandin
 
-/// Every rule that Apple documents, asked over a real connection.
+/// Tests every rule that Apple documents over a real connection.
 @Suite struct RuleTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var what: String

@@ -3,7 +3,7 @@ import Foundation
 import RelayStandin
 import Testing
 
-/// The directory: what is made, what is kept, what is refused.
+/// The files that a stand-in creates, keeps and refuses in its directory.
 @Suite struct StandinFilesTests {
   @Test func `a request is on record with all that the contract names`() async throws {
     try await StandinWorld.run { world in
@@ -99,7 +99,7 @@ import Testing
     #expect(bad?.code == .keys && bad?.message.contains("AuthKey.pub.pem") == true)
   }
 
-  /// Another client, another TLS library: the certificate and the answers are not only ours.
+  /// Another client with another TLS library accepts the certificate and the answers.
   @Test func `curl agrees`() async throws {
     try await StandinWorld.run { world in
       let port = world.standin.port

@@ -47,9 +47,9 @@ import Testing
     }
   }
 
-  /// After a GOAWAY the unprocessed go out again under their own id. A connection that
-  /// ends before its answers are read leaves attempts unknown; those are tried again as a lane
-  /// would. In the end each id is on record, and none is lost.
+  /// After a GOAWAY the unprocessed pushes are sent again under their own ids. A connection that
+  /// ends before its answers are read leaves outcomes unknown; the test repeats those pushes as a
+  /// lane would. In the end each id is in the stand-in's log.
   @Test func `no push is lost by goaways`() async throws {
     var limits = EngineWorld.limits
     limits.attemptTimeout = .seconds(20)
@@ -91,7 +91,8 @@ import Testing
 
   @Test func `an expired provider token is replaced and the push sent once more`() async throws {
     try await StandinWorld.run { world in
-      // Our clock is behind, so Apple finds the token older than we do.
+      // The relay's clock is behind, so Apple measures a greater age of the token than the relay
+      // does.
       world.clock.shift(by: .minutes(-75))
       let first = await world.sender.send(.sample(number: 1))
       #expect(first == .later(after: nil, .route, .init("ExpiredProviderToken")))
@@ -104,8 +105,8 @@ import Testing
     }
   }
 
-  /// Another relay of the team has just brought a token: ours comes too soon, and the old one goes
-  /// on serving.
+  /// Another relay of the team has just introduced a token. This relay's new token comes too soon,
+  /// and its old one stays in use.
   @Test func `a provider token that came too soon gives way to the old one`() async throws {
     try await StandinWorld.run { world in
       world.clock.shift(by: .minutes(-52))
@@ -147,6 +148,6 @@ import Testing
 }
 
 extension [Verdict] {
-  /// How often each came.
+  /// The number of each verdict.
   var counted: [Verdict: Int] { reduce(into: [:]) { $0[$1, default: 0] += 1 } }
 }

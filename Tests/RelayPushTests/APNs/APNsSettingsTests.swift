@@ -79,7 +79,7 @@ import Testing
       credential: .certificate(.init(certificate: files.certificate, key: files.key)))
   }
 
-  /// Signed by us, verified by jwt-kit's own reading.
+  /// The relay signs the token, and jwt-kit verifies it independently.
   @Test func `a provider token is what Apple asks for`() async throws {
     struct Claims: JWTPayload {
       var iss: String

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayPush
 
-/// A permanent failure is a reason on a list; everything else is retried and counted.
+/// Only reasons on a list are permanent failures; everything else is retried and counted.
 @Suite struct APNsVerdictTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var status: Int

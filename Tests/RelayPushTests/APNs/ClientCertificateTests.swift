@@ -5,8 +5,8 @@ import Testing
 
 @testable import RelayPush
 
-/// Client certificates in place of provider tokens: what is found before Apple is asked, and what a
-/// connection that shows one does.
+/// Client certificates in place of provider tokens: faults that are found before a connection to
+/// Apple, and connections that use a certificate.
 @Suite(.timeLimit(.minutes(1))) struct ClientCertificateTests {
   private static let topic = "com.example.notes"
 
@@ -49,7 +49,8 @@ import Testing
     return try ClientCertificate(certificate.files).misfit(certificate.files.certificate, at: now)
   }
 
-  /// It is taken all the same: one old certificate must not keep the daemon from starting.
+  /// The certificate is still accepted, because an expired one must not keep the daemon from
+  /// starting.
   @Test func `a certificate whose time is over is told with the remedy`() throws {
     let past = Date(timeIntervalSinceNow: -86_400)
     let old = try AppleCertificate(from: past - 60, until: past)
@@ -84,7 +85,7 @@ import Testing
     #expect(try settings(both.files, other: 444).other != nil)
   }
 
-  /// A sender that shows `files` to a stand-in.
+  /// A sender that presents `files` to a stand-in.
   private func sending(
     _ files: EngineSettings.ClientCertificate, _ world: StandinWorld,
     _ body: @Sendable @escaping (APNsSender) async throws -> Void

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RelayPush
 
-/// Against an HTTP/2 server that nobody here wrote.
+/// Tests against a third-party HTTP/2 server.
 @Suite(
   .timeLimit(.minutes(1)),
   .enabled(if: FileManager.default.isExecutableFile(atPath: Nghttpd.program), "needs nghttpd"))
@@ -18,7 +18,7 @@ struct NghttpdTests {
     let sender = try await server.sender()
     try await StandinWorld.running(sender) {
       let verdicts = await sender.send(5_000, width: 1_000) { number in
-        // One in ten is for a device that the server has no file for.
+        // One push in ten is for a device for which the server has no file.
         let device = number % 10 == 0 ? 10_000 : number % 100
         return .sample(number: UInt64(number), token: Nghttpd.token(device))
       }
@@ -57,7 +57,7 @@ struct NghttpdTests {
       server.stop()
       let again = try Nghttpd(tokens: 1, port: server.port, certificate: server.certificate)
       defer { again.stop() }
-      // What was sent into the dying connection is answered with `later`, as a lane would see it.
+      // Pushes into the dying connection get `later`, as a lane would see it.
       var verdict = await sender.send(.sample(token: Nghttpd.token(0)))
       for _ in 0..<20 where verdict != .delivered {
         verdict = await sender.send(.sample(token: Nghttpd.token(0)))
@@ -67,9 +67,9 @@ struct NghttpdTests {
   }
 }
 
-/// Debian's nghttpd, serving one file a device.
+/// Debian's nghttpd, with one served file for each device.
 final class Nghttpd: Sendable {
-  /// Where distributions put it.
+  /// The paths at which distributions install it.
   static let program =
     ["/usr/sbin/nghttpd", "/usr/bin/nghttpd"].first {
       FileManager.default.isExecutableFile(atPath: $0)
@@ -119,12 +119,12 @@ final class Nghttpd: Sendable {
 
   func stop() {
     guard process.isRunning else { return }
-    // It does not heed SIGTERM.
+    // nghttpd ignores SIGTERM.
     kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
   }
 
-  /// Free when asked: nothing else on this machine is likely to take it in the meantime.
+  /// A free port. Another process on this machine is unlikely to take it in the meantime.
   private static func freePort() throws -> Int {
     let channel = try ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .bind(host: "127.0.0.1", port: 0).wait()

@@ -17,7 +17,7 @@ import Testing
     var sender: APNsSender
     var log: Log
 
-    /// What the sender has warned of.
+    /// The sender's warnings.
     final class Log: LogHandler, Sendable {
       private let said = Mutex<[String]>([])
       var lines: [String] { said.withLock { $0 } }
@@ -26,7 +26,7 @@ import Testing
         said.withLock { $0.append(event.message.description) }
       }
 
-      // One level, no metadata of its own.
+      // `LogHandler` requires these. One level, no metadata.
       var logLevel: Logger.Level {
         get { .warning }
         set {}
@@ -41,7 +41,7 @@ import Testing
       }
     }
 
-    /// The statuses that a push met, in development and in production.
+    /// The statuses that a push got in development and in production.
     func statuses(_ number: UInt64) throws -> [[Int]] {
       let id = Push.sample(number: number).id.text
       func of(_ world: StandinWorld) throws -> [Int] {
@@ -51,7 +51,8 @@ import Testing
     }
   }
 
-  /// - Parameter streamsAtHome: that the route's own environment allows, on one connection.
+  /// - Parameter streamsAtHome: the streams that the route's own environment allows, on one
+  ///   connection.
   private static func run(
     strangerAbroad: Bool = false, streamsAtHome: Int? = nil,
     _ body: @Sendable @escaping (World) async throws -> Void
@@ -129,7 +130,7 @@ import Testing
       #expect(await world.sender.send(dead) == .gone(at: nil, .init("BadDeviceToken")))
       let seen1 = try world.statuses(1)
       #expect(seen1 == [[400], [400]])
-      // Unregistered is a word about a token that is known: nobody else is asked.
+      // Unregistered proves that the environment knows the token, so the other one is not tried.
       let gone = Self.push(2, "gone", said: .development)
       guard case .gone(.some, .init("Unregistered")) = await world.sender.send(gone) else {
         Issue.record("not gone")
@@ -140,7 +141,7 @@ import Testing
     }
   }
 
-  /// A key that only one environment takes: the route is good, and goes on.
+  /// A key that only one environment accepts: the route is good and goes on.
   @Test func `a credential that only the other environment refuses stops nobody`() async throws {
     try await Self.run(strangerAbroad: true) { world in
       let lost = Self.push(1, "production-1", said: .development)
@@ -159,14 +160,14 @@ import Testing
     after: nil, .device,
     .init("BadDeviceToken; the other environment refuses our credential: InvalidProviderToken"))
 
-  /// The device lives where our key is not taken: home does not know it, and that says nothing.
+  /// The device lives where our key is refused. Its token is unknown at home, which proves nothing.
   @Test func `a device at home elsewhere is not given up for our credential`() async throws {
     try await Self.run(strangerAbroad: true) { world in
       let away = Self.push(1, "production-1", said: .production)
       #expect(await world.sender.send(away) == Self.unjudged)
       let seen = try world.statuses(1)
       #expect(seen == [[400], [403]])
-      // What home says of a token that it knows still holds.
+      // An Unregistered answer of the own environment still counts, because it knows the token.
       let gone = Self.push(2, "gone", said: .production)
       guard case .gone(.some, .init("Unregistered")) = await world.sender.send(gone) else {
         Issue.record("not gone")
@@ -175,7 +176,7 @@ import Testing
     }
   }
 
-  /// Otherwise twenty such devices would be an outage of the environment that works.
+  /// Otherwise twenty such devices would stop the route to the working environment.
   @Test func `trouble of the other environment is no trouble of the route`() async throws {
     try await Self.run { world in
       for (number, token, reason) in [
@@ -195,7 +196,7 @@ import Testing
     }
   }
 
-  /// P9: the second try is the same push, and what was revoked between the two does not leave.
+  /// P9: the second try belongs to the same push, so a revocation between the two tries stops it.
   @Test func `what is taken back after the first try is not tried in the other environment`()
     async throws
   {
@@ -207,7 +208,8 @@ import Testing
       async let verdict = withCheckedContinuation { continuation in
         world.sender.send(push, handover) { continuation.resume(returning: $0) }
       }
-      // The other environment has refused it; at home it waits for the only stream.
+      // The other environment has refused the push, which now waits for the own environment's only
+      // stream.
       while world.sender.status.engine.waiting == 0 { await Task.yield() }
       let seen = try world.statuses(2)
       #expect(seen == [[], [400]])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RelayPush
 
-/// A provider token outlives the process: Apple refuses updates sooner than 20 minutes.
+/// A provider token outlives the process, because Apple refuses updates within 20 minutes.
 @Suite struct PersistedProviderTokenTests {
   private let now = Instant(milliseconds: 1_795_000_000_000)
 
@@ -22,7 +22,8 @@ import Testing
     try FileManager.default.removeItem(at: directory)
   }
 
-  /// The next life uses the same token until it is 50 minutes old, and only its owner may read it.
+  /// The next process uses the same token until it is 50 minutes old, and only the file's owner may
+  /// read it.
   @Test func aRestartGoesOnWithTheToken() async throws {
     let pem = P256.Signing.PrivateKey().pemRepresentation
     try await withDirectory { directory in
@@ -37,7 +38,7 @@ import Testing
     }
   }
 
-  /// A clock that was ahead before the restart is not waited for.
+  /// A token from a clock that was ahead before the restart is replaced at once.
   @Test func aTokenFromAheadIsNotTakenUp() async throws {
     let pem = P256.Signing.PrivateKey().pemRepresentation
     try await withDirectory { directory in
@@ -51,8 +52,8 @@ import Testing
     }
   }
 
-  /// A start with a wrong clock writes its own token beside the good one, so that Apple sees no
-  /// update too soon after the correction: neither ahead, nor behind as without a battery.
+  /// A start with a wrong clock writes its own token beside the good one. So Apple sees no update
+  /// too soon after the correction, whether the clock was ahead or behind (as without a battery).
   @Test(arguments: [Span.days(20 * 365), .days(-20 * 365)])
   func aWrongClockLeavesTheTokenOfBefore(_ off: Span) async throws {
     let pem = P256.Signing.PrivateKey().pemRepresentation
@@ -61,7 +62,7 @@ import Testing
       let wrong = try await APNsCredential(try key(pem), keptIn: directory)
       let odd = try wrong.bearer(at: now + off)
       #expect(odd.text != good.text)
-      // Apple says that it has expired, until there is another one.
+      // Apple calls the token expired until it gets another one.
       #expect(wrong.expired(odd, at: now + off + .minutes(21)) == .again)
       #expect(try wrong.bearer(at: now + off + .minutes(21)).text != odd.text)
       #expect(try wrong.bearer(at: now + .minutes(29)).text == good.text)
@@ -74,7 +75,7 @@ import Testing
     }
   }
 
-  /// What another key signed, or what is no token at all, is not used.
+  /// A token signed with another key, or a file without a token, is not used.
   @Test(arguments: ["garbage", "1\nx.y.z\n", ""])
   func aForeignOrDamagedFileIsIgnored(_ contents: String) async throws {
     try await withDirectory { directory in
@@ -91,7 +92,7 @@ import Testing
     }
   }
 
-  /// The time is not signed: damage to it must not end the daemon, at each start anew.
+  /// The time is not signed, so damage to it must not crash the daemon at each start.
   @Test(arguments: ["-9223372036854775808", "-1", "9223372036854775807", "0"])
   func aDamagedTimeIsNotGoneOnFrom(_ time: String) async throws {
     let pem = P256.Signing.PrivateKey().pemRepresentation
@@ -105,7 +106,7 @@ import Testing
     }
   }
 
-  /// A directory that cannot be written is told, and pushes go on.
+  /// A directory that is not writable is reported, and pushes go on.
   @Test func aTokenThatCannotBeKeptStillWorks() async throws {
     let told = Told()
     let credential = try await APNsCredential(

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ProviderTokenRotationTests {
   private func minute(_ count: Int64) -> Instant { .zero + .minutes(count) }
 
-  /// The age counts from the first use, not from the making of the credential.
+  /// The age counts from the first use, not from the creation of the credential.
   @Test func `a token is signed when first used and renewed after 50 minutes`() {
     var rotation = ProviderTokenRotation()
     #expect(rotation.use(at: minute(100)) == .sign(1))
@@ -55,12 +55,12 @@ import Testing
     #expect(rotation.expired(1, at: minute(20)) == .again)
     #expect(rotation.use(at: minute(20)) == .sign(2))
     rotation.signed(2, at: minute(20))
-    // Others in flight with the old one learn of it late.
+    // Other pushes in flight with the old token get their answers late.
     #expect(rotation.expired(1, at: minute(21)) == .again)
     #expect(rotation.use(at: minute(21)) == .keep(2))
   }
 
-  /// A clock that was ahead when it signed must not decide how long pushes are refused.
+  /// A clock that was ahead at the signing must not decide how long pushes are refused.
   @Test func `a clock set back by more than five minutes brings a new token at once`() {
     var rotation = ProviderTokenRotation()
     _ = rotation.use(at: minute(600))
@@ -82,7 +82,8 @@ import Testing
     }
   }
 
-  /// Signs a token in a minute, and another in a second, where the clock is wrong by hours.
+  /// Signs one token at the first minute and another at the second, with a clock that is hours
+  /// wrong.
   private func rotation(signing first: Int64, then second: Int64) -> ProviderTokenRotation {
     var rotation = ProviderTokenRotation()
     for (token, at) in [(1, first), (2, second)] {
@@ -112,7 +113,7 @@ import Testing
     var rotation = ProviderTokenRotation()
     _ = rotation.use(at: minute(600))
     rotation.signed(1, at: minute(600))
-    // The clock was set right while the answer was on its way.
+    // The clock was corrected while the answer was on its way.
     #expect(rotation.expired(1, at: minute(10)) == .again)
     #expect(rotation.use(at: minute(10)) == .sign(2))
   }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct AttemptsTests {
   private func at(_ milliseconds: Int64) -> Uptime { Uptime(milliseconds: milliseconds) }
 
-  /// Each request leaves exactly once, whichever of answer and deadline comes first.
+  /// Each request is removed exactly once, whether its answer or its deadline comes first.
   @Test func `a request leaves once`() {
     var attempts = Attempts<String>()
     let a = attempts.admit("a", deadline: at(10))
@@ -45,7 +45,7 @@ import Testing
     #expect(order == ["a", "b", "c", "c2"])
   }
 
-  /// Against a sorted array, 20,000 random operations.
+  /// Compares it with a sorted array over 20,000 random operations.
   @Test func `it behaves as a sorted list does`() {
     var random = SplitMix(state: 7)
     var attempts = Attempts<Int>()

@@ -89,7 +89,7 @@ import Testing
 }
 
 extension EngineLimits {
-  /// Small numbers, all different.
+  /// Small limits with distinct values.
   static var test: EngineLimits {
     var limits = EngineLimits()
     limits.connections = 2

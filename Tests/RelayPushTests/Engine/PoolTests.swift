@@ -46,7 +46,8 @@ import Testing
     #expect(pool.begin(at: at(11)) == link(3))
   }
 
-  /// At once the first time, then doubling with jitter up to the cap; one attempt at a time.
+  /// The first connection opens at once; later delays double with jitter up to the cap, and only
+  /// one attempt runs at a time.
   @Test func `reconnecting backs off, and a served answer starts it anew`() throws {
     var limits = limits
     limits.connections = 1
@@ -110,8 +111,8 @@ import Testing
     #expect(pool.timerFired(at: at(99_999)) == [])
   }
 
-  /// Every string of six happenings on one slot: never two connections opening in it, never more
-  /// streams than the limit, never a stream on a connection that drains.
+  /// Every string of six events on one slot. The slot never has two opening connections, more
+  /// streams than the limit, or a stream on a draining connection.
   @Test func `no order of happenings breaks the rules`() {
     var limits = limits
     limits.connections = 1
@@ -135,7 +136,7 @@ import Testing
   }
 }
 
-/// One pool and the truth about its connections.
+/// One pool and the real state of its connections.
 private struct PoolWorld {
   private var pool: Pool
   private var now = Uptime(milliseconds: 0)

@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  /// What separates 4 µs a push from 60: the frames of a turn share a write.
+  /// The frames of one loop turn share a write. That lowers the cost of a push from 60 µs to 4 µs.
   @Test func `many requests leave in few writes`() async throws {
     try await EngineWorld.run { world in
       _ = await world.send(10)
@@ -85,7 +85,7 @@ import Testing
     limits.connections = 1
     script.onRequest = { asked in
       guard asked.connection == 1, asked.count > 1 else { return [.answer(asked.stream, 200)] }
-      // The first of a batch of ten is processed, the others are not.
+      // The provider has processed the first of a batch of ten, and none of the others.
       guard asked.open.count == 10 else { return [] }
       return [.goAway(last: asked.open[0]), .answer(asked.open[0], 200)]
     }
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  /// Some servers answer before they have read everything, and reset what is left.
+  /// Some servers answer before they have read the whole request, and reset the stream.
   @Test func `an answer followed by a reset is an answer`() async throws {
     var script = ScriptedPeer.Script()
     script.onRequest = { [.answer($0.stream, 200), .reset($0.stream, code: 0)] }
@@ -155,7 +155,7 @@ import Testing
     }
   }
 
-  /// Sent at the last moment, nobody would know what became of it, and its resend might be the
+  /// If it were sent at the last moment, its outcome would be unknown, and the repeat might be a
   /// second push.
   @Test func `what waited too long to be answered in time is not sent`() async throws {
     var script = ScriptedPeer.Script()
@@ -167,7 +167,8 @@ import Testing
     try await EngineWorld.run(script, limits: limits) { world in
       #expect(await world.send(1).first?.status == 200)
       let outcomes = Gathered<Outcome>(count: 2)
-      // The first holds the only stream until the second has half a second left: too little.
+      // The first request holds the only stream until the second has half a second left, which is
+      // too little.
       world.engine.send(EngineWorld.request(0), until: .now() + .seconds(2)) {
         outcomes.put(0, $0)
       }
@@ -201,7 +202,7 @@ import Testing
     }
   }
 
-  /// A slow answer on a connection that lives is no stall.
+  /// A slow answer on a live connection is no stall.
   @Test func `a pong keeps the connection`() async throws {
     var script = ScriptedPeer.Script()
     script.onRequest = { $0.count == 2 ? [] : [.answer($0.stream, 200)] }
@@ -218,7 +219,7 @@ import Testing
     }
   }
 
-  /// So the first push after a long silence does not find a dead connection.
+  /// The pings keep the first push after a long idle time from meeting a dead connection.
   @Test func `an idle connection is pinged`() async throws {
     var limits = EngineWorld.limits
     limits.idlePing = Span(milliseconds: 20)
@@ -262,7 +263,7 @@ import Testing
     }
   }
 
-  /// A provider that cannot be reached makes no queue grow without bound.
+  /// The queue stays bounded while the provider cannot be reached.
   @Test func `without a connection only so many wait, until their deadline`() async throws {
     let certificate = try Certificate()
     let gone = try await ScriptedPeer(.init(), certificate: certificate)
@@ -336,7 +337,7 @@ import Testing
         world.engine.send(EngineWorld.request()) { outcome.put(0, $0) }
       }
     }
-    // Never answered, so the grace ran out.
+    // The provider never answered, so the grace ran out.
     #expect(await outcome.all().first?.failure?.code == .cutOff)
   }
 

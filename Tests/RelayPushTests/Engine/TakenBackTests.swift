@@ -6,7 +6,7 @@ import Testing
 
 @testable import RelayPush
 
-/// A push that is taken back does not leave any more, wherever it waits.
+/// A push that was taken back is never sent, wherever it waits.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct TakenBackTests {
   private static func send(
     _ engine: PushEngine, _ number: Int, _ handover: Handover, within milliseconds: Int64 = 5_000
@@ -18,7 +18,8 @@ import Testing
     }
   }
 
-  /// The first request is answered, so that the connection stands before a test measures patience.
+  /// The first request is answered, so that the connection is open before a test measures waiting
+  /// times.
   private static var oneStream: (ScriptedPeer.Script, EngineLimits) {
     var script = ScriptedPeer.Script()
     script.limit = 1
@@ -57,7 +58,8 @@ import Testing
     }
   }
 
-  /// The provider says by a GOAWAY that it has not processed the push: that would be sent again.
+  /// A GOAWAY shows that the provider has not processed the push, which would otherwise be sent
+  /// again.
   @Test func `what came back unprocessed is not sent again`() async throws {
     var (script, limits) = Self.oneStream
     let handover = Handover()
@@ -126,7 +128,7 @@ import Testing
     }
   }
 
-  /// The device's pause would be its own fault.
+  /// The test guards the blame: a verdict that blames the device would make its lane pause.
   @Test func `taken back in the other environment is still taken back`() {
     let recalled = Verdict.later(after: nil, .recalled, .init("taken back"))
     #expect(APNsVerdicts.elsewhere(recalled) == recalled)

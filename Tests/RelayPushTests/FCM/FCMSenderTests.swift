@@ -56,7 +56,7 @@ import Testing
     let directory = FileManager.default.temporaryDirectory
       .appending(path: "relay-fcm-\(UUID().uuidString)").path()
     defer {
-      // A temporary directory that stays behind harms nobody.
+      // A temporary directory that is left behind does no harm.
       try? FileManager.default.removeItem(atPath: directory)
     }
     let other = try await FCMStandin(directory: directory)

@@ -23,7 +23,7 @@ import Testing
       self.verdict = verdict
     }
 
-    /// Google's form of an error.
+    /// An error body in Google's form.
     var body: String {
       guard let word else { return "" }
       let type = "type.googleapis.com/google.firebase.fcm.v1.FcmError"

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RelayPush
 
-/// Who of those that wait for a place is next.
+/// Which waiting request gets the next place.
 @Suite struct HostLinesTests {
   @Test func `a host that has its places is passed by until one is free`() {
     var lines = Self.lines(places: 2)
@@ -33,7 +33,7 @@ import Testing
     #expect(order == [1, 11, 21, 2, 12, 3])
   }
 
-  /// Anybody may name any number of hosts that keep silent.
+  /// Any user may name any number of hosts that never answer.
   @Test func `hosts that earned nothing share a few places, and leave the rest`() {
     var lines = Self.lines(places: 3, unproven: 4)
     lines.append(0, for: "known")
@@ -65,7 +65,7 @@ import Testing
       leave(.answered)
       #expect(fill() == places)
     }
-    // Half of four, of two, of one.
+    // The host keeps half of four places, then half of two, and then one.
     leave(.silent)
     #expect(fill() == 3, "the others are under way still")
     leave(.other)
@@ -77,7 +77,7 @@ import Testing
     #expect(fill() == 1, "it shares the one place of those that earned nothing")
   }
 
-  /// What is appended comes out once, whatever the order of places that are taken and left.
+  /// Each request comes out exactly once, in whatever order places are taken and freed.
   @Test func `nothing is forgotten and no host has more than its places`() {
     var random = SplitMix(state: 7)
     var lines = Self.lines(places: 3, unproven: 5)
@@ -116,8 +116,8 @@ import Testing
   }
 
   /// - Parameters:
-  ///   - first: nil: as many as a host may have at all.
-  ///   - unproven: of all hosts that earned nothing.
+  ///   - first: a new host's places; nil: as many as any host may have.
+  ///   - unproven: the places of all hosts that earned nothing.
   private static func lines(
     places: Int, first: Int? = nil, unproven: Int = 100
   ) -> HostLines<Int> {

@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  /// Runs an engine beside a server at `host` that takes connections and never says a word.
+  /// Runs an engine beside a server at `host` that accepts connections and sends nothing.
   private static func withSilence(
     at host: String = "127.0.0.1", _ limits: WebLimits = WebLimits(),
     _ body: @Sendable @escaping (WebEngine, _ port: Int) async throws -> Void
@@ -127,7 +127,7 @@ import Testing
     try await channel.close()
   }
 
-  /// Only the first of these may have been processed.
+  /// Only the first of these requests may have been processed.
   @Test func `what left and what never left are told apart`() async throws {
     var limits = WebLimits()
     limits.transfersMax = 2
@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  /// A bulkhead between push services: it has its places, and the others have theirs.
+  /// A bulkhead between push services: a silent host uses only its own places.
   @Test func `a silent host delays no other`() async throws {
     var limits = WebLimits()
     limits.transfersMax = 4
@@ -164,7 +164,7 @@ import Testing
           silent.withLock { $0 += 1 }
         }
       }
-      // Nobody is there: an outcome for which each needs a place.
+      // No server listens there, and each request needs a place to find that out.
       let other = WebRequest(url: "http://127.0.0.1:1/", headers: [], body: [1])
       for _ in 0..<20 {
         let outcome = await Self.ask(engine, other, within: .seconds(20), to: "127.0.0.1")
@@ -175,7 +175,7 @@ import Testing
     }
   }
 
-  /// A user's endpoints, each at a name of its own, took all places and held others up for 9 s.
+  /// Before, a user's endpoints under many names took all places and delayed other pushes for 9 s.
   @Test func `tarpits at any number of names delay no host that answers`() async throws {
     let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .childChannelInitializer { channel in
@@ -212,7 +212,7 @@ import Testing
     try await server.close()
   }
 
-  /// The directory of authorities that libcurl was built with stayed in force beside `trustRoots`.
+  /// Before, libcurl's built-in directory of authorities stayed in force beside `trustRoots`.
   @Test(arguments: [false, true])
   func `only the given roots are trusted, whatever lies in libcurl's directory`(isGiven: Bool)
     async throws
@@ -244,7 +244,7 @@ import Testing
     try await channel.close()
   }
 
-  /// A server in TLS that says yes to everything.
+  /// A TLS server that accepts every request.
   private static func secure(_ certificate: Certificate) async throws -> any Channel {
     let chain = try NIOSSLCertificate.fromPEMFile(certificate.certificate)
     let context = try NIOSSLContext(
@@ -269,7 +269,7 @@ extension WebOutcome {
   }
 }
 
-/// Says its text to the first bytes that come, and hangs up.
+/// Answers the first bytes with its text, and closes.
 private final class Reply: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer

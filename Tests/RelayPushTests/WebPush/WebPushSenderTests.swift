@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  /// Many at once, more than there are places: each has its verdict, and they share connections.
+  /// More pushes at once than there are places: each gets its verdict, and they share connections.
   @Test func `a thousand pushes are all answered`() async throws {
     var limits = WebLimits()
     limits.transfersMax = 50
@@ -86,7 +86,7 @@ import Testing
           Issue.record("\(verdict) though it never left")
           continue
         }
-        // Or a place came free in its last moment.
+        // The reason is "full", or another one if a place came free in the last moment.
         #expect(reason.text.hasPrefix("unreachable: no "))
       }
       let full = Verdict.later(after: nil, .unsent, .init("4 requests wait already"))
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  /// What shares places in the engine.
+  /// The key under which pushes share the engine's places.
   @Test(arguments: [
     ("https://Push.example.com/a/b", "push.example.com"),
     ("https://push.example.com:8443/a@b", "push.example.com"),
@@ -110,7 +110,7 @@ import Testing
     #expect(WebPushRequest.host(of: [1]) == "")
   }
 
-  /// A name is as good as an address: what counts is where its socket would lead.
+  /// Names and addresses are treated alike: the address of the socket decides.
   @Test(arguments: ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "0"])
   func `an endpoint at a private address gets no connection`(host: String) async throws {
     try await WebPushWorld.run(allowPrivateAddresses: false) { world in

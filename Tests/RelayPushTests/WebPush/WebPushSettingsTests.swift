@@ -39,7 +39,7 @@ import Testing
     #expect(try credential.authorization(for: "https://a", at: now + .hours(5)) == first)
     #expect(try credential.authorization(for: "https://b", at: now) != first)
     #expect(try credential.authorization(for: "https://a", at: now + .hours(6)) != first)
-    // A clock that went back: the token would be too long-lived for it.
+    // After the clock went back, the first token would have too long a lifetime.
     #expect(try credential.authorization(for: "https://a", at: now - .hours(1)) != first)
   }
 

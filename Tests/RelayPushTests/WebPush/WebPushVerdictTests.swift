@@ -41,7 +41,7 @@ import Testing
         == .later(after: .seconds(9), .device, .init("status 503")))
   }
 
-  /// What never left costs the device no budget; an unknown outcome does.
+  /// A push that never left costs the device no budget; an unknown outcome does.
   @Test(arguments: [
     (WebFailure.Code.unreachable, Verdict.Blame.unsent), (.full, .unsent), (.timeout, .device),
     (.lost, .device), (.stopped, .recalled), (.cutOff, .attempt),
@@ -51,7 +51,7 @@ import Testing
       WebPushVerdicts.verdict(WebFailure(code, "x")) == .later(after: nil, blame, .init("x")))
   }
 
-  /// One stranger's endpoint must not stop the others' route.
+  /// One user's endpoint must not stop the route for other users.
   @Test(arguments: [
     WebFailure.Code.timeout, .address, .unreachable, .lost, .invalid, .full, .stopped,
     .cutOff,

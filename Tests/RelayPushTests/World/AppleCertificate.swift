@@ -5,7 +5,7 @@ import X509
 
 @testable import RelayPush
 
-/// A client certificate like those of Apple, in files of its own.
+/// A client certificate like Apple's, in files of its own.
 final class AppleCertificate: Sendable {
   private let directory: String
   var files: EngineSettings.ClientCertificate {
@@ -13,9 +13,9 @@ final class AppleCertificate: Sendable {
   }
 
   /// - Parameters:
-  ///   - topics: in Apple's own list; nil: there is none.
-  ///   - userID: in the subject; nil: there is none.
-  ///   - isOfKey: false: the key beside it is another one.
+  ///   - topics: the topics in Apple's own extension; nil: no extension.
+  ///   - userID: the user id in the subject; nil: none.
+  ///   - isOfKey: false: the key file belongs to another certificate.
   init(
     topics: [String]? = nil, userID: String? = nil, marks: [UInt] = [1, 2],
     from: Date = Date(timeIntervalSinceNow: -3_600),
@@ -66,7 +66,7 @@ final class AppleCertificate: Sendable {
   }
 
   deinit {
-    // A temporary directory that stays behind harms nobody.
+    // A temporary directory that is left behind does no harm.
     try? FileManager.default.removeItem(atPath: directory)
   }
 }

@@ -7,8 +7,8 @@ final class Certificate: Sendable {
   var certificate: String { "\(directory)/cert.pem" }
   var key: String { "\(directory)/key.pem" }
 
-  /// - Parameter subject: two that have the same are one authority to OpenSSL, which looks for it
-  ///   by this name.
+  /// - Parameter subject: OpenSSL looks for an authority by this name, so two certificates with the
+  ///   same subject are one authority to it.
   init(subject: String = "localhost") throws {
     directory = FileManager.default.temporaryDirectory
       .appending(path: "relay-push-\(UUID().uuidString)").path()
@@ -21,7 +21,7 @@ final class Certificate: Sendable {
   }
 
   deinit {
-    // A temporary directory that stays behind harms nobody.
+    // A temporary directory that is left behind does no harm.
     try? FileManager.default.removeItem(atPath: directory)
   }
 

@@ -67,7 +67,7 @@ struct EngineWorld: Sendable {
     }
   }
 
-  /// Sends all at once; the outcomes in the order sent.
+  /// Sends `count` requests at once, and returns their outcomes in the order sent.
   func send(_ count: Int) async -> [Outcome] {
     await Self.send(count, by: engine)
   }
@@ -81,7 +81,7 @@ struct EngineWorld: Sendable {
   }
 }
 
-/// So many answers from any threads, awaited together. An answer given twice stops the test.
+/// Collects `count` answers from any threads. A second answer for the same place stops the test.
 final class Gathered<Value: Sendable>: Sendable {
   private struct State {
     var values: [Value?]
@@ -126,6 +126,6 @@ extension Outcome {
 }
 
 extension Logger {
-  /// Tests provoke what a log would warn of.
+  /// A silent logger, because tests provoke what a log would warn of.
   static var quiet: Logger { Logger(label: "push.tests") { _ in SwiftLogNoOpLogHandler() } }
 }

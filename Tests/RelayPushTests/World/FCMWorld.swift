@@ -6,14 +6,14 @@ import RelayStandin
 
 @testable import RelayPush
 
-/// A running FCM look-alike with a sender for it.
+/// A running FCM stand-in with a sender for it.
 struct FCMWorld: Sendable {
   let directory: String
   let standin: FCMStandin
   let sender: FCMSender
   let clock: TestClock
 
-  /// - Parameter port: access tokens are asked for there; nil: at the look-alike.
+  /// - Parameter port: the port to request access tokens from; nil: the stand-in's.
   static func run(
     project: String? = nil, account: ServiceAccount? = nil, clock: TestClock = TestClock(),
     attemptTimeout: Span = .seconds(10), tokensAt port: Int? = nil,
@@ -22,7 +22,7 @@ struct FCMWorld: Sendable {
     let directory = FileManager.default.temporaryDirectory
       .appending(path: "relay-fcm-\(UUID().uuidString)").path()
     defer {
-      // A temporary directory that stays behind harms nobody.
+      // A temporary directory that is left behind does no harm.
       try? FileManager.default.removeItem(atPath: directory)
     }
     let standin = try await FCMStandin(directory: directory)
@@ -77,13 +77,13 @@ struct FCMWorld: Sendable {
     var reason: String?
   }
 
-  /// What the stand-in has on record.
+  /// The stand-in's log.
   func lines() throws -> [Line] {
     try String(contentsOfFile: "\(directory)/pushes.jsonl", encoding: .utf8)
       .split(separator: "\n")
       .map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
   }
 
-  /// The requests for an access token among them.
+  /// The requests for an access token in the log.
   func grants() throws -> [Line] { try lines().filter { $0.path == "/token" } }
 }

@@ -3,8 +3,8 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// An HTTP/2 server that does what a test tells it to, frame by frame, however rude. It reads no
-/// header fields.
+/// An HTTP/2 server that follows a test's script frame by frame, valid or not. It reads no header
+/// fields.
 final class ScriptedPeer: Sendable {
   struct Script: Sendable {
     var protocols = ["h2"]
@@ -19,9 +19,9 @@ final class ScriptedPeer: Sendable {
   struct InboundRequest: Sendable {
     var connection: Int
     var stream: UInt32
-    /// Requests so far, over all connections, this one included.
+    /// The number of requests so far, over all connections, with this one.
     var count: Int
-    /// Unanswered streams of this connection, this one included, lowest first.
+    /// Unanswered streams of this connection, with this one, lowest first.
     var open: [UInt32]
   }
 
@@ -33,7 +33,7 @@ final class ScriptedPeer: Sendable {
     case hangUp
     /// A frame that HTTP/2 forbids.
     case nonsense
-    /// Reads on, and never says anything again.
+    /// Goes on reading, and sends nothing any more.
     case fallSilent
   }
 
@@ -41,7 +41,7 @@ final class ScriptedPeer: Sendable {
     var connections = 0
     var requests = 0
     var pings = 0
-    /// Most streams that were ever open at once, by connection, since the last `limit` reply.
+    /// The most streams that were open at once, by connection, since the last `limit` reply.
     var mostOpen: [Int: Int] = [:]
   }
 
@@ -129,7 +129,7 @@ private final class ScriptedConnection: ChannelInboundHandler {
     context.close(promise: nil)
   }
 
-  /// True if it is to hang up.
+  /// - Returns: whether the server must hang up.
   private func handle(_ frame: Frame.Received, _ out: inout ByteBuffer) -> Bool {
     switch Frame.Kind(rawValue: frame.type) {
     case .headers: open.append(frame.stream)

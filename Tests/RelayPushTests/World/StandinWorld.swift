@@ -14,7 +14,7 @@ struct StandinWorld: Sendable {
   let sender: APNsSender
   let clock: TestClock
 
-  /// - Parameter other: the directory of a stand-in whose provider key this one knows too.
+  /// - Parameter other: the directory of another stand-in, whose provider key this one also knows.
   static func run(
     goawayEvery: Int? = nil, resetEvery: Int? = nil, maxStreams: Int = 1_000,
     limits: EngineLimits = EngineWorld.limits, environment: String? = nil,
@@ -24,7 +24,7 @@ struct StandinWorld: Sendable {
     let directory = FileManager.default.temporaryDirectory
       .appending(path: "relay-push-\(UUID().uuidString)").path()
     defer {
-      // A temporary directory that stays behind harms nobody.
+      // A temporary directory that is left behind does no harm.
       try? FileManager.default.removeItem(atPath: directory)
     }
     if let other {
@@ -82,7 +82,7 @@ struct StandinWorld: Sendable {
     var id: String { headers["apns-id"] ?? "" }
   }
 
-  /// What the stand-in has on record.
+  /// The stand-in's log.
   func lines() throws -> [Line] {
     try String(contentsOfFile: "\(directory)/pushes.jsonl", encoding: .utf8)
       .split(separator: "\n")
@@ -109,7 +109,7 @@ extension APNsSender {
     }
   }
 
-  /// Sends `count` pushes, never more than `width` at once; the verdicts in the order sent.
+  /// Sends `count` pushes, never more than `width` at once. Returns the verdicts in the order sent.
   func send(_ count: Int, width: Int, _ push: @Sendable @escaping (Int) -> Push) async -> [Verdict]
   {
     let line = SendingLine(sender: self, count: count, push: push)

@@ -6,7 +6,7 @@ import RelayStandin
 
 @testable import RelayPush
 
-/// A running push service look-alike with a sender for it.
+/// A running stand-in for a push service, with a sender for it.
 struct WebPushWorld: Sendable {
   let directory: String
   let port: Int
@@ -25,7 +25,7 @@ struct WebPushWorld: Sendable {
     let directory = FileManager.default.temporaryDirectory
       .appending(path: "relay-web-push-\(UUID().uuidString)").path()
     defer {
-      // A temporary directory that stays behind harms nobody.
+      // A temporary directory that is left behind does no harm.
       try? FileManager.default.removeItem(atPath: directory)
     }
     let standin = try await WebPushStandin(directory: directory)
@@ -39,7 +39,7 @@ struct WebPushWorld: Sendable {
       let sender = WebPushSender(settings, limits: limits, now: { clock.now })
       let world = WebPushWorld(
         directory: directory, port: standin.port, sender: sender, clock: clock)
-      // The sender ends first: what it cuts off is its own doing.
+      // The sender stops before the stand-in, so that it cuts off its open requests itself.
       try await withThrowingTaskGroup(of: Void.self) { sending in
         sending.addTask { await sender.run() }
         try await body(world)
@@ -78,7 +78,7 @@ struct WebPushWorld: Sendable {
     var reason: String?
   }
 
-  /// What the stand-in has on record.
+  /// The stand-in's log.
   func lines() throws -> [Line] {
     try String(contentsOfFile: "\(directory)/pushes.jsonl", encoding: .utf8)
       .split(separator: "\n")
