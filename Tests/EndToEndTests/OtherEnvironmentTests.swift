@@ -38,7 +38,7 @@ import Testing
     #expect(try development.pushes(to: phone.pushToken).count == 1)
     #expect(try await Self.states(phone) == ["active"])
 
-    // A token that neither environment knows makes its device retired.
+    // A device whose token neither environment knows is retired.
     let lost = Phone(daemon.web, user: "_abc", in: workplace, pushToken: Self.token("dead"))
     try await lost.register()
     try await change("D")

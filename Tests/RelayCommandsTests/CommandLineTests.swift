@@ -118,7 +118,7 @@ struct Said: Sendable {
     #expect(talk.contains(hint), "\(talk)")
   }
 
-  /// Wrong usage exits 64, says what is wrong, and where to read on.
+  /// Wrong usage exits 64, and the message names the problem and where to read on.
   @Test(arguments: [
     (["serve", "--nonsense"], "zonerelay serve --help"), (["dance"], "zonerelay --help"),
     ([], "zonerelay --help"), (["device"], "zonerelay device --help"),

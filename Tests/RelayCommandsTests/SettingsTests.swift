@@ -109,7 +109,8 @@ import Testing
     #expect(app.producers.map(\.bearer?.text) == ["a-bearer-key-of-at-least-32-characters"])
     #expect(app.apns.map(\.endpoint.host) == ["api.sandbox.push.apple.com", "127.0.0.1"])
     #expect(app.apns.map(\.endpoint.port) == [443, 8_443])
-    // Apple's other environment is known. Only the operator knows that of a stand-in.
+    // The endpoint of Apple's other environment is known. For a stand-in only the operator knows
+    // it.
     #expect(app.apns.map(\.otherEndpoint?.host) == ["api.push.apple.com", nil])
   }
 

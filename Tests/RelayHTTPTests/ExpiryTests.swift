@@ -185,7 +185,8 @@ import Testing
     #expect(rig.relay.seen.readings.isEmpty)
   }
 
-  /// Otherwise they would expire each other in turns, as long as such tokens arrive.
+  /// If a lost life's token expired newer tokens as well, both would expire each other in turns, as
+  /// long as such tokens arrive.
   @Test func `a token of a lost life leaves those that were given since`() async throws {
     let rig = await Rig()
     try await rig.create(["A"], zone: "Z0")

@@ -147,8 +147,8 @@ import Testing
     #expect(answer.text.contains("bad name at place 1") == !isTaken)
   }
 
-  /// These need no credentials. A text that is not ASCII is short in a header field, but escaped in
-  /// a path it may be as long as the head.
+  /// These paths need no credentials. A text that is not ASCII is short in a header field, but
+  /// escaped in a path it may be as long as the head.
   @Test(arguments: [
     "/database/1/TEXT/development/private/zones/list", "/device/1/c/TEXT/tokens/list",
     "/database/1/\(Rig.container)/development/TEXT/zones/list",
@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  /// This needs no credentials either, because the token is read before its signature is checked.
+  /// A JWT's header needs no credentials, because it is read before the signature is checked.
   @Test func `a stranger's token`() async throws {
     let rig = await Rig()
     try await expectAlike { text in

@@ -108,7 +108,7 @@ import Testing
       "must have 1 to 255 bytes")
   }
 
-  /// Only this item is refused, and its reason names a remedy.
+  /// The relay refuses only the item beyond the bound, and the reason names a remedy.
   @Test(arguments: [(-1, true), (0, false), (1, false)])
   func `a user's subscriptions have at most so many bytes`(
     spare: Int, isRefused: Bool

@@ -75,8 +75,9 @@ import Testing
     #expect(try await stage.notifications(stage.notifications) == nil)
   }
 
-  /// Version and feed kind are the form. An unknown key may be a former one, so its token is
-  /// expired. The signature covers the rest.
+  /// A flipped bit in the version or feed kind breaks the form. A flipped bit in the key id gives
+  /// an unknown key, which may be a former one, so the token is expired. The signature covers the
+  /// rest.
   @Test func `one bit flipped anywhere`() async throws {
     let stage = try await Stage()
     let bytes = try #require(Base64.bytes(stage.zone))
@@ -157,8 +158,9 @@ import Testing
     }
   }
 
-  /// The lengths of its texts are the form. An unknown key may be a former one, so its cursor is
-  /// expired. The signature covers the rest.
+  /// A flipped bit in the lengths of its texts breaks the cursor's form. A flipped bit in the key
+  /// id gives an unknown key, which may be a former one, so the cursor is expired. The signature
+  /// covers the rest.
   @Test func `a digest's cursor is as hard to forge`() async throws {
     var limits = Rig.atOnce
     limits.pageEntries = 1

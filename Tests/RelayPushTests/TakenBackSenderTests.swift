@@ -55,7 +55,8 @@ import Testing
     let handover = Handover()
     var script = ScriptedPeer.Script()
     script.onRequest = { asked in
-      // The peer has the push's bytes, so the push has left, or is about to be marked so.
+      // The peer has the push's bytes, so the engine has marked the push as sent, or does so in a
+      // moment.
       _ = handover.takeBack {}
       return [.answer(asked.stream, 400, #"{"reason":"BadDeviceToken"}"#)]
     }

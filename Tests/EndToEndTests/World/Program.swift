@@ -44,7 +44,7 @@ final class Program: Sendable {
   var pid: Int32 { process.processIdentifier }
   var isRunning: Bool { process.isRunning }
 
-  /// Its output so far. An unreadable file counts as empty.
+  /// The program's output so far. An unreadable file counts as empty.
   var output: String { (try? String(contentsOf: outputFile, encoding: .utf8)) ?? "" }
   // An unreadable file counts as empty here as well.
   var errors: String { (try? String(contentsOf: errorsFile, encoding: .utf8)) ?? "" }

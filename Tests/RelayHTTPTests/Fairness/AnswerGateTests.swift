@@ -59,7 +59,7 @@ import Testing
     #expect(HTTPLimits().answerBytesInFlight == 256 << 20)
   }
 
-  /// Otherwise 32 callers that read nothing would fill the room.
+  /// Without this half, 32 callers that read nothing would fill the room.
   @Test(arguments: [(bytes: 199, isRefused: false), (200, false), (201, true)])
   func `half of the room is for callers that have no other answer`(
     bytes: Int, isRefused: Bool
@@ -73,7 +73,7 @@ import Testing
     withExtendedLifetime((rooms, other)) {}
   }
 
-  /// Otherwise an answer larger than the room could never be given.
+  /// An answer larger than the room could never be given if it had to fit.
   @Test func `an answer beside which there is none is let through`() throws {
     let gate = Self.gate(inAll: 2_000)
     var large: AnswerRoom? = try gate.room(for: Self.caller)

@@ -84,7 +84,7 @@ import Testing
     #expect(said[2] == "read still")
   }
 
-  /// Otherwise one user could take the places of all readers that may wait.
+  /// Without the share, one user could take the places of all readers that may wait.
   @Test func `one user has a share of the requests under way`() async throws {
     let tokens = [try await Rig.token(for: "_abc"), try await Rig.token(for: "_other")]
     let limits = Self.limits(inFlight: 320_000)
@@ -120,7 +120,7 @@ import Testing
     #expect(said[2] == "read still")
   }
 
-  /// From then on the request's cost counts in the inbox.
+  /// While a request waits for the relay, its cost counts in the inbox.
   @Test func `a request that waits for the relay keeps no body`() async throws {
     let rig = await Rig()
     let bodies = rig.api.bodies

@@ -59,7 +59,7 @@ final class Socket: Sendable {
     }
   }
 
-  /// From now on sending ends if no byte is taken for this time.
+  /// Sets that later sends end if no byte is taken for this time.
   func losePatience(milliseconds: Int) {
     var patience = timeval(tv_sec: 0, tv_usec: milliseconds * 1_000)
     setsockopt(

@@ -160,14 +160,16 @@ import Testing
     after: nil, .device,
     .init("BadDeviceToken; the other environment refuses our credential: InvalidProviderToken"))
 
-  /// The device lives where our key is refused. Its token is unknown at home, which proves nothing.
+  /// The device lives in an environment that refuses our key. The sender's own environment does not
+  /// know the token, which proves nothing.
   @Test func `a device at home elsewhere is not given up for our credential`() async throws {
     try await Self.run(strangerAbroad: true) { world in
       let away = Self.push(1, "production-1", said: .production)
       #expect(await world.sender.send(away) == Self.unjudged)
       let seen = try world.statuses(1)
       #expect(seen == [[400], [403]])
-      // An Unregistered answer of the own environment still counts, because it knows the token.
+      // An Unregistered answer of the own environment still counts, because it proves that the
+      // environment knows the token.
       let gone = Self.push(2, "gone", said: .production)
       guard case .gone(.some, .init("Unregistered")) = await world.sender.send(gone) else {
         Issue.record("not gone")
@@ -176,7 +178,8 @@ import Testing
     }
   }
 
-  /// Otherwise twenty such devices would stop the route to the working environment.
+  /// If failures of the other environment counted, twenty such devices would stop the route to the
+  /// working one.
   @Test func `trouble of the other environment is no trouble of the route`() async throws {
     try await Self.run { world in
       for (number, token, reason) in [

@@ -155,8 +155,8 @@ import Testing
     }
   }
 
-  /// If it were sent at the last moment, its outcome would be unknown, and the repeat might be a
-  /// second push.
+  /// The outcome of a request that is sent at the last moment would be unknown, and its repeat
+  /// might be a second push.
   @Test func `what waited too long to be answered in time is not sent`() async throws {
     var script = ScriptedPeer.Script()
     script.limit = 1
@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  /// Otherwise every push on that connection fails by its deadline.
+  /// Every push on a stalled connection would fail by its deadline.
   @Test func `a stalled connection is pinged, closed and replaced`() async throws {
     var script = ScriptedPeer.Script()
     script.onRequest = { asked in
