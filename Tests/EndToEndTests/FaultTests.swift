@@ -119,8 +119,7 @@ private struct Course {
     try await settle()
   }
 
-  /// Changes all phones of the broken route, and one after the other the phones of the healthy
-  /// route.
+  /// Reports changes for all phones of the broken route, and for one healthy phone after another.
   ///
   /// - Returns: the time from accepted to on the wire, on the healthy route.
   mutating func run(seconds: Double) async throws -> Latencies {

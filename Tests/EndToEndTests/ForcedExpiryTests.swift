@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  /// The command must fail: after a restore, success would mean that the tokens had expired.
+  /// The command must fail: after a restore, success would look as if the tokens had expired.
   @Test func aNameThatIsNotConfiguredIsRefused() async throws {
     try await serving { daemon, workplace in
       let reader = Reader(daemon: daemon, user: "_abc")

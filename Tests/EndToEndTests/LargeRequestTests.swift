@@ -124,7 +124,7 @@ import Testing
       Producer.encode(events), to: daemon.web, key: daemon.workplace.producerKey)
   }
 
-  /// A 503 with `retryAfter` is an accepted answer, and the post is repeated.
+  /// A 503 with `retryAfter` is allowed, and the post is then repeated.
   private static func postUntilTaken(
     _ events: [[String: Any]], to daemon: RunningDaemon
   ) async throws {

@@ -97,7 +97,7 @@ import Testing
     #expect(
       ended.status == 1 && ended.errors.contains("keys/1.key belongs to another store"),
       "\(ended.errors)")
-    // After a lost key a new one is made, and the lost key may return.
+    // After a lost key a new one is made, and the lost key may be put back later.
     try FileManager.default.removeItem(at: key)
     #expect(await (try RunningDaemon.start(in: workplace)).stop().status == 0)
     for text in [try String(contentsOf: key, encoding: .utf8), own] {

@@ -26,8 +26,8 @@ import Testing
     #expect(ended.status == 0, "\(text)")
   }
 
-  /// Connections to a socket that the daemon does not serve would wait without end, so it refuses
-  /// to start.
+  /// Connections to a socket that the daemon does not serve would wait without end, so the daemon
+  /// refuses to start.
   @Test(arguments: ["web", "api:metrics"])
   func aSocketOfAnotherNameIsRefused(_ names: String) async throws {
     let (workplace, _) = try await Workplace.withStandin()

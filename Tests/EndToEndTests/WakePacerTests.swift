@@ -85,8 +85,8 @@ import Testing
   }
 
   /// The rate is constant as long as every partition has devices to wake. Partitions with more than
-  /// their share end a little later, and a busy machine delays pushes. Pushes never arrive sooner
-  /// or in a heap.
+  /// their share end a little later, and a busy machine delays pushes. Pushes never arrive sooner,
+  /// and never all at once.
   private static func expectSpread(_ pushes: [Push]) throws {
     let times = pushes.map(\.time).sorted()
     let first = try #require(times.first)

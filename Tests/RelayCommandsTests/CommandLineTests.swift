@@ -145,7 +145,8 @@ struct Said: Sendable {
   func aStandinListensOnLoopbackOnly(_ command: String, _ address: String) async throws {
     let world = try SettingsWorld()
     defer { world.remove() }
-    // A file takes the directory's place, so even a stand-in that accepts the address ends.
+    // A file stands in the directory's place, so a stand-in that wrongly takes the address still
+    // ends.
     let said = await Said.by(command, "--listen", address, "--directory", world.path("words"))
     #expect(said.status == .usage)
     #expect(said.talk.contains("--listen is no loopback address: \(address)"), "\(said.talk)")

@@ -147,7 +147,7 @@ import Testing
     #expect(text.hasPrefix("HTTP/1.1 401 ") && text.hasSuffix("}"))
   }
 
-  /// Room counts the received bytes, not the announced length.
+  /// The room for bodies counts received bytes, not the announced length.
   @Test func `bodies that do not come keep no room from those that do`() async throws {
     var limits = Rig.atOnce
     limits.bodyBytes = 600_000

@@ -85,7 +85,7 @@ private final class Log: LogHandler {
     said.withLock { $0.append(event.metadata?["more"]?.description ?? "") }
   }
 
-  // `LogHandler` requires these. One level, no metadata.
+  // `LogHandler` requires these properties: one level, no metadata.
   var logLevel: Logger.Level {
     get { .warning }
     set {}

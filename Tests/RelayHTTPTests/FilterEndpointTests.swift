@@ -111,7 +111,7 @@ import Testing
     #expect(try await rig.database("subscriptions/list").text == answer.text)
   }
 
-  /// 15/2032 for the same query and options under another id.
+  /// CloudKit's error 15/2032: the same query and options under another id.
   @Test(arguments: [
     ("", true), (#","notificationInfo":{"alertBody":"x"}"#, true), (#","zoneWide":true"#, true),
     (#","firesOn":["delete","update","create"]"#, true), (#","firesOnce":true"#, false),

@@ -60,7 +60,7 @@ import Testing
     #expect(rig.relay.seen.facts.count == (isRefused ? 0 : 1))
   }
 
-  /// Room counts the received bytes, not the announced length.
+  /// The room for bodies counts received bytes, not the announced length.
   ///
   /// Limit: limits.requestBodyBytesInFlight
   @Test(arguments: [(spare: -1, isRefused: true), (0, false), (1, false)])

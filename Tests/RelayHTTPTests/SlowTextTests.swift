@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  /// A JWT's header needs no credentials, because it is read before the signature is checked.
+  /// These need no credentials either: a JWT's header is read before its signature is checked.
   @Test func `a stranger's token`() async throws {
     let rig = await Rig()
     try await expectAlike { text in

@@ -5,7 +5,7 @@ import Synchronization
 /// A daemon with two routes to Apple: one fails in turns, and the other must stay unaffected.
 struct FaultWorld: Sendable {
   static let healthyTopic = "com.example.neighbour"
-  /// The terms of the bounds; the configuration has the same values.
+  /// The times from which the bounds are calculated; the configuration has the same values.
   static let attemptTimeout = 1.0, retryMax = 1.0, probe = 0.5, windowMax = 0.2
 
   let workplace: Workplace

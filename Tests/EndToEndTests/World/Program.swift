@@ -61,7 +61,7 @@ final class Program: Sendable {
 
   func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
-  /// Waits until it exits. After `seconds` it is killed, and its status shows that.
+  /// Waits until the program exits. After `seconds` it kills the program, as the status shows.
   @discardableResult
   func wait(seconds: Int = 120) async -> Ended {
     if await !Pause.until(seconds: seconds, { !self.isRunning }) {
@@ -71,7 +71,7 @@ final class Program: Sendable {
     return Ended(status: process.terminationStatus, output: output, errors: errors)
   }
 
-  /// Runs it until it exits.
+  /// Runs the program until it exits.
   static func run(_ arguments: [String], in workplace: Workplace) async throws -> Ended {
     await (try Program(arguments, in: workplace, name: "run")).wait()
   }

@@ -7,8 +7,8 @@ import Testing
 @testable import RelayHTTP
 
 /// Answers take memory until their readers have read them, so the bytes of one caller's answers and
-/// of all answers are bounded. Before, 256 answers of six megabytes each were one caller's, which
-/// is more than the daemon may have.
+/// of all answers are bounded. Before, one caller could hold 256 answers of six megabytes each,
+/// more memory than the daemon may have.
 @Suite struct AnswerGateTests {
   private static let (caller, other) = (
     CallerID.user(Rig.scope, UserID("_abc")), CallerID.user(Rig.scope, UserID("_other"))

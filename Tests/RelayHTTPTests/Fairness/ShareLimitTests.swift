@@ -102,7 +102,8 @@ import Testing
     _ = try fairness.take(Self.facts, for: .producer(Rig.scope, "records-2"))
   }
 
-  /// Two facts, and a share that is one byte too small for both, exact, or one byte larger.
+  /// Two facts, and a share that is one byte too small for both, just large
+  /// enough, or one byte larger.
   ///
   /// Fixed limit: inboxBytes of a producer
   /// Fixed limit: inboxBytes of a user

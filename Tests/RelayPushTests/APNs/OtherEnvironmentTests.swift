@@ -26,7 +26,7 @@ import Testing
         said.withLock { $0.append(event.message.description) }
       }
 
-      // `LogHandler` requires these. One level, no metadata.
+      // `LogHandler` requires these properties: one level, no metadata.
       var logLevel: Logger.Level {
         get { .warning }
         set {}
