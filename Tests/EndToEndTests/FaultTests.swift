@@ -9,7 +9,7 @@ import Testing
 @Suite(.serialized) struct FaultTests {
   struct Fault: Sendable, CustomStringConvertible {
     var name: String
-    /// The faults that the stand-in is set to.
+    /// The faults to set on the stand-in.
     var faults: String
     /// Texts that `status` shows for the route while the fault lasts; empty: it must show none.
     var trouble: [String] = []

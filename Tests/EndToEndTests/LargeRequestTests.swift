@@ -10,7 +10,7 @@ import Testing
   private static let articles = (1...5).map { "L\($0)" }
 
   /// Three hundred subscribers want the large value of five public records, so each change goes to
-  /// every partition. Every refused caller is taken later, memory stays bounded, the daemon
+  /// every partition. A refused caller is accepted later, memory stays bounded, the daemon
   /// survives a kill and restart in the middle, and every change reaches every subscriber.
   @Test func largePublicChangesForManySubscribersStopNoCaller() async throws {
     let (workplace, _) = try await Workplace.withStandin()

@@ -129,8 +129,8 @@ import Testing
     #expect(await program.wait().status == 0)
   }
 
-  /// Without an end by the reload a stream would stay open until its address lapses, twelve hours
-  /// later.
+  /// If the reload did not end the stream, it would stay open until its address lapses, twelve
+  /// hours later.
   @Test func aReloadEndsTheStreamsOfAnEnvironmentThatHasGone() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }

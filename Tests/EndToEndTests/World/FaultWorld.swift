@@ -16,7 +16,7 @@ struct FaultWorld: Sendable {
   let neighbours: [Phone]
 
   /// - Parameters:
-  ///   - attempt: the timeout of an attempt, longer for worlds too large for a second.
+  ///   - attempt: the timeout of an attempt, longer than a second in large worlds.
   ///   - quarantine: the quarantine of the mass-prune breaker.
   ///   - budget: background wakes an hour.
   ///   - environment: one more line of the environment's configuration.

@@ -86,8 +86,8 @@ import Testing
           Issue.record("\(verdict) though it never left")
           continue
         }
-        // "no free place in time", or "no connection in time" if a place came free in the last
-        // moment.
+        // The text ends with "no free place in time", or "no connection in time" if a place came
+        // free in the last moment.
         #expect(reason.text.hasPrefix("unreachable: no "))
       }
       let full = Verdict.later(after: nil, .unsent, .init("4 requests wait already"))
