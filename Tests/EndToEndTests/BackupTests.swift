@@ -116,7 +116,7 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// A stopped daemon can be backed up as well. A backup needs an empty directory.
+  /// A stopped daemon can be backed up. A directory with files is refused and left unchanged.
   @Test func aBackupAtRestIsMadeOnce() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }

@@ -142,7 +142,8 @@ import Testing
     #expect(try answer.each("zones", "reason")[0]?.contains(reason) == true, "\(answer.text)")
   }
 
-  /// Without the misspelt member the subscription would fire for more changes, or look different.
+  /// If the relay ignored the member, the subscription would fire for more changes, or look
+  /// different.
   @Test(arguments: [
     (#""subscriptionType":"query","query":{"recordType":"T"},"zoneId":{"zoneName":"Z"}"#, "zoneId"),
     (#""subscriptionType":"query","query":{"recordType":"T"},"firesonce":true"#, "firesonce"),

@@ -30,7 +30,7 @@ import Testing
       answer(.success(FetchedKeySet(bytes: AccountKey.set(keys), maxAge: .minutes(10))))
     }
 
-    /// While slow, a request gets the answer of its own moment, but only after `answerTheSlow`.
+    /// While slow, a request fixes its answer at once but gets it only after `answerTheSlow`.
     func beSlow(_ isSlow: Bool) { state.withLock { $0.isSlow = isSlow } }
 
     func answerTheSlow() { ended.finish() }
