@@ -128,7 +128,7 @@ import Testing
     #expect(try await Self.ask(daemon.web, token) == 503)
     let reasons = try await daemon.status()["reasons"].array.compactMap(\.string)
     #expect(reasons.contains { $0.contains("https://localhost:\(port)") }, "\(reasons)")
-    // `openssl s_server` sends the file as the whole answer, so it includes the head.
+    // The file holds the whole answer, its head included.
     let answer = "HTTP/1.0 200 ok\r\nContent-type: application/json\r\n\r\n"
     try (answer + Self.keySet(key, id: "a")).write(to: file, atomically: true, encoding: .utf8)
     let server = try Program(

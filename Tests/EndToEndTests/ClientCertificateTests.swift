@@ -86,7 +86,7 @@ import Testing
     #expect(try await scene.isPushed(3))
   }
 
-  /// The daemon finds a key of another certificate before it uses the pair.
+  /// A key of another certificate is found before it is used.
   private static func unpair(_ scene: inout Scene) async throws {
     try take("client", in: scene.workplace, only: "key")
     scene.reload()

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Repeated kill -9 in the middle of ingest, on the real binary and its real files.
+/// kill -9 in the middle of ingest, again and again, on the real binary and its real files.
 @Suite(.serialized) struct CrashTests {
-  /// The number of kills. `ZONERELAY_KILLS=200` sets the long run.
+  /// How many kills: `ZONERELAY_KILLS=200` for the long run.
   static var kills: Int { Int(ProcessInfo.processInfo.environment["ZONERELAY_KILLS"] ?? "") ?? 4 }
 
   /// Every change answered 202 is in the feeds after the restart, and a phone with something
@@ -65,7 +65,7 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// What was pending before the crash wakes a phone that fetches nothing after it.
+  /// A phone that fetches nothing after the crash is woken by what was pending before it.
   @Test func whatPendedBeforeTheKillWakesAfterIt() async throws {
     let (workplace, standin) = try await Workplace.withStandin(window: "2s")
     defer { workplace.remove() }

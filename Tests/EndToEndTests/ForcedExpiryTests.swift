@@ -36,7 +36,7 @@ import Testing
     ).status
   }
 
-  /// Serves two containers, so that either of them and either environment can be named.
+  /// Two containers, so that either of them and either environment can be named.
   private func serving(
     _ body: (RunningDaemon, Workplace) async throws -> Void
   ) async throws {

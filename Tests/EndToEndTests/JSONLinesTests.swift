@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The tests read files while another process appends to them.
+/// The tests read files that another process goes on writing.
 @Suite struct JSONLinesTests {
   @Test func aLineIsReadOnceItIsWhole() {
     let text = "{\"a\":1}\n{\"a\":2}\n{\"a\":3}"

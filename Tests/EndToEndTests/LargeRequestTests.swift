@@ -41,8 +41,8 @@ import Testing
     #expect(untold.isEmpty, "\(untold.count) of \(Self.subscribers), such as \(untold.prefix(3))")
   }
 
-  /// Nine thousand changes of one zone in one request exceed the usual bound of a commit. After a
-  /// kill all of them are there, or none. Two kills come as soon as the journal is written, one
+  /// Nine thousand changes of one zone in one request are more than a commit holds otherwise. After
+  /// a kill all of them are there, or none. Two kills come as soon as the journal is written, one
   /// comes at any moment.
   @Test func aKillNeverLeavesAPartOfARequest() async throws {
     let (workplace, _) = try await Workplace.withStandin(
@@ -83,7 +83,7 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// The time of the last write to the journal's log. Nil: there is no log.
+  /// When the journal's log was last written. Nil: there is none.
   private static func lastCommit(in workplace: Workplace) -> Date? {
     let path = workplace.file("store/journal.db-wal").path
     // The file does not exist before the first commit.
@@ -153,7 +153,7 @@ import Testing
     ]
   }
 
-  /// Users whose feed does not contain every article exactly once.
+  /// Users whose feed does not hold every article once.
   private static func subscribersNotTold(in directory: URL) async throws -> [String] {
     let store = try SQLiteStore(StoreSettings(directory: directory.path))
     var untold: [String] = []
@@ -175,7 +175,7 @@ import Testing
     return untold
   }
 
-  /// The peak memory of the daemon.
+  /// The most memory that the daemon ever had.
   private static func peakMiB(of daemon: RunningDaemon) throws -> Int {
     let status = try String(
       contentsOfFile: "/proc/\(daemon.program.pid)/status", encoding: .utf8)

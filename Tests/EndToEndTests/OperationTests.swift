@@ -44,7 +44,7 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  /// The daemon names a damaged store and leaves it unchanged.
+  /// A damaged store is named and left alone.
   @Test func aDamagedStoreIsRefused() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }

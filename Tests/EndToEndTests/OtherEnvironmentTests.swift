@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Builds from a beta channel have tokens of Apple's production environment and records of
-/// development. Two stand-ins each play one environment, and the relay knows both.
+/// Builds from a beta channel have tokens of Apple's production and records of development: two
+/// stand-ins that each play one environment, and a relay that knows both.
 @Suite(.serialized) struct OtherEnvironmentTests {
   @Test func aTokenOfTheOtherEnvironmentIsFoundOnceAndRemembered() async throws {
     let workplace = try Workplace()

@@ -193,7 +193,7 @@ import Testing
       .joined(separator: " ")
   }
 
-  /// The app registers again: the same token is good, whatever the provider said before.
+  /// The app registers anew: the same token is good again, whatever the provider said before.
   private func comesBack(
     _ world: FaultWorld, _ phone: Phone, _ producer: inout Producer
   ) async throws {

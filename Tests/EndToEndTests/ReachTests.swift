@@ -69,8 +69,8 @@ import Testing
     #expect(saved[0]["serverErrorCode"].isNull, "\(saved)")
   }
 
-  /// A participant learns of a shared zone from the grant on, reads it whole, and loses it with the
-  /// revocation (P9).
+  /// A participant is told of a shared zone from the grant on, reads it whole, and loses it with
+  /// the revocation (P9).
   @Test func aSharedZoneIsSeenFromGrantToRevocation() async throws {
     let (workplace, standin) = try await Workplace.withStandin(window: "0ms")
     defer { workplace.remove() }

@@ -84,7 +84,7 @@ import Testing
       to: workplace.file("schemathesis.toml"), atomically: true, encoding: .utf8)
   }
 
-  /// The number in the summary's "N generated".
+  /// The summary's "N generated".
   private static func cases(_ output: String) -> Int {
     output.firstMatch(of: /(\d+) generated/).flatMap { Int($0.output.1) } ?? 0
   }

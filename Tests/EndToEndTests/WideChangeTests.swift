@@ -4,8 +4,8 @@ import RelayEngine
 import RelayStore
 import Testing
 
-/// A public change for very many users, on the real binary. `zonerelay-bench fanout` does the same
-/// with a million users and measures it.
+/// A public change for very many users, on the real binary: `zonerelay-bench fanout` does the same
+/// with a million and measures it.
 @Suite(.serialized) struct WideChangeTests {
   private static let subscribers = 20_000
 
@@ -41,7 +41,7 @@ import Testing
     #expect(try await Self.withoutExactlyOne("A1", in: workplace.file("store")) == 0)
   }
 
-  /// The number of subscribers whose feed does not hold exactly one notification of this record.
+  /// How many subscribers' feeds hold anything but one notification of this record.
   private static func withoutExactlyOne(_ record: String, in directory: URL) async throws -> Int {
     let store = try SQLiteStore(StoreSettings(directory: directory.path))
     var count = 0

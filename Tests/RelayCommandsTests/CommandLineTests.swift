@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayCommands
 
-/// A command's output and exit status.
+/// What a command said and how it ended.
 struct Said: Sendable {
   var status: RelayCommands.ExitStatus
   var answer: String
@@ -26,7 +26,7 @@ struct Said: Sendable {
 }
 
 @Suite struct CommandLineTests {
-  /// A request for help or the version is no error, and the answer is on stdout.
+  /// Asking for help or the version is no error, and the answer is on stdout.
   @Test func helpTeaches() async {
     let root = await Said.by("--help")
     #expect(root.status == .done)
@@ -59,8 +59,8 @@ struct Said: Sendable {
     return (said.answer, said.status)
   }
 
-  /// Help is written in paragraphs and wrapped once, at the terminal's width. Lines that begin with
-  /// a blank, such as examples, stay as they are, also in a narrow terminal.
+  /// Help is written in paragraphs, and wrapped once: at the terminal's width. Lines that begin
+  /// with a blank, such as examples, stand as they are, also where a terminal is as narrow as most.
   @Test(arguments: [
     [], ["serve"], ["check"], ["status"], ["device"], ["device", "list"], ["device", "show"],
     ["device", "forget"], ["drain"], ["expire-tokens"], ["demo"], ["apns-standin"],
@@ -87,7 +87,7 @@ struct Said: Sendable {
     #expect(words.joined(separator: " ") == whole[0], "wrapped, and nothing else")
   }
 
-  /// The help text before the usage, and the usage.
+  /// What help says before its usage, and the usage.
   private static func helpLines(
     _ path: [String], _ columns: Int
   ) async -> (overview: [String], usage: [String]) {
@@ -118,7 +118,7 @@ struct Said: Sendable {
     #expect(talk.contains(hint), "\(talk)")
   }
 
-  /// Wrong usage exits 64, and the message names the problem and where to read on.
+  /// Wrong usage exits 64, says what is wrong, and where to read on.
   @Test(arguments: [
     (["serve", "--nonsense"], "zonerelay serve --help"), (["dance"], "zonerelay --help"),
     ([], "zonerelay --help"), (["device"], "zonerelay device --help"),
@@ -167,7 +167,7 @@ struct Said: Sendable {
     #expect(!(said.answer + said.talk).contains("a-bearer-key"))
   }
 
-  /// An expired certificate stops its own route, not the daemon.
+  /// One certificate that expired stops its own route, not the daemon.
   @Test func anExpiredCertificateIsAWarning() async throws {
     let world = try SettingsWorld()
     defer { world.remove() }
@@ -183,7 +183,7 @@ struct Said: Sendable {
     #expect(warning.count == 1 && warning[0].contains("expired on 2020-01-02; renew it"))
   }
 
-  /// The warning names the mode of a world-readable secret and the remedy.
+  /// A secret that every user of the machine may read is named with its mode and the remedy.
   @Test func aSecretThatOthersMayReadIsAWarning() async throws {
     let world = try SettingsWorld()
     defer { world.remove() }
@@ -278,7 +278,7 @@ struct Said: Sendable {
     #expect(gone.status == .badConfiguration)
   }
 
-  /// `-c` belongs to the whole program, so it may precede the command.
+  /// `-c` belongs to the whole program: it may stand before the command.
   @Test(arguments: [
     ["-c", "F", "status"], ["--config", "F", "status"], ["--config=F", "status"],
     ["-c", "F", "device", "list"], ["-c", "gone", "--config=F", "device", "list", "--json"],

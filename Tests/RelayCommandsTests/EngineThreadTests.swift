@@ -10,7 +10,7 @@ import Testing
 @Suite struct EngineThreadTests {
   private static var niceness: Int32 { getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) }
 
-  /// Linux' RLIMIT_NICE, which Glibc does not export to Swift.
+  /// Linux' RLIMIT_NICE, which Glibc does not show to Swift.
   private static let limitOfNiceness: UInt32 = 13
 
   /// Whether the system allows the priority: for root, or through a unit's `LimitNICE=`.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayCommands
 
-/// The report names every kind of bad configuration by key, with cause and remedy.
+/// Every kind of bad configuration is named by key, with cause and remedy.
 @Suite struct ProblemTests {
   struct Case: CustomTestStringConvertible {
     var extra = ""

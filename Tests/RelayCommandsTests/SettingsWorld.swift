@@ -2,7 +2,7 @@ import Foundation
 
 @testable import RelayCommands
 
-/// A directory with all files that the configuration names, and a valid configuration.
+/// A directory with every file that a configuration names, and a configuration that is good.
 struct SettingsWorld {
   let directory: URL
 

@@ -4,9 +4,9 @@ import Testing
 
 @testable import RelayHTTP
 
-/// The server accepts connections no faster than the serving loops take them over.
+/// Connections are accepted no faster than the loops that serve them take them over.
 @Suite struct AcceptGateTests {
-  /// Counts the server's reads for more connections.
+  /// Counts how often the server is asked for more connections.
   private final class Reads: ChannelOutboundHandler {
     typealias OutboundIn = Never
     var count = 0

@@ -19,7 +19,7 @@ import Testing
       topics: ["com.example.notes"])
   }
 
-  /// Development lists `app` and a page on this machine; production lists another.
+  /// In development `app` is listed, and a page on this machine; in production another.
   private func rig(
     limits: HTTPLimits = Rig.atOnce, clock: TestClock = TestClock()
   ) async -> Rig {

@@ -8,7 +8,7 @@ import Testing
 @Suite struct ExpiryTests {
   private static let zone = #"{"zoneID":{"zoneName":"Z0"}"#
 
-  /// Creates zones Z0… with a record each, then expires every token.
+  /// Zones Z0… with a record each, then every token expires.
   private func expired(zones: Int, limits: HTTPLimits = HTTPLimits()) async throws -> (Rig, Tokens)
   {
     let rig = await Rig(limits: limits)
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  /// The first page of a database's digest of several pages.
+  /// The first page of a database's digest, which is not the last.
   private struct Digest {
     var cursor: String
     var sync: String

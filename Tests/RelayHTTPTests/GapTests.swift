@@ -8,7 +8,7 @@ import Testing
 @Suite struct GapTests {
   private static let zone = #"{"zoneName":"ReadingList","ownerRecordName":"_abc"}"#
 
-  /// A relay in which missing numbers are overdue at the next tick.
+  /// Numbers that are missing are overdue at the next tick.
   private func rig() async -> Rig {
     var core = Limits()
     core.gapAfter = .zero

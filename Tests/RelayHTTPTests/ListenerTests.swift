@@ -353,7 +353,7 @@ import Testing
         try await control(rig, at: path) { _ in }.run()
       }
       #expect(error?.description.contains("another daemon answers") == true)
-      // The hard link keeps the name of the socket after its owner has ended.
+      // The hard link keeps the socket's name after its owner has ended, as after a kill.
       try FileManager.default.linkItem(atPath: path, toPath: directory + "/stale.sock")
     }
     #expect(Socket(path: directory + "/stale.sock") == nil)

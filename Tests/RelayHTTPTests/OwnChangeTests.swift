@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  /// Types are compared by their bytes, so two spellings are two types.
+  /// Like all texts, types are compared by their bytes, so two spellings are two types.
   @Test func `a type is asked for as it is spelt`() async throws {
     let rig = await Rig()
     try await rig.create(["A1"])

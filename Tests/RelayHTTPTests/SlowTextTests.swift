@@ -15,7 +15,7 @@ import Testing
   private static let slow = "a" + String(repeating: "\u{316}\u{301}", count: marks)
   private static let plain = String(repeating: "a", count: slow.utf8.count)
 
-  /// The CPU time of this process in milliseconds: the minimum of three runs.
+  /// CPU of this process, in milliseconds: the least of three tries.
   private func cost(_ body: () async throws -> Void) async rethrows -> Double {
     func now() -> Double {
       var time = timespec()
@@ -42,7 +42,7 @@ import Testing
 
   private static let subscription = #""subscriptionID":"s","subscriptionType":"query""#
 
-  /// Members that the relay compares with words or names that it knows.
+  /// Members that are compared with words or names that the relay knows.
   @Test(arguments: [
     #"{"operations":[{"operationType":"TEXT","subscription":{}}]}"#,
     #"{"operations":[{"operationType":"create","subscription":{"subscriptionType":"TEXT"}}]}"#,
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  /// Limit of a name; the error gives the place, since the name may be as long as the event.
+  /// Limit of a name; the error tells the place, since the name may be as long as the event.
   @Test(arguments: [(bytes: 254, isTaken: true), (255, true), (256, false)])
   func `a field's name has so many bytes`(bytes: Int, isTaken: Bool) async throws {
     let name = String(repeating: "n", count: bytes)

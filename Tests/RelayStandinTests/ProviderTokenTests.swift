@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  /// Two connections that sign the same claims separately have one token, not two.
+  /// Two connections that sign the same claims on their own have one token, not two.
   @Test func `another signature of the same moment is no update`() throws {
     let key = P256.Signing.PrivateKey()
     var tokens = ProviderTokens(key: key.publicKey)

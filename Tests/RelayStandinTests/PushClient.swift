@@ -5,7 +5,7 @@ import NIOHTTP2
 import NIOPosix
 import NIOSSL
 
-/// A small HTTP/2 client for these tests: one connection, one answer for each call.
+/// A small HTTP/2 client for these tests: one connection, one answer a call.
 struct PushClient: Sendable {
   struct Answer: Sendable {
     var status: Int

@@ -7,7 +7,7 @@ import Testing
 struct StandinWorld: Sendable {
   let standin: APNsStandin
   let directory: String
-  /// The time from which tokens count their age, so that two of the same age are the same token.
+  /// Tokens count their age from here, so that two of the same age are the same token.
   private let start = Int64(Date().timeIntervalSince1970)
 
   init(standin: APNsStandin, directory: String) {
@@ -58,7 +58,7 @@ struct StandinWorld: Sendable {
   }
 
   static func removeDirectory(_ path: String) {
-    // The directory may not exist, because a test need not create it.
+    // A directory that a test never made need not be removed.
     try? FileManager.default.removeItem(atPath: path)
   }
 
@@ -84,7 +84,7 @@ struct StandinWorld: Sendable {
     return "\(signed).\(Self.base64URL(signature.rawRepresentation))"
   }
 
-  /// The headers of a good background push. `changes` replaces some, and nil removes one.
+  /// The headers of a good background push, with some replaced (nil: left out).
   func headers(_ changes: [String: String?] = [:]) throws -> [(String, String)] {
     var headers: [String: String] = [
       "authorization": "bearer \(try token())", "apns-topic": "com.example.notes",

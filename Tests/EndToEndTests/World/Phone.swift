@@ -11,7 +11,7 @@ struct Phone {
   /// Set only where the environment has several topics.
   let topic: String?
 
-  /// Zone name → record name → change tag, as this phone has read them.
+  /// Zone name → record name → change tag, as this phone has learnt them.
   var zones: [String: [String: String]] = [:]
   var databaseToken: String?
   var zoneTokens: [String: String] = [:]
@@ -57,7 +57,7 @@ struct Phone {
     guard answer[0]["serverErrorCode"].isNull else { throw Trouble("subscribe: \(answer)") }
   }
 
-  /// Reads the database feed and every zone it names until nothing more comes.
+  /// Follows the database feed and every zone it names, until nothing more comes.
   mutating func catchUp(page: Int) async throws {
     var changed: [JSON] = []
     repeat {

@@ -15,7 +15,7 @@ final class Program: Sendable {
   private let outputFile: URL
   private let errorsFile: URL
 
-  /// The directory of the package's products: beside the test bundle.
+  /// Where the package's products are: beside the test bundle.
   static var binary: URL {
     let bundle = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
     return bundle.deletingLastPathComponent().appendingPathComponent("zonerelay")
@@ -61,7 +61,8 @@ final class Program: Sendable {
 
   func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
-  /// Waits until the program exits. After `seconds` it kills the program, as the status shows.
+  /// Waits until the program exits, and kills it after `seconds` (two minutes by default). The
+  /// status shows the kill.
   @discardableResult
   func wait(seconds: Int = 120) async -> Ended {
     if await !Pause.until(seconds: seconds, { !self.isRunning }) {

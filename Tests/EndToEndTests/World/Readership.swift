@@ -22,7 +22,7 @@ struct Readership {
 
   static func user(_ number: Int) -> UserID { UserID("_subscriber\(number)") }
 
-  /// Creates the store of a daemon that is not running yet.
+  /// Makes the store of a daemon that does not run yet.
   func settle(
     in directory: URL, belongings: (Int) -> Belongings = { _ in Belongings() }
   ) async throws {

@@ -33,7 +33,7 @@ struct Receiver {
     return Receiver(program: program, directory: directory, port: port)
   }
 
-  /// One more line for an environment's configuration.
+  /// One more line of an environment's configuration.
   func configuration(_ workplace: Workplace) -> String {
     "feedback: { url: 'https://127.0.0.1:\(port)/feedback', timeout: 2s, "
       + "trustRoots: \(directory.path)/receiver.pem, "
@@ -45,12 +45,12 @@ struct Receiver {
       to: directory.appendingPathComponent("conduct"), atomically: true, encoding: .utf8)
   }
 
-  /// Requests received, oldest first.
+  /// Requests that came, oldest first.
   func received() throws -> [JSON] {
     try JSON.lines(of: directory.appendingPathComponent("received.jsonl"))
   }
 
-  /// Items of requests that the receiver answered 2xx.
+  /// Items of requests that were answered 2xx.
   func taken() throws -> [JSON] {
     try received().filter { $0["status"].int == 204 }.flatMap { $0["body"]["items"].array }
   }

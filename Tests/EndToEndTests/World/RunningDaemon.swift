@@ -1,7 +1,7 @@
 import Foundation
 import RelayClient
 
-/// The built daemon while it serves.
+/// The built daemon, serving.
 struct RunningDaemon {
   let program: Program
   let workplace: Workplace
@@ -51,7 +51,7 @@ struct RunningDaemon {
     return String(decoding: answer.body, as: UTF8.self)
   }
 
-  /// A metric's value, or the sum over its labels.
+  /// A metric's value, the sum where it has labels.
   ///
   /// - Parameter label: counts only lines with it, such as `transport="apns"`.
   func metric(_ name: String, label: String? = nil) async throws -> Double {

@@ -29,7 +29,7 @@ struct Workplace {
   var controlSocket: String { file("control.sock").path }
   var api: String { "http://127.0.0.1:\(apiPort)" }
 
-  /// Writes the configuration. The stand-in must have made its keys before.
+  /// Writes the configuration; the stand-in must have made its keys before.
   ///
   /// - Parameters:
   ///   - environment: one more line of the environment.

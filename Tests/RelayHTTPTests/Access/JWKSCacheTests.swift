@@ -8,7 +8,7 @@ import Testing
 
 @testable import RelayHTTP
 
-/// User keys behind a URL: rotated, unreachable and unknown keys.
+/// Users' keys behind a URL: rotated, unreachable, unknown.
 @Suite struct JWKSCacheTests {
   private static let address = KeySetAddress(url: "https://accounts.example.com/keys")
   private static let path = "/device/1/\(Rig.container)/development/tokens/list"
@@ -225,7 +225,7 @@ import Testing
       }
       world.accounts.answerTheSlow()
     }
-    // All fetches are over here.
+    // By now every fetch is over.
     #expect(world.issues.reasons == [])
   }
 

@@ -6,7 +6,7 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// Producers that sign their requests as CloudKit's server-to-server clients do.
+/// Producers who sign their requests as CloudKit's server-to-server clients do.
 @Suite struct ProducerSignatureTests {
   private static let path = "/events/1/\(Rig.container)/development"
   private let key = P256.Signing.PrivateKey()

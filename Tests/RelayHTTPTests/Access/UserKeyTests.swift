@@ -5,7 +5,7 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// Users with tokens signed by an account server's keys.
+/// Users who show tokens of an account server's keys.
 @Suite struct UserKeyTests {
   private static let path = "/device/1/\(Rig.container)/development/tokens/list"
 

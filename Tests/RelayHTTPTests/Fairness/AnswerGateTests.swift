@@ -20,8 +20,8 @@ import Testing
     return AnswerGate(limits)
   }
 
-  /// Makes one answer of `caller` and a second one of `next`, which is let through or refused with
-  /// `code`. A refused answer takes no room.
+  /// One answer of `caller`, and a second, of `next`, which is let through or refused with `code`:
+  /// a refused answer takes no room.
   private static func answers(
     _ bytes: Int, then second: Int, of next: CallerID, at gate: AnswerGate, _ code: ServerErrorCode?
   ) throws -> [AnswerRoom] {

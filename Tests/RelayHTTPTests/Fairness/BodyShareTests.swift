@@ -3,7 +3,7 @@ import Testing
 
 @testable import RelayHTTP
 
-/// Bodies that never end take room from their own senders only.
+/// Bodies that are begun and never ended take room from their own senders only.
 @Suite struct BodyShareTests {
   private static let length = 20_000
 

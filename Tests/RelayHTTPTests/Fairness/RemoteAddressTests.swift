@@ -29,7 +29,7 @@ import Testing
     #expect(RemoteAddress(try SocketAddress(unixDomainSocketPath: "/x")) == nil)
   }
 
-  /// One address cannot open all connections. All callers behind a proxy have the proxy's address.
+  /// One address cannot open all connections; behind a proxy all callers have its address.
   ///
   /// Limit: limits.connectionsPerAddress
   @Test func `a public address has a share of the connections, a proxy has them all`() throws {

@@ -7,8 +7,8 @@ import Testing
 
 @testable import RelayHTTP
 
-/// Unread answers take memory. So a request counts against its caller's share until its answer has
-/// left, and one answer is not larger than a few pages.
+/// Answers that are not read take memory: a request counts against its caller's share until its
+/// answer has left, and one answer is not larger than a few pages.
 @Suite struct UnreadShareTests {
   /// Accepts an answer's body only when the test lets it.
   private struct SlowReader: ResponseBodyWriter {

@@ -98,7 +98,7 @@ import Testing
     #expect(throws: JSONProblem.self) { try root.integer() }
   }
 
-  /// Values written by Foundation are read by the relay's parser, and the other way round.
+  /// Random values written by Foundation are read by the relay's parser, and the other way round.
   @Test func `random values survive both ways`() throws {
     var random = SplitMix(state: 0x5eed)
     for _ in 0..<400 {

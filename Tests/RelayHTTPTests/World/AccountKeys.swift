@@ -56,7 +56,7 @@ enum AccountKey {
     Array(#"{"keys":[\#(keys.joined(separator: ","))]}"#.utf8)
   }
 
-  /// - Parameter header: more members of the header, such as `,"kid":"a"`.
+  /// - Parameter header: further members, such as `,"kid":"a"`.
   func token(
     _ header: String = "", algorithm: String? = nil,
     claims: String = #"{"sub":"_abc","aud":"iCloud.com.example.notes","exp":1795233600}"#

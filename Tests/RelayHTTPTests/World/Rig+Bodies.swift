@@ -11,7 +11,7 @@ extension Rig {
   static let eventsPath = "/events/1/\(container)/development"
   static let listPath = "/device/1/\(container)/development/tokens/list"
 
-  /// The API with a producer that uses `producerKey` and one signing producer for each key id.
+  /// The API, open to a producer with `producerKey` and to one that signs for each key id.
   init(limits: HTTPLimits, signers keyIDs: [String]) async throws {
     let key = try ProducerKey(pem: P256.Signing.PrivateKey().publicKey.pemRepresentation)
     let signers = keyIDs.enumerated().map { index, keyID in

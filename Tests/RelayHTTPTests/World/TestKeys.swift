@@ -46,7 +46,7 @@ struct TestKeys: TokenKeys, IdentityKeys {
   }
 }
 
-/// A clock that a test can advance while it is read.
+/// A clock that a test moves while it is read.
 final class PassingClock: ClockReader {
   private let now = Mutex(TestClock().now)
   func wall() -> Instant { now.withLock { $0 } }

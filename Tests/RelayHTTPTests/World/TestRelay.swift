@@ -16,9 +16,9 @@ final class TestRelay: RelayService, FeedReader {
     var onRead: @Sendable () -> Void = {}
     /// Awaited before a page is read, with the page's user.
     var onPage: @Sendable (UserID) async -> Void = { _ in }
-    /// Awaited before a device is looked up.
+    /// Waited for before a device is looked up.
     var onDevice: @Sendable () async -> Void = {}
-    /// Awaited before facts are taken.
+    /// Waited for before facts are taken.
     var onSubmit: @Sendable () async -> Void = {}
   }
 

@@ -57,7 +57,7 @@ struct NghttpdTests {
       server.stop()
       let again = try Nghttpd(tokens: 1, port: server.port, certificate: server.certificate)
       defer { again.stop() }
-      // Pushes into the dying connection get `later`, as a lane would see it.
+      // What was sent into the dying connection is answered with `later`, as a lane would see it.
       var verdict = await sender.send(.sample(token: Nghttpd.token(0)))
       for _ in 0..<20 where verdict != .delivered {
         verdict = await sender.send(.sample(token: Nghttpd.token(0)))

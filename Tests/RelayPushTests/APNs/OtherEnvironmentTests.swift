@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  /// A key that only one environment accepts: the route is good and goes on.
+  /// A key that only one environment takes: the route is good, and goes on.
   @Test func `a credential that only the other environment refuses stops nobody`() async throws {
     try await Self.run(strangerAbroad: true) { world in
       let lost = Self.push(1, "production-1", said: .development)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ProviderTokenRotationTests {
   private func minute(_ count: Int64) -> Instant { .zero + .minutes(count) }
 
-  /// The age counts from the first use, not from the creation of the credential.
+  /// The age counts from the first use, not from the making of the credential.
   @Test func `a token is signed when first used and renewed after 50 minutes`() {
     var rotation = ProviderTokenRotation()
     #expect(rotation.use(at: minute(100)) == .sign(1))
@@ -60,7 +60,7 @@ import Testing
     #expect(rotation.use(at: minute(21)) == .keep(2))
   }
 
-  /// A clock that was ahead at the signing must not decide how long pushes are refused.
+  /// A clock that was ahead when it signed must not decide how long pushes are refused.
   @Test func `a clock set back by more than five minutes brings a new token at once`() {
     var rotation = ProviderTokenRotation()
     _ = rotation.use(at: minute(600))
@@ -113,7 +113,7 @@ import Testing
     var rotation = ProviderTokenRotation()
     _ = rotation.use(at: minute(600))
     rotation.signed(1, at: minute(600))
-    // The clock was corrected while the answer was on its way.
+    // The clock was set right while the answer was on its way.
     #expect(rotation.expired(1, at: minute(10)) == .again)
     #expect(rotation.use(at: minute(10)) == .sign(2))
   }

@@ -89,7 +89,7 @@ import Testing
 }
 
 extension EngineLimits {
-  /// Small limits with distinct values.
+  /// Small numbers, all different.
   static var test: EngineLimits {
     var limits = EngineLimits()
     limits.connections = 2

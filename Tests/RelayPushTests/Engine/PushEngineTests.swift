@@ -85,7 +85,7 @@ import Testing
     limits.connections = 1
     script.onRequest = { asked in
       guard asked.connection == 1, asked.count > 1 else { return [.answer(asked.stream, 200)] }
-      // The provider has processed the first of a batch of ten, and none of the others.
+      // The first of a batch of ten is processed, the others are not.
       guard asked.open.count == 10 else { return [] }
       return [.goAway(last: asked.open[0]), .answer(asked.open[0], 200)]
     }
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  /// Some servers answer before they have read the whole request, and reset the stream.
+  /// Some servers answer before they have read everything, and reset what is left.
   @Test func `an answer followed by a reset is an answer`() async throws {
     var script = ScriptedPeer.Script()
     script.onRequest = { [.answer($0.stream, 200), .reset($0.stream, code: 0)] }
@@ -202,7 +202,7 @@ import Testing
     }
   }
 
-  /// A slow answer on a live connection is no stall.
+  /// A slow answer on a connection that lives is no stall.
   @Test func `a pong keeps the connection`() async throws {
     var script = ScriptedPeer.Script()
     script.onRequest = { $0.count == 2 ? [] : [.answer($0.stream, 200)] }

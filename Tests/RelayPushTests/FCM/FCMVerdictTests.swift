@@ -23,7 +23,7 @@ import Testing
       self.verdict = verdict
     }
 
-    /// An error body in Google's form.
+    /// Google's form of an error.
     var body: String {
       guard let word else { return "" }
       let type = "type.googleapis.com/google.firebase.fcm.v1.FcmError"

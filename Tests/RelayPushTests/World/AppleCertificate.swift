@@ -5,7 +5,7 @@ import X509
 
 @testable import RelayPush
 
-/// A client certificate like Apple's, in files of its own.
+/// A client certificate like those of Apple, in files of its own.
 final class AppleCertificate: Sendable {
   private let directory: String
   var files: EngineSettings.ClientCertificate {

@@ -19,9 +19,9 @@ final class ScriptedPeer: Sendable {
   struct InboundRequest: Sendable {
     var connection: Int
     var stream: UInt32
-    /// The number of requests so far, over all connections, with this one.
+    /// Requests so far, over all connections, this one included.
     var count: Int
-    /// Unanswered streams of this connection, with this one, lowest first.
+    /// Unanswered streams of this connection, this one included, lowest first.
     var open: [UInt32]
   }
 
@@ -41,7 +41,7 @@ final class ScriptedPeer: Sendable {
     var connections = 0
     var requests = 0
     var pings = 0
-    /// The most streams that were open at once, by connection, since the last `limit` reply.
+    /// Most streams that were ever open at once, by connection, since the last `limit` reply.
     var mostOpen: [Int: Int] = [:]
   }
 

@@ -14,7 +14,7 @@ struct StandinWorld: Sendable {
   let sender: APNsSender
   let clock: TestClock
 
-  /// - Parameter other: the directory of another stand-in, whose provider key this one also knows.
+  /// - Parameter other: the directory of a stand-in whose provider key this one knows too.
   static func run(
     goawayEvery: Int? = nil, resetEvery: Int? = nil, maxStreams: Int = 1_000,
     limits: EngineLimits = EngineWorld.limits, environment: String? = nil,
