@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  /// The test guards the blame: a verdict that blames the device would make its lane pause.
+  /// A verdict that blames the device would make its lane pause.
   @Test func `taken back in the other environment is still taken back`() {
     let recalled = Verdict.later(after: nil, .recalled, .init("taken back"))
     #expect(APNsVerdicts.elsewhere(recalled) == recalled)
