@@ -101,6 +101,7 @@ enum Daemon {
         let keys = try KeyRing(
           storeDirectory: settings.store.directory, listed: settings.server.tokenKeys.map(\.path))
         try store.claim(identity: keys.identityCheck, isNew: keys.hasMadeOwn)
+        try keys.keepOwn()
         return (store, keys)
       } catch let error as StoreError {
         guard error.code == .full else { throw error }

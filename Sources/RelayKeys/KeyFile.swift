@@ -43,18 +43,24 @@ struct KeyFile {
       remedy: "a key is 64 hexadecimal characters, such as `openssl rand -hex 32` prints")
   }
 
-  /// Writes a new key. After a crash the file holds the whole key or does not exist.
-  func write(_ bytes: [UInt8]) throws(KeyFailure) {
-    let draft = path + ".new"
+  /// Writes a new key beside the file. `keepDraft` makes it the key; until then there is none.
+  func draft(_ bytes: [UInt8]) throws(KeyFailure) {
     let text = Array((Hex.text(bytes) + "\n").utf8)
-    let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    let descriptor = open(draftPath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw unwritable() }
     let isWritten =
       Foundation.write(descriptor, text, text.count) == text.count && fsync(descriptor) == 0
     close(descriptor)
-    guard isWritten, rename(draft, path) == 0 else { throw unwritable() }
+    guard isWritten else { throw unwritable() }
+  }
+
+  /// After a crash the file holds the whole key or does not exist.
+  func keepDraft() throws(KeyFailure) {
+    guard rename(draftPath, path) == 0 else { throw unwritable() }
     try Self.sync(directory: (path as NSString).deletingLastPathComponent, for: self)
   }
+
+  private var draftPath: String { path + ".new" }
 
   /// Makes a new name in a directory durable.
   private static func sync(directory: String, for file: KeyFile) throws(KeyFailure) {

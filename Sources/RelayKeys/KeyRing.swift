@@ -12,19 +12,22 @@ package import RelayEngine
 /// backup.
 package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
   package let signing: UInt32
-  /// True if the store had no key of its own and `init` made one.
+  /// True if the store had no key of its own and `init` made one. `keepOwn` makes it durable.
   package let hasMadeOwn: Bool
+  private let file: KeyFile
   private let keys: [UInt32: SymmetricKey]
   /// HMAC with the identity key. The key is set up only once, because every event needs two codes.
   private let identity: HMAC<SHA256>
 
-  /// Reads the keys, and makes the store's own key if the store has none.
+  /// Reads the keys, and makes the store's own key if the store has none. Only `keepOwn` makes that
+  /// the store's: before, the store must have taken its `identityCheck`.
   ///
   /// - Parameter listed: paths of key files, the signing one first.
   /// - Throws: `KeyFailure` for the first file that is not a key.
   package init(storeDirectory: String, listed: [String] = []) throws(KeyFailure) {
+    file = Self.file(in: storeDirectory)
     let own: [UInt8]
-    (own, hasMadeOwn) = try Self.own(in: storeDirectory)
+    (own, hasMadeOwn) = try Self.own(in: file)
     var keys: [UInt32: SymmetricKey] = [:]
     var signing: UInt32?
     for path in listed {
@@ -45,6 +48,11 @@ package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
     identity = HMAC<SHA256>(key: SymmetricKey(data: own))
   }
 
+  /// The key that `init` made is the store's from now on; a further call changes nothing.
+  package func keepOwn() throws(KeyFailure) {
+    if hasMadeOwn { try file.keepDraft() }
+  }
+
   /// - Throws: `KeyFailure` if the file does not hold a key.
   package static func check(file path: String) throws(KeyFailure) {
     _ = try KeyFile(path: path).read()
@@ -57,33 +65,32 @@ package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
 
   /// The store's own key, and whether this call made it because the store had none.
   private static func own(
-    in storeDirectory: String
+    in file: KeyFile
   ) throws(KeyFailure) -> (bytes: [UInt8], isNew: Bool) {
-    if let own = try madeOwn(in: storeDirectory) { return (own, false) }
-    let directory = directory(in: storeDirectory)
-    let file = KeyFile(path: directory + "/1.key")
+    if let own = try madeOwn(in: file) { return (own, false) }
+    let directory = (file.path as NSString).deletingLastPathComponent
     guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw file.unwritable() }
     var draw = SystemRandomNumberGenerator()
     let bytes = (0..<KeyFile.keyBytes).map { _ in UInt8.random(in: .min ... .max, using: &draw) }
-    try file.write(bytes)
+    try file.draft(bytes)
     return (bytes, true)
   }
 
-  /// The store's own key; nil if the store has none yet.
-  private static func madeOwn(in storeDirectory: String) throws(KeyFailure) -> [UInt8]? {
-    let file = KeyFile(path: directory(in: storeDirectory) + "/1.key")
-    return access(file.path, F_OK) == 0 ? try file.read() : nil
+  /// Nil if the store has no key yet.
+  private static func madeOwn(in file: KeyFile) throws(KeyFailure) -> [UInt8]? {
+    access(file.path, F_OK) == 0 ? try file.read() : nil
   }
 
-  private static func directory(in storeDirectory: String) -> String { storeDirectory + "/keys" }
+  private static func file(in storeDirectory: String) -> KeyFile {
+    KeyFile(path: storeDirectory + "/keys/1.key")
+  }
 
-  /// Why a daemon could not use the store's own key; nil if it can, or if it will make one.
-  package static func refusal(storeDirectory: String) -> KeyFailure? {
-    do throws(KeyFailure) {
-      _ = try madeOwn(in: storeDirectory)
-      return nil
-    } catch {
-      return error
+  /// The `identityCheck` of a store's own key; nil if the store has none yet. Changes nothing.
+  ///
+  /// - Throws: why a daemon could not use the key.
+  package static func identityCheck(storeDirectory: String) throws(KeyFailure) -> [UInt8]? {
+    try madeOwn(in: file(in: storeDirectory)).map {
+      check(of: HMAC<SHA256>(key: SymmetricKey(data: $0)))
     }
   }
 }
@@ -132,7 +139,11 @@ extension KeyRing {
   }
 
   /// Tells which identity key this is, and nothing of the key: 16 bytes for the store to keep.
-  package var identityCheck: [UInt8] { Array(code(of: Message("check")).prefix(16)) }
+  package var identityCheck: [UInt8] { Self.check(of: identity) }
+
+  private static func check(of identity: HMAC<SHA256>) -> [UInt8] {
+    Array(code(of: Message("check"), under: identity).prefix(16))
+  }
 
   package func origin(producer: String, source: String) -> UInt64 {
     var message = Message("origin")
@@ -157,7 +168,9 @@ extension KeyRing {
     return Identifier(uuidFrom: code(of: message))
   }
 
-  private func code(of message: Message) -> [UInt8] {
+  private func code(of message: Message) -> [UInt8] { Self.code(of: message, under: identity) }
+
+  private static func code(of message: Message, under identity: HMAC<SHA256>) -> [UInt8] {
     var code = identity
     code.update(data: message.bytes)
     return code.finalize().withUnsafeBytes { [UInt8]($0) }

@@ -5,33 +5,66 @@ import RelayEngine
 
 extension SQLiteStore {
   /// Refuses an identity key that this store has not had: the ids of notifications and pushes would
-  /// be others than before. A store without a key takes this one. Called once, before the daemon
-  /// serves anybody.
+  /// be others than before. A store that has never served takes any key. Called once, before the
+  /// daemon serves.
   ///
   /// - Parameters:
   ///   - check: 16 bytes that tell which key it is, and nothing of the key.
-  ///   - isNew: the key was made at this start. It is taken as well: the one before was lost. If
-  ///     that is found again, it may be put back.
+  ///   - isNew: the key was made at this start, because the one before was lost. The store takes it
+  ///     as well. If the lost key is found again, it may be put back.
   /// - Throws: `.mixed`, and nothing was changed; or why the store could not be written.
   package func claim(identity check: [UInt8], isNew: Bool) throws(StoreError) {
-    precondition(check.count == Self.checkBytes, "a check of another length")
-    let known = try relay.inspect {
-      try Data.fetchOne($0, sql: "SELECT identities FROM meta") ?? Data()
-    }
-    let starts = stride(from: known.startIndex, to: known.endIndex, by: Self.checkBytes)
-    guard !starts.contains(where: { known[$0...].starts(with: check) }) else { return }
-    guard known.isEmpty || isNew else {
-      throw StoreError(
-        .mixed,
-        "\(settings.directory)/keys/1.key belongs to another store; put back the key of this one, "
-          + "which every backup of it has, or remove the file: then a new key is made, and all "
-          + "clients begin anew once")
-    }
+    let known = try relay.inspect { try KnownIdentities($0) }
+    if known.contains(check) { return }
+    guard isNew || known.areOpen else { throw Self.foreignKey(in: settings.directory) }
     let result = relay.writeHere { database in
-      try database.execute(sql: "UPDATE meta SET identities = ?", arguments: [known + check])
+      try database.execute(
+        sql: "UPDATE meta SET identities = ?", arguments: [known.checks + check])
     }
     try settle(result).get()
   }
 
+  /// Why a store would refuse this identity key; nil if it would not, or if that cannot be read.
+  /// Takes no lock and changes nothing, so it may run beside a daemon.
+  package static func refusal(of check: [UInt8], in directory: String) -> StoreError? {
+    let file = StoreFile.relay(in: directory)
+    do throws(StoreError) {
+      let reading = try StoreReading(path: file.path, leavesNothing: true)
+      let known = try reading?.read { try KnownIdentities($0) }
+      guard let known, !known.contains(check), !known.areOpen else { return nil }
+      return foreignKey(in: directory)
+    } catch {
+      // `refusal(in:)` says what is wrong with the file.
+      return nil
+    }
+  }
+
+  private static func foreignKey(in directory: String) -> StoreError {
+    StoreError(
+      .mixed,
+      "\(directory)/keys/1.key belongs to another store; put back the key of this one, which its "
+        + "backups have, or move the file away: then a new key is made, ids change, and clients "
+        + "whose tokens it signed begin anew once")
+  }
+}
+
+/// The identity keys that a store has had, 16 bytes a key.
+private struct KnownIdentities {
   private static let checkBytes = 16
+
+  let checks: Data
+  /// Nothing depends on a key yet.
+  let areOpen: Bool
+
+  init(_ database: GRDB.Database) throws {
+    checks = try Data.fetchOne(database, sql: "SELECT identities FROM meta") ?? Data()
+    let hasServed = try PartitionPlaces(database).eras.contains { !$0.all.isEmpty }
+    areOpen = checks.isEmpty || !hasServed
+  }
+
+  func contains(_ check: [UInt8]) -> Bool {
+    stride(from: checks.startIndex, to: checks.endIndex, by: Self.checkBytes).contains {
+      checks[$0...].prefix(Self.checkBytes).elementsEqual(check)
+    }
+  }
 }

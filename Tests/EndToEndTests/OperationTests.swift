@@ -97,6 +97,10 @@ import Testing
     #expect(
       ended.status == 1 && ended.errors.contains("keys/1.key belongs to another store"),
       "\(ended.errors)")
+    let checked = try await Program.run(["check", "--config", workplace.configPath], in: workplace)
+    #expect(
+      checked.status == 78 && checked.errors.contains("keys/1.key belongs to another store"),
+      "\(checked)")
     // After a lost key a new one is made, and the lost key may be put back later.
     try FileManager.default.removeItem(at: key)
     #expect(await (try RunningDaemon.start(in: workplace)).stop().status == 0)

@@ -10,24 +10,37 @@ import Testing
   private let scope = Scope(container: "iCloud.com.example.notes", environment: .development)
 
   @Test func `the first start makes a key that only its owner may read`() throws {
-    let ring = try KeyRing(storeDirectory: folder.path)
+    let ring = try KeyRing.kept(storeDirectory: folder.path)
     #expect(try mode("keys") == 0o700)
     #expect(try mode("keys/1.key") == 0o600)
     let text = try String(contentsOfFile: folder.path + "/keys/1.key", encoding: .utf8)
     #expect(text.count == 65 && text.hasSuffix("\n"))
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/keys").count == 1)
-    let again = try KeyRing(storeDirectory: folder.path)
+    let again = try KeyRing.kept(storeDirectory: folder.path)
     #expect(again.signing == ring.signing)
     #expect(again.code(of: [1], keyID: ring.signing) == ring.code(of: [1], keyID: ring.signing))
     let elsewhere = Folder()
-    #expect(try KeyRing(storeDirectory: elsewhere.path).signing != ring.signing)
+    #expect(try KeyRing.kept(storeDirectory: elsewhere.path).signing != ring.signing)
+  }
+
+  /// A start that fails in between leaves no key that its store does not know.
+  @Test func `a key that was not kept is made anew`() throws {
+    let dropped = try KeyRing(storeDirectory: folder.path)
+    #expect(dropped.hasMadeOwn)
+    #expect(try KeyRing.identityCheck(storeDirectory: folder.path) == nil)
+    let kept = try KeyRing.kept(storeDirectory: folder.path)
+    #expect(kept.hasMadeOwn && kept.identityCheck != dropped.identityCheck)
+    let again = try KeyRing(storeDirectory: folder.path)
+    #expect(!again.hasMadeOwn && again.identityCheck == kept.identityCheck)
+    #expect(try KeyRing.identityCheck(storeDirectory: folder.path) == kept.identityCheck)
+    #expect(kept.identityCheck.count == 16)
   }
 
   @Test func `of the listed keys the first signs and all verify`() throws {
     let old = try folder.write("old.key", String(repeating: "ab", count: 32) + "\n")
     let new = try folder.write("new.key", String(repeating: "CD", count: 32))
-    let before = try KeyRing(storeDirectory: folder.path, listed: [old])
-    let after = try KeyRing(storeDirectory: folder.path, listed: [new, old, new])
+    let before = try KeyRing.kept(storeDirectory: folder.path, listed: [old])
+    let after = try KeyRing.kept(storeDirectory: folder.path, listed: [new, old, new])
     #expect(after.signing != before.signing)
     let code = before.code(of: [1, 2], keyID: before.signing)
     #expect(code?.count == 32 && after.code(of: [1, 2], keyID: before.signing) == code)
@@ -45,14 +58,16 @@ import Testing
       storeDirectory: folder.path, listed: [try folder.write("a.key", digits)])
     for end in ["\r\n", "\n", "\r"] {
       let listed = [try folder.write("b.key", digits + end)]
-      #expect(try KeyRing(storeDirectory: folder.path, listed: listed).signing == plain.signing)
+      #expect(
+        try KeyRing.kept(storeDirectory: folder.path, listed: listed).signing == plain.signing)
     }
   }
 
   @Test func `identities outlive a rotation of the token keys`() throws {
     let listed = try folder.write("a.key", String(repeating: "12", count: 32))
     let rings = try [
-      KeyRing(storeDirectory: folder.path), KeyRing(storeDirectory: folder.path, listed: [listed]),
+      KeyRing.kept(storeDirectory: folder.path),
+      KeyRing.kept(storeDirectory: folder.path, listed: [listed]),
     ]
     #expect(Set(rings.map(\.signing)).count == 2)
     let ids = rings.map { $0.identity(scope: scope, producer: "p", source: "s", id: "1") }
@@ -67,7 +82,7 @@ import Testing
   func `a file that is no key is named with what was found`(text: String, found: String) throws {
     let path = try folder.write("bad.key", text)
     #expect {
-      try KeyRing(storeDirectory: folder.path, listed: [path])
+      try KeyRing.kept(storeDirectory: folder.path, listed: [path])
     } throws: { error in
       let failure = error as? KeyFailure
       return failure?.path == path && failure?.found.contains(found) == true
@@ -77,25 +92,25 @@ import Testing
 
   @Test func `a missing key file, and one that is no text, are told apart`() throws {
     let missing = folder.path + "/none.key"
-    #expect { try KeyRing(storeDirectory: folder.path, listed: [missing]) } throws: {
+    #expect { try KeyRing.kept(storeDirectory: folder.path, listed: [missing]) } throws: {
       ($0 as? KeyFailure)?.found == "no such file"
     }
     let path = folder.path + "/raw.key"
     try Data([0xff, 0xfe]).write(to: URL(fileURLWithPath: path))
-    #expect { try KeyRing(storeDirectory: folder.path, listed: [path]) } throws: {
+    #expect { try KeyRing.kept(storeDirectory: folder.path, listed: [path]) } throws: {
       ($0 as? KeyFailure)?.found == "2 bytes that are not text"
     }
     let own = try folder.write("keys/1.key", "short")
-    #expect { try KeyRing(storeDirectory: folder.path) } throws: {
+    #expect { try KeyRing.kept(storeDirectory: folder.path) } throws: {
       ($0 as? KeyFailure)?.path == own
     }
-    #expect { try KeyRing(storeDirectory: folder.path + "/nowhere") } throws: {
+    #expect { try KeyRing.kept(storeDirectory: folder.path + "/nowhere") } throws: {
       ($0 as? KeyFailure)?.found.contains("cannot be written") == true
     }
   }
 
   @Test func `identities are equal for equals and differ in every part`() throws {
-    let ring = try KeyRing(storeDirectory: folder.path)
+    let ring = try KeyRing.kept(storeDirectory: folder.path)
     let other = Scope(container: scope.container, environment: .production)
     let changes = [
       ring.identity(scope: scope, producer: "p", source: "a", id: "bc"),
@@ -120,7 +135,7 @@ import Testing
   }
 
   @Test func `a collapse value of more than 64 bytes becomes its digest`() throws {
-    let ring = try KeyRing(storeDirectory: folder.path)
+    let ring = try KeyRing.kept(storeDirectory: folder.path)
     let fits = String(repeating: "ä", count: 32)
     #expect(ring.collapseID(fits) == fits)
     // The result of `openssl dgst -sha256 -binary | basenc --base64url` for 65 letters a.
@@ -132,7 +147,7 @@ import Testing
   /// Earlier, a line break in a record's field made a header that no server accepts.
   @Test(arguments: ["a\nb", " a", "a ", "a\u{7f}"])
   func `a collapse value that no header field holds becomes its digest`(value: String) throws {
-    let ring = try KeyRing(storeDirectory: folder.path)
+    let ring = try KeyRing.kept(storeDirectory: folder.path)
     #expect(ring.collapseID(value).utf8.count == 43)
     #expect(ring.collapseID("a b") == "a b")
   }
@@ -140,6 +155,15 @@ import Testing
   private func mode(_ name: String) throws -> Int? {
     let path = folder.path + "/" + name
     return try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+  }
+}
+
+extension KeyRing {
+  /// As a start has it whose store takes the key.
+  static func kept(storeDirectory: String, listed: [String] = []) throws(KeyFailure) -> KeyRing {
+    let ring = try KeyRing(storeDirectory: storeDirectory, listed: listed)
+    try ring.keepOwn()
+    return ring
   }
 }
 

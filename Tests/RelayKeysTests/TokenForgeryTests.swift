@@ -15,7 +15,7 @@ import Testing
   private var feed: FeedKey { key("iCloud.com.example.notes", .development, "ReadingList") }
 
   @Test func `a token opens to the place it was sealed with, always in the same bytes`() throws {
-    let ring = try KeyRing(storeDirectory: folder.path)
+    let ring = try KeyRing.kept(storeDirectory: folder.path)
     let places = [
       place, FeedCursor(era: 1, position: .zero), FeedCursor(era: .max, position: place.position),
     ]
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test func `no flipped bit yields a place`() throws {
-    let ring = try KeyRing(storeDirectory: folder.path)
+    let ring = try KeyRing.kept(storeDirectory: folder.path)
     let token = ChangeToken.seal(place, feed: feed, reader: reader, with: ring)
     for bit in 0..<token.count * 8 {
       var forged = token
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test func `a token cut short or lengthened is garbled`() throws {
-    let ring = try KeyRing(storeDirectory: folder.path)
+    let ring = try KeyRing.kept(storeDirectory: folder.path)
     let token = ChangeToken.seal(place, feed: feed, reader: reader, with: ring)
     for count in 0..<token.count {
       #expect(
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test func `a token serves one feed of one reader in one scope`() throws {
-    let ring = try KeyRing(storeDirectory: folder.path)
+    let ring = try KeyRing.kept(storeDirectory: folder.path)
     let token = ChangeToken.seal(place, feed: feed, reader: reader, with: ring)
     let feeds = [
       key("iCloud.com.example.notes", .development, "Other"),
@@ -70,18 +70,18 @@ import Testing
     }
     #expect(ChangeToken.open(token, feed: feed, reader: UserID("_abd"), with: ring) == .foreign)
     let elsewhere = Folder()
-    let stranger = try KeyRing(storeDirectory: elsewhere.path)
+    let stranger = try KeyRing.kept(storeDirectory: elsewhere.path)
     #expect(ChangeToken.open(token, feed: feed, reader: reader, with: stranger) == .unknownKey)
   }
 
   @Test func `tokens of a replaced key hold until it is taken off the list`() throws {
     let old = try folder.write("old", String(repeating: "01", count: 32))
     let new = try folder.write("new", String(repeating: "02", count: 32))
-    let before = try KeyRing(storeDirectory: folder.path, listed: [old])
+    let before = try KeyRing.kept(storeDirectory: folder.path, listed: [old])
     let token = ChangeToken.seal(place, feed: feed, reader: reader, with: before)
-    let both = try KeyRing(storeDirectory: folder.path, listed: [new, old])
+    let both = try KeyRing.kept(storeDirectory: folder.path, listed: [new, old])
     #expect(ChangeToken.open(token, feed: feed, reader: reader, with: both) == .place(place))
-    let after = try KeyRing(storeDirectory: folder.path, listed: [new])
+    let after = try KeyRing.kept(storeDirectory: folder.path, listed: [new])
     #expect(ChangeToken.open(token, feed: feed, reader: reader, with: after) == .unknownKey)
   }
 

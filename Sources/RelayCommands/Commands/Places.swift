@@ -75,11 +75,22 @@ extension SettingsReading {
         key: "store.directory", cause: refusal.message,
         remedy: "docs/troubleshooting.md explains \(refusal.code)")
     }
-    let key = KeyRing.refusal(storeDirectory: storeDirectory).map { refusal in
-      Problem(
-        key: "store.directory", cause: "\(refusal.path): \(refusal.found)", remedy: refusal.remedy)
+    return [tokens, store, Self.keyProblem(in: storeDirectory)].compactMap(\.self)
+  }
+
+  /// The store's own key cannot be read, or is another store's.
+  private static func keyProblem(in storeDirectory: String) -> Problem? {
+    do throws(KeyFailure) {
+      let check = try KeyRing.identityCheck(storeDirectory: storeDirectory)
+      return check.flatMap { SQLiteStore.refusal(of: $0, in: storeDirectory) }.map { refusal in
+        Problem(
+          key: "store.directory", cause: refusal.message,
+          remedy: "docs/troubleshooting.md explains \(refusal.code)")
+      }
+    } catch {
+      return Problem(
+        key: "store.directory", cause: "\(error.path): \(error.found)", remedy: error.remedy)
     }
-    return [tokens, store, key].compactMap(\.self)
   }
 
   private var listenProblems: [Problem] {

@@ -50,10 +50,10 @@ import Testing
   @Test func `an identity key that the store never had is refused`() async throws {
     let home = try SQLiteHome()
     let keys = (UInt8(1)...3).map { [UInt8](repeating: $0, count: 16) }
+    let bench = try await Bench(home)
+    try bench.store.claim(identity: keys[0], isNew: true)
+    await bench.store.close()
     var store = try home.store()
-    try store.claim(identity: keys[0], isNew: true)
-    await store.close()
-    store = try home.store()
     try store.claim(identity: keys[0], isNew: false)
     for key in keys[1...] {
       let refused = refusal { try store.claim(identity: key, isNew: false) }
@@ -68,14 +68,20 @@ import Testing
     await store.close()
   }
 
-  /// Stores of earlier versions have no key in them.
-  @Test func `a store without a key takes the first one`() async throws {
+  /// A key that the operator has laid there counts, and so does another one before the first start
+  /// has come to serve.
+  @Test func `a store that has never served takes any key`() async throws {
     let home = try SQLiteHome()
+    let directory = home.settings.directory
+    let keys = (UInt8(7)...9).map { [UInt8](repeating: $0, count: 16) }
+    #expect(SQLiteStore.refusal(of: keys[0], in: directory) == nil)
     let store = try home.store()
-    try store.claim(identity: [UInt8](repeating: 7, count: 16), isNew: false)
-    #expect(
-      refusal { try store.claim(identity: [UInt8](repeating: 8, count: 16), isNew: false) } != nil)
+    for key in keys[..<2] { try store.claim(identity: key, isNew: false) }
     await store.close()
+    #expect(SQLiteStore.refusal(of: keys[2], in: directory) == nil)
+    await (try Bench(home)).store.close()
+    #expect(keys[..<2].allSatisfy { SQLiteStore.refusal(of: $0, in: directory) == nil })
+    #expect(SQLiteStore.refusal(of: keys[2], in: directory)?.code == .mixed)
   }
 
   @Test func `an older journal beside newer tables is refused, and told apart`() async throws {
