@@ -31,13 +31,14 @@ import Testing
     return least
   }
 
-  /// With a slow comparison the slow text takes a hundred times as long as the plain one.
+  /// With a slow comparison the slow text takes some 700 ms, and a hundred times as long as the
+  /// plain one. Other threads of this process may use some milliseconds meanwhile.
   private func expectAlike(
     _ ask: (String) async throws -> Void, _ location: SourceLocation = #_sourceLocation
   ) async throws {
     let plain = try await cost { try await ask(Self.plain) }
     let slow = try await cost { try await ask(Self.slow) }
-    #expect(slow < plain * 10 + 3, "\(slow) ms for \(plain) ms", sourceLocation: location)
+    #expect(slow < plain * 10 + 100, "\(slow) ms for \(plain) ms", sourceLocation: location)
   }
 
   private static let subscription = #""subscriptionID":"s","subscriptionType":"query""#
