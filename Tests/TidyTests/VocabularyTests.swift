@@ -12,7 +12,8 @@ import Testing
       for (index, line) in file.code.enumerated() {
         for word in Self.words(of: line) {
           seen.insert(word)
-          if !known.contains(word) { found[word] = found[word] ?? file.place(index) }
+          guard Self.stems(of: word).allSatisfy({ !known.contains($0) }) else { continue }
+          found[word] = found[word] ?? file.place(index)
         }
       }
     }
@@ -30,6 +31,13 @@ import Testing
     }
     let unused = try Self.listed().subtracting(seen).sorted()
     #expect(unused.isEmpty, "take out of Words.txt: \(unused.joined(separator: " "))")
+  }
+
+  /// The word, and what it may be the plural or the past form of.
+  private static func stems(of word: String) -> [String] {
+    [word]
+      + [("ies", "y"), ("es", ""), ("s", ""), ("ed", ""), ("d", ""), ("ing", "")]
+      .filter { word.hasSuffix($0.0) }.map { word.dropLast($0.0.count) + $0.1 }
   }
 
   private static func listed() throws -> Set<String> {

@@ -120,8 +120,8 @@ final class World {
     at(Span(milliseconds: Int64(draw.below(Int(most))) + 1), event)
   }
 
-  /// Facts, many times as many as the busiest world has. A relay that never comes to rest ends here,
-  /// and `checkTheEnd` says so.
+  /// Facts, many times as many as the busiest world has. A relay that never comes to rest ends
+  /// here, and `checkTheEnd` says so.
   private static let historyMax = 1_000_000
 
   /// Runs the whole history.

@@ -50,10 +50,11 @@ import Testing
   @Test func `an identity key that the store never had is refused`() async throws {
     let home = try SQLiteHome()
     let keys = (UInt8(1)...3).map { [UInt8](repeating: $0, count: 16) }
-    let bench = try await Bench(home)
-    try bench.store.claim(identity: keys[0], isNew: true)
-    await bench.store.close()
+    await (try Bench(home)).store.close()
     var store = try home.store()
+    try store.claim(identity: keys[0], isNew: true)
+    await store.close()
+    store = try home.store()
     try store.claim(identity: keys[0], isNew: false)
     for key in keys[1...] {
       let refused = refusal { try store.claim(identity: key, isNew: false) }
