@@ -156,8 +156,8 @@ extension Partition {
         subscription.id, .tooManySubscriptionBytes(max: limits.subscriptionBytesPerUser))
     }
     let owner = users[user]
-    if let known { unsubscribed(known.subscription, in: owner.scope) }
-    subscribed(subscription, in: owner.scope)
+    if let known { interests.remove(known.subscription, in: owner.scope) }
+    interests.add(subscription, in: owner.scope)
     index.save(new, of: user, owner)
     effects.append(.dirtied(.subscriptions(owner.scope, owner.user)))
     return .saved(subscription)
@@ -180,7 +180,7 @@ extension Partition {
   ) {
     let owner = users[user]
     index.remove(held, of: user, owner)
-    unsubscribed(held.subscription, in: owner.scope)
+    interests.remove(held.subscription, in: owner.scope)
     effects.append(.dirtied(.subscriptions(owner.scope, owner.user)))
   }
 

@@ -19,7 +19,7 @@ extension Partition {
     let user = users.intern(row.user, in: row.scope)
     let held = SubscriptionIndex.Held(serial: row.serial, subscription: row.subscription)
     index.save(held, of: user, in: row.scope)
-    subscribed(row.subscription, in: row.scope)
+    interests.add(row.subscription, in: row.scope)
   }
 
   private mutating func load(_ row: DeviceRow, isExact: Bool) {

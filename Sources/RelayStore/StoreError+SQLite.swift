@@ -52,7 +52,7 @@ extension StoreError {
   static func outcomeUnknown(_ reason: String, file: String) -> StoreError {
     StoreError(
       .unknown,
-      "nobody knows whether the last commit to \(file) is on disk (\(reason)); "
+      "it is unknown whether the last commit to \(file) is on disk (\(reason)); "
         + "the daemon stops, and the next start finds out")
   }
 

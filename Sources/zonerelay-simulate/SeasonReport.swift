@@ -67,8 +67,8 @@ struct SeasonReport {
 
       Pushes that Apple took, a device and hour. Freshness: from a change's acceptance to its fetch,
       counted only while the phone could be reached; what was not fetched counts with its age.
-      Budget: attempts, of three an hour. Dropped: nobody ever heard of the push; replaced: a newer
-      one, or the phone's owner, came before it.
+      Budget: attempts, of three an hour. Dropped: the push never reached the phone; replaced: a
+      newer one, or the phone's owner, came before it.
 
       """
     return Self.columns([titles] + cells) + notes + "\n" + Self.columns(comparison)

@@ -101,6 +101,13 @@ import Testing
     #expect(
       checked.status == 78 && checked.errors.contains("keys/1.key belongs to another store"),
       "\(checked)")
+    let copy = workplace.file("copy").path
+    let copied = try await Program.run(
+      ["backup", copy, "--config", workplace.configPath], in: workplace)
+    #expect(
+      copied.status == 1 && copied.errors.contains("keys/1.key belongs to another store"),
+      "\(copied)")
+    #expect(!FileManager.default.fileExists(atPath: copy))
     // After a lost key a new one is made, and the lost key may be put back later.
     try FileManager.default.removeItem(at: key)
     #expect(await (try RunningDaemon.start(in: workplace)).stop().status == 0)

@@ -10,7 +10,7 @@ import Testing
   }
 
   /// A public change fires the queries whose filters pass, as an alert with everything `ck` needs.
-  @Test func aPublicChangeAlertsWhoeverAskedForIt() async throws {
+  @Test func aPublicChangeAlertsItsSubscribers() async throws {
     let (workplace, standin) = try await Workplace.withStandin(window: "0ms")
     defer { workplace.remove() }
     let daemon = try await RunningDaemon.start(in: workplace)

@@ -36,7 +36,7 @@ import Testing
 
   /// Containers come and go, producers change, and a bad file changes nothing. Meanwhile every
   /// request on a kept connection is answered.
-  @Test func aReloadUnderLoadDropsNobody() async throws {
+  @Test func aReloadUnderLoadDropsNoRequest() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
     let daemon = try await RunningDaemon.start(in: workplace)

@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func `nobody there is told apart`() async throws {
+  @Test func `a server that is not there has an error of its own`() async throws {
     let client = HTTPClient()
     var port = ""
     try await EchoServer.overTCP { port = $0.url }

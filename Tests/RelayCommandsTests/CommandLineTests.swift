@@ -255,7 +255,7 @@ struct Said: Sendable {
 
   /// A missing daemon has its own exit status, for every command that needs one.
   @Test(arguments: [["status"], ["status", "--json"], ["device", "list"], ["drain"]])
-  func nobodyThereExits3(_ command: [String]) async throws {
+  func withoutADaemonExits3(_ command: [String]) async throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     let words = Mutex("")

@@ -166,7 +166,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(1)))
-  func `after the end a reload does nothing and nobody waits for it`() async throws {
+  func `after the end a reload does nothing and returns at once`() async throws {
     let world = World()
     try await world.run { _ in }
     await world.engine.reconfigure(EngineReconfiguration(settings: settings()))

@@ -57,7 +57,7 @@ import Testing
   }
 
   /// Each waiting caller gets an answer, and the engine ends with a reason.
-  @Test func aRecoveryThatFailsLeavesNobodyWaiting() async throws {
+  @Test func aRecoveryThatFailsAnswersEveryCaller() async throws {
     let world = World()
     let engine = world.engine
     world.store.inject([.refused(StoreError(.corrupt, "a row is damaged"))], into: .load)

@@ -102,7 +102,7 @@ import Testing
   }
 
   /// A request that waits a second time has an earlier deadline than some readers before it.
-  @Test func anEarlierDeadlineIsToldFirstWhoeverCameFirst() async {
+  @Test func theEarliestDeadlineIsAnsweredFirstInAnyOrder() async {
     let waitingReaders = cut(readersMax: 4)
     let place = place
     await withTaskGroup(of: Int64.self) { group in

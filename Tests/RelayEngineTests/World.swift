@@ -59,10 +59,10 @@ struct World {
   private static func untilOpen(_ engine: Engine) async throws {
     while true {
       do throws(Unavailable) {
-        let nobody = Unregistration(
+        let unknown = Unregistration(
           scope: scope, user: UserID("_nobody"),
           device: .client(ClientID(Identifier(high: 0, low: 0))))
-        _ = try await engine.submit([.unregister(nobody)])
+        _ = try await engine.submit([.unregister(unknown)])
         return
       } catch {
         try Task.checkCancellation()

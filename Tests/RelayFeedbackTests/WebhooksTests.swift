@@ -115,7 +115,7 @@ import Testing
     #expect(world.reports[scope] == nil)
   }
 
-  @Test func aServerThatHangsKeepsNobodyElseWaiting() async throws {
+  @Test func aServerThatHangsDelaysNoOther() async throws {
     let world = try await FeedbackWorld()
     world.servers.behave([.hangs])
     let settings = [scope, FeedbackWorld.other].map { ($0, FeedbackWorld.settings($0)) }

@@ -56,7 +56,7 @@ import Testing
 
   @Test func `a stranger's body is passed over, and the next request is answered`() async throws {
     let text = try await talk { socket in
-      let head = Self.events(200_000, key: "nobody's key").replacingOccurrences(
+      let head = Self.events(200_000, key: "no producer's key").replacingOccurrences(
         of: "Connection: close\r\n", with: "")
       socket.send(head)
       let first = socket.receive(until: "}")
@@ -136,7 +136,7 @@ import Testing
     var limits = Rig.atOnce
     limits.connectionIdleSeconds = 1
     let text = try await talk(limits) { socket in
-      let head = Self.events(10_000, key: "nobody's key").replacingOccurrences(
+      let head = Self.events(10_000, key: "no producer's key").replacingOccurrences(
         of: "Connection: close\r\n", with: "")
       socket.send(head)
       let text = socket.receive(until: "}")

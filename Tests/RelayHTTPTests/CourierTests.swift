@@ -83,7 +83,7 @@ import Testing
       #expect(rig.relay.seen.left.map(\.isExpectedBack) == [true])
       await until { rig.courier.count == 0 }
       guard case .later = await tell(rig, wake: 8) else {
-        Issue.record("nobody polls any more")
+        Issue.record("no device polls any more")
         return
       }
     }
@@ -253,7 +253,7 @@ import Testing
     let texts = ends.withLock { $0 }
     #expect(texts.contains { $0.contains("Content-Length: 0\r\n") }, "the poll: \(texts)")
     #expect(texts.contains { $0.hasSuffix("0\r\n\r\n") }, "the stream: \(texts)")
-    #expect(ContinuousClock.now - begun < .seconds(4), "and nobody waited for the 55 seconds")
+    #expect(ContinuousClock.now - begun < .seconds(4), "and no poll waited for the 55 seconds")
   }
 
   @Test func `an idle poll is answered empty and a stream shows that it lives`() async throws {

@@ -136,7 +136,7 @@ import Testing
     #expect(try await rig.device("tokens/register", body).string("clientId") == Rig.tablet)
   }
 
-  @Test func `a token that nobody created is Apple's, and costs no read`() async throws {
+  @Test func `a token that was not created here is Apple's, and costs no read`() async throws {
     let rig = await Rig()
     let reads = Mutex(0)
     rig.relay.behave { $0.onRead = { reads.withLock { $0 += 1 } } }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import RelayEngine
+import RelayKeys
 import RelayStore
 
 struct BackupCommand: RelayCommand {
@@ -56,6 +57,11 @@ struct BackupCommand: RelayCommand {
     let progress = BackupProgress(console)
     try StoreBackup(from: store, to: place.draft) { progress.tell($0) }.run()
     let keys = try KeyCopies(source: "\(store)/keys", target: "\(place.draft)/keys").run()
+    if let check = try KeyRing.identityCheck(storeDirectory: place.draft),
+      let refusal = SQLiteStore.refusal(of: check, in: store)
+    {
+      throw refusal
+    }
     try place.finish(
       ["keys", "journal.db-wal", "relay.db-wal", "journal.db", "relay.db"], ownerOf: store)
     return keys

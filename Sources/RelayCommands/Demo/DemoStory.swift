@@ -91,7 +91,7 @@ struct DemoStory {
   private func end() async throws {
     let status = try await status()
     say(
-      "The books balance",
+      "The ledger balances",
       "Every delivery is accounted for: \(status["ledger"].text)",
       "Healthy: \(status["healthy"].bool ? "yes" : "no"). Ask a real one with: zonerelay status"
     )

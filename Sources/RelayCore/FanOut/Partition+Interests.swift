@@ -4,14 +4,6 @@ import OrderedCollections
 /// partitions with a subscription to their record type; changes of shared zones go wherever a
 /// participant lives, and carry values only where a subscription reads some.
 extension Partition {
-  mutating func subscribed(_ subscription: Subscription, in scope: Scope) {
-    interests.add(subscription, in: scope)
-  }
-
-  mutating func unsubscribed(_ subscription: Subscription, in scope: Scope) {
-    interests.remove(subscription, in: scope)
-  }
-
   /// Tells other partitions what changed in this partition's interests, if anything did.
   ///
   /// - Returns: whether something was added. The client is then answered when the other partitions

@@ -31,17 +31,21 @@ package struct DedupWindow: Sendable {
 
   /// - Returns: false if the id is remembered already.
   package mutating func remember(_ item: Remembered) -> Bool {
-    let bucket = Self.bucket(item.fingerprint)
-    guard known[bucket].insert(item.fingerprint).inserted else { return false }
-    order.append(item)
+    guard load(item) else { return false }
     written.append(item)
     return true
   }
 
   /// Takes over a row of the tables; nothing is written back.
-  mutating func load(_ item: Remembered) {
-    guard known[Self.bucket(item.fingerprint)].insert(item.fingerprint).inserted else { return }
+  ///
+  /// - Returns: false if the id is remembered already.
+  @discardableResult
+  mutating func load(_ item: Remembered) -> Bool {
+    guard known[Self.bucket(item.fingerprint)].insert(item.fingerprint).inserted else {
+      return false
+    }
     order.append(item)
+    return true
   }
 
   mutating func drain(into cut: inout PartitionCut) {

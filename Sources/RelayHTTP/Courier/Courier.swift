@@ -98,7 +98,7 @@ package final class Courier: CourierConnections, Sendable {
   }
 
   private static let unheard = Verdict.later(
-    after: nil, .attempt, Verdict.Reason("nobody is connected to the courier"))
+    after: nil, .attempt, Verdict.Reason("the device is not connected to the courier"))
 
   /// The answer has left for the network.
   func written(_ serial: UInt64) {

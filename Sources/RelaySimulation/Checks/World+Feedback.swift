@@ -12,12 +12,12 @@ extension World {
       if let retirement = row.lane.retirement {
         guard case .retired(retirement.reason, _) = last else {
           throw InvariantViolation(
-            .everyDeviceIsWoken, "\(row.key.line) is retired, and nobody was told")
+            .everyDeviceIsWoken, "\(row.key.line) is retired, and the app server was not told")
         }
       } else if row.lane.silence?.isTold == true {
         guard case .silent = last else {
           throw InvariantViolation(
-            .everyDeviceIsWoken, "\(row.key.line) is silent, and nobody was told")
+            .everyDeviceIsWoken, "\(row.key.line) is silent, and the app server was not told")
         }
       } else if let last, last != .returned {
         throw InvariantViolation(

@@ -24,8 +24,8 @@ extension SeasonWorld {
     }
   }
 
-  /// P5: every phone is told of each change in time by a push or a fetch, and no installed app's
-  /// device is retired.
+  /// P5: each change reaches each of its phones in time, by a push or by a fetch. No device whose
+  /// app is installed is retired.
   func look() throws {
     guard daemon != nil else { return }
     for index in phones.indices where phones[index].isInstalled {

@@ -7,7 +7,9 @@ extension SeasonWorld {
   func push(_ attempt: PushAttempt) throws {
     guard let daemon, let index = byClient[attempt.device.client],
       let text = PushText(attempt.payload)
-    else { throw InvariantViolation(.everythingIsBounded, "a payload is no JSON, or nobody's") }
+    else {
+      throw InvariantViolation(.everythingIsBounded, "no JSON, or for an unknown device")
+    }
     try observer.began(attempt, index, at: now)
     figures.attempts += 1
     let stepped = daemon.stepped(in: attempt.id.partition)

@@ -90,7 +90,7 @@ final class SeasonWorld {
   /// The zone of this stream's changes.
   func zone(_ stream: Int) -> ZoneID { ZoneID(name: "Z", owner: users[stream]) }
 
-  /// Whether a phone is told of this stream's changes.
+  /// Whether the changes of this stream concern a phone.
   func hears(_ phone: Int, _ stream: Int) -> Bool {
     plan.shape == .hotZone || phones[phone].user == users[stream]
   }

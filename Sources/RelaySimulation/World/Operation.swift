@@ -6,6 +6,4 @@ struct Operation {
   var client: Int?
   var tries = 0
   var isAnswered = false
-  /// Unused: no code sets or reads this flag.
-  var isRequestSent = false
 }

@@ -52,8 +52,8 @@ extension World {
     guard let index = clients.firstIndex(where: { $0.line?.key == attempt.device }),
       let line = clients[index].line, line.life == life
     else {
-      let nobody = Verdict.later(after: nil, .attempt, .init("nobody is connected"))
-      return soonAtCourier(20, .verdict(life: life, attempt, nobody))
+      let absent = Verdict.later(after: nil, .attempt, .init("the device is not connected"))
+      return soonAtCourier(20, .verdict(life: life, attempt, absent))
     }
     counts.told += 1
     if courierDraw.permille(plan.courierBreaks) {

@@ -453,7 +453,7 @@ holds "and is not killed for it" is $service Result success
 
 within systemctl stop $service $socket
 unheard() { [ "$(http http://127.0.0.1:8460/health/live)" = 000 ]; }
-holds "after its socket stopped nobody listens" unheard
+holds "after its socket stopped, no process listens" unheard
 
 # A configuration that cannot work.
 within sh -c 'echo "nonsense: true" >>/etc/zonerelay/zonerelay.yaml'

@@ -272,7 +272,7 @@ import Testing
 
   private func brokenCourier(_ lane: Lane, _ next: Lane.NextStep) -> String? {
     if case .attempt = next, !lane.reach.hasProvider { return "P5: a push to nowhere" }
-    if case .tell = next, !lane.reach.isHere { return "P5: nobody is connected" }
+    if case .tell = next, !lane.reach.isHere { return "P5: the device is not connected" }
     if let grace = lane.grace {
       if !lane.reach.hasProvider { return "P5: a grace without a push to follow" }
       if grace.first > grace.last { return "P5: a grace of nothing" }

@@ -112,7 +112,7 @@ import Testing
   }
 
   /// A re-wake repeats what an earlier wake told and the device has not answered yet.
-  @Test func rewakesThatNobodyAnswersTeachNothingButSilence() {
+  @Test func unansweredRewakesTeachOnlySilence() {
     var rig = rig()
     round(&rig, answeredAfter: 100)
     round(&rig, answeredAfter: nil)

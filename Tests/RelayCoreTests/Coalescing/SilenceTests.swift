@@ -47,7 +47,7 @@ import Testing
     rig.zone(1)
     _ = wake(&rig, ladder: false)
     var wasMissed = rig.lane.gaveSign()
-    #expect(!wasMissed, "nobody had been told")
+    #expect(!wasMissed, "no wake had left before")
     for expected in [nil, nil, 3] {
       let silence = wake(&rig)
       #expect(silence?.wakes == expected)

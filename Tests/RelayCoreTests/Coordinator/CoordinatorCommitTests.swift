@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(arguments: [StoreError.Code.unknown, .corrupt])
-  func `a commit whose outcome nobody knows ends the daemon`(code: StoreError.Code) {
+  func `a commit with an unknown outcome ends the daemon`(code: StoreError.Code) {
     let run = Run()
     run.turn(Run.request(1, Run.change(1)))
     let actions = run.turn(.appended(.failure(StoreError(code, "x"))))

@@ -110,7 +110,7 @@ import Testing
     #expect(sending.isStopped)
   }
 
-  @Test mutating func anOutcomeThatNobodyAwaitsChangesNothing() {
+  @Test mutating func anOutcomeThatIsNotAwaitedChangesNothing() {
     end(.refused, 0)
     expect(0, .deliver)
     end(.empty, 0)

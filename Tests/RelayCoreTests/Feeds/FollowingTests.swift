@@ -40,7 +40,7 @@ import Testing
         authors[$0].subject == entry.subject && authors[$0].device != FeedHistory.devices[0]
       }
       if others && entry.life.isOwn(of: FeedHistory.devices[0], since: since) {
-        Issue.record("marked own, and somebody else changed it: \(entry)")
+        Issue.record("marked own, and another client changed it: \(entry)")
       }
       seen[entry.subject] = authors.count
     }

@@ -50,7 +50,8 @@ import Testing
     #expect(page == Page(entries: [], next: place(40), hasMore: false, since: Sample.position(40)))
   }
 
-  /// A token of an empty feed is told of later deletions; a reader without a token is not.
+  /// A reader with the token of an empty feed reads of later deletions. A reader without a token
+  /// does not.
   @Test func aTokenOfAnEmptyFeedIsNotNoToken() {
     guard case .page(let empty) = Page.read([], of: FeedState(), eras: eras, after: nil, limit: 2)
     else {

@@ -60,12 +60,12 @@ import Testing
     let (seen, unseen) = (Sample.position(3), Sample.position(2))
     #expect(marked.isOwn(of: reader, since: seen) && !marked.isOwn(of: author, since: seen))
     #expect(marked.isOwn(of: author, since: unseen) && !marked.isOwn(of: reader, since: unseen))
-    let nobodys = Fold.mark([entry(1, at: 3, by: author)], marks(9, [1]))[0]
-    #expect(!nobodys.isOwn(of: author, since: seen) && !nobodys.isOwn(of: nil, since: seen))
+    let authorless = Fold.mark([entry(1, at: 3, by: author)], marks(9, [1]))[0]
+    #expect(!authorless.isOwn(of: author, since: seen) && !authorless.isOwn(of: nil, since: seen))
   }
 
   /// P5: only a change makes a wake necessary, never a mark.
-  @Test func aMarkIsNobodysForeignChange() {
+  @Test func aMarkIsForeignToNoClient() {
     let author = Sample.client(1)
     let marked = Fold.mark([entry(1, at: 3)], marks(9, [1]))[0]
     let touch = FeedMutation(
@@ -76,7 +76,7 @@ import Testing
     #expect(next.life.foreign == Sample.position(3))
   }
 
-  @Test func aMarkCancelsTheAlertOnEveryDeviceAndWakesNobody() {
+  @Test func aMarkCancelsTheAlertOnEveryDeviceAndWakesNone() {
     var rig = PartitionRig()
     rig.register(1)
     rig.register(2)

@@ -90,7 +90,7 @@ import Testing
 
   /// Earlier, devices that a wrong endpoint called dead rested up to six hours after its
   /// correction.
-  @Test func aRenewedRouteKeepsNobodyInQuarantine() {
+  @Test func aRenewedRouteEndsEveryQuarantine() {
     var rig = PartitionRig()
     rig.register(1)
     rig.save("all", everything)

@@ -58,7 +58,7 @@ import Testing
 
   /// In slices and in one step, each user is woken once, whichever user comes first.
   @Test(arguments: [1, 3, 10, 300, 1_000])
-  func everybodyIsReachedOnceWhoeverComesFirst(slice: Int) {
+  func everySubscriberIsReachedOnceInAnyOrder(slice: Int) {
     var rig = Self.rig(30, slice: slice)
     for serial in 1...5 {
       let before = rig.partition.ledger.matched
@@ -214,7 +214,7 @@ import Testing
     #expect((8...22).contains(late), "\(late) of 30 in the second half")
   }
 
-  @Test func aRestartWakesNobodyBeforeItsSlotAndThoseThatWaitedNotAsOne() {
+  @Test func aRestartWakesNoDeviceBeforeItsSlotAndTheWaitingOnesOneByOne() {
     for pause in [0.0, 3_600] {
       var rig = Self.rig(30)
       rig.publish(1)

@@ -86,7 +86,7 @@ import Testing
       rig, try curve.token(#","kid":"a""#, algorithm: "RS256"), "does not verify")
   }
 
-  @Test func `no signature, and extensions that nobody knows, are refused`() async throws {
+  @Test func `no signature, and unknown extensions, are refused`() async throws {
     let key = AccountKey.curve
     let rig = try await Self.rig([try key.shown(id: "a")])
     let signed = try key.token(#","kid":"a""#)

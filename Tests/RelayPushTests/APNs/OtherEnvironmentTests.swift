@@ -142,7 +142,7 @@ import Testing
   }
 
   /// A key that only one environment takes: the route is good, and goes on.
-  @Test func `a credential that only the other environment refuses stops nobody`() async throws {
+  @Test func `a credential that only the other environment refuses stops no route`() async throws {
     try await Self.run(strangerAbroad: true) { world in
       let lost = Self.push(1, "production-1", said: .development)
       #expect(await world.sender.send(lost) == Self.unjudged)

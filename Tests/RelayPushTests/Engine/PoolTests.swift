@@ -204,7 +204,7 @@ private struct PoolWorld {
         }
         opening.append(link)
       case .ping(let link):
-        if open[link] == nil { problems.append("a ping to nobody") }
+        if open[link] == nil { problems.append("a ping to a closed connection") }
       case .close(let link, let reason):
         if reason == .drained, open[link] != 0 { problems.append("closed before it was done") }
         open[link] = nil

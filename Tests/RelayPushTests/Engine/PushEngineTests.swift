@@ -139,7 +139,7 @@ import Testing
   }
 
   /// Every request has a deadline.
-  @Test func `a request that nobody answers times out and frees its stream`() async throws {
+  @Test func `a request without an answer times out and frees its stream`() async throws {
     var script = ScriptedPeer.Script()
     script.limit = 1
     script.onRequest = { $0.count == 2 ? [] : [.answer($0.stream, 200)] }

@@ -27,7 +27,7 @@ import Testing
     #expect(tokens.use(at: Self.now + .seconds(120)) == .fetch)
   }
 
-  @Test func `after a failure somebody asks again`() {
+  @Test func `after a failure the next caller asks again`() {
     var tokens = AccessTokens()
     _ = tokens.use(at: Self.now)
     tokens.failed()

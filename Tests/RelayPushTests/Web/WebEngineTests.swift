@@ -87,7 +87,7 @@ import Testing
     #expect(failure.code == .lost)
   }
 
-  @Test func `nobody there, no such URL, a broken line`() async throws {
+  @Test func `no server, no such URL, a broken line`() async throws {
     let engine = WebEngine()
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await engine.run() }

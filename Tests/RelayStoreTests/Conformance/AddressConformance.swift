@@ -28,7 +28,7 @@ import Testing
 
     var renewed = old
     renewed.lane.hasAcknowledged = true
-    #expect(try await bench.save([new]).isEmpty, "a repeat tells nobody")
+    #expect(try await bench.save([new]).isEmpty, "a repeat tells no user")
     #expect(try await bench.save([renewed]).isEmpty, "a lane row claims nothing")
     let rows = try await bench.store.devices(of: nil, in: nil, limit: 9)
     #expect(rows.map(\.address.place) == [old.address.place, old.address.place])
@@ -70,7 +70,7 @@ import Testing
     #expect(try await bench.save([old]).isEmpty)
     var bare = bench.device(Self.users[3], at: 25)
     bare.address.token = []
-    #expect(try await bench.save([bare]).isEmpty, "nobody owns the empty address")
+    #expect(try await bench.save([bare]).isEmpty, "the empty address has no owner")
 
     let holder = try await bench.store.devices(of: Self.users[1], in: Bench.scope, limit: 9)
     let gone = bench.cut(bench.home(of: holder[0])) { $0.devicesRemoved = holder.map(\.key) }

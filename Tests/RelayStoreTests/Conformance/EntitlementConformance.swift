@@ -8,7 +8,7 @@ import Testing
   static let friend = UserID("_friend")
 
   @Test(arguments: StoreKind.allCases)
-  func `a user's own feeds are empty before anything happened, and nobody else's`(
+  func `a user's own feeds are empty before anything happened, and hold nothing of other users`(
     kind: StoreKind
   ) async throws {
     let bench = try await Bench.fresh(kind)

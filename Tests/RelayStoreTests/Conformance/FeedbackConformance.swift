@@ -107,7 +107,7 @@ import Testing
     let all = try await bench.store.feedback(query())
     #expect(all.items.map(\.position.number) == [1, 4, 5, 6] && all.floor.number == 3)
     let quiet = try await bench.store.feedback(query(0, Self.other.container))
-    #expect(quiet.items.count == 1 && quiet.floor == .zero, "the loud one trims nobody else")
+    #expect(quiet.items.count == 1 && quiet.floor == .zero, "the loud feed trims no other")
     try await bench.fold { $0.feedback = (7...11).map { item($0) } }
     let late = try await bench.store.feedback(query(0, Bench.scope.container))
     #expect(late.items.map(\.position.number) == [9, 10, 11] && late.floor.number == 8)

@@ -63,7 +63,7 @@ import Testing
   @Test(arguments: ["relay.db", "journal.db"])
   func `a file that is no database is left as it is`(name: String) throws {
     let home = try SQLiteHome()
-    let junk = Data("this is no database, and somebody may want it".utf8)
+    let junk = Data("this is no database, and it may be of use".utf8)
     try junk.write(to: URL(fileURLWithPath: home.path(name)))
     let refused = refusal { try home.store() }
     #expect(refused?.code == .corrupt)
