@@ -6,7 +6,7 @@ import Testing
   /// The bench fails if a well-behaved user is refused or loses its connection, a caller gets a 5xx
   /// other than 503 with `Retry-After`, a kind of abuse sent nothing, memory exceeds 1 GiB, files
   /// or the store do not come to rest, or recovery after a kill is late.
-  @Test func `hostile callers cost well-behaved users nothing but time`() async throws {
+  @Test func `hostile callers do not cause errors for well-behaved users`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
     let figures = try await Program.bench(

@@ -41,7 +41,7 @@ import Testing
     try await web.send("POST", path, Array("{}".utf8), token: token).status
   }
 
-  @Test func keysOfAFileAndASignedRequestGetIn() async throws {
+  @Test func `the daemon accepts tokens of a key file and signed producer requests`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
     let standin = try await Standin.start(in: workplace)
@@ -104,7 +104,7 @@ import Testing
 
   /// Keys from an HTTPS account server that is down first, then serves a key, then another key.
   @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: openssl)))
-  func keysBehindAURLAreFetched() async throws {
+  func `the daemon fetches user keys from an HTTPS URL`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
     let standin = try await Standin.start(in: workplace)

@@ -24,7 +24,7 @@ import Testing
   }
 
   /// The backup contains everything that was answered before it began, and no torn data.
-  @Test func aBackupUnderLoadHoldsWhatWasAcceptedBefore() async throws {
+  @Test func `a backup under load holds every change accepted before it`() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
     var daemon = try await RunningDaemon.start(in: workplace)
@@ -78,7 +78,9 @@ import Testing
   /// The restore of docs/operations.md, with and without the provider tokens of the replaced store.
   /// Without them the relay signs a new one, which Apple refuses within 20 minutes of the last.
   @Test(arguments: [true, false])
-  func aRestoreGoesOnWithTheProviderTokens(_ areCopied: Bool) async throws {
+  func `a restored daemon uses copied provider tokens or signs new ones`(_ areCopied: Bool)
+    async throws
+  {
     let (workplace, standin) = try await Workplace.withStandin(window: "0s")
     defer { workplace.remove() }
     var daemon = try await RunningDaemon.start(in: workplace)
@@ -117,7 +119,7 @@ import Testing
   }
 
   /// A stopped daemon can be backed up. A directory with files is refused and left unchanged.
-  @Test func aBackupAtRestIsMadeOnce() async throws {
+  @Test func `a stopped daemon is backed up, but not into a directory with files`() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
     let early = await (try Self.backup(workplace, to: "early")).wait()
@@ -141,7 +143,7 @@ import Testing
   }
 
   /// A start refuses a store that was restored in part, and `check` reports it before.
-  @Test func halfARestoreIsRefused() async throws {
+  @Test func `a start refuses a store that was restored only in part`() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
     let daemon = try await RunningDaemon.start(in: workplace)

@@ -4,7 +4,8 @@ import Testing
 /// A client certificate in place of a provider key. The test renews and breaks it while the daemon
 /// runs.
 @Suite(.serialized) struct ClientCertificateTests {
-  @Test func aCertificateIsTakenRenewedAndItsFaultsAreNamed() async throws {
+  @Test func `the relay uses and renews a client certificate and reports its faults`() async throws
+  {
     let workplace = try Workplace()
     defer { workplace.remove() }
     let standin = try await Standin.start(

@@ -4,7 +4,7 @@ import Testing
 
 /// A connected phone gets a wake over the courier, and a push only if it does not fetch.
 @Suite(.serialized) struct CourierTests {
-  @Test func aConnectedPhoneIsToldFirstAndPushedOnlyIfItIsSilent() async throws {
+  @Test func `a phone on the courier gets a push only if it does not fetch`() async throws {
     let (workplace, standin) = try await Workplace.withStandin(extra: "wake: { courierGrace: 2s }")
     defer { workplace.remove() }
     let daemon = try await RunningDaemon.start(in: workplace)
@@ -51,7 +51,7 @@ import Testing
 
   /// 2,000 polls at once, and one public change that reaches all of them. The bench runs beside the
   /// daemon, and fails if a poll gets no answer or the ledger does not balance.
-  @Test func twoThousandPollsAreHeldAndReached() async throws {
+  @Test func `a public change reaches 2,000 held polls`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
     let figures = try await Program.bench(

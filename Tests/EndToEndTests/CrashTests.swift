@@ -9,7 +9,7 @@ import Testing
   /// Every change answered 202 is in the feeds after the restart, and a phone with something
   /// pending is woken (P1, P5). The producer repeats unanswered events under the same ids, and the
   /// relay takes each exactly once.
-  @Test func everyAnsweredChangeSurvivesKills() async throws {
+  @Test func `every answered change survives kills of the daemon`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
     let standin = try await Standin.start(in: workplace)
@@ -66,7 +66,7 @@ import Testing
   }
 
   /// A phone that fetches nothing after the crash is woken by what was pending before it.
-  @Test func whatPendedBeforeTheKillWakesAfterIt() async throws {
+  @Test func `changes that are pending at a kill wake the device after the restart`() async throws {
     let (workplace, standin) = try await Workplace.withStandin(window: "2s")
     defer { workplace.remove() }
     var daemon = try await RunningDaemon.start(in: workplace)

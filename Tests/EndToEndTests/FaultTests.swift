@@ -54,7 +54,7 @@ import Testing
   }
   private static let slack = 1.0
 
-  @Test func everyFaultEndsAndEveryoneIsWoken() async throws {
+  @Test func `every phone is woken within the bound after each provider fault`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
     let world = try await FaultWorld.start(in: workplace, phones: 100, neighbours: 20)

@@ -3,7 +3,7 @@ import Testing
 
 /// A change travels to an Android device: the built binary and the stand-in for FCM.
 @Suite(.serialized) struct FirebaseTests {
-  @Test func anAndroidDeviceIsWokenByAMessageOfDataAlone() async throws {
+  @Test func `an Android device is woken by a data-only message`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
     let apple = try await Standin.start(in: workplace)

@@ -7,7 +7,7 @@ import Testing
 
   /// 1,000 changes in 5 zones within the window cause at most 2 pushes a phone, which name every
   /// zone. Catch-up gives exactly the net state, with small and with large pages (P2, P5–P8).
-  @Test func aBurstBecomesOneWakeAndCatchUpIsWhole() async throws {
+  @Test func `a burst causes at most two pushes, and catch-up returns every change`() async throws {
     let (workplace, standin) = try await Workplace.withStandin()
     defer { workplace.remove() }
     let daemon = try await RunningDaemon.start(in: workplace)

@@ -48,7 +48,7 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  @Test func itExpiresTheTokensOfTheNamedUsersOnly() async throws {
+  @Test func `expire-tokens expires the tokens of the named users only`() async throws {
     try await serving { daemon, workplace in
       let readers = ["_abc", "_def"].map { Reader(daemon: daemon, user: $0) }
       var producer = Producer(daemon.web, key: workplace.producerKey)
@@ -86,7 +86,7 @@ import Testing
   }
 
   /// The command must fail: after a restore, success would look as if the tokens had expired.
-  @Test func aNameThatIsNotConfiguredIsRefused() async throws {
+  @Test func `expire-tokens refuses a scope that is not configured`() async throws {
     try await serving { daemon, workplace in
       let reader = Reader(daemon: daemon, user: "_abc")
       let token = try #require(try await reader.database([:]).json["syncToken"].string)
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func theDigestComesInPagesAndNamesEveryZone() async throws {
+  @Test func `the digest comes in pages and names every zone`() async throws {
     let count = 450
     try await serving { daemon, workplace in
       let reader = Reader(daemon: daemon, user: "_abc")

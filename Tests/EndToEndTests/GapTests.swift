@@ -21,7 +21,7 @@ import Testing
     return answer.json["zones"][0]["gap"].bool
   }
 
-  @Test func aMissingNumberIsAGapUntilItComes() async throws {
+  @Test func `a missing number is a gap until its change arrives`() async throws {
     let (workplace, _) = try await Workplace.withStandin(extra: "limits: { gapAfter: 1s }")
     defer { workplace.remove() }
     var daemon = try await RunningDaemon.start(in: workplace)

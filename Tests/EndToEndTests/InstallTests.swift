@@ -7,7 +7,7 @@ import Testing
     .deletingLastPathComponent().deletingLastPathComponent()
 
   /// Before, 209 MB were laid out, without pages, completions and licence.
-  @Test func aStrippedBinaryWithItsSymbolsAndPagesIsLaidOut() async throws {
+  @Test func `make lay-out installs a stripped binary, its symbols and its pages`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
     let place = workplace.file("installed")

@@ -12,7 +12,7 @@ import Testing
   /// Three hundred subscribers want the large value of five public records, so each change goes to
   /// every partition. A refused caller is accepted later, memory stays bounded, the daemon
   /// survives a kill and restart in the middle, and every change reaches every subscriber.
-  @Test func largePublicChangesForManySubscribersStopNoCaller() async throws {
+  @Test func `large public changes for many subscribers block no caller`() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
     var daemon = try await RunningDaemon.start(in: workplace)
@@ -44,7 +44,7 @@ import Testing
   /// Nine thousand changes of one zone in one request are more than a commit holds otherwise. After
   /// a kill all of them are there, or none. Two kills come as soon as the journal is written, one
   /// comes at any moment.
-  @Test func aKillNeverLeavesAPartOfARequest() async throws {
+  @Test func `a kill never leaves a part of a request in the store`() async throws {
     let (workplace, _) = try await Workplace.withStandin(
       extra: "limits: { eventsPerRequest: 10000, requestBodyBytes: 8MiB }")
     defer { workplace.remove() }

@@ -4,7 +4,7 @@ import Testing
 /// What operators get: refusals that state the reason, and documented exit codes.
 @Suite(.serialized) struct OperationTests {
   /// A second daemon on the same store reports the conflict and changes nothing.
-  @Test func aSecondDaemonIsRefused() async throws {
+  @Test func `a second daemon on the same store is refused`() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
     let daemon = try await RunningDaemon.start(in: workplace)
@@ -16,7 +16,7 @@ import Testing
   }
 
   /// `status` without a daemon exits 3. `check` of a bad file exits 78 and names the key.
-  @Test func exitsMeanWhatTheContractSays() async throws {
+  @Test func `commands exit with the documented codes`() async throws {
     let (workplace, _) = try await Workplace.withStandin(extra: "sever: {}")
     defer { workplace.remove() }
     let status = try await Program.run(
@@ -31,7 +31,7 @@ import Testing
 
   /// A draining daemon reports 503 on `/health/ready`, so that a load balancer sends it no more
   /// requests.
-  @Test func aDrainedDaemonIsNotReady() async throws {
+  @Test func `a draining daemon is not ready`() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
     let daemon = try await RunningDaemon.start(in: workplace)
@@ -45,7 +45,7 @@ import Testing
   }
 
   /// A damaged store is named and left alone.
-  @Test func aDamagedStoreIsRefused() async throws {
+  @Test func `a damaged store is refused`() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
     try Data("this is no database, whatever its name says".utf8)
@@ -56,7 +56,7 @@ import Testing
   }
 
   /// A store that has never served counts as new, even if parts of it exist already.
-  @Test func aFirstStartThatFailedIsNoLostKey() async throws {
+  @Test func `a failed first start is not reported as a lost key`() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
     try Data().write(to: workplace.file("store/keys"))
@@ -71,7 +71,7 @@ import Testing
 
   /// A backup was restored without its keys. All clients start from the beginning, so `status`
   /// reports the reason.
-  @Test func aLostKeyIsTold() async throws {
+  @Test func `status reports a lost key until the next restart`() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
     var lost: [Bool] = []
@@ -86,7 +86,7 @@ import Testing
   }
 
   /// Another store's key would change all ids without a message, so the daemon refuses it.
-  @Test func anotherStoresKeyIsRefused() async throws {
+  @Test func `a key of another store is refused`() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
     let key = workplace.file("store/keys/1.key")
@@ -119,7 +119,7 @@ import Testing
 
   /// A store is restored from an older copy: tokens of the lost history expire, and clients reach
   /// the current state.
-  @Test func aRestoredCopyExpiresWhatItLost() async throws {
+  @Test func `a restored copy expires the tokens of the lost history`() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
     var daemon = try await RunningDaemon.start(in: workplace)

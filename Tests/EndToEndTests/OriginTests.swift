@@ -19,7 +19,7 @@ import Testing
       HTTPRequest(method, daemon.web.base + path, headers: headers, timeout: .seconds(30)))
   }
 
-  @Test func listedPagesMayAskUntilAReloadTakesTheirOriginAway() async throws {
+  @Test func `CORS allows a listed origin until a reload removes it`() async throws {
     let (workplace, _) = try await Workplace.withStandin(environment: "origins: [\"\(Self.app)\"]")
     defer { workplace.remove() }
     let daemon = try await RunningDaemon.start(in: workplace)

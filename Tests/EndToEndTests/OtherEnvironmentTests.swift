@@ -4,7 +4,8 @@ import Testing
 /// Builds from a beta channel have tokens of Apple's production and records of development: two
 /// stand-ins that each play one environment, and a relay that knows both.
 @Suite(.serialized) struct OtherEnvironmentTests {
-  @Test func aTokenOfTheOtherEnvironmentIsFoundOnceAndRemembered() async throws {
+  @Test func `the relay finds a token's other APNs environment once and remembers it`() async throws
+  {
     let workplace = try Workplace()
     defer { workplace.remove() }
     let development = try await Standin.start(in: workplace, ["--environment", "development"])

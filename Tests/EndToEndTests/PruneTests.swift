@@ -7,7 +7,7 @@ import Testing
   /// The provider calls 1 % of 1,000 phones dead: they are retired, and the feedback and the
   /// operator learn of it. Then it calls 60 % dead: none is retired, and `status` says why. Once
   /// the provider recovers, all of them are woken.
-  @Test func aFewAreRetiredAndManyAreNot() async throws {
+  @Test func `a few dead devices are retired, but many at once are not`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
     let receiver = try await Receiver.start(in: workplace)
@@ -63,7 +63,7 @@ import Testing
   /// The daemon is killed while some retirements are delivered, some are only stored and some
   /// devices are only suspected. After the restart it delivers what is missing, and repeats have
   /// the same id.
-  @Test func aKillLosesNoneThatIsToBeTold() async throws {
+  @Test func `a kill loses no report of a retired device`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
     let receiver = try await Receiver.start(in: workplace)

@@ -10,7 +10,7 @@ import Testing
   }
 
   /// A public change fires the queries whose filters pass, as an alert with everything `ck` needs.
-  @Test func aPublicChangeAlertsItsSubscribers() async throws {
+  @Test func `a public change alerts the subscribers whose filter matches`() async throws {
     let (workplace, standin) = try await Workplace.withStandin(window: "0ms")
     defer { workplace.remove() }
     let daemon = try await RunningDaemon.start(in: workplace)
@@ -71,7 +71,7 @@ import Testing
 
   /// A participant is told of a shared zone from the grant on, reads it whole, and loses it with
   /// the revocation (P9).
-  @Test func aSharedZoneIsSeenFromGrantToRevocation() async throws {
+  @Test func `a participant sees a shared zone from the grant to the revocation`() async throws {
     let (workplace, standin) = try await Workplace.withStandin(window: "0ms")
     defer { workplace.remove() }
     let daemon = try await RunningDaemon.start(in: workplace)

@@ -5,7 +5,7 @@ import Testing
 @Suite(.serialized) struct RefusalTests {
   /// Probes of a wrong credential must not use up the budget. With the budget that Apple advises,
   /// three probes would otherwise delay the wake by an hour.
-  @Test func aMendedCredentialWakesItsDeviceWithinTheBound() async throws {
+  @Test func `a device is woken within the bound after its credential is corrected`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
     let world = try await FaultWorld.start(in: workplace, phones: 1, neighbours: 0, budget: 3)
@@ -34,7 +34,7 @@ import Testing
   }
 
   /// A wrong topic: the route goes on, no device is retired, and `status` used to look healthy.
-  @Test func aRouteOfWhichEverythingIsRefusedIsToldOf() async throws {
+  @Test func `status reports a route whose pushes are all refused`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
     let world = try await FaultWorld.start(in: workplace, phones: 3, neighbours: 0)

@@ -36,7 +36,7 @@ import Testing
 
   /// Containers come and go, producers change, and a bad file changes nothing. Meanwhile every
   /// request on a kept connection is answered.
-  @Test func aReloadUnderLoadDropsNoRequest() async throws {
+  @Test func `a reload under load drops no request`() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
     let daemon = try await RunningDaemon.start(in: workplace)
@@ -104,7 +104,7 @@ import Testing
   }
 
   /// A reload that is requested during the start happens after the start.
-  @Test func aReloadDuringTheStartIsRemembered() async throws {
+  @Test func `a reload requested during the start happens after the start`() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
     let mailbox = try Mailbox(workplace.file("notify").path)
@@ -131,7 +131,7 @@ import Testing
 
   /// If the reload did not end the stream, it would stay open until its address lapses, twelve
   /// hours later.
-  @Test func aReloadEndsTheStreamsOfAnEnvironmentThatHasGone() async throws {
+  @Test func `a reload ends the streams of a removed environment`() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
     let daemon = try await RunningDaemon.start(in: workplace)
@@ -167,7 +167,7 @@ import Testing
   }
 
   /// A draining daemon accepts nothing until it is restarted, and a reload does not change that.
-  @Test func theStatusLineTellsOfADrain() async throws {
+  @Test func `the systemd status line shows a drain, also after a reload`() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
     let mailbox = try Mailbox(workplace.file("notify").path)
@@ -200,7 +200,7 @@ import Testing
   }
 
   /// The daemon tells systemd when a reload begins and when it ends, also when the reload fails.
-  @Test func systemdHearsOfIt() async throws {
+  @Test func `the daemon tells systemd when a reload begins and ends`() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
     let mailbox = try Mailbox(workplace.file("notify").path)
@@ -218,7 +218,7 @@ import Testing
   }
 
   /// New budgets count at once, and a lane that rested under the old one is woken.
-  @Test func aLargerBudgetWakesWhoWaits() async throws {
+  @Test func `a reload with a larger budget wakes a waiting device`() async throws {
     let (workplace, standin) = try await Workplace.withStandin(
       window: "0s", extra: "budget: { background: { max: 1, per: 1h } }")
     defer { workplace.remove() }

@@ -22,7 +22,7 @@ import Testing
       })
   }
 
-  @Test func nothingOfARevokedZoneLeavesAfterTheAnswer() async throws {
+  @Test func `no pending change of a revoked zone is pushed after its revocation`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
     let standin = try await Standin.start(in: workplace, ["--max-streams", "1"])

@@ -13,7 +13,7 @@ import Testing
 
   /// The daemon returns no 500, no answer that the schema does not allow, and no status that the
   /// schema does not name.
-  @Test func theDaemonKeepsItsOpenAPIFile() async throws {
+  @Test func `the daemon conforms to its OpenAPI file`() async throws {
     let tool = Self.root.appendingPathComponent(".build/schemathesis/bin/schemathesis")
     guard FileManager.default.isExecutableFile(atPath: tool.path) else {
       print("skipped: schemathesis: it is not installed; `make schemathesis` needs PyPI")

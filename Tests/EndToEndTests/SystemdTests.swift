@@ -10,7 +10,7 @@ import Testing
   /// Covers the start by the socket, READY and STATUS; a reload that keeps all polls, streams, kept
   /// connections and connections to a provider; a stuck daemon that the watchdog kills and that
   /// restarts without losing anything acknowledged; a clean stop.
-  @Test func aRealSystemdRunsTheUnits() async throws {
+  @Test func `the unit files run under a real systemd`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
     let script = try Program(
@@ -29,7 +29,7 @@ import Testing
   /// Connections to a socket that the daemon does not serve would wait without end, so the daemon
   /// refuses to start.
   @Test(arguments: ["web", "api:metrics"])
-  func aSocketOfAnotherNameIsRefused(_ names: String) async throws {
+  func `the daemon refuses an inherited socket with an unknown name`(_ names: String) async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
     let other = names.split(separator: ":").last ?? ""

@@ -21,7 +21,7 @@ import Testing
   }
 
   /// Acknowledged changes are kept when a start fails.
-  @Test func theAPIsPort() async throws {
+  @Test func `a start fails if the API's port is in use`() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
     var daemon = try await RunningDaemon.start(in: workplace)
@@ -41,7 +41,7 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  @Test func theMetricsPort() async throws {
+  @Test func `a start fails if the metrics port is in use`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
     let standin = try await Standin.start(in: workplace)
@@ -55,7 +55,7 @@ import Testing
     try await Self.expectRefusal(place, in: workplace)
   }
 
-  @Test func theProviderTokensDirectory() async throws {
+  @Test func `a start fails if the path of the provider tokens is a file`() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
     let tokens = workplace.file("store").appendingPathComponent("provider-tokens")
@@ -63,7 +63,7 @@ import Testing
     try await Self.expectRefusal("\(tokens.path) is no directory", in: workplace)
   }
 
-  @Test func theControlSocketsPath() async throws {
+  @Test func `a start fails if the control socket's path is a file`() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
     try Data("a file".utf8).write(to: workplace.file("control.sock"))

@@ -4,7 +4,7 @@ import Testing
 /// The number in every push, over restarts of the real binary. A jump tells a device that it may
 /// have missed a wake. So a clean stop causes no jump, and a kill never repeats a number.
 @Suite(.serialized) struct WakeNumberTests {
-  @Test func numbersRiseByOneOverStopsAndNeverRepeatOverKills() async throws {
+  @Test func `wake numbers rise by one over stops and never repeat over kills`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
     let standin = try await Standin.start(in: workplace)

@@ -10,7 +10,9 @@ import Testing
 
   /// Pushes arrive at a constant rate. A device that is woken earlier gets the time until which the
   /// hot zone is not to be fetched.
-  @Test func aPublicChangeWakesItsSubscribersAtTheRateAndOthersSayWhatToWaitFor() async throws {
+  @Test func `a hot change wakes devices at the rate, and earlier pushes name the slot`()
+    async throws
+  {
     let (workplace, standin) = try await Workplace.withStandin(extra: Self.smearing)
     defer { workplace.remove() }
     try await Self.settle(in: workplace)
@@ -43,7 +45,7 @@ import Testing
     #expect(await daemon.stop().status == 0)
   }
 
-  @Test func aKillInTheMiddleWakesThoseWhoWaitedAtTheRate() async throws {
+  @Test func `devices that wait at a kill are woken at the rate after the restart`() async throws {
     let (workplace, standin) = try await Workplace.withStandin(extra: Self.smearing)
     defer { workplace.remove() }
     try await Self.settle(in: workplace)

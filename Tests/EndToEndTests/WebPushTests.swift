@@ -4,7 +4,7 @@ import Testing
 /// A change travels to a browser: the built binary, the stand-in for a push service, and
 /// third-party code that opens the pushes.
 @Suite(.serialized) struct WebPushTests {
-  @Test func aBrowserIsWokenAndOnlyItCanReadWhy() async throws {
+  @Test func `a browser is woken by a push that only it can decrypt`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
     let apple = try await Standin.start(in: workplace)

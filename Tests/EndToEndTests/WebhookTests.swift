@@ -9,7 +9,9 @@ import Testing
     (isGone ? "676f6e65" : "a1a1a1a1") + String(format: "%056x", index)
   }
 
-  @Test func whateverTheServerDoesNothingIsMissingAndRepeatsHaveTheirIds() async throws {
+  @Test func `a failing webhook server misses no feedback, and repeats keep their ids`()
+    async throws
+  {
     let workplace = try Workplace()
     defer { workplace.remove() }
     let apple = try await Standin.start(in: workplace)
@@ -117,7 +119,7 @@ import Testing
     #expect(page.errors.contains("zonerelay feedback --after 5 --limit 3"))
   }
 
-  @Test func aServerThatWantsNoMoreIsLeftAloneUntilAReload() async throws {
+  @Test func `the relay sends nothing to a webhook that answers 410 until a reload`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }
     let apple = try await Standin.start(in: workplace)

@@ -11,7 +11,7 @@ import Testing
 
   /// P1: the relay answers at once and delivers in slices. A kill between slices loses no
   /// notification and doubles none.
-  @Test func aKillAmongTheSlicesOfAPublicChangeLosesNoSubscriber() async throws {
+  @Test func `a kill between the slices of a public change loses no subscriber`() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }
     try await Readership(count: Self.subscribers).settle(in: workplace.file("store"))

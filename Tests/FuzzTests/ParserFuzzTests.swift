@@ -8,7 +8,7 @@ import Testing
 /// read when the process ends. `make fuzz` is guided by coverage.
 @Suite struct ParserFuzzTests {
   @Test(arguments: FuzzedParser.shared)
-  func readsOrRefusesAnyBytes(_ parser: FuzzedParser) async throws {
+  func `each parser reads or refuses any bytes`(_ parser: FuzzedParser) async throws {
     let kept = try Corpus.inputs(of: parser.name)
     // A separate thread: some parsers wait for tasks, which need the other threads.
     let found = try await withCheckedThrowingContinuation { done in

@@ -14,22 +14,22 @@ import Testing
     }
   }
 
-  @Test(
-    "method, headers and body travel as given",
-    arguments: [
-      ("GET", "", "GET /echo [accept,host,x-one] none "),
-      (
-        "POST", "{}",
-        "POST /echo [accept,content-length,content-type,host,x-one] application/json {}"
-      ),
-      ("POST", "", "POST /echo [accept,content-length,host,x-one] none "),
-      ("HEAD", "", ""),
-      (
-        "DELETE", "a",
-        "DELETE /echo [accept,content-length,content-type,host,x-one] application/json a"
-      ),
-    ])
-  func travels(method: String, body: String, expected: String) async throws {
+  @Test(arguments: [
+    ("GET", "", "GET /echo [accept,host,x-one] none "),
+    (
+      "POST", "{}",
+      "POST /echo [accept,content-length,content-type,host,x-one] application/json {}"
+    ),
+    ("POST", "", "POST /echo [accept,content-length,host,x-one] none "),
+    ("HEAD", "", ""),
+    (
+      "DELETE", "a",
+      "DELETE /echo [accept,content-length,content-type,host,x-one] application/json a"
+    ),
+  ])
+  func `method, headers and body are sent as given`(method: String, body: String, expected: String)
+    async throws
+  {
     try await EchoServer.overTCP { server in
       var request = HTTPRequest(method, "\(server.url)/echo", headers: [("X-One", "1")])
       request.body = Array(body.utf8)
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func `a status of any kind is an answer`() async throws {
+  @Test func `any HTTP status is returned as an answer`() async throws {
     try await EchoServer.overTCP { server in
       let answer = try await HTTPClient().send(HTTPRequest("GET", "\(server.url)/503"))
       #expect(answer.status == 503 && !answer.isSuccess)
@@ -48,17 +48,16 @@ import Testing
   }
 
   @Test(
-    "a wish to wait is a number or a date",
     arguments: [
       ("7", 7), ("0", 0), ("Wed, 21 Oct 2015 07:28:00 GMT", 0), ("-1", nil), ("+7", nil),
       ("7 s", nil), ("soon", nil), ("", nil), ("99999999999999999999", nil), (nil, nil),
     ] as [(String?, Int64?)])
-  func wish(field: String?, seconds: Int64?) {
+  func `Retry-After is a number of seconds or a date`(field: String?, seconds: Int64?) {
     let headers = field.map { [(name: "retry-after", value: $0)] } ?? []
     #expect(HTTPAnswer(status: 503, headers: headers, body: []).retryAfterSeconds == seconds)
   }
 
-  @Test func `a wish to wait until a date counts from now`() throws {
+  @Test func `a date in Retry-After is converted to seconds from now`() throws {
     let date = Date(timeIntervalSinceNow: 90).formatted(
       Date.VerbatimFormatStyle(
         format: """
@@ -72,7 +71,7 @@ import Testing
     #expect(85...90 ~= seconds)
   }
 
-  @Test func `connections are kept, and a handle forgets the request before`() async throws {
+  @Test func `a reused connection sends no header of the previous request`() async throws {
     try await EchoServer.overTCP { server in
       let client = HTTPClient()
       var post = HTTPRequest("POST", "\(server.url)/echo", headers: [("X-One", "1")])
@@ -101,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func `a server that never answers costs the timeout, one that hangs up is named`()
+  @Test func `a timeout and a lost connection have different error codes`()
     async throws
   {
     try await EchoServer.overTCP { server in
@@ -113,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func `a cancelled caller gets out long before the timeout`() async throws {
+  @Test func `a cancelled request returns long before its timeout`() async throws {
     try await EchoServer.overTCP { server in
       let request = HTTPRequest("GET", "\(server.url)/never", timeout: .seconds(60))
       let start = ContinuousClock.now
@@ -127,7 +126,7 @@ import Testing
     }
   }
 
-  @Test func `a server that is not there has an error of its own`() async throws {
+  @Test func `a refused connection and a bad request have their own error codes`() async throws {
     let client = HTTPClient()
     var port = ""
     try await EchoServer.overTCP { port = $0.url }
@@ -141,7 +140,7 @@ import Testing
   }
 
   /// Failures are shown in logs and in `status`. The path may be as secret as the query.
-  @Test func `failures name scheme, host and port, and nothing else of an address`() async throws {
+  @Test func `failures name only the scheme, host and port of an address`() async throws {
     func texts(_ url: String, timeout: Duration = .seconds(5)) async -> String {
       await failure(HTTPClient(), HTTPRequest("GET", url, timeout: timeout))?.description ?? ""
     }
@@ -162,7 +161,7 @@ import Testing
     }
   }
 
-  @Test func `an answer without end is refused`() async throws {
+  @Test func `an answer longer than the limit is refused`() async throws {
     try await EchoServer.overTCP { server in
       let client = HTTPClient(answerBytesMax: 100)
       let fits = HTTPRequest("GET", "\(server.url)/echo")
@@ -179,7 +178,7 @@ import Testing
 
 /// The control socket: HTTP over a Unix socket.
 @Suite struct ControlClientTests {
-  @Test func `asks and posts over the socket`() async throws {
+  @Test func `the control client sends GET and POST requests over the socket`() async throws {
     try await EchoServer.overSocket { _, path in
       let control = ControlClient(socket: path)
       #expect(try await control.get("/status?a=b").text == "GET /status?a=b [accept,host] none ")
@@ -188,7 +187,7 @@ import Testing
     }
   }
 
-  @Test func `a socket that is not there, not listened on or too long is named`() async throws {
+  @Test func `a missing, stale or too long socket path has its own error`() async throws {
     func failure(_ path: String) async -> ClientError? {
       do throws(ClientError) {
         _ = try await ControlClient(socket: path).get("/status")

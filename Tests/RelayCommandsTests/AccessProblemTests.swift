@@ -89,7 +89,9 @@ import Testing
     "{ name: \(name), keyID: \(keyID), publicKey: records.pub.pem }"
   }
 
-  @Test(arguments: cases) func isNamed(_ bad: Case) throws {
+  @Test(arguments: cases) func `every credential problem is named by key and has a remedy`(
+    _ bad: Case
+  ) throws {
     let world = try Self.world()
     defer { world.remove() }
     let reading = Self.read(world, bad.text)
@@ -101,7 +103,7 @@ import Testing
     #expect(!problem.remedy.isEmpty)
   }
 
-  @Test func `keys and signatures arrive, and what is shown tells no secret`() throws {
+  @Test func `key sets and signing producers are read from the configuration`() throws {
     let world = try Self.world()
     defer { world.remove() }
     let file = Self.read(
@@ -128,7 +130,7 @@ import Testing
       ])
   }
 
-  @Test func `what only a restart takes over is named key by key`() throws {
+  @Test func `settings that only a restart applies are named key by key`() throws {
     let world = try Self.world()
     defer { world.remove() }
     let old = try #require(world.read(SettingsWorld.yaml()).settings)
@@ -158,7 +160,7 @@ import Testing
     #expect(secure.keysFixed(against: renewed) == [])
   }
 
-  @Test func `an answer's age is what Cache-Control says`() {
+  @Test func `an answer's maximum age comes from Cache-Control`() {
     #expect(AccountServer.age("public, max-age=600, must-revalidate") == .seconds(600))
     #expect(AccountServer.age("Max-Age=7") == .seconds(7))
     #expect(AccountServer.age("no-cache") == .zero)

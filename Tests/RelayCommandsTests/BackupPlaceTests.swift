@@ -18,7 +18,7 @@ import Testing
     try FileManager.default.contentsOfDirectory(atPath: path).sorted()
   }
 
-  @Test func whatIsNoPlaceIsNamedWithItsRemedy() throws {
+  @Test func `an invalid backup directory is named with its remedy`() throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     let files = FileManager.default
@@ -48,7 +48,7 @@ import Testing
 
   /// A backup ignores other problems of the file, because the operator need not have the daemon's
   /// secrets at hand.
-  @Test func theStoreComesFromTheConfiguration() async throws {
+  @Test func `a backup reads the store's directory from the configuration`() async throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     let yaml = SettingsWorld.yaml(extra: "store: { directory: \(world.path("store")) }")
@@ -59,7 +59,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: world.path("copy")))
   }
 
-  @Test func aFailedBackupLeavesNothing() throws {
+  @Test func `a failed backup leaves no files behind`() throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     let files = FileManager.default
@@ -73,7 +73,7 @@ import Testing
     #expect(!files.fileExists(atPath: world.path("made")))
   }
 
-  @Test func theKeysAreCopiedForTheirOwnerOnlyOrTheirLackIsTold() throws {
+  @Test func `a backup copies keys for their owner only and refuses missing keys`() throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     let files = FileManager.default
@@ -92,7 +92,7 @@ import Testing
 
   /// A restored store would not start with a malformed key.
   @Test(arguments: [("", "0 characters"), ("a key", "5 characters")])
-  func aFileThatIsNoKeyHasNoBackup(text: String, found: String) throws {
+  func `a backup refuses a malformed key file`(text: String, found: String) throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     try FileManager.default.createDirectory(

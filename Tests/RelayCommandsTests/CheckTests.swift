@@ -46,7 +46,9 @@ import Testing
       cause: "[fe80::1%nowhere]:80 cannot be resolved"),
   ]
 
-  @Test(arguments: cases) func whatAStartWouldRefuseIsNamed(_ bad: Case) async throws {
+  @Test(arguments: cases) func `check names the problems that a start would refuse`(_ bad: Case)
+    async throws
+  {
     let world = try SettingsWorld()
     defer { world.remove() }
     for name in bad.made {

@@ -27,7 +27,7 @@ struct Said: Sendable {
 
 @Suite struct CommandLineTests {
   /// Asking for help or the version is no error, and the answer is on stdout.
-  @Test func helpTeaches() async {
+  @Test func `help lists the commands, and version prints the version`() async {
     let root = await Said.by("--help")
     #expect(root.status == .done)
     for word in [
@@ -46,7 +46,7 @@ struct Said: Sendable {
   @Test(arguments: [
     ["serve"], ["check"], ["status"], ["device", "list"], ["device", "show"], ["device", "forget"],
     ["drain"], ["expire-tokens"], ["demo"], ["apns-standin"], ["backup"], ["version"], ["feedback"],
-  ]) func everyCommandHasAnExample(_ path: [String]) async {
+  ]) func `the help of every command has an example`(_ path: [String]) async {
     let (answer, status) = await Self.help(path)
     #expect(status == .done)
     #expect(answer.contains("Example"))
@@ -66,7 +66,7 @@ struct Said: Sendable {
     ["device", "forget"], ["drain"], ["expire-tokens"], ["demo"], ["apns-standin"],
     ["fcm-standin"], ["webpush-standin"], ["webpush"], ["webpush", "keys"], ["backup"],
     ["version"], ["feedback"],
-  ]) func helpWrapsOnce(_ path: [String]) async {
+  ]) func `help wraps its paragraphs once, at the terminal's width`(_ path: [String]) async {
     for columns in [60, 100] {
       let (overview, usage) = await Self.helpLines(path, columns)
       for line in usage + overview.filter({ !$0.hasPrefix("  ") }) {
@@ -107,7 +107,7 @@ struct Said: Sendable {
     (["expire"], "'expire' is no command of zonerelay", "did you mean: zonerelay expire-tokens"),
     (["device", "lst"], "'lst' is no command of zonerelay device", "mean: zonerelay device list"),
     (["xyzzy"], "'xyzzy' is no command of zonerelay", "see: zonerelay --help"),
-  ]) func aMistypedCommandIsExplained(
+  ]) func `a mistyped command is explained with a hint`(
     _ arguments: [String], _ error: String, _ hint: String
   ) async {
     let words = Mutex("")
@@ -129,7 +129,7 @@ struct Said: Sendable {
     (["serve", "--config", ""], "zonerelay serve --help"),
     (["apns-standin"], "zonerelay apns-standin --help"),
     (["apns-standin", "--listen", "x", "--directory", "d"], "zonerelay apns-standin --help"),
-  ]) func wrongUsageIsExplained(_ arguments: [String], _ hint: String) async {
+  ]) func `wrong usage is explained with a hint`(_ arguments: [String], _ hint: String) async {
     let words = Mutex("")
     let console = Console(answer: { _ in }, talk: { text in words.withLock { $0 += text } })
     let status = await CommandLineTool.run(arguments, console: console)
@@ -142,7 +142,9 @@ struct Said: Sendable {
 
   /// Stand-ins accept any request, so they listen on this machine only.
   @Test(arguments: ["apns-standin", "fcm-standin", "webpush-standin"], ["0.0.0.0:0", "[::]:0"])
-  func aStandinListensOnLoopbackOnly(_ command: String, _ address: String) async throws {
+  func `a stand-in listens on loopback addresses only`(_ command: String, _ address: String)
+    async throws
+  {
     let world = try SettingsWorld()
     defer { world.remove() }
     // A file stands in the directory's place, so a stand-in that wrongly takes the address still
@@ -153,7 +155,7 @@ struct Said: Sendable {
   }
 
   /// `check` prints the settings in force, with secrets masked.
-  @Test func checkPrintsWhatIsInForce() async throws {
+  @Test func `check prints the settings in force and masks secrets`() async throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     try world.write(
@@ -168,7 +170,7 @@ struct Said: Sendable {
   }
 
   /// One certificate that expired stops its own route, not the daemon.
-  @Test func anExpiredCertificateIsAWarning() async throws {
+  @Test func `check warns of an expired certificate`() async throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     let pair = "{ path: expired.pem, key: notes-apns-key }"
@@ -184,7 +186,7 @@ struct Said: Sendable {
   }
 
   /// A secret that every user of the machine may read is named with its mode and the remedy.
-  @Test func aSecretThatOthersMayReadIsAWarning() async throws {
+  @Test func `check warns of a secret that other users may read`() async throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     try world.write(
@@ -219,7 +221,7 @@ struct Said: Sendable {
   }
 
   /// The daemon creates its own directories, but not their parents.
-  @Test func aMissingParentDirectoryIsFoundBeforeTheStart() async throws {
+  @Test func `check finds a missing parent directory before the start`() async throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     try world.write(
@@ -238,7 +240,8 @@ struct Said: Sendable {
   }
 
   /// `check` and `serve` refuse a bad file and list every problem by its key.
-  @Test(arguments: ["check", "serve"]) func badConfigurationExits78(_ command: String) async throws
+  @Test(arguments: ["check", "serve"])
+  func `check and serve exit with status 78 on a bad configuration`(_ command: String) async throws
   {
     let world = try SettingsWorld()
     defer { world.remove() }
@@ -255,7 +258,7 @@ struct Said: Sendable {
 
   /// A missing daemon has its own exit status, for every command that needs one.
   @Test(arguments: [["status"], ["status", "--json"], ["device", "list"], ["drain"]])
-  func withoutADaemonExits3(_ command: [String]) async throws {
+  func `control commands exit with status 3 without a daemon`(_ command: [String]) async throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     let words = Mutex("")
@@ -266,7 +269,7 @@ struct Said: Sendable {
   }
 
   /// Control commands read only the socket from the file, so its other problems do not matter.
-  @Test func theSocketComesFromTheConfiguration() async throws {
+  @Test func `a control command reads the socket from the configuration`() async throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     try world.write(
@@ -282,7 +285,7 @@ struct Said: Sendable {
   @Test(arguments: [
     ["-c", "F", "status"], ["--config", "F", "status"], ["--config=F", "status"],
     ["-c", "F", "device", "list"], ["-c", "gone", "--config=F", "device", "list", "--json"],
-  ]) func theConfigurationMayComeFirst(_ arguments: [String]) async throws {
+  ]) func `the option -c may stand before the command`(_ arguments: [String]) async throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     try world.write("control: { socket: \(world.path("s.sock")) }", to: "F")
@@ -300,7 +303,7 @@ struct Said: Sendable {
     (["-c", "F", "stauts"], "'stauts' is no command of zonerelay"),
     (["--config=F", "device", "lst"], "'lst' is no command of zonerelay device"),
     (["-c", "F", "version"], "unknown option '-c'"),
-  ]) func aConfigurationThatComesFirstHidesNoMistake(
+  ]) func `the option -c before a command hides no usage error`(
     _ arguments: [String], _ error: String
   ) async {
     let words = Mutex("")

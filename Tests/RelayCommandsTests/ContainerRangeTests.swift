@@ -65,7 +65,8 @@ import Testing
     ("99ms", false), ("100ms", true), ("101ms", true), ("59999ms", true), ("1m", true),
     ("60001ms", false),
   ])
-  func `a delivery may take 100 ms to a minute`(timeout: String, isTaken: Bool) throws {
+  func `a webhook's timeout is between 100 ms and one minute`(timeout: String, isTaken: Bool) throws
+  {
     let world = try world()
     defer { world.remove() }
     expect(

@@ -20,7 +20,7 @@ import Testing
     return geteuid() == 0 || 20 - Int32(min(40, limit.rlim_cur)) <= Priority.engine.rawValue
   }
 
-  @Test func `an engine thread goes first if it may`() async {
+  @Test func `an engine thread gets a higher priority if the system allows it`() async {
     let own = Self.niceness
     let engine = await withTaskExecutorPreference(EngineThread()) { Self.niceness }
     #expect(engine == (Self.mayGoFirst ? Priority.engine.rawValue : own))
@@ -28,7 +28,7 @@ import Testing
 
   /// A thread inherits the priority of the thread that starts it. Before, the engine raised it once
   /// more.
-  @Test func `one that another starts goes no further`() async {
+  @Test func `an engine thread that another one starts keeps the same priority`() async {
     let own = Self.niceness
     let (first, second) = await withTaskExecutorPreference(EngineThread()) {
       (Self.niceness, await withTaskExecutorPreference(EngineThread()) { Self.niceness })
@@ -37,7 +37,7 @@ import Testing
     #expect(Self.niceness == own, "the thread that waited keeps its own")
   }
 
-  @Test func `event loops go before other threads if they may`() async throws {
+  @Test func `event loops get a higher priority if the system allows it`() async throws {
     let own = Self.niceness
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
     Priority.serving.give(to: group)

@@ -208,7 +208,9 @@ import Testing
   private static let goodKey =
     "key: { path: notes-apns-key, keyID: ABCDE12345, teamID: TEAM123456 }"
 
-  @Test(arguments: top + inside) func isNamed(_ bad: Case) throws {
+  @Test(arguments: top + inside) func `every problem is named by key, with cause and remedy`(
+    _ bad: Case
+  ) throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     let indent = String(repeating: " ", count: 8)
@@ -272,7 +274,8 @@ import Testing
     "containers: [{ id: a, environments: { production: { \(text) } } }]"
   }
 
-  @Test(arguments: wholes) func isNamedInTheWholeFile(_ bad: Whole) throws {
+  @Test(arguments: wholes)
+  func `a problem of the whole file is named by key, with cause and remedy`(_ bad: Whole) throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     let reading = world.read(bad.containers)
@@ -283,7 +286,7 @@ import Testing
   }
 
   /// All problems are reported at once, in the order of the file, each with its line.
-  @Test func allProblemsComeAtOnce() throws {
+  @Test func `all problems are reported at once, in the order of the file`() throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     let reading = world.read(
@@ -303,7 +306,7 @@ import Testing
   }
 
   /// A bad certificate must not make its good key look unknown.
-  @Test func aBadCertificateLeavesItsKeyAlone() throws {
+  @Test func `a bad certificate reports no problem of its key`() throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     let yaml = "server: { tls: { certificate: words, key: notes-apns-key } }"
@@ -312,7 +315,7 @@ import Testing
   }
 
   /// systemd's variable is expanded in paths, and reported if it is not set.
-  @Test func credentialsDirectoryIsExpanded() throws {
+  @Test func `the variable CREDENTIALS_DIRECTORY is expanded in paths`() throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     let yaml = "server: { tokenKeys: ['${CREDENTIALS_DIRECTORY}/token-key'] }"
@@ -325,7 +328,7 @@ import Testing
     #expect(other.problems.map(\.key) == ["store.directory"])
   }
 
-  @Test func anUnreadableFileIsAProblem() throws {
+  @Test func `an unreadable configuration file is a problem`() throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     let gone = Settings.read(file: world.path("gone.yaml"))

@@ -7,34 +7,34 @@ import Testing
   @Test(arguments: [
     ("500ms", Span(milliseconds: 500)), ("20s", .seconds(20)), ("20m", .minutes(20)),
     ("1h", .hours(1)), ("30d", .days(30)), ("0s", .zero),
-  ]) func durationsAreReadAndShown(_ text: String, _ span: Span) {
+  ]) func `durations are read and shown`(_ text: String, _ span: Span) {
     #expect(Quantity.span(text) == span)
     #expect(Quantity.text(span) == text)
   }
 
   @Test(arguments: ["", "5", "s", "-5s", "1.5h", "5 s", "5S", "9223372036854775807d", "٣s"])
-  func otherDurationsAreRefused(_ text: String) {
+  func `malformed durations are refused`(_ text: String) {
     #expect(Quantity.span(text) == nil)
   }
 
   @Test(arguments: [("512", 512), ("4KiB", 4_096), ("4MiB", 4 << 20), ("1GiB", 1 << 30)])
-  func sizesAreReadAndShown(_ text: String, _ bytes: Int) {
+  func `sizes are read and shown`(_ text: String, _ bytes: Int) {
     #expect(Quantity.size(text) == bytes)
     #expect(Quantity.text(bytes: bytes) == text)
   }
 
   @Test(arguments: ["", "4KB", "KiB", "-1", "1.5MiB", "9223372036854775807GiB"])
-  func otherSizesAreRefused(_ text: String) {
+  func `malformed sizes are refused`(_ text: String) {
     #expect(Quantity.size(text) == nil)
   }
 
   @Test(arguments: ["127.0.0.1:8460", "[::1]:0", "localhost:65535"])
-  func addressesAreReadAndShown(_ text: String) {
+  func `addresses are read and shown`(_ text: String) {
     #expect(ListenAddress(text: text)?.description == text)
   }
 
   @Test(arguments: ["", "8460", ":8460", "h:", "h:65536", "::1:80", "[h]:80", "a b:1", "h/x:1"])
-  func otherAddressesAreRefused(_ text: String) {
+  func `malformed addresses are refused`(_ text: String) {
     #expect(ListenAddress(text: text) == nil)
   }
 }

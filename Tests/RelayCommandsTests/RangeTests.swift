@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `the tables with ranges are found`() {
+  @Test func `the range tables of the configuration page are found`() {
     #expect(Self.rows.count > 55, "found \(Self.rows.map(\.key))")
   }
 
@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test(arguments: rows)
-  func `the ends of a range are taken, and nothing beyond`(row: Row) throws {
+  func `a key accepts the ends of its range and refuses values beyond them`(row: Row) throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     let (low, high) = (try amount(row.low, of: row), try amount(row.high, of: row))
@@ -130,7 +130,7 @@ import Testing
   }
 
   /// A push for which a sender has no place comes back unsent, and twenty of those stop the route.
-  @Test func `senders have places for all that may be under way to a route`() throws {
+  @Test func `senders have room for all pushes in flight on a route`() throws {
     let row = try #require(Self.rows.first { $0.key == "limits.inFlightPerRoute" })
     let most = try #require(Int(row.high.replacingOccurrences(of: ",", with: "")))
     #expect(most == EngineLimits().waitingMax && most == WebLimits().waitingMax)
@@ -138,7 +138,7 @@ import Testing
 
   /// The gaps between wakes are a list: the number of gaps has a range, and each gap has one.
   @Test(arguments: [(count: 0, isTaken: false), (1, true), (15, true), (16, true), (17, false)])
-  func `so many gaps may stand in the ladder`(count: Int, isTaken: Bool) throws {
+  func `the ladder has 1 to 16 gaps`(count: Int, isTaken: Bool) throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     let gaps = Array(repeating: "1m", count: count).joined(separator: ", ")

@@ -6,24 +6,24 @@ import Testing
 @testable import RelayCommands
 
 @Suite struct RenderingTests {
-  @Test func columnsAreAsWideAsTheirWidestCell() {
+  @Test func `columns are as wide as their widest cell`() {
     #expect(
       TextTable.lines([["A", "BB", "C"], ["aaa", "b", ""]]) == ["A    BB  C", "aaa  b"])
   }
 
   @Test(arguments: [
     (0.04, "0.0 s"), (4.25, "4.2 s"), (61, "1 min"), (3_660, "1 h 1 min"), (90_000, "1 d 1 h"),
-  ]) func agesAreShort(_ seconds: Double, _ text: String) {
+  ]) func `ages are shown in a short form`(_ seconds: Double, _ text: String) {
     #expect(HumanFormat.age(seconds) == text)
   }
 
   @Test(arguments: [(0, "0 B"), (1_023, "1023 B"), (1_536, "1.5 KiB"), (5 << 30, "5.0 GiB")])
-  func sizesAreShort(_ bytes: Int64, _ text: String) {
+  func `sizes are shown in a short form`(_ bytes: Int64, _ text: String) {
     #expect(HumanFormat.size(bytes) == text)
   }
 
   /// The table shows health, reasons, ledger, lanes and routes, without colours outside a terminal.
-  @Test func statusIsATableForPeople() {
+  @Test func `status prints a table that is coloured only on a terminal`() {
     let text = Self.report().lines(Paint(isColourful: false)).joined(separator: "\n")
     #expect(text.contains("unhealthy"))
     #expect(text.contains("! the route is stopped"))
@@ -36,7 +36,7 @@ import Testing
   }
 
   /// JSON has the same shape as on the wire.
-  @Test func statusAsJSONIsTheContract() throws {
+  @Test func `status as JSON has the same shape as on the wire`() throws {
     let words = Mutex("")
     let console = Console(answer: { text in words.withLock { $0 += text } }, talk: { _ in })
     try Renderer(format: .json, console: console).show(Self.report())
@@ -47,7 +47,7 @@ import Testing
   }
 
   /// The table fits a usual terminal. A wider one shows more, and JSON shows everything.
-  @Test func aDeviceListFitsTheTerminal() {
+  @Test func `a device list fits an 80-column terminal`() {
     let device = DeviceReport(
       clientId: "6f1c1e9e-4f0c-4d5e-9a53-0f6f4d3f8a11", user: "_0123456789abcdef0123456789abcdef",
       container: "iCloud.com.example.notes", environment: "development", transport: "webpush",
@@ -66,7 +66,7 @@ import Testing
   }
 
   /// The notice goes to stderr, so that stdout stays a table whose lines can be counted.
-  @Test func aDeviceListThatIsCutSaysSoOnStderr() throws {
+  @Test func `a truncated device list is reported on stderr`() throws {
     let words = Mutex("")
     let talk = Mutex("")
     let console = Console(

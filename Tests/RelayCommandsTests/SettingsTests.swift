@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct SettingsTests {
   /// The sample file loads unchanged, and its values are the defaults.
-  @Test func theSampleFileSaysTheDefaults() throws {
+  @Test func `the sample file loads and holds the defaults`() throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -33,7 +33,7 @@ import Testing
   }
 
   /// Objects that a reading left behind would leak at each reload.
-  @Test func aReadingLeavesNothingBehind() {
+  @Test func `reading the settings leaks no object`() {
     weak var left: Section?
     do {
       let diagnostics = Diagnostics(overrides: Overrides(), directory: "/")
@@ -45,7 +45,7 @@ import Testing
   }
 
   /// Each connection needs a file. The message names the limits that do not fit and the remedy.
-  @Test func limitsThatDoNotFitIntoTheFilesAreNamed() {
+  @Test func `limits that need more files than allowed are named`() {
     var settings = Settings()
     #expect(settings.misfit(files: 60_500) == nil)
     let misfit = settings.misfit(files: 20_000)
@@ -58,7 +58,7 @@ import Testing
   }
 
   /// The values of the file arrive, files are read, and relative paths start at its directory.
-  @Test func valuesAreWhatTheFileSays() throws {
+  @Test func `the settings have the values of the file`() throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     let reading = world.read(
@@ -115,7 +115,7 @@ import Testing
   }
 
   /// Flags override the environment, which overrides the file, which overrides the default.
-  @Test func precedenceHolds() throws {
+  @Test func `flags override the environment, which overrides the file`() throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     let yaml = SettingsWorld.yaml(
@@ -138,7 +138,7 @@ import Testing
   }
 
   /// A section that the file leaves out can come from the environment as a whole.
-  @Test func overridesMakeASection() throws {
+  @Test func `environment variables can define a whole section`() throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     let certificate = ["ZONERELAY_SERVER_TLS_CERTIFICATE": world.path("certificate.pem")]
@@ -153,7 +153,7 @@ import Testing
     #expect(world.read(SettingsWorld.yaml()).settings?.server.tls == nil)
   }
 
-  @Test func smearingCanBeOverriddenAndMistyped() throws {
+  @Test func `smearing can be overridden, and a mistyped variable is named`() throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     let good = world.read(SettingsWorld.yaml(), environment: ["ZONERELAY_SMEARING_RATE": "700"])
@@ -164,7 +164,7 @@ import Testing
 
   /// A misspelt section is reported. Kubernetes sets similar variables for a service called
   /// zonerelay, and those are ignored.
-  @Test func aVariableOfAnUnknownSectionIsAProblem() throws {
+  @Test func `a variable of an unknown section is a problem`() throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     let environment = [
@@ -185,7 +185,7 @@ import Testing
   }
 
   /// The contract names no ranges, so wide values are accepted.
-  @Test func rangesAreWide() throws {
+  @Test func `very small and very large values are accepted`() throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     let reading = world.read(
@@ -207,7 +207,7 @@ import Testing
   }
 
   /// No output contains a secret, however the settings are printed.
-  @Test func secretsAreMasked() throws {
+  @Test func `secrets are masked in all output`() throws {
     let world = try SettingsWorld()
     defer { world.remove() }
     let reading = world.read(SettingsWorld.yaml())

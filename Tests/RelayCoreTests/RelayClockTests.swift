@@ -5,7 +5,7 @@ import Testing
   private func at(_ seconds: Int64) -> Instant { Instant(milliseconds: seconds * 1_000) }
 
   /// Time never goes back, and goes on with the boot clock while the wall clock is behind.
-  @Test func aWallClockThatGoesBackIsIgnored() {
+  @Test func `the relay clock ignores a wall clock that goes back`() {
     var clock = RelayClock(latest: .zero, wall: at(10_000), boot: at(5))
     #expect(clock.read(wall: at(10_010), boot: at(15)) == .steady(at(10_010)))
     #expect(clock.read(wall: at(9_000), boot: at(20)) == .steady(at(10_015)))
@@ -13,13 +13,13 @@ import Testing
   }
 
   /// Time is never below the maximum that an earlier life made durable.
-  @Test func theDurableMaximumHolds() {
+  @Test func `the relay clock never falls below the durable maximum`() {
     var clock = RelayClock(latest: at(50_000), wall: at(10_000), boot: at(0))
     #expect(clock.read(wall: at(10_001), boot: at(1)) == .steady(at(50_001)))
   }
 
   /// The clock follows a small correction. It reports a jump once and believes it after an hour.
-  @Test func aJumpAheadIsBelievedAfterAnHour() {
+  @Test func `the relay clock believes a jump ahead after an hour`() {
     var clock = RelayClock(latest: .zero, wall: at(10_000), boot: at(0))
     #expect(clock.read(wall: at(13_000), boot: at(1)) == .steady(at(13_000)))
     let jump = at(1_000_000)
@@ -34,7 +34,7 @@ import Testing
   }
 
   /// A jump that is taken back ends the doubt at once.
-  @Test func aJumpTakenBackIsForgotten() {
+  @Test func `the relay clock forgets a jump that is taken back`() {
     var clock = RelayClock(latest: .zero, wall: at(10_000), boot: at(0))
     _ = clock.read(wall: at(1_000_000), boot: at(1))
     #expect(clock.doubt != nil)
@@ -45,7 +45,7 @@ import Testing
   }
 
   /// A clock in doubt that jumps to yet another time must hold that time for a whole hour.
-  @Test func anotherJumpHasToHoldAnew() {
+  @Test func `a second jump during the doubt starts a new hour of doubt`() {
     var clock = RelayClock(latest: .zero, wall: at(10_000), boot: at(0))
     _ = clock.read(wall: at(1_000_000), boot: at(0))
     #expect(clock.read(wall: at(2_000_000), boot: at(3_599)).instant == at(13_599))
@@ -55,7 +55,7 @@ import Testing
   }
 
   /// A start is judged like a jump: against the durable maximum of the life before.
-  @Test func aStartFarAheadIsDoubtedForAnHour() {
+  @Test func `the relay clock doubts a start far ahead for an hour`() {
     let years = Span.days(20 * 365)
     var clock = RelayClock(latest: at(50_000), wall: at(50_000) + years, boot: at(7))
     #expect(clock.read(wall: at(50_000) + years, boot: at(7)) == .jumped(at(50_000), by: years))
@@ -69,7 +69,7 @@ import Testing
   }
 
   /// After a correction within the hour there is no doubt, neither in this life nor in the next.
-  @Test func aDoubtfulStartThatIsCorrectedLeavesNoTrace() {
+  @Test func `a corrected start leaves no doubt in this life or the next`() {
     let years = Span.days(20 * 365)
     var clock = RelayClock(latest: at(50_000), wall: at(50_060) + years, boot: at(0))
     _ = clock.read(wall: at(50_060) + years, boot: at(0))
@@ -80,7 +80,7 @@ import Testing
   }
 
   /// The clock follows a short stop at once. A store without a durable time causes no doubt.
-  @Test func aShortStopAndAFirstStartAreFollowedAtOnce() {
+  @Test func `the relay clock follows a short stop and a first start at once`() {
     var clock = RelayClock(latest: at(50_000), wall: at(53_600), boot: at(0))
     #expect(clock.read(wall: at(53_600), boot: at(0)) == .steady(at(53_600)))
     clock = RelayClock(latest: .zero, wall: at(50_000), boot: at(0))
@@ -89,7 +89,7 @@ import Testing
   }
 
   /// A provider dates an address's end by its own clock; the relay dates registrations by its own.
-  @Test func aMomentOfAnotherClockIsToldInRelayTime() {
+  @Test func `a wall-clock moment is converted to relay time`() {
     // After a weekend's stop, an earlier moment stays, and one within the stop becomes its start.
     let gap = Span.days(2)
     var clock = RelayClock(latest: at(500_000), wall: at(500_000) + gap, boot: at(0))

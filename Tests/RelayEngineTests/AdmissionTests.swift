@@ -33,7 +33,7 @@ import Testing
   @Test(arguments: [
     (fanOuts: 1, messages: 100, cause: Unavailable.Cause.fanOutsFull), (100, 1, .forwardsFull),
   ])
-  func aChangeBeyondTheBoundIsRefusedBeforeItIsJournalled(
+  func `a change beyond the bound is refused before it is journalled`(
     fanOuts: Int, messages: Int, cause: Unavailable.Cause
   ) async throws {
     let store = MemoryStore()

@@ -32,7 +32,8 @@ import Testing
     return .change(change)
   }
 
-  @Test func `a doubtful start is said, and a correction leaves no trace`() async throws {
+  @Test func `health reports a doubtful start, and a correction leaves no false time`() async throws
+  {
     let clock = ShiftedClock()
     let store = try await firstLife(clock)
     let known = store.world.latest
@@ -67,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `a clock that holds for an hour is followed, and what is durable learns it then`()
+  @Test func `the relay follows a clock that holds for an hour and stores its time`()
     async throws
   {
     let clock = ShiftedClock()
@@ -90,7 +91,7 @@ import Testing
   }
 
   /// A start after a life that was killed within its hour of doubt begins a new doubt.
-  @Test func `a life that ends in doubt leaves the time as it was`() async throws {
+  @Test func `a life that ends in doubt does not change the durable time`() async throws {
     let clock = ShiftedClock()
     let store = try await firstLife(clock)
     clock.setWall(ahead: Self.years)
@@ -105,7 +106,7 @@ import Testing
   }
 
   /// A weekend without a change is no long stop, because the time is made durable all the same.
-  @Test func `a quiet relay keeps the time, so that its next start is not doubted`() async throws {
+  @Test func `a quiet relay stores the time, so its next start is not doubted`() async throws {
     let clock = ShiftedClock()
     let world = World(clock: clock)
     try await world.run { (engine: Engine) async throws -> Void in
@@ -123,7 +124,7 @@ import Testing
   }
 
   /// Apple's date for an address is before its registration, though the relay's time is behind.
-  @Test func `a provider's moment is compared in relay time`() async throws {
+  @Test func `the relay compares a provider's timestamp in relay time`() async throws {
     let clock = ShiftedClock()
     let store = try await firstLife(clock)
     clock.setWall(ahead: .days(3))

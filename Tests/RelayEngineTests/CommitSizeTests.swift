@@ -27,7 +27,7 @@ import Testing
   }
 
   /// The engine refuses nothing that the store takes in smaller groups.
-  @Test func aGroupThatTheStoreRefusesIsTakenInParts() async throws {
+  @Test func `the engine splits a group of facts that the store refuses`() async throws {
     let world = World()
     world.store.refuse(Self.takes(20_000))
     try await world.run { (engine: Engine) async throws -> Void in
@@ -38,7 +38,7 @@ import Testing
   }
 
   /// The caller of such a request is refused at once and for good; others are served all the time.
-  @Test func aRequestThatTheStoreNeverTakesIsRefusedAlone() async throws {
+  @Test func `only the request that the store never accepts is refused`() async throws {
     let world = World()
     world.store.refuse(Self.takes(20_000))
     try await world.run { (engine: Engine) async throws -> Void in
@@ -53,7 +53,7 @@ import Testing
   }
 
   /// A request's changes of one zone are durable together: no crash leaves a part of them.
-  @Test func aRequestsChangesOfOneZoneAreOneCommit() async throws {
+  @Test func `the changes of one request in one zone are one commit`() async throws {
     let world = World()
     let groups = Mutex<[Int]>([])
     world.store.refuse { entries in
@@ -72,7 +72,7 @@ import Testing
 
   /// Three hundred subscribers of public records and five large changes: all the messages together
   /// are larger than a commit can be. Everything is told, and a restart works too.
-  @Test func largePublicChangesForManySubscribersStopNoCaller() async throws {
+  @Test func `large public changes for many subscribers block no caller`() async throws {
     let world = World()
     world.store.refuse(Self.takes(400_000))
     try await world.run { (engine: Engine) async throws -> Void in
@@ -102,7 +102,7 @@ import Testing
 
   /// A change that the store refuses even alone goes without the record's values, and is not tried
   /// for ever.
-  @Test func aForwardedChangeThatTheStoreNeverTakesGoesWithoutValues() async throws {
+  @Test func `a forwarded change that the store refuses is sent without its values`() async throws {
     let world = World()
     world.store.refuse { entries in
       let isLarge = entries.contains {

@@ -23,7 +23,7 @@ import Testing
 
   /// A lane that rests until the old budget opens is evaluated again.
   @Test(.timeLimit(.minutes(1)))
-  func `a larger budget holds at once, for lanes that wait already too`() async throws {
+  func `a larger budget holds at once, also for lanes that already wait`() async throws {
     let world = World { $0.policy.background.max = 1 }
     try await world.run { (engine: Engine) async throws -> Void in
       try await self.prepare(engine)
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(1)))
-  func `a route that ended sends nothing and is healthy, until it is back`() async throws {
+  func `an ended route sends nothing and is healthy until it is configured again`() async throws {
     let world = World()
     let next = WorkingProvider()
     try await world.run { (engine: Engine) async throws -> Void in
@@ -92,7 +92,7 @@ import Testing
 
   /// Operators see a route before its first push, and no route that has ended.
   @Test(.timeLimit(.minutes(1)))
-  func `health show the routes that are configured`() async throws {
+  func `health shows the routes that are configured`() async throws {
     let other = RouteKey(scope: World.scope, transport: .apns, topic: "com.example.other")
     try await World().run { (engine: Engine) async throws -> Void in
       let first = try #require(await engine.health().routes.first)
@@ -145,7 +145,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(1)))
-  func `senders run from when they start until another takes their place`() async {
+  func `a sender runs from its start until another sender replaces it`() async {
     let senderGroup = SenderGroup()
     let (first, second, other) = (StayingProvider(), StayingProvider(), StayingProvider())
     let elsewhere = RouteKey(scope: World.scope, transport: .apns, topic: "other")
@@ -166,7 +166,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(1)))
-  func `after the end a reload does nothing and returns at once`() async throws {
+  func `after the engine's end a reload does nothing and returns at once`() async throws {
     let world = World()
     try await world.run { _ in }
     await world.engine.reconfigure(EngineReconfiguration(settings: settings()))

@@ -16,7 +16,7 @@ import Testing
   }
 
   /// The main path: a change is answered, is read at once, and wakes the device, not its author.
-  @Test func aChangeTravels() async throws {
+  @Test func `a change becomes visible and wakes the user's other device`() async throws {
     let world = World()
     let zone = zone
     try await world.run { (engine: Engine) async throws -> Void in
@@ -36,7 +36,7 @@ import Testing
   }
 
   /// A repeated id is answered as a duplicate, also by the next life of the daemon.
-  @Test func repeatsAreDuplicatesAlsoAfterARestart() async throws {
+  @Test func `a repeated change is a duplicate, also after a restart`() async throws {
     let zone = zone
     let first = World()
     try await first.run { (engine: Engine) async throws -> Void in
@@ -51,7 +51,7 @@ import Testing
 
   /// A crash after the answer and before any fold: the journal's tail restores everything, and what
   /// was pending still wakes (P1, P5).
-  @Test func aCrashLosesNothingAnswered() async throws {
+  @Test func `a crash loses no change that was answered`() async throws {
     let zone = zone
     let first = World(MemoryStore()) { $0.policy.window = .hours(1) }
     let crashed = Crashed()
@@ -75,7 +75,8 @@ import Testing
   }
 
   /// A full store: 503 now, service when there is room again, and no change is half accepted.
-  @Test func aFullStoreIsRefusedAndRecovers() async throws {
+  @Test func `the engine refuses a change while the store is full and then recovers`() async throws
+  {
     let world = World()
     let zone = zone
     try await world.run { (engine: Engine) async throws -> Void in
@@ -90,7 +91,7 @@ import Testing
   }
 
   /// When it is unknown whether the last commit holds, the daemon stops, and recovery decides.
-  @Test func anUnknownOutcomeStopsTheDaemon() async throws {
+  @Test func `an unknown outcome of a commit stops the daemon`() async throws {
     let world = World()
     let zone = zone
     let engine = world.engine
@@ -104,7 +105,7 @@ import Testing
   }
 
   /// A revocation is answered only when it holds for the participant's reads and wakes (P9).
-  @Test func aRevocationHoldsWhenItIsAnswered() async throws {
+  @Test func `a revocation is in effect when it is answered`() async throws {
     let world = World()
     let zone = zone
     let participant = UserID("_p")
@@ -128,7 +129,7 @@ import Testing
 
   /// An address belongs to its latest registration: the earlier device is retired before the later
   /// one is answered.
-  @Test func aTakenOverAddressRetiresItsOldOwner() async throws {
+  @Test func `an address that another device takes over retires its old device`() async throws {
     let world = World()
     try await world.run { (engine: Engine) async throws -> Void in
       _ = try await engine.submit([World.registration("_a", 1, token: 0xa1)])
@@ -140,7 +141,7 @@ import Testing
   }
 
   /// A wake that the provider postpones is sent again under the same id.
-  @Test func aPostponedWakeKeepsItsID() async throws {
+  @Test func `a postponed wake is sent again under the same id`() async throws {
     let world = World(MemoryStore()) { $0.policy.retryFirst = Span(milliseconds: 10) }
     let zone = zone
     world.provider.answer([.later(after: nil, .attempt, Verdict.Reason("timeout"))])
@@ -154,7 +155,7 @@ import Testing
   }
 
   /// A draining engine refuses new facts and says so. It finishes what it has accepted.
-  @Test func drainingRefusesAndFinishes() async throws {
+  @Test func `a draining engine refuses new facts and finishes accepted ones`() async throws {
     let world = World()
     let zone = zone
     try await world.run { (engine: Engine) async throws -> Void in

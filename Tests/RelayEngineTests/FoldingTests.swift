@@ -9,7 +9,7 @@ import Testing
   private let zone = ZoneID(name: "Notes", owner: UserID("_a"))
 
   /// There is always more to trim here. A change becomes visible all the same.
-  @Test func aBacklogToTrimDoesNotHoldUpFolds() async throws {
+  @Test func `a trim backlog does not delay folds`() async throws {
     let world = World { $0.trimEvery = .zero }
     let zone = zone
     try await world.run { (engine: Engine) async throws -> Void in
@@ -22,7 +22,7 @@ import Testing
   }
 
   /// Zones that never existed are deleted. A trim looks at a bounded number between two folds.
-  @Test func emptyFeedsToClearAreTrimmedInSlicesWithoutAWait() async throws {
+  @Test func `the engine trims cleared empty feeds in slices without waiting`() async throws {
     let (zone, memory) = (zone, MemoryStore())
     let home = PartitionID.home(of: zone.owner, in: World.scope)
     let (leases, end) = (try await memory.claim(eras: [home: 7]), Ordinal(1))
@@ -48,14 +48,14 @@ import Testing
   /// Fixed limit: facts journalled and not folded
   /// Fixed limit: entries of feeds that wait for a fold
   @Test(arguments: [(below: 2, isTaken: true), (1, true), (0, false)])
-  func aFactIsTakenWhileThereIsRoomForOneMore(below: Int, isTaken: Bool) {
+  func `a fact is accepted while there is room for one more`(below: Int, isTaken: Bool) {
     let settings = RelaySettings()
     #expect(settings.hasRoom(tail: 1_000_000 - below, entries: 0) == isTaken)
     #expect(settings.hasRoom(tail: 0, entries: 500_000 - below) == isTaken)
   }
 
   /// A registration needs a fold, and folds are refused. Changes need only the journal.
-  @Test func changesAreTakenWhileFoldsAreRefused() async throws {
+  @Test func `the engine accepts changes while the store refuses folds`() async throws {
     let (clock, store) = (ShiftedClock(), MemoryStore())
     let world = World(store, clock: clock)
     let zone = zone
@@ -74,7 +74,7 @@ import Testing
   }
 
   /// The bound holds at once, not only after the next fold has ended.
-  @Test func theTailIsBoundedWhileNoFoldEnds() async throws {
+  @Test func `the journal's tail stays bounded while no fold ends`() async throws {
     let world = World { $0.journalTailMax = 4 }
     let zone = zone
     try await world.run { (engine: Engine) async throws -> Void in
@@ -99,8 +99,9 @@ import Testing
 
   /// The journal refused a request, and no other comes. The engine tries the store once a second
   /// until it takes something.
-  @Test(arguments: [0, 2]) func aQuietRelayLearnsThatThereIsRoomAgain(_ refusals: Int) async throws
-  {
+  @Test(arguments: [0, 2]) func `a quiet relay notices that the store has room again`(
+    _ refusals: Int
+  ) async throws {
     let clock = ShiftedClock()
     let world = World(clock: clock)
     let zone = zone

@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: Bound.allCases)
-  func aChangeThatWouldBeOneMoreIsRefused(bound: Bound) async throws {
+  func `a change beyond the bound of forwarded changes is refused`(bound: Bound) async throws {
     let world = World { bound.set(&$0) }
     try await world.run { (engine: Engine) async throws -> Void in
       #expect(Self.subscribers.count == 2)

@@ -34,7 +34,8 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func aGapIsAnnouncedAndEndsWhenItsNumberComes() async throws {
+  @Test(.timeLimit(.minutes(1)))
+  func `a gap is announced and ends when the missing number arrives`() async throws {
     let world = world(gapAfter: Span(milliseconds: 20))
     try await world.run { (engine: Engine) async throws -> Void in
       #expect(try await engine.submit([numbered(1), numbered(3)]) == [.accepted, .accepted])
@@ -46,7 +47,9 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func aRestartWaitsOnForWhatIsMissing() async throws {
+  @Test(.timeLimit(.minutes(1))) func `a hole stays open across a restart and becomes a gap`()
+    async throws
+  {
     let first = world(gapAfter: .hours(1))
     try await first.run { (engine: Engine) async throws -> Void in
       _ = try await engine.submit([numbered(1), numbered(3)])

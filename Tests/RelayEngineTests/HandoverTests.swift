@@ -8,13 +8,13 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct HandoverTests {
   private static let zone = ZoneID(name: "Z", owner: UserID("_a"))
 
-  @Test func aPushThatWaitsIsTakenBackAtOnce() {
+  @Test func `a push that waits is taken back at once`() {
     let handover = Handover()
     #expect(handover.takeBack { Issue.record("nothing was leaving") })
     #expect(!handover.begin() && handover.isTakenBack)
   }
 
-  @Test func aPushThatIsLeavingSaysWhenItHasLeft() {
+  @Test func `a push that is leaving reports when it has left`() {
     let handover = Handover()
     let said = Mutex(0)
     #expect(handover.begin())
@@ -26,7 +26,7 @@ import Testing
     #expect(said.withLock { $0 } == 2 && !handover.begin(), "and is not sent again")
   }
 
-  @Test func aPushThatHasLeftMayBeSentAgainUnlessItIsTakenBack() {
+  @Test func `a push that has left may be sent again unless it is taken back`() {
     let handover = Handover()
     #expect(handover.begin())
     handover.written()
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func aDeletionIsAnsweredWhenWhatWaitsCannotLeave() async throws {
+  @Test func `a zone deletion is answered when waiting pushes can no longer leave`() async throws {
     try await held { engine, provider in
       let answers = try await engine.submit([
         World.change(2, Self.zone, event: .zone(.deleted))
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func aDeletionIsAnsweredWhenWhatIsLeavingHasLeft() async throws {
+  @Test func `a zone deletion is answered after a push that is leaving has left`() async throws {
     try await held { engine, provider in
       let handover = provider.handovers[0]
       #expect(handover.begin())
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func aRevocationWaitsForPushesOfAnotherPartition() async throws {
+  @Test func `a revocation waits for pushes of another partition`() async throws {
     let provider = HoldingProvider()
     let world = World(sender: provider)
     try await world.run { engine in
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func aVerdictEndsTheWait() async throws {
+  @Test func `a verdict for the push ends the wait of a zone purge`() async throws {
     try await held { engine, provider in
       #expect(provider.handovers[0].begin())
       try await withThrowingTaskGroup(of: Void.self) { group in

@@ -52,7 +52,9 @@ import Testing
 
   /// The daemon's loop has its own thread: commits and folds must not wait for that thread.
   @Test(arguments: [nil, LoopThread()])
-  func othersAreAnsweredWhileItIsStepped(thread: LoopThread?) async throws {
+  func `other users' requests are answered while a large request is stepped`(thread: LoopThread?)
+    async throws
+  {
     let homes = [Self.heavy, Self.other].map {
       PartitionID.home(of: UserID($0), in: World.scope)
     }

@@ -10,13 +10,13 @@ import Testing
   }
 
   /// It accepts nothing before recovery is over.
-  @Test func itIsClosedAtFirst() {
+  @Test func `the inbox is closed before recovery is over`() {
     #expect(Inbox(factsMax: 10).offer(submission(1))?.cause == .recovering)
   }
 
   /// Limit: limits.inboxChanges
   @Test(arguments: [(changes: 5, isRefused: false), (6, false), (7, true)])
-  func itTakesAtMostSoManyChanges(changes: Int, isRefused: Bool) {
+  func `the inbox accepts at most the allowed number of changes`(changes: Int, isRefused: Bool) {
     let inbox = Inbox(factsMax: 10)
     inbox.begin()
     #expect(inbox.offer(submission(4)) == nil)
@@ -25,7 +25,7 @@ import Testing
   }
 
   /// Beyond its bound it refuses at once. Released room can be used again.
-  @Test func itIsBoundedAndSaysSo() {
+  @Test func `a full inbox refuses a submission, and released room is used again`() {
     let inbox = Inbox(factsMax: 10)
     inbox.begin()
     #expect(inbox.offer(submission(8)) == nil)
@@ -48,7 +48,7 @@ import Testing
   /// A small number of changes may be large, so memory is bounded by bytes too.
   ///
   /// Limit: limits.inboxBytes
-  @Test func itIsBoundedByBytes() {
+  @Test func `the inbox accepts at most the allowed number of bytes`() {
     let one = submission(bytes: 10_000)
     let inbox = Inbox(factsMax: 1_000, bytesMax: 2 * one.room.bytes)
     inbox.begin()
@@ -61,7 +61,7 @@ import Testing
   }
 
   /// A submission larger than the bound is accepted when nothing else is there.
-  @Test func aSubmissionOfTooManyBytesIsTakenAlone() {
+  @Test func `an empty inbox accepts one submission above the byte limit`() {
     let inbox = Inbox(factsMax: 1_000, bytesMax: 1_000)
     inbox.begin()
     let large = submission(bytes: 5_000)
@@ -73,7 +73,7 @@ import Testing
 
   /// A submission larger than the bound is accepted when nothing else is there: no submission is
   /// refused for ever.
-  @Test func aLargeSubmissionIsTakenAlone() {
+  @Test func `an empty inbox accepts one submission above the change limit`() {
     let inbox = Inbox(factsMax: 10)
     inbox.begin()
     #expect(inbox.offer(submission(50)) == nil)
@@ -81,7 +81,7 @@ import Testing
   }
 
   /// Completions have a reserved place: a full inbox takes them.
-  @Test func completionsAreNeverRefused() async {
+  @Test func `the inbox never refuses completions`() async {
     let inbox = Inbox(factsMax: 1)
     inbox.begin()
     _ = inbox.offer(submission(1))
@@ -92,7 +92,7 @@ import Testing
   }
 
   /// Draining is permanent; fullness is not.
-  @Test func drainingOutlastsFullness() {
+  @Test func `an inbox keeps draining when another refusal is lifted`() {
     let inbox = Inbox(factsMax: 10)
     inbox.drain()
     inbox.begin()

@@ -11,7 +11,7 @@ import Testing
     arguments: [
       (WorkBounds().entriesOfLarge, [["_b"], ["_b"], ["_a"]]), (100, [["_b"], ["_a", "_b"]]),
     ])
-  func `a reader waits for its own partition's fold before that of a large one`(
+  func `a reader's fold leaves out another partition that is large`(
     records: Int, cuts: [[String]]
   ) async throws {
     let home = { PartitionID.home(of: UserID($0), in: World.scope) }

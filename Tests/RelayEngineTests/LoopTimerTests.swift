@@ -4,16 +4,16 @@ import Testing
 @testable import RelayEngine
 
 @Suite("The timer of the loop") struct LoopTimerTests {
-  @Test("An earlier instant takes the place of a later", .timeLimit(.minutes(1)))
-  func earlier() async {
+  @Test(.timeLimit(.minutes(1)))
+  func `an earlier instant replaces a later one`() async {
     let rings = Rings()
     rings.timer.set(in: .seconds(3_600))
     rings.timer.set(in: Span(milliseconds: 20))
     #expect(await rings.next())
   }
 
-  @Test("A later instant waits until the earlier has rung", .timeLimit(.minutes(1)))
-  func later() async {
+  @Test(.timeLimit(.minutes(1)))
+  func `a later instant does not replace an earlier one`() async {
     let rings = Rings()
     rings.timer.set(in: Span(milliseconds: 20))
     rings.timer.set(in: .seconds(3_600))
@@ -23,8 +23,8 @@ import Testing
     #expect(await rings.next())
   }
 
-  @Test("An instant that is over rings at once, as often as it is set", .timeLimit(.minutes(1)))
-  func over() async {
+  @Test(.timeLimit(.minutes(1)))
+  func `the timer rings at once each time it is set to a past instant`() async {
     let rings = Rings()
     for _ in 0..<3 {
       rings.timer.set(in: Span(milliseconds: -5))

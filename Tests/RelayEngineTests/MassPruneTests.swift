@@ -44,13 +44,13 @@ import Testing
     func set(_ health: HealthSnapshot) { self.health = health }
   }
 
-  @Test func aFewDeadTokensAreRetired() async throws {
+  @Test func `the relay retires a few devices that the provider reports as dead`() async throws {
     let health = try await health(dead: 2, hold: Span(milliseconds: 10))
     #expect(health.lanes.retired == 2 && health.reasons.isEmpty)
     #expect(health.ledger.retired == 2 && health.ledger.isBalanced)
   }
 
-  @Test func sixtyInAHundredRetireNoneAndStatusSaysWhy() async throws {
+  @Test func `the relay retires no device if 60% are reported dead, and says why`() async throws {
     let health = try await health(dead: 12, hold: .minutes(10))
     #expect(health.lanes.retired == 0 && health.lanes.resting == 12)
     #expect(health.ledger.pending == 12 && health.ledger.isBalanced)

@@ -10,7 +10,7 @@ import Testing
     FeedKey(scope: World.scope, kind: .zone(ZoneID(name: "Notes", owner: UserID("_a")))))
 
   /// An acknowledged change may be in the journal alone, and a page would miss it (P4).
-  @Test func nothingIsReadOrTakenBeforeRecoveryIsOver() async throws {
+  @Test func `the engine refuses reads and facts before recovery is over`() async throws {
     let engine = World().engine
     await #expect(throws: Unavailable(.recovering, retryAfterSeconds: 1)) {
       try await engine.visible(Self.place)
@@ -21,7 +21,7 @@ import Testing
   }
 
   /// A probe does not wait for recovery, also after the daemon was told to drain.
-  @Test func aProbeIsAnsweredBeforeRecoveryIsOver() async {
+  @Test func `the engine answers a health probe before recovery is over`() async {
     let engine = World().engine
     for _ in 0..<2 {
       let health = await engine.health()
@@ -32,7 +32,7 @@ import Testing
   }
 
   /// Readiness does not depend on the loop, which may be busy.
-  @Test func readinessIsKnownWithoutTheLoop() async throws {
+  @Test func `the engine's readiness is known without its loop`() async throws {
     let world = World()
     #expect(world.engine.readiness == .recovering)
     try await world.run { (engine: Engine) async throws -> Void in
@@ -43,7 +43,7 @@ import Testing
     #expect(world.engine.readiness == .stopping)
   }
 
-  @Test func aDrainDuringRecoveryHolds() async throws {
+  @Test func `a drain during recovery stays in effect`() async throws {
     let world = World()
     world.engine.drain()
     await withThrowingTaskGroup(of: Void.self) { group in
@@ -57,7 +57,7 @@ import Testing
   }
 
   /// Each waiting caller gets an answer, and the engine ends with a reason.
-  @Test func aRecoveryThatFailsAnswersEveryCaller() async throws {
+  @Test func `a failed recovery answers every caller`() async throws {
     let world = World()
     let engine = world.engine
     world.store.inject([.refused(StoreError(.corrupt, "a row is damaged"))], into: .load)
@@ -72,7 +72,7 @@ import Testing
   }
 
   /// Exiting would make no room, and the supervisor would soon stop restarting the daemon.
-  @Test func aStartOnAFullDiskWaitsForRoomAndSaysSo() async throws {
+  @Test func `a start on a full disk waits for room and reports it`() async throws {
     let world = World()
     let full = StoreError(.full, "relay.db has no room")
     world.store.inject([.refused(full)], into: .claim)
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func aStartThatWaitsForRoomIsStopped() async throws {
+  @Test func `a start that waits for room can be stopped`() async throws {
     let world = World()
     let full = StoreError(.full, "relay.db has no room")
     world.store.inject(Array(repeating: .refused(full), count: 1_000), into: .claim)
@@ -108,7 +108,7 @@ import Testing
   }
 
   /// Another service failed: the loop's task is cancelled, and it ends without a stop.
-  @Test func anEngineThatIsCancelledEnds() async throws {
+  @Test func `a cancelled engine ends and loses no accepted change`() async throws {
     let world = World()
     let zone = ZoneID(name: "Notes", owner: UserID("_a"))
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -125,7 +125,7 @@ import Testing
   }
 
   /// One reading for all partitions, not one for each of them.
-  @Test func aStartReadsTheJournalOnce() async throws {
+  @Test func `the engine reads the journal once at its start`() async throws {
     let world = World()
     try await world.run { (engine: Engine) async throws -> Void in
       for number in UInt64(0)..<20 {

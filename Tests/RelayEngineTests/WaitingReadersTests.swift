@@ -19,7 +19,7 @@ import Testing
   }
 
   /// It is not known yet what the journal's tail changes, so every reader is refused (P4).
-  @Test func nothingIsVisibleBeforeRecoveryIsOver() async {
+  @Test func `no reader is served before recovery is over`() async {
     let waitingReaders = WaitingReaders(readersMax: 1)
     #expect(await waitingReaders.wait(for: [place], until: .never, onWait: {}) == .recovering)
     waitingReaders.dirtied(place)
@@ -29,7 +29,7 @@ import Testing
   }
 
   /// A reader of a place without unfolded changes never waits.
-  @Test func cleanPlacesAreVisibleAtOnce() async {
+  @Test func `a place without unfolded changes is visible at once`() async {
     let waitingReaders = WaitingReaders(readersMax: 1)
     waitingReaders.begin()
     waitingReaders.dirtied(other)
@@ -37,7 +37,7 @@ import Testing
   }
 
   /// A reader between cut and fold, for a place dirtied after the cut, waits for the next.
-  @Test func readersWaitForTheFoldThatHoldsTheirPlace() async {
+  @Test func `a reader waits for the fold that holds its place`() async {
     let waitingReaders = WaitingReaders(readersMax: 4)
     waitingReaders.begin()
     waitingReaders.dirtied(other)
@@ -57,7 +57,7 @@ import Testing
   }
 
   /// A reader of several places waits once, for the fold that holds all of them.
-  @Test func readersOfSeveralPlacesWaitForAllOfThem() async {
+  @Test func `a reader of several places waits until all of them are folded`() async {
     let waitingReaders = WaitingReaders(readersMax: 4)
     waitingReaders.begin()
     waitingReaders.dirtied(other)
@@ -78,7 +78,7 @@ import Testing
   /// The deadline comes before the fold: only the reader with that deadline is refused.
   ///
   /// Limit: limits.answerWithin
-  @Test func aReaderIsToldWhenItsDeadlineComes() async {
+  @Test func `a reader is refused as late when its deadline comes`() async {
     let waitingReaders = cut(readersMax: 4)
     waitingReaders.dirtied(other)
     let (place, other) = (place, other)
@@ -102,7 +102,7 @@ import Testing
   }
 
   /// A request that waits a second time has an earlier deadline than some readers before it.
-  @Test func theEarliestDeadlineIsAnsweredFirstInAnyOrder() async {
+  @Test func `the earliest deadline is answered first, in any order of arrival`() async {
     let waitingReaders = cut(readersMax: 4)
     let place = place
     await withTaskGroup(of: Int64.self) { group in
@@ -122,7 +122,7 @@ import Testing
   }
 
   /// While folds are refused, folded places are served, other readers refused at once (P11).
-  @Test func aRefusedFoldAnswersItsReadersAtOnce() async {
+  @Test func `a refused fold answers its waiting readers at once`() async {
     let waitingReaders = cut(readersMax: 4)
     let place = place
     await withTaskGroup(of: ReadOutcome.self) { group in
@@ -139,7 +139,7 @@ import Testing
   }
 
   /// When the daemon stops, no reader waits for ever, and no reader begins to wait.
-  @Test func closingAnswersEveryReader() async {
+  @Test func `after the close a reader is refused at once`() async {
     let waitingReaders = WaitingReaders(readersMax: 4)
     waitingReaders.begin()
     waitingReaders.dirtied(place)
@@ -151,7 +151,7 @@ import Testing
   ///
   /// Limit: limits.waitingReaders
   @Test(arguments: [(readers: 2, waiting: 2), (3, 3), (4, 3)])
-  func waitingReadersAreBounded(readers: Int, waiting: Int) async {
+  func `the number of waiting readers is limited`(readers: Int, waiting: Int) async {
     let waitingReaders = cut(readersMax: 3)
     let place = place
     await withTaskGroup(of: ReadOutcome.self) { group in
@@ -171,7 +171,7 @@ import Testing
 
   /// Earlier, the bound was checked before the reader counted, and simultaneous readers exceeded
   /// it.
-  @Test func aReaderIsCountedBeforeItsFoldIsAskedFor() async {
+  @Test func `a reader is counted before its fold is requested`() async {
     let waitingReaders = cut(readersMax: 1)
     let place = place
     let seen = await waitingReaders.wait(for: [place], until: .never) {
@@ -182,7 +182,7 @@ import Testing
   }
 
   /// Only the readers of a partition that a cut left out wait on.
-  @Test func readersOfAPartitionThatIsLeftOutWaitOn() async {
+  @Test func `readers of a partition that a cut leaves out keep waiting`() async {
     let waitingReaders = WaitingReaders(readersMax: 4)
     waitingReaders.begin()
     let (place, other) = (place, other)

@@ -14,7 +14,8 @@ import Testing
   private var feed: ReadTarget { .feed(FeedKey(scope: World.scope, kind: .zone(zone))) }
 
   /// The disk stays full: readers of folded places are served, the others are refused at once.
-  @Test func `readers of what cannot be folded are refused, all others are served`() async throws {
+  @Test func `readers of places that cannot be folded are refused, others are served`() async throws
+  {
     let world = World()
     let other = ReadTarget.feed(
       FeedKey(scope: World.scope, kind: .zone(ZoneID(name: "Else", owner: UserID("_a")))))
@@ -33,7 +34,7 @@ import Testing
   }
 
   /// A registration is answered when it is folded. It holds, though its caller got a refusal.
-  @Test func `answers that wait for a fold are not kept waiting when it is refused`() async throws {
+  @Test func `a refused fold refuses the requests that wait for it at once`() async throws {
     let world = World()
     try await world.run { (engine: Engine) async throws -> Void in
       world.store.inject(Array(repeating: .refused(Self.full), count: 2), into: .fold)
@@ -66,7 +67,7 @@ import Testing
   }
 
   /// The fold neither fails nor ends.
-  @Test func `a fold that takes too long sends its waiters away in time`() async throws {
+  @Test func `requests that wait for a slow fold are refused at their deadline`() async throws {
     let (clock, store) = (ShiftedClock(), MemoryStore())
     let front = HeldStore(store)
     let world = World(store, clock: clock, front: front)
@@ -90,7 +91,7 @@ import Testing
   }
 
   /// The reader has waited before, and passes the deadline of the whole request.
-  @Test func `a reader that may wait less is sent away earlier`() async throws {
+  @Test func `a reader with an earlier deadline is refused earlier`() async throws {
     let (clock, store) = (ShiftedClock(), MemoryStore())
     let front = HeldStore(store)
     let world = World(store, clock: clock, front: front) { $0.answerWithin = .minutes(5) }
@@ -108,7 +109,7 @@ import Testing
     }
   }
 
-  @Test func `a commit that takes too long sends its senders away in time`() async throws {
+  @Test func `requests that wait for a slow commit are refused at their deadline`() async throws {
     let (clock, store) = (ShiftedClock(), MemoryStore())
     let front = HeldStore(store)
     let world = World(store, clock: clock, front: front)

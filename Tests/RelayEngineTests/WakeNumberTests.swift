@@ -28,7 +28,7 @@ import Testing
     return (world, await running.world)
   }
 
-  @Test func `after a clean stop numbers go on by one`() async throws {
+  @Test func `after a clean stop wake numbers continue without a jump`() async throws {
     var store = MemoryStore()
     var given: [UInt64] = []
     for change in UInt64(1)...3 {
@@ -39,7 +39,7 @@ import Testing
     #expect(given == [1, 2, 3])
   }
 
-  @Test func `after a crash numbers may jump and never repeat`() async throws {
+  @Test func `after a crash wake numbers may jump but never repeat`() async throws {
     let (first, crashed) = try await life(MemoryStore(), change: 1)
     #expect(Self.wakes(first) == [1])
     let (second, again) = try await life(MemoryStore(world: crashed), change: 2)
@@ -49,7 +49,7 @@ import Testing
   }
 
   /// The mark of a clean stop counts for one start.
-  @Test func `a crash after a clean stop does not go back to it`() async throws {
+  @Test func `a crash after a clean stop repeats no wake number`() async throws {
     let (first, _) = try await life(MemoryStore(), change: 1)
     let (second, crashed) = try await life(MemoryStore(world: first.store.world), change: 2)
     let (third, _) = try await life(MemoryStore(world: crashed), change: 3)
@@ -58,7 +58,7 @@ import Testing
   }
 
   /// A stop that cannot write its last fold is a crash for the next life.
-  @Test func `a stop without its last fold is no clean one`() async throws {
+  @Test func `a stop without its last fold does not count as a clean stop`() async throws {
     let world = World()
     let zone = zone
     try await world.run { (engine: Engine) async throws -> Void in

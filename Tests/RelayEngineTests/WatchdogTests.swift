@@ -7,13 +7,13 @@ import Testing
 
 /// Only the decision loop beats the watchdog, twice in each of its turns.
 @Suite struct WatchdogTests {
-  @Test func `a loop that has nothing to do beats all the same`() async throws {
+  @Test func `an idle loop still beats the watchdog`() async throws {
     let notifier = CountingSupervisor()
     try await World(notifier: notifier).run { _ in await notifier.beats(3) }
   }
 
   /// With a short watchdog interval an idle loop beats more often than with a long one.
-  @Test func `an idle loop beats as often as its watchdog wants to hear`() async throws {
+  @Test func `an idle loop beats as often as its watchdog interval requires`() async throws {
     let (fast, slow) = (CountingSupervisor(every: Span(milliseconds: 20)), CountingSupervisor())
     try await World(notifier: slow).run { _ in
       try await World(notifier: fast).run { _ in
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `a stop says how long it may wait for verdicts`() async throws {
+  @Test func `the loop reports how long a stop may wait for verdicts`() async throws {
     let notifier = CountingSupervisor()
     let world = World(notifier: notifier) { $0.drainGrace = .minutes(5) }
     try await world.run { _ in #expect(notifier.grace == nil) }
@@ -46,7 +46,7 @@ import Testing
 
   /// A sender that breaks its promise not to block holds the loop here. The beats of another loop
   /// in the same process measure time.
-  @Test func `a loop that is stuck does not beat, though the process lives`() async throws {
+  @Test func `a blocked loop does not beat while its process runs`() async throws {
     let (stuck, healthy) = (CountingSupervisor(), CountingSupervisor())
     let trap = Trap()
     try await World(notifier: healthy).run { _ in

@@ -5,7 +5,7 @@ import Testing
 
 /// OpenSSL checks the signature.
 @Suite struct SignatureTests {
-  @Test func openSSLFindsTheSameSignatures() async throws {
+  @Test func `OpenSSL computes the same signatures`() async throws {
     let keys = [
       FeedbackWorld.key,
       WebhookSettings.Key(id: "k2", bytes: (0..<32).map { UInt8($0) &* 7 &+ 1 }),

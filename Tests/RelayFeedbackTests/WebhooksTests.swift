@@ -11,7 +11,7 @@ import Testing
 @Suite struct WebhooksTests {
   private let scope = FeedbackWorld.notes
 
-  @Test func itemsAreDeliveredInOrderAndMarkedAsTaken() async throws {
+  @Test func `the webhook delivers items in order and each item once`() async throws {
     let world = try await FeedbackWorld()
     try await world.fold(1...7)
     try await world.run {
@@ -30,7 +30,7 @@ import Testing
     #expect(delivery.missedThrough == nil && delivery.type == "zonerelay.feedback")
   }
 
-  @Test func whatIsNotTakenIsDeliveredAgainWithTheSameIdsAndBytes() async throws {
+  @Test func `a failed delivery is repeated with the same id and bytes`() async throws {
     let world = try await FeedbackWorld()
     try await world.fold(1...5)
     world.servers.behave([.drops, .answers(500), .answers(302), .answers(404), .answers(200)])
@@ -42,7 +42,7 @@ import Testing
     #expect(requests[5].header("webhook-id") != requests[0].header("webhook-id"))
   }
 
-  @Test func aThirdFailureIsSaidAndSettledOnceItIsTaken() async throws {
+  @Test func `a delivery's third failure is reported until a delivery succeeds`() async throws {
     let world = try await FeedbackWorld()
     try await world.fold(1...1)
     world.servers.behave(
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func theNextLifeGoesOnWhereTheLastOneStopped() async throws {
+  @Test func `the next life of the relay continues after the last accepted item`() async throws {
     let world = try await FeedbackWorld()
     try await world.fold(1...5)
     world.servers.behave([.answers(200), .hangs])
@@ -79,7 +79,7 @@ import Testing
     #expect(repeated.body == next.servers.requests().first?.body)
   }
 
-  @Test func fourHundredTenStopsUntilAReload() async throws {
+  @Test func `a 410 answer stops the webhook until a reload`() async throws {
     let world = try await FeedbackWorld()
     try await world.fold(1...1)
     world.servers.behave([.answers(410)])
@@ -97,7 +97,8 @@ import Testing
   }
 
   /// The server from before the reload answers late with a refusal. The new server is asked.
-  @Test(arguments: [410, 500]) func aReloadAmidADeliveryAsksTheNewServer(status: Int) async throws {
+  @Test(arguments: [410, 500])
+  func `a reload during a delivery makes the relay call the new server`(status: Int) async throws {
     let world = try await FeedbackWorld()
     try await world.fold(1...1)
     let (answers, answer) = AsyncStream<Void>.makeStream()
@@ -115,7 +116,7 @@ import Testing
     #expect(world.reports[scope] == nil)
   }
 
-  @Test func aServerThatHangsDelaysNoOther() async throws {
+  @Test func `a server that hangs delays no other server`() async throws {
     let world = try await FeedbackWorld()
     world.servers.behave([.hangs])
     let settings = [scope, FeedbackWorld.other].map { ($0, FeedbackWorld.settings($0)) }
@@ -131,7 +132,7 @@ import Testing
     #expect(try world.servers.taken(of: FeedbackWorld.other).count == 8)
   }
 
-  @Test func aScopeWithoutAWebhookIsLeftInTheFeed() async throws {
+  @Test func `items of a scope without a webhook stay in the feed`() async throws {
     let world = try await FeedbackWorld()
     try await world.run([:]) {
       try await world.fold(1...2)
@@ -143,7 +144,8 @@ import Testing
     #expect(try world.servers.taken().map(\.position) == [1, 2], "one that comes later too")
   }
 
-  @Test func whatIsTakenOutAmidADeliveryIsNoTrouble() async throws {
+  @Test func `a webhook that is removed during a delivery is not reported as failed`() async throws
+  {
     let world = try await FeedbackWorld()
     try await world.fold(1...1)
     let (answers, answer) = AsyncStream<Void>.makeStream()
@@ -156,7 +158,7 @@ import Testing
     #expect(world.reports[scope] == nil)
   }
 
-  @Test func whatWasTrimmedBeforeItWasDeliveredIsSaid() async throws {
+  @Test func `a delivery states through which position items were trimmed`() async throws {
     var limits = Limits()
     limits.feedbackItems = 2
     let store = MemoryStore(world: MemoryWorld(limits: limits))

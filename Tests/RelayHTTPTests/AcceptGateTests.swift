@@ -22,8 +22,7 @@ import Testing
     (AcceptGate.waitingMax - 1, true), (AcceptGate.waitingMax, false),
     (AcceptGate.waitingMax + 1, false),
   ])
-  func `with so many connections that wait no other is accepted`(waiting: Int, isMore: Bool) throws
-  {
+  func `the server accepts no connection while too many wait`(waiting: Int, isMore: Bool) throws {
     let reads = Reads()
     let server = EmbeddedChannel(handlers: [reads, AcceptGate()])
     try server.connect(to: SocketAddress(unixDomainSocketPath: "/none")).wait()

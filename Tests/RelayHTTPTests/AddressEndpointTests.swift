@@ -122,14 +122,14 @@ import Testing
     #expect(found.hasPrefix("subscription.endpoint \(reason)"), "\(found)")
   }
 
-  @Test func `private addresses are taken where the operator allows them`() async throws {
+  @Test func `private addresses are accepted if the operator allows them`() async throws {
     let rig = await Self.rig(webPush: .init(allowsPrivateAddresses: true))
     for endpoint in ["https://127.0.0.1:8444/push/a", "http://localhost:1/a"] {
       #expect(try await rig.device("tokens/register", Self.webPush(endpoint)).status == 200)
     }
   }
 
-  @Test func `keys that are none are refused, by name`() async throws {
+  @Test func `the refusal of a registration names the invalid key`() async throws {
     let rig = await Self.rig()
     let off = String(Self.point.dropLast(1)) + "A"
     for (body, reason) in [

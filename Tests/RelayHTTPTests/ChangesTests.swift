@@ -17,7 +17,7 @@ import Testing
     try answer.json.required("zones").elements()[0]
   }
 
-  @Test func `a zone's page has the literal shape`() async throws {
+  @Test func `a page of a zone has exactly the documented JSON`() async throws {
     let rig = await Rig()
     try await rig.create(["A1"], client: Rig.phone)
     _ = try await rig.produce(
@@ -39,7 +39,7 @@ import Testing
     #expect(record["modified"] == nil)
   }
 
-  @Test(arguments: [1, 3, 7, 200]) func `pages of any size lead to the net state`(limit: Int)
+  @Test(arguments: [1, 3, 7, 200]) func `pages of any size together hold all records`(limit: Int)
     async throws
   {
     let rig = await Rig()
@@ -64,7 +64,7 @@ import Testing
     #expect(pages == (20 + limit - 1) / limit)
   }
 
-  @Test func `several zones are answered in the order asked, errors in their place`() async throws {
+  @Test func `several zones are answered in request order, with errors in place`() async throws {
     let rig = await Rig()
     try await rig.create(["A1"], zone: "One")
     try await rig.create(["B1"], zone: "Two")
@@ -87,7 +87,7 @@ import Testing
     #expect(try zones[4].required("reason").string() == "Invalid continuation format")
   }
 
-  @Test func `tokens belong to one feed, one user and one relay`() async throws {
+  @Test func `a change token is valid for one feed, one user and one relay`() async throws {
     let rig = await Rig()
     try await rig.create(["A1"], zone: "One")
     try await rig.create(["A1"])
@@ -115,7 +115,7 @@ import Testing
     #expect(try item(fake).required("reason").string() == "Unknown sync continuation type")
   }
 
-  @Test func `a database's page names zones with the token of each`() async throws {
+  @Test func `a page of a database names each changed zone with its token`() async throws {
     let rig = await Rig()
     try await rig.create(["A1"], client: Rig.phone)
     let first = try await rig.database("changes/database", client: Rig.phone)
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  @Test func `the old forms say the same`() async throws {
+  @Test func `the older endpoints give the same answers`() async throws {
     let rig = await Rig()
     try await rig.create(["A1"])
     let zones = try await rig.database("zones/changes")
@@ -172,7 +172,7 @@ import Testing
     #expect(try gone.json.required("zones").elements().isEmpty)
   }
 
-  @Test func `notifications have the literal shape`() async throws {
+  @Test func `a page of notifications has exactly the documented JSON`() async throws {
     let rig = await Rig()
     let subscriptions = #"""
       {"operations":[{"operationType":"create","subscription":{"subscriptionID":"q",
@@ -198,7 +198,7 @@ import Testing
     #expect(try own.json.required("notifications").elements()[0].required("own").boolean())
   }
 
-  @Test func `only a device that names itself acknowledges, and only what it was served`()
+  @Test func `only a device with a clientId acknowledges, and only served positions`()
     async throws
   {
     let rig = await Rig()
@@ -225,7 +225,7 @@ import Testing
     #expect(rig.relay.seen.readings.last?.reached == .notifications(.zero))
   }
 
-  @Test func `zones are listed and looked up`() async throws {
+  @Test func `a user lists zones and looks up zones by name`() async throws {
     let rig = await Rig()
     try await rig.create(["A1"])
     let list = try await rig.database("zones/list")
@@ -243,7 +243,7 @@ import Testing
   }
 
   /// One below a page, a page, and one more.
-  @Test(arguments: [2, 3, 4]) func `zones are listed by pages`(count: Int) async throws {
+  @Test(arguments: [2, 3, 4]) func `the relay lists zones in pages`(count: Int) async throws {
     let rig = await Rig()
     let names = (1...count).map { "7:Z\($0)é" }
     for name in names { try await rig.create(["A1"], zone: name) }
@@ -268,14 +268,14 @@ import Testing
   }
 
   @Test(arguments: ["", "x", "OTk6YQ", "YTpi"])
-  func `a marker that no list gave is a bad request`(marker: String) async throws {
+  func `an unknown continuation marker is a bad request`(marker: String) async throws {
     let rig = await Rig()
     let answer = try await rig.database("zones/list", #"{"continuationMarker":"\#(marker)"}"#)
     #expect(answer.status == 400)
     #expect(try answer.string("reason")?.contains("continuationMarker") == true)
   }
 
-  @Test func `record types that are not wanted are left out`() async throws {
+  @Test func `a page leaves out record types that the client does not want`() async throws {
     let rig = await Rig()
     try await rig.create(["A1"])
     let body = zoneBody(more: #","desiredRecordTypes":["Other"]"#)

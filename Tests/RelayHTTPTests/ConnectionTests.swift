@@ -23,7 +23,7 @@ import Testing
     text.components(separatedBy: part).count - 1
   }
 
-  @Test func `requests that are sent at once are answered in turn`() async throws {
+  @Test func `requests that are sent together are answered in order`() async throws {
     let text = try await talk { socket in
       socket.send(String(repeating: Self.live, count: 50))
       socket.send("GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
@@ -34,7 +34,7 @@ import Testing
     #expect(try #require(text.range(of: "404")).lowerBound > text.range(of: "200")!.lowerBound)
   }
 
-  @Test func `a body in pieces is read whole`() async throws {
+  @Test func `a body that arrives in pieces is read as a whole`() async throws {
     let body = Event().text
     let text = try await talk { socket in
       socket.send(Self.events(body.utf8.count))
@@ -45,7 +45,7 @@ import Testing
     #expect(text.contains("Connection: close\r\n"))
   }
 
-  @Test func `a body of megabytes is read as it is asked for`() async throws {
+  @Test func `a body of several megabytes is read and accepted`() async throws {
     let body = Event().text + String(repeating: " ", count: 3 * 1_024 * 1_024)
     let text = try await talk { socket in
       socket.send(Self.events(body.utf8.count) + body)
@@ -54,7 +54,8 @@ import Testing
     #expect(text.hasPrefix("HTTP/1.1 202 Accepted\r\n"))
   }
 
-  @Test func `a stranger's body is passed over, and the next request is answered`() async throws {
+  @Test func `an unknown sender's body is skipped, and the next request is answered`() async throws
+  {
     let text = try await talk { socket in
       let head = Self.events(200_000, key: "no producer's key").replacingOccurrences(
         of: "Connection: close\r\n", with: "")
@@ -79,7 +80,7 @@ import Testing
     #expect(text.hasPrefix("HTTP/1.1 202 Accepted\r\n"))
   }
 
-  @Test func `who says no more is still answered`() async throws {
+  @Test func `a client that closes its output is still answered`() async throws {
     let text = try await talk { socket in
       socket.send(Self.live)
       shutdown(socket.fd, Int32(SHUT_WR))
@@ -88,7 +89,7 @@ import Testing
     #expect(text.hasSuffix(#"{"live":true}"#))
   }
 
-  @Test func `a body that breaks off ends its connection without an answer`() async throws {
+  @Test func `an incomplete body ends its connection without an answer`() async throws {
     let text = try await talk { socket in
       socket.send(Self.events(1_000) + "{")
       shutdown(socket.fd, Int32(SHUT_WR))
@@ -97,7 +98,7 @@ import Testing
     #expect(text == "")
   }
 
-  @Test func `a connection on which nothing is heard is closed`() async throws {
+  @Test func `a connection without a complete request is closed`() async throws {
     var limits = Rig.atOnce
     limits.connectionIdleSeconds = 1
     for said in ["", "GET /health"] {
@@ -110,7 +111,7 @@ import Testing
   }
 
   /// Each byte shows that the client is alive, but the body is late all the same.
-  @Test func `a body that comes by the byte is given up in time`() async throws {
+  @Test func `a body that arrives byte by byte is refused at its deadline`() async throws {
     var limits = Rig.atOnce
     limits.connectionIdleSeconds = 1
     let text = try await talk(limits) { socket in
@@ -122,7 +123,7 @@ import Testing
     #expect(text.contains("Connection: close\r\n") && text.contains("within 1 s"))
   }
 
-  @Test func `a body that stays away is given up in time`() async throws {
+  @Test func `a body that does not arrive is refused at its deadline`() async throws {
     var limits = Rig.atOnce
     limits.connectionIdleSeconds = 1
     let text = try await talk(limits) { socket in
@@ -132,7 +133,7 @@ import Testing
     #expect(text.hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
   }
 
-  @Test func `a body passed over that comes by the byte ends its connection`() async throws {
+  @Test func `a skipped body that arrives byte by byte ends its connection`() async throws {
     var limits = Rig.atOnce
     limits.connectionIdleSeconds = 1
     let text = try await talk(limits) { socket in
@@ -148,7 +149,7 @@ import Testing
   }
 
   /// The room for bodies counts received bytes, not the announced length.
-  @Test func `bodies that do not come keep no room from those that do`() async throws {
+  @Test func `announced bodies that do not arrive take no room from other bodies`() async throws {
     var limits = Rig.atOnce
     limits.bodyBytes = 600_000
     limits.bodyBytesInFlight = 600_000
@@ -170,7 +171,7 @@ import Testing
     #expect(texts[0].hasPrefix("HTTP/1.1 202 Accepted\r\n"))
   }
 
-  @Test func `beyond the room for bodies that have come one is refused`() async throws {
+  @Test func `a body beyond the room for received bodies is refused`() async throws {
     var limits = Rig.atOnce
     limits.bodyBytesInFlight = 100
     let body = Event().text
@@ -183,7 +184,7 @@ import Testing
 
   /// Limit: limits.connections
   @Test(arguments: [(count: 1, served: 1), (2, 2), (3, 2)])
-  func `beyond the limit of connections a new one is closed at once`(
+  func `a connection beyond the limit is closed at once`(
     count: Int, served: Int
   ) async throws {
     var limits = Rig.atOnce
@@ -209,7 +210,7 @@ import Testing
     #expect(late.hasPrefix("HTTP/1.1 200 "))
   }
 
-  @Test func `an address with its host is an address`() async throws {
+  @Test func `the server accepts a request with an absolute URL`() async throws {
     let text = try await talk { socket in
       socket.send(
         "GET http://relay.example.com/health/live?x=1 HTTP/1.0\r\nHost: relay.example.com\r\n\r\n")
@@ -225,7 +226,7 @@ import Testing
       + "Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n",
     "CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n",
   ])
-  func `who offers another protocol is answered, and its connection ends`(said: String)
+  func `a client that offers another protocol is answered and disconnected`(said: String)
     async throws
   {
     let text = try await talk { socket in
@@ -238,7 +239,7 @@ import Testing
     #expect(text.hasSuffix("}"))
   }
 
-  @Test func `what comes behind an offered protocol is not kept`() async throws {
+  @Test func `bytes after an upgrade offer are not kept`() async throws {
     let rig = await Rig(limits: HTTPLimits())
     let body = #"{"apnsEnvironment":"development","apnsToken":"00ff"}"#
     let url = try #require(try await rig.device("tokens/register", body).string("webcourierURL"))
@@ -256,7 +257,7 @@ import Testing
   }
 
   /// RFC 9110, 9.3.2: the bytes after the head belong to the next answer.
-  @Test func `a question for the head alone is answered without a body`() async throws {
+  @Test func `a HEAD request is answered without a body`() async throws {
     let text = try await talk { socket in
       socket.send("HEAD /nowhere HTTP/1.1\r\nHost: x\r\n\r\n")
       socket.send("HEAD /courier/1/x HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -274,7 +275,7 @@ import Testing
 
   /// The server reads no more requests from the connection, but still notices its end.
   @Test(arguments: [true, false])
-  func `who leaves a last request that is held is missed`(isClosing: Bool) async throws {
+  func `the relay notices a client that leaves a held last request`(isClosing: Bool) async throws {
     let rig = await Rig(limits: HTTPLimits())
     let body = #"{"apnsEnvironment":"development","apnsToken":"00ff"}"#
     let url = try #require(try await rig.device("tokens/register", body).string("webcourierURL"))

@@ -7,7 +7,7 @@ import RelayWire
 import Testing
 
 @Suite struct ControlTests {
-  @Test func `status has the contract's keys, and reads back`() async throws {
+  @Test func `status has the keys of the contract and can be decoded`() async throws {
     let rig = await Rig()
     rig.relay.behave { conduct in
       conduct.health.store.engine = "sqlite"
@@ -33,7 +33,7 @@ import Testing
     #expect(Set(try answer.json.members().map(\.key)) == Set(keys))
   }
 
-  @Test func `a ledger that does not balance is unhealthy`() async throws {
+  @Test func `a ledger that does not balance makes status unhealthy`() async throws {
     let rig = await Rig()
     rig.relay.behave { $0.health.ledger.matched = 1 }
     let answer = try await rig.send(.get, "/status", control: true)
@@ -88,7 +88,7 @@ import Testing
   }
 
   /// The state has the name that `status` uses.
-  @Test func `a device's lane is told by its state`() async throws {
+  @Test func `the device list shows the state of each lane`() async throws {
     let rig = await Rig()
     let body =
       #"{"apnsEnvironment":"development","apnsToken":"00ff","clientId":"\#(Rig.phone)"}"#
@@ -105,7 +105,7 @@ import Testing
     #expect(try due.each("devices", "lane") == ["due"])
   }
 
-  @Test func `a list of devices that is cut says so`() async throws {
+  @Test func `a truncated list of devices reports that more exist`() async throws {
     var limits = Rig.atOnce
     limits.devicesListed = 2
     let rig = await Rig(limits: limits)
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test func `tokens are expired for whom they are asked`() async throws {
+  @Test func `the relay expires the tokens of the named user`() async throws {
     let rig = await Rig()
     let body = #"{"container":"\#(Rig.container)","environment":"development","user":"_abc"}"#
     #expect(try await rig.send(.post, "/expire-tokens", body, control: true).text == "{}")
@@ -143,7 +143,7 @@ import Testing
     #"{"container":"iCloud.com.example.note"}"#, #"{"environment":"production"}"#,
     #"{"container":"\#(Rig.container)","environment":"production"}"#, #"{"container":""}"#,
   ])
-  func `a name that is not configured is refused, and those that are told`(body: String)
+  func `an unknown scope is refused with a list of the configured scopes`(body: String)
     async throws
   {
     let rig = await Rig()
@@ -153,13 +153,13 @@ import Testing
     #expect(rig.relay.seen.facts.isEmpty)
   }
 
-  @Test func `draining begins`() async throws {
+  @Test func `a drain request starts draining`() async throws {
     let rig = await Rig()
     #expect(try await rig.send(.post, "/drain", control: true).text == #"{"draining":true}"#)
     #expect(rig.relay.seen.isDraining)
   }
 
-  @Test func `other addresses and methods`() async throws {
+  @Test func `the control socket refuses unknown paths and wrong methods`() async throws {
     let rig = await Rig()
     #expect(try await rig.send(.get, "/other", control: true).status == 404)
     let wrong = try await rig.send(.get, "/drain", control: true)
@@ -173,7 +173,7 @@ import Testing
   }
 
   /// Prometheus' text format, line by line.
-  @Test func `metrics are well formed, named and explained`() async throws {
+  @Test func `metrics are well formed and have a type and known labels`() async throws {
     let rig = await Rig()
     rig.relay.behave { conduct in
       for topic in ["a", "b"] {

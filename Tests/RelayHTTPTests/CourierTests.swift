@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `a poll is answered with the push dictionary, once`() async throws {
+  @Test func `a poll is answered once with the push dictionary`() async throws {
     try await serving { rig, path, port in
       async let text = stranger {
         let socket = try #require(Socket(port: port))
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func `a second poll of the device ends the first, empty, and takes its room`()
+  @Test func `a device's second poll ends its first one empty and takes its place`()
     async throws
   {
     var limits = HTTPLimits()
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `a stream carries events with ids, and names the last one when it returns`()
+  @Test func `a stream carries events with ids and resumes after the last one`()
     async throws
   {
     try await serving { rig, path, port in
@@ -142,7 +142,7 @@ import Testing
     }
   }
 
-  @Test func `who hangs up is not connected any more`() async throws {
+  @Test func `a device that hangs up is no longer connected`() async throws {
     try await serving { rig, path, port in
       for accept in ["*/*", "text/event-stream"] {
         let before = rig.relay.seen.left.count
@@ -159,7 +159,7 @@ import Testing
 
   /// Limit: limits.courierConnections
   @Test(arguments: [(devices: 1, held: 1), (2, 2), (3, 2)])
-  func `beyond the limit a poll or stream is refused with a time to come again`(
+  func `a poll or stream beyond the limit is refused with a retry time`(
     devices: Int, held: Int
   ) async throws {
     var limits = HTTPLimits()
@@ -191,7 +191,7 @@ import Testing
   }
 
   /// Memory stays bounded: for each device one unread answer, and little on its way.
-  @Test func `a reader that does not read has one answer and is cut off`() async throws {
+  @Test func `a client that does not read is refused more answers and disconnected`() async throws {
     var limits = HTTPLimits()
     limits.courierReadSeconds = 1
     try await serving(limits) { rig, path, port in
@@ -208,7 +208,7 @@ import Testing
     }
   }
 
-  @Test func `while an answer is unread the next is refused at once`() async throws {
+  @Test func `a second answer is refused at once while the first is unread`() async throws {
     try await serving { rig, path, port in
       let socket = try #require(Socket(port: port))
       socket.send("GET \(path) HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n")
@@ -230,7 +230,7 @@ import Testing
     }
   }
 
-  @Test func `at a stop polls are answered empty and streams end, at once`() async throws {
+  @Test func `at a stop the courier answers polls empty and ends streams at once`() async throws {
     let ends = Mutex<[String]>([])
     let begun = ContinuousClock.now
     try await serving { rig, path, port in
@@ -256,7 +256,7 @@ import Testing
     #expect(ContinuousClock.now - begun < .seconds(4), "and no poll waited for the 55 seconds")
   }
 
-  @Test func `an idle poll is answered empty and a stream shows that it lives`() async throws {
+  @Test func `an idle poll is answered empty, and an idle stream gets a keep-alive`() async throws {
     var limits = HTTPLimits()
     limits.courierHoldSeconds = 2
     try await serving(limits) { rig, path, port in
@@ -276,7 +276,7 @@ import Testing
     }
   }
 
-  @Test func `a device that is gone is hung up`() async throws {
+  @Test func `the courier ends the connection of a device that is gone`() async throws {
     try await serving { rig, path, port in
       async let text = stranger {
         let socket = try #require(Socket(port: port))
@@ -293,7 +293,7 @@ import Testing
   }
 
   /// A reload removed the environment from the configuration.
-  @Test func `polls and streams of an environment that is gone end`() async throws {
+  @Test func `polls and streams of a removed environment end`() async throws {
     try await serving { rig, path, port in
       for accept in ["*/*", "text/event-stream"] {
         let before = rig.relay.seen.left.count
@@ -319,7 +319,7 @@ import Testing
   }
 
   /// The address was checked before the reload, and the connection opened after it.
-  @Test func `a line that opens while its environment goes ends as well`() async throws {
+  @Test func `a stream that opens while its environment is removed ends as well`() async throws {
     try await serving { rig, path, port in
       let registry = rig.registry
       rig.relay.behave { $0.onDevice = { await registry.replace(with: [:]) } }
@@ -335,7 +335,7 @@ import Testing
     }
   }
 
-  @Test func `a device may have nothing but the courier`() async throws {
+  @Test func `a device may use the courier as its only transport`() async throws {
     let rig = await Rig()
     let created = try await rig.device("tokens/create", #"{"apnsEnvironment":"development"}"#)
     #expect(created.status == 200)

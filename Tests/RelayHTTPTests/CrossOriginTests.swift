@@ -58,7 +58,7 @@ import Testing
     return String(url.dropFirst("https://relay.example.com".count))
   }
 
-  @Test func `the question of a page on a listed origin is answered with what it may do`()
+  @Test func `a preflight from a listed origin is answered with what is allowed`()
     async throws
   {
     let rig = await rig()
@@ -90,7 +90,7 @@ import Testing
     "https://APP.example.com", "null", "", "https://production.example.com",
     "https://app.example.com, https://app.example.com",
   ])
-  func `the question of a page on another origin is refused`(origin: String) async throws {
+  func `a preflight from an unlisted origin is refused`(origin: String) async throws {
     let rig = await rig()
     for path in ["\(Self.device)/tokens/register", try await courierPath(rig)] {
       let answer = try await ask(rig, path, from: origin)
@@ -103,14 +103,14 @@ import Testing
     }
   }
 
-  @Test func `where no origin is listed every page is refused`() async throws {
+  @Test func `a preflight is refused where no origin is listed`() async throws {
     let rig = await Rig()
     let answer = try await ask(rig, "\(Self.device)/tokens/register")
     #expect(answer.status == 403)
     #expect(answer.headers[.accessControlAllowOrigin] == nil)
   }
 
-  @Test func `answers and errors alike say that the page may see them`() async throws {
+  @Test func `answers and errors both let a page of a listed origin read them`() async throws {
     let rig = await rig()
     let unknown = "/device/1/\(Rig.container)/development/tokens/destroy"
     for (method, path, user, status) in [
@@ -133,7 +133,7 @@ import Testing
 
   /// The relay answers although the page may not read the answer, because apps send an origin as
   /// well.
-  @Test func `another origin's request is answered, and its page does not see it`() async throws {
+  @Test func `another origin's request is answered, but its page cannot read it`() async throws {
     let rig = await rig()
     let answer = try await send(
       rig, .post, "\(Self.device)/tokens/list", from: "https://other.example.com")
@@ -142,7 +142,7 @@ import Testing
     #expect(answer.headers[.vary] == "Origin")
   }
 
-  @Test func `without an origin nothing is said of origins`() async throws {
+  @Test func `an answer to a request without an origin has no CORS headers`() async throws {
     let rig = await rig()
     let answer = try await rig.device("tokens/list")
     #expect(answer.headers[.vary] == nil && answer.headers[.accessControlAllowOrigin] == nil)
@@ -151,7 +151,7 @@ import Testing
     #expect(options.headers[.allow] == "GET, POST")
   }
 
-  @Test func `an unknown container, and endpoints that are not for pages, answer as ever`()
+  @Test func `unknown containers and endpoints not for pages send no CORS headers`()
     async throws
   {
     let rig = await rig()
@@ -172,7 +172,7 @@ import Testing
   }
 
   /// The page must see the 410, or it would never register again.
-  @Test func `an expired courier address belongs to its environment still`() async throws {
+  @Test func `an expired courier address still belongs to its environment`() async throws {
     let path = try await courierPath(await rig())
     var later = TestClock()
     later.now = later.now + .hours(13)
@@ -199,7 +199,9 @@ import Testing
 
   /// Polls and streams are answered without the responder.
   @Test(arguments: [("*/*", true), ("text/event-stream", true), ("*/*", false)])
-  func `the courier tells a page's browser over a socket`(accept: String, isListed: Bool)
+  func `the courier allows only a page of a listed origin to read its answer`(
+    accept: String, isListed: Bool
+  )
     async throws
   {
     let rig = await rig(limits: HTTPLimits())
@@ -222,7 +224,7 @@ import Testing
     #expect(text.contains("\r\nVary: Origin\r\n"))
   }
 
-  @Test func `an idle poll is answered empty for a page, too`() async throws {
+  @Test func `a page's poll is answered empty at a stop, with CORS headers`() async throws {
     let rig = await rig(limits: HTTPLimits())
     let path = try await courierPath(rig)
     let relay = rig.relay
@@ -238,7 +240,7 @@ import Testing
   }
 
   /// A 204 has no body and no length, and the next answer follows it on the connection.
-  @Test func `the question leaves its connection to the request`() async throws {
+  @Test func `a preflight leaves its connection open for the next request`() async throws {
     let rig = await rig()
     let text = try await rig.served { port, _ in
       let socket = try #require(Socket(port: port))

@@ -23,7 +23,7 @@ import Testing
     #expect(answer.headers[.contentType] == "application/json", sourceLocation: place)
   }
 
-  @Test func `no user token`() async throws {
+  @Test func `a request without a user token is refused with 421`() async throws {
     let rig = await Rig()
     for path in ["\(Self.base)/tokens/list", "\(Self.data)/zones/list"] {
       try expect(try await rig.send(.post, path, "{}"), 421, "AUTHENTICATION_REQUIRED")
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `a bad, expired or foreign user token`() async throws {
+  @Test func `a bad, expired or foreign user token is refused with 401`() async throws {
     let rig = await Rig()
     let bad = [
       "garbage", "a.b.c",
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `a user token travels in three ways, and is told apart from others by issuer`()
+  @Test func `a user token may come in three ways and must name the issuer`()
     async throws
   {
     let users = ScopeAccess.Users(sharedSecret: Rig.secret, issuer: "https://accounts.example.com")
@@ -81,7 +81,7 @@ import Testing
     try expect(other, 401, "AUTHENTICATION_FAILED", "issuer")
   }
 
-  @Test func `an expired token gets a minute of grace, remembered or not`() async throws {
+  @Test func `an expired token is accepted for one more minute, cached or not`() async throws {
     var clock = TestClock()
     let token = try await Rig.token(for: "_abc", expires: 1_795_230_000)
     for (seconds, status) in [(-10, 200), (59, 200), (60, 401)] as [(Int64, Int)] {
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test func `someone else's zone or database`() async throws {
+  @Test func `another user's zone or database is not found`() async throws {
     let rig = await Rig()
     try await rig.create(["A1"])
     let zone = #"{"zoneName":"ReadingList","ownerRecordName":"_abc"}"#
@@ -124,13 +124,14 @@ import Testing
     "/events/1/iCloud.com.other/development", "/events/1/\(Rig.container)",
     "/", "", "/health", "/health/live/", "/status", "/metrics", "/%zz", "/health%2Flive",
   ])
-  func `unknown container, environment, database or path`(path: String) async throws {
+  func `an unknown container, environment, database or path is not found`(path: String) async throws
+  {
     let rig = await Rig()
     let token = try await Rig.token(for: "_abc")
     try expect(try await rig.send(.post, path, "{}", bearer: token), 404, "NOT_FOUND")
   }
 
-  @Test func `the wrong method`() async throws {
+  @Test func `a wrong method is refused with the allowed methods`() async throws {
     let rig = await Rig()
     let token = try await Rig.token(for: "_abc")
     for (method, path, allow) in [
@@ -146,12 +147,12 @@ import Testing
   }
 
   @Test(arguments: ["application/json", "text/plain", "application/ndjson", ""])
-  func `another content type for events`(type: String) async throws {
+  func `another content type for events is refused with 415`(type: String) async throws {
     try expect(
       try await Rig().produce(Event().text, type: type), 415, "BAD_REQUEST", "Content-Type")
   }
 
-  @Test func `a missing or unknown ckAPIToken`() async throws {
+  @Test func `a missing or unknown ckAPIToken is refused with 401`() async throws {
     let access = ScopeAccess(
       users: ScopeAccess.Users(sharedSecret: Rig.secret), apiTokens: ["first+1", "second"])
     let rig = await Rig(access: access)
@@ -168,7 +169,7 @@ import Testing
   }
 
   @Test(arguments: [nil, "", "wrong", Rig.producerKey + "x"])
-  func `a producer without a good key`(key: String?) async throws {
+  func `a producer without a valid key is refused with 401`(key: String?) async throws {
     try expect(
       try await Rig().produce(Event().text, bearer: key), 401, "AUTHENTICATION_FAILED")
   }
@@ -218,11 +219,14 @@ import Testing
     ("changes/database", #"{"resultsLimit":0}"#, "resultsLimit must be"),
     ("changes/database", #"{"digestToken":"x"}"#, "Invalid continuation format"),
   ])
-  func `the same for databases`(endpoint: String, body: String, reason: String) async throws {
+  func `the refusal of a bad database request names the wrong key`(
+    endpoint: String, body: String, reason: String
+  ) async throws {
     try expect(try await Rig().database(endpoint, body), 400, "BAD_REQUEST", reason)
   }
 
-  @Test func `changes of the public database and of default zones`() async throws {
+  @Test func `a fetch of changes of the public database or a default zone is refused`() async throws
+  {
     let rig = await Rig()
     let text = "AppDefaultZone does not support sync semantics"
     let zone = #"{"zones":[{"zoneID":{"zoneName":"_defaultZone"}}]}"#
@@ -238,7 +242,7 @@ import Testing
     try expect(try await rig.database("records/changes", old), 400, "BAD_REQUEST", text)
   }
 
-  @Test func `a relay whose readers are too many or whose store fails`() async throws {
+  @Test func `too many readers or a failed store are answered with 503 or 500`() async throws {
     let rig = await Rig()
     rig.relay.behave { $0.readRefusal = Unavailable(.readersFull, retryAfterSeconds: 2) }
     let full = try await rig.database("changes/database")
@@ -255,7 +259,7 @@ import Testing
     try expect(try await rig.database("changes/zone", zones), 500, "INTERNAL_ERROR")
   }
 
-  @Test func `every code has its status`() {
+  @Test func `every error code has its HTTP status`() {
     #expect(
       ServerErrorCode.allCases.map(\.status.code) == [
         403, 401, 421, 400, 410, 500, 404, 413, 429, 503, 404,

@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(arguments: ["\n", "\r\n", "\n\n \t\n\r\n"], [true, false])
-  func `one event a line, whatever ends the lines and the last of them`(
+  func `each line is one event, whatever the line ending`(
     end: String, isEnded: Bool
   ) async throws {
     let rig = await Rig()
@@ -30,7 +30,7 @@ import Testing
     #expect(changes(rig).count == 2)
   }
 
-  @Test func `a line that is not JSON is told by index and does not hold up the others`()
+  @Test func `a line that is not JSON is rejected by index, and others are accepted`()
     async throws
   {
     let rig = await Rig()
@@ -46,7 +46,7 @@ import Testing
     #expect(reasons[2] == "data.record is missing")
   }
 
-  @Test func `a pretty-printed event is no line`() async throws {
+  @Test func `a pretty-printed event is refused in the line format`() async throws {
     let answer = try await Rig().produce(Event().text, type: Self.lines)
     #expect(answer.status == 400)
     #expect(try answer.json.required("rejected").elements().count > 1)
@@ -59,7 +59,7 @@ import Testing
     #expect(try answer.string("reason") == "the batch is empty")
   }
 
-  @Test func `as many lines as a request takes, and no more`() async throws {
+  @Test func `a request takes at most 1,000 lines`() async throws {
     let rig = await Rig()
     let most = (0..<1_000).map { line("\($0)") }.joined(separator: "\n")
     #expect(try await rig.produce(most + "\n", type: Self.lines).status == 202)
@@ -68,7 +68,7 @@ import Testing
     #expect(try answer.string("reason")?.hasPrefix("1001 events") == true)
   }
 
-  @Test func `a line's id counts as in any other form`() async throws {
+  @Test func `a repeated id in a line is a duplicate, as in any other format`() async throws {
     let rig = await Rig()
     _ = try await rig.produce("[\(line("1"))]")
     let again = try await rig.produce(line("1"), type: Self.lines)
@@ -109,7 +109,7 @@ import Testing
     return try await rig.send(.post, Self.path, body, bearer: bearer, headers: headers)
   }
 
-  @Test func `binary mode says the same as the structured one`() async throws {
+  @Test func `binary mode gives the same facts as structured mode`() async throws {
     let (structured, binary) = (await Rig(), await Rig())
     _ = try await structured.produce(Event().text, type: "application/cloudevents+json")
     let answer = try await send(binary)
@@ -153,7 +153,7 @@ import Testing
   ]
 
   @Test(arguments: rejected)
-  func `a bad attribute is rejected by the name of its header`(
+  func `the rejection of a bad attribute names its header`(
     name: String, value: String?, reason: String
   ) async throws {
     let rig = await Rig()
@@ -172,7 +172,7 @@ import Testing
     #expect(try answer.string("reason") == "ce-id is not UTF-8 in percent-encoding")
   }
 
-  @Test func `a field that stands twice is a bad request`() async throws {
+  @Test func `a header field that appears twice is a bad request`() async throws {
     var headers = Self.attributes
     headers.append(HTTPField(name: HTTPField.Name("ce-id")!, value: "2"))
     let answer = try await Rig().send(
@@ -185,7 +185,7 @@ import Testing
     ("{}", "data.database is missing"), ("[]", "data must be an object, not an array"),
     (#"{"database":"private","zoneID":{}}"#, "data.zoneID.zoneName is missing"),
   ])
-  func `bad data is rejected by its path`(body: String, reason: String) async throws {
+  func `the rejection of bad data names its path`(body: String, reason: String) async throws {
     let answer = try await send(await Rig(), body)
     #expect(answer.status == 400)
     #expect(try answer.each("rejected", "reason") == [reason])
@@ -193,13 +193,13 @@ import Testing
   }
 
   @Test(arguments: ["", "{", #"{} , "id": "other""#])
-  func `a body that is not JSON is refused whole`(body: String) async throws {
+  func `a body that is not JSON is refused as a whole`(body: String) async throws {
     let answer = try await send(await Rig(), body)
     #expect(answer.status == 400)
     #expect(try answer.string("reason")?.hasPrefix("not valid JSON") == true)
   }
 
-  @Test func `the other answers of events hold in binary mode`() async throws {
+  @Test func `binary mode gives the same error answers as the other formats`() async throws {
     #expect(try await send(await Rig(), Self.data, ["content-type": "text/plain"]).status == 415)
     #expect(try await send(await Rig(), Self.data, ["content-type": "text/csv+json"]).status == 202)
     #expect(try await send(await Rig(), Self.data, bearer: nil).status == 401)
@@ -216,8 +216,7 @@ import Testing
     #expect(none.status == 415)
   }
 
-  @Test func `a content type of CloudEvents decides, whatever fields stand beside it`() async throws
-  {
+  @Test func `a CloudEvents content type decides, whatever ce- fields are present`() async throws {
     let rig = await Rig()
     let answer = try await send(
       rig, line("structured"), ["content-type": "application/cloudevents+json", "ce-id": "%"])

@@ -6,7 +6,7 @@ import RelayWire
 import Testing
 
 @Suite struct EventTests {
-  @Test func `a batch is taken as one, and told apart from its repetition`() async throws {
+  @Test func `a batch is accepted, and its repetition counts as duplicates`() async throws {
     let rig = await Rig()
     let batch = "[\(Event(id: "1").text),\(Event(id: "2", record: "A2").text)]"
     let first = try await rig.produce(batch)
@@ -17,7 +17,7 @@ import Testing
     #expect(again.status == 202)
   }
 
-  @Test func `one event alone is taken`() async throws {
+  @Test func `a single event outside a batch is accepted`() async throws {
     let rig = await Rig()
     let answer = try await rig.produce(
       Event().text, type: "application/cloudevents+json; charset=utf-8")
@@ -33,7 +33,7 @@ import Testing
         == .record(RecordChange(verb: .created, name: "A1", type: "Article", tag: "7")))
   }
 
-  @Test func `bad events are told by index, and the good ones count`() async throws {
+  @Test func `bad events are rejected by index, and good events are accepted`() async throws {
     let rig = await Rig()
     let answer = try await rig.produce(
       #"[\#(Event(id: "1").text),{"specversion":"1.0"},17,\#(Event(id: "4", type: "other").text)]"#)
@@ -48,7 +48,7 @@ import Testing
     #expect(try rejected[0].required("reason").string() == "id is missing")
   }
 
-  @Test func `nothing accepted and something rejected is a bad request`() async throws {
+  @Test func `a batch with only rejected events is answered 400`() async throws {
     let answer = try await Rig().produce("[{}]")
     #expect(answer.status == 400)
     #expect(try answer.string("serverErrorCode") == "BAD_REQUEST")
@@ -58,7 +58,8 @@ import Testing
 
   /// A sender drops its events after 400, and sends them again elsewhere after 503.
   @Test(arguments: [Readiness.draining, .recovering, .stopping])
-  func `who takes nothing says so, however bad the events are`(readiness: Readiness) async throws {
+  func `a relay that is not ready answers 503 even to bad events`(readiness: Readiness) async throws
+  {
     let rig = await Rig()
     rig.relay.behave { $0.readiness = readiness }
     let answer = try await rig.produce("[{}]")
@@ -155,7 +156,9 @@ import Testing
   ]
 
   @Test(arguments: rejected)
-  func `an invalid event names its key`(event: String, reason: String) async throws {
+  func `the rejection of an invalid event names the key at fault`(event: String, reason: String)
+    async throws
+  {
     let rig = await Rig()
     let answer = try await rig.produce(event, type: "application/cloudevents+json")
     #expect(answer.status == 400)
@@ -164,7 +167,7 @@ import Testing
     #expect(rig.relay.seen.facts.isEmpty)
   }
 
-  @Test func `every kind of event and of field is understood`() async throws {
+  @Test func `the relay reads every kind of event and every type of field`() async throws {
     let rig = await Rig()
     let fields = #"""
       {"s":{"value":"x","type":"STRING"},"i":{"value":9007199254740993},"d":{"value":1.5},
@@ -218,7 +221,7 @@ import Testing
     #expect(change.zone == .publicDefault)
   }
 
-  @Test func `what a producer can bear goes with its changes`() async throws {
+  @Test func `each change carries its producer's fetch capacity`() async throws {
     for capacity in [0, 250] {
       let producer = ScopeAccess.Producer(
         name: "records-1", proof: .bearer(Rig.producerKey), fetchCapacity: capacity)
@@ -232,7 +235,7 @@ import Testing
     }
   }
 
-  @Test func `two scopes' producers of one name do not share their ids`() async throws {
+  @Test func `one event in two scopes gets two fingerprints and notification ids`() async throws {
     let reader = { (scope: Scope) in
       EventReader(
         scope: scope, producer: "records-1", ids: TestKeys(), limits: HTTPLimits())
@@ -248,7 +251,8 @@ import Testing
     ("[]", "the batch is empty"), ("{}", "the body must be an array of events"),
     ("[", "not valid JSON"), ("", "the text is empty"),
   ])
-  func `a body that is no batch is refused whole`(body: String, reason: String) async throws {
+  func `an empty or malformed batch of events is refused`(body: String, reason: String) async throws
+  {
     let answer = try await Rig().produce(body)
     #expect(answer.status == 400)
     #expect(try answer.string("reason")?.contains(reason) == true)
@@ -262,7 +266,7 @@ import Testing
   }
 
   /// Limit: limits.eventBytes
-  @Test func `an event that is too large is rejected, and the others count`() async throws {
+  @Test func `an event that is too large is rejected, and the others are accepted`() async throws {
     var limits = HTTPLimits()
     limits.eventBytes = 700
     let rig = await Rig(limits: limits)
@@ -281,7 +285,7 @@ import Testing
     #expect(try lines.json.required("duplicates").integer() == 2)
   }
 
-  @Test func `an event that is too large alone gets 413`() async throws {
+  @Test func `a single event that is too large is answered 413`() async throws {
     var limits = HTTPLimits()
     limits.eventBytes = 700
     let rig = await Rig(limits: limits)
@@ -296,7 +300,8 @@ import Testing
     #expect(try await rig.produce(event("1", bytes: 700) + "\n", type: type).status == 202)
   }
 
-  @Test func `a request that the store never takes is not to be repeated`() async throws {
+  @Test func `a request too large for the store is answered 413 without Retry-After`() async throws
+  {
     let rig = await Rig()
     rig.relay.behave { $0.refusal = Unavailable(.requestTooLarge, retryAfterSeconds: 5) }
     let answer = try await rig.produce("[\(Event().text)]")
@@ -305,7 +310,7 @@ import Testing
     #expect(try answer.string("serverErrorCode") == "QUOTA_EXCEEDED")
   }
 
-  @Test func `a relay that is full takes nothing and says when to come again`() async throws {
+  @Test func `a full relay answers 429 with Retry-After, and a draining relay 503`() async throws {
     let rig = await Rig()
     rig.relay.behave { $0.refusal = Unavailable(.inboxFull, retryAfterSeconds: 3) }
     let answer = try await rig.produce("[\(Event().text)]")

@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `a zone's expiry is its own, and it is read anew from the start`() async throws {
+  @Test func `an expired zone token fails one item, and a read without it succeeds`() async throws {
     let (rig, tokens) = try await expired(zones: 2)
     let body =
       #"{"zones":[\#(Self.zone),"syncToken":"\#(tokens.zone)"},{"zoneID":{"zoneName":"Z1"}}]}"#
@@ -73,7 +73,7 @@ import Testing
       try again.json.required("zones").elements()[0].required("records").elements().count == 1)
   }
 
-  @Test func `a database's expiry comes with a digest in pages`() async throws {
+  @Test func `an expired database token is answered with a digest in pages`() async throws {
     let (rig, tokens) = try await expired(zones: 5, limits: Self.pagesOfTwo)
     var body = #"{"syncToken":"\#(tokens.database)"}"#
     var names: [String] = []
@@ -98,7 +98,7 @@ import Testing
     #expect(try on.json.required("zones").elements().isEmpty)
   }
 
-  @Test func `a digest's cursor that is none of this feed is told from one that is garbled`()
+  @Test func `foreign and garbled digest cursors are refused with different reasons`()
     async throws
   {
     let (rig, tokens) = try await expired(zones: 5, limits: Self.pagesOfTwo)
@@ -124,7 +124,7 @@ import Testing
   }
 
   /// Without its key the cursor proves only that a digest was under way, so the digest begins anew.
-  @Test func `a digest's cursor of a key that is gone begins the digest anew`() async throws {
+  @Test func `a digest cursor of a removed key restarts the digest`() async throws {
     let (rig, tokens) = try await expired(zones: 5, limits: Self.pagesOfTwo)
     let digest = try await Digest(rig, tokens).cursor
     let later = await Rig(
@@ -135,7 +135,7 @@ import Testing
     #expect(try Self.zoneNames(answer) == ["Z0", "Z1"])
   }
 
-  @Test func `a digest's zone token equals what a reader at rest already holds`() async throws {
+  @Test func `a digest's zone token equals the token of a caught-up reader`() async throws {
     let (rig, tokens) = try await expired(zones: 1)
     _ = try await rig.produce("[\(Event(id: "n", zone: "Z0", record: "B").text)]")
     let fresh = try await rig.database("changes/zone", #"{"zones":[\#(Self.zone)}]}"#)
@@ -145,7 +145,7 @@ import Testing
         == fresh.json.required("zones").elements()[0].required("syncToken").string())
   }
 
-  @Test func `notifications that expire come without zones`() async throws {
+  @Test func `an expired notification token is answered without zones`() async throws {
     let (rig, tokens) = try await expired(zones: 1)
     let body = #"{"syncToken":"\#(tokens.notifications)"}"#
     // The token of a feed without any entries expires like any other.
@@ -164,7 +164,7 @@ import Testing
       try await rig.device("notifications/changes", #"{"syncToken":"\#(next)"}"#).status == 200)
   }
 
-  @Test func `a life that the store never had is reported to the relay, once a request`()
+  @Test func `a token of an unknown era is reported as lost history once per request`()
     async throws
   {
     let rig = await Rig()
@@ -187,7 +187,7 @@ import Testing
 
   /// If a lost life's token expired newer tokens as well, both would expire each other in turns, as
   /// long as such tokens arrive.
-  @Test func `a token of a lost life leaves those that were given since`() async throws {
+  @Test func `a token of a lost era does not expire newer tokens`() async throws {
     let rig = await Rig()
     try await rig.create(["A"], zone: "Z0")
     let tokens = try await Tokens(rig)
@@ -206,7 +206,7 @@ import Testing
   }
 
   /// The reader caused this fact, so it counts like the reader's other writes.
-  @Test func `a lost life counts against its reader's writes`() async throws {
+  @Test func `a report of lost history counts as a write of its reader`() async throws {
     var limits = HTTPLimits()
     limits.writesPerMinute = 1
     let rig = await Rig(limits: limits)
@@ -224,7 +224,7 @@ import Testing
     #expect(lost.allSatisfy { $0.1 != .relay })
   }
 
-  @Test func `a token sealed with a key that is gone has expired`() async throws {
+  @Test func `a token sealed with a removed key is answered as expired`() async throws {
     let rig = await Rig()
     try await rig.create(["A"], zone: "Z0")
     let tokens = try await Tokens(rig)

@@ -13,7 +13,8 @@ import Testing
   private static let reading = StoreError(.unreadable, "relay.db cannot be read")
   private static let damage = StoreError(.corrupt, "relay.db is damaged")
 
-  @Test func `a read that fails makes status unhealthy until one succeeds`() async throws {
+  @Test func `status is unhealthy from a failed read until the next successful read`() async throws
+  {
     let rig = await Rig()
     rig.relay.behave { $0.readFailure = Self.reading }
     let refused = try await rig.database("changes/database")
@@ -31,7 +32,7 @@ import Testing
   }
 
   /// Other pages of the file may be undamaged.
-  @Test func `damage is told for as long as it was met a short while ago`() async throws {
+  @Test func `status still reports damage after a successful read`() async throws {
     let rig = await Rig()
     rig.relay.behave { $0.readFailure = Self.damage }
     #expect(try await rig.database("changes/database").status == 500)
@@ -40,14 +41,14 @@ import Testing
     #expect(try await Self.reasons(rig).count == 1)
   }
 
-  @Test func `what an operator reads counts as well`() async throws {
+  @Test func `an operator's failed read also makes status unhealthy`() async throws {
     let rig = await Rig()
     rig.relay.behave { $0.readFailure = Self.reading }
     #expect(try await rig.send(.get, "/devices", control: true).status == 503)
     #expect(try await Self.reasons(rig).count == 1)
   }
 
-  @Test func `one line a minute and code is logged, and damage is forgotten in time`() {
+  @Test func `the log has one line per minute and error code, and damage expires`() {
     let (log, clock) = (Log(), MovedClock())
     let reads = StoreReads(clock: clock, logger: Logger(label: "test") { _ in log })
     for _ in 0..<3 { reads.failed(Self.reading) }

@@ -31,7 +31,7 @@ import Testing
     var last: FeedbackQuery? { query.withLock { $0 } }
   }
 
-  @Test func `a page is asked for as the query says`() async throws {
+  @Test func `the feedback endpoint passes the query's parameters to the feed`() async throws {
     let rig = await Rig()
     let asked = InboundRequest()
     let admin = await Self.admin(rig, asked)
@@ -53,7 +53,8 @@ import Testing
     ("limit=1001", "from 1 to 1000"), ("environment=test", "environment must be"),
     ("after=41", "begin again with after=0"),
   ])
-  func `what cannot be meant is refused with its reason`(query: String, reason: String) async throws
+  func `an invalid feedback query is refused with a reason`(query: String, reason: String)
+    async throws
   {
     let rig = await Rig()
     let text = try await Rig.ask(await Self.admin(rig), "/feedback?\(query)")

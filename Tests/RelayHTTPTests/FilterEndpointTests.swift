@@ -96,13 +96,15 @@ import Testing
       "TIMESTAMP"
     ),
   ])
-  func `what is left out is understood`(filter: String, shown: String) async throws {
+  func `the relay adds a filter's missing types and field name`(filter: String, shown: String)
+    async throws
+  {
     let answer = try await Rig().database("subscriptions/modify", save("{\(filter)}"))
     #expect(try answer.each("subscriptions", "serverErrorCode") == [nil])
     #expect(answer.text.contains(shown), "\(answer.text)")
   }
 
-  @Test func `sortBy is taken and means nothing`() async throws {
+  @Test func `sortBy is accepted and ignored`() async throws {
     let sort = #","sortBy":[{"fieldName":"f","ascending":true}]"#
     let rig = await Rig()
     let answer = try await rig.database("subscriptions/modify", save("", more: sort))
@@ -243,7 +245,7 @@ import Testing
   ]
 
   @Test(arguments: refused)
-  func `a filter that could never pass is refused by its key`(
+  func `an invalid filter is refused, and the reason names the key at fault`(
     filter: String, reason: String
   ) async throws {
     let rig = await Rig()

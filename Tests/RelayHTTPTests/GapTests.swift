@@ -34,7 +34,7 @@ import Testing
     ]
   }
 
-  @Test func `a gap is on the zone's pages, for participants too, until it is closed`()
+  @Test func `a zone's pages show a gap to all readers until the gap is closed`()
     async throws
   {
     let rig = await rig()
@@ -63,7 +63,7 @@ import Testing
     #expect(try await gaps(rig) == [nil, nil])
   }
 
-  @Test func `each source counts for itself`() async throws {
+  @Test func `each source has its own number space`() async throws {
     let rig = await rig()
     _ = try await rig.produce("[\(event(1)),\(event(7, source: "api-2"))]")
     _ = try await rig.relay.submit([.tick])

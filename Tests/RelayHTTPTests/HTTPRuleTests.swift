@@ -49,7 +49,9 @@ import Testing
     ("Host: a b\r\n", "Host must be"), ("Host: x/y\r\n", "Host must be"),
     ("Host: user@x\r\n", "Host must be"),
   ])
-  func `a request without one good Host is refused`(fields: String, reason: String) async throws {
+  func `a request without exactly one valid Host is refused`(fields: String, reason: String)
+    async throws
+  {
     let text = try await answer(to: "GET /health/live HTTP/1.1\r\n\(fields)\r\n")
     try expect(text, 400, reason)
   }
@@ -61,7 +63,7 @@ import Testing
     "GET /health/live HTTP/1.1\r\nHost: _x.example:80\r\nConnection: close\r\n\r\n",
     "GET /health/live HTTP/1.0\r\n\r\n",
   ])
-  func `a good Host is any host, and HTTP 1_0 needs none`(said: String) async throws {
+  func `any well-formed Host is accepted, and HTTP 1.0 needs none`(said: String) async throws {
     let text = try await answer(to: said)
     #expect(text.hasPrefix("HTTP/1.1 200 ") && text.hasSuffix(Self.alive))
   }
@@ -73,13 +75,13 @@ import Testing
   }
 
   @Test(arguments: ["gzip", "br", "identity, gzip", "GZIP"])
-  func `a body in a coding is refused`(coding: String) async throws {
+  func `a body with a content coding is refused`(coding: String) async throws {
     let body = Event().text
     let fields = "Content-Length: \(body.utf8.count)\r\nContent-Encoding: \(coding)\r\n"
     try expect(try await answer(to: Self.events(fields, body)), 415, "Content-Encoding is not")
   }
 
-  @Test func `identity is no coding`() async throws {
+  @Test func `the content coding identity is accepted`() async throws {
     let body = Event().text
     let fields =
       "Content-Length: \(body.utf8.count)\r\nContent-Encoding: identity\r\nConnection: close\r\n"
@@ -87,7 +89,7 @@ import Testing
   }
 
   /// The client is still writing its body, and must be able to read its answer all the same.
-  @Test func `a large body in a coding is passed over`() async throws {
+  @Test func `a client that sends a large encoded body can still read the refusal`() async throws {
     let length = 4 * 1_024 * 1_024
     let text = try await talk { socket in
       socket.send(
@@ -99,7 +101,7 @@ import Testing
   }
 
   @Test(arguments: ["gzip", "gzip, chunked", "GZIP", "identity"])
-  func `a transfer in another coding than chunks is refused`(coding: String) async throws {
+  func `a transfer coding other than chunked is refused`(coding: String) async throws {
     let text = try await answer(
       to: Self.events("Transfer-Encoding: \(coding)\r\n", "0\r\n\r\n") + Self.live)
     try expect(text, 501, "Transfer-Encoding other than chunked")
@@ -110,7 +112,7 @@ import Testing
     "9223372036854775808", "18446744073709551615", "18446744073709551616",
     "999999999999999999999999999999",
   ])
-  func `a length beyond every body is too large`(length: String) async throws {
+  func `a Content-Length beyond any allowed body is answered 413`(length: String) async throws {
     for fields in [
       "Content-Length: \(length)\r\n",
       "Expect: 100-continue\r\ncontent-length:  \(length)\r\n",
@@ -121,12 +123,12 @@ import Testing
   }
 
   @Test(arguments: ["-1", "1x", "0x10", "1, 2", "99999999999999999999999x"])
-  func `a length that is no number is a bad request`(length: String) async throws {
+  func `a Content-Length that is not a number is answered 400`(length: String) async throws {
     let text = try await answer(to: Self.events("Content-Length: \(length)\r\n", "{}"))
     try expect(text, 400, "no HTTP/1.1 request")
   }
 
-  @Test func `fields beyond the parser's room, and other versions, are told apart`() async throws {
+  @Test func `oversized header fields are answered 431, and other versions 505`() async throws {
     let long = String(repeating: "x", count: 100_000)
     try expect(
       try await answer(to: "GET / HTTP/1.1\r\nHost: x\r\nX-Long: \(long)\r\n\r\n"), 431,
@@ -136,7 +138,7 @@ import Testing
   }
 
   /// Fixed limit: head of a request
-  @Test(arguments: [1, 25]) func `a head is bounded, in one field or in many`(
+  @Test(arguments: [1, 25]) func `the size of a request head is bounded, in one field or in many`(
     fields: Int
   ) async throws {
     func head(_ bytes: Int) -> String {
@@ -158,7 +160,7 @@ import Testing
 
   /// Fixed limit: value of a header field
   @Test(arguments: [(threes: 341, twos: 0, status: 404), (0, 512, 404), (341, 1, 431)])
-  func `a header field has so many bytes beyond ASCII`(
+  func `the non-ASCII bytes of one header field are bounded`(
     threes: Int, twos: Int, status: Int
   ) async throws {
     let text = String(repeating: "€", count: threes) + String(repeating: "é", count: twos)
@@ -169,7 +171,7 @@ import Testing
   }
 
   @Test(arguments: ["\r\nConnection: keep-alive", ""])
-  func `an answer to HTTP 1_0 is not cut into chunks, and ends with its connection`(
+  func `an answer to HTTP 1.0 is not chunked and ends with the connection`(
     field: String
   ) async throws {
     let rig = await Rig(limits: HTTPLimits())
@@ -193,7 +195,7 @@ import Testing
     #expect(text.hasSuffix("\r\n\r\n: zonerelay\n\n"), "\(text)")
   }
 
-  @Test func `HTTP 1_0 is not told to go on`() async throws {
+  @Test func `an HTTP 1.0 client gets no 100 Continue`() async throws {
     let body = Event().text
     let said = Self.events(
       "Content-Length: \(body.utf8.count)\r\nExpect: 100-continue\r\n", body
@@ -201,7 +203,7 @@ import Testing
     #expect(try await answer(to: said).hasPrefix("HTTP/1.1 202 "))
   }
 
-  @Test func `who asks much at once and then says no more is answered it all`() async throws {
+  @Test func `a client that half-closes after many requests gets every answer`() async throws {
     let body = Event().text
     let text = try await talk { socket in
       socket.send(String(repeating: Self.live, count: 40))
@@ -221,7 +223,9 @@ import Testing
     "GET /health", "POST /device/1/x/development/tokens/list HTTP/1.1\r\nHost: x\r\n",
     events("Content-Length: 1000\r\n", "{"), events("Transfer-Encoding: chunked\r\n", "5\r\n{"),
   ])
-  func `who breaks off in the last of many is answered the others`(rest: String) async throws {
+  func `a client that breaks off its last request gets the earlier answers`(rest: String)
+    async throws
+  {
     let text = try await talk { socket in
       socket.send(String(repeating: Self.live, count: 20) + rest)
       shutdown(socket.fd, Int32(SHUT_WR))
@@ -237,7 +241,7 @@ import Testing
     (events("Content-Length: 99999999999999999999\r\n", ""), 413),
     (events("Transfer-Encoding: chunked\r\n", "no chunk\r\n"), 400),
   ])
-  func `what came before a bad request is answered first`(bad: String, status: Int) async throws {
+  func `requests before a bad request are answered first`(bad: String, status: Int) async throws {
     let text = try await answer(to: String(repeating: Self.live, count: 20) + bad)
     #expect(count("HTTP/1.1 200 OK\r\n", in: text) == 20)
     #expect(count("HTTP/1.1 \(status) ", in: text) == 1)

@@ -45,7 +45,9 @@ import Testing
     (#"{"value":[{"value":["a"],"type":"STRING_LIST"}],"type":"LIST"}"#, "must be one value"),
     (#"{"value":[null],"type":"LIST"}"#, "needs a type"),
   ])
-  func `what is no list of values is refused`(field: String, reason: String) async throws {
+  func `a LIST field that is not a flat list of typed values is refused`(
+    field: String, reason: String
+  ) async throws {
     let event = Event(
       id: "1", record: nil,
       more: #","record":{"recordName":"A","recordType":"T","fields":{"f":\#(field)}}"#)
@@ -53,7 +55,7 @@ import Testing
     #expect(answer.status == 400 && answer.text.contains(reason), "\(answer.text)")
   }
 
-  @Test func `a filter's list may be of type LIST, and is of one type`() async throws {
+  @Test func `a filter's LIST is accepted only with values of one type`() async throws {
     func answer(_ comparator: String, _ value: String) async throws -> String {
       try await Rig().database(
         "subscriptions/modify",

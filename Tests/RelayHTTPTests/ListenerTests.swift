@@ -55,7 +55,7 @@ import Testing
   }
 
   /// An answer is for one caller, so no cache may store it.
-  @Test func `a request over TCP is answered with a date and kept from caches`() async throws {
+  @Test func `an answer over TCP has a Date header and forbids caching`() async throws {
     let rig = await Rig()
     let text = try await serving {
       try server(rig, on: .tcp(host: "127.0.0.1", port: 0), $0)
@@ -72,7 +72,7 @@ import Testing
     #expect(text.hasSuffix(#"{"live":true}"#))
   }
 
-  @Test func `a socket that is bound already is taken over`() async throws {
+  @Test func `the server takes over a socket that is already bound`() async throws {
     let rig = await Rig()
     let bound = Socket.bound()
     let text = try await serving {
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `several sockets are served at once and all end`(areSharing: Bool) async throws {
+  func `several sockets are served at once, and all are closed`(areSharing: Bool) async throws {
     let rig = await Rig()
     let first = Socket.bound(isSharing: areSharing)
     let second = Socket.bound(port: areSharing ? first.port : 0, isSharing: areSharing)
@@ -109,7 +109,7 @@ import Testing
     #expect(Socket(port: first.port) == nil && Socket(port: second.port) == nil)
   }
 
-  @Test func `a large body that waits to be asked for is asked for`() async throws {
+  @Test func `a client that expects 100 Continue gets it before it sends its body`() async throws {
     let rig = await Rig()
     let body = Event().text
     let text = try await serving {
@@ -148,7 +148,7 @@ import Testing
     #expect(rig.relay.seen.readings.count == 1)
   }
 
-  @Test func `what is no HTTP gets a bad request`() async throws {
+  @Test func `bytes that are not HTTP are answered 400`() async throws {
     let rig = await Rig()
     let text = try await serving {
       try server(rig, on: .tcp(host: "127.0.0.1", port: 0), $0)
@@ -169,7 +169,7 @@ import Testing
     #expect(text.hasSuffix("}"))
   }
 
-  @Test func `a connection that idles is closed when the daemon stops`() async throws {
+  @Test func `an idle connection is closed when the daemon stops`() async throws {
     let rig = await Rig()
     let idle = Mutex<Socket?>(nil)
     try await serving {
@@ -184,7 +184,7 @@ import Testing
     }
   }
 
-  @Test func `a courier's poll that is held is answered when the daemon stops`() async throws {
+  @Test func `a held courier poll is answered when the daemon stops`() async throws {
     let rig = await Rig(limits: HTTPLimits())
     let body = #"{"apnsEnvironment":"development","apnsToken":"00ff"}"#
     let url = try #require(try await rig.device("tokens/register", body).string("webcourierURL"))
@@ -208,7 +208,7 @@ import Testing
     }
   }
 
-  @Test func `a port that is taken is said to be`() async throws {
+  @Test func `the error for a port in use names the address`() async throws {
     let rig = await Rig()
     let bound = Socket.bound()
     let error = await #expect(throws: ListenError.self) {
@@ -244,7 +244,7 @@ import Testing
   }
 
   /// Replaces the files at the same paths, as certbot does.
-  @Test func `a renewed certificate is shown to new connections`() async throws {
+  @Test func `new connections get a renewed certificate`() async throws {
     let rig = await Rig()
     let directory = try directory()
     defer { try? FileManager.default.removeItem(atPath: directory) }
@@ -275,7 +275,7 @@ import Testing
     }
   }
 
-  @Test func `TLS files that cannot be used are named`() async throws {
+  @Test func `the error for unusable TLS files names the file`() async throws {
     let rig = await Rig()
     let files = TLSFiles(certificate: "/nowhere/cert.pem", key: "/nowhere/key.pem")
     let error = #expect(throws: ListenError.self) {
@@ -319,7 +319,7 @@ import Testing
       admin: rig.admin, settings: settings, clock: TestClock(), logger: logger, onListening: tell)
   }
 
-  @Test func `the control socket is its owner's alone, and is gone afterwards`() async throws {
+  @Test func `only its owner may use the control socket, and a stop removes it`() async throws {
     let rig = await Rig()
     let directory = try directory()
     defer { try? FileManager.default.removeItem(atPath: directory) }
@@ -339,7 +339,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test func `a stale socket file is removed, a live one and any other file are not`()
+  @Test func `the control server removes only a stale socket file`()
     async throws
   {
     let rig = await Rig()
@@ -374,7 +374,7 @@ import Testing
     }
   }
 
-  @Test func `metrics have a listener of their own, with nothing else on it`() async throws {
+  @Test func `the metrics listener serves only metrics`() async throws {
     let rig = await Rig()
     let directory = try directory()
     defer { try? FileManager.default.removeItem(atPath: directory) }

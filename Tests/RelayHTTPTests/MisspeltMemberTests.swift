@@ -23,7 +23,7 @@ import Testing
     ("client_id=\(Rig.phone)", "client_id in the query is unknown; write clientId"),
     ("client%49D=\(Rig.phone)", "clientID in the query is unknown; write clientId"),
   ])
-  func `an installation in the query that cannot be read`(query: String, reason: String)
+  func `an invalid or misspelt clientId in the query is refused`(query: String, reason: String)
     async throws
   {
     let (rig, token) = (await Rig(), try await Rig.token(for: "_abc"))
@@ -39,7 +39,7 @@ import Testing
     "continuationMarker=", "continuationMarker=%zz", "continuationMarker=zzz",
     "continuationmarker=AAAA", "resultsLimit=0", "resultsLimit=abc", "resultslimit=1",
   ])
-  func `a list's page in the query that cannot be read`(query: String) async throws {
+  func `an invalid or misspelt page parameter of a list is refused`(query: String) async throws {
     let (rig, token) = (await Rig(), try await Rig.token(for: "_abc"))
     for list in ["zones/list", "subscriptions/list"] {
       let path = "\(Self.database)/\(list)?\(query)"
@@ -58,7 +58,9 @@ import Testing
         + #""value":{"recordName":"B","zoneId":{"zoneName":"Z"}}}}}"#, "record.created"
     ),
   ])
-  func `a member inside an event`(data: String, type: String) async throws {
+  func `a misspelt member of a share, field or reference is refused`(data: String, type: String)
+    async throws
+  {
     let rig = await Rig()
     let answer = try await rig.produce(
       #"[{"specversion":"1.0","id":"1","source":"/r","type":"zonerelay.\#(type)","data":{"#
@@ -66,7 +68,7 @@ import Testing
     #expect(answer.status == 400 && answer.text.contains("is unknown; write"), "\(answer.text)")
   }
 
-  @Test func `an installation in the query is read in any case, and escaped`() async throws {
+  @Test func `a clientId in the query may be in upper case or percent-encoded`() async throws {
     let (rig, token) = (await Rig(), try await Rig.token(for: "_abc"))
     for query in [
       "clientId=\(Rig.phone.uppercased())", "clientId=\(Rig.phone.replacing("-", with: "%2D"))",
@@ -86,13 +88,13 @@ import Testing
     (#"{"resultslimit":5}"#, "resultslimit is unknown; write resultsLimit"),
     (#"{"metaSyncToken":"x"}"#, "metaSyncToken is zones/changes' name; write syncToken"),
   ])
-  func `a member of the request`(body: String, reason: String) async throws {
+  func `a misspelt or invalid member is refused`(body: String, reason: String) async throws {
     let rig = await Rig()
     try refuses(try await rig.device("notifications/changes", body), reason)
     try refuses(try await rig.database("changes/database", body), reason)
   }
 
-  @Test func `a query's installation does not hide one in the body that cannot be read`()
+  @Test func `a clientId in the query does not hide an invalid one in the body`()
     async throws
   {
     let answer = try await Rig().device(
@@ -101,7 +103,7 @@ import Testing
   }
 
   /// If the relay ignored the token, the client would start from the beginning.
-  @Test func `a token under the name of another endpoint`() async throws {
+  @Test func `a token under another endpoint's name is refused`() async throws {
     let rig = await Rig()
     try await rig.create(["A1"])
     try refuses(
@@ -134,7 +136,7 @@ import Testing
     (#""zoneID":{"zoneName":"Z"},"SyncToken":"x""#, "zones[0].SyncToken is unknown"),
     (#""zoneID":{"zoneName":"Z","ownerrecordname":"_def"}"#, "ownerrecordname is unknown"),
   ])
-  func `a member of one zone of changes_zone is told in its item`(members: String, reason: String)
+  func `a misspelt member of a zone is reported in the zone's item`(members: String, reason: String)
     async throws
   {
     let answer = try await Rig().database("changes/zone", #"{"zones":[{\#(members)}]}"#)
@@ -153,7 +155,7 @@ import Testing
       "shouldsendcontentavailable"
     ),
   ])
-  func `a member of a subscription is told in its item`(members: String, name: String)
+  func `a misspelt member of a subscription is reported in its item`(members: String, name: String)
     async throws
   {
     let rig = await Rig()
@@ -167,14 +169,14 @@ import Testing
     #","changedBy":{"userRecordName":"_abc","clientID":"\#(Rig.phone)"}"#,
     #","changedby":{"userRecordName":"_abc"}"#, #","Sequence":4"#,
   ])
-  func `a member of an event's data rejects the event`(more: String) async throws {
+  func `a misspelt member of an event's data rejects the event`(more: String) async throws {
     let answer = try await Rig().produce("[\(Event(more: more).text)]")
     #expect(answer.status == 400)
     let reason = try answer.json.required("rejected").elements()[0].required("reason").string()
     #expect(reason.hasPrefix("data.") && reason.contains(" is unknown; write "), "\(reason)")
   }
 
-  @Test func `members of unknown names are ignored as before`() async throws {
+  @Test func `members with unknown names are ignored`() async throws {
     let rig = await Rig()
     let body = #"{"numbersAsStrings":true,"clientIdentifier":"x","zone":1,"_":2,"":3}"#
     #expect(try await rig.device("notifications/changes", body).status == 200)

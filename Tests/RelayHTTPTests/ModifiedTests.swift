@@ -30,7 +30,7 @@ import Testing
   }
 
   /// One zone, its owner and two participants. Owner and one participant change its record in turn.
-  @Test func `a device is shown to the user whose change it was, and to no other`() async throws {
+  @Test func `a change's device is shown only to the user who made the change`() async throws {
     let rig = await Rig()
     try await report(rig, "1", by: "_abc", client: Rig.phone, kind: "record.created")
     try await rig.share("2", "granted", with: "_def")
@@ -51,7 +51,7 @@ import Testing
     #expect(try await device(rig, in: "shared", as: "_def") == nil)
   }
 
-  @Test func `the time is the producer's word, else when the change was accepted`() async throws {
+  @Test func `a modified time is the producer's, or else the time of acceptance`() async throws {
     let rig = await Rig()
     try await report(
       rig, "1", by: nil,
@@ -67,7 +67,7 @@ import Testing
 
   /// An event's `time` is when the event was made. An import makes an event today for an old
   /// record.
-  @Test func `an event's time is not its record's`() async throws {
+  @Test func `an event's time is not used as its record's modified time`() async throws {
     let rig = await Rig()
     let event = Event().text.replacing("2026-11-21T03:00:00Z", with: "2020-01-01T00:00:00Z")
     #expect(try await rig.produce("[\(event)]").status == 202)

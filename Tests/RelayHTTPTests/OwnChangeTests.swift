@@ -10,7 +10,9 @@ import Testing
   }
 
   @Test(arguments: [(author: "_abc", isOwn: true), ("_def", false)])
-  func `only its user's changes are a device's own`(author: String, isOwn: Bool) async throws {
+  func `only changes of a device's user are marked as the device's own`(author: String, isOwn: Bool)
+    async throws
+  {
     let rig = await Rig()
     try await rig.subscribe(#""subscriptionID":"d","subscriptionType":"database""#)
     try await rig.report("1", "record.created", more: Self.by(author))
@@ -30,7 +32,7 @@ import Testing
   }
 
   /// All readers of a zone share its feed, and each reader's own changes are marked there.
-  @Test func `a participant's change is its own, and its device's name is shown to it`()
+  @Test func `each reader sees own marks and device ids only on its own changes`()
     async throws
   {
     let rig = await Rig()
@@ -50,7 +52,7 @@ import Testing
   }
 
   /// Like all texts, types are compared by their bytes, so two spellings are two types.
-  @Test func `a type is asked for as it is spelt`() async throws {
+  @Test func `desired record types are compared byte by byte`() async throws {
     let rig = await Rig()
     try await rig.create(["A1"])
     let page = try await rig.page("ReadingList", #","desiredRecordTypes":["Art\u0069cle"]"#)

@@ -20,7 +20,7 @@ import Testing
     return rig
   }
 
-  @Test func `a mark is shown as read to who saw the notification, and read to who did not`()
+  @Test func `devices see a read mark whether or not they saw the notification`()
     async throws
   {
     let rig = try await rig()
@@ -50,7 +50,8 @@ import Testing
     #expect(read == [false, true])
   }
 
-  @Test func `an id never given succeeds, and one that is none is an item error`() async throws {
+  @Test func `an unknown notification id succeeds, and a malformed id fails its item`() async throws
+  {
     let rig = try await rig()
     let answer = try await rig.device(
       "notifications/markRead",
@@ -66,13 +67,15 @@ import Testing
     (#"{}"#, "notificationIDs is missing"),
     (#"{"notificationIDs":"x"}"#, "notificationIDs must be an array, not a string"),
     (#"{"notificationIDs":[7]}"#, "notificationIDs[0] must be a string, not a number"),
-  ]) func `a bad request names its key`(body: String, reason: String) async throws {
+  ]) func `the refusal of a bad request names the key at fault`(body: String, reason: String)
+    async throws
+  {
     let answer = try await rig().device("notifications/markRead", body)
     #expect(answer.status == 400)
     #expect(try answer.string("reason") == reason)
   }
 
-  @Test func `more than 200 are refused with the advice to split`() async throws {
+  @Test func `more than 200 notification ids are refused with advice to split`() async throws {
     let ids = [String](repeating: #""00000000-0000-4000-8000-000000000009""#, count: 201)
     let answer = try await rig().device(
       "notifications/markRead", #"{"notificationIDs":[\#(ids.joined(separator: ","))]}"#)
@@ -80,7 +83,7 @@ import Testing
     #expect(try answer.string("reason")?.contains("split the batch in halves") == true)
   }
 
-  @Test func `more marks than wait for a fold are throttled`() async throws {
+  @Test func `too many read marks that wait for a fold are throttled`() async throws {
     var limits = Limits()
     limits.readMarksPerUser = 200
     let rig = await Rig(core: limits)
@@ -98,7 +101,9 @@ import Testing
     (#"{"badge":0}"#, 200), (#"{"badge":3,"apnsTopic":"com.example.notes"}"#, 200),
     (#"{"badge":-1}"#, 400), (#"{"badge":2147483648}"#, 400), (#"{"badge":"3"}"#, 400),
     (#"{}"#, 400), (#"{"badge":3,"apnsTopic":"com.example.none"}"#, 400),
-  ]) func `the badge is a number of a known topic`(body: String, status: Int) async throws {
+  ]) func `a badge with an invalid number or an unknown topic is refused`(body: String, status: Int)
+    async throws
+  {
     #expect(try await rig().device("badge/modify", body).status == status)
   }
 

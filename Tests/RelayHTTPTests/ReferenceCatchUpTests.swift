@@ -5,7 +5,7 @@ import Testing
 
 /// One test for each way in which CloudKit's clients catch up.
 @Suite struct ReferenceCatchUpTests {
-  @Test func `notification-changes fetch: no token is everything kept, then what is new`()
+  @Test func `a notification fetch returns everything kept, then only new entries`()
     async throws
   {
     let rig = await Rig()
@@ -30,7 +30,7 @@ import Testing
     ("record.created", nil), ("zone.deleted", "deleted"), ("zone.purged", "purged"),
     ("zone.reset", "reset"),
   ])
-  func `database-changes fetch: which zones changed, were deleted, purged, reset`(
+  func `a database fetch lists changed, deleted, purged and reset zones`(
     kind: String, mark: String?
   ) async throws {
     let rig = await Rig()
@@ -47,7 +47,7 @@ import Testing
     #expect((zones[0]["syncToken"] != nil) == (mark == nil))
   }
 
-  @Test func `zone-changes fetch: which records changed or were deleted`() async throws {
+  @Test func `a zone fetch lists changed and deleted records`() async throws {
     let rig = await Rig()
     try await rig.create(["A1", "A2", "A3"])
     let token = try await rig.page().token()
@@ -59,7 +59,7 @@ import Testing
     #expect(try records.map { try $0.optional("deleted")?.boolean() ?? false } == [false, true])
   }
 
-  @Test func `tokens are not interchangeable, may be replayed, and rest when caught up`()
+  @Test func `a token serves one feed, may be reused, and is stable when caught up`()
     async throws
   {
     let rig = await Rig()
@@ -81,7 +81,7 @@ import Testing
     #expect(try rest.token() == head)
   }
 
-  @Test func `merging: what was created and deleted between two tokens need not appear`()
+  @Test func `a record created and deleted between two tokens is left out`()
     async throws
   {
     let rig = await Rig()
@@ -95,7 +95,8 @@ import Testing
     #expect(try page.each("records", "recordName") == ["A1"])
   }
 
-  @Test func `expired token: the client drops its cache and starts from nothing`() async throws {
+  @Test func `a fetch with an expired token fails, and one without a token succeeds`() async throws
+  {
     let rig = await Rig()
     try await rig.create(["A1"])
     let token = try await rig.page().token()
@@ -109,7 +110,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 5, 200], [false, true])
-  func `fetchAllChanges: a client that loops until nothing more comes has it all`(
+  func `a client that fetches until moreComing is false gets all records`(
     limit: Int, isReversed: Bool
   ) async throws {
     let rig = await Rig()

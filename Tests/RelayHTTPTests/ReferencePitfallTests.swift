@@ -3,10 +3,10 @@ import RelayHTTP
 import RelayWire
 import Testing
 
-/// Ten numbered rules of CloudKit that are easy to get wrong. `ReferencePayloadTests` and
+/// Rules of CloudKit that are easy to get wrong. `ReferencePayloadTests` and
 /// RelayPushTests test the first four, which concern payloads.
 @Suite struct ReferencePitfallTests {
-  @Test func `5 one change that matches N subscriptions makes N notifications of one nid`()
+  @Test func `one change that matches N subscriptions makes N notifications of one nid`()
     async throws
   {
     let rig = await Rig()
@@ -20,7 +20,7 @@ import Testing
     #expect(Set(try answer.each("notifications", "subscriptionID")) == ["z", "d", "q"])
   }
 
-  @Test func `6 zone and database notifications carry no record names`() async throws {
+  @Test func `zone and database notifications carry no record names`() async throws {
     let rig = await Rig()
     try await rig.subscribe(#""subscriptionID":"z","subscriptionType":"zone",\#(Rig.zone())"#)
     try await rig.subscribe(#""subscriptionID":"d","subscriptionType":"database""#)
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: ["register", "create", "unregister", "list"])
-  func `7 token endpoints live under device`(operation: String) async throws {
+  func `token endpoints exist only under the device path`(operation: String) async throws {
     let rig = await Rig()
     for place in ["private/tokens", "tokens"] {
       let answer = try await rig.ask(
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `8 the courier needs no header and an empty answer means poll again`() async throws {
+  @Test func `a courier poll needs no header, and a client may poll again after it`() async throws {
     let rig = await Rig()
     let registered = try await rig.device(
       "tokens/register", #"{"apnsEnvironment":"development","apnsToken":"ab"}"#)
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `9 per-item failures stand in a 200, whole failures in the status`() async throws {
+  @Test func `an item's failure is in a 200 answer, a request's is in the status`() async throws {
     let rig = await Rig()
     try await rig.create(["A1"])
     for (endpoint, body, list) in [
@@ -68,7 +68,7 @@ import Testing
     #expect(try await rig.database("changes/zone", #"{"zones":7}"#).status == 400)
   }
 
-  @Test func `10 a page may be empty and still say more`() async throws {
+  @Test func `an empty page may have moreComing set`() async throws {
     let rig = await Rig()
     try await rig.create(["A1", "A2"])
     let wanted = #","resultsLimit":1,"desiredRecordTypes":["Other"]"#
@@ -80,7 +80,7 @@ import Testing
     #expect(try next.token() != page.token())
   }
 
-  @Test func `10 no page exceeds 200 whatever resultsLimit says`() async throws {
+  @Test func `no page has more than 200 entries for any resultsLimit`() async throws {
     let rig = await Rig()
     try await rig.create((0..<201).map { "R\($0)" })
     for limit in ["201", "100000", "9223372036854775807", "null"] {

@@ -78,7 +78,8 @@ import Testing
   ]
 
   @Test(arguments: cells)
-  func `what a type may be saved with, and where`(cell: Cell) async throws {
+  func `each subscription type accepts only its own options and databases`(cell: Cell) async throws
+  {
     let rig = await Rig()
     let item = try await rig.subscribe(
       #""subscriptionID":"s",\#(cell.members)"#, in: cell.database)
@@ -93,7 +94,7 @@ import Testing
       try listed.each("subscriptions", "subscriptionID") == (cell.refusal == nil ? ["s"] : []))
   }
 
-  @Test func `default zone: its changes do not fire database subscriptions`() async throws {
+  @Test func `changes in the default zone do not fire database subscriptions`() async throws {
     let rig = await Rig()
     try await rig.subscribe(#""subscriptionID":"d",\#(Self.database)"#)
     try await rig.subscribe(#""subscriptionID":"q",\#(Self.query)"#)
@@ -101,7 +102,7 @@ import Testing
     #expect(try await rig.fired() == ["q"])
   }
 
-  @Test func `record type filter: other types do not fire, and stay in the zone's feed`()
+  @Test func `a record type filter limits notifications but not the zone's feed`()
     async throws
   {
     let rig = await Rig()
@@ -119,7 +120,7 @@ import Testing
     (#"["delete"]"#, ["record.created", "record.updated", "record.deleted"], 1),
     (#"["update","delete"]"#, ["record.created"], 0),
   ])
-  func `firing options: creation, update and deletion by default`(
+  func `a query subscription fires for all changes unless firesOn limits it`(
     firesOn: String?, kinds: [String], count: Int
   ) async throws {
     let rig = await Rig()
@@ -137,7 +138,7 @@ import Testing
     #expect(try after.each("notifications", "subscriptionID").count == count)
   }
 
-  @Test func `same id and content saved again succeeds`() async throws {
+  @Test func `the same subscription saved again under its id succeeds`() async throws {
     let rig = await Rig()
     for members in [Self.query, Self.zone, Self.database] {
       let first = try await rig.subscribe(#""subscriptionID":"s",\#(members)"#)
@@ -148,7 +149,7 @@ import Testing
     #expect(try listed.each("subscriptions", "subscriptionType") == ["database"])
   }
 
-  @Test func `same query and options under another id is a duplicate`() async throws {
+  @Test func `the same query and options under another id is a duplicate`() async throws {
     let rig = await Rig()
     try await rig.subscribe(#""subscriptionID":"a",\#(Self.query)"#)
     let twin = try await rig.subscribe(#""subscriptionID":"b",\#(Self.query)"#)

@@ -44,7 +44,7 @@ import Testing
   ]
 
   @Test(arguments: endpoints)
-  func `endpoints: request and response, whatever the content type says`(
+  func `each endpoint answers with its members for any content type`(
     endpoint: Endpoint
   ) async throws {
     let rig = await Rig()
@@ -63,7 +63,7 @@ import Testing
     #expect(get.status == (endpoint.hasGet ? 200 : 405))
   }
 
-  @Test func `zone dictionary: the default zone is not atomic and has no token`() async throws {
+  @Test func `the default zone is not atomic and has no token`() async throws {
     let rig = await Rig()
     try await rig.create(["A1"])
     let answer = try await rig.database(
@@ -74,7 +74,7 @@ import Testing
     #expect(zones.map { $0["syncToken"] != nil } == [false, true])
   }
 
-  @Test func `zones lookup echoes what could be read of a bad item`() async throws {
+  @Test func `zones/lookup repeats the readable parts of a bad item`() async throws {
     let answer = try await Rig().database(
       "zones/lookup",
       #"{"zones":[{"zoneName":"","ownerRecordName":"_abc"},7,{},"#
@@ -87,7 +87,7 @@ import Testing
     #expect(try zones[3].required("zoneID").required("zoneName").string() == "N")
   }
 
-  @Test func `deleted record in a page`() async throws {
+  @Test func `a deleted record in a page has a fixed list of members`() async throws {
     let rig = await Rig()
     try await rig.create(["A1"])
     let token = try await rig.page().token()
@@ -101,7 +101,7 @@ import Testing
     #expect(record["recordType"]?.isNull == true)
   }
 
-  @Test func `desired record types: deletions of other types are left out as well`() async throws {
+  @Test func `desiredRecordTypes also leaves out deletions of other types`() async throws {
     let rig = await Rig()
     try await rig.create(["A1", "A2"])
     let token = try await rig.page().token()
@@ -126,7 +126,9 @@ import Testing
     (#""?""#, 400, "Invalid continuation format"),
     (#""AAAA""#, 400, "Invalid continuation format"),
   ])
-  func `zones changes: metaSyncToken`(value: String, status: Int, reason: String?) async throws {
+  func `zones/changes validates metaSyncToken and refuses syncToken`(
+    value: String, status: Int, reason: String?
+  ) async throws {
     let rig = await Rig()
     try await rig.create(["A1"])
     let answer = try await rig.database("zones/changes", #"{"metaSyncToken":\#(value)}"#)
@@ -138,7 +140,8 @@ import Testing
     #expect(other.status == 400)
   }
 
-  @Test func `zones changes: its expiry names the token as it does`() async throws {
+  @Test func `zones/changes answers an expired token with a new one under both names`() async throws
+  {
     let rig = await Rig()
     try await rig.create(["A1"])
     let token = try await rig.database("zones/changes").string("metaSyncToken") ?? ""
@@ -151,7 +154,7 @@ import Testing
     #expect(next.status == 200)
   }
 
-  @Test func `limits: 200 operations a request, and one more is told to split`() async throws {
+  @Test func `a request with more than 200 items is refused with advice to split`() async throws {
     let rig = await Rig()
     for (endpoint, key, item) in [
       ("changes/zone", "zones", "{\(Rig.zone())}"), ("zones/lookup", "zones", "{\(Rig.zone())}"),

@@ -21,7 +21,9 @@ import Testing
 
   /// Limit: limits.eventsPerRequest
   @Test(arguments: [(count: 1, isRefused: false), (2, false), (3, true)])
-  func `a request has at most so many events`(count: Int, isRefused: Bool) async throws {
+  func `a request with more events than the limit is refused`(count: Int, isRefused: Bool)
+    async throws
+  {
     var limits = Rig.atOnce
     limits.eventsPerRequest = 2
     let events = (0..<count).map { Event(id: "\($0)").text.replacing("\n", with: " ") }
@@ -43,7 +45,8 @@ import Testing
 
   /// Limit: limits.requestBodyBytes
   @Test(arguments: [(bytes: 999, isRefused: false), (1_000, false), (1_001, true)])
-  func `a body has at most so many bytes`(bytes: Int, isRefused: Bool) async throws {
+  func `a body with more bytes than the limit is refused`(bytes: Int, isRefused: Bool) async throws
+  {
     var limits = Rig.atOnce
     limits.bodyBytes = 1_000
     let rig = await Rig(limits: limits)
@@ -64,7 +67,7 @@ import Testing
   ///
   /// Limit: limits.requestBodyBytesInFlight
   @Test(arguments: [(spare: -1, isRefused: true), (0, false), (1, false)])
-  func `bodies at one moment have at most so many bytes`(
+  func `the bytes of all bodies under way are bounded`(
     spare: Int, isRefused: Bool
   ) async throws {
     let body = "[\(Event().text)]"
@@ -87,7 +90,8 @@ import Testing
   ///
   /// Limit: limits.pageEntries
   @Test(arguments: [(entries: 2, shown: 2), (3, 3), (4, 3)])
-  func `a page has at most so many entries`(entries: Int, shown: Int) async throws {
+  func `a page has at most the configured number of entries`(entries: Int, shown: Int) async throws
+  {
     var limits = Rig.atOnce
     limits.pageEntries = 3
     let rig = await Rig(limits: limits)
@@ -165,7 +169,7 @@ import Testing
 
   /// Fixed limit: courier address
   @Test(arguments: [(spare: Int64(-1), status: 200), (0, 410), (1, 410)])
-  func `a courier's address holds for 12 hours`(spare: Int64, status: Int) async throws {
+  func `a courier's address is valid for 12 hours`(spare: Int64, status: Int) async throws {
     let rig = await Rig()
     let body = #"{"apnsEnvironment":"development","apnsToken":"00ff"}"#
     let url = try #require(try await rig.device("tokens/register", body).string("webcourierURL"))

@@ -37,7 +37,7 @@ import Testing
   private static let tooMany = "a user's database has at most 2 zones; delete one first"
 
   /// Limit: limits.recordsPerZone
-  @Test func `a zone takes as many records as its limit says`() async throws {
+  @Test func `a zone holds at most the configured number of records`() async throws {
     let rig = await rig()
     let created = "record.created"
     #expect(try await report(rig, [event(created, "A"), event(created, "B")]) == (2, []))
@@ -56,7 +56,7 @@ import Testing
   }
 
   /// The answer was lost. Meanwhile the record was deleted, and other records took its room.
-  @Test func `a repeated request is a duplicate although there is no room any more`() async throws {
+  @Test func `a repeated request is answered as duplicate even if the zone is full`() async throws {
     let rig = await rig()
     let first = "[\(event("record.created", "A")),\(event("record.deleted", "A"))]"
     #expect(try await rig.produce(first).text == #"{"accepted":2,"duplicates":0,"rejected":[]}"#)
@@ -68,7 +68,7 @@ import Testing
     #expect(again.text == #"{"accepted":0,"duplicates":2,"rejected":[]}"#)
   }
 
-  @Test func `what ends a zone makes room for what follows in the same request`() async throws {
+  @Test func `a zone reset or deletion makes room for later events of its request`() async throws {
     let rig = await rig()
     let first = ["A", "B", "C"].map { event("record.created", $0) }
     #expect(try await report(rig, first) == (3, []))
@@ -83,7 +83,7 @@ import Testing
   }
 
   /// Limit: limits.zonesPerUser
-  @Test func `a user has as many zones as the limit says`() async throws {
+  @Test func `a user has at most the configured number of zones`() async throws {
     let rig = await rig()
     #expect(try await report(rig, [event("zone.created", nil, zone: "One")]) == (1, []))
     #expect(try await report(rig, [event("record.created", "A", zone: "Two")]) == (1, []))
@@ -100,7 +100,7 @@ import Testing
       "the default zone is everywhere")
   }
 
-  @Test func `a user takes part in as many zones as the limit says`() async throws {
+  @Test func `a user participates in at most the configured number of zones`() async throws {
     let rig = await rig()
     for (index, owner) in ["_u1", "_u2", "_u3"].enumerated() {
       let grant = event("share.granted", nil, owner: owner, #","participant":"_def""#)

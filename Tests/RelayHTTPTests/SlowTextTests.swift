@@ -58,7 +58,7 @@ import Testing
       #""comparator":"EQUALS","fieldName":"f","fieldValue":{"value":{"recordName":"TEXT","#
         + #""zoneID":{"zoneName":"TEXT","ownerRecordName":"TEXT"}},"type":"REFERENCE"}"#),
   ])
-  func `a subscription's texts`(body: String) async throws {
+  func `a slow text in a subscription takes no extra CPU time`(body: String) async throws {
     let rig = await Rig()
     try await expectAlike {
       _ = try await rig.database("subscriptions/modify", body.replacing("TEXT", with: $0))
@@ -83,7 +83,9 @@ import Testing
     ("notifications/markRead", #"{"notificationIDs":["TEXT"]}"#),
     ("notifications/changes", #"{"TEXT":1}"#),
   ])
-  func `a device's texts`(path: String, body: String) async throws {
+  func `a slow text in a device's request takes no extra CPU time`(path: String, body: String)
+    async throws
+  {
     let rig = await Rig()
     try await expectAlike {
       _ = try await rig.device(path, body.replacing("TEXT", with: $0))
@@ -96,7 +98,7 @@ import Testing
     #"{"zones":[{"zoneID":{"zoneName":"Z","ownerRecordName":"TEXT"}}]}"#,
     #"{"zones":[{"zoneID":{"zoneName":"Z"},"syncToken":"TEXT"}]}"#,
   ])
-  func `a reader's texts`(body: String) async throws {
+  func `a slow text in a fetch of zone changes takes no extra CPU time`(body: String) async throws {
     let rig = await Rig()
     try await expectAlike {
       _ = try await rig.database("changes/zone", body.replacing("TEXT", with: $0))
@@ -109,7 +111,7 @@ import Testing
     event(fields: #""f":{"value":1,"type":"TEXT"}"#), event(fields: #""f":{"TEXT":1}"#),
     event(fields: #""f":{"value":{"fileChecksum":"TEXT"}}"#), event(source: "TEXT"),
   ])
-  func `a producer's texts`(body: String) async throws {
+  func `a slow text in a producer's event takes no extra CPU time`(body: String) async throws {
     let rig = await Rig()
     try await expectAlike {
       _ = try await rig.send(
@@ -128,7 +130,7 @@ import Testing
   }
 
   /// Both texts come from the caller, and the relay compares them with each other.
-  @Test func `a token under both of its names`() async throws {
+  @Test func `a slow token under both of its names takes no extra CPU time`() async throws {
     let rig = await Rig()
     try await expectAlike { text in
       _ = try await rig.database(
@@ -138,7 +140,7 @@ import Testing
 
   /// Limit of a name; the error tells the place, since the name may be as long as the event.
   @Test(arguments: [(bytes: 254, isTaken: true), (255, true), (256, false)])
-  func `a field's name has so many bytes`(bytes: Int, isTaken: Bool) async throws {
+  func `a field's name has at most 255 bytes`(bytes: Int, isTaken: Bool) async throws {
     let name = String(repeating: "n", count: bytes)
     let answer = try await Rig().send(
       .post, "/events/1/\(Rig.container)/development",
@@ -158,7 +160,9 @@ import Testing
     "/database/1/\(Rig.container)/development/private/zones/list?TEXT=1",
     "/database/1/\(Rig.container)/development/private/zones/list?ckWebAuthToken=TEXT",
   ])
-  func `a stranger's paths`(path: String) async throws {
+  func `a slow text in a path without credentials takes no extra CPU time`(path: String)
+    async throws
+  {
     let rig = await Rig()
     let escaped = [Self.plain, Self.slow].map { text in
       text.utf8.map { "%" + String($0, radix: 16) }.joined()
@@ -170,7 +174,7 @@ import Testing
   }
 
   /// These need no credentials either: a JWT's header is read before its signature is checked.
-  @Test func `a stranger's token`() async throws {
+  @Test func `a slow text in an unverified token takes no extra CPU time`() async throws {
     let rig = await Rig()
     try await expectAlike { text in
       let part = String(Substring(text.unicodeScalars.prefix(2_000)))
@@ -183,7 +187,7 @@ import Testing
 
   /// Fixed limit: user token
   @Test(arguments: [(bytes: 8_191, reason: "no JWT"), (8_192, "no JWT"), (8_193, "8192 bytes")])
-  func `a user token has so many bytes`(bytes: Int, reason: String) async throws {
+  func `a user token has at most 8,192 bytes`(bytes: Int, reason: String) async throws {
     let token = String(repeating: "a", count: bytes)
     let answer = try await Rig().send(.post, Self.path, "{}", bearer: token)
     #expect(answer.status == 401 && answer.text.contains(reason))

@@ -25,7 +25,7 @@ import Testing
     "shouldSendMutableContent":true,"additionalFields":["x","y","z"],"collapseIDKey":"list"}}
     """#.split(separator: "\n").joined()
 
-  @Test func `what was saved comes back, from modify, list and lookup`() async throws {
+  @Test func `a saved subscription comes back from modify, list and lookup`() async throws {
     let rig = await Rig()
     let saved = try await rig.database("subscriptions/modify", save(Self.full))
     #expect(saved.text == #"{"subscriptions":[\#(Self.full)]}"#)
@@ -156,7 +156,7 @@ import Testing
   ]
 
   @Test(arguments: refused)
-  func `what a type or database does not allow is refused in its place`(
+  func `a subscription that its type or database forbids is refused in its item`(
     members: String, database: String, reason: String
   ) async throws {
     let rig = await Rig()
@@ -170,7 +170,7 @@ import Testing
     #expect(rig.relay.seen.facts.isEmpty)
   }
 
-  @Test func `another user's zone does not exist`() async throws {
+  @Test func `a subscription in another user's zone is answered ZONE_NOT_FOUND`() async throws {
     let rig = await Rig()
     for members in [
       #""subscriptionType":"zone","zoneID":{"zoneName":"Z","ownerRecordName":"_def"}"#,
@@ -183,7 +183,7 @@ import Testing
     }
   }
 
-  @Test func `good and bad operations are answered in the order asked, as one fact`() async throws {
+  @Test func `good and bad operations are answered in order and make one fact`() async throws {
     let rig = await Rig()
     let query = { (id: String, type: String) in
       #"{"operationType":"create","subscription":{"subscriptionID":"\#(id)","#
@@ -213,7 +213,7 @@ import Testing
     #expect(rig.relay.seen.facts.count == 1)
   }
 
-  @Test func `an id left out is made, and saving the same again succeeds`() async throws {
+  @Test func `a missing subscription id is generated, and a repeated save succeeds`() async throws {
     let rig = await Rig()
     let dictionary = #"{"subscriptionType":"query","query":{"recordType":"T"}}"#
     let answer = try await rig.database("subscriptions/modify", save(dictionary))
@@ -227,7 +227,7 @@ import Testing
     }
   }
 
-  @Test func `too many subscriptions, filters, texts`() async throws {
+  @Test func `too many subscriptions or filters and too long texts are refused`() async throws {
     var core = Limits()
     core.subscriptionsPerUser = 1
     let rig = await Rig(core: core)

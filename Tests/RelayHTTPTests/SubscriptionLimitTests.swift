@@ -67,7 +67,7 @@ import Testing
   /// Fixed limit: text of a subscription
   /// Fixed limit: texts of a filter, together
   @Test(arguments: [(1_023, false), (1_024, false), (1_025, true)])
-  func `a text has at most 1,024 bytes, and so have the texts of a filter`(
+  func `a text, and all texts of one filter together, have at most 1,024 bytes`(
     bytes: Int, isRefused: Bool
   ) async throws {
     let text = String(repeating: "x", count: bytes)
@@ -82,7 +82,7 @@ import Testing
 
   /// Fixed limit: additionalFields
   @Test(arguments: [(2, false), (3, false), (4, true)])
-  func `at most 3 additionalFields`(count: Int, isRefused: Bool) async throws {
+  func `a subscription has at most 3 additionalFields`(count: Int, isRefused: Bool) async throws {
     let names = (0..<count).map { "\"f\($0)\"" }.joined(separator: ",")
     try await check(
       query([], info: #","notificationInfo":{"additionalFields":[\#(names)]}"#),
@@ -91,7 +91,9 @@ import Testing
 
   /// Fixed limit: localisation arguments of a subscription
   @Test(arguments: [(19, false), (20, false), (21, true)])
-  func `at most 20 arguments`(count: Int, isRefused: Bool) async throws {
+  func `a list of localisation arguments has at most 20 items`(count: Int, isRefused: Bool)
+    async throws
+  {
     let names = Array(repeating: "\"a\"", count: count).joined(separator: ",")
     try await check(
       #""subscriptionType":"database","notificationInfo":{"alertLocalizationArgs":[\#(names)]}"#,
@@ -110,7 +112,7 @@ import Testing
 
   /// The relay refuses only the item beyond the bound, and the reason names a remedy.
   @Test(arguments: [(-1, true), (0, false), (1, false)])
-  func `a user's subscriptions have at most so many bytes`(
+  func `the bytes of one user's subscriptions are bounded`(
     spare: Int, isRefused: Bool
   ) async throws {
     var core = Limits()
@@ -123,7 +125,7 @@ import Testing
 
   /// Limit: limits.valuesPerRecord
   @Test(arguments: [(9, false), (10, false), (11, true)])
-  func `a record has at most so many values`(count: Int, isRefused: Bool) async throws {
+  func `the number of values in one record is bounded`(count: Int, isRefused: Bool) async throws {
     var limits = Rig.atOnce
     limits.valuesPerRecord = 10
     let single = (0..<count).map { #""f\#($0)":{"value":1}"# }.joined(separator: ",")
@@ -142,7 +144,7 @@ import Testing
     (#""subscriptionType":"database","zoneWide":false"#, "every zone"),
     (#""subscriptionType":"query","query":{"recordType":"T"},"zoneWide":false"#, "no zoneID"),
   ])
-  func `what asks for less than a zone or database is refused, not widened`(
+  func `zoneWide false is refused for a subscription that it cannot narrow`(
     members: String, reason: String
   ) async throws {
     let found = try await refusal(members)
@@ -167,7 +169,7 @@ import Testing
     ),
     (#","query":{"filterby":[]}"#, "filterby is unknown; write filterBy"),
   ])
-  func `rules that only query subscriptions have are refused, not ignored`(
+  func `query options are refused for zone and database subscriptions`(
     members: String, reason: String
   ) async throws {
     for type in [Self.zone, Self.all] {
@@ -182,11 +184,11 @@ import Testing
     #","firesOn":null,"firesOnce":null,"query":null"#,
     #","query":{"recordType":"T","filterBy":[],"sortBy":[]}"#,
   ])
-  func `rules that narrow nothing are taken for every type`(members: String) async throws {
+  func `query options without effect are accepted for every type`(members: String) async throws {
     for type in [Self.zone, Self.all] { #expect(try await refusal(type + members) == nil) }
   }
 
-  @Test func `a database subscription names no zone`() async throws {
+  @Test func `a database subscription that names a zone is refused`() async throws {
     for database in ["private", "shared"] {
       let found = try await refusal(
         Self.all + #","zoneID":{"zoneName":"Z","ownerRecordName":"_abc"}"#, in: database)
@@ -197,7 +199,7 @@ import Testing
   }
 
   /// The public database has one zone, and a named zone is the query's zone.
-  @Test func `zoneWide false says nothing new where one zone is meant`() async throws {
+  @Test func `zoneWide false is accepted where the subscription has one zone`() async throws {
     let query = #""subscriptionType":"query","query":{"recordType":"T"},"zoneWide":false"#
     #expect(try await refusal(query, in: "public") == nil)
     #expect(try await refusal(query + #","zoneID":{"zoneName":"Z"}"#) == nil)

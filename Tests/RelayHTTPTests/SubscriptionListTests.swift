@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: [(199, [199]), (200, [200]), (201, [200, 1]), (401, [200, 200, 1])])
-  func `a page has at most 200, and the marker leads to the next`(
+  func `a page has at most 200 subscriptions, and its marker gives the next page`(
     count: Int, lengths: [Int]
   ) async throws {
     let rig = await Rig()
@@ -76,7 +76,7 @@ import Testing
   }
 
   /// Deletions, changes and additions between two pages move no other subscription.
-  @Test func `a list goes on where it was while subscriptions come and go`() async throws {
+  @Test func `a list continues at its marker while subscriptions change`() async throws {
     let rig = await Rig()
     try await save(4, in: rig)
     let first = try await rig.database("subscriptions/list", #"{"resultsLimit":2}"#)
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(arguments: [#""x""#, #""""#, "7", #""AAAAAAAAAAAAAAAA""#])
-  func `a marker that is none is refused`(marker: String) async throws {
+  func `an invalid continuation marker is refused`(marker: String) async throws {
     let answer = try await Rig().database(
       "subscriptions/list", #"{"continuationMarker":\#(marker)}"#)
     #expect(answer.status == 400 && answer.text.contains("BAD_REQUEST"))

@@ -22,7 +22,7 @@ import Testing
     return record.fields
   }
 
-  @Test func `created and modified become fields that no producer can name`() async throws {
+  @Test func `created and modified become fields with reserved names`() async throws {
     let found = try await fields(
       #","created":{"timestamp":1000,"userRecordName":"_abc","deviceID":"x"},"#
         + #""modified":{"timestamp":2e3,"userRecordName":"_def"}"#)
@@ -35,7 +35,7 @@ import Testing
       ])
   }
 
-  @Test func `either may be left out, and each part of it`() async throws {
+  @Test func `created, modified and each of their members are optional`() async throws {
     #expect(try await fields(#","created":null,"modified":{}"#) == [])
     #expect(try await fields(#","modified":{"userRecordName":"_d","timestamp":null}"#).count == 1)
   }
@@ -60,7 +60,7 @@ import Testing
       "data.record.fields.a.value[1] must be of the type of the list's other values"
     ),
   ])
-  func `a wrong one rejects the event and names its key`(
+  func `a wrong member rejects the event, and the reason names its key`(
     members: String, reason: String
   ) async throws {
     let text = event(members).replacing(

@@ -31,7 +31,7 @@ import Testing
     return text.contains("Cipher is (NONE)") ? "" : text
   }
 
-  @Test func `versions before 1-2 are refused, and http 1-1 is what is spoken`() async throws {
+  @Test func `TLS versions before 1.2 are refused, and ALPN selects only HTTP 1.1`() async throws {
     let rig = await Rig()
     let (files, directory) = try files()
     defer { try? FileManager.default.removeItem(atPath: directory) }

@@ -25,9 +25,11 @@ import Testing
     "2026-11-21T03:00:00Zx", " 2026-11-21T03:00:00Z", "20261121T030000Z",
     "2026-11-21T03:00:00+25:00",
   ])
-  func `others are refused`(text: String) { #expect(Timestamp.instant(text) == nil) }
+  func `texts that are not dates of RFC 3339 are refused`(text: String) {
+    #expect(Timestamp.instant(text) == nil)
+  }
 
-  @Test func `dates of answers are Foundation's`() {
+  @Test func `dates in answers have the same text as Foundation's dates`() {
     let format = DateFormatter()
     format.locale = Locale(identifier: "en_US_POSIX")
     format.timeZone = TimeZone(identifier: "GMT")

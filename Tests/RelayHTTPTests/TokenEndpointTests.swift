@@ -10,7 +10,7 @@ import Testing
   private let body =
     #"{"apnsEnvironment":"development","apnsToken":"00fF10","clientId":"\#(Rig.phone)"}"#
 
-  @Test func `a device registers, is listed, and goes`() async throws {
+  @Test func `a device is registered, listed and unregistered`() async throws {
     let rig = await Rig()
     let answer = try await rig.device("tokens/register", body)
     #expect(answer.status == 200)
@@ -30,7 +30,8 @@ import Testing
     #expect(try await rig.device("tokens/unregister", #"{"apnsToken":"abcd"}"#).text == "{}")
   }
 
-  @Test func `a token is hexadecimal or base64, and the clientId is lower-cased`() async throws {
+  @Test func `a push token is hexadecimal or base64, and the clientId is lower-cased`() async throws
+  {
     let rig = await Rig()
     for (token, bytes) in [
       ("00fF10", [0, 255, 16]), ("AP8Q", [0, 255, 16]), ("_-8=", [255, 239]),
@@ -54,13 +55,13 @@ import Testing
   }
 
   @Test(arguments: ["abc", "00ff0", String(repeating: "a", count: 63)])
-  func `half a hexadecimal token is none in base64`(token: String) async throws {
+  func `a token with an odd number of hexadecimal digits is refused`(token: String) async throws {
     let rig = await Rig()
     let text = #"{"apnsEnvironment":"production","apnsToken":"\#(token)"}"#
     #expect(try await rig.device("tokens/register", text).status == 400)
   }
 
-  @Test func `a registration without a clientId gets one from its token, always the same`()
+  @Test func `a registration without clientId gets a stable clientId from its token`()
     async throws
   {
     let rig = await Rig()
@@ -75,7 +76,7 @@ import Testing
   /// The address of a courier-only device lapses and then makes room. If all devices have a
   /// provider's address, only the user can make room.
   @Test(arguments: [("create", "", 43_200), ("register", #","apnsToken":"00f%""#, 3_600)])
-  func `a user with all the devices that the limit allows is told when to come again`(
+  func `a user at the device limit gets a Retry-After that fits its devices`(
     endpoint: String, token: String, seconds: Int64
   ) async throws {
     var core = Limits()
@@ -96,7 +97,7 @@ import Testing
     #expect(try await rig.device("tokens/list").each("devices", "state") == ["active", "active"])
   }
 
-  @Test func `a token moves to its latest registration`() async throws {
+  @Test func `a new token of the same device replaces the old token`() async throws {
     let rig = await Rig()
     _ = try await rig.device("tokens/register", body)
     let text = body.replacing("00fF10", with: "aa")
@@ -106,7 +107,7 @@ import Testing
 
   /// Follows CloudKit's clients: create a token, register it, poll.
   @Test(arguments: [["com.example.notes"], []], ["", Rig.phone])
-  func `a created token that is registered stays with the courier`(
+  func `a created token keeps the courier transport when it is registered`(
     topics: [String], name: String
   ) async throws {
     let users = ScopeAccess.Users(sharedSecret: Rig.secret)
@@ -136,7 +137,7 @@ import Testing
     #expect(try await rig.device("tokens/register", body).string("clientId") == Rig.tablet)
   }
 
-  @Test func `a token that was not created here is Apple's, and costs no read`() async throws {
+  @Test func `a token not created by the relay is an APNs token and costs no read`() async throws {
     let rig = await Rig()
     let reads = Mutex(0)
     rig.relay.behave { $0.onRead = { reads.withLock { $0 += 1 } } }
@@ -147,7 +148,7 @@ import Testing
     #expect(try await rig.device("tokens/list").each("devices", "transport") == ["apns"])
   }
 
-  @Test func `too many devices of one user`() async throws {
+  @Test func `a device beyond the user's limit is answered 429`() async throws {
     var core = Limits()
     core.devicesPerUser = 1
     let rig = await Rig(core: core)
@@ -159,7 +160,7 @@ import Testing
     #expect(answer.headers[.retryAfter] != nil)
   }
 
-  @Test func `the topic must be named where there are several or none`() async throws {
+  @Test func `a registration must name its topic unless exactly one is configured`() async throws {
     let users = ScopeAccess.Users(sharedSecret: Rig.secret)
     for topics in [[], ["a", "b"]] {
       let rig = await Rig(access: ScopeAccess(users: users, topics: topics))
@@ -182,7 +183,7 @@ import Testing
     #expect(try answer.string("reason") == "apnsToken has more than 1024 bytes")
   }
 
-  @Test func `a wake is acknowledged, an unknown number ignored`() async throws {
+  @Test func `a wake is acknowledged, and an invalid wake number is ignored`() async throws {
     let rig = await Rig()
     for number in ["17", "4294967296", "-1"] {
       let answer = try await rig.device(
@@ -194,7 +195,7 @@ import Testing
     #expect(rig.relay.seen.acknowledging.map(\.client.text) == [Rig.phone])
   }
 
-  @Test func `a courier's poll ends empty, and its address with the registration`() async throws {
+  @Test func `a courier's poll ends empty, and an invalid address is answered 410`() async throws {
     let rig = await Rig()
     let url = try #require(try await rig.device("tokens/register", body).string("webcourierURL"))
     let path = String(url.dropFirst("https://relay.example.com".count))
@@ -215,7 +216,7 @@ import Testing
     #expect(try gone.string("serverErrorCode") == "NOT_FOUND")
   }
 
-  @Test func `health tells whether requests are served`() async throws {
+  @Test func `the health endpoints report whether the relay serves requests`() async throws {
     let rig = await Rig()
     #expect(try await rig.send(.get, "/health/live").status == 200)
     #expect(try await rig.send(.get, "/health/ready").text == #"{"ready":true,"reasons":[]}"#)

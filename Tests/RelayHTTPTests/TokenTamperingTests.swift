@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `a token is good at its own feed`() async throws {
+  @Test func `a token is accepted at its own feed`() async throws {
     let stage = try await Stage()
     #expect(try await stage.zone(stage.zone) == nil)
     #expect(try await stage.database(stage.privately) == nil)
@@ -78,7 +78,7 @@ import Testing
   /// A flipped bit in the version or feed kind breaks the form. A flipped bit in the key id gives
   /// an unknown key, which may be a former one, so the token is expired. The signature covers the
   /// rest.
-  @Test func `one bit flipped anywhere`() async throws {
+  @Test func `a token with one flipped bit is refused`() async throws {
     let stage = try await Stage()
     let bytes = try #require(Base64.bytes(stage.zone))
     for bit in 0..<bytes.count * 8 {
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func `cut, lengthened, or no token at all`() async throws {
+  @Test func `a token that is cut, lengthened or malformed is refused`() async throws {
     let stage = try await Stage()
     let bytes = try #require(Base64.bytes(stage.privately))
     var texts = (1..<bytes.count).map { Base64.text(Array(bytes.prefix($0))) }
@@ -110,7 +110,7 @@ import Testing
     #expect(try await stage.database("")?.hasPrefix("syncToken is empty") == true)
   }
 
-  @Test func `swapped between feeds`() async throws {
+  @Test func `a token of another feed is refused`() async throws {
     let stage = try await Stage()
     let all = [stage.zone, stage.otherZone, stage.privately, stage.shared, stage.notifications]
     for token in all {
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `swapped between users`() async throws {
+  @Test func `a token of another user is refused`() async throws {
     let stage = try await Stage()
     for (endpoint, token) in [
       ("changes/database", stage.privately), ("zones/changes", stage.privately),
@@ -141,7 +141,7 @@ import Testing
     #expect(try Stage.answer(of: notifications) == Self.foreign)
   }
 
-  @Test func `swapped between environments and containers`() async throws {
+  @Test func `a token of another environment or container is refused`() async throws {
     let stage = try await Stage()
     let user = try await Rig.token(
       for: "_abc", audience: [Rig.container, Stage.neighbour.container])
@@ -161,7 +161,7 @@ import Testing
   /// A flipped bit in the lengths of its texts breaks the cursor's form. A flipped bit in the key
   /// id gives an unknown key, which may be a former one, so the cursor is expired. The signature
   /// covers the rest.
-  @Test func `a digest's cursor is as hard to forge`() async throws {
+  @Test func `a forged or foreign digest cursor is refused`() async throws {
     var limits = Rig.atOnce
     limits.pageEntries = 1
     let rig = await Rig(limits: limits)

@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: ["HTTP/1.1\r\nConnection: close", "HTTP/1.0"])
-  func `the last answer of a connection leaves whole`(version: String) async throws {
+  func `the last answer of a connection is sent whole`(version: String) async throws {
     let text = try await rig(Self.large).served { port, _ in
       let socket = try #require(Socket(port: port, room: 65_536))
       socket.send("GET /health/ready \(version)\r\nHost: x\r\n\r\n")
@@ -55,7 +55,7 @@ import Testing
     #expect(isWhole(text, Self.large))
   }
 
-  @Test func `who says no more gets its answer whole`() async throws {
+  @Test func `a client that half-closes its connection gets its answer whole`() async throws {
     let text = try await rig(Self.large).served { port, _ in
       let socket = try #require(Socket(port: port, room: 65_536))
       socket.send(Self.ready + "\r\n")
@@ -66,7 +66,7 @@ import Testing
   }
 
   /// The client stops sending after the kernel has taken the first part of the answer.
-  @Test func `who says no more while its answer leaves gets it whole`() async throws {
+  @Test func `a client that half-closes during its answer gets the answer whole`() async throws {
     let text = try await rig(Self.large).served { port, _ in
       let socket = try #require(Socket(port: port, room: 65_536))
       socket.send(Self.ready + "\r\n")
@@ -77,7 +77,7 @@ import Testing
     #expect(isWhole(text, Self.large))
   }
 
-  @Test func `an answer that leaves while the daemon stops leaves whole`() async throws {
+  @Test func `an answer under way when the daemon stops is sent whole`() async throws {
     let text = try await rig(Self.large).served { port, stop in
       let socket = try #require(Socket(port: port, room: 65_536))
       socket.send(Self.ready + "\r\n")
@@ -92,7 +92,7 @@ import Testing
 
   /// The client sends its whole body before it reads. A connection cut in between would lose the
   /// answer.
-  @Test func `who is refused before its body was read is told so`() async throws {
+  @Test func `a client refused before its body is read gets the refusal`() async throws {
     let length = 8 * 1_024 * 1_024
     let heard = try await Rig().served { port, _ in
       let socket = try #require(Socket(port: port))
@@ -107,7 +107,7 @@ import Testing
     #expect(heard.1.hasPrefix("HTTP/1.1 4") && heard.1.hasSuffix("}"))
   }
 
-  @Test func `who is refused and does not end its body is let go`() async throws {
+  @Test func `a refused client that never ends its body is disconnected`() async throws {
     var limits = Rig.atOnce
     limits.connectionIdleSeconds = 1
     let text = try await Rig(limits: limits).served { port, _ in

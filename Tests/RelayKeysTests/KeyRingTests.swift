@@ -24,7 +24,7 @@ import Testing
   }
 
   /// A start that fails in between leaves no key that its store does not know.
-  @Test func `a key that was not kept is made anew`() throws {
+  @Test func `a key that was not kept is replaced by a new key`() throws {
     let dropped = try KeyRing(storeDirectory: folder.path)
     #expect(dropped.hasMadeOwn)
     #expect(try KeyRing.identityCheck(storeDirectory: folder.path) == nil)
@@ -36,7 +36,7 @@ import Testing
     #expect(kept.identityCheck.count == 16)
   }
 
-  @Test func `of the listed keys the first signs and all verify`() throws {
+  @Test func `the first listed key signs, and all listed keys verify`() throws {
     let old = try folder.write("old.key", String(repeating: "ab", count: 32) + "\n")
     let new = try folder.write("new.key", String(repeating: "CD", count: 32))
     let before = try KeyRing.kept(storeDirectory: folder.path, listed: [old])
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `identities outlive a rotation of the token keys`() throws {
+  @Test func `identities stay the same after a rotation of the token keys`() throws {
     let listed = try folder.write("a.key", String(repeating: "12", count: 32))
     let rings = try [
       KeyRing.kept(storeDirectory: folder.path),
@@ -79,7 +79,9 @@ import Testing
     (String(repeating: "a", count: 64) + "\n\n", "65 characters"),
     (String(repeating: "g", count: 64), "not a hexadecimal digit"),
   ])
-  func `a file that is no key is named with what was found`(text: String, found: String) throws {
+  func `the error for an invalid key file names the file and the fault`(text: String, found: String)
+    throws
+  {
     let path = try folder.write("bad.key", text)
     #expect {
       try KeyRing.kept(storeDirectory: folder.path, listed: [path])
@@ -90,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `a missing key file, and one that is no text, are told apart`() throws {
+  @Test func `a missing and a non-text key file get different errors`() throws {
     let missing = folder.path + "/none.key"
     #expect { try KeyRing.kept(storeDirectory: folder.path, listed: [missing]) } throws: {
       ($0 as? KeyFailure)?.found == "no such file"
@@ -109,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func `identities are equal for equals and differ in every part`() throws {
+  @Test func `identities are equal for the same input and differ for any other`() throws {
     let ring = try KeyRing.kept(storeDirectory: folder.path)
     let other = Scope(container: scope.container, environment: .production)
     let changes = [
@@ -146,7 +148,7 @@ import Testing
 
   /// Earlier, a line break in a record's field made a header that no server accepts.
   @Test(arguments: ["a\nb", " a", "a ", "a\u{7f}"])
-  func `a collapse value that no header field holds becomes its digest`(value: String) throws {
+  func `a collapse value that a header field cannot hold becomes its digest`(value: String) throws {
     let ring = try KeyRing.kept(storeDirectory: folder.path)
     #expect(ring.collapseID(value).utf8.count == 43)
     #expect(ring.collapseID("a b") == "a b")

@@ -14,7 +14,7 @@ import Testing
 
   private var feed: FeedKey { key("iCloud.com.example.notes", .development, "ReadingList") }
 
-  @Test func `a token opens to the place it was sealed with, always in the same bytes`() throws {
+  @Test func `a sealed token opens to its place and always has the same bytes`() throws {
     let ring = try KeyRing.kept(storeDirectory: folder.path)
     let places = [
       place, FeedCursor(era: 1, position: .zero), FeedCursor(era: .max, position: place.position),
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `no flipped bit yields a place`() throws {
+  @Test func `a token with a flipped bit opens to no place`() throws {
     let ring = try KeyRing.kept(storeDirectory: folder.path)
     let token = ChangeToken.seal(place, feed: feed, reader: reader, with: ring)
     for bit in 0..<token.count * 8 {
@@ -74,7 +74,7 @@ import Testing
     #expect(ChangeToken.open(token, feed: feed, reader: reader, with: stranger) == .unknownKey)
   }
 
-  @Test func `tokens of a replaced key hold until it is taken off the list`() throws {
+  @Test func `tokens of a replaced key are valid while the key is listed`() throws {
     let old = try folder.write("old", String(repeating: "01", count: 32))
     let new = try folder.write("new", String(repeating: "02", count: 32))
     let before = try KeyRing.kept(storeDirectory: folder.path, listed: [old])

@@ -35,7 +35,7 @@ import Testing
     try await channel.close()
   }
 
-  @Test func `a push to Apple that waits for a stream never left`() async throws {
+  @Test func `a stop recalls an APNs push that waits for a stream`() async throws {
     let certificate = try Certificate()
     var script = ScriptedPeer.Script()
     script.limit = 1
@@ -66,7 +66,7 @@ import Testing
     try await peer.close()
   }
 
-  @Test func `a push to FCM that waits for an access token never left`() async throws {
+  @Test func `a stop recalls an FCM push that waits for an access token`() async throws {
     let verdicts = Gathered<Verdict>(count: 2)
     try await Self.withSilence { port in
       try await FCMWorld.run(tokensAt: port) { world in
@@ -79,7 +79,7 @@ import Testing
     #expect(await verdicts.all().map(Self.blame) == [.recalled, .recalled])
   }
 
-  @Test func `a push to a browser that waits for its connection never left`() async throws {
+  @Test func `a stop recalls a browser's push that waits for its connection`() async throws {
     let verdicts = Gathered<Verdict>(count: 2)
     var limits = WebLimits()
     limits.stopGrace = .zero
@@ -97,7 +97,7 @@ import Testing
     (WebFailure.Code.stopped, Verdict.Blame.recalled), (.cutOff, .recalled), (.lost, .route),
     (.timeout, .route), (.unreachable, .route), (.invalid, .route),
   ])
-  func `a sender that stops does not blame its account`(
+  func `a missing access token blames the route unless the sender stops`(
     code: WebFailure.Code, blame: Verdict.Blame
   ) {
     #expect(

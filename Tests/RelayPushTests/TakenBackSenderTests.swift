@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `a push to Apple that was taken back does not leave`() async throws {
+  @Test func `the APNs sender does not send a push that was taken back`() async throws {
     try await StandinWorld.run { world in
       let verdict = await Self.send(.sample(), Self.takenBack(), by: world.sender)
       #expect(Self.isRecalled(verdict), "\(verdict)")
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `a push to FCM that was taken back does not leave`() async throws {
+  @Test func `the FCM sender does not send a push that was taken back`() async throws {
     try await FCMWorld.run { world in
       let verdict = await Self.send(world.push("a"), Self.takenBack(), by: world.sender)
       #expect(Self.isRecalled(verdict), "\(verdict)")

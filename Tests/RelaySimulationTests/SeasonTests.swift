@@ -4,21 +4,22 @@ import Testing
 /// Virtual days of traffic and phones. `zonerelay-simulate season` runs thirty days a seed, and
 /// thousands of seeds, and its report compares rules. These tests run a short part of both.
 @Suite struct SeasonTests {
-  @Test func wakesBudgetsAndTheLedgerHoldInTheFirstSeasons() {
+  @Test func `wakes, budgets and the ledger keep their promises in the first seasons`() {
     for seed in UInt64(1)...24 {
       guard let broken = Season.run(seed: seed, days: 4).broken else { continue }
       Issue.record("\(broken.promise.rawValue) broken by season \(seed): \(broken.text)")
     }
   }
 
-  @Test func aSeedIsASeason() {
+  @Test func `one seed always gives the same season`() {
     let (first, second) = (Season.run(seed: 7, days: 4), Season.run(seed: 7, days: 4))
     #expect(first.steps == second.steps && first.figures.freshness == second.figures.freshness)
     #expect(first.figures.attempts == second.figures.attempts && first.figures.attempts > 0)
   }
 
   /// One planted bug for each promise, in driver, store or provider.
-  @Test(arguments: Season.plants) func aPlantedBugIsCaughtByTheCheckerOfItsPromise(
+  @Test(arguments: Season.plants)
+  func `the checker of each promise finds the bug planted against it`(
     mutant: Mutant
   ) {
     for seed in UInt64(1)...40 {
@@ -31,7 +32,7 @@ import Testing
   }
 
   /// The events of phones and the changes are the same under any rule.
-  @Test func rulesMeetTheSameSeason() {
+  @Test func `every rule runs through the same season`() {
     let seasons = [SeasonRule.fixed(3), .signal, .adaptive].map {
       Season.run(seed: 3, shape: .steady, rule: $0, days: 3).figures
     }
@@ -41,7 +42,7 @@ import Testing
 
   /// The adaptive budget sends fewer pushes than Signal's rule and the fixed budget. Its changes
   /// arrive at least as soon: the median sooner, the last of a hundred about as late.
-  @Test func theAdaptiveBudgetIsFresherWithFewerPushes() {
+  @Test func `the adaptive budget is as fresh as the fixed one with fewer pushes`() {
     func sum(_ rule: SeasonRule) -> SeasonFigures {
       (UInt64(1)...4).reduce(SeasonFigures()) {
         $0 + Season.run(seed: $1, shape: .steady, rule: rule, days: 3).figures

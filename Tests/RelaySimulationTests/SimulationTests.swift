@@ -4,7 +4,7 @@ import Testing
 /// The main test: the real core in a world of crashes, lost answers, slow providers and forgetful
 /// clients. `zonerelay-simulate` runs thousands of seeds; these tests run a few quick ones.
 @Suite struct SimulationTests {
-  @Test func everyPromiseHoldsInTheFirstSeeds() {
+  @Test func `every promise holds in the first seeds`() {
     for seed in UInt64(1)...15 { check(seed) }
   }
 
@@ -18,9 +18,9 @@ import Testing
     arguments: [
       3, 15, 23, 33, 39, 45, 49, 54, 103, 196, 603, 970, 1_416, 2_197, 2_319, 4_261, 13_209,
     ] as [UInt64])
-  func aSeedThatOnceBrokeAPromiseKeepsIt(seed: UInt64) { check(seed) }
+  func `every promise holds in the seeds that once broke one`(seed: UInt64) { check(seed) }
 
-  @Test func aSeedIsAHistory() {
+  @Test func `one seed always gives the same history`() {
     for seed in UInt64(200)...202 {
       let (first, second) = (Simulation.run(seed: seed), Simulation.run(seed: seed))
       #expect(first.digest == second.digest && first.steps == second.steps)
@@ -28,7 +28,8 @@ import Testing
   }
 
   /// Each checker must find the planted bug of its promise, in driver, store or world.
-  @Test(arguments: Mutant.allCases) func aPlantedBugIsCaughtByTheCheckerOfItsPromise(
+  @Test(arguments: Mutant.allCases)
+  func `the checker of each promise finds the bug planted against it`(
     mutant: Mutant
   ) {
     for seed in UInt64(1)...40 {

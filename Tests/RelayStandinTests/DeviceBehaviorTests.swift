@@ -7,15 +7,15 @@ import Testing
 
 /// Behaviour that the beginning of a device token or a count in the settings selects.
 @Suite struct DeviceBehaviorTests {
-  @Test(
-    "a token's first letters choose the answer",
-    arguments: [
-      ("dead00ff", 400, "BadDeviceToken"), ("DEAD00ff", 400, "BadDeviceToken"),
-      ("gone-phone", 410, "Unregistered"), ("676f6e6501", 410, "Unregistered"),
-      ("busy1", 429, "TooManyRequests"), ("62757379", 429, "TooManyRequests"),
-      ("fail1", 500, "InternalServerError"), ("6661696c", 500, "InternalServerError"),
-    ])
-  func refusal(token: String, status: Int, reason: String) async throws {
+  @Test(arguments: [
+    ("dead00ff", 400, "BadDeviceToken"), ("DEAD00ff", 400, "BadDeviceToken"),
+    ("gone-phone", 410, "Unregistered"), ("676f6e6501", 410, "Unregistered"),
+    ("busy1", 429, "TooManyRequests"), ("62757379", 429, "TooManyRequests"),
+    ("fail1", 500, "InternalServerError"), ("6661696c", 500, "InternalServerError"),
+  ])
+  func `the first letters of a device token choose the answer`(
+    token: String, status: Int, reason: String
+  ) async throws {
     try await StandinWorld.run { world in
       let client = try await world.connect()
       let before = Int64(Date().timeIntervalSince1970 * 1_000)
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `slow is answered after three seconds, mute never`() async throws {
+  @Test func `a slow token is answered after three seconds, and a mute token never`() async throws {
     try await StandinWorld.run { world in
       let client = try await world.connect()
       let start = ContinuousClock.now
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `every third request is reset, its outcome unknown`() async throws {
+  @Test func `the stand-in resets every third request without an answer`() async throws {
     try await StandinWorld.run(resetEvery: 3) { world in
       let client = try await world.connect()
       for turn in 1...6 {
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `every third request meets a GOAWAY and is not processed`() async throws {
+  @Test func `the stand-in answers every third request with a GOAWAY only`() async throws {
     try await StandinWorld.run(goawayEvery: 3) { world in
       for connection in 1...2 {
         let client = try await world.connect()
@@ -89,7 +89,8 @@ import Testing
   }
 
   /// Requests taken before the GOAWAY are answered after it, and later ones are dropped.
-  @Test func `a GOAWAY in the middle of many keeps its word about each`() async throws {
+  @Test func `requests before a GOAWAY are answered, and later requests are dropped`() async throws
+  {
     try await StandinWorld.run(goawayEvery: 5) { world in
       let client = try await world.connect()
       let headers = try world.headers()
@@ -108,7 +109,7 @@ import Testing
     }
   }
 
-  @Test func `the limit of streams is announced`() async throws {
+  @Test func `the stand-in announces its stream limit`() async throws {
     try await StandinWorld.run(maxStreams: 7) { world in
       let client = try await world.connect()
       let settings = try await client.settings.get()

@@ -7,7 +7,7 @@ import Testing
 
 /// Faults over the control socket, for processes that cannot call ``APNsStandin/set(_:)``.
 @Suite struct FaultControlTests {
-  @Test func `faults are shown, replaced and ended over a socket of one's own`() async throws {
+  @Test func `the control socket shows, replaces and ends faults`() async throws {
     let directory = StandinWorld.temporaryDirectory()
     defer { StandinWorld.removeDirectory(directory) }
     try FileManager.default.createDirectory(
@@ -38,7 +38,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: socket))
   }
 
-  @Test func `what the others cannot do is refused; what they can holds`() async throws {
+  @Test func `the FCM stand-in refuses a goaway fault and accepts an answer fault`() async throws {
     let directory = StandinWorld.temporaryDirectory()
     defer { StandinWorld.removeDirectory(directory) }
     try FileManager.default.createDirectory(

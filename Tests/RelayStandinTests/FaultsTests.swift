@@ -8,40 +8,38 @@ import Testing
 
 /// Faults that are set on a running stand-in.
 @Suite struct FaultsTests {
-  @Test(
-    "a fault is printed as it is written",
-    arguments: [
-      ("", "none"), ("none", "none"), ("answer 503", "answer ServiceUnavailable"),
-      (
-        "answer ExpiredToken age=2h topic=a.b tokens=AB retry-after=3",
-        "answer ExpiredToken retry-after=3 age=7200000ms topic=a.b tokens=ab"
-      ),
-      ("slow 2s; silence", "slow 2000ms\nsilence"),
-      (
-        "reset\nhangup every=3\ngoaway every=5\nstreams 4",
-        "reset every=1\nhangup every=3\ngoaway every=5\nstreams 4"
-      ),
-      ("goaway;blackhole;refuse;handshake 10ms", "handshake 10ms\ngoaway\nblackhole\nrefuse"),
-    ])
-  func text(written: String, printed: String) throws {
+  @Test(arguments: [
+    ("", "none"), ("none", "none"), ("answer 503", "answer ServiceUnavailable"),
+    (
+      "answer ExpiredToken age=2h topic=a.b tokens=AB retry-after=3",
+      "answer ExpiredToken retry-after=3 age=7200000ms topic=a.b tokens=ab"
+    ),
+    ("slow 2s; silence", "slow 2000ms\nsilence"),
+    (
+      "reset\nhangup every=3\ngoaway every=5\nstreams 4",
+      "reset every=1\nhangup every=3\ngoaway every=5\nstreams 4"
+    ),
+    ("goaway;blackhole;refuse;handshake 10ms", "handshake 10ms\ngoaway\nblackhole\nrefuse"),
+  ])
+  func `faults print in a normal form that parses to the same faults`(
+    written: String, printed: String
+  ) throws {
     let faults = try Faults(written)
     #expect(faults.text == printed)
     #expect(try Faults(printed) == faults)
   }
 
-  @Test(
-    "what is no fault is refused, with its word",
-    arguments: [
-      "fly", "answer", "answer 418", "answer 503 retry-after=soon", "slow", "slow 2", "streams -1",
-      "reset every=0", "silence 3", "answer 503 tone=harsh",
-    ])
-  func wrong(written: String) {
+  @Test(arguments: [
+    "fly", "answer", "answer 418", "answer 503 retry-after=soon", "slow", "slow 2", "streams -1",
+    "reset every=0", "silence 3", "answer 503 tone=harsh",
+  ])
+  func `an invalid fault is refused with its first word in the message`(written: String) {
     let error = #expect(throws: StandinError.self) { try Faults(written) }
     #expect(error?.code == .badSetting)
     #expect(error?.message.contains(written.prefix { $0 != " " }) == true)
   }
 
-  @Test func `an answer fault hits whom it names, and ends`() async throws {
+  @Test func `an answer fault applies only to the tokens and topics that it names`() async throws {
     try await StandinWorld.run { world in
       let client = try await world.connect()
       func send(_ token: String) async throws -> PushClient.Answer {
@@ -62,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `streams and connections are reset, and the log says so`() async throws {
+  @Test func `reset and hangup faults end requests, and the log records them`() async throws {
     try await StandinWorld.run { world in
       let client = try await world.connect()
       try await world.standin.set(Faults("reset"))
@@ -90,7 +88,7 @@ import Testing
 
   /// The stand-in does not process requests that it takes during the silence, but processes later
   /// ones.
-  @Test func `silence ends, and the connection goes on`() async throws {
+  @Test func `a connection works again after a silence fault ends`() async throws {
     try await StandinWorld.run { world in
       let client = try await world.connect()
       try await Self.works(world, client)
@@ -106,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `a blackhole takes nothing, and what was sent into it comes through after it`()
+  @Test func `a request sent during a blackhole fault is processed after it ends`()
     async throws
   {
     try await StandinWorld.run { world in
@@ -126,7 +124,8 @@ import Testing
     }
   }
 
-  @Test func `TLS that waits begins when its time has come, or its fault is over`() async throws {
+  @Test func `a handshake fault delays TLS until its time is over or the fault ends`() async throws
+  {
     try await StandinWorld.run { world in
       try await world.standin.set(Faults("handshake 200ms"))
       let start = ContinuousClock.now
@@ -140,7 +139,7 @@ import Testing
     }
   }
 
-  @Test func `the limit of streams shrinks on open connections, and grows back`() async throws {
+  @Test func `a streams fault lowers the limit of open connections until it ends`() async throws {
     try await StandinWorld.run { world in
       let client = try await world.connect()
       var limits = client.limits.makeAsyncIterator()
@@ -154,7 +153,7 @@ import Testing
     }
   }
 
-  @Test func `goaway is said at once, and what was taken is answered`() async throws {
+  @Test func `a goaway fault acts at once, and requests already taken are answered`() async throws {
     try await StandinWorld.run { world in
       let client = try await world.connect()
       try await Self.works(world, client)

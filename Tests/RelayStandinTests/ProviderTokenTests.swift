@@ -6,16 +6,15 @@ import Testing
 
 /// Checks of the provider token: its signer, its team, and its age.
 @Suite struct ProviderTokenTests {
-  @Test(
-    "a token of another form, key or age is refused",
-    arguments: [
-      ("none", "MissingProviderToken"), ("basic", "MissingProviderToken"),
-      ("garbled", "InvalidProviderToken"), ("foreign", "InvalidProviderToken"),
-      ("algorithm", "InvalidProviderToken"), ("kid", "InvalidProviderToken"),
-      ("iss", "InvalidProviderToken"), ("future", "InvalidProviderToken"),
-      ("old", "ExpiredProviderToken"),
-    ])
-  func refused(kind: String, reason: String) async throws {
+  @Test(arguments: [
+    ("none", "MissingProviderToken"), ("basic", "MissingProviderToken"),
+    ("garbled", "InvalidProviderToken"), ("foreign", "InvalidProviderToken"),
+    ("algorithm", "InvalidProviderToken"), ("kid", "InvalidProviderToken"),
+    ("iss", "InvalidProviderToken"), ("future", "InvalidProviderToken"),
+    ("old", "ExpiredProviderToken"),
+  ])
+  func `a token with a wrong form, key or age is refused`(kind: String, reason: String) async throws
+  {
     try await StandinWorld.run { world in
       let header: String? =
         switch kind {
@@ -39,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `a token refreshed sooner than 20 minutes is refused, the old one goes on`()
+  @Test func `a token refreshed within 20 minutes is refused, and the old one works`()
     async throws
   {
     try await StandinWorld.run { world in
@@ -62,7 +61,7 @@ import Testing
   }
 
   /// Two connections that sign the same claims on their own have one token, not two.
-  @Test func `another signature of the same moment is no update`() throws {
+  @Test func `another signature with the same time is not a token update`() throws {
     let key = P256.Signing.PrivateKey()
     var tokens = ProviderTokens(key: key.publicKey)
     for _ in 0..<3 {
@@ -70,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func `the hour and the twenty minutes are exact`() throws {
+  @Test func `a token lives exactly one hour and is renewed after 20 minutes exactly`() throws {
     let key = P256.Signing.PrivateKey()
     var tokens = ProviderTokens(key: key.publicKey)
     let first = try Self.header(key, issuedAt: 10_000)
@@ -83,7 +82,7 @@ import Testing
     #expect(tokens.check(due, at: 11_200) == nil)
   }
 
-  @Test func `remembered signatures are bounded`() throws {
+  @Test func `the number of remembered signatures is bounded`() throws {
     let key = P256.Signing.PrivateKey()
     var tokens = ProviderTokens(key: key.publicKey)
     for _ in 0...ProviderTokens.verifiedMax {

@@ -86,8 +86,8 @@ import Testing
     Case(what: "a body of 4096", changes: alert, body: full, status: 200),
   ]
 
-  @Test("answers as Apple documents", arguments: cases)
-  func rule(_ rule: Case) async throws {
+  @Test(arguments: cases)
+  func `the stand-in answers each request as Apple documents`(_ rule: Case) async throws {
     try await StandinWorld.run { world in
       let client = try await world.connect()
       let answer = try await client.send(
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func `the same header twice is refused`() async throws {
+  @Test func `a request with the same header twice is refused`() async throws {
     try await StandinWorld.run { world in
       let client = try await world.connect()
       let headers = try world.headers() + [("apns-topic", "com.example.other")]
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func `a push without an id gets one`() async throws {
+  @Test func `the stand-in gives an ID to a push without one`() async throws {
     try await StandinWorld.run { world in
       let client = try await world.connect()
       let answer = try await client.send(

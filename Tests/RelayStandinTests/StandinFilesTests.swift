@@ -5,7 +5,7 @@ import Testing
 
 /// The files that a stand-in creates, keeps and refuses in its directory.
 @Suite struct StandinFilesTests {
-  @Test func `a request is on record with all that the contract names`() async throws {
+  @Test func `the stand-in logs each request with every field of the contract`() async throws {
     try await StandinWorld.run { world in
       let client = try await world.connect()
       _ = try await client.send(
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func `a restart keeps keys, trust and the log`() async throws {
+  @Test func `a restart keeps the keys, the CA certificate and the log`() async throws {
     let directory = StandinWorld.temporaryDirectory()
     defer { StandinWorld.removeDirectory(directory) }
     func contents() throws -> [String] {
@@ -52,7 +52,7 @@ import Testing
     #expect((mode[.posixPermissions] as? NSNumber)?.intValue == 0o600)
   }
 
-  @Test func `a public key alone is enough, and a given private key gets its public half`()
+  @Test func `the stand-in derives the public key and also starts with it alone`()
     async throws
   {
     let directory = StandinWorld.temporaryDirectory()
@@ -73,7 +73,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: "\(directory)/AuthKey.p8"))
   }
 
-  @Test func `what cannot work is refused with the item and the remedy`() async throws {
+  @Test func `the stand-in refuses invalid settings and names the bad item`() async throws {
     let directory = StandinWorld.temporaryDirectory()
     defer { StandinWorld.removeDirectory(directory) }
     func failure(_ settings: StandinSettings) async -> StandinError? {
@@ -100,7 +100,7 @@ import Testing
   }
 
   /// Another client with another TLS library accepts the certificate and the answers.
-  @Test func `curl agrees`() async throws {
+  @Test func `curl accepts the stand-in's certificate and answers`() async throws {
     try await StandinWorld.run { world in
       let port = world.standin.port
       let headers = try world.headers().flatMap { ["-H", "\($0.0): \($0.1)"] }

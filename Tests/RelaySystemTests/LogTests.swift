@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `values of the logger and of the call come together, the call's winning`() {
+  @Test func `a call's values override the logger's values in a log line`() {
     let lines = Lines()
     var logger = Self.logger(LogLevelHandle(), lines)
     logger[metadataKey: "zone"] = "a"
@@ -38,7 +38,7 @@ import Testing
     #expect(line.fields.map(\.value) == ["[\"x\", \"y\"]", "r", "b"])
   }
 
-  @Test func `the handle turns every logger that has no level of its own`() {
+  @Test func `the level handle sets every logger that has no level of its own`() {
     let lines = Lines()
     let levelHandle = LogLevelHandle(.info)
     let logger = Self.logger(levelHandle, lines)
@@ -52,14 +52,14 @@ import Testing
     #expect(lines.all.map(\.message) == ["2", "4"])
   }
 
-  @Test func `a line for people is one line`() {
+  @Test func `a text log line contains no line break`() {
     #expect(
       Self.line.text
         == #"2026-11-21T03:00:00.123Z warning engine: route stopped container=iCloud.a "#
         + #"lastError="said \"no\"\nand left" time=7"#)
   }
 
-  @Test func `a JSON line is an object with every value`() throws {
+  @Test func `a JSON log line is one object with every value`() throws {
     let object = try JSONDecoder().decode([String: String].self, from: Data(Self.line.json.utf8))
     #expect(
       object == [
@@ -70,7 +70,7 @@ import Testing
     #expect(!Self.line.json.contains("\n"))
   }
 
-  @Test func `control characters survive JSON`() throws {
+  @Test func `a JSON log line preserves all control characters`() throws {
     var line = Self.line
     let every = String(String.UnicodeScalarView((0..<256).compactMap { Unicode.Scalar($0) }))
     line.fields = [("all", every)]
@@ -78,7 +78,7 @@ import Testing
     #expect(object["all"] == every)
   }
 
-  @Test func `the journal gets a field for each value`() {
+  @Test func `the systemd journal gets a field for each value`() {
     let fields = Dictionary(
       SystemdJournal.fields(Self.line).map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
     #expect(fields["PRIORITY"] == "4")
@@ -89,18 +89,16 @@ import Testing
     #expect(fields["MESSAGE"]?.hasPrefix("route stopped container=iCloud.a") == true)
   }
 
-  @Test(
-    "field names are names that the journal takes",
-    arguments: [
-      ("route", "ZONERELAY_ROUTE"), ("apnsID", "ZONERELAY_APNS_ID"), ("a.b-c", "ZONERELAY_A_B_C"),
-      ("zoné", "ZONERELAY_ZON_"), ("n2Max", "ZONERELAY_N2_MAX"),
-    ])
-  func names(key: String, name: String) {
+  @Test(arguments: [
+    ("route", "ZONERELAY_ROUTE"), ("apnsID", "ZONERELAY_APNS_ID"), ("a.b-c", "ZONERELAY_A_B_C"),
+    ("zoné", "ZONERELAY_ZON_"), ("n2Max", "ZONERELAY_N2_MAX"),
+  ])
+  func `field names follow the rules of the systemd journal`(key: String, name: String) {
     #expect(SystemdJournal.name(key) == name)
     #expect(SystemdJournal.name(String(repeating: "k", count: 200)).utf8.count == 64)
   }
 
-  @Test func `standard error is the journal only if systemd says so of that very stream`() {
+  @Test func `an invalid descriptor is not the systemd journal`() {
     #expect(!LogOutput.isJournal(descriptor: -1))
   }
 }

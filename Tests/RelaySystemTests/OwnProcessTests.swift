@@ -5,7 +5,7 @@ import Testing
 
 /// The process measures its own files, sockets and connections.
 @Suite(.serialized) struct OwnProcessTests {
-  @Test func `an open file is counted, within the limit`() throws {
+  @Test func `the usage counts open files and stays within the limit`() throws {
     let before = OwnProcess.usage()
     let handles = try (0..<64).map { _ in
       try #require(FileHandle(forReadingAtPath: "/dev/null"))
@@ -17,7 +17,7 @@ import Testing
     #expect(during.openFiles <= during.openFilesMax)
   }
 
-  @Test func `memory and time are those of a living process`() {
+  @Test func `the usage reports resident memory and growing CPU time`() {
     let first = OwnProcess.usage()
     #expect(first.residentBytes > 1_000_000)
     var sum = 0

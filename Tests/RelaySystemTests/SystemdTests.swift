@@ -7,7 +7,7 @@ import Testing
 
 /// The systemd protocol uses environment variables, so each test has a process of its own.
 @Suite struct SystemdTests {
-  @Test func `what the daemon tells arrives in order, and a repeated status once`() async {
+  @Test func `systemd receives messages in order and a repeated status once`() async {
     await #expect(processExitsWith: .success) {
       let inbox = try NotifyInbox()
       setenv("WATCHDOG_USEC", "40000000", 1)
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `without systemd nothing is sent and nothing fails`() async {
+  @Test func `without systemd the notifier sends nothing and does not fail`() async {
     await #expect(processExitsWith: .success) {
       for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS"] {
         unsetenv(name)
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `the watchdog's interval is this process's, not another's`() async {
+  @Test func `the watchdog interval of another process is ignored`() async {
     await #expect(processExitsWith: .success) {
       setenv("WATCHDOG_USEC", "30000000", 1)
       setenv("WATCHDOG_PID", "\(getpid())", 1)
@@ -71,7 +71,7 @@ import Testing
   }
 
   /// Between busy and idle, the loop's gap and the notifier's own add up.
-  @Test func `two messages are at most half the watchdog's interval apart`() async {
+  @Test func `beats are a quarter of the watchdog interval apart, at most a second`() async {
     await #expect(processExitsWith: .success) {
       setenv("WATCHDOG_USEC", "2000000", 1)
       try #require(SystemdNotifier().beatEvery == Span(milliseconds: 500))
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `sockets come by name and are taken once`() async {
+  @Test func `inherited sockets are found by name and taken once`() async {
     await #expect(processExitsWith: .success) {
       // Descriptor 3 may belong to the test process, so the test only reads it and never closes it.
       let spare = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func `several sockets of one name keep their order, and a broken hand-over is refused`()
+  @Test func `sockets of one name keep their order, and a bad LISTEN_FDS is refused`()
     async
   {
     await #expect(processExitsWith: .success) {
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `standard error that leads to the journal is found out`() async {
+  @Test func `the daemon detects that standard error leads to the systemd journal`() async {
     await #expect(processExitsWith: .success) {
       setenv("JOURNAL_STREAM", ErrorStream.identity, 1)
       try #require(LogOutput.detected() == .journal)
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test func `the clocks tell milliseconds of now and since boot`() throws {
+  @Test func `the clocks give the wall time and the time since boot in milliseconds`() throws {
     let clock = SystemClock()
     let wall = Int64(Date().timeIntervalSince1970 * 1_000)
     #expect(abs(clock.wall().milliseconds - wall) < 60_000)

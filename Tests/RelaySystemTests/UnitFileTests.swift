@@ -5,7 +5,7 @@ import Testing
 @Suite(.enabled(if: UnitFiles.isJudged, "no /usr/bin/systemd-analyze on this machine"))
 struct UnitFileTests {
   /// `systemd-analyze verify` exits with 0 for an unknown key too, so its output must be empty.
-  @Test func `systemd understands every line`() throws {
+  @Test func `systemd-analyze accepts every line of the unit files`() throws {
     try UnitFiles.inCopy { directory in
       let verdict = try UnitFiles.run(
         "/usr/bin/systemd-analyze", "verify", "\(directory)/zonerelay.service",
@@ -21,7 +21,7 @@ struct UnitFileTests {
     }
   }
 
-  @Test func `the sandbox scores 2.5 or less`() throws {
+  @Test func `the service's sandbox has an exposure score of 2.5 or less`() throws {
     try UnitFiles.inCopy { directory in
       let verdict = try UnitFiles.run(
         "/usr/bin/systemd-analyze", "security", "--offline=true", "--threshold=25", "--no-pager",
@@ -35,13 +35,13 @@ struct UnitFileTests {
   }
 
   @Test(.enabled(if: UnitFiles.has("/usr/bin/systemd-sysusers"), "no systemd-sysusers here"))
-  func `the user can be made`() throws {
+  func `systemd-sysusers can create the service's user`() throws {
     let verdict = try UnitFiles.run(
       "/usr/bin/systemd-sysusers", "--dry-run", "\(UnitFiles.directory)/zonerelay.sysusers")
     #expect(verdict.status == 0, "\(verdict.output)")
   }
 
-  @Test func `what the contract names stands in the units`() throws {
+  @Test func `the unit files contain every line that the contract names`() throws {
     let service = try UnitFiles.lines("zonerelay.service")
     for line in [
       "Type=notify", "User=zonerelay", "RestartPreventExitStatus=78",

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ContractTests {
   private static let file = "docs/openapi.yaml"
 
-  @Test func everyRouteStandsInTheOpenAPIFileAndNoOther() throws {
+  @Test func `the OpenAPI file and the code list the same routes`() throws {
     let routes = Set(try Self.routes())
     #expect(routes.count > 15)
     let paths = Set(try Self.paths())
@@ -42,7 +42,7 @@ import Testing
       .map { String($0.dropFirst(2).dropLast()) }
   }
 
-  @Test func everyErrorCodeStandsInTheOpenAPIFileAndNoOther() throws {
+  @Test func `the OpenAPI file and the code list the same error codes`() throws {
     let constant = try Regex(#"case \w+ = "([A-Z_]+)""#)
     let code = try SourceTree.text("Sources/RelayHTTP/Answers/ServerErrorCode.swift")
     let known = Set(

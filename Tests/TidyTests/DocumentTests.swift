@@ -4,7 +4,7 @@ import Testing
 /// The documents contain what the code defines.
 @Suite struct DocumentTests {
   /// Every key that the settings read is in the sample file and on the configuration page.
-  @Test func everyKeyIsDocumented() throws {
+  @Test func `every configuration key is documented`() throws {
     let keys = try Self.keys()
     #expect(keys.count > 50)
     let sample = try SourceTree.text("config/zonerelay.yaml")
@@ -34,7 +34,7 @@ import Testing
   }
 
   /// Every code that operators, logs or clients can meet is explained on one of two pages.
-  @Test func everyErrorCodeIsDocumented() throws {
+  @Test func `every error code is documented`() throws {
     let codes = try Self.codes()
     #expect(codes.count > 20)
     let pages =
@@ -61,7 +61,7 @@ import Testing
   }
 
   /// Every test that the safety page names exists: without its test a constraint is not checked.
-  @Test func everyTestOfTheSafetyPageIsThere() throws {
+  @Test func `every test that the safety page names exists`() throws {
     let name = try Regex(#"`(?:[A-Za-z]+/)*([A-Za-z]+(?:Tests|Conformance))`"#)
     let files = Set(try SourceTree.swift("Tests").map(\.name))
     var seen = 0
@@ -74,7 +74,7 @@ import Testing
   }
 
   /// A new reader can open every page that another page links to.
-  @Test func linksLeadSomewhere() throws {
+  @Test func `every link in the documents leads to an existing file`() throws {
     let link = try Regex(#"\]\(([^)#:]+)(?:#[^)]*)?\)"#)
     var pages = ["README.md", "CHANGELOG.md"]
     pages += try SourceTree.paths("docs") { $0.hasSuffix(".md") }
@@ -89,7 +89,7 @@ import Testing
   }
 
   /// Operators who repair a store by hand need every table on the page.
-  @Test func theStoragePageHasEveryTable() throws {
+  @Test func `the storage page lists every table`() throws {
     let page = try SourceTree.text("docs/storage.md")
     let schema = try SourceTree.text("Sources/RelayStore/Schema.swift")
     let tables = schema.matches(of: #/CREATE TABLE (\w+)/#).map { String($0.output.1) }

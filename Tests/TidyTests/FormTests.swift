@@ -6,14 +6,14 @@ import Testing
   private static let linesOfFunctionMax = 60
   private static let columnsMax = 100
 
-  @Test func filesAreShort() throws {
+  @Test func `no file has too many lines`() throws {
     let found = try SourceTree.swift("Sources", "Tests").filter {
       $0.lines.count - 1 > Self.linesOfFileMax
     }.map { "\($0.path) has \($0.lines.count - 1) lines" }
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
   }
 
-  @Test func linesFit() throws {
+  @Test func `no line has too many columns`() throws {
     let found = try SourceTree.swift("Sources", "Tests").flatMap { file in
       file.lines.enumerated().filter { $0.element.count > Self.columnsMax }.map {
         "\(file.place($0.offset)) has \($0.element.count) columns"
@@ -22,7 +22,7 @@ import Testing
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
   }
 
-  @Test func functionsAreShort() throws {
+  @Test func `no function has too many lines`() throws {
     var (found, seen): ([String], Int) = ([], 0)
     for file in try SourceTree.swift("Sources", "Tests") {
       for (start, length) in Self.functions(file) {

@@ -51,7 +51,7 @@ import Testing
     "public", "package", "internal", "fileprivate", "private",
   ]
 
-  @Test func roomsKnowOnlyWhatTheyMay() throws {
+  @Test func `each target imports only its allowed modules`() throws {
     var found: [String] = []
     for file in try SourceTree.swift("Sources") {
       for (line, module) in Self.imports(file) {
@@ -70,7 +70,7 @@ import Testing
   }
 
   /// The rule above would find nothing if it saw no import.
-  @Test func importsAreSeen() throws {
+  @Test func `the import check finds the imports of RelayCore`() throws {
     let seen = Set(
       try SourceTree.swift("Sources/RelayCore").flatMap { Self.imports($0) }.map(\.module))
     #expect(seen.contains("DequeModule"))

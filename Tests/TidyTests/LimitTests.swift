@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: ["Limit", "Fixed limit"])
-  func everyBoundHasATestAndEveryMarkNamesABound(word: String) throws {
+  func `every bound has a test, and every limit mark names a bound`(word: String) throws {
     let bounds = word == "Limit" ? try Self.keys() : try Self.fixed()
     #expect(bounds.count > 15)
     let marks = try Self.marks(word)
@@ -68,7 +68,7 @@ import Testing
   }
 
   /// Every mark is directly above a test.
-  @Test func everyMarkStandsAboveATest() throws {
+  @Test func `every limit mark is directly above a test`() throws {
     for file in try SourceTree.swift("Tests") where file.room != "TidyTests" {
       for (index, line) in file.lines.enumerated() {
         let text = line.trimmingCharacters(in: .whitespaces)
@@ -84,7 +84,7 @@ import Testing
   }
 
   /// Every key on the client's page exists on the operator's page.
-  @Test func theClientsPageNamesKeysThatThereAre() throws {
+  @Test func `the client's page names only existing keys`() throws {
     let rows = try Self.rows(of: "## Limits", in: Self.requests)
     let keys = Set(try Self.keys())
     #expect(rows.count > 20)

@@ -13,7 +13,7 @@ import Testing
     "World": 41, "SeasonWorld": 26, "WorldObserver": 21, "HTTPConnection": 21,
   ]
 
-  @Test func noTypeKeepsTooMuch() throws {
+  @Test func `no type has too many stored properties`() throws {
     var found: [String] = []
     var counts: [String: Int] = [:]
     for file in try SourceTree.swift("Sources") {

@@ -5,7 +5,7 @@ import Testing
 @Suite struct VocabularyTests {
   /// A name in the code is made of English words, of words of the field (both are in `Words.txt`),
   /// and of our own: those stand in the glossary.
-  @Test func everyWordOfANameIsKnown() throws {
+  @Test func `every word in a name is in the word list or the glossary`() throws {
     let known = try Self.listed().union(Self.ofGlossary())
     var (found, seen): ([String: String], Set<String>) = ([:], [])
     for file in try SourceTree.swift("Sources") {
@@ -24,7 +24,7 @@ import Testing
   }
 
   /// A word that no name uses any more would let a nickname come back.
-  @Test func theListHasNoOtherWords() throws {
+  @Test func `the word list contains no unused words`() throws {
     var seen: Set<String> = []
     for file in try SourceTree.swift("Sources") {
       for line in file.code { seen.formUnion(Self.words(of: line)) }

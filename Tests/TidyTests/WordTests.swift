@@ -7,7 +7,7 @@ import Testing
     "Manager", "Helper", "Util", "Utils", "Misc", "Impl", "Base", "Common",
   ]
 
-  @Test func namesSaySomething() throws {
+  @Test func `no type or file name ends with a meaningless word`() throws {
     var found: [String] = []
     for file in try SourceTree.swift("Sources", "Tests") {
       let stem = file.name.replacing(".swift", with: "")
@@ -29,7 +29,7 @@ import Testing
   }
 
   /// A name has one meaning in the whole product. Its enclosing type distinguishes a nested type.
-  @Test func noTwoTypesShareAName() throws {
+  @Test func `no two types share a name`() throws {
     var places: [String: [String]] = [:]
     for file in try SourceTree.swift("Sources") {
       for (index, line) in file.code.enumerated()
@@ -44,7 +44,7 @@ import Testing
       "\(found.map { "\($0.key): \($0.value.joined(separator: ", "))" }.joined(separator: "\n"))")
   }
 
-  @Test func nothingIsLeftForLater() throws {
+  @Test func `the sources contain no notes about unfinished work`() throws {
     let later = ["TO" + "DO", "FIX" + "ME", "X" + "XX:"]
     let found = try SourceTree.swift("Sources", "Tests").flatMap { file in
       file.lines.enumerated().filter { line in later.contains { line.element.contains($0) } }
@@ -54,7 +54,7 @@ import Testing
   }
 
   /// Swift compares texts by Unicode's rules, which takes minutes for a text made for that.
-  @Test func textsOfCallersAreComparedByteByByte() throws {
+  @Test func `callers' texts are compared byte by byte`() throws {
     let compared =
       #/(switch|==|!=|rawValue:|contains\(|insert\().*\.string\(\)|\.string\(\)\)? *[=!]=/#
     let safe = ["Spelled(", "ByteOrdered.", "(spelled:", "(name:", ".insert(.string("]
@@ -68,7 +68,7 @@ import Testing
   }
 
   /// A dropped failure and a promise that the compiler cannot check need a reason beside them.
-  @Test func whatHidesIsExplained() throws {
+  @Test func `every ignored error and unchecked promise has a stated reason`() throws {
     var found: [String] = []
     for file in try SourceTree.swift("Sources") {
       for (index, line) in file.code.enumerated() {
@@ -86,7 +86,7 @@ import Testing
   }
 
   /// Every task has a parent: only the composition root starts one without.
-  @Test func concurrencyIsStructured() throws {
+  @Test func `only the daemon's root starts unstructured tasks`() throws {
     var found: [String] = []
     for file in try SourceTree.swift("Sources") where !file.path.hasSuffix("/Daemon.swift") {
       for (index, line) in file.code.enumerated() {
@@ -101,7 +101,7 @@ import Testing
   }
 
   /// Tests wait for an event, never for time to pass.
-  @Test func testsDoNotSleep() throws {
+  @Test func `tests wait for events and never sleep`() throws {
     let sleeps = ["Task" + ".sleep", "us" + "leep(", "Thread" + ".sleep"]
     let found = try SourceTree.swift("Tests").flatMap { file in
       file.code.enumerated().filter { line in sleeps.contains { line.element.contains($0) } }
@@ -111,7 +111,7 @@ import Testing
   }
 
   /// The project names no path of a developer's machine.
-  @Test func noPathOfAMachineStandsInTheProject() throws {
+  @Test func `the project contains no path of a developer's machine`() throws {
     let places = ["/wo" + "rk/", "/ro" + "ot/", "/ho" + "me/"]
     var files = try SourceTree.swift("Sources", "Tests").map(\.path)
     for folder in ["docs", "config", "systemd", ".ci"] {

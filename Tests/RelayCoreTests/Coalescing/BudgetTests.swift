@@ -5,7 +5,7 @@ import Testing
 @Suite struct BudgetTests {
   private let rule = Budget.Rule(max: 3, per: .hours(1))
 
-  @Test func itIsOpenUntilItIsSpentAndThenOpensWhenTheOldestIsOldEnough() {
+  @Test func `a spent budget opens when its oldest wake is old enough`() {
     var budget = Budget()
     for minute in [0.0, 10, 20] {
       #expect(budget.opens(rule, at: .s(minute * 60)) == .s(minute * 60))
@@ -17,7 +17,7 @@ import Testing
     #expect(budget.opens(rule, at: .s(3_600)) == .s(600 + 3_600))
   }
 
-  @Test func noStretchOfTimeHoldsMoreThanTheRuleAllows() {
+  @Test func `no stretch of time holds more wakes than the rule allows`() {
     var draw = SeededRandom(seed: 4)
     for _ in 0..<200 {
       let rule = Budget.Rule(max: 1 + draw.below(4), per: .seconds(Int64(1 + draw.below(50))))
@@ -37,12 +37,12 @@ import Testing
     }
   }
 
-  @Test func aBudgetOfNothingNeverOpens() {
+  @Test func `a budget with a maximum of 0 never opens`() {
     #expect(Budget().opens(Budget.Rule(max: 0, per: .hours(1)), at: .zero) == .never)
   }
 
   /// A rule that a reload made smaller holds at once.
-  @Test func aSmallerRuleCountsTheNewestTimes() {
+  @Test func `a smaller rule counts the newest wakes`() {
     let budget = Budget(times: [.s(0), .s(10), .s(20)])
     #expect(budget.opens(Budget.Rule(max: 1, per: .hours(1)), at: .s(30)) == .s(20 + 3_600))
   }

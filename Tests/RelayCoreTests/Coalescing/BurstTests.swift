@@ -61,7 +61,7 @@ import Testing
     return zip(times.dropFirst(), times).map { Double(($0 - $1).milliseconds) / 60_000 }
   }
 
-  @Test func itsFirstChangeIsToldAtOnceAndTheRestOnceItIsSilent() {
+  @Test func `a burst's first change is told at once, and the rest after silence`() {
     var rig = rig()
     let first = rig.now
     let last = burst(12, every: 30, &rig)
@@ -70,7 +70,7 @@ import Testing
     #expect(rig.now == last + Burst.silence, "9.5 minutes after the first, not 20")
   }
 
-  @Test func oneThatGoesOnIsToldAtEvenGapsOfTheConfiguredNumber() {
+  @Test func `a long burst is told at even gaps of the configured budget`() {
     var rig = rig()
     burst(90, every: 40, &rig)
     #expect(minutes(rig) == [20, 20])
@@ -78,7 +78,7 @@ import Testing
 
   /// A burst uses only the configured number. The wakes that a device taught beyond it are for
   /// changes that come one by one.
-  @Test func norDoesItUseUpWhatADeviceTaughtBeyondThat() {
+  @Test func `a burst does not spend wakes learnt beyond the configured number`() {
     var rig = rig()
     teachTwelve(&rig)
     burst(90, every: 40, &rig)
@@ -95,7 +95,7 @@ import Testing
     #expect(rig.lane.backgroundRule(rig.policy).max == 12)
   }
 
-  @Test func aChangeAloneWaitsForTheEvenGap() {
+  @Test func `a single change waits for the even gap`() {
     var rig = rig()
     tell(after: 0, &rig)
     tell(after: 300, &rig)
@@ -110,7 +110,7 @@ import Testing
   }
 
   /// Changes of the same moment, as one request reports them, are no burst.
-  @Test func changesOfOneMomentAreOne() {
+  @Test func `changes of the same moment do not form a burst`() {
     var rig = rig()
     tell(after: 0, &rig)
     rig.fetched()
@@ -121,7 +121,7 @@ import Testing
   }
 
   /// Three bursts within the hour use up the configured number; then the even gap holds again.
-  @Test func silenceBringsNoWakeForwardThatTheConfiguredNumberHasNot() {
+  @Test func `a burst's end brings no wake forward beyond the configured number`() {
     var rig = rig()
     let first = rig.now
     burst(2, every: 30, &rig)
@@ -137,7 +137,7 @@ import Testing
   }
 
   /// With twelve learnt wakes an even gap is five minutes, and a burst is silent sooner than that.
-  @Test func norAnyThatOnlyTheDeviceHasTaught() {
+  @Test func `a burst's end brings no learnt wake forward`() {
     var rig = rig()
     teachTwelve(&rig)
     for _ in 0..<4 {
@@ -150,7 +150,7 @@ import Testing
     #expect(minutes(rig).map { ($0 * 60).rounded() } == [270, 280, 300, 300])
   }
 
-  @Test func whereOneIsConfiguredThereIsOne() {
+  @Test func `a configured budget of one wake stays one during a burst`() {
     var rig = rig(max: 1)
     burst(4, every: 30, &rig)
     tell(&rig)
@@ -158,7 +158,7 @@ import Testing
   }
 
   /// A burst's silence is not the device's: what was told and not answered keeps its gaps.
-  @Test func aRewakeIsNotBroughtForward() {
+  @Test func `a burst's end does not bring a re-wake forward`() {
     var rig = rig()
     burst(4, every: 30, &rig)
     tell(&rig)
@@ -166,7 +166,7 @@ import Testing
     #expect(rig.lane.ladderStep == 1 && minutes(rig).last == 20)
   }
 
-  @Test func whatIsUrgentDoesNotWaitForSilence() {
+  @Test func `an urgent change does not wait for the burst's silence`() {
     var rig = rig()
     burst(4, every: 30, &rig)
     rig.advance(10)
@@ -176,7 +176,7 @@ import Testing
   }
 
   /// A reserved share is not spread: urgent changes may use it at any time.
-  @Test func theReservedShareIsNotSpread() {
+  @Test func `the reserved share is not spread over the hour`() {
     var rig = rig()
     rig.policy.reserved = 1
     tell(after: 0, &rig)
@@ -188,7 +188,7 @@ import Testing
   }
 
   /// Bursts are not durable: after a restart the even gap holds.
-  @Test func afterARestartTheEvenGapHolds() {
+  @Test func `the even gap holds after a restart`() {
     var rig = rig()
     burst(12, every: 30, &rig)
     var again = rig.recovered()
@@ -197,7 +197,7 @@ import Testing
   }
 
   /// P7 holds in any traffic: urgent or not, in bursts or alone.
-  @Test func theBudgetHoldsInAnyTraffic() {
+  @Test func `the budget holds in any traffic`() {
     var draw = SeededRandom(seed: 7)
     var rig = rig()
     for _ in 0..<60 {

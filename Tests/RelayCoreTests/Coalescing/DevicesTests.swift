@@ -9,7 +9,7 @@ import Testing
       registeredAt: .zero, registration: .zero, lane: Lane(at: .zero))
   }
 
-  @Test func aFreedSlotIsUsedAgainAndDevicesStandInOrderOfClient() {
+  @Test func `a freed slot is used again, and devices are ordered by client`() {
     var devices = Devices()
     let third = devices.insert(slot(3, of: 1))
     let first = devices.insert(slot(1, of: 1))
@@ -23,7 +23,7 @@ import Testing
     #expect(devices.all(of: 99).isEmpty)
   }
 
-  @Test func usersNumbersAreGivenBackAndUsedAgain() {
+  @Test func `a released user number is used again`() {
     var users = Users()
     let first = users.intern(UserID("_a"), in: Sample.scope)
     #expect(users.intern(UserID("_a"), in: Sample.scope) == first)
@@ -39,7 +39,7 @@ import Testing
     #expect(users.intern(UserID("_d"), in: Sample.scope) != first)
   }
 
-  @Test func devicesAgainstADictionary() {
+  @Test func `devices match a dictionary after random inserts and removals`() {
     var draw = SeededRandom(seed: 5)
     var devices = Devices()
     var model: [Int: Set<UInt64>] = [:]

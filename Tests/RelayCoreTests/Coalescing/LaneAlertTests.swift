@@ -3,7 +3,7 @@ import Testing
 
 /// Alerts: one push each, oldest first, beside the background wakes.
 @Suite struct LaneAlertTests {
-  @Test func alertsGoOneByOneOldestFirstAndBeforeBackgroundWakes() {
+  @Test func `alerts are sent one by one, oldest first, before background wakes`() {
     var rig = LaneRig()
     rig.zone(1)
     rig.alert("a")
@@ -19,7 +19,7 @@ import Testing
   }
 
   /// P4: an alert waits for its fold, also when its lane waits for the background budget.
-  @Test func anAlertWaitsForItsFoldWhateverElseIsDue() {
+  @Test func `an alert waits for its fold even if the background budget is spent`() {
     var rig = LaneRig()
     for index in 0..<3 {
       rig.zone(index)
@@ -36,7 +36,7 @@ import Testing
     #expect(rig.nextStep == .attempt(isAlert: true))
   }
 
-  @Test func aNewerAlertOfTheSameSubjectTakesTheOldersPlace() {
+  @Test func `a newer alert of the same subject replaces the older alert`() {
     var rig = LaneRig()
     rig.alert("a")
     rig.alert("a")
@@ -49,7 +49,7 @@ import Testing
     #expect(rig.ledger.merged == 2 && rig.ledger.isBalanced)
   }
 
-  @Test func beyondTheLimitTheNewestReplacesTheOldest() {
+  @Test func `the newest alert replaces the oldest alert beyond the limit`() {
     var rig = LaneRig()
     rig.limits.alertsPending = 2
     for subject in ["a", "b", "c"] { rig.alert(subject) }
@@ -59,7 +59,7 @@ import Testing
   }
 
   /// P11: the alert that comes back is the oldest, so the limit drops it first.
-  @Test func anAlertThatComesBackFromAFailedAttemptFindsTheSameLimit() {
+  @Test func `an alert that returns from a failed attempt obeys the same limit`() {
     var rig = LaneRig()
     rig.limits.alertsPending = 2
     rig.alert("a")
@@ -74,7 +74,7 @@ import Testing
   }
 
   /// P9: a payload not yet handed to a provider shows nothing that was withdrawn meanwhile.
-  @Test func anAlertWithdrawnInFlightDoesNotComeBack() {
+  @Test func `an alert withdrawn in flight does not return`() {
     var rig = LaneRig()
     rig.alert("a")
     rig.wake()
@@ -85,7 +85,7 @@ import Testing
     #expect(rig.ledger.isBalanced)
   }
 
-  @Test func anAlertFetchedInFlightDoesNotComeBack() {
+  @Test func `an alert fetched in flight does not return`() {
     var rig = LaneRig()
     rig.alert("a")
     rig.wake()
@@ -94,7 +94,7 @@ import Testing
     #expect(rig.lane.pending.isEmpty && rig.ledger.fetched == 1 && rig.ledger.isBalanced)
   }
 
-  @Test func aCrashShowsTheAlertInFlightAgainAndNoOlderTwinOfIt() {
+  @Test func `recovery restores the alert in flight unless a newer one replaces it`() {
     var rig = LaneRig()
     rig.alert("a")
     rig.wake()
@@ -103,7 +103,7 @@ import Testing
     #expect(rig.recovered().lane.pending.alerts.count == 1)
   }
 
-  @Test func aRejectedAlertIsGivenUpAndTheRestStays() {
+  @Test func `a rejected alert is dropped, and the other subjects stay pending`() {
     var rig = LaneRig()
     rig.alert("a")
     rig.zone(1)
@@ -115,7 +115,7 @@ import Testing
   }
 
   /// An alert that wakes the app covers zones too: the ladder counts from it.
-  @Test func theLadderCountsFromAnAlertThatToldOfZones() {
+  @Test func `the ladder counts from an alert that covered zones`() {
     var rig = LaneRig()
     rig.fetched()
     rig.zone(1)

@@ -12,13 +12,13 @@ import Testing
     return rig
   }
 
-  @Test func zonesBeyondTheLimitPendAsOneSubject() {
+  @Test func `zones beyond the limit are pending as one subject`() {
     let rig = full()
     #expect(rig.lane.pending.zones.count == 1 && rig.lane.pending.overflow.count == 1)
     #expect(rig.ledger.pending == 2 && rig.ledger.merged == 1)
   }
 
-  @Test func fetchingOneZoneOfManyLeavesTheOthersPending() {
+  @Test func `a fetch of one zone leaves the other zones pending`() {
     var rig = full()
     rig.fetched(zone: 2)
     #expect(rig.lane.pending.overflow.count == 1)
@@ -29,7 +29,7 @@ import Testing
   }
 
   /// The other zones still wake the device, and the wake names no withdrawn zone (P9).
-  @Test func withdrawingOneZoneOfManyLeavesTheOthersPendingAndNamesNoneOfIt() {
+  @Test func `a withdrawn zone is not named, and the other zones stay pending`() {
     var rig = full()
     rig.withdraw(zone: 2)
     #expect(rig.lane.pending.overflow.count == 1)
@@ -41,7 +41,7 @@ import Testing
   }
 
   /// A re-wake of the ladder that the provider postpones rests for as long as the provider says.
-  @Test func aRewakeThatIsPostponedRestsLikeAnyOther() {
+  @Test func `a postponed re-wake rests like any other wake`() {
     var rig = LaneRig()
     rig.fetched()
     rig.zone(0)
@@ -61,7 +61,7 @@ import Testing
     #expect(rig.lane.ladderStep == 1 && rig.lane.state == .watching)
   }
 
-  @Test func aWakeNumberIsNeverGivenTwiceAcrossACrash() {
+  @Test func `a wake number is never reused after a crash`() {
     var rig = LaneRig()
     rig.zone(0)
     rig.wake()

@@ -32,13 +32,13 @@ import Testing
     return nil
   }
 
-  @Test func anAlertThatChangesAgainBeforeEveryFoldIsShownAllTheSame() {
+  @Test func `an alert that changes before every fold is still shown`() {
     var rig = due()
     busy(&rig, folds: 10)
     #expect(rig.nextStep == .attempt(isAlert: true))
   }
 
-  @Test func aZoneBehindAnAlertThatChangesBeforeEveryFoldIsTold() {
+  @Test func `a zone is told although an alert changes before every fold`() {
     var rig = LaneRig()
     rig.policy.alert = Budget.Rule(max: 2, per: .hours(1))
     rig.zone(1)
@@ -53,7 +53,7 @@ import Testing
     #expect(rig.ledger.isBalanced)
   }
 
-  @Test func theCourierIsToldOfAnAlertThatChangesBeforeEveryFold() {
+  @Test func `the courier gets an alert that changes before every fold`() {
     var rig = LaneRig()
     rig.connect()
     rig.alert("a")
@@ -64,7 +64,7 @@ import Testing
   }
 
   /// P4: a reader who comes at once finds the second alert, and not the third.
-  @Test func ofAnAlertTheNewestThatIsFoldedIsShown() {
+  @Test func `the newest folded version of an alert is shown`() {
     var rig = LaneRig()
     rig.alert("a")
     rig.fold()
@@ -75,7 +75,7 @@ import Testing
     #expect(shown?.position.ordinal == Ordinal(2) && rig.stepped == Ordinal(3))
   }
 
-  @Test func whatCameAfterTheCutIsShownAfterwards() {
+  @Test func `a version of an alert from after the cut is shown after the older one`() {
     var rig = due()
     busy(&rig)
     rig.alert("b")
@@ -90,7 +90,7 @@ import Testing
   }
 
   /// The alert was shown just now. What follows it gathers for a window, like what comes in flight.
-  @Test func whatCameAfterTheCutGathersOnceMore() {
+  @Test func `a version of an alert from after the cut gathers in its own window`() {
     var rig = due()
     busy(&rig)
     rig.wake()
@@ -100,7 +100,7 @@ import Testing
     #expect(rig.nextStep == .timer(begun + rig.policy.window))
   }
 
-  @Test func anAlertThatIsFoldedBeforeTheOlderIsShownTakesItsPlace() {
+  @Test func `a newer folded alert replaces an older alert that is not shown yet`() {
     var rig = due()
     busy(&rig)
     #expect(rig.ledger.pending == 2)
@@ -112,7 +112,7 @@ import Testing
   }
 
   /// P11: the alert budget is spent while the zone goes on changing.
-  @Test func howeverManyFoldsAnAlertWaitsForTwoOlderOnesAreKeptAtMost() {
+  @Test func `a waiting alert has at most two deliveries, however often it changes`() {
     var rig = LaneRig()
     rig.policy.alert = Budget.Rule(max: 1, per: .hours(1))
     rig.alert("b")
@@ -133,7 +133,7 @@ import Testing
     #expect(shown == Ordinal(rig.stepped.number - 1), "not one of an hour ago")
   }
 
-  @Test func beyondTheLimitAnAlertGoesWithWhatWasKeptOfIt() {
+  @Test func `an alert dropped at the limit takes its older versions with it`() {
     var rig = LaneRig()
     rig.limits.alertsPending = 1
     rig.alert("a")
@@ -143,7 +143,7 @@ import Testing
     #expect(rig.ledger.pending == 1 && rig.ledger.merged == 2 && rig.ledger.isBalanced)
   }
 
-  @Test func theOlderThatWasFetchedIsNotShown() {
+  @Test func `a fetched older version of an alert is not shown`() {
     var rig = due()
     busy(&rig)
     rig.lane.acknowledged(notifications: Position(Ordinal(1)), ledger: &rig.ledger)
@@ -153,7 +153,7 @@ import Testing
   }
 
   /// P9: no alert of a withdrawn zone is shown.
-  @Test func ofAWithdrawnZoneNeitherIsShown() {
+  @Test func `no version of an alert is shown after its zone is withdrawn`() {
     var rig = due()
     busy(&rig)
     rig.withdraw(zone: 0)
@@ -162,7 +162,7 @@ import Testing
   }
 
   /// P9: alerts of two zones may have the same collapse value.
-  @Test func ofTwoZonesTheOneThatIsNotWithdrawnIsShown() {
+  @Test func `a withdrawal keeps an alert of the same subject from another zone`() {
     var rig = due(zone: 1)
     busy(&rig)
     rig.withdraw(zone: 0)
@@ -170,7 +170,7 @@ import Testing
     #expect(rig.ledger.withdrawn == 1 && rig.ledger.isBalanced)
   }
 
-  @Test func aCrashShowsTheNewestAndNoneOfThoseBefore() {
+  @Test func `only the newest version of an alert is shown after a crash`() {
     var rig = due()
     busy(&rig)
     var after = rig.recovered()
@@ -181,7 +181,7 @@ import Testing
   }
 
   /// An older alert that no push can show is told in the background; the newer one stays pending.
-  @Test func anOlderAlertThatCannotBeShownTakesNothingFromWhatCameAfterIt() {
+  @Test func `an older alert with nothing to show leaves the newer alert pending`() {
     var rig = due(runsApp: true)
     rig.cut()
     rig.alert("a", runsApp: true)

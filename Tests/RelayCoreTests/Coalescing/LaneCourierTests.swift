@@ -3,7 +3,7 @@ import Testing
 
 /// Transcripts of a device at the courier: the courier tells it first, a push follows silence.
 @Suite struct LaneCourierTests {
-  @Test func aConnectedDeviceIsToldFirstAndAnAcknowledgementWithinTheGraceSparesThePush() {
+  @Test func `an acknowledgement within the courier's grace prevents the push`() {
     var rig = LaneRig()
     rig.connect()
     rig.zone(0)
@@ -20,7 +20,7 @@ import Testing
     #expect(rig.attempts.isEmpty && rig.lane.background.times.isEmpty, "no budget was spent")
   }
 
-  @Test func aSilentDeviceIsPushedTheSameWakeOnceTheGraceIsOver() {
+  @Test func `a silent device gets the same wake as a push after the grace`() {
     var rig = LaneRig()
     rig.connect()
     rig.zone(0)
@@ -37,7 +37,7 @@ import Testing
     #expect(rig.ledger.woken == 1 && rig.ledger.isBalanced)
   }
 
-  @Test func anAcknowledgedNumberSparesThePushToo() {
+  @Test func `an acknowledged wake number also prevents the push`() {
     var rig = LaneRig()
     rig.connect()
     rig.zone(0)
@@ -48,7 +48,7 @@ import Testing
     #expect(rig.ledger.isBalanced)
   }
 
-  @Test func aWakeToldMeanwhileNeitherPutsThePushOffNorGetsOneOfItsOwn() {
+  @Test func `a courier wake during the grace neither delays nor repeats the push`() {
     var rig = LaneRig()
     rig.connect()
     rig.zone(0)
@@ -66,7 +66,7 @@ import Testing
     #expect(rig.attempts.count == 1 && rig.lane.state == .idle)
   }
 
-  @Test func newsThatTheCourierDidNotTellGivesThePushANumberOfItsOwn() {
+  @Test func `a change not told over the courier gives the push a new wake number`() {
     var rig = LaneRig()
     rig.connect()
     rig.zone(0)
@@ -81,7 +81,7 @@ import Testing
     #expect(rig.lane.state == .idle && rig.attempts.count == 1)
   }
 
-  @Test func anAlertThatTheCourierTookIsNotPushed() {
+  @Test func `an alert delivered over the courier is not pushed`() {
     var rig = LaneRig()
     rig.connect()
     rig.alert("a")
@@ -97,7 +97,7 @@ import Testing
     #expect(rig.ledger.woken == 2 && rig.ledger.isBalanced)
   }
 
-  @Test func aLineThatBreaksBeforeTheAnswerIsWrittenHandsTheSameWakeToTheProvider() {
+  @Test func `a wake goes to the provider if the courier's connection breaks`() {
     var rig = LaneRig()
     rig.connect()
     rig.zone(0)
@@ -108,7 +108,7 @@ import Testing
     #expect(push?.wake == told?.wake && push?.isOverCourier == false && push?.tries == 2)
   }
 
-  @Test func aDeviceThatLeavesWithinTheGraceIsPushedWhenItIsOver() {
+  @Test func `a device that disconnects within the grace is pushed after the grace`() {
     var rig = LaneRig()
     rig.connect()
     rig.zone(0)
@@ -119,7 +119,7 @@ import Testing
     #expect(rig.wake()?.wake == 1)
   }
 
-  @Test func betweenTwoPollsAWakeWaitsForTheNextAndThenGoesToTheProvider() {
+  @Test func `a wake between two polls waits for the next poll before it is pushed`() {
     var rig = LaneRig()
     rig.connect()
     rig.leave(isExpectedBack: true)
@@ -135,7 +135,7 @@ import Testing
     #expect(rig.nextStep == .attempt(isAlert: true))
   }
 
-  @Test func anOlderConnectionsEndChangesNothing() {
+  @Test func `the end of an older connection changes nothing`() {
     var rig = LaneRig()
     rig.connect(1)
     rig.connect(2)
@@ -145,7 +145,7 @@ import Testing
     #expect(rig.lane.reach.courier == .away)
   }
 
-  @Test func aCrashWithinTheGraceCostsNoWake() {
+  @Test func `a crash within the grace loses no wake`() {
     var rig = LaneRig()
     rig.connect()
     rig.zone(0)
@@ -157,7 +157,7 @@ import Testing
     #expect(rig.wake()?.wake == told?.wake && rig.now == until)
   }
 
-  @Test func aDeviceWithoutAProviderWaitsUntilItConnects() {
+  @Test func `a wake for a device without a provider waits until it connects`() {
     var rig = LaneRig()
     rig.lane.registered(withProvider: false)
     rig.zone(0)
@@ -180,7 +180,7 @@ import Testing
     #expect(rig.lane.state == .watching && rig.nextStep == .nothing, "no ladder without a provider")
   }
 
-  @Test func aProvidersWishDoesNotKeepTheCourierWaiting() {
+  @Test func `a provider's retry delay does not delay the courier`() {
     var rig = LaneRig()
     rig.zone(0)
     let push = rig.wake()
@@ -190,7 +190,7 @@ import Testing
     #expect(told?.isOverCourier == true && told?.wake == push?.wake)
   }
 
-  @Test func thePushThatFollowsBacksOffLikeAnyOther() {
+  @Test func `the push after the grace backs off like any other push`() {
     var rig = LaneRig()
     rig.connect()
     rig.zone(0)
@@ -205,7 +205,7 @@ import Testing
     #expect(rig.lane.state == .idle && rig.lane.grace == nil, "acknowledged meanwhile")
   }
 
-  @Test func aStreamThatComesBackIsToldAgainWhatItHasNotGot() {
+  @Test func `a reconnected stream repeats the wakes that the device has not got`() {
     var rig = LaneRig()
     rig.connect()
     for zone in 0..<2 {
@@ -224,7 +224,7 @@ import Testing
     #expect(rig.lane.state == .idle && rig.ledger.isBalanced)
   }
 
-  @Test func theLadderAsksTheCourierFirst() {
+  @Test func `the ladder uses the courier first`() {
     var rig = LaneRig()
     rig.fetched()
     rig.zone(0)
@@ -242,7 +242,7 @@ import Testing
     #expect(rig.lane.state == .watching && rig.lane.grace == nil)
   }
 
-  @Test func losingTheProvidersAddressEndsTheGrace() {
+  @Test func `the grace ends when the device loses its provider address`() {
     var rig = LaneRig()
     rig.connect()
     rig.zone(0)

@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func allShortStringsOfInputsKeepTheLanesPromises(isFlying: Bool) {
+  func `short sequences of inputs keep the lane's promises`(isFlying: Bool) {
     var rigs = [(isFlying ? Self.flying() : Self.rig(), [Int]())]
     for _ in 0..<(isFlying ? 3 : 4) {
       var next: [(LaneRig, [Int])] = []
@@ -162,7 +162,7 @@ import Testing
     }
   }
 
-  @Test func longRandomStringsOfInputsKeepTheLanesPromises() {
+  @Test func `long random sequences of inputs keep the lane's promises`() {
     var draw = SeededRandom(seed: 3)
     for number in 0..<2_000 {
       var rig = number.isMultiple(of: 2) ? Self.rig() : Self.flying()

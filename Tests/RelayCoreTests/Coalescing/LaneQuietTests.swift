@@ -6,7 +6,7 @@ import Testing
 @Suite struct LaneQuietTests {
   private let z0 = LaneRig.zones[0]
 
-  @Test func whatAnAlertToldIsNamedByLaterWakesUntilItIsAcknowledged() {
+  @Test func `later wakes name an alert's zone until it is acknowledged`() {
     var rig = LaneRig()
     rig.fetched()
     rig.alert("a")
@@ -22,7 +22,7 @@ import Testing
     #expect(rig.lane.pending.quiet.isEmpty && rig.ledger.isBalanced)
   }
 
-  @Test func anAlertThatDoesNotRunTheAppCoversItselfAlone() {
+  @Test func `an alert that does not run the app covers only itself`() {
     var rig = LaneRig()
     rig.zone(1)
     rig.alert("a")
@@ -35,7 +35,7 @@ import Testing
     #expect(rig.ledger.woken == 2 && rig.ledger.isBalanced && rig.ledger.pending == 0)
   }
 
-  @Test func whatAnAlertNamedCausesNeitherABackgroundWakeNorALadder() {
+  @Test func `a zone named by an alert causes no background wake and no ladder`() {
     var rig = LaneRig()
     rig.fetched()
     rig.alert("a")
@@ -47,7 +47,7 @@ import Testing
     #expect(rig.nextStep == .nothing && rig.attempts.count == 1)
   }
 
-  @Test func anAlertThatRunsTheAppCoversTheZonesItNamesAndClimbsTheLadder() {
+  @Test func `an alert that runs the app covers its zones and starts the ladder`() {
     var rig = LaneRig()
     rig.fetched()
     rig.zone(1)
@@ -65,7 +65,7 @@ import Testing
   }
 
   /// P5: the alert budget is spent, so a background wake tells what the alert says of its zone.
-  @Test func anAlertThatRunsTheAppAndWaitsForItsBudgetDoesNotHoldItsZoneUp() {
+  @Test func `an alert that waits for its budget does not delay its zone`() {
     var rig = LaneRig()
     rig.policy.alert = Budget.Rule(max: 1, per: .hours(1))
     rig.alert("a")
@@ -82,7 +82,7 @@ import Testing
     #expect(rig.ledger.woken == 2 && rig.ledger.pending == 0 && rig.ledger.isBalanced)
   }
 
-  @Test func aDeviceThatNeverAcknowledgesIsNamedAZoneUntilItsAppWasTold() {
+  @Test func `a zone is named until the app runs if the device never acknowledges`() {
     var rig = LaneRig()
     rig.alert("a")
     rig.wake()
@@ -97,7 +97,7 @@ import Testing
     #expect(rig.lane.pending.quiet.isEmpty && rig.lane.state == .idle && rig.ledger.isBalanced)
   }
 
-  @Test func anAcknowledgedNumberIsAnAcknowledgementOfWhatThatWakeNamed() {
+  @Test func `an acknowledged wake number acknowledges what that wake named`() {
     var rig = LaneRig()
     rig.alert("a")
     let first = rig.wake()?.wake ?? 0
@@ -111,7 +111,7 @@ import Testing
   }
 
   /// What was matched while the attempt was in flight is not in its payload.
-  @Test func aChangeInFlightIsNotCoveredByTheAlertUnderWay() {
+  @Test func `a change during an attempt is not covered by the attempt's alert`() {
     var rig = LaneRig()
     rig.alert("a")
     let wake = rig.wake()?.wake ?? 0
@@ -121,7 +121,7 @@ import Testing
     #expect(rig.lane.pending.quiet.zones.count == 1 && rig.ledger.isBalanced)
   }
 
-  @Test func aFailedAttemptLeavesWhatItNamedAsItWas() {
+  @Test func `a failed attempt leaves the zones that it named unchanged`() {
     var rig = LaneRig()
     rig.alert("a")
     rig.alert("b", zone: 1, runsApp: true)
@@ -132,7 +132,7 @@ import Testing
     #expect(rig.ledger.pending == 2 && rig.ledger.isBalanced)
   }
 
-  @Test func aWithdrawnZoneIsNotNamedAnyMore() {
+  @Test func `a withdrawn zone is no longer named`() {
     var rig = LaneRig()
     rig.alert("a")
     rig.alert("b", zone: 1)
@@ -146,7 +146,7 @@ import Testing
   }
 
   /// P6, P11: the bound holds however many zones the alerts tell of.
-  @Test func whatAlertsNameIsBoundedLikeAllThatPends() {
+  @Test func `the number of zones that alerts name is bounded`() {
     var rig = LaneRig()
     rig.limits.zonesPending = 2
     for index in 0..<4 { rig.alert("a\(index)", zone: index) }
@@ -155,7 +155,7 @@ import Testing
     #expect(rig.lane.pending.quiet.isEmpty && rig.ledger.isBalanced)
   }
 
-  @Test func aCrashForgetsNothingOfIt() {
+  @Test func `a crash loses none of the zones that alerts named`() {
     var rig = LaneRig()
     rig.fetched()
     rig.alert("a")
@@ -171,7 +171,7 @@ import Testing
   }
 
   /// An alert with nothing to show becomes a background wake and counts in the background budget.
-  @Test func anAlertWithNothingToShowIsToldInTheBackground() {
+  @Test func `an alert with nothing to show becomes a background wake`() {
     var rig = LaneRig()
     rig.alert("a")
     rig.zone(0)
@@ -188,7 +188,7 @@ import Testing
 
   /// A zone that several subscriptions tell of stays when one of them is removed, also if the last
   /// two notices came from that one.
-  @Test func aZoneOfSeveralSubscriptionsStaysMixedWhenTheLastTwoNoticesAgree() {
+  @Test func `a zone of several subscriptions stays when one of them is removed`() {
     var rig = LaneRig()
     rig.match(Sample.notice("a", z0))
     rig.match(Sample.notice("b", z0))

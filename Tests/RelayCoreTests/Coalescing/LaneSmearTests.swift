@@ -3,7 +3,7 @@ import Testing
 
 /// Transcripts of lanes with a slot in a smear.
 @Suite struct LaneSmearTests {
-  @Test func aHotZoneIsToldAtTheSlotAndNotBefore() {
+  @Test func `a hot zone is told at its slot and not before`() {
     var rig = LaneRig()
     rig.hot(0, in: 60)
     #expect(rig.wake()?.wake == 1)
@@ -12,7 +12,7 @@ import Testing
     #expect(rig.lane.state == .idle && rig.ledger.isBalanced && rig.ledger.woken == 1)
   }
 
-  @Test func furtherChangesMergeAndKeepTheSlot() {
+  @Test func `further changes of a hot zone merge and keep the slot`() {
     var rig = LaneRig()
     for _ in 0..<10 {
       rig.hot(0, in: 60)
@@ -24,7 +24,7 @@ import Testing
     #expect(rig.ledger.merged == 9)
   }
 
-  @Test func aLaneThatCouldNotBeWokenAtItsSlotDoesNotGoBackToTheEnd() {
+  @Test func `a lane that cannot be woken at its slot gets no later slot`() {
     var rig = LaneRig()
     rig.policy.background = Budget.Rule(max: 1, per: .hours(1))
     rig.zone(1)
@@ -38,7 +38,7 @@ import Testing
     #expect(rig.now == .s(0.5) + .hours(1), "the budget opens")
   }
 
-  @Test func aFetchCancelsAndTheSlotIsKeptForWhatComesBeforeIt() {
+  @Test func `a fetch cancels the wake, but a later change keeps the same slot`() {
     var rig = LaneRig()
     rig.hot(0, in: 60)
     rig.advance(10)
@@ -50,7 +50,7 @@ import Testing
     #expect(rig.now == .s(60))
   }
 
-  @Test func anotherZoneWakesAfterItsOwnWindowAndTellsOfBoth() {
+  @Test func `a wake for another zone comes after its window and covers the hot zone`() {
     var rig = LaneRig()
     rig.hot(0, in: 60)
     rig.advance(10)
@@ -65,7 +65,7 @@ import Testing
     #expect(rig.ledger.woken == 2)
   }
 
-  @Test func aChangeOfTheZoneThatIsNotHotEndsTheWait() {
+  @Test func `a change that is not hot ends the zone's wait for its slot`() {
     var rig = LaneRig()
     rig.hot(0, in: 60)
     rig.advance(10)
@@ -75,7 +75,7 @@ import Testing
     #expect(rig.now == .s(10.5))
   }
 
-  @Test func anAlertIsShownAtOnce() {
+  @Test func `an alert of a hot zone is shown at once`() {
     var rig = LaneRig()
     rig.hot(0, in: 60)
     rig.hotAlert("a")
@@ -86,7 +86,7 @@ import Testing
     #expect(rig.now == .s(60))
   }
 
-  @Test func theLadderOfADeviceToldEarlyCountsFromItsSlot() {
+  @Test func `the ladder of a device told early counts from its slot`() {
     var rig = LaneRig()
     rig.fetched()
     rig.hot(0, in: 600)
@@ -98,7 +98,7 @@ import Testing
     #expect(rig.now == .s(600) + .minutes(5))
   }
 
-  @Test func aRestartKeepsTheSlot() {
+  @Test func `a restart keeps the slot`() {
     var rig = LaneRig()
     rig.hot(0, in: 60)
     rig.advance(20)
@@ -108,7 +108,7 @@ import Testing
     #expect(after.now == .s(60))
   }
 
-  @Test func whoIsLateGoesBackIntoTheLineOnce() {
+  @Test func `a late lane is sent back for a new slot only once`() {
     var rig = LaneRig()
     rig.hot(0, in: 60)
     rig.now = .s(64)
@@ -132,7 +132,7 @@ import Testing
 
   // MARK: The courier
 
-  @Test func theCourierFollowsTheSlotToo() {
+  @Test func `the courier also waits for the slot`() {
     for hasProvider in [true, false] {
       var rig = LaneRig()
       rig.lane.registered(withProvider: hasProvider)
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test func aGraceIsNotHeldUpByASlot() {
+  @Test func `a slot does not delay the push after the grace`() {
     var rig = LaneRig()
     rig.connect()
     rig.zone(1)

@@ -3,7 +3,7 @@ import Testing
 
 /// Transcripts: every arrow of the lane's diagram, and the promises that hold on the way.
 @Suite struct LaneTests {
-  @Test func aFirstChangeOpensAWindowAndFurtherOnesExtendItToItsMaximum() {
+  @Test func `a first change opens a window, and more changes extend it to its limit`() {
     var rig = LaneRig()
     #expect(rig.nextStep == .nothing)
     rig.zone(0)
@@ -16,7 +16,7 @@ import Testing
     #expect(rig.ledger.merged == 6 && rig.ledger.pending == 1)
   }
 
-  @Test func aWakeWaitsForTheFoldOfWhatItTells() {
+  @Test func `a wake waits for the fold of the changes that it tells`() {
     var rig = LaneRig()
     rig.zone(0)
     rig.advance(0.5)
@@ -30,7 +30,7 @@ import Testing
   }
 
   /// P5: the zone's last change is not folded yet, but its first one is, so the wake goes out.
-  @Test func aZoneThatChangesAgainBeforeEveryFoldIsToldAllTheSame() {
+  @Test func `a zone that changes again before every fold is still told`() {
     var rig = LaneRig()
     rig.zone(0)
     rig.advance(0.5)
@@ -40,7 +40,7 @@ import Testing
     #expect(rig.nextStep == .attempt(isAlert: false))
   }
 
-  @Test func aDeliveredWakeToADeviceThatNeverAcknowledgesLeavesNothingPending() {
+  @Test func `a delivered wake leaves nothing pending if no acknowledgement ever comes`() {
     var rig = LaneRig()
     rig.zone(0)
     #expect(rig.wake()?.wake == 1)
@@ -51,7 +51,7 @@ import Testing
   }
 
   /// A push may be lost, so the lane wakes again. The last gap repeats.
-  @Test func aDeviceThatAcknowledgesIsWatchedAndWokenAgainAtGrowingGaps() {
+  @Test func `an acknowledging device is woken again at growing gaps`() {
     var rig = LaneRig()
     rig.fetched()
     rig.zone(0)
@@ -71,7 +71,7 @@ import Testing
     #expect(rig.ledger.woken == 1)
   }
 
-  @Test func aFetchBeforeTheWakeCancelsIt() {
+  @Test func `a fetch before the wake cancels the wake`() {
     var rig = LaneRig()
     rig.zone(0)
     rig.fetched(zone: 0)
@@ -79,7 +79,7 @@ import Testing
     #expect(rig.ledger.fetched == 1 && rig.ledger.isBalanced)
   }
 
-  @Test func whatMatchesInFlightStaysPendingAndGathersItsOwnWindow() {
+  @Test func `a change in flight stays pending and gathers in its own window`() {
     var rig = LaneRig()
     rig.zone(0)
     rig.wake()
@@ -93,7 +93,7 @@ import Testing
   }
 
   /// P5: a slow attempt, and a change in each second of it.
-  @Test func whatMatchesInFlightPutsItsWakeOffNoLongerThanTheWindowsMaximum() {
+  @Test func `changes in flight delay their wake by at most the window's maximum`() {
     var rig = LaneRig()
     rig.zone(0)
     rig.wake()
@@ -106,7 +106,7 @@ import Testing
     #expect(rig.lane.state == .gathering(opened: first, due: first + rig.policy.windowMax))
   }
 
-  @Test func aPostponedWakeRestsAndKeepsItsNumberUntilItsDeadline() {
+  @Test func `a postponed wake keeps its number until its deadline`() {
     var rig = LaneRig()
     rig.zone(0)
     let first = rig.wake()
@@ -121,7 +121,7 @@ import Testing
   }
 
   /// P7 counts what a provider may have got; an outage must not cost an hour of silence after it.
-  @Test func anAttemptThatNeverLeftCostsNoBudget() {
+  @Test func `an attempt that was never sent costs no budget`() {
     var rig = LaneRig()
     rig.zone(0)
     for attempt in 1...9 {
@@ -139,7 +139,7 @@ import Testing
     #expect(rig.lane.alert.times.isEmpty && rig.lane.background.times.count == 1)
   }
 
-  @Test func anAcknowledgedNumberCoversWhatItsWakeTold() {
+  @Test func `an acknowledged wake number covers only what that wake told`() {
     var rig = LaneRig()
     rig.fetched()
     rig.zone(0)
@@ -153,7 +153,7 @@ import Testing
     #expect(rig.ledger.pending == 1 && rig.ledger.isBalanced)
   }
 
-  @Test func aDatabasePageEndsTheLadderOfTheZonesItListsAlone() {
+  @Test func `a database page ends the ladder only for the zones that it lists`() {
     var rig = LaneRig()
     rig.fetched()
     rig.zone(0)
@@ -169,7 +169,7 @@ import Testing
     #expect(rig.lane.pending.zones.count == 2, "what no wake told still pends")
   }
 
-  @Test func theBudgetHoldsAndItsTrailingEdgeIsSent() {
+  @Test func `the budget holds, and a pending change is sent when it opens again`() {
     var rig = LaneRig()
     for _ in 0..<3 {
       rig.zone(0)
@@ -185,7 +185,7 @@ import Testing
     #expect(rig.now == rig.attempts[0].at + .hours(1))
   }
 
-  @Test func anotherAttemptWaitsUntilTheLastOneIsDurable() {
+  @Test func `an attempt waits until the previous attempt is durable`() {
     var rig = LaneRig()
     rig.zone(0)
     rig.wake()
@@ -199,7 +199,7 @@ import Testing
   }
 
   /// P7: a fold does not hold an attempt that began after its cut.
-  @Test func anAttemptThatBeganAfterTheCutIsNotDurableWithIt() {
+  @Test func `an attempt that began after the cut is not durable with that cut`() {
     var rig = LaneRig()
     rig.zone(0)
     rig.advance(0.5)
@@ -216,7 +216,7 @@ import Testing
   }
 
   /// P6: a crash before the fold is durable would give the same numbers out again.
-  @Test func aWakeNumberIsReservedOnceTheFoldIsDurableAndNotByItsCut() {
+  @Test func `wake numbers are reserved when the fold is durable, not at its cut`() {
     var rig = LaneRig()
     rig.zone(0)
     rig.advance(0.5)
@@ -227,7 +227,7 @@ import Testing
     #expect(rig.nextStep == .attempt(isAlert: false))
   }
 
-  @Test func aGoneDeviceRetiresAndARegistrationBringsItBackWithNothingPending() {
+  @Test func `a retired device has nothing pending when it registers again`() {
     var rig = LaneRig()
     rig.zone(0)
     rig.alert("a")

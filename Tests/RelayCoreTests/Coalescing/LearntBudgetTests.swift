@@ -27,7 +27,7 @@ import Testing
     rig.fetched()
   }
 
-  @Test func itBeginsWithWhatIsConfiguredAndQuickAnswersRaiseItToTwelveWhenItIsUsedUp() {
+  @Test func `quick answers raise a used-up budget from the configured number to 12`() {
     var rig = rig()
     for _ in 0..<2 { round(&rig, answeredAfter: 2) }
     #expect(allowed(rig) == 3, "nothing is learnt of what was not tried")
@@ -37,13 +37,13 @@ import Testing
     #expect(allowed(rig) == 12)
   }
 
-  @Test func aSlowAnswerChangesNothing() {
+  @Test func `a slow answer does not change the budget`() {
     var rig = rig()
     for _ in 0..<5 { round(&rig, answeredAfter: 61) }
     #expect(allowed(rig) == 3)
   }
 
-  @Test func silenceHalvesItDownToTwoButNotOfADeviceThatNeverGaveASign() {
+  @Test func `silence halves the budget down to two if the device answered before`() {
     var rig = rig()
     for _ in 0..<3 { round(&rig, answeredAfter: nil) }
     #expect(allowed(rig) == 3)
@@ -55,7 +55,7 @@ import Testing
   }
 
   /// What was learnt survives a restart. A re-wake of the ladder without an answer is silence too.
-  @Test func itIsKeptInTheLanesRecord() {
+  @Test func `the learnt budget survives a restart`() {
     var rig = rig()
     for _ in 0..<6 { round(&rig, answeredAfter: 1) }
     let again = rig.recovered()
@@ -67,14 +67,14 @@ import Testing
     #expect(allowed(silent) == 3)
   }
 
-  @Test func offItLearnsNothing() {
+  @Test func `a fixed budget learns nothing`() {
     var rig = rig(adapts: false)
     for _ in 0..<5 { round(&rig, answeredAfter: 1) }
     #expect(allowed(rig) == 3 && rig.lane.adaptation.learnt == LearntBudget())
   }
 
   /// With three wakes an hour an even gap is 20 minutes.
-  @Test func itsWakesAreSpreadSoThatTheLastOnesDoNotWaitForAnHour() {
+  @Test func `an adaptive budget's wakes are spread evenly over the hour`() {
     var rig = rig()
     round(&rig, answeredAfter: 20)
     round(&rig, answeredAfter: 20)
@@ -86,7 +86,7 @@ import Testing
     #expect(gaps[2] == .minutes(15), "four an hour by now")
   }
 
-  @Test func aDeviceThatDoesNotAnswerIsWokenAtTheGapsOfItsHalvedNumberAndAnHourApartOnceItIsAway() {
+  @Test func `a device that does not answer is woken less often, at last hourly`() {
     var rig = rig()
     round(&rig, answeredAfter: 100)
     rig.advance(3_600)
@@ -98,7 +98,7 @@ import Testing
   }
 
   /// A budget of one is not raised by silence.
-  @Test func whereOneIsConfiguredSilenceLeavesOne() {
+  @Test func `silence leaves a configured budget of one wake unchanged`() {
     var rig = rig()
     rig.policy.background.max = 1
     round(&rig, answeredAfter: 100)
@@ -112,7 +112,7 @@ import Testing
   }
 
   /// A re-wake repeats what an earlier wake told and the device has not answered yet.
-  @Test func unansweredRewakesTeachOnlySilence() {
+  @Test func `unanswered re-wakes count only as silence`() {
     var rig = rig()
     round(&rig, answeredAfter: 100)
     round(&rig, answeredAfter: nil)
@@ -124,7 +124,7 @@ import Testing
   }
 
   /// A fetch may be served before the provider's answer to the push has come back.
-  @Test func anAnswerThatOvertakesTheVerdictCounts() {
+  @Test func `an answer that arrives before the verdict counts`() {
     var rig = rig()
     round(&rig, answeredAfter: 100)
     for _ in 0..<3 {
@@ -137,7 +137,7 @@ import Testing
   }
 
   /// P7: the bound of twelve takes the place of the configured number.
-  @Test func neverMoreThanTwelveInAnyHour() {
+  @Test func `an adaptive budget allows at most 12 wakes in any hour`() {
     var rig = rig()
     for _ in 0..<80 { round(&rig, answeredAfter: 1) }
     let times = rig.attempts.map(\.at)

@@ -18,21 +18,21 @@ import Testing
     return rig.now - before
   }
 
-  @Test func whatIsOrdinaryLeavesTheReservedShareAlone() {
+  @Test func `ordinary changes do not spend the reserved share`() {
     var rig = rig(reserved: 1)
     #expect(round(&rig) < .seconds(1))
     #expect(round(&rig) < .seconds(1))
     #expect(round(&rig) > .minutes(59))
   }
 
-  @Test func whatIsUrgentSpendsAllOfIt() {
+  @Test func `urgent changes may spend the whole budget`() {
     var rig = rig(reserved: 1)
     for _ in 0..<2 { _ = round(&rig) }
     #expect(round(&rig, isUrgent: true) < .seconds(1))
     #expect(round(&rig, isUrgent: true) > .minutes(59), "the budget holds for it too")
   }
 
-  @Test func somethingUrgentTakesWhatIsOrdinaryAlong() {
+  @Test func `an urgent change's wake also covers ordinary changes`() {
     var rig = rig(reserved: 2)
     _ = round(&rig)
     rig.zone(1)
@@ -46,7 +46,7 @@ import Testing
     #expect(rig.now - Sample.start < .seconds(5) && !rig.lane.pending.isFresh)
   }
 
-  @Test func itIsUrgentUntilItIsToldAndNoLonger() {
+  @Test func `a change stays urgent until it is told`() {
     var rig = rig(reserved: 1)
     for _ in 0..<2 { _ = round(&rig) }
     rig.zone(0, isUrgent: true)
@@ -61,7 +61,7 @@ import Testing
   }
 
   /// Ordinary wakes go on, whatever is reserved and whatever silence has taught (P5).
-  @Test func oneIsAlwaysLeft() {
+  @Test func `ordinary changes always keep one wake of the budget`() {
     var rig = rig(.adaptive, reserved: 2)
     rig.fetched()
     for _ in 0..<6 { _ = round(&rig) }
@@ -69,7 +69,7 @@ import Testing
     #expect(round(&rig) <= .hours(1))
   }
 
-  @Test func withoutABudgetEveryWindowHasItsWake() {
+  @Test func `every window has its wake without a budget`() {
     var rig = rig(.off, reserved: 0)
     for _ in 0..<50 { #expect(round(&rig) < .seconds(1)) }
     #expect(rig.lane.background.times.isEmpty, "and nothing grows")

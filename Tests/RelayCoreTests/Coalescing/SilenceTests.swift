@@ -21,7 +21,7 @@ import Testing
     return rig.lane.delivered(at: rig.now, policy: rig.policy, ledger: &rig.ledger)
   }
 
-  @Test func theLadderEndsInSilenceOnce() {
+  @Test func `the ladder reports a device's silence once`() {
     var rig = acknowledging()
     rig.zone(1)
     var silence = wake(&rig, ladder: false)
@@ -41,7 +41,7 @@ import Testing
     #expect(recovered.lane.silence?.isTold == true, "a crash does not tell it again")
   }
 
-  @Test func aSignBeginsAnewAndSaysWhetherItWasMissed() {
+  @Test func `a device's sign ends its silence and says whether it was reported`() {
     var rig = acknowledging()
     rig.policy.silentAfter = .minutes(30)
     rig.zone(1)
@@ -58,7 +58,7 @@ import Testing
     #expect(!wasMissed && rig.lane.silence == nil)
   }
 
-  @Test func newsBeginTheLadderAnewAndNotTheSilence() {
+  @Test func `a new change restarts the ladder but not the silence`() {
     var rig = acknowledging()
     rig.policy.silentAfter = .hours(2)
     var told = 0
@@ -70,7 +70,7 @@ import Testing
     #expect(rig.lane.ladderStep == 0 && told == 1)
   }
 
-  @Test func whoNeverAcknowledgedCannotBeSilent() {
+  @Test func `a device that never acknowledged cannot be silent`() {
     var rig = LaneRig()
     rig.policy.silentAfter = .zero
     rig.lane.registered(withProvider: true)
@@ -81,7 +81,7 @@ import Testing
     #expect(rig.lane.silence == nil)
   }
 
-  @Test func twoWakesAreTooFewHoweverLongItTakes() {
+  @Test func `two wakes are too few for silence, however long they take`() {
     var rig = acknowledging()
     rig.policy.rewake = [.days(30)]
     rig.zone(1)
@@ -93,7 +93,7 @@ import Testing
   }
 
   /// The courier and the push ask the device for the same answer, so both are one wake.
-  @Test func aWakeOfTheCourierAndThePushThatRepeatsItAreOneSilence() {
+  @Test func `a courier wake and the push that repeats it count as one wake`() {
     var rig = acknowledging()
     rig.connect()
     rig.zone(1)
@@ -107,7 +107,7 @@ import Testing
     #expect(rig.lane.silence?.wakes == 1)
   }
 
-  @Test func anAlertAsksForNoAnswer() {
+  @Test func `an alert does not count towards silence`() {
     var rig = acknowledging()
     rig.policy.silentAfter = .zero
     for index in 0..<5 {

@@ -19,19 +19,19 @@ import Testing
     }
   }
 
-  @Test func slotsFollowEachOtherAtTheGap() {
+  @Test func `slots follow each other at the configured gap`() {
     let slots = slots(5, gap: 2_000_000).map(\.at)
     for (one, next) in zip(slots, slots.dropFirst()) { #expect(next - one == .seconds(2)) }
     #expect(slots[0] >= .s(0) && slots[0] < .s(2))
   }
 
-  @Test func aGapMayBeShorterThanAMillisecond() {
+  @Test func `a gap may be shorter than a millisecond`() {
     let slots = slots(2_000, gap: 250).map(\.at)
     #expect(slots == slots.sorted())
     #expect(abs((slots[1_999] - slots[0]).milliseconds - 500) <= 1)
   }
 
-  @Test func anEarlierMomentIsNeverGivenAndAnIdleLineBeginsAnew() {
+  @Test func `no slot is in the past, and an idle line starts again from now`() {
     var smear = WakePacer(in: PartitionID(1))
     func take(_ seconds: Double) -> Instant {
       smear.take(
@@ -45,7 +45,7 @@ import Testing
 
   /// Each partition has a sixty-fourth of the rate, and no second has much more than the rate.
   @Test(arguments: [64, 500, 5_000])
-  func partitionsTogetherMakeAnEvenStream(rate: Int) throws {
+  func `partitions together make an even stream of slots`(rate: Int) throws {
     let gap = try #require(rule(rate).gap(capacity: 0))
     let each = 40
     let all = PartitionID.all.flatMap {
@@ -61,7 +61,7 @@ import Testing
   /// No slot is later than the longest time. Where the rate would need more time, several lines of
   /// slots lie beside each other, evenly.
   @Test(arguments: [Int64(100_000), 1_000_000, 64_000_000])
-  func aLineThatIsTooLongIsRaisedAndStaysEven(gap: Int64) {
+  func `no slot is later than the longest time, and slots stay even`(gap: Int64) {
     let slots = slots(1_000, gap: gap, longest: .seconds(50))
     #expect(slots.allSatisfy { $0.at >= .s(0) && $0.at <= .s(50) })
     #expect(slots.contains { $0.isHurried })
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func theSmallerOfRateAndCapacityCounts() {
+  @Test func `the smaller of rate and capacity sets the gap`() {
     #expect(rule(nil).gap(capacity: 0) == nil)
     #expect(rule(64).gap(capacity: 0) == 1_000_000)
     #expect(rule(64).gap(capacity: 32) == 2_000_000)
@@ -80,7 +80,7 @@ import Testing
     #expect(rule(1_000_000).gap(capacity: 0) == 64)
   }
 
-  @Test func anotherRateStretchesWhatIsLeft() throws {
+  @Test func `a new rate rescales the remaining slots`() throws {
     var smear = WakePacer(in: PartitionID(0))
     for _ in 0..<100 {
       _ = smear.take(from: .s(0), at: .s(0), gap: 1_000_000, longest: .hours(1), capacity: 0)
@@ -101,7 +101,7 @@ import Testing
     #expect(next.at >= .s(59) && next.at <= .s(61))
   }
 
-  @Test func slotsOfAnEarlierLifeStandFirst() {
+  @Test func `new slots come after the slots of an earlier life`() {
     var smear = WakePacer(in: PartitionID(0))
     smear.recovered(.s(30))
     let slot = smear.take(from: .s(0), at: .s(0), gap: 1_000_000, longest: .hours(1), capacity: 0)

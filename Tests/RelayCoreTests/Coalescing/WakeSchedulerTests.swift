@@ -7,14 +7,14 @@ import Testing
   private let apns = RouteKey(scope: Sample.scope, transport: .apns, topic: "com.example.notes")
   private let fcm = RouteKey(scope: Sample.scope, transport: .fcm, topic: "notes")
 
-  @Test func aLaneThatHadInputsIsEvaluatedOnce() {
+  @Test func `a lane with several inputs is evaluated once`() {
     var scheduler = scheduler
     for device in [4, 2, 4] { scheduler.markDirty(device) }
     #expect(scheduler.takeDue(at: .s(0)) == [4, 2])
     #expect(scheduler.takeDue(at: .s(0)).isEmpty)
   }
 
-  @Test func theEarliestTimerOfALaneFiresAndNoOtherIsAdded() {
+  @Test func `a lane's earliest timer fires, and a later timer is not added`() {
     var scheduler = scheduler
     scheduler.arm(1, at: .s(5))
     scheduler.arm(1, at: .s(9))
@@ -28,7 +28,7 @@ import Testing
     #expect(scheduler.takeDue(at: .s(9)) == [1])
   }
 
-  @Test func anEarlierTimerTakesTheLaterOnesPlace() {
+  @Test func `an earlier timer replaces a later timer`() {
     var scheduler = scheduler
     scheduler.arm(1, at: .s(9))
     scheduler.arm(1, at: .s(5))
@@ -36,7 +36,7 @@ import Testing
     #expect(scheduler.takeDue(at: .s(9)).isEmpty)
   }
 
-  @Test func aSlotThatIsUsedAgainInheritsNothing() {
+  @Test func `a reused device slot inherits no timer and no place in a line`() {
     var scheduler = scheduler
     scheduler.arm(3, at: .s(5))
     let taken = [
@@ -53,7 +53,7 @@ import Testing
     #expect(then == [true, true])
   }
 
-  @Test func aLaneStandsOnceInALineAndMayStandAtTheCourierToo() {
+  @Test func `a lane has one place in a route's line and one at the courier`() {
     var scheduler = scheduler
     let courier = RouteKey(scope: Sample.scope, transport: .courier, topic: "")
     let taken = [
@@ -73,7 +73,7 @@ import Testing
     #expect(moved == [true, false, true, true])
   }
 
-  @Test func aLaneWaitsForAFoldOnce() {
+  @Test func `a lane waits for a fold only once`() {
     var scheduler = scheduler
     let taken = [
       scheduler.awaitFold(7),
@@ -89,7 +89,7 @@ import Testing
     #expect(then == [true])
   }
 
-  @Test func afterNewRulesAllSlotsAreMarkedInParts() {
+  @Test func `new rules mark all slots in parts`() {
     var (scheduler, devices) = (scheduler, Devices())
     for number in UInt64(0)..<5 {
       _ = devices.insert(

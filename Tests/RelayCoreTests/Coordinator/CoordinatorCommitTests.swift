@@ -19,7 +19,7 @@ import Testing
     #expect(run.reached.contains(.answeredWhenStepped))
   }
 
-  @Test func `what comes in while a commit is under way goes into the next one`() {
+  @Test func `requests that arrive during a commit go into the next commit`() {
     let run = Run()
     run.turn(Run.request(1, Run.change(1)))
     #expect(run.turn(Run.request(2, Run.change(2)), after: 1) == ["timer 19999"])
@@ -29,7 +29,7 @@ import Testing
         == ["append 2", "answer 1: accepted", "release 1"])
   }
 
-  @Test func `a store without room refuses the requests, and is tried again with others`() {
+  @Test func `a full store refuses the requests of a commit and is tried again`() {
     let run = Run()
     run.turn(Run.request(1, Run.change(1)))
     let refused = run.turn(.appended(.failure(Run.full)), after: 1)
@@ -43,7 +43,7 @@ import Testing
     #expect(run.reached.contains(.commitRefused) && run.reached.contains(.commitRepeated))
   }
 
-  @Test func `a commit that is too large is tried in halves, and one request alone is refused`() {
+  @Test func `a commit that is too large is halved, and a single request is refused`() {
     let run = Run()
     run.turn(Run.request(1, Run.change(1)))
     run.turn(Run.request(2, Run.change(2)), Run.request(3, Run.change(3)))
@@ -59,7 +59,7 @@ import Testing
     #expect(run.reached.contains(.commitDivided) && run.reached.contains(.requestRefused))
   }
 
-  @Test func `one request's facts for one partition are one commit, however many they are`() {
+  @Test func `one request's facts for one partition always form one commit`() {
     let run = Run { $0.work.commit.facts = 2 }
     let facts = (1...5).map { Run.change($0) }
     let request = Coordinator.Input.request(RequestID(1), facts, by: .caller(1))
@@ -86,7 +86,7 @@ import Testing
     #expect(run.reached.contains(.requestInSeveralPartitions))
   }
 
-  @Test func `a request is given up at its deadline, and holds its place until it is done`() {
+  @Test func `a request fails at its deadline and keeps its place until it is done`() {
     let run = Run { $0.answerWithin = .seconds(2) }
     run.turn(Run.request(1, Run.change(1)))
     #expect(run.turn(after: 1_999) == ["timer 1"])
@@ -104,7 +104,7 @@ import Testing
     #expect(!actions.contains { $0.hasPrefix("answer") })
   }
 
-  @Test func `new facts are refused beyond the longest tail, and taken when a fold has ended`() {
+  @Test func `a full journal tail refuses new facts until a fold has ended`() {
     let run = Run { $0.journalTailMax = 2 }
     run.turn(Run.request(1, Run.change(1)), Run.request(2, Run.change(2)))
     #expect(run.turn(run.appended()).contains("refuse: store_full"))

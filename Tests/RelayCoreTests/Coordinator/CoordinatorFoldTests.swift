@@ -9,7 +9,7 @@ import Testing
   private static let home = PartitionID.home(of: Sample.owner, in: Sample.scope).number
   private static let fold = "fold [\(home)]"
 
-  @Test func `a fold waits to merge, and comes soon for a reader`() {
+  @Test func `a fold waits to merge changes, but starts soon if a reader waits`() {
     let run = Run()
     run.foldOnce()
     run.turn(Run.request(1, Run.change(1)))
@@ -19,7 +19,7 @@ import Testing
     #expect(run.turn(after: 1).first == Self.fold)
   }
 
-  @Test func `a refused fold comes again with the same cut, and readers are told at once`() {
+  @Test func `a refused fold is repeated with the same cut, and readers are told`() {
     let run = Run()
     run.turn(Run.request(1, Run.change(1)))
     run.turn(run.appended())
@@ -35,7 +35,7 @@ import Testing
     #expect(run.reached.contains(.foldRefused) && run.reached.contains(.foldRepeated))
   }
 
-  @Test func `a request that waits for a refused fold is told, and counts until it is folded`() {
+  @Test func `a request whose fold is refused gets an error and counts until folded`() {
     let run = Run()
     let register = Fact.register(
       Registration(
@@ -59,7 +59,7 @@ import Testing
     #expect(run.turn(.folded(.failure(error))).first == "failed fold: \(error.code)")
   }
 
-  @Test func `a trim takes turns with folds, and goes on while much is left`() {
+  @Test func `trims alternate with folds and continue while many rows are left`() {
     let run = Run { $0.trimEvery = .seconds(1) }
     run.foldOnce()
     run.turn(Run.request(1, Run.change(1)), after: 900)
@@ -75,7 +75,7 @@ import Testing
     #expect(run.reached.contains(.trimmed) && run.reached.contains(.trimmedInParts))
   }
 
-  @Test func `a refused trim leaves no cut behind, and folds go on`() {
+  @Test func `a refused trim leaves no cut behind, and folds continue`() {
     let run = Run { $0.trimEvery = .seconds(1) }
     run.foldOnce()
     run.turn(Run.request(1, Run.change(1)), after: 900)
@@ -86,7 +86,7 @@ import Testing
     #expect(run.reached.contains(.trimRefused))
   }
 
-  @Test func `after a refusal a fold of the time alone shows whether the store works again`() {
+  @Test func `an empty fold after a refusal tests whether the store works again`() {
     let run = Run()
     run.turn(Run.request(1, Run.change(1)))
     run.turn(.appended(.failure(Run.full)))
@@ -94,7 +94,7 @@ import Testing
     #expect(run.reached.contains(.foldTried))
   }
 
-  @Test func `a partition of which a request is stepped in part is in no cut`() {
+  @Test func `a cut excludes a partition with a partly stepped request`() {
     let run = Run { $0.work.workPerTurn = 1 }
     run.hasReaders = true
     run.turn(

@@ -7,7 +7,7 @@ import Testing
 @Suite struct CoordinatorLifeTests {
   private typealias Run = CoordinatorRun
 
-  @Test func `a stop waits for what is under way, and nothing else begins`() {
+  @Test func `a stop waits for work under way and starts no other work`() {
     let run = Run()
     run.turn(Run.request(1, Run.change(1)))
     #expect(run.turn(.stop).first == "event stopping")
@@ -28,7 +28,7 @@ import Testing
   }
 
   /// Earlier, the loop asked for a turn at once, again and again, until the fold had ended.
-  @Test func `beyond a stop's deadline the fold under way is waited for without a turn`() {
+  @Test func `a stop beyond its deadline waits for the current fold without turns`() {
     let run = Run { $0.drainGrace = .seconds(1) }
     run.turn(Run.request(1, Run.change(1)))
     run.turn(run.appended())
@@ -38,7 +38,7 @@ import Testing
     #expect(run.turn(run.folded()).contains("stopped"))
   }
 
-  @Test func `a fold that failed leaves nothing to a last cut`() {
+  @Test func `a stop after a failed fold makes no last cut`() {
     let run = Run { $0.drainGrace = .seconds(1) }
     run.turn(Run.request(1, Run.change(1)))
     run.turn(run.appended())
@@ -49,7 +49,7 @@ import Testing
     #expect(run.reached.contains(.lastCutLeftOut))
   }
 
-  @Test func `a wall clock that is far off is told once, and once when it is right again`() {
+  @Test func `a wrong wall clock is reported once, and its correction once`() {
     let run = Run()
     run.wallAhead = .days(7_300)
     #expect(run.turn(after: 1).first == "event clock")
@@ -61,7 +61,7 @@ import Testing
     #expect(run.reached.contains(.clockJumped) && run.reached.contains(.clockCorrected))
   }
 
-  @Test func `a wall clock that is far off is believed after an hour`() {
+  @Test func `a wall clock that has jumped is accepted after an hour`() {
     let run = Run()
     run.wallAhead = .days(3)
     run.turn(after: 1)
@@ -71,7 +71,7 @@ import Testing
     #expect(run.reached.contains(.clockBelieved))
   }
 
-  @Test func `what an earlier life left in the journal is folded first`() {
+  @Test func `facts that an earlier life left in the journal are folded first`() {
     let before = Run()
     before.turn(Run.request(1, Run.change(1)))
     _ = before.appended()
@@ -81,7 +81,7 @@ import Testing
   }
 
   /// An accepted change is not dropped: the message keeps the names and loses the values.
-  @Test func `a message that the store never takes goes without its values`() {
+  @Test func `a message that is too large for the store is sent without its values`() {
     let source = PartitionID(1)
     let fields = [Field(name: "k", value: .string(String(repeating: "v", count: 100)))]
     let change = Change(
@@ -112,7 +112,7 @@ import Testing
     return record.fields
   }
 
-  @Test func `a push on a route without a sender goes out once, and its devices wait`() throws {
+  @Test func `a route without a sender tries one push, and its devices wait`() throws {
     let run = try Self.pushing(routes: [])
     let attempt = try #require(run.pushes.first)
     #expect(run.reached.contains(.pushWithoutSender))

@@ -4,7 +4,7 @@ import Testing
 
 /// While readers wait, every other cut is without the partitions that have much to fold.
 @Suite struct CutTurnsTests {
-  @Test func `a partition is left out of one cut, and never of two in a row`() {
+  @Test func `a large partition is left out of one cut, but never of two in a row`() {
     var turns = CutTurns()
     let (a, b) = (PartitionID(1), PartitionID(2))
     #expect(turns.next(large: [a], torn: []) { _ in true } == [a])
@@ -14,7 +14,7 @@ import Testing
     #expect(turns.next(large: [a], torn: []) { _ in true } == [a])
   }
 
-  @Test func `nothing is left out of a cut that would be empty without it`() {
+  @Test func `no partition is left out of a cut that would be empty without it`() {
     var turns = CutTurns()
     #expect(turns.next(large: [PartitionID(1)], torn: []) { $0 != [PartitionID(1)] } == [])
     #expect(turns.next(large: [PartitionID(1)], torn: []) { _ in true } == [PartitionID(1)])

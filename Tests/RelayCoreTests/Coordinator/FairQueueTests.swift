@@ -12,7 +12,7 @@ import Testing
   }
 
   /// Earlier, all thousand facts of the first caller went before the other caller's fact.
-  @Test func `a caller's one fact is in the next commit, however many another one sent before`() {
+  @Test func `a caller's fact does not wait for the many facts of another caller`() {
     var commit = GroupCommit(
       last: [Ordinal](repeating: .zero, count: PartitionID.count),
       bounds: WorkBounds.Commit(facts: 300, bytes: .max))
@@ -23,7 +23,7 @@ import Testing
     #expect(entries.contains { $0.partition.number == 2 })
   }
 
-  @Test func `what one caller submits keeps its order`() {
+  @Test func `the submissions of one caller keep their order`() {
     var turns = FairQueue<Int>(turn: .init(facts: 2, bytes: .max))
     let one = FairQueue<Int>.Size(facts: 1, bytes: 1)
     for number in 0..<5 { turns.append(number, one, of: .caller(1)) }
@@ -33,7 +33,7 @@ import Testing
     #expect(turns.isEmpty && turns.next() == nil)
   }
 
-  @Test func `a turn ends before an item that is too large for it, and one alone is taken`() {
+  @Test func `a turn ends before an item that is too large, which then goes alone`() {
     var turns = FairQueue<String>(turn: .init(facts: 100, bytes: 10))
     turns.append("small", .init(facts: 1, bytes: 1), of: .caller(1))
     turns.append("large", .init(facts: 1, bytes: 50), of: .caller(1))
@@ -43,7 +43,7 @@ import Testing
   }
 
   /// Earlier, a large cut went on growing, and readers of its fold waited for seconds.
-  @Test func `a caller that has had a turn waits for the next cut if that is large already`() {
+  @Test func `a caller that had a turn waits for the next cut if this cut is large`() {
     var commit = GroupCommit(last: [Ordinal](repeating: .zero, count: PartitionID.count))
     for _ in 0..<1_000 { commit.add([fact(1)], of: .caller(1)) }
     #expect(commit.next(at: now)?.count == 1_000)
@@ -59,7 +59,7 @@ import Testing
 
   /// Earlier, two requests of a thousand zones went into one commit before either was stepped, and
   /// so into one cut.
-  @Test func `a commit counts what it holds against the room in the cut`() {
+  @Test func `the facts of a commit count against the room in the cut`() {
     var commit = GroupCommit(last: [Ordinal](repeating: .zero, count: PartitionID.count))
     let request = [GroupCommit.Waiting](repeating: fact(1), count: 900)
     for _ in 0..<2 { commit.add(request, of: .caller(1)) }
@@ -72,7 +72,7 @@ import Testing
   }
 
   /// The messages that an earlier life left go before any new change, however many they are.
-  @Test func `what is put first goes first`() {
+  @Test func `facts that are put first are committed first`() {
     var commit = GroupCommit(
       last: [Ordinal](repeating: .zero, count: PartitionID.count),
       bounds: WorkBounds.Commit(facts: 300, bytes: .max))

@@ -8,7 +8,7 @@ import Testing
     .slice(Slice(origin: Ordinal(origin), cursor: .zero))
   }
 
-  @Test func oneIsUnderWayAtATime() {
+  @Test func `only one slice is under way at a time`() {
     var pacer = FanOutPacer()
     pacer.add(slice(1), in: PartitionID(3))
     pacer.add(slice(2), in: PartitionID(3))
@@ -20,7 +20,7 @@ import Testing
     #expect(pacer.isEmpty && pacer.next(entries: 0) == nil)
   }
 
-  @Test func theyWaitWhileTheNextCutIsFull() {
+  @Test func `slices wait while the next cut is full`() {
     var pacer = FanOutPacer()
     pacer.add(slice(1), in: PartitionID(3))
     #expect(pacer.next(entries: WorkBounds().entriesForSlices) == nil)
@@ -28,7 +28,7 @@ import Testing
   }
 
   /// A partition makes up to `rowMax` slices in a row; then the next partition has its turn.
-  @Test func partitionsTakeTurnsAfterARow() {
+  @Test func `partitions take turns after a row of slices`() {
     var pacer = FanOutPacer()
     for id in [2, 5] { pacer.add(slice(1), in: PartitionID(id)) }
     var turns: [UInt8] = []

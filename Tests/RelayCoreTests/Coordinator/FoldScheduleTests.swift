@@ -6,7 +6,7 @@ import Testing
   private func at(_ milliseconds: Int64) -> Instant { Instant(milliseconds: milliseconds) }
 
   /// After a quiet time the first change is folded at once. Later changes share folds for a while.
-  @Test func foldsAreSeldomUnderLoadAndSoonWhenAwaited() {
+  @Test func `folds are rare under load, but soon when a reader waits`() {
     var schedule = FoldSchedule()
     #expect(schedule.next(at: at(10_000), isDirty: false, isAwaited: true) == .nothing)
     #expect(schedule.next(at: at(10_000), isDirty: true, isAwaited: false) == .cut)
@@ -20,7 +20,7 @@ import Testing
   }
 
   /// A fold that failed is tried again with the same cut, even if nothing new is dirty.
-  @Test func aFailedFoldIsTriedAgain() {
+  @Test func `a failed fold is tried again`() {
     var schedule = FoldSchedule()
     #expect(schedule.next(at: at(5_000), isDirty: true, isAwaited: false) == .cut)
     schedule.ended(at: at(5_010), isDurable: false)

@@ -23,7 +23,7 @@ import Testing
   }
 
   /// A batch goes out as far as the target has room. Messages under way take room too.
-  @Test func noMoreFanOutsGoThanTheTargetHasRoomFor() {
+  @Test func `wide messages are sent only while the target has room`() {
     var forwarding = Forwarding()
     forwarding.add((1...5).map { row(1, $0, .record(.created)) })
     #expect(take(&forwarding, room: 2) == [1, 2])
@@ -34,7 +34,7 @@ import Testing
   }
 
   /// A message that needs no room goes at once, unless it would overtake one of its own source.
-  @Test func aMessageWithoutFanOutWaitsForNoOtherSource() {
+  @Test func `a message without fan-out does not wait for other sources`() {
     var forwarding = Forwarding()
     forwarding.add([
       row(1, 1, .record(.created)), row(1, 2, .revoked(UserID("_p"))),
@@ -46,7 +46,7 @@ import Testing
   }
 
   /// A public change for a million users does not delay a shared zone's change for two users.
-  @Test func whatConcernsFewNeedsNoRoom() {
+  @Test func `a message for few users needs no room`() {
     var forwarding = Forwarding()
     forwarding.add([
       row(1, 1, .record(.created)), row(1, 2, .record(.created)), row(2, 3, .record(.created)),
@@ -82,7 +82,7 @@ import Testing
 
   /// Earlier, a thousand changes of one zone with ten thousand participants waited for room, and
   /// changes and revocations of the owner's other zones waited behind them for minutes.
-  @Test func aHotZoneHoldsUpItsOwnMessagesOnly() {
+  @Test func `a hot zone delays only its own messages`() {
     var forwarding = Forwarding()
     forwarding.add([
       tracked(1, 1, .record(.created), "hot"), tracked(1, 2, .record(.created), "hot"),
@@ -101,7 +101,7 @@ import Testing
   }
 
   /// Earlier, the lowest source got all the room for as long as it had messages.
-  @Test func hotZonesTakeTurnsAtTheRoom() {
+  @Test func `hot zones take turns for the room`() {
     var forwarding = Forwarding()
     forwarding.add((1...4).map { tracked(1, $0, .record(.created), "hot") })
     forwarding.add((11...12).map { tracked(2, $0, .record(.created), "hot") })
@@ -117,7 +117,7 @@ import Testing
   }
 
   /// The delivery of a message that took no room frees none.
-  @Test func whatTookNoRoomGivesNoneBack() {
+  @Test func `a message that took no room frees none at its delivery`() {
     var forwarding = Forwarding()
     forwarding.add([row(1, 1, .record(.created)), row(2, 2, .record(.created))])
     let few = forwarding.take(room: { _ in 1 }, isWide: { _ in false })

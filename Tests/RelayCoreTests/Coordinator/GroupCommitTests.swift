@@ -17,7 +17,7 @@ import Testing
   }
 
   /// Ordinals rise by one in each partition, in the order the facts came.
-  @Test func factsGetConsecutiveOrdinals() {
+  @Test func `facts get consecutive ordinals in their partition`() {
     var commit = GroupCommit(last: [Ordinal](repeating: Ordinal(7), count: PartitionID.count))
     for number in [3, 5, 3] { commit.add(waiting(number)) }
     let entries = commit.next(at: now)
@@ -28,7 +28,7 @@ import Testing
   }
 
   /// Only one commit is under way at a time. What comes meanwhile forms the next group.
-  @Test func oneCommitIsUnderWayAtATime() {
+  @Test func `only one commit is under way at a time`() {
     var commit = GroupCommit(last: [Ordinal](repeating: .zero, count: PartitionID.count))
     commit.add(waiting(1))
     #expect(commit.next(at: now)?.count == 1)
@@ -41,7 +41,7 @@ import Testing
 
   /// A commit that wrote nothing uses up no ordinals. Requests are refused; the relay's own facts
   /// wait for the next try and keep their order before later ones.
-  @Test func aRefusedCommitGivesItsOrdinalsBack() {
+  @Test func `a refused commit uses up no ordinals`() {
     var commit = GroupCommit(last: [Ordinal](repeating: .zero, count: PartitionID.count))
     commit.add(waiting(1, ticket(0)))
     commit.add(waiting(1))
@@ -58,7 +58,7 @@ import Testing
 
   /// The journal holds a message once, however many targets it has. It counts once, its targets
   /// stay together, and each target is stepped by itself.
-  @Test func aMessageToManyTargetsCountsOnce() {
+  @Test func `a message to many targets counts once`() {
     let text = String(repeating: "x", count: 1_000_000)
     var commit = GroupCommit(
       last: [Ordinal](repeating: .zero, count: PartitionID.count),
@@ -71,7 +71,7 @@ import Testing
   }
 
   /// A message whose targets the store does not take together is committed one target at a time.
-  @Test func aMessageThatIsRefusedForItsSizeIsDividedByTargets() {
+  @Test func `a message that is refused for its size is divided by targets`() {
     var commit = GroupCommit(last: [Ordinal](repeating: .zero, count: PartitionID.count))
     commit.add(message: message("x"))
     #expect(commit.next(at: now)?.count == PartitionID.count)
@@ -99,7 +99,7 @@ import Testing
   }
 
   /// A group is bounded; the rest forms the next group.
-  @Test func aGroupIsBounded() {
+  @Test func `a group holds at most the maximum number of facts`() {
     var commit = commit(bytes: .max, facts: 10)
     for _ in 0..<15 { commit.add(waiting(0)) }
     #expect(commit.next(at: now)?.count == 10)
@@ -108,7 +108,7 @@ import Testing
   }
 
   /// Earlier, the next groups held half of the refused one, which may exceed the bound.
-  @Test func theBoundHoldsAfterARefusalOfOneThatIsLarger() {
+  @Test func `the bound holds after the refusal of a larger group`() {
     var commit = commit(bytes: .max, facts: 4)
     let origin = GroupCommit.Origin.request(RequestTicket(request: RequestID(1), index: 0))
     commit.add((0..<20).map { _ in waiting(0, origin) }, of: .caller(1))
@@ -138,7 +138,7 @@ import Testing
   }
 
   /// A group is bounded by bytes as well. A fact larger than the bound goes alone.
-  @Test func aGroupIsBoundedByBytes() {
+  @Test func `a group is bounded by bytes`() {
     var commit = commit(bytes: 2 * change(1, bytes: 1_000).fact.footprint)
     for number in UInt64(1)...3 { commit.add(change(number, bytes: 1_000)) }
     commit.add(change(4, bytes: 10_000))
@@ -152,7 +152,7 @@ import Testing
   }
 
   /// One request's facts for one partition become durable together, however many they are.
-  @Test func aRequestsShareIsNeverDivided() {
+  @Test func `a request's facts for one partition are never divided`() {
     var commit = commit(bytes: 1_000, facts: 3)
     commit.add([change(1, bytes: 10)], of: .relay)
     commit.add((0..<5).map { _ in change(2, bytes: 900) }, of: .relay)
@@ -167,7 +167,7 @@ import Testing
 
   /// A group that the store refuses for its size is committed in parts, in its order and with the
   /// same ordinals. Nothing is refused, and after successes groups grow again.
-  @Test func aGroupRefusedForItsSizeIsTriedInHalves() {
+  @Test func `a group that is refused for its size is tried in halves`() {
     var commit = commit(bytes: 1 << 20)
     for number in UInt64(1)...8 { commit.add(change(number, bytes: 100)) }
     var groups: [Int] = []
@@ -189,7 +189,7 @@ import Testing
   }
 
   /// A request that is too large even alone is reported to its sender and not tried again.
-  @Test func aRequestTooLargeAloneIsGivenBack() {
+  @Test func `a request that is too large alone is given back`() {
     var commit = commit(bytes: 1 << 20)
     commit.add([change(7, bytes: 100), change(7, bytes: 100)], of: .relay)
     _ = commit.next(at: now)
@@ -202,7 +202,7 @@ import Testing
   }
 
   /// A fact of the relay's own that is too large even alone goes back to the loop, which decides.
-  @Test func aFactOfOurOwnTooLargeAloneIsGivenBack() {
+  @Test func `a fact of the relay that is too large alone is given back`() {
     var commit = commit(bytes: 1 << 20)
     commit.add(waiting(1))
     commit.add(waiting(2))
@@ -219,7 +219,7 @@ import Testing
   }
 
   /// On a full store the relay's own facts are tried again in a smaller group, which may still fit.
-  @Test func withoutRoomTheNextTryIsSmaller() {
+  @Test func `the next try on a full store is smaller`() {
     var commit = commit(bytes: 1 << 20)
     for number in 0..<8 { commit.add(waiting(number)) }
     #expect(commit.next(at: now)?.count == 8)

@@ -18,7 +18,7 @@ import Testing
   }
 
   /// An answer that needs the fold comes with the fold that holds its fact, no earlier.
-  @Test func aFoldAnswersWhatWasInItsCut() {
+  @Test func `a fold sends the answers of the facts in its cut`() {
     var answers = PendingAnswers()
     answers.wait(ticket(0), .done, .folded, home, Ordinal(1))
     answers.cut()
@@ -30,7 +30,7 @@ import Testing
   }
 
   /// A settled answer waits until every message of its fact has been stepped in its target (P9).
-  @Test func aSettledAnswerWaitsForAllItsForwards() {
+  @Test func `a settled answer waits until all forwarded messages are delivered`() {
     var answers = PendingAnswers()
     answers.wait(ticket(0), .accepted, .settled, home, Ordinal(1))
     answers.wait(ticket(1), .accepted, .settled, home, Ordinal(2))
@@ -43,7 +43,7 @@ import Testing
 
   /// P9, seed 8026: a revocation was repeated while the first was under way to its participant, and
   /// the repeat was answered too early. The same holds for rows that an earlier life left.
-  @Test func aRepeatIsAnsweredNoSoonerThanWhatItRepeats() {
+  @Test func `a repeat is answered no sooner than the change it repeats`() {
     var answers = PendingAnswers()
     answers.recovered([row(1)])
     answers.wait(ticket(0), .accepted, .settled, home, Ordinal(2))
@@ -58,7 +58,7 @@ import Testing
   }
 
   /// A repeat is answered as soon as all before it is delivered, in any order of deliveries.
-  @Test func answersThatCatchUpFollowTheOldestDelivery() {
+  @Test func `a caught-up answer waits for all earlier messages to be delivered`() {
     var answers = PendingAnswers()
     for ordinal in UInt64(1)...6 {
       answers.wait(
@@ -73,7 +73,8 @@ import Testing
 
   /// The cost of a delivery does not grow with the number of answers and deliveries under way.
   /// Earlier, each delivery looked through all of them, and this test took minutes.
-  @Test(.timeLimit(.minutes(1))) func manyAnswersAndManyDeliveriesCostNoProductOfBoth() {
+  @Test(.timeLimit(.minutes(1)))
+  func `delivering a message costs the same for any number of answers`() {
     var answers = PendingAnswers()
     let count: UInt64 = 20_000
     for ordinal in 1...count {
@@ -88,7 +89,7 @@ import Testing
   }
 
   /// A fold does not answer the facts of a partition that its cut left out.
-  @Test func aPartitionThatIsLeftOutOfACutIsNotAnsweredWithIt() {
+  @Test func `a fold does not answer the facts of a partition left out of its cut`() {
     var answers = PendingAnswers()
     answers.wait(ticket(0), .done, .folded, home, Ordinal(1))
     answers.wait(ticket(1), .done, .folded, target, Ordinal(1))

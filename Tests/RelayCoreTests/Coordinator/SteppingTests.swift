@@ -31,7 +31,7 @@ import Testing
     return steps
   }
 
-  @Test func cheapFactsAreSteppedInOneTurnInTheOrderOfTheirJournal() {
+  @Test func `cheap facts are stepped in one turn in journal order`() {
     var stepping = Stepping()
     stepping.add([unit(3, 1...2), unit(5, 1...1), unit(3, 3...3)])
     #expect(stepping.count == 4 && stepping.isReady)
@@ -41,7 +41,7 @@ import Testing
   }
 
   /// A turn's work exceeds its bound by at most one fact, whatever that fact costs.
-  @Test func aTurnEndsByItsWork() {
+  @Test func `a turn ends when its work reaches the bound`() {
     let each = WorkBounds().workPerTurn / 10 + 1
     var stepping = Stepping()
     stepping.add([unit(1, 1...1_000)])
@@ -57,7 +57,7 @@ import Testing
   }
 
   /// A request of expensive changes leaves most of a turn to the other partitions.
-  @Test func anExpensivePartitionDelaysOthersByItsShareOfOneTurn() {
+  @Test func `an expensive partition delays others by at most its share of a turn`() {
     var stepping = Stepping()
     stepping.add([unit(1, 1...1_000), unit(2, 1...50)])
     let steps = turn(&stepping) { $0 == PartitionID(1) ? WorkBounds().workPerTurn / 4 / 8 : 64 }
@@ -66,7 +66,7 @@ import Testing
     #expect(stepping.torn == [PartitionID(1)])
   }
 
-  @Test func roomIsFreeAgainWithTheLastFactOfARequest() {
+  @Test func `the last fact of a request frees the room that the request holds`() {
     var stepping = Stepping()
     stepping.add([unit(1, 1...3)])
     stepping.beginTurn()
@@ -80,7 +80,7 @@ import Testing
 
   /// A partition that a cut left out ends its request, and begins no other before the next cut.
   /// Otherwise requests that follow each other closely would keep it out of every cut.
-  @Test func aPartitionThatWasLeftOutWaitsForTheNextCut() {
+  @Test func `a left-out partition ends its request and waits for the next cut`() {
     var stepping = Stepping()
     stepping.add([unit(1, 1...10), unit(1, 11...20)])
     let half = WorkBounds().workPerTurn / 5 + 1
@@ -97,7 +97,7 @@ import Testing
   }
 
   /// A thousand durable facts may make a million entries, too many for one cut.
-  @Test func whileACutIsFullOnlyWhatIsSteppedInPartGoesOn() {
+  @Test func `while a cut is full, only partly stepped requests go on`() {
     var stepping = Stepping()
     stepping.add([unit(1, 1...10), unit(1, 11...20), unit(2, 1...1)])
     let half = WorkBounds().workPerTurn / 4 / 5 + 1
@@ -117,7 +117,7 @@ import Testing
   }
 
   /// A partition may be left out of a cut although none of its requests is stepped in part.
-  @Test func aPartitionThatIsLeftOutOfACutBeginsNoOtherRequest() {
+  @Test func `a partition left out between two requests begins no other request`() {
     var stepping = Stepping()
     stepping.add([unit(1, 1...10), unit(2, 1...1)])
     #expect(turn(&stepping) { _ in 1 }.count == 11)
@@ -132,7 +132,7 @@ import Testing
   /// A partition that is left out of a cut between two of its requests loses its turn. Earlier, it
   /// went on, and a second turn without facts stopped all partitions.
   @Test(arguments: [true, false])
-  func aPartitionThatIsLeftOutLosesItsTurn(isFoldRefused: Bool) {
+  func `a partition that a cut leaves out loses its turn`(isFoldRefused: Bool) {
     var stepping = Stepping()
     stepping.add([unit(1, 1...1), unit(1, 2...2), unit(2, 1...1)])
     stepping.beginTurn()
@@ -149,7 +149,7 @@ import Testing
   }
 
   /// Earlier, each stepped request copied all that waited behind it in its partition.
-  @Test func aRequestCostsNoMoreHoweverManyWaitBehindIt() {
+  @Test func `the cost of a request does not grow with the requests behind it`() {
     func time(partitions: Int) -> Duration {
       let times = (0..<3).map { _ in
         var stepping = Stepping()
@@ -165,7 +165,7 @@ import Testing
   }
 
   /// While the store refuses folds, no partition waits for a cut.
-  @Test func afterAFoldThatFailedStepsGoOn() {
+  @Test func `stepping goes on after a failed fold`() {
     var stepping = Stepping()
     stepping.add([unit(1, 1...2), unit(1, 3...3)])
     stepping.beginTurn()

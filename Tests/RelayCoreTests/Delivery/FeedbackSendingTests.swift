@@ -7,7 +7,7 @@ import Testing
 
   private func s(_ seconds: Double) -> Instant { .s(seconds) }
 
-  @Test mutating func itLooksAtTheStartAndThenWhenRung() {
+  @Test mutating func `the sender looks for feedback at start and when feedback is added`() {
     expect(0, .deliver)
     expect(0, .nothing)
     end(.empty, 0)
@@ -20,7 +20,7 @@ import Testing
     expect(3, .nothing)
   }
 
-  @Test mutating func whatComesWhileItSendsIsNotForgotten() {
+  @Test mutating func `feedback added during a send is sent afterwards`() {
     for outcome in [FeedbackSending.Outcome.empty, .taken(hasMore: false)] {
       expect(0, .deliver)
       sending.rung()
@@ -29,7 +29,7 @@ import Testing
     expect(0, .deliver)
   }
 
-  @Test mutating func itRestsTwiceAsLongEachTimeWithinItsBound() {
+  @Test mutating func `the pause after each failure doubles up to five minutes`() {
     var rests: [Int64] = []
     var now = 0.0
     for _ in 0..<12 {
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(arguments: [(0, 800), (20, 1_000), (40, 1_200), (41, 800)] as [(UInt64, Int64)])
-  func theRestHasTwentyPercentOfChance(draw: UInt64, milliseconds: Int64) {
+  func `a random draw changes the pause by up to 20 percent`(draw: UInt64, milliseconds: Int64) {
     var sending = FeedbackSending()
     let first = sending.next(at: .zero)
     #expect(first == .deliver)
@@ -65,7 +65,7 @@ import Testing
     #expect(next == .wait(until: Instant(milliseconds: milliseconds)))
   }
 
-  @Test mutating func theServersWishCountsUpToABound() {
+  @Test mutating func `the sender waits as long as the server asks, up to one hour`() {
     expect(0, .deliver)
     end(.failed(after: .seconds(30)), 0)
     expect(0, .wait(until: s(30)))
@@ -74,7 +74,7 @@ import Testing
     expect(30, .wait(until: s(3_630)))
   }
 
-  @Test mutating func whoWantsNoMoreIsAskedOnlyAfterAReload() {
+  @Test mutating func `a refused sender stops until a reload`() {
     expect(0, .deliver)
     end(.refused, 0)
     sending.rung()
@@ -85,7 +85,7 @@ import Testing
     #expect(!sending.isStopped)
   }
 
-  @Test mutating func aReloadEndsARestAndNotWhatIsUnderWay() {
+  @Test mutating func `a reload ends a pause but not a send under way`() {
     expect(0, .deliver)
     end(.failed(after: nil), 0)
     sending.renewed()
@@ -97,7 +97,7 @@ import Testing
   }
 
   /// An answer of the server from before the reload does not count for the new server.
-  @Test mutating func aReloadWhileItSendsAsksTheNewServerAtOnce() {
+  @Test mutating func `a reload during a send asks the new server at once`() {
     for outcome in [FeedbackSending.Outcome.refused, .failed(after: .hours(1))] {
       expect(0, .deliver)
       sending.renewed()
@@ -110,7 +110,7 @@ import Testing
     #expect(sending.isStopped)
   }
 
-  @Test mutating func anOutcomeThatIsNotAwaitedChangesNothing() {
+  @Test mutating func `an unexpected outcome changes nothing`() {
     end(.refused, 0)
     expect(0, .deliver)
     end(.empty, 0)

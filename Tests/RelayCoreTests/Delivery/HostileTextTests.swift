@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: [3_993, 4_096])
-  func everyAlertFitsAndShowsSomethingOrIsNone(bytesMax: Int) throws {
+  func `every payload fits, and a payload with a text shows an alert`(bytesMax: Int) throws {
     var draw = SeededRandom(seed: 12)
     for round in 0..<400 {
       let info = info(&draw)
@@ -70,7 +70,7 @@ import Testing
   }
 
   /// The longest text is cut first; the others stay as they are.
-  @Test func aLongBodyDoesNotCostTheTitle() throws {
+  @Test func `a long body is shortened before the title and the subtitle`() throws {
     var info = NotificationInfo()
     info.alert.title = "A title"
     info.alert.subtitle = "A subtitle"
@@ -83,7 +83,7 @@ import Testing
     #expect(payload.isPruned && payload.isVisible && payload.bytes.count <= 4_096)
   }
 
-  @Test func textsAreCutBetweenCharacters() {
+  @Test func `texts are cut between characters`() {
     let family = "👩‍👩‍👧‍👦"
     #expect(JSONText.shortened("abc", bytesMax: 3) == "abc")
     #expect(JSONText.shortened("abcdef", bytesMax: 5) == "ab…")
@@ -94,7 +94,7 @@ import Testing
     #expect(JSONText.byteCount("a\"\\\u{1}é") == 1 + 2 + 2 + 6 + 2)
   }
 
-  @Test func aSoundAloneOrABadgeAloneIsKeptToTheLast() throws {
+  @Test func `a payload with only a sound or only a badge stays visible`() throws {
     for part in 0..<2 {
       var info = NotificationInfo()
       info.category = String(repeating: "\u{1}", count: 1_024)
@@ -106,7 +106,7 @@ import Testing
   }
 
   /// An empty text is no alert. Earlier, it went out with high priority and showed nothing.
-  @Test func emptyTextsAreABackgroundWake() {
+  @Test func `a notification with empty texts is a background wake`() {
     for part in 0..<4 {
       var info = NotificationInfo()
       if part == 0 { info.alert.body = "" }
@@ -121,7 +121,7 @@ import Testing
   }
 
   /// Keys of the app's own texts cannot be shortened.
-  @Test func anAlertWhoseOnlyTextCannotFitIsNotVisible() {
+  @Test func `an alert is not visible if its only text cannot fit`() {
     var info = NotificationInfo()
     info.alert.bodyKey = String(repeating: "\u{1}", count: 1_024)
     let payload = PayloadEncoder.encode(text(info), bytesMax: 4_096)

@@ -13,7 +13,7 @@ import Testing
     [198, 19, 255, 1], [198, 51, 100, 7], [203, 0, 113, 7], [224, 0, 0, 1], [239, 1, 1, 1],
     [240, 0, 0, 1], [255, 255, 255, 255], [], [1, 2, 3],
   ])
-  func `an address that a stranger must not send us to`(bytes: [UInt8]) {
+  func `a private or reserved IPv4 address is not public`(bytes: [UInt8]) {
     #expect(!InternetAddress.isPublic(bytes))
     guard bytes.count == 4 else { return }
     let words = (UInt16(bytes[0]) << 8 | UInt16(bytes[1]), UInt16(bytes[2]) << 8 | UInt16(bytes[3]))
@@ -30,7 +30,7 @@ import Testing
     v6(0xfd12, 0, 0, 0, 0, 0, 0, 1), v6(0xfe80, 0, 0, 0, 0, 0, 0, 1),
     v6(0xfec0, 0, 0, 0, 0, 0, 0, 1), v6(0xff02, 0, 0, 0, 0, 0, 0, 1),
   ])
-  func `the same of IPv6`(bytes: [UInt8]) {
+  func `a private or reserved IPv6 address is not public`(bytes: [UInt8]) {
     #expect(!InternetAddress.isPublic(bytes))
   }
 
@@ -41,11 +41,11 @@ import Testing
     v6(0, 0, 0, 0, 0, 0xffff, 0x0808, 0x0808), v6(0x64, 0xff9b, 0, 0, 0, 0, 0x0808, 0x0808),
     v6(0x2002, 0x0808, 0x0808, 0, 0, 0, 0, 1), v6(0x3fff, 0x1000, 0, 0, 0, 0, 0, 1),
   ])
-  func `an address that anybody can reach`(bytes: [UInt8]) {
+  func `a global address is public`(bytes: [UInt8]) {
     #expect(InternetAddress.isPublic(bytes))
   }
 
-  @Test func `a subscription is the token of its address`() {
+  @Test func `a Web Push token decodes to the subscription that it encodes`() {
     let subscription = WebSubscription(
       endpoint: "https://push.example.net/ü/1", publicKey: Array(repeating: 4, count: 65),
       secret: Array(repeating: 7, count: 16))

@@ -23,7 +23,7 @@ import Testing
     return attempt
   }
 
-  @Test func whatTheAppSaysIsAskedFirstAndWhatTookThePushFromThenOn() throws {
+  @Test func `the relay tries the app's environment first and then the one that works`() throws {
     var rig = rig()
     #expect(try push(&rig, .deliveredElsewhere).address.environment == .development)
     #expect(rig.partition.ledger.woken == 1, "it is one wake, and it was delivered")
@@ -35,7 +35,7 @@ import Testing
     #expect(rig.partition.ledger.isBalanced)
   }
 
-  @Test func aRenewedRegistrationKeepsWhatWasLearntAndAnotherTokenForgetsIt() throws {
+  @Test func `a renewal keeps the learnt environment and a new token resets it`() throws {
     var rig = rig()
     _ = try push(&rig, .deliveredElsewhere)
     rig.register(1, address: Self.said)
@@ -46,7 +46,7 @@ import Testing
     #expect(try push(&rig, .delivered).address == fresh)
   }
 
-  @Test func aWordAboutAnAddressThatWasLeftTeachesNothing() throws {
+  @Test func `a verdict about a replaced address does not change the environment`() throws {
     var rig = rig()
     rig.change(.record(.updated))
     let attempt = try #require(rig.wake().first)
@@ -57,7 +57,7 @@ import Testing
     #expect(rig.wake().map(\.address) == [fresh])
   }
 
-  @Test func aTokenThatNoEnvironmentKnowsIsCondemned() throws {
+  @Test func `a token that no environment knows retires its device`() throws {
     var rig = rig()
     _ = try push(&rig, .gone(at: nil, .init("BadDeviceToken")))
     #expect(rig.fold().devices.first?.lane.retirement?.reason == "BadDeviceToken")
@@ -65,7 +65,7 @@ import Testing
   }
 
   /// Tokens of the provider's other environment do not stop pruning, even if all of an app's are.
-  @Test func thoseFoundElsewhereDoNotTripTheBreaker() {
+  @Test func `tokens found in the other environment start no quarantine`() {
     var pruning = Pruning()
     for serial in 1...200 {
       let attempt = PushAttempt.ID(
@@ -80,7 +80,7 @@ import Testing
     #expect(pruning.stop == nil)
   }
 
-  @Test func whatIsTooLargeIsMadeSmallerOnce() throws {
+  @Test func `a payload that is too large is made smaller for the next attempt`() throws {
     var rig = rig()
     for number in 0..<60 {
       let name = "Zone-\(number)-" + String(repeating: "x", count: 60)
@@ -99,7 +99,7 @@ import Testing
     #expect(rest.payload.count > 2_048, "the next wake has the whole room again")
   }
 
-  @Test func whatIsTooLargeTwiceIsRefusedForGood() throws {
+  @Test func `a wake that is too large twice waits like any refused wake`() throws {
     var rig = rig()
     rig.change(.record(.created))
     let first = try #require(rig.wake().first)

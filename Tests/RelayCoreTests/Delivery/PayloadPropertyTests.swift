@@ -59,7 +59,7 @@ import Testing
       isMore: draw.chance(20), notBefore: draw.chance(30) ? .s(7) : nil)
   }
 
-  @Test func everyPayloadFitsIsValidAndTellsOfEveryZoneOrThatThereIsMore() {
+  @Test func `a payload fits, is valid JSON, and names all zones or marks the rest`() {
     var draw = SeededRandom(seed: 8)
     for round in 0..<800 {
       let text = text(&draw)
@@ -81,7 +81,8 @@ import Testing
   }
 
   /// Earlier, control characters in a subscription's category stopped the daemon at each start.
-  @Test(arguments: [1_024, 3_993, 4_096]) func aWakeFitsWhateverAUserMadeOfIt(bytesMax: Int) {
+  @Test(arguments: [1_024, 3_993, 4_096])
+  func `a payload fits whatever texts a user's subscription has`(bytesMax: Int) {
     let longest = String(repeating: "\"", count: 255)
     let zone = ZoneID(name: longest, owner: UserID(longest))
     var info = NotificationInfo()
@@ -103,7 +104,7 @@ import Testing
   }
 
   /// As the room shrinks, parts are dropped one by one in the documented order; `sid` never is.
-  @Test func partsAreDroppedInTheDocumentedOrder() {
+  @Test func `payload parts are dropped in the documented order`() {
     var info = NotificationInfo()
     info.alert.body = "body"
     info.alert.bodyKey = "bodyKey"
@@ -138,7 +139,7 @@ import Testing
     #expect(dropped == marks)
   }
 
-  @Test func numbersThatJSONCannotSpellBecomeNull() {
+  @Test func `a number that JSON cannot express becomes null`() {
     var json = JSONText()
     json.raw("{")
     for (name, value) in [

@@ -35,7 +35,7 @@ import Testing
     "{\"aps\":\(aps),\(ck.trimmingNewline)\(sub)},\"zr\":\(zr)}"
   }
 
-  @Test func aSilentQueryInThePublicDatabase() {
+  @Test func `a silent public query push has only content-available in its aps`() {
     var text = text(notice(query, .public, .publicDefault))
     text.hasQuery = true
     #expect(
@@ -48,7 +48,7 @@ import Testing
   }
 
   /// The moment to wait for is never rounded to an earlier one.
-  @Test func aHotZoneIsMarkedAndTheMomentToWaitForSaid() {
+  @Test func `a payload marks a hot zone and says until when to wait`() {
     var text = text(notice(.zone, .private, Sample.zone))
     text.zones = [
       WakeText.NamedZone(zone: Sample.zone, database: .private),
@@ -61,7 +61,7 @@ import Testing
           + #""nb":1700000001}}"#))
   }
 
-  @Test func aVisibleQueryInThePrivateDatabaseHasABareAlert() {
+  @Test func `a visible query push in the private database has a plain text alert`() {
     var info = NotificationInfo()
     info.alert.body = "New Chat"
     info.sound = "default"
@@ -74,7 +74,7 @@ import Testing
           #"{"w":17,"n":1}"#))
   }
 
-  @Test func aQueryCarriesTheValuesThatItsSubscriptionNames() {
+  @Test func `a query push carries the values that its subscription names`() {
     let values = [
       Field(name: "title", value: .string("a \"b\"\n")), Field(name: "body", value: .int64(-3)),
     ]
@@ -89,7 +89,7 @@ import Testing
           #"{"w":17,"n":1}"#))
   }
 
-  @Test func aDatabasePushNamesItsZone() {
+  @Test func `a database push names the changed zone`() {
     let zone = ZoneID(name: "com.apple.coredata.cloudkit.zone", owner: user)
     var text = text(notice(.database, .private, zone))
     text.zones = [WakeText.NamedZone(zone: zone, database: .private)]
@@ -101,7 +101,7 @@ import Testing
           #"{"w":17,"n":1,"z":[["com.apple.coredata.cloudkit.zone","_ca83",1]]}"#))
   }
 
-  @Test func aZonePushAndOneOfTheSharedDatabase() {
+  @Test func `a zone push uses fet and a shared database push uses met`() {
     let zone = ZoneID(name: "ReadingList", owner: UserID("_other"))
     #expect(
       encode(text(notice(.zone, .private, ZoneID(name: "ReadingList", owner: user))))
@@ -115,7 +115,7 @@ import Testing
           #""met":{"dbs":3,"sid":"S1","zid":"ReadingList","zoid":"_other"}"#, #"{"w":17,"n":1}"#))
   }
 
-  @Test func aRichAlertIsADictionaryAndBothMeansTheAppIsWokenToo() {
+  @Test func `a rich alert is a dictionary and can include content-available`() {
     var info = NotificationInfo()
     info.alert.title = "T"
     info.alert.bodyKey = "KEY"
@@ -132,7 +132,7 @@ import Testing
           #""fet":{"dbs":1,"sid":"S1","zid":"Z","zoid":"_ca83"}"#, #"{"w":17,"n":1}"#))
   }
 
-  @Test func valuesThatDidNotFitAreSaidToBePruned() {
+  @Test func `a payload with values that did not fit is marked as pruned`() {
     let kind = NotificationContent.Kind.query(
       record: "R1", reason: .updated, values: [], isCut: true)
     let payload = PayloadEncoder.encode(

@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func oneDeadTokenIsGivenUpAfterAMoment() {
+  @Test func `one dead token is given up after two seconds`() {
     var pruning = Pruning()
     #expect(
       pruning.heard(.gone(at: .s(-9), word), of: attempt(1), about: about(1), at: .s(0)) == nil)
@@ -40,7 +40,7 @@ import Testing
     #expect(pruning.nextTimer == nil && pruning.stop == nil)
   }
 
-  @Test func oneInAHundredAreAllGivenUp() {
+  @Test func `all dead tokens are given up if they are one in a hundred`() {
     var pruning = Pruning()
     #expect(hear(&pruning, 2_000, dead: 1, at: .s(0)).count == 1_980)
     let judged = pruning.judged(at: .s(2))
@@ -48,7 +48,7 @@ import Testing
     #expect(pruning.stop == nil)
   }
 
-  @Test func sixtyInAHundredTripItAndNoneIsGivenUp() {
+  @Test func `sixty dead tokens in a hundred start a quarantine, none is given up`() {
     var pruning = Pruning()
     let settled = hear(&pruning, 1_000, dead: 60, at: .s(0))
     let held = pruning.judged(at: .s(0))
@@ -61,14 +61,14 @@ import Testing
   }
 
   /// Ten answers are needed to judge: nine dead tokens of nine are given up.
-  @Test func fewAnswersTripNothing() {
+  @Test func `nine dead tokens of nine answers start no quarantine`() {
     var pruning = Pruning()
     _ = hear(&pruning, 9, dead: 100, at: .s(0))
     #expect(pruning.judged(at: .s(2)).count == 9 && pruning.stop == nil)
   }
 
   /// A token called dead is not asked again, so its answer must not count for ever.
-  @Test func deadTokensOfAHealthyAppAreForgottenAsOthersAnswer() {
+  @Test func `the dead tokens of a healthy app do not add up to a quarantine`() {
     var pruning = Pruning()
     for round in 0..<40 {
       let now = Instant.s(Double(round) * 60)
@@ -81,7 +81,7 @@ import Testing
   }
 
   /// A key is wrong since this morning, after years of healthy answers.
-  @Test func manyHealthyAnswersOfBeforeDoNotOutweighTheNewest() {
+  @Test func `earlier healthy answers do not outweigh twenty new dead tokens`() {
     var pruning = Pruning()
     _ = hear(&pruning, 1_000, dead: 0, at: .s(0))
     for serial in 2_000..<2_020 as Range<UInt64> {
@@ -92,7 +92,7 @@ import Testing
     #expect(pruning.stop?.dead == 20 && pruning.stop?.users == 100)
   }
 
-  @Test func afterTheQuarantineItAsksAgainAndBelievesOnceTheyAreFew() {
+  @Test func `after its time, twenty healthy answers end a quarantine`() {
     var pruning = Pruning()
     _ = hear(&pruning, 100, dead: 60, at: .s(0))
     _ = pruning.judged(at: .s(0))
@@ -107,7 +107,7 @@ import Testing
   }
 
   /// A corrected endpoint is asked at once, and a new quarantine has its first length again.
-  @Test func anotherProviderEndsTheQuarantine() {
+  @Test func `a new provider can end the quarantine early and resets its length`() {
     var pruning = Pruning()
     _ = hear(&pruning, 60, dead: 100, at: .s(0))
     _ = pruning.judged(at: .s(0))
@@ -118,7 +118,7 @@ import Testing
     #expect(pruning.stop?.until == .s(320))
   }
 
-  @Test func stillDeadMeansTwiceTheQuarantineUpToItsMost() {
+  @Test func `each repeated quarantine is twice as long, up to six hours`() {
     var pruning = Pruning()
     var now = Instant.s(0)
     var lengths: [Span] = []
@@ -135,7 +135,7 @@ import Testing
 
   /// Earlier, a provider that answered one device at a time after a quarantine was believed, answer
   /// by answer, before ten devices had answered.
-  @Test func wordsThatComeSlowlyAfterAQuarantineAreNotBelievedOneByOne() {
+  @Test func `slow answers after a quarantine are not judged one by one`() {
     var pruning = Pruning()
     _ = hear(&pruning, 60, dead: 100, at: .s(0))
     _ = pruning.judged(at: .s(0))
@@ -155,7 +155,7 @@ import Testing
   }
 
   /// Few devices are left to ask: their answers count in the end.
-  @Test func afterAQuarantineAFewAreGivenUpInTheEnd() {
+  @Test func `a few dead tokens after a quarantine are given up in the end`() {
     var pruning = Pruning()
     _ = hear(&pruning, 60, dead: 100, at: .s(0))
     _ = pruning.judged(at: .s(0))
@@ -169,7 +169,7 @@ import Testing
     #expect(pruning.judged(at: .s(342)).map(\.verdict) == [.gone(at: nil, word)])
   }
 
-  @Test func otherTroubleIsNoWordAgainstAToken() {
+  @Test func `only a gone verdict counts against a token`() {
     var pruning = Pruning()
     let verdicts: [Verdict] = [
       .later(after: nil, .route, .init("x")), .later(after: nil, .device, .init("x")),

@@ -35,7 +35,7 @@ import Testing
 
   /// Earlier, a hundred dead tokens of one user stopped all pruning, and `status` was unhealthy.
   @Test(arguments: [false, true])
-  func `one user's dead tokens stop nothing and are all given up`(hasTaken: Bool) {
+  func `one user's dead tokens start no quarantine and are all given up`(hasTaken: Bool) {
     var pruning = Pruning()
     for device in 0..<20 { deliver(&pruning, device, of: "_\(device)") }
     for device in 100..<200 { die(&pruning, device, of: "_stranger", hasTaken: hasTaken) }
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: [(9, true, false), (10, true, true), (19, false, false), (20, false, true)])
-  func `tokens that took a push weigh twice what invented ones do`(
+  func `tokens that took a push weigh twice as much as invented tokens`(
     users: Int, hasTaken: Bool, stops: Bool
   ) {
     var pruning = Pruning()
@@ -67,7 +67,7 @@ import Testing
     #expect(pruning.stop != nil)
   }
 
-  @Test func `a small app is protected where no push was ever taken`() {
+  @Test func `dead tokens of a small app are not given up before a first delivery`() {
     var pruning = Pruning()
     for device in 1...3 { die(&pruning, device, of: "_a") }
     let judged = pruning.judged(at: .s(2))
@@ -79,7 +79,7 @@ import Testing
     #expect(pruning.judged(at: .s(302)).map(\.verdict) == [.gone(at: nil, word)])
   }
 
-  @Test func `several users of a small app are a stop, which the first delivery ends`() {
+  @Test func `dead tokens of several users start a quarantine until a delivery`() {
     var pruning = Pruning()
     for device in 1...3 { die(&pruning, device, of: "_\(device)") }
     #expect(pruning.stop == Pruning.Stop(dead: 3, users: 3, reason: word.text, until: .s(300)))
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test
-  func `a device that is alone, or was taken from before, or is dead since a date, is believed`() {
+  func `a gone verdict counts for a single, a proven or a dated token`() {
     var alone = Pruning()
     die(&alone, 1, of: "_a")
     #expect(alone.judged(at: .s(2)).map(\.verdict) == [.gone(at: nil, word)])
@@ -108,7 +108,7 @@ import Testing
   // MARK: In a partition
 
   /// Pushes that a token took say nothing about the device's next token.
-  @Test func aDeviceHasTakenAPushUntilItsTokenIsAnother() throws {
+  @Test func `a device that took a push counts as proven until its token changes`() throws {
     var rig = PartitionRig()
     rig.register(1)
     rig.save("all", .database(recordType: nil))
@@ -127,7 +127,7 @@ import Testing
   }
 
   /// A quarantined device keeps all that pends. Another token of it is tried at once.
-  @Test func aQuarantinedDeviceKeepsWhatPendsAndANewTokenEndsItsRest() throws {
+  @Test func `a new token ends a device's quarantine without loss of notifications`() throws {
     var rig = PartitionRig()
     rig.register(1)
     rig.save("all", .database(recordType: nil))

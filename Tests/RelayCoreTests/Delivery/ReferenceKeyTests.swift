@@ -33,33 +33,34 @@ import Testing
   // MARK: Keys
 
   @Test(arguments: [(Environment.development, "2"), (.production, "1")])
-  func `ce: 2 development, 1 production`(environment: Environment, ce: String) throws {
+  func `ce is 2 for development and 1 for production`(environment: Environment, ce: String) throws {
     #expect(try read(text(.zone, nil, environment))["ck"]?["ce"] == .number(ce))
   }
 
-  @Test func `cid and ckuserid: the container, and who owns the subscription`() throws {
+  @Test func `cid names the container and ckuserid names the subscription's owner`() throws {
     let ck = try read(text(.zone))["ck"]
     #expect(ck?["cid"] == .string("iCloud.com.example.notes"))
     #expect(ck?["ckuserid"] == .string(user.name))
   }
 
-  @Test func `nid: a lowercase UUID`() throws {
+  @Test func `nid is a lowercase UUID`() throws {
     let nid = try read(text(.zone))["ck"]?["nid"]
     #expect(nid == .string("00000000-0000-0abc-0000-000000000def"))
   }
 
-  @Test func `p: only if pruned, and then 1`() throws {
+  @Test func `p is 1 in a pruned payload and absent otherwise`() throws {
     #expect(try read(text(query()))["ck"]?["p"] == nil)
     #expect(try read(text(query()), bytesMax: 200)["ck"]?["p"] == .number("1"))
   }
 
   @Test(arguments: [(RecordChange.Verb.created, "1"), (.updated, "2"), (.deleted, "3")])
-  func `qry.fo: 1 created, 2 updated, 3 deleted`(verb: RecordChange.Verb, fo: String) throws {
+  func `qry.fo is 1 for created, 2 for updated and 3 for deleted`(
+    verb: RecordChange.Verb, fo: String
+  ) throws {
     #expect(try read(text(query(verb)))["ck"]?["qry"]?["fo"] == .number(fo))
   }
 
-  @Test func `qry.af: strings as they are; dates, locations and references in our spelling`() throws
-  {
+  @Test func `qry.af keeps strings and encodes other types in the relay's form`() throws {
     let values = [
       Field(name: "text", value: .string("é")), Field(name: "number", value: .int64(7)),
       Field(name: "date", value: .timestamp(Instant(milliseconds: 1_000))),
@@ -74,7 +75,7 @@ import Testing
         ]))
   }
 
-  @Test func `unknown extra keys: ours stand beside ck, none inside it`() throws {
+  @Test func `the relay's own keys stand beside ck and not inside it`() throws {
     let payload = try read(text(query()))
     #expect(payload.keys == ["aps", "ck", "zr"])
     #expect(payload["ck"]?.keys == ["ce", "cid", "ckuserid", "nid", "qry"])
@@ -153,7 +154,7 @@ import Testing
   ]
 
   @Test(arguments: rules.indices)
-  func `aps rules`(row: Int) throws {
+  func `aps contains what each notification setting asks for`(row: Int) throws {
     let (name, build, expected) = Self.rules[row]
     var info = NotificationInfo()
     build(&info)
@@ -161,7 +162,7 @@ import Testing
     #expect(try read(text(query(), info))["aps"] == aps, "\(name)")
   }
 
-  @Test func `aps rules: silent is content-available and nothing else, badge stands at aps level`()
+  @Test func `a silent push has only content-available, and a badge is an aps key`()
     throws
   {
     #expect(try read(text(query()))["aps"] == .object(["content-available": .number("1")]))
@@ -173,7 +174,7 @@ import Testing
   // MARK: Pruning
 
   /// At any size limit the dropped parts are the first of the list, and all later parts are there.
-  @Test func `pruning: first dropped to last, and sid never`() throws {
+  @Test func `parts are pruned in the documented order and sid is never pruned`() throws {
     var info = NotificationInfo()
     info.alert.body = "body"
     info.alert.bodyKey = "key"
@@ -207,7 +208,7 @@ import Testing
   // MARK: Firing and priority
 
   @Test(arguments: 0..<8, [RecordChange.Verb.created, .updated, .deleted])
-  func `firing options are bits: creation 1, update 2, deletion 4`(
+  func `the firing bits are 1 for creation, 2 for update and 4 for deletion`(
     bits: Int, verb: RecordChange.Verb
   ) {
     let rule = QueryRule(
@@ -219,12 +220,12 @@ import Testing
     #expect(subscription.fires(for: rig.make(.record(verb))) == (bits & bit != 0))
   }
 
-  @Test func `firing options: the default is 1 + 2 + 4`() {
+  @Test func `a query subscription fires on all three kinds of change by default`() {
     #expect(QueryRule(recordType: "Article").firesOn.rawValue == 7)
   }
 
   @Test(arguments: [false, true], [false, true])
-  func `content available alone: background; alert, badge or sound: high, with it too`(
+  func `a push is an alert push if it has an alert, a badge or a sound`(
     isVisible: Bool, isContentAvailable: Bool
   ) throws {
     for part in 0..<(isVisible ? 3 : 1) {
@@ -246,7 +247,7 @@ import Testing
     }
   }
 
-  @Test func `one change, three subscriptions: one nid, three sids in the feed`() {
+  @Test func `one change for three subscriptions makes three entries with one nid`() {
     var rig = PartitionRig()
     let rule = Subscription.Rule.query(QueryRule(recordType: "Article"))
     rig.save("q", rule)

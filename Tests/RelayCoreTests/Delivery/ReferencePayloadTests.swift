@@ -46,21 +46,21 @@ import Testing
 
   // MARK: Captured kinds
 
-  @Test func `query, public, silent`() throws {
+  @Test func `a silent public query push has the reference keys`() throws {
     let payload = try push(article, .public, change: publicly())
     #expect(payload["aps"] == silent)
     #expect(payload["ck"]?.keys == ["ce", "cid", "ckuserid", "nid", "qry"])
     #expect(payload["ck"]?["qry"] == .object(sub(2, .publicDefault, fo: 1)))
   }
 
-  @Test func `query, private, silent`() throws {
+  @Test func `a silent private query push names the user as the zone's owner`() throws {
     let payload = try push(article) { $0.change(.record(.created), in: ownDefault) }
     #expect(payload["aps"] == silent)
     #expect(payload["ck"]?["qry"] == .object(sub(1, ownDefault, fo: 1)))
     #expect(payload["ck"]?["qry"]?["zoid"] == payload["ck"]?["ckuserid"])
   }
 
-  @Test func `query, private, visible`() throws {
+  @Test func `a visible private query push has an alert, a badge and a sound`() throws {
     var info = NotificationInfo()
     info.alert.body = "New Chat"
     info.sound = "default"
@@ -77,7 +77,7 @@ import Testing
     #expect(payload["ck"]?["qry"] == .object(sub(1, ownDefault, fo: 1)))
   }
 
-  @Test func `query with extra fields, public`() throws {
+  @Test func `a public query push has only the requested record fields`() throws {
     var info = NotificationInfo()
     info.isContentAvailable = true
     info.desiredKeys = ["title", "body"]
@@ -92,20 +92,20 @@ import Testing
     #expect(payload["ck"]?["qry"] == .object(keys))
   }
 
-  @Test func `database, private`() throws {
+  @Test func `a private database push has the reference keys`() throws {
     let payload = try push(.database(recordType: nil)) { $0.change(.record(.updated)) }
     #expect(payload["aps"] == silent)
     #expect(payload["ck"]?.keys == ["ce", "cid", "ckuserid", "nid", "met"])
     #expect(payload["ck"]?["met"] == .object(sub(1, Sample.zone)))
   }
 
-  @Test func `zone, accepted by Apple's parser`() throws {
+  @Test func `a zone push has the keys that Apple's parser accepts`() throws {
     let payload = try push(.zone(Sample.zone, recordType: nil)) { $0.change(.record(.updated)) }
     #expect(payload["ck"]?.keys == ["ce", "cid", "ckuserid", "nid", "fet"])
     #expect(payload["ck"]?["fet"] == .object(sub(1, Sample.zone)))
   }
 
-  @Test func `database, shared, accepted by Apple's parser`() throws {
+  @Test func `a shared database push has the keys that Apple's parser accepts`() throws {
     let zone = ZoneID(name: "Ours", owner: UserID("_other"))
     let payload = try push(.database(recordType: nil), .shared) { rig in
       rig.hear(.change(rig.make(.granted(Sample.owner), in: zone), at: Sample.position(1)), 1)
@@ -117,11 +117,12 @@ import Testing
   // MARK: Easy to get wrong
 
   @Test(arguments: [(Database.private, 1), (.public, 2), (.shared, 3)])
-  func `1 dbs on the wire is not the API enum`(database: Database, dbs: Int) {
+  func `dbs has the values of the wire format and not of the API enum`(database: Database, dbs: Int)
+  {
     #expect(Int(database.rawValue) == dbs)
   }
 
-  @Test func `2 and 3 one sub-dictionary, and sid inside it`() throws {
+  @Test func `a push has one sub-dictionary, and sid is inside it`() throws {
     let rules: [(Subscription.Rule, String)] = [
       (article, "qry"), (.zone(Sample.zone, recordType: nil), "fet"),
       (.database(recordType: nil), "met"),
@@ -133,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func `4 fet has zid and zoid, qry has rid, zid and zoid, all strings`() throws {
+  @Test func `fet has zid and zoid, qry has rid, zid and zoid, all as strings`() throws {
     let fet = try push(.zone(Sample.zone, recordType: nil)) { $0.change(.record(.updated)) }
     let qry = try push(article) { $0.change(.record(.updated)) }
     for (value, keys) in [
@@ -148,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func `5 one change that matches two subscriptions: one nid, two sids`() throws {
+  @Test func `one change that matches two subscriptions has one nid and two sids`() throws {
     var rig = PartitionRig()
     rig.register(1)
     rig.save("S1", article, visible: true)
@@ -165,7 +166,7 @@ import Testing
     #expect(payloads[1]["ck"]?["fet"]?["sid"] == .string("S2"))
   }
 
-  @Test func `6 zone and database pushes carry no record names`() throws {
+  @Test func `zone and database pushes carry no record names`() throws {
     for rule in [Subscription.Rule.zone(Sample.zone, recordType: nil), .database(recordType: nil)] {
       let payload = try push(rule) { $0.change(.record(.updated, "SecretName")) }
       #expect(!"\(payload)".contains("SecretName"))

@@ -84,7 +84,7 @@ import Testing
 
   /// Limit: limits.inFlightPerRoute
   @Test(arguments: [(devices: 2, underWay: 2), (3, 3), (4, 3)])
-  func atMostSoManyPushesAreUnderWayToOneRoute(devices: Int, underWay: Int) {
+  func `inFlightPerRoute limits the pushes under way to one route`(devices: Int, underWay: Int) {
     var rig = rig(devices, over: .apns)
     #expect(begun(&rig) == [underWay, devices - underWay])
   }
@@ -93,13 +93,13 @@ import Testing
   ///
   /// Fixed limit: inFlightPerRoute of a user, on Web Push
   @Test(arguments: [(devices: 7, underWay: 7), (8, 8), (9, 8)])
-  func atMostEightPushesOfAUserAreUnderWayOnWebPush(devices: Int, underWay: Int) {
+  func `a Web Push user has at most eight pushes under way`(devices: Int, underWay: Int) {
     var rig = rig(devices, over: .webpush)
     #expect(begun(&rig) == [underWay, devices - underWay])
   }
 
   /// Earlier, a stop during a backlog began pushes until its deadline, and dropped their verdicts.
-  @Test func whatWaitsWhenTheDaemonStopsWaitsForTheNextLife() {
+  @Test func `a draining relay starts no waiting pushes`() {
     var rig = rig(5, over: .apns)
     var first = rig.pushes()
     rig.now = rig.now + .seconds(3)

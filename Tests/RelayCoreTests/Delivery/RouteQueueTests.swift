@@ -21,7 +21,7 @@ import Testing
   }
 
   /// P5: earlier, a device whose route was taken away was never woken by its new route.
-  @Test func aDeviceThatMovedStandsAtItsNewRoute() {
+  @Test func `a device that moved waits at its new route`() {
     var rig = PartitionRig()
     rig.register(1, address: address("old", 1))
     rig.save("all", everything)
@@ -38,7 +38,7 @@ import Testing
   }
 
   /// Earlier, a lane took the place of a signed-out device with its number, in that user's share.
-  @Test func aPlaceIsNotTakenByTheNextOwnerOfTheNumber() throws {
+  @Test func `a new device does not take the queue place of the number's old owner`() throws {
     let next = users(1, inHomeOf: Sample.owner, true)[0]
     var rig = PartitionRig()
     rig.register(1, address: address("a", 1))
@@ -60,7 +60,7 @@ import Testing
   }
 
   /// P11: devices come and go, and move to and fro, while their route is stopped.
-  @Test func aStoppedRoutesLineIsNoLongerThanItsDevices() {
+  @Test func `a stopped route's queue is no longer than the number of its devices`() {
     var rig = PartitionRig()
     var route = Route(inFlightMax: 1, probe: .seconds(30))
     rig.save("all", everything)
@@ -77,7 +77,7 @@ import Testing
   }
 
   /// P11: the end of a burst moves with every change. Earlier, each move left a timer behind.
-  @Test func aBurstLeavesNoTrailOfTimers() {
+  @Test func `a burst leaves no timers behind`() {
     var policy = WakePolicy()
     policy.mode = .adaptive
     var rig = PartitionRig(policy: policy)

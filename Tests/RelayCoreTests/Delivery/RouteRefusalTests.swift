@@ -4,7 +4,7 @@ import Testing
 /// Pushes refused for good: when operators are told, and when they are one user's matter.
 @Suite struct RouteRefusalTests: RouteSuite {
   /// Earlier, every push was refused for a wrong topic, and the route looked healthy.
-  @Test func `users whose pushes are refused are counted until one is taken`() {
+  @Test func `a route counts users with refused pushes until a push is delivered`() {
     var route = route()
     for attempt in 1...3 {
       route.began(id(attempt))
@@ -18,7 +18,7 @@ import Testing
   }
 
   /// A user may register endpoints of the user's own that refuse whatever they get.
-  @Test func `refusals of one or two users are no matter of the route`() {
+  @Test func `refusals for one or two users do not count against the route`() {
     var route = route()
     func refuse(_ attempt: Int, of user: Int) {
       route.began(id(attempt))
@@ -34,7 +34,7 @@ import Testing
   }
 
   /// On the first day there is one device, and the topic is wrong.
-  @Test func `until a push is taken, one user's refusals count`() {
+  @Test func `before a first delivery, one user's refusals count against the route`() {
     var route = route()
     for attempt in 1...4 {
       route.began(id(attempt))

@@ -13,7 +13,7 @@ import Testing
 
   private func take(_ route: inout Route, _ now: Instant) -> Int? { route.next(at: now)?.device }
 
-  @Test func alertsGoFirstAndEachLineKeepsItsOrder() {
+  @Test func `alerts go first and each queue keeps its order`() {
     var route = route()
     route.offer(lane(1))
     route.offer(lane(2, isAlert: true))
@@ -24,7 +24,7 @@ import Testing
     #expect(order == [2, 4, 1, 3, nil])
   }
 
-  @Test func retriesTakeEveryFourthTurnAndTheRestOfThem() {
+  @Test func `retries take every fourth turn while other lanes wait`() {
     var route = route(100)
     for device in 1...4 { route.offer(lane(device, isRetry: true)) }
     for device in 11...15 { route.offer(lane(device)) }
@@ -40,7 +40,7 @@ import Testing
   }
 
   /// FCM's 429: the route sends too many pushes at once. This is no outage.
-  @Test func aProviderThatWantsLessAtOnceGetsLessUntilItAnswersAgain() {
+  @Test func `a throttled route has less room until the provider answers again`() {
     var route = route(1_000)
     func room() -> Int {
       for device in 1...1_000 { route.offer(lane(device)) }
@@ -68,7 +68,7 @@ import Testing
     #expect(room() == 2 * Route.roomAtLeast, "one more with each answer")
   }
 
-  @Test func noMoreAreInFlightThanThereIsRoom() {
+  @Test func `a route has no more pushes in flight than its room allows`() {
     var route = route()
     for device in 0..<3 { route.offer(lane(device)) }
     for _ in 0..<2 {
@@ -82,7 +82,7 @@ import Testing
     #expect(route.sent == 2 && route.delivered == 1)
   }
 
-  @Test func aStoppedRouteIsProbedByOneAtATimeUntilItAnswers() {
+  @Test func `one push at a time probes a stopped route until the provider answers`() {
     var route = route()
     for device in 0..<4 { route.offer(lane(device)) }
     _ = route.next(at: .s(0))
@@ -105,7 +105,7 @@ import Testing
   }
 
   /// A lane that had nothing to tell when its turn came is no probe.
-  @Test func aTurnThatBeganNothingLeavesTheRouteOpenToTheNext() {
+  @Test func `a turn that began nothing leaves the probe to the next lane`() {
     var route = route()
     _ = route.ended(outage, of: id(1), about: about(1), at: .s(0))
     route.offer(lane(1))
@@ -115,7 +115,7 @@ import Testing
     #expect(route.nextTimer == nil)
   }
 
-  @Test func aDevicesTroubleDoesNotStopItsRoute() {
+  @Test func `an error of one device does not stop its route`() {
     var route = route()
     route.began(id(1))
     let answer = Verdict.later(after: .seconds(9), .device, .init("TooManyRequests"))
@@ -127,7 +127,7 @@ import Testing
   }
 
   /// A reload brought another credential.
-  @Test func `renewed, a stopped route is probed at once`() {
+  @Test func `a renewed route that was stopped is probed at once`() {
     var route = route()
     for device in 0..<2 { route.offer(lane(device)) }
     _ = take(&route, .s(0))
@@ -144,7 +144,7 @@ import Testing
   }
 
   /// Earlier, the old provider's probe had no answer for ten seconds, and stopped the new provider.
-  @Test func `renewed, a route forgets the probe that is under way`() {
+  @Test func `a renewed route ignores the probe that is under way`() {
     var route = route()
     for device in 0..<3 { route.offer(lane(device)) }
     _ = take(&route, .s(0))
@@ -162,7 +162,7 @@ import Testing
     #expect(route.circuit == .closed)
   }
 
-  @Test func `another probe gap holds from the next refusal on`() {
+  @Test func `a changed probe interval applies from the next refusal`() {
     var route = route()
     route.offer(lane(1))
     route.reconfigure(probe: .seconds(5), pruning: Pruning.Rule())
@@ -194,13 +194,11 @@ import Testing
     #expect(route.circuit == .open(until: .s(32)) && route.lastError == "unreachable")
   }
 
-  @Test(
-    "one answer in between, and it was no outage",
-    arguments: [
-      Verdict.delivered, .later(after: nil, .device, .init("TooManyRequests")),
-      .gone(at: nil, .init("Unregistered")), .rejected(.init("BadTopic")),
-    ])
-  func answerBetween(_ answer: Verdict) {
+  @Test(arguments: [
+    Verdict.delivered, .later(after: nil, .device, .init("TooManyRequests")),
+    .gone(at: nil, .init("Unregistered")), .rejected(.init("BadTopic")),
+  ])
+  func `one answer between timeouts keeps the circuit closed`(_ answer: Verdict) {
     var route = route(100)
     for device in 1...38 {
       route.began(id(device))
@@ -211,7 +209,7 @@ import Testing
   }
 
   /// Each browser's endpoint has a provider of its own, and so has each reader of the courier.
-  @Test func `where each device has a provider of its own there is no outage`() {
+  @Test func `timeouts do not stop a route where each device has its own provider`() {
     var route = Route(inFlightMax: 100, probe: .seconds(30), outageDevices: nil)
     for device in 1...100 {
       route.began(id(device))
@@ -223,7 +221,7 @@ import Testing
 
   /// Earlier, an attempt that began before the stop ended as timeout and closed the circuit, though
   /// the provider still refused all pushes.
-  @Test func `only the probe opens the way again, and only by an answer`() {
+  @Test func `only an answer to the probe closes the circuit again`() {
     var route = route(3)
     for device in 1...3 {
       route.offer(lane(device))
@@ -249,7 +247,7 @@ import Testing
 
   /// Its answer is older than the last stop, or another provider's. Earlier, it closed the circuit.
   @Test(arguments: [false, true])
-  func `a probe that another stop or a new provider overtook opens nothing`(isRenewed: Bool) {
+  func `an outdated probe does not close the circuit`(isRenewed: Bool) {
     var route = route(3)
     for device in 1...2 {
       route.offer(lane(device))
@@ -271,7 +269,7 @@ import Testing
     #expect(route.circuit == circuit)
   }
 
-  @Test func `a provider that is back is met by a few, then by more with each answer`() {
+  @Test func `a recovered provider gets few pushes first and more with each answer`() {
     var route = route(200)
     for device in 1...200 { route.offer(lane(device)) }
     func fill() -> Int {
@@ -297,7 +295,7 @@ import Testing
   }
 
   /// An endpoint that never answers is one user's own, so each user has a share of the room.
-  @Test func aUserHasAShareWhereEachDeviceHasAProviderOfItsOwn() {
+  @Test func `a user has a share of a route where each device has its own provider`() {
     var route = Route(inFlightMax: 6, probe: .seconds(30), outageDevices: nil, inFlightPerUser: 2)
     func lane(_ device: Int, of user: Int) -> ReadyLane {
       ReadyLane(
@@ -340,7 +338,7 @@ import Testing
   }
 
   /// A device's number is reused while its earlier owner may still wait long for a share.
-  @Test func aDevicesOwnerDoesNotWaitForTheShareOfTheOneBefore() {
+  @Test func `a device's new owner does not wait for the former owner's share`() {
     var route = Route(inFlightMax: 3, probe: .seconds(30), outageDevices: nil, inFlightPerUser: 2)
     func lane(_ device: Int, of user: Int) -> ReadyLane {
       ReadyLane(
@@ -368,7 +366,7 @@ import Testing
   /// A lane may have nothing left to tell when its turn comes. Earlier, the user's lanes behind it
   /// waited for an attempt that never began, and a reused device number stood in line once for each
   /// owner.
-  @Test func lanesThatHaveNothingToTellLetTheNextOnesGo() {
+  @Test func `a lane with nothing to tell lets the next lane take its turn`() {
     var route = Route(inFlightMax: 6, probe: .seconds(30), outageDevices: nil, inFlightPerUser: 2)
     func lane(_ device: Int) -> ReadyLane {
       ReadyLane(partition: PartitionID(1), device: device, route: key, isAlert: false, user: 1)

@@ -14,7 +14,7 @@ import Testing
     FeedCursor(era: 0, position: .zero),
   ]
 
-  @Test func aTokenOpensToThePlaceItWasMadeOf() {
+  @Test func `a change token opens to the place that was sealed`() {
     for place in places {
       let token = ChangeToken.seal(place, feed: feed, reader: Sample.owner, with: keys)
       #expect(token.count == ChangeToken.byteCount)
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test func everyFlippedBitIsNoticed() {
+  @Test func `a token with a flipped bit does not open`() {
     let token = ChangeToken.seal(places[2], feed: feed, reader: Sample.owner, with: keys)
     for bit in 0..<(token.count * 8) {
       var forged = token
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func anotherLengthOrVersionIsGarbled() {
+  @Test func `a token of another length or version is garbled`() {
     let token = ChangeToken.seal(places[0], feed: feed, reader: Sample.owner, with: keys)
     var version = token
     version[0] = 9
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func aTokenServesItsOwnFeedAndReaderAlone() {
+  @Test func `a token opens only for its own feed and reader`() {
     let other = Scope(container: "iCloud.com.example.other", environment: .development)
     let production = Scope(container: Sample.scope.container, environment: .production)
     let elsewhere: [(FeedKey, UserID)] = [
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func aNewSigningKeyLeavesOldTokensGoodAndALostKeyExpiresThem() {
+  @Test func `a new signing key keeps old tokens valid, a lost key does not`() {
     let token = ChangeToken.seal(places[0], feed: feed, reader: Sample.owner, with: keys)
     let rotated = ToyKeys(signing: 2, known: [1, 2])
     let lost = ToyKeys(signing: 2, known: [2])

@@ -4,7 +4,7 @@ import Testing
 /// P2, P3: every history of one record, folded in every way, read from every place.
 @Suite struct FeedHistoryTests {
   /// Combining in memory and folding later gives the entry that folding one by one gives.
-  @Test func deltasFoldToTheSameEntryHoweverTheyAreGrouped() {
+  @Test func `deltas fold to the same entry however they are grouped`() {
     for length in 1...4 {
       strings(over: 9, length: length) { word in checkAllSplits(FeedHistory(word)) }
     }
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func longHistoriesWithGapsInTypesAndSequencesFoldTheSame() {
+  @Test func `long random histories fold to the same entry however they are split`() {
     var draw = SeededRandom(seed: 1)
     for _ in 0..<3_000 { checkAllSplits(FeedHistory(random: &draw, length: 1 + draw.below(8))) }
   }
@@ -43,7 +43,7 @@ import Testing
   }
 
   /// A fold of unknown outcome may be repeated: the repeat changes nothing.
-  @Test func aRepeatedFoldChangesNothing() {
+  @Test func `a repeated fold changes nothing`() {
     strings(over: 9, length: 4) { word in
       let history = FeedHistory(word)
       for split in 0..<4 {
@@ -60,7 +60,7 @@ import Testing
   /// No ghost: a reader who held the record learns of its end. Minimal: other readers learn
   /// nothing, except for a third life. `own` and the reason are those of the changes since the
   /// token.
-  @Test func everyReaderIsToldWhatItNeedsAndNoMore() {
+  @Test func `every reader learns what it needs and no more`() {
     for length in 1...4 {
       strings(over: 9, length: length) { word in checkReaders(FeedHistory(word)) }
     }

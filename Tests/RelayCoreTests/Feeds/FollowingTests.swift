@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 1...3) func aClientThatFollowsEndsWithTheNetState(limit: Int) {
+  @Test(arguments: 1...3) func `a client that follows a feed ends with the net state`(limit: Int) {
     let length = 4
     strings(over: 6, length: length) { word in
       for rhythm in 0..<(1 << length) {
@@ -91,7 +91,7 @@ import Testing
   }
 
   /// The same for five records, longer and at random: scans in pages while changes are added.
-  @Test func scansInPagesArriveWhileTheFeedMovesOn() {
+  @Test func `scans in pages reach the net state while the feed moves on`() {
     var draw = SeededRandom(seed: 2)
     for round in 0..<1_500 {
       var world = World()
@@ -111,7 +111,7 @@ import Testing
   }
 
   /// A scan does not show the deletion of a record that was gone when the scan began.
-  @Test func aScanShowsNoDeletionFromBeforeItBegan() {
+  @Test func `a scan shows no deletion from before its start`() {
     var world = World()
     world.apply(0, 1)
     world.apply(3, 2)

@@ -30,7 +30,7 @@ import Testing
 
   private let feed = FeedState(head: Sample.position(40), floor: Sample.position(10))
 
-  @Test func aTokenBelowTheFloorHasExpiredAndOneAtTheFloorHasNot() {
+  @Test func `a token below the floor is expired and a token at the floor is valid`() {
     #expect(read(feed, place(9)) == .expired(.trimmed))
     guard case .page(let page) = read(feed, place(10)) else {
       Issue.record("a token at the floor reads")
@@ -42,7 +42,7 @@ import Testing
     #expect(page.since == Sample.position(10))
   }
 
-  @Test func aCaughtUpTokenAnswersNothingAndStaysTheSame() {
+  @Test func `a caught-up token gets an empty page and stays the same`() {
     guard case .page(let page) = read(feed, place(40)) else {
       Issue.record("a token at the head reads")
       return
@@ -52,7 +52,7 @@ import Testing
 
   /// A reader with the token of an empty feed reads of later deletions. A reader without a token
   /// does not.
-  @Test func aTokenOfAnEmptyFeedIsNotNoToken() {
+  @Test func `a reader with an empty feed's token sees later deletions`() {
     guard case .page(let empty) = Page.read([], of: FeedState(), eras: eras, after: nil, limit: 2)
     else {
       Issue.record("an empty feed reads")
@@ -78,15 +78,15 @@ import Testing
     }
   }
 
-  @Test func aTokenAheadOfTheFeedIsLostHistoryAndNotAnError() {
+  @Test func `a token ahead of the feed is answered as lost history`() {
     #expect(read(feed, place(41)) == lost(100))
   }
 
-  @Test func aTokenOfAnUnknownLifeIsLostHistory() {
+  @Test func `a token of an unknown era is answered as lost history`() {
     #expect(read(feed, place(20, era: 8)) == lost(1))
   }
 
-  @Test func aPlacePastItsLifesEndIsLostHistory() {
+  @Test func `a position past its era's end is answered as lost history`() {
     let later = FeedState(head: Sample.position(120))
     #expect(read(later, place(100, era: 7)) == lost(100))
     #expect(read(later, place(99, era: 7, scanHead: 100)) == lost(100))
@@ -100,7 +100,7 @@ import Testing
   /// The copy was taken at 99, in life 7, and restored as life 9; a restart began life 11. Whatever
   /// a token of a lost life says, its floor expires tokens from before the copy, and none given
   /// since.
-  @Test func theLifeThatBeganWithARestoreBeginsAboveAllThatTheCopyKnew() {
+  @Test func `the era after a restore begins above all positions of the copy`() {
     let eras = Eras([(7, 1), (9, 100), (11, 130)].map { Era(id: $0, first: Ordinal($1)) })
     let feed = FeedState(head: Sample.position(140))
     func since(_ place: FeedCursor) -> PageAnswer {
@@ -126,7 +126,7 @@ import Testing
   }
 
   /// Seed 3: earlier, every scan in pages across a restart expired at its second page, for ever.
-  @Test func aScanThatBeganInAnEarlierLifesPlacesReadsOn() {
+  @Test func `a scan that starts at positions of an earlier era reads on`() {
     let later = FeedState(head: Sample.position(120))
     guard case .page(let first) = read(later, nil, limit: 1),
       case .page(let second) = read(later, first.next)
@@ -139,7 +139,7 @@ import Testing
   }
 
   /// Seed 13209: a page left out a record that had moved ahead; a restored copy moved it back.
-  @Test func aTokenBetweenPagesIsLostWithTheHistoryThatItsPageSaw() {
+  @Test func `a token between pages is lost if its page saw lost history`() {
     guard case .page(let first) = read(feed, place(10), limit: 1) else {
       Issue.record("a token at the floor reads")
       return
@@ -151,7 +151,7 @@ import Testing
     #expect(!forked.contain(first.next))
   }
 
-  @Test func aScanExpiresOnlyIfTheFloorPassesItsHead() {
+  @Test func `a scan expires only if the floor passes its head`() {
     let raised = FeedState(head: Sample.position(40), floor: Sample.position(35))
     #expect(read(raised, place(20, scanHead: 34)) == .expired(.trimmed))
     guard case .page(let page) = read(raised, place(20, scanHead: 35)) else {
@@ -162,7 +162,7 @@ import Testing
   }
 
   /// Seed 39: earlier, a deletion trimmed between the pages of a catch-up left a ghost.
-  @Test func aCatchUpFromATokenExpiresWhenTheFloorPassesWhatItReached() {
+  @Test func `a catch-up expires when the floor passes the position it reached`() {
     let raised = FeedState(head: Sample.position(40), floor: Sample.position(30))
     let between = FeedCursor(
       era: 7, position: Sample.position(20), scanHead: Sample.position(40),
@@ -171,7 +171,7 @@ import Testing
   }
 
   /// Seed 970: earlier, a notification trimmed while present came back, went, and left a ghost.
-  @Test func theEndOfANotificationIsShownOnceItsFeedHasBeenTrimmed() {
+  @Test func `a notification's deletion is shown after its feed was trimmed`() {
     let subject = Subject.notification(SubscriptionID("s"), zone: Sample.zone, record: "r")
     func touch(_ verb: FeedMutation.Verb, _ ordinal: UInt64) -> FeedMutation {
       let detail = NotificationDetail(kind: .query, database: .private, notification: Sample.nid(1))
@@ -188,7 +188,7 @@ import Testing
     }
   }
 
-  @Test func whatIsClearedIsNotShownAndItsTokensExpire() {
+  @Test func `a cleared feed shows nothing and its tokens expire`() {
     let cleared = FeedState(
       head: Sample.position(40), floor: Sample.position(50), cleared: Sample.position(50))
     #expect(read(cleared, place(40)) == .expired(.trimmed))
@@ -206,7 +206,7 @@ import Testing
   }
 
   /// A regrant raises one reader's floor above the feed's head: the reader can start anew.
-  @Test func aReaderWhoseOwnFloorIsAboveTheHeadStartsAnewOnce() {
+  @Test func `a reader with a floor above the head starts from the beginning once`() {
     #expect(read(feed, place(40), floor: 60) == .expired(.trimmed))
     guard case .page(let first) = read(feed, nil, floor: 60),
       case .page(let last) = read(feed, first.next, floor: 60)
@@ -220,7 +220,7 @@ import Testing
     #expect(last.next == first.next)
   }
 
-  @Test func aTokenNamesTheLifeInWhichItsPlaceWasGiven() {
+  @Test func `a token names the era in which its position was given`() {
     #expect(eras.of(Ordinal(99))?.id == 7)
     #expect(eras.of(Ordinal(100))?.id == 9)
     #expect(eras.of(.zero)?.id == 7)

@@ -22,7 +22,7 @@ import Testing
     if case .notification(let detail) = entry.detail { detail } else { nil }
   }
 
-  @Test func aMarkMovesItsEntriesToPlacesOfTheirOwn() {
+  @Test func `a read mark moves its entries to new positions`() {
     let entries = [entry(1, at: 3), entry(2, at: 4), entry(3, at: 5)]
     let marked = Fold.mark(entries, marks(9, [3, 1]))
     #expect(marked.map(\.life.position) == [Sample.position(9, 0), Sample.position(9, 1)])
@@ -30,20 +30,20 @@ import Testing
     #expect(marked.allSatisfy { detail($0)?.isRead == true })
   }
 
-  @Test func whoHasSeenTheNotificationSeesAMarkAndWhoHasNotSeesBoth() {
+  @Test func `a reader that saw the notification sees only its read mark`() {
     let marked = Fold.mark([entry(1, at: 3)], marks(9, [1]))[0]
     #expect(detail(marked)?.isReadMark(since: Sample.position(3)) == true)
     #expect(detail(marked)?.isReadMark(since: Sample.position(2)) == false)
   }
 
-  @Test func aRepeatAndAnUnknownIdChangeNothing() {
+  @Test func `a repeated mark and an unknown id change nothing`() {
     let marked = Fold.mark([entry(1, at: 3)], marks(9, [1, 77]))
     #expect(marked.count == 1)
     #expect(Fold.mark(marked, marks(9, [1, 77])).isEmpty)
     #expect(Fold.mark(marked, marks(12, [1])).isEmpty)
   }
 
-  @Test func aLaterChangeIsAnotherNotificationUnread() {
+  @Test func `a later change makes a new unread notification`() {
     let marked = Fold.mark([entry(1, at: 3)], marks(9, [1]))[0]
     let touch = FeedMutation(
       verb: .updated, position: Sample.position(12), device: nil, time: Sample.start,
@@ -54,7 +54,7 @@ import Testing
     #expect(Fold.mark([next], marks(13, [1])).isEmpty)
   }
 
-  @Test func aMarkIsOwnToItsMakerAndLeavesTheChangeToItsAuthor() {
+  @Test func `a mark is own to its client and a change stays own to its author`() {
     let (author, reader) = (Sample.client(1), Sample.client(2))
     let marked = Fold.mark([entry(1, at: 3, by: author)], marks(9, [1], by: reader))[0]
     let (seen, unseen) = (Sample.position(3), Sample.position(2))
@@ -65,7 +65,7 @@ import Testing
   }
 
   /// P5: only a change makes a wake necessary, never a mark.
-  @Test func aMarkIsForeignToNoClient() {
+  @Test func `a read mark does not count as a foreign change`() {
     let author = Sample.client(1)
     let marked = Fold.mark([entry(1, at: 3)], marks(9, [1]))[0]
     let touch = FeedMutation(
@@ -76,7 +76,7 @@ import Testing
     #expect(next.life.foreign == Sample.position(3))
   }
 
-  @Test func aMarkCancelsTheAlertOnEveryDeviceAndWakesNone() {
+  @Test func `a read mark cancels the alert on every device and wakes no device`() {
     var rig = PartitionRig()
     rig.register(1)
     rig.register(2)
@@ -102,7 +102,7 @@ import Testing
   }
 
   /// The store looks up each notification once in a fold, however often the marks name it.
-  @Test func theMarksOfOneCutNameEachNotificationOnce() {
+  @Test func `the marks of one cut name each notification once`() {
     var rig = PartitionRig()
     for client in 1...8 as ClosedRange<UInt64> { rig.step(read(1...200, by: client)) }
     rig.step(read(150...250, by: 9))
@@ -114,7 +114,7 @@ import Testing
     #expect(rig.fold().feed(.notifications(Sample.owner))?.marks.map(\.notifications.count) == [1])
   }
 
-  @Test func aRequestThatNamesANotificationTwiceMarksItOnce() {
+  @Test func `a request that names a notification twice marks it once`() {
     var rig = PartitionRig()
     rig.step(
       .markRead(
@@ -129,7 +129,9 @@ import Testing
   ///
   /// Limit: limits.readMarksPerUser
   @Test(arguments: [(count: 399, isTaken: true), (400, true), (401, false)])
-  func aUsersMarksAreBoundedUntilTheyAreFolded(count: UInt64, isTaken: Bool) {
+  func `readMarksPerUser limits a user's marks until a fold takes them`(
+    count: UInt64, isTaken: Bool
+  ) {
     var limits = Limits()
     limits.readMarksPerUser = 400
     var rig = PartitionRig(limits: limits)
@@ -148,7 +150,7 @@ import Testing
   }
 
   /// A mark that cancels nothing on a device writes no row of that device.
-  @Test func aMarkOfWhatNoLaneShowsWritesNoDevice() {
+  @Test func `a mark that cancels nothing on a device writes no device row`() {
     var rig = PartitionRig()
     rig.register(1)
     rig.fold()

@@ -8,7 +8,7 @@ import Testing
     Remembered(ordinal: Ordinal(ordinal), at: .s(seconds), fingerprint: fingerprint)
   }
 
-  @Test func aRepeatIsKnownUntilItIsTooOld() {
+  @Test func `a repeat is recognized until its id is too old`() {
     var memory = DedupWindow()
     let limits = Limits()
     var isNew = [memory.remember(item(1, 0, 42)), memory.remember(item(2, 5, 42))]
@@ -24,7 +24,8 @@ import Testing
 
   /// Limit: limits.rememberedFor
   @Test(arguments: [(spare: Int64(-1), isKnown: true), (0, false), (1, false)])
-  func anIdIsForgottenADayLaterThoughNoOtherChangeCame(spare: Int64, isKnown: Bool) {
+  func `an id is forgotten after one day even if no other change comes`(spare: Int64, isKnown: Bool)
+  {
     var world = MemoryOfAll(ids: 100)
     #expect(world.change(1, of: world.hot) == .accepted)
     world.now = world.now + .seconds(3_600)
@@ -37,7 +38,7 @@ import Testing
   ///
   /// Limit: limits.rememberedIDs
   @Test(arguments: [(count: 127, isKnown: true), (128, true), (129, false)])
-  func oneZoneMayUseTheMemoryOfAll(count: UInt64, isKnown: Bool) {
+  func `one zone may use the memory of all partitions`(count: UInt64, isKnown: Bool) {
     var world = MemoryOfAll(ids: 128)
     for id in 1...count { #expect(world.change(id, of: world.hot) == .accepted) }
     #expect(world.relay.census(at: world.now).remembered == min(128, Int(count)))
@@ -45,7 +46,7 @@ import Testing
   }
 
   /// The oldest ids are forgotten first, whichever partitions hold them.
-  @Test func theOldestOfAllAreForgottenFirst() {
+  @Test func `the oldest ids of all partitions are forgotten first`() {
     var world = MemoryOfAll(ids: 10)
     let others = (1...30).map { UserID("_other\($0)") }
     for (index, user) in others.enumerated() {
@@ -62,7 +63,7 @@ import Testing
   }
 
   /// A partition without new changes forgets its ids too.
-  @Test func aQuietPartitionForgetsToo() {
+  @Test func `a partition without new changes forgets its ids too`() {
     var world = MemoryOfAll(ids: 100)
     for id in 1...20 as ClosedRange<UInt64> { world.change(id, of: world.hot) }
     world.now = world.now + .hours(24)
@@ -75,7 +76,7 @@ import Testing
   }
 
   /// P11: the rows of forgotten ids are removed too, whether time or number ended them.
-  @Test func whatIsForgottenLeavesTheTablesToo() {
+  @Test func `forgotten ids are removed from the tables`() {
     var rig = PartitionRig()
     for _ in 1...3 { rig.change(.record(.updated)) }
     #expect(rig.fold().forgotten == .zero)
@@ -89,7 +90,7 @@ import Testing
   }
 
   /// Earlier, the first change after a quiet day removed all ids that were too old in one step.
-  @Test func whatIsTooOldGoesInBoundedSteps() {
+  @Test func `ids that are too old are removed in bounded steps`() {
     var memory = DedupWindow()
     for id in 1...10_000 as ClosedRange<UInt64> { _ = memory.remember(item(id, 0, id)) }
     var left: [Int] = []
@@ -100,7 +101,7 @@ import Testing
     #expect(left == [5_904, 1_808, 0, 0])
   }
 
-  @Test func aRoundOfForgettingIsBounded() {
+  @Test func `one round forgets a bounded number of ids`() {
     var world = MemoryOfAll(ids: 10_000)
     for id in 1...5_000 as ClosedRange<UInt64> { world.change(id, of: world.hot) }
     world.now = world.now + .hours(25)
@@ -115,7 +116,7 @@ import Testing
   /// Repeats come near the edge of the memory. A replay from any place judges each of them as
   /// before, so that it drops no accepted change and accepts no dropped one.
   @Test(arguments: 1...8 as ClosedRange<UInt64>)
-  func aReplayForgetsAtTheSamePlace(seed: UInt64) {
+  func `a replay forgets each id at the same point`(seed: UInt64) {
     var draw = SeededRandom(seed: seed)
     var world = MemoryOfAll(ids: 24)
     let users = (1...5).map { UserID("_u\($0)") }

@@ -10,7 +10,7 @@ import Testing
   }
 
   @Test(arguments: 1...4 as ClosedRange<UInt64>)
-  func itHoldsWhatAnArrayHolds(seed: UInt64) {
+  func `the queue holds the same items as an array`(seed: UInt64) {
     var draw = SeededRandom(seed: seed)
     var (queue, array): (RememberedQueue, [Remembered]) = (RememberedQueue(), [])
     var next = 0

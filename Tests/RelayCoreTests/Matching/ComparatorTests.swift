@@ -185,18 +185,18 @@ extension ComparatorRow {
   }
 
   @Test(arguments: ComparatorRow.all)
-  func aRowOfTheReferenceMatchesWhatItSays(row: ComparatorRow) {
+  func `each row of the comparator reference matches as documented`(row: ComparatorRow) {
     for value in row.matching { #expect(passes(row, value), "should match \(value)") }
     for value in row.others { #expect(!passes(row, value), "should not match \(value)") }
   }
 
   @Test(arguments: ComparatorRow.all)
-  func aMissingFieldIsNoMatch(row: ComparatorRow) {
+  func `a missing field does not match`(row: ComparatorRow) {
     #expect(!passes(row, nil))
   }
 
   @Test(arguments: ComparatorRow.all)
-  func anotherTypeIsNoMatch(row: ComparatorRow) {
+  func `a value of another type does not match`(row: ComparatorRow) {
     // A list without members counts as every type.
     let own = Set((row.matching + row.others).map(ComparatorRow.type))
     let isAboutLists = own.contains("list of anything")
@@ -210,7 +210,7 @@ extension ComparatorRow {
     #expect(!passes(row, .double(.nan)) && !passes(row, .location(latitude: .nan, longitude: 0)))
   }
 
-  @Test func everyComparatorIsShownOverEveryTypeItTakes() {
+  @Test func `the rows cover every comparator with every type that it takes`() {
     let rows = Dictionary(grouping: ComparatorRow.all, by: \.comparator)
     for comparator in QueryRule.Comparator.allCases {
       let types = Set(rows[comparator, default: []].map { ComparatorRow.type(of: $0.value) })
@@ -227,14 +227,14 @@ extension ComparatorRow {
   }
 
   @Test(arguments: QueryRule.Comparator.allCases)
-  func nanAsAFiltersValueMatchesNothing(comparator: QueryRule.Comparator) {
+  func `a filter value of NaN matches nothing`(comparator: QueryRule.Comparator) {
     let row = ComparatorRow(
       comparator, .double(.nan), distance: 5, matches: [.double(.nan)], others: [])
     #expect(!passes(row, .double(.nan)) && !passes(row, .double(1)))
     #expect(!passes(row, .list([.double(.nan)])) && !passes(row, .list([.double(1)])))
   }
 
-  @Test func aReferencesZoneLeftOutIsTheRecordsOwn() {
+  @Test func `a reference without a zone means the record's own zone`() {
     let own = ZoneID(name: ComparatorRow.zone.name, owner: UserID(""))
     let spelled: [ZoneID?] = [nil, ComparatorRow.zone, own]
     for left in spelled {

@@ -4,7 +4,7 @@ import Testing
 
 /// The core's own trigonometry compared with the system's.
 @Suite struct GeoDistanceTests {
-  @Test func sineAndCosineAgreeWithTheSystems() {
+  @Test func `sine and cosine agree with the system's functions`() {
     var draw = SeededRandom(seed: 1)
     for round in 0..<5_000 {
       let quarter = Double(draw.below(17) - 8) * .pi / 2
@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func nearnessAgreesWithTheGreatCircleBetweenTwoPlaces() {
+  @Test func `nearness agrees with the great-circle distance between two places`() {
     var draw = SeededRandom(seed: 2)
     for _ in 0..<5_000 {
       let left = place(&draw)

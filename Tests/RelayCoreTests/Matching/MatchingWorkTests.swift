@@ -44,7 +44,7 @@ import Testing
 
   /// Each filter names a field of its own, found by name. A scan would take a thousand times as
   /// long for 50,000 fields as for 50.
-  @Test func aFilterCostsTheSameInARecordOfManyFields() {
+  @Test func `a filter costs the same in a record with many fields`() {
     let count = Self.subscriptions * Self.filtersEach
     let index = index { number in
       QueryRule.Filter(field: "f\(number)", comparator: .notEquals, value: .string("x"))
@@ -68,7 +68,7 @@ import Testing
   @Test(arguments: [
     QueryRule.Comparator.listContains, .notListContains, .listContainsAll, .listContainsAny,
   ])
-  func aListIsReadOnceForAllFilters(comparator: QueryRule.Comparator) {
+  func `a list is read once for all filters`(comparator: QueryRule.Comparator) {
     let length = 50_000
     let index = index { number in
       let value = text(comparator == .notListContains ? -1 - number : number)
@@ -82,7 +82,7 @@ import Testing
     #expect(reading.read <= 3 * length)
   }
 
-  @Test func aListIsSortedOnceForAllBeginnings() {
+  @Test func `a list is sorted once for all prefix filters`() {
     let length = 50_000
     let index = index { number in
       QueryRule.Filter(
@@ -94,7 +94,7 @@ import Testing
     #expect(reading.read <= 19 * length)
   }
 
-  @Test func aTextIsTakenApartOnceForAllSearches() {
+  @Test func `a text is split into words once for all searches`() {
     let long = (0..<50_000).map { "w\($0)" }.joined(separator: " ")
     for field in ["text", QueryRule.Filter.wholeRecord] {
       let index = index { number in
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func whatNoFilterAsksForIsNotRead() {
+  @Test func `a field that no filter needs is not read`() {
     let index = index(subscriptions: 3, filtersEach: 1) { _ in
       QueryRule.Filter(field: "n", comparator: .equals, value: .int64(1))
     }
@@ -123,7 +123,7 @@ import Testing
 
   /// A slice ends by the cost of its looks, not by their number. Each look here compares 128
   /// members for each of 20 filters; 64 looks for each possible hit would take long.
-  @Test func aSliceOfExpensiveSubscriptionsIsShort() {
+  @Test func `a slice of expensive subscriptions is short`() {
     let choices = FieldValue.list((0..<128).map(text))
     let each = 1 + Self.filtersEach * 129
     let index = index(.public, subscriptions: 300) { _ in
@@ -146,7 +146,7 @@ import Testing
   }
 
   /// Each subscriber filters on another member of one list, so as many lists are merged.
-  @Test func manyPostingsOfOneRecordAreMergedInTimeInProportion() {
+  @Test func `many postings of one record are merged in proportional time`() {
     func seconds(_ count: Int) -> Double {
       let index = index(.public, subscriptions: count, filtersEach: 1) { number in
         QueryRule.Filter(field: "list", comparator: .listContains, value: text(number))
@@ -165,7 +165,7 @@ import Testing
 
   /// A subscription asks for one member. The list is not searched anew at each look, and the cost
   /// is reported.
-  @Test func aLongListIsReadOnceForFewPostings() {
+  @Test func `a long list is read once for few postings`() {
     let length = 50_000
     let index = index(.public, subscriptions: 1, filtersEach: 1) { _ in
       QueryRule.Filter(field: "list", comparator: .listContains, value: text(-1))
@@ -186,7 +186,7 @@ import Testing
   }
 
   /// The system field is no field of the record, and the index finds it all the same.
-  @Test func aPublicFilterOnTheChangeTagIsLookedUp() {
+  @Test func `the index looks up a public filter on the change tag`() {
     let tag = SystemField.changeTag.rawValue
     let index = index(.public, filtersEach: 1) { number in
       QueryRule.Filter(field: tag, comparator: .equals, value: .string("\(number)"))
@@ -210,7 +210,7 @@ import Testing
   }
 
   /// The caller bounds the work of a turn, so each step returns its cost.
-  @Test func aStepTellsWhatItCost() {
+  @Test func `a step reports its cost`() {
     var relay = Relay([], limits: Limits(), policy: WakePolicy())
     var effects: [Effect] = []
     let user = Sample.zone.owner

@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 3])
-  func randomInsertionsAndRemovalsKeepItInOrder(seed: UInt64) {
+  func `random insertions and removals keep the posting list in order`(seed: UInt64) {
     var draw = SeededRandom(seed: seed)
     var list = PostingList()
     var plain: Set<Int> = []
@@ -47,7 +47,7 @@ import Testing
     #expect(numbers(list, after: 0) == plain.sorted())
   }
 
-  @Test func risingAndFallingSerialsFillManyPieces() {
+  @Test func `a posting list takes rising and falling serials over many pieces`() {
     let count = PostingList.pieceMax * 5 + 1
     for order in [Array(1...count), Array((1...count).reversed())] {
       var list = PostingList()

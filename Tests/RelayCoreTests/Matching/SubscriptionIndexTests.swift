@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 3])
-  func aPredicateFiresAsTheOracleSays(seed: UInt64) {
+  func `a query rule fires as the oracle expects`(seed: UInt64) {
     var draw = MatchDraw(seed: seed)
     var fired = 0
     for round in 0..<10_000 {
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(arguments: [6, 16])
-  func publicMatchesAreThoseOfABruteSearchInOrderPageByPage(seed: UInt64) {
+  func `pages of public matches equal a brute-force search in order`(seed: UInt64) {
     var world = World(seed: seed)
     var fired = 0
     for round in 0..<1_200 {
@@ -105,7 +105,7 @@ import Testing
     #expect(fired > 1_000, "\(fired)")
   }
 
-  @Test func aUsersOwnMatchesAreThoseOfABruteSearch() {
+  @Test func `a user's own matches equal a brute-force search`() {
     var world = World(seed: 7)
     for round in 0..<1_200 {
       world.churn()
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func whatIsSavedAndRemovedLeavesNothingBehind() {
+  @Test func `saved and removed subscriptions leave nothing in the index`() {
     var world = World(seed: 8)
     for _ in 0..<2_000 { world.churn() }
     for item in world.all {
@@ -138,7 +138,7 @@ import Testing
   }
 
   /// A search without hits ends after a bounded number of looks; the next page continues it.
-  @Test func aSliceThatFindsLittleStillEnds() {
+  @Test func `a slice that finds few matches still ends`() {
     var index = SubscriptionIndex()
     let count = 1_000
     for number in 1...count {

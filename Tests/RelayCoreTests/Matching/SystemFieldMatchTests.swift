@@ -25,7 +25,7 @@ import Testing
       .passes(&reading)
   }
 
-  @Test func recordAndUserNamesCompareAsStringsAndAsReferences() {
+  @Test func `record and user names compare as strings and as references`() {
     for (system, name) in [(SystemField.recordName, "A1"), (.createdUserRecordName, "_abc")] {
       let reference = FieldValue.reference(recordName: name, zone: nil)
       let other = FieldValue.reference(recordName: "B", zone: nil)
@@ -43,7 +43,7 @@ import Testing
     #expect(!passes(recordName, .equals, .reference(recordName: "A1", zone: elsewhere)))
   }
 
-  @Test func tagsAndTimesCompareAndMissingOnesDoNot() {
+  @Test func `change tags and times compare, and a missing value never matches`() {
     #expect(passes(SystemField.changeTag.rawValue, .equals, .string("7")))
     let created = SystemField.createdTimestamp.rawValue
     #expect(passes(created, .lessThanOrEquals, .timestamp(Sample.start)))
@@ -55,7 +55,7 @@ import Testing
     #expect(!passes(SystemField.changeTag.rawValue, .notEquals, .string("7"), untagged))
   }
 
-  @Test func selfSearchesEveryTextOfTheRecordButSystemFields() {
+  @Test func `self searches all texts of the record except system fields`() {
     #expect(passes("self", .containsAllTokens, .string("third TWO")))
     #expect(passes("self", .containsAnyTokens, .string("fourth words")))
     #expect(!passes("self", .containsAllTokens, .string("two fourth")))
@@ -65,7 +65,7 @@ import Testing
     #expect(!passes("self", .containsAnyTokens, .string("a1"), empty))
   }
 
-  @Test func aTokenSearchWithoutWordsFindsNothing() {
+  @Test func `a token search without words finds nothing`() {
     #expect(!passes("title", .containsAllTokens, .string(" - ")))
     #expect(!FieldValue.string(" - ").hasWords && FieldValue.string("-1").hasWords)
   }

@@ -19,7 +19,7 @@ import Testing
     return QueryRule.Filter(field: "f", comparator: comparator, value: value).passes(&reading)
   }
 
-  @Test func twoSpellingsAreTwoTexts() {
+  @Test func `two Unicode spellings of a text are two different texts`() {
     let (one, two) = (FieldValue.string(Self.one), FieldValue.string(Self.two))
     let many = (0..<40).map { FieldValue.string("x\($0)") }
     #expect(Self.one == Self.two)
@@ -47,7 +47,7 @@ import Testing
     #expect(!passes(.equals, .asset(Self.one), .asset(Self.two)))
   }
 
-  @Test func textsStandInTheOrderOfTheirCodePoints() {
+  @Test func `texts are ordered by their code points`() {
     // A collation orders the last but one of these differently, UTF-16 the last one.
     let order = [
       "", "A", "Z", "a", "cafe", "cafe\u{301}", "caff", "caf\u{e9}", "z", "\u{e9}", "\u{ffee}",
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func fieldsAndTypesAreNamedByTheirCodePoints() {
+  @Test func `fields and types are identified by the code points of their names`() {
     let record = RecordChange(
       verb: .updated, name: "r", type: Self.one,
       fields: [
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func subscriptionsThatDifferInSpellingAloneAreNoDuplicates() {
+  @Test func `subscriptions that differ only in spelling are not duplicates`() {
     func rule(_ text: String) -> Subscription.Rule {
       let filter = QueryRule.Filter(field: "f", comparator: .equals, value: .string(text))
       return .query(QueryRule(recordType: "T", filters: [filter]))
@@ -100,7 +100,7 @@ import Testing
   }
 
   /// Digits and numbers of any script are parts of words; signs are not.
-  @Test func wordsAreLettersAndDigitsOfAnyScript() {
+  @Test func `a word consists of letters and digits of any script`() {
     for word in ["\u{663}\u{664}", "\u{ff17}", "\u{4e03}", "\u{2167}", "\u{bd}", "\u{939}\u{93f}"] {
       #expect(passes(.containsAnyTokens, .string(word), .string("a \(word), b")), "\(word)")
       #expect(!passes(.containsAnyTokens, .string(word), .string("a\(word) \(word)b")), "\(word)")
@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test(arguments: [(254, true), (255, true), (256, false)])
-  func aRunOfMoreThan255BytesIsNoWord(bytes: Int, isWord: Bool) {
+  func `a run of more than 255 bytes is not a word`(bytes: Int, isWord: Bool) {
     let run = String(repeating: "a", count: bytes)
     #expect(FieldValue.string(run).hasWords == isWord)
     #expect(passes(.containsAnyTokens, .string(run), .string("x \(run) y")) == isWord)

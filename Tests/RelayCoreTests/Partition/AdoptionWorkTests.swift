@@ -3,7 +3,7 @@ import Testing
 
 /// A reload re-evaluates the lanes of all devices in slices, and other work goes on meanwhile.
 @Suite struct AdoptionWorkTests {
-  @Test func lanesAreAskedAnewInSlices() {
+  @Test func `lanes are evaluated again in slices after a reload`() {
     var limits = Limits()
     limits.devicesPerUser = 1_000
     var relay = Relay([], limits: limits, policy: WakePolicy())

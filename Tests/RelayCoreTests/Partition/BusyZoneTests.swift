@@ -4,7 +4,7 @@ import Testing
 /// P5: a zone that changes before every fold.
 @Suite struct BusyZoneTests {
   /// P4: every notification that is shown is also in the store.
-  @Test func aBusyZoneWithAVisibleSubscriptionIsShownAndNothingBeforeItsFold() {
+  @Test func `a busy zone's alerts are shown, and none is shown before its fold`() {
     var rig = PartitionRig()
     rig.register(1)
     rig.save("all", .database(recordType: nil), visible: true)

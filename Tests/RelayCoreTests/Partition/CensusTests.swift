@@ -6,7 +6,7 @@ import Testing
 /// lanes.
 @Suite struct CensusTests {
   @Test(arguments: 1...6 as ClosedRange<UInt64>)
-  func theCountsAreThoseOfAVisitToEveryLane(seed: UInt64) {
+  func `the counts equal those of a visit to every lane`(seed: UInt64) {
     var draw = SeededRandom(seed: seed)
     var policy = WakePolicy()
     policy.smearing.above = 64
@@ -48,7 +48,7 @@ import Testing
     .gone(at: nil, Verdict.Reason("Unregistered")),
   ]
 
-  @Test func statusVisitsNoDeviceAtRest() {
+  @Test func `the status count visits no device at rest`() {
     let factor = Growth.factor(from: 200, to: 6_400, Self.registered) { rig in
       for _ in 0..<50 {
         var census = Census()
@@ -58,7 +58,7 @@ import Testing
     #expect(factor < 6)
   }
 
-  @Test func aNewProviderVisitsNoDeviceThatDoesNotWaitForIt() {
+  @Test func `a renewed route visits only the devices that wait for it`() {
     let factor = Growth.factor(from: 200, to: 6_400, Self.registered) { rig in
       for _ in 0..<50 {
         let route = RouteKey(scope: Sample.scope, transport: .apns, topic: Sample.topic)
@@ -71,7 +71,7 @@ import Testing
 
   /// Zones that ended wait a day for late numbers. The time of one more waiting zone costs no visit
   /// to the others.
-  @Test func aTickVisitsNoZoneWhoseTimeHasNotCome() {
+  @Test func `a tick visits no zone whose time has not come`() {
     let factor = Growth.factor(from: 200, to: 3_200, Self.ended) { rig in
       for _ in 0..<20 {
         let first = Int64(rig.ordinal) * 10
@@ -88,7 +88,7 @@ import Testing
   }
 
   /// The driver asks at every wake whether a tick is due.
-  @Test func askingWhetherATickIsDueVisitsNoZone() {
+  @Test func `the check for a due tick visits no zone`() {
     let factor = Growth.factor(from: 200, to: 3_200, Self.ended) { rig in
       for _ in 0..<200 {
         let isDue = rig.isTickDue(after: 0)

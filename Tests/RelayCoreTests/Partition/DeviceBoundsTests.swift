@@ -5,7 +5,7 @@ import Testing
 @Suite struct DeviceBoundsTests {
   /// Limit: limits.devicesPerUser
   @Test(arguments: [(asked: 2, kept: 2), (3, 3), (4, 3)])
-  func aUserHasAtMostSoManyDevices(asked: Int, kept: Int) {
+  func `devicesPerUser limits the devices of one user`(asked: Int, kept: Int) {
     var limits = Limits()
     limits.devicesPerUser = 3
     var rig = PartitionRig(limits: limits)
@@ -25,7 +25,8 @@ import Testing
   ///
   /// Limit: limits.retiredFor
   @Test(arguments: [(spare: Int64(-1), isForgotten: false), (0, true), (1, true)])
-  func aRetiredRegistrationIsKeptForItsTime(spare: Int64, isForgotten: Bool) {
+  func `retiredFor limits how long a retired registration is kept`(spare: Int64, isForgotten: Bool)
+  {
     var limits = Limits()
     limits.retiredFor = .hours(2)
     var rig = PartitionRig(limits: limits)

@@ -84,7 +84,7 @@ import Testing
 
   /// Limit: limits.fanOuts
   @Test(arguments: [true, false])
-  func aChangeIsRefusedBeforeTheBoundIsPassed(inHome: Bool) {
+  func `a change is refused before the bound of fan-outs is passed`(inHome: Bool) {
     var rig = rig(inHome: inHome, limits)
     var reserved = ForwardNeed()
     for number in UInt64(1)...2 {
@@ -106,7 +106,7 @@ import Testing
 
   /// Earlier, each change of a refused request was checked in each partition: a producer that
   /// repeated the request kept the loop busy for a tenth of a second each time.
-  @Test func `what there is no room for is not looked at further`() {
+  @Test func `a request is not checked further after its first change without room`() {
     var rig = rig(inHome: false, limits)
     for number in UInt64(1)...2 { rig.step(.change(change(number)), in: home) }
     var looks = 0
@@ -120,7 +120,7 @@ import Testing
 
   /// Two spellings of `é` are two record types; one has a subscriber. With one name for both, the
   /// interest in one would end with the last subscriber to the other.
-  @Test func `types that Unicode takes for one have audiences of their own`() {
+  @Test func `two spellings of a record type have separate subscribers`() {
     var rig = rig(inHome: false, limits)
     rig.step(
       save(users(1, inHomeOf: ZoneID.publicDefault.owner, false)[0], "\u{e9}"), in: rig.target)
@@ -134,7 +134,7 @@ import Testing
 
   /// `room` gives in one pass the result of `need` and `refusal`.
   @Test(arguments: [1, 2, 3, 5])
-  func `room is what is needed and not refused`(count: UInt64) {
+  func `room gives the same result as need and refusal`(count: UInt64) {
     var rig = rig(inHome: false, limits)
     let facts = (UInt64(10)..<(10 + count)).map { Fact.change(change($0)) }
     let need = rig.relay.need(of: facts)
@@ -148,7 +148,7 @@ import Testing
 
   /// A batch above the bound is accepted if nothing else is there. Its fan-outs keep the bound.
   @Test(arguments: [true, false])
-  func aWholeBatchRunsNoMoreThanTheBound(inHome: Bool) {
+  func `the fan-outs of a large batch stay within the bound`(inHome: Bool) {
     var rig = rig(inHome: inHome, limits)
     let batch = (UInt64(1)...5).map { Fact.change(change($0)) }
     let need = rig.relay.need(of: batch)
@@ -170,7 +170,7 @@ import Testing
 
   /// While one fan-out runs there is room for one more, and none for a batch of two.
   @Test(arguments: [true, false])
-  func aBatchCountsWithAllOfItsChanges(inHome: Bool) {
+  func `a batch needs room for all of its changes`(inHome: Bool) {
     var rig = rig(inHome: inHome, limits)
     rig.step(.change(change(1)), in: home)
     let batch = (UInt64(2)...3).map { Fact.change(change($0)) }
@@ -179,7 +179,7 @@ import Testing
   }
 
   /// Changes for few users are not counted, however many changes there are.
-  @Test func aChangeForFewNeedsNoFanOut() {
+  @Test func `a change for few users needs no fan-out`() {
     var limits = limits
     limits.fanOutSlice = 100
     let rig = rig(inHome: false, limits)
@@ -190,7 +190,9 @@ import Testing
 
   /// Limit: limits.forwardedMessages
   @Test(arguments: [(onTheWay: UInt64(1), isRefused: false), (2, false), (3, true)])
-  func atMostSoManyMessagesAreOnTheirWay(onTheWay: UInt64, isRefused: Bool) {
+  func `forwardedMessages limits the number of messages under way`(
+    onTheWay: UInt64, isRefused: Bool
+  ) {
     var limits = limits
     (limits.forwardedMessages, limits.fanOuts) = (3, 100)
     var rig = rig(inHome: false, limits)
@@ -202,7 +204,7 @@ import Testing
 
   /// Limit: limits.forwardedBytes
   @Test(arguments: [(spare: -1, isRefused: true), (0, false), (1, false)])
-  func whatIsOnItsWayHasAtMostSoManyBytes(spare: Int, isRefused: Bool) {
+  func `forwardedBytes limits the bytes of messages under way`(spare: Int, isRefused: Bool) {
     var limits = limits
     limits.fanOuts = 100
     let fact = Fact.change(change(1, bytes: 15_000))
@@ -218,7 +220,7 @@ import Testing
   /// A large record whose subscribers read one short field has a short message, which counts with
   /// its own size. Earlier, the whole record counted for each partition, and a second one was
   /// refused.
-  @Test func aMessageCountsWithTheValuesItCarries() {
+  @Test func `a message counts only the values that it carries`() {
     var limits = limits
     limits.fanOuts = 100
     var rig = rig(inHome: false, limits)
@@ -238,7 +240,7 @@ import Testing
   }
 
   /// Messages on their way to other users are bounded in number and in bytes, fan-outs included.
-  @Test func whatIsOnItsWayIsBounded() {
+  @Test func `messages and fan-outs under way are bounded in number and in bytes`() {
     var limits = limits
     (limits.forwardedMessages, limits.forwardedBytes, limits.fanOuts) = (3, 20_000, 100)
     var few = rig(inHome: false, limits)
@@ -261,7 +263,7 @@ import Testing
   }
 
   /// A cut holds the changes of the queue since the last cut, not the whole queue.
-  @Test func aCutWritesOneStepOfTheQueue() {
+  @Test func `a cut writes only the queue's changes since the last cut`() {
     var limits = limits
     limits.fanOuts = 50
     var rig = rig(inHome: true, limits)

@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func allSubscribersAreReachedOnceSliceBySlice() {
+  @Test func `all subscribers are reached once, slice by slice`() {
     var (rig, guests) = rig()
     publicChange(&rig, "A1", 1)
     var matched = [rig.partition.ledger.matched]
@@ -53,7 +53,9 @@ import Testing
   ///
   /// Limit: limits.fanOutSlice
   @Test(arguments: [(subscribers: 4, isSliced: false), (5, false), (6, true)])
-  func aChangeForFewIsToldAtOnceAndOneForMoreWaitsForItsSlices(subscribers: Int, isSliced: Bool) {
+  func `a change for few users is stepped at once, for more users in slices`(
+    subscribers: Int, isSliced: Bool
+  ) {
     var (rig, _) = rig(50, users: subscribers)
     publicChange(&rig, "A1", 1)
     #expect(journalled(rig.last).count == (isSliced ? 1 : 0))
@@ -65,7 +67,7 @@ import Testing
 
   /// As many users as a slice may have make one slice; one more makes a second.
   @Test(arguments: [(subscribers: 4, slices: [4]), (5, [5]), (6, [5, 6])])
-  func aSliceIsOfSoManyUsers(subscribers: Int, slices: [Int]) {
+  func `fanOutSlice limits the users of one slice`(subscribers: Int, slices: [Int]) {
     var (rig, _) = rig(5, users: subscribers)
     publicChange(&rig, "A1", 1)
     var matched: [Int] = []
@@ -76,7 +78,7 @@ import Testing
     #expect(matched == slices)
   }
 
-  @Test func laterChangesOfTheSameRecordQueueBehindAndOthersDoNot() {
+  @Test func `a record's later changes wait for its first, other records do not`() {
     var (rig, _) = rig()
     publicChange(&rig, "A1", 1)
     let first = journalled(rig.last)
@@ -94,7 +96,7 @@ import Testing
     #expect(rig.fold().fanOuts.isEmpty && rig.partition.unfinished.isEmpty)
   }
 
-  @Test func aSubscriptionSavedAfterTheChangeIsNotReachedByItsLaterSlices() {
+  @Test func `a subscription saved after a change is not reached by its later slices`() {
     var (rig, _) = rig()
     publicChange(&rig, "A1", 1)
     var queue = journalled(rig.last)
@@ -109,7 +111,7 @@ import Testing
   }
 
   /// P9: a change in a zone is told only to users who took part in the zone at that time.
-  @Test func aParticipantWhoJoinedAfterTheChangeIsNotReachedByItsLaterSlices() {
+  @Test func `a participant added after a change is not reached by its later slices`() {
     let guests = users(6, inHomeOf: Sample.owner, true)
     let zone = ZoneID(name: "Shared", owner: users(1, inHomeOf: Sample.owner, false)[0])
     var rig = PartitionRig(limits: limits())
@@ -134,7 +136,7 @@ import Testing
   }
 
   /// More than a thousand users: after a crash at any slice, replay goes on from that slice.
-  @Test func aCrashInTheMiddleGoesOnWhereItWas() {
+  @Test func `a fan-out continues at the same slice after a crash`() {
     for crash in 0...3 {
       var (rig, guests) = rig(500, users: 1_200)
       var tables = PartitionTables(id: rig.partition.id, cursor: Ordinal(rig.ordinal))
@@ -167,7 +169,7 @@ import Testing
     }
   }
 
-  @Test func oneUsersManySubscriptionsGetPlacesOfTheirOwn() {
+  @Test func `several subscriptions of one user get separate positions`() {
     let user = users(1, inHomeOf: Sample.owner, true)[0]
     var rig = PartitionRig(limits: limits(100))
     for index in 0..<4 {

@@ -15,7 +15,7 @@ import Testing
     return (rig, try #require(attempts.first))
   }
 
-  @Test func aRetirementIsToldInTheCutThatMakesItDurable() throws {
+  @Test func `feedback reports a retirement in the cut that makes it durable`() throws {
     var (rig, attempt) = try woken()
     rig.ended(attempt, gone)
     #expect(rig.partition.isDirty)
@@ -29,7 +29,7 @@ import Testing
     #expect(cut.feedback.isEmpty, "it is told once")
   }
 
-  @Test func aVerdictAboutAnOlderRegistrationTellsNothing() throws {
+  @Test func `a verdict about an older registration makes no feedback`() throws {
     var (rig, attempt) = try woken()
     rig.register(1)
     rig.ended(attempt, gone)
@@ -37,7 +37,7 @@ import Testing
     #expect(cut.feedback.isEmpty)
   }
 
-  @Test func aRetiredDeviceThatRegistersIsBack() throws {
+  @Test func `a retired device that registers again is reported as returned`() throws {
     var (rig, attempt) = try woken()
     rig.ended(attempt, gone)
     let first = rig.fold().feedback
@@ -51,7 +51,7 @@ import Testing
     #expect(Set((first + second).map(\.id)).count == 2)
   }
 
-  @Test func aDisplacedDeviceIsToldWithTheTokenItLost() throws {
+  @Test func `a displaced device is reported with the token that it lost`() throws {
     var rig = PartitionRig()
     rig.register(1)
     let key = DeviceKey(scope: Sample.scope, user: Sample.owner, client: Sample.client(1))
@@ -66,7 +66,7 @@ import Testing
     #expect(cut.feedback.isEmpty, "it is retired already")
   }
 
-  @Test func aSilentDeviceIsToldAndItsReturnToo() throws {
+  @Test func `feedback reports a silent device and its return`() throws {
     var policy = WakePolicy()
     policy.silentAfter = .minutes(5)
     var rig = PartitionRig(policy: policy)
@@ -89,7 +89,7 @@ import Testing
     #expect(cut.feedback.isEmpty)
   }
 
-  @Test func aPollAtTheCourierIsASign() throws {
+  @Test func `a poll at the courier reports a silent device as returned`() throws {
     var policy = WakePolicy()
     policy.silentAfter = .minutes(5)
     var rig = PartitionRig(policy: policy)

@@ -30,7 +30,7 @@ import Testing
     return record.fields.map(\.name)
   }
 
-  @Test func twoSpellingsOfAFieldsNameAreTwoFields() {
+  @Test func `two spellings of a field's name are two fields`() {
     var own = OwnInterest()
     var info = NotificationInfo()
     info.desiredKeys = ["caf\u{e9}", "cafe\u{301}"]
@@ -41,7 +41,7 @@ import Testing
     #expect(own.fields == .all, "a list of names would lose one of the two")
   }
 
-  @Test func aPublicChangeGoesWhereItsTypeIsSubscribedAndCarriesWhatIsRead() {
+  @Test func `a public change goes to subscribed partitions with the values they read`() {
     var rig = PartitionRig(ZoneID.publicDefault.owner)
     let other = Interest.Key(scope: Sample.scope, database: .public, recordType: "Note")
     for (source, interest) in [
@@ -64,7 +64,7 @@ import Testing
     #expect(rig.fold().outbox.isEmpty)
   }
 
-  @Test func anInterestIsToldWhenItChangesAndEndsWithItsLastSubscription() {
+  @Test func `an interest is sent when it changes and ends with its last subscription`() {
     var rig = PartitionRig()
     let filter = QueryRule.Filter(field: "a", comparator: .equals, value: .int64(1))
     func rule(_ filters: [QueryRule.Filter]) -> Subscription.Rule {
@@ -88,7 +88,7 @@ import Testing
   }
 
   /// The answer waits for the homes only if the subscription adds an interest for later changes.
-  @Test func whoAddsAnInterestIsAnsweredWhenItsHomesKnow() {
+  @Test func `the answer to a new interest waits until its homes know it`() {
     var rig = PartitionRig()
     func moment() -> Answer.Moment? {
       guard case .answer(_, _, _, let moment)? = rig.last.last else { return nil }
@@ -103,7 +103,7 @@ import Testing
     #expect(moment() == .folded)
   }
 
-  @Test func aSubscriptionThatFiresOnceEndsItsInterest() {
+  @Test func `a subscription that fires once ends its interest when it fires`() {
     let user = users(1, inHomeOf: Sample.owner, true)[0]
     var rig = PartitionRig()
     let rule = QueryRule(recordType: "Article", firesOnce: true)
@@ -115,7 +115,7 @@ import Testing
   }
 
   /// Participants learn of every change. Its values go where a subscription in `shared` reads them.
-  @Test func aSharedChangeCarriesValuesOnlyWhereTheyAreRead() {
+  @Test func `a shared change carries values only where subscriptions read them`() {
     let guests = users(2, inHomeOf: Sample.owner, false)
     var rig = PartitionRig()
     for guest in guests { rig.change(.granted(guest)) }
@@ -136,14 +136,14 @@ import Testing
   }
 
   /// A subscription in `shared` reads changes whose homes may be anywhere.
-  @Test func aSharedInterestIsToldToAllPartitions() {
+  @Test func `a shared interest is sent to all partitions`() {
     var rig = PartitionRig()
     rig.save("q", .query(QueryRule(recordType: "Article")), .shared)
     #expect(told(rig.fold()).count == PartitionID.count - 1)
   }
 
   /// The tables restore which interests were told: none is told twice, and their end is told.
-  @Test func aRestartTellsNothingAnew() {
+  @Test func `a restart sends no interest again`() {
     var rig = PartitionRig()
     rig.save("q", .query(QueryRule(recordType: "Article")), .public)
     var tables = PartitionTables(id: rig.partition.id, cursor: Ordinal(rig.ordinal))
@@ -156,7 +156,7 @@ import Testing
   }
 
   /// Beyond `namesMax` names the interest asks for the whole record.
-  @Test func aLongListOfNamesIsNotTold() {
+  @Test func `an interest with too many field names asks for the whole record`() {
     var rig = PartitionRig()
     func filters(_ count: Int) -> [QueryRule.Filter] {
       (0..<count).map {

@@ -30,7 +30,7 @@ import Testing
     return effects
   }
 
-  @Test func aLapsedAddressRetiresItsDeviceAndOneOfAProviderDoesNot() {
+  @Test func `a lapsed courier address retires its device, an APNs address does not`() {
     var rig = rig()
     rig.register(1, address: address(1))
     rig.register(2)
@@ -45,7 +45,7 @@ import Testing
     #expect(retirement(rig, 1) == "lapsed")
   }
 
-  @Test func aDeviceThatIsConnectedOrWasRegisteredAgainLivesOn() {
+  @Test func `a connected or newly registered device does not lapse`() {
     var rig = rig()
     rig.register(1, address: address(1))
     rig.register(2, address: address(2))
@@ -62,7 +62,7 @@ import Testing
   }
 
   /// Earlier, devices that no push could reach locked a user out for good.
-  @Test func lapsedDevicesGiveWayAndTheRefusalBeforeSaysWhenTheyWill() {
+  @Test func `a refused registration says when a lapsed device makes room`() {
     var rig = rig(devices: 2)
     rig.register(1, address: address(1))
     rig.now = rig.now + .hours(1)
@@ -74,7 +74,7 @@ import Testing
     #expect(rig.fold().devicesRemoved.map(\.client) == [Sample.client(1)])
   }
 
-  @Test func lapsedDevicesGiveWayBeforeOthersThatAreRetired() {
+  @Test func `lapsed devices make room before other retired devices`() {
     var rig = rig(devices: 2)
     rig.register(1, address: address(1))
     rig.register(2)
@@ -87,7 +87,7 @@ import Testing
     #expect(rig.fold().devicesRemoved.map(\.client) == [Sample.client(1)])
   }
 
-  @Test func whatWaitsForALapsedDeviceIsNotTheOldestThatPends() {
+  @Test func `the oldest pending time ignores notifications of a lapsed device`() {
     var rig = rig()
     rig.register(1, address: address(1))
     rig.save("all", .database(recordType: nil))
@@ -104,7 +104,7 @@ import Testing
   }
 
   /// P11: each slot has one timer, however often devices come and go.
-  @Test func comingAndGoingLeavesNoTimersBehind() {
+  @Test func `repeated registering and signing out leaves no timers behind`() {
     var rig = rig()
     for _ in 0..<50 {
       rig.register(1, address: address(1))

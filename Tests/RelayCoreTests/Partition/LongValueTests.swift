@@ -27,7 +27,8 @@ import Testing
   ///
   /// Limit: limits.valueBytesPerNotification
   @Test(arguments: [(10, false), (11, true), (12, true)])
-  func theValuesOfANotificationHaveAtMostSoManyBytes(bytes: Int, isShown: Bool) {
+  func `valueBytesPerNotification limits the values of one notification`(bytes: Int, isShown: Bool)
+  {
     var limits = Limits()
     limits.valueBytesPerNotification = bytes
     let push = push([Field(name: "a", value: .string("12345"))], limits: limits) {
@@ -37,7 +38,7 @@ import Testing
     #expect(push.contains(#""p":1"#) != isShown)
   }
 
-  @Test func aListThatIsTooLongIsLeftOut() {
+  @Test func `a list that is too long is left out`() {
     let short = push([list(3)]) { $0.desiredKeys = ["list"] }
     #expect(short.contains(#""af":{"list":["x","x","x"]}"#))
     for field in [list(50_000), list(50_000, ""), list(2, String(repeating: "x", count: 2_000))] {
@@ -46,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func anArgumentShowsTheBeginningOfALongList() {
+  @Test func `an argument shows the beginning of a long list`() {
     let text = push([list(50_000)]) { $0.alert.bodyArguments = ["list"] }
     let shown = Array(repeating: "x", count: 50).joined(separator: ", ").prefix(100)
     #expect(text.contains(#""loc-args":["\#(shown)"#))
@@ -55,7 +56,7 @@ import Testing
   }
 
   /// A character may have any number of marks.
-  @Test func aLetterWithThousandsOfMarksIsCutToo() {
+  @Test func `a letter with thousands of combining marks is cut too`() {
     let marked = "a" + String(repeating: "\u{301}", count: 20_000)
     let text = push([Field(name: "a", value: .string(marked))]) { $0.alert.bodyArguments = ["a"] }
     let shown = text.components(between: #""loc-args":[""#, and: #""]"#)
@@ -63,7 +64,7 @@ import Testing
   }
 
   /// Earlier, a collapse value of a megabyte was kept for each alert of each device.
-  @Test func aCollapseValueIsKeptAsFarAsItTellsAlertsApart() {
+  @Test func `a collapse value is cut to the limit of value bytes`() {
     var subscription = Subscription(
       id: SubscriptionID("s"), database: .private, rule: rule, info: NotificationInfo())
     subscription.info.alert.body = "Hello"

@@ -7,7 +7,7 @@ import Testing
   private let other = PartitionID(4)
   private let interests = Forwarded.Message.interests([])
 
-  @Test func messagesOfOneStepAreNumberedInTheirOrder() {
+  @Test func `messages of one step are numbered in their order`() {
     var messages = Messages(loading: PartitionTables(id: id))
     for _ in 0..<3 { messages.post(interests, to: other, at: Ordinal(7)) }
     messages.post(interests, to: other, at: Ordinal(8))
@@ -20,7 +20,7 @@ import Testing
     #expect(!messages.isDirty)
   }
 
-  @Test func aMessageIsHeardOnceOnItsTrack() {
+  @Test func `a partition takes each message of a track once`() {
     var messages = Messages(loading: PartitionTables(id: id))
     let serials = (UInt64(1)...2).map { Track.common.serial(Ordinal($0), index: 0) }
     let taken = [
@@ -36,7 +36,7 @@ import Testing
     #expect(cut.heard.map(\.serial) == [serials[1], serials[0]])
   }
 
-  @Test func whatFollowsAMessageToItselfWaitsBehindIt() {
+  @Test func `messages wait behind a message of the partition to itself`() {
     var messages = Messages(loading: PartitionTables(id: id))
     #expect(!messages.areWaitingForSelf(on: .common))
     messages.post(interests, to: id, at: Ordinal(1))
@@ -52,7 +52,7 @@ import Testing
     #expect(!messages.areWaitingForSelf(on: .common))
   }
 
-  @Test func onlyWhatHasChangedIsDrained() {
+  @Test func `a drain writes only what has changed`() {
     var messages = Messages(loading: PartitionTables(id: id))
     messages.post(interests, to: other, at: Ordinal(1))
     let key = messages.sent[0].key

@@ -62,7 +62,7 @@ import Testing
 
   /// Reads two stores at all tokens: of this partition, and of one that drops nothing.
   @Test(arguments: 0..<30 as Range<UInt64>)
-  func `readers find what they would find if none were dropped`(seed: UInt64) {
+  func `readers find the same as if no notification were dropped`(seed: UInt64) {
     var draw = SeededRandom(seed: seed)
     let kept = draw.pick([4, 7, 20])
     var (bounded, whole) = (rig(keeping: kept), rig(keeping: 100_000))

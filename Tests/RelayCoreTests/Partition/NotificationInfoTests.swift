@@ -19,7 +19,7 @@ import Testing
 
   // MARK: firesOnce
 
-  @Test func aSubscriptionThatFiresOnceGoesWithTheFoldOfItsNotification() {
+  @Test func `a subscription that fires once is removed with its notification's fold`() {
     var rig = PartitionRig()
     rig.register(1)
     rig.save("once", once, visible: true)
@@ -36,7 +36,7 @@ import Testing
     #expect(rig.partition.ledger.isBalanced)
   }
 
-  @Test func savedAgainItLivesAgain() {
+  @Test func `a subscription that fires once fires again after it is saved again`() {
     var rig = PartitionRig()
     rig.register(1)
     rig.save("once", once)
@@ -51,7 +51,7 @@ import Testing
         })
   }
 
-  @Test func aRestartDoesNotBringItBack() {
+  @Test func `a restart does not bring back a subscription that fired once`() {
     var rig = PartitionRig()
     rig.save("once", once)
     rig.change(record())
@@ -62,7 +62,7 @@ import Testing
     #expect(copy.fold() == cut)
   }
 
-  @Test func inThePublicDatabaseEachUserHearsOfOneChange() {
+  @Test func `a public subscription that fires once tells each user of one change`() {
     var rig = PartitionRig(ZoneID.publicDefault.owner, limits: sliced)
     let subscribers = users(5, inHomeOf: ZoneID.publicDefault.owner, true)
     for user in subscribers { rig.save("once", once, .public, of: user) }
@@ -85,7 +85,7 @@ import Testing
 
   // MARK: Localisation arguments
 
-  @Test func argumentsAreTheValuesOfTheFieldsTheyName() {
+  @Test func `alert arguments are the values of the fields that they name`() {
     var rig = PartitionRig()
     rig.register(1)
     let look = info {
@@ -106,7 +106,7 @@ import Testing
     #expect(push.contains(#""title-loc-args":["\#(cut)"]"#))
   }
 
-  @Test func argumentsStayWithinTheValueBytes() {
+  @Test func `alert arguments stay within the limit of value bytes`() {
     var limits = Limits()
     limits.valueBytesPerNotification = 8
     var rig = PartitionRig(limits: limits)
@@ -124,7 +124,7 @@ import Testing
     #expect(push.contains(#""loc-args":["","12345678"]"#) && push.contains(#""p":1"#))
   }
 
-  @Test func argumentsAndDesiredKeysShareTheValueBytes() {
+  @Test func `alert arguments and desired keys share the limit of value bytes`() {
     var limits = Limits()
     limits.valueBytesPerNotification = 12
     var rig = PartitionRig(limits: limits)
@@ -143,7 +143,7 @@ import Testing
 
   // MARK: Badges
 
-  @Test func theBadgeIsRaisedByEachNotificationAndNotByAttempts() {
+  @Test func `each notification raises the badge and a repeated attempt does not`() {
     var rig = PartitionRig()
     rig.register(1)
     rig.save("s", always, info { $0.badges = true })
@@ -159,7 +159,7 @@ import Testing
     #expect(rig.wake(after: 10).first?.text.contains(#""badge":2"#) == true)
   }
 
-  @Test func theAppSetsItsBadgeAndANotificationCountsOn() {
+  @Test func `notifications count on from the badge that the app sets`() {
     var rig = PartitionRig()
     rig.register(1)
     rig.save("s", always, info { $0.badges = true })
@@ -172,7 +172,7 @@ import Testing
     #expect(rig.fold().badges.map(\.count) == [42])
   }
 
-  @Test func theBadgeSurvivesARestartAndEndsWithTheUser() {
+  @Test func `the badge is kept after a restart and removed with the user`() {
     var rig = PartitionRig()
     rig.register(1)
     rig.save("s", always, info { $0.badges = true })
@@ -199,7 +199,7 @@ import Testing
 
   // MARK: The end of a zone
 
-  @Test func aZonesEndIsShownByTheSubscriptionItEnds() {
+  @Test func `a zone's deletion is shown by the subscription that it ends`() {
     var rig = PartitionRig()
     rig.register(1)
     rig.change(.zone(.created))

@@ -5,7 +5,7 @@ import Testing
 @Suite struct NumberBoundsTests {
   private var zone: FeedKey.Kind { .zone(Sample.zone) }
 
-  @Test func aThousandNumbersOfAZoneMayBeMissing() {
+  @Test func `a thousand numbers of a zone may be missing`() {
     var rig = PartitionRig()
     rig.numbered(1)
     rig.numbered(1_002)
@@ -22,7 +22,9 @@ import Testing
 
   /// Limit: limits.missingPerZone
   @Test(arguments: [(missing: Int64(2), isGap: false), (3, false), (4, true)])
-  func atMostSoManyNumbersOfAZoneAreWaitedFor(missing: Int64, isGap: Bool) {
+  func `missingPerZone limits the missing numbers that a zone waits for`(
+    missing: Int64, isGap: Bool
+  ) {
     var limits = Limits()
     limits.missingPerZone = 3
     var rig = PartitionRig(limits: limits)
@@ -36,7 +38,7 @@ import Testing
     #expect(rig.partition.zonesWithGap == 0)
   }
 
-  @Test func allSpacesOfAZoneShareTheBound() {
+  @Test func `all number spaces of a zone share the bound of missing numbers`() {
     var rig = PartitionRig()
     for origin in 1...2 as ClosedRange<UInt64> {
       rig.numbered(0, of: origin)
@@ -48,7 +50,7 @@ import Testing
     #expect(rig.partition.zonesWithGap == 1)
   }
 
-  @Test func theLargestNumberIsTaken() {
+  @Test func `the largest possible number is accepted`() {
     var rig = PartitionRig()
     rig.numbered(0)
     #expect(rig.numbered(.max) == .accepted)
@@ -56,7 +58,7 @@ import Testing
     #expect(rig.numbered(.max, .record(.updated, "B")) == .accepted)
   }
 
-  @Test func aNumberMissingForADayIsForgottenAndItsGapStays() {
+  @Test func `a number missing for a day is forgotten and its gap stays`() {
     var rig = PartitionRig()
     rig.numbered(1)
     rig.numbered(3, .record(.deleted, "A"))
@@ -76,7 +78,7 @@ import Testing
   ///
   /// Limit: limits.missingFor
   @Test(arguments: [(spare: Int64(-1), isGap: false), (0, true), (1, true)])
-  func aNumberIsWaitedForItsTime(spare: Int64, isGap: Bool) {
+  func `a late number closes its hole only within missingFor`(spare: Int64, isGap: Bool) {
     var limits = Limits()
     limits.missingFor = .hours(2)
     var rig = PartitionRig(
@@ -89,7 +91,7 @@ import Testing
 
   /// Limit: limits.settledPerZone
   @Test(arguments: [(records: Int64(2), isGivenUp: false), (3, false), (4, true)])
-  func atMostSoManyRecordsAreSettledAboveAHole(records: Int64, isGivenUp: Bool) {
+  func `settledPerZone limits the records settled above a hole`(records: Int64, isGivenUp: Bool) {
     var limits = Limits()
     limits.settledPerZone = 3
     var rig = PartitionRig(limits: limits)
@@ -103,7 +105,7 @@ import Testing
     #expect(rig.partition.zonesWithGap == (isGivenUp ? 1 : 0))
   }
 
-  @Test func recordsSettledAboveAHoleAreBounded() {
+  @Test func `a record below all holes no longer counts as settled above a hole`() {
     var limits = Limits()
     limits.settledPerZone = 3
     var rig = PartitionRig(limits: limits)
@@ -122,7 +124,7 @@ import Testing
 
   /// Limit: limits.sourcesPerZone
   @Test(arguments: [(sources: UInt64(2), oldest: UInt64(1)), (3, 1), (4, 2)])
-  func atMostSoManySourcesNumberAZone(sources: UInt64, oldest: UInt64) {
+  func `sourcesPerZone limits the number spaces of one zone`(sources: UInt64, oldest: UInt64) {
     var limits = Limits()
     limits.sourcesPerZone = 3
     var rig = PartitionRig(limits: limits)
@@ -133,7 +135,7 @@ import Testing
     #expect(rig.isTickDue(after: 30) == (oldest == 1))
   }
 
-  @Test func theSpaceUnheardForLongestIsForgotten() {
+  @Test func `the number space unused for the longest time is forgotten`() {
     var limits = Limits()
     limits.sourcesPerZone = 2
     var rig = PartitionRig(limits: limits)
@@ -149,7 +151,7 @@ import Testing
     #expect(rig.partition.zonesWithGap == 1, "it had holes that nothing closes now")
   }
 
-  @Test func holesAreClosedFromAnyEnd() {
+  @Test func `a late number closes any part of a hole`() {
     let run = SequenceGaps.Run(first: 10, last: 14, since: .zero)
     var holes = SequenceGaps([SequenceGaps.Run(first: 3, last: 3, since: .zero), run])
     for number in [2, 4, 9, 15] as [Int64] { #expect(holes.close(number) == false) }

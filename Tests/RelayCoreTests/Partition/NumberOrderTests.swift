@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: 0..<300)
-  func anyDisorderEndsAsOrderWould(seed: UInt64) {
+  func `changes in any order give the same final state as changes in order`(seed: UInt64) {
     var draw = SeededRandom(seed: seed)
     let (count, spread) = (5 + draw.below(60), 1 + draw.below(20))
     var senders = Senders()
@@ -90,7 +90,7 @@ import Testing
     #expect(numbers?.spaces.first?.settled.isEmpty ?? true)
   }
 
-  @Test func aRestartInTheMiddleOfAHoleWaitsOn() {
+  @Test func `a relay that restarts during a hole continues to wait for the number`() {
     var senders = Senders()
     senders.rig.numbered(1)
     senders.rig.numbered(3, .record(.deleted, "A"))

@@ -5,7 +5,7 @@ import Testing
 @Suite struct NumbersTests {
   /// Limit: limits.gapAfter
   @Test(arguments: [(spare: Int64(-1), isGap: false), (0, true), (1, true)])
-  func aNumberMissingForSoLongIsAGap(spare: Int64, isGap: Bool) {
+  func `a number missing for the time of gapAfter makes a gap`(spare: Int64, isGap: Bool) {
     var limits = Limits()
     limits.gapAfter = .minutes(2)
     var rig = PartitionRig(
@@ -17,7 +17,7 @@ import Testing
     #expect(rig.partition.zonesWithGap == 0, "it ends when the number comes")
   }
 
-  @Test func aHoleOpenForThirtySecondsIsAGapUntilItCloses() {
+  @Test func `a hole open for thirty seconds is a gap until it closes`() {
     var rig = PartitionRig()
     rig.numbered(1)
     rig.numbered(3)
@@ -36,7 +36,7 @@ import Testing
     #expect(rig.partition.zonesWithGap == 0 && rig.partition.nextTimer == nil)
   }
 
-  @Test func aHoleClosedInTimeIsNeverShown() {
+  @Test func `a hole that closes in time never makes a gap`() {
     var rig = PartitionRig()
     for number in [1, 4, 2, 3] as [Int64] { #expect(rig.numbered(number) == .accepted) }
     #expect(rig.isTickDue(after: 60) == false)
@@ -45,7 +45,7 @@ import Testing
     #expect(rig.partition.zonesWithGap == 0, "a tick that finds nothing changes nothing")
   }
 
-  @Test func aYoungerHoleIsAGapOfItsOwn() {
+  @Test func `a younger hole makes a gap of its own`() {
     var rig = PartitionRig()
     rig.numbered(1)
     rig.numbered(3)
@@ -61,7 +61,7 @@ import Testing
     #expect(rig.partition.zonesWithGap == 1)
   }
 
-  @Test func aLateNumberIsAppliedUnlessAHigherOneSettledItsRecord() {
+  @Test func `a late number applies unless a higher number settled its record`() {
     var rig = PartitionRig()
     rig.register(1)
     rig.save("q", .query(QueryRule(recordType: "Article")))
@@ -81,7 +81,7 @@ import Testing
     #expect(cut.numbers.map(\.numbers.spaces[0].settled) == [[:]], "whole again")
   }
 
-  @Test func aLateNumberSettlesAboveThoseStillMissing() {
+  @Test func `a late number settles its record against lower missing numbers`() {
     var rig = PartitionRig()
     rig.numbered(1)
     rig.numbered(5)
@@ -91,7 +91,7 @@ import Testing
     #expect(rig.fold().feed(.zone(Sample.zone)) == nil)
   }
 
-  @Test func spacesAreOfOneSourceAndOneZone() {
+  @Test func `each source and each zone has its own number space`() {
     let other = ZoneID(name: "History", owner: Sample.owner)
     var rig = PartitionRig()
     rig.numbered(1)
@@ -108,7 +108,7 @@ import Testing
     #expect(rig.isTickDue(after: 60) == false)
   }
 
-  @Test func aLowerNumberThatIsNotMissingIsADuplicateOnlyByItsId() {
+  @Test func `a lower number that is not missing is a duplicate only by its id`() {
     var rig = PartitionRig()
     rig.numbered(5, fingerprint: 900)
     #expect(rig.numbered(3, fingerprint: 900) == .duplicate)
@@ -118,7 +118,7 @@ import Testing
     #expect(rig.isTickDue(after: 60) == false, "before the first number heard nothing is missing")
   }
 
-  @Test func zoneEventsAndSharesAreNumberedToo() {
+  @Test func `zone events and shares are numbered too`() {
     let guest = UserID("_def")
     var rig = PartitionRig()
     rig.numbered(1, .zone(.created))
@@ -129,7 +129,7 @@ import Testing
     #expect(rig.isTickDue(after: 60) == false)
   }
 
-  @Test func theEndOfAZoneEndsItsGap() {
+  @Test func `the end of a zone ends its gap`() {
     for end in [ZoneChange.deleted, .purged, .reset] {
       var rig = PartitionRig()
       rig.numbered(1)
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  @Test func whatANumberedEndOutlivedDoesNotBeginANewLife() {
+  @Test func `a late change from before a zone's numbered end is not applied`() {
     var rig = PartitionRig()
     rig.numbered(1)
     rig.numbered(4, .zone(.deleted))
@@ -160,7 +160,7 @@ import Testing
     #expect(rig.isTickDue(after: 60) == false)
   }
 
-  @Test func whatAnEndOutlivedIsForgottenAfterADay() {
+  @Test func `holes from before a zone's end are forgotten after a day`() {
     var rig = PartitionRig()
     rig.numbered(1)
     rig.numbered(3, .zone(.deleted))
@@ -171,7 +171,7 @@ import Testing
     #expect(rig.partition.nextTimer == nil)
   }
 
-  @Test func aProducerThatCountsAnewAfterAnEndIsHeard() {
+  @Test func `a producer may restart its numbers after a zone's end`() {
     var rig = PartitionRig()
     rig.numbered(1)
     rig.numbered(4, .zone(.reset))
@@ -182,7 +182,7 @@ import Testing
     #expect(rig.isTickDue(after: 30) == true, "3 is missing")
   }
 
-  @Test func numbersGoOnAfterANumberedEnd() {
+  @Test func `numbers continue after a numbered zone end`() {
     var rig = PartitionRig()
     rig.numbered(1)
     rig.numbered(2, .zone(.reset))
@@ -193,7 +193,7 @@ import Testing
     #expect(rig.isTickDue(after: 30) == true, "4 is missing")
   }
 
-  @Test func anEndThatComesLateLeavesNothingMissing() {
+  @Test func `a late zone end leaves no number missing`() {
     var rig = PartitionRig()
     rig.numbered(1)
     rig.numbered(6)
@@ -204,13 +204,13 @@ import Testing
     #expect(rig.fold().feed(.zone(Sample.zone))?.deltas.count == 2)
   }
 
-  @Test func aChangeWithoutANumberIsNotNoted() {
+  @Test func `a change without a number is not tracked`() {
     var rig = PartitionRig()
     rig.change(.record(.created))
     #expect(rig.fold().numbers.isEmpty)
   }
 
-  @Test func theDefaultZoneAndThePublicDatabaseCountWithoutAFeed() {
+  @Test func `the default zone and the public database have numbers without a feed`() {
     let defaultZone = ZoneID(name: ZoneID.defaultName, owner: Sample.owner)
     var rig = PartitionRig()
     rig.numbered(1, in: defaultZone)

@@ -6,7 +6,7 @@ import Testing
   /// A device is an installation under one user. Another user's change wakes it, also if that
   /// change names the same installation.
   @Test(arguments: [("_abc", Int64(1)), ("_def", Int64(0))])
-  func `a device is woken by what another user has done on its installation`(
+  func `another user's change on the same installation wakes the device`(
     author: String, own: Int64
   ) {
     var rig = PartitionRig()
@@ -29,7 +29,7 @@ import Testing
     #expect(rig.partition.ledger.matched == 1 && rig.partition.ledger.own == own)
   }
 
-  @Test func `a device's name under another user is mixed, and mixed again it is its own`() {
+  @Test func `a client id mixed twice for the same user is the original id`() {
     let (client, user) = (Sample.client(7), UserID("_def"))
     #expect(client.device(of: Sample.owner, in: Sample.owner) == client)
     let mixed = client.device(of: user, in: Sample.owner)

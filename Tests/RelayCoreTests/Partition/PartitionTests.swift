@@ -5,7 +5,7 @@ import Testing
 @Suite struct PartitionTests {
   private let everything = Subscription.Rule.database(recordType: nil)
 
-  @Test func aChangeReachesItsZonesFeedItsOwnersFeedsAndTheirDevices() {
+  @Test func `a change reaches the zone's feed, its owner's feeds and their devices`() {
     var rig = PartitionRig()
     rig.register(1)
     rig.save("all", everything)
@@ -32,7 +32,7 @@ import Testing
   }
 
   /// P4, seed 603: earlier, a read of a zone just created and answered did not wait for the fold.
-  @Test func aReadOfANewZoneWaitsForTheFold() {
+  @Test func `a read of a new zone waits for the fold`() {
     var rig = PartitionRig()
     rig.change(.zone(.created))
     let zone = FeedKey(scope: Sample.scope, kind: .zone(Sample.zone))
@@ -40,7 +40,7 @@ import Testing
   }
 
   /// P8: the device's own change is logged, marked own, and not pushed to it.
-  @Test func aDeviceIsNotWokenByItsOwnChange() {
+  @Test func `a device is not woken by its own change`() {
     var rig = PartitionRig()
     rig.register(1)
     rig.register(2)
@@ -56,7 +56,7 @@ import Testing
   }
 
   /// Earlier, a wrong credential corrected after three probes left its device unwoken for an hour.
-  @Test func whatARefusedCredentialKeptBackCostsNoBudget() {
+  @Test func `a wake refused because of a wrong credential costs no budget`() {
     var rig = PartitionRig()
     rig.register(1)
     rig.save("all", everything)
@@ -73,7 +73,7 @@ import Testing
 
   /// P7: a refused attempt costs no budget, so the lane's own pause keeps it from trying for ever.
   @Test(arguments: [Verdict.Blame.route, .unsent])
-  func aLaneThatIsRefusedAgainAndAgainBacksOff(blame: Verdict.Blame) {
+  func `a lane that is refused repeatedly backs off`(blame: Verdict.Blame) {
     var rig = PartitionRig()
     rig.register(1)
     rig.save("all", everything)
@@ -90,7 +90,7 @@ import Testing
 
   /// Earlier, devices that a wrong endpoint called dead rested up to six hours after its
   /// correction.
-  @Test func aRenewedRouteEndsEveryQuarantine() {
+  @Test func `a renewed route ends the quarantine of all its devices`() {
     var rig = PartitionRig()
     rig.register(1)
     rig.save("all", everything)
@@ -105,7 +105,7 @@ import Testing
   }
 
   /// P4: a fold does not hold what was stepped after its cut.
-  @Test func aWakeWaitsForTheFoldOfACutThatHasWhatItTells() {
+  @Test func `a wake waits for the fold of the cut that holds its changes`() {
     var rig = PartitionRig()
     rig.register(1)
     rig.save("all", everything)
@@ -121,7 +121,7 @@ import Testing
     #expect(rig.lines.count == 1)
   }
 
-  @Test func aRepeatedChangeIsADuplicateAlsoAfterARestart() {
+  @Test func `a repeated change is a duplicate also after a restart`() {
     var rig = PartitionRig()
     #expect(rig.change(.record(.created), fingerprint: 7) == .accepted)
     #expect(rig.change(.record(.created), fingerprint: 7) == .duplicate)
@@ -132,7 +132,7 @@ import Testing
   }
 
   /// P12: what was pending at the restart was not matched in this life.
-  @Test func aRestartCountsWhatItFindsPendingAsRecovered() {
+  @Test func `a restart counts pending deliveries as recovered`() {
     var rig = PartitionRig()
     rig.register(1)
     rig.save("all", everything)
@@ -145,7 +145,7 @@ import Testing
     #expect(rig.partition.ledger == found)
   }
 
-  @Test func anUnsubscriptionWithdrawsWhatPends() {
+  @Test func `deleting a subscription withdraws its pending deliveries`() {
     var rig = PartitionRig()
     rig.register(1)
     rig.save("all", everything)
@@ -159,7 +159,7 @@ import Testing
     #expect(rig.wake().isEmpty)
   }
 
-  @Test func aSubscriptionFiresForWhatIsAcceptedAfterIt() {
+  @Test func `a subscription fires only for changes accepted after it`() {
     var rig = PartitionRig()
     rig.register(1)
     rig.change(.record(.created))
@@ -174,7 +174,7 @@ import Testing
         ]))
   }
 
-  @Test func limitsAreRefusedByName() {
+  @Test func `a refusal names the limit that is reached`() {
     var limits = Limits()
     limits.subscriptionsPerUser = 1
     limits.devicesPerUser = 1
@@ -195,7 +195,7 @@ import Testing
   }
 
   /// Dead registrations are removed, the oldest first, and never a living one.
-  @Test func aRetiredRegistrationGivesWay() {
+  @Test func `retired registrations make room for new devices`() {
     var limits = Limits()
     limits.devicesPerUser = 3
     var rig = PartitionRig(limits: limits)
@@ -210,7 +210,7 @@ import Testing
     #expect(rig.partition.ledger.isBalanced)
   }
 
-  @Test func aDisplacedDeviceIsReachedNoMoreUntilItRegistersAgain() {
+  @Test func `a displaced device is not woken until it registers again`() {
     var rig = PartitionRig()
     rig.register(1)
     rig.save("all", everything)
@@ -228,7 +228,7 @@ import Testing
 
   /// P5, seed 2197: earlier, a dead device whose address another device took over got a second
   /// reason, which the app's servers were never told.
-  @Test func aRetiredDeviceKeepsTheReasonThatWasTold() {
+  @Test func `a retired device keeps the reason that was reported`() {
     var rig = PartitionRig()
     rig.register(1)
     rig.save("all", everything)
@@ -244,7 +244,7 @@ import Testing
   /// P9, seed 1454: earlier, a device registered its address again while the message of its
   /// displacement was under way; the message ended the new registration, and pushes went to the
   /// other device's user.
-  @Test func aRegistrationOutlivesTheDisplacementOfTheOneBefore() {
+  @Test func `the displacement of an old registration does not end a new one`() {
     var rig = PartitionRig()
     rig.register(1)
     rig.save("all", everything)
@@ -262,7 +262,7 @@ import Testing
         registration: Ordinal(registration)))
   }
 
-  @Test func aGoneVerdictCountsOnlyForTheRegistrationItIsAbout() {
+  @Test func `a gone verdict counts only for its own registration`() {
     var rig = PartitionRig()
     rig.register(1)
     rig.save("all", everything)
@@ -290,7 +290,7 @@ import Testing
   }
 
   /// P5: a push to the old address says nothing about the new one.
-  @Test func aWakeTakenAtAReplacedAddressIsMadeAgain() {
+  @Test func `a wake delivered to a replaced address is sent again`() {
     var rig = PartitionRig()
     rig.register(1)
     rig.save("all", everything)
@@ -303,7 +303,7 @@ import Testing
   }
 
   /// A lane in line at one route is not sent by that route after its device moved.
-  @Test func aDeviceThatMovedIsWokenByItsNewRoute() {
+  @Test func `a device that moved is woken by its new route`() {
     var rig = PartitionRig()
     rig.register(1)
     rig.save("all", everything)
@@ -325,7 +325,7 @@ import Testing
   }
 
   /// P4, seed 103: earlier, a due lane named a zone that changed after the last fold.
-  @Test func aDueWakeTellsOnlyOfWhatIsFolded() {
+  @Test func `a due wake tells only of folded changes`() {
     var rig = PartitionRig()
     rig.register(1)
     rig.save("all", everything)
@@ -345,7 +345,7 @@ import Testing
     #expect(rig.partition.ledger.woken == 1 && rig.partition.ledger.pending == 1)
   }
 
-  @Test func aSignOutWithdrawsAndFreesTheDevice() {
+  @Test func `signing out withdraws the device's deliveries and removes the device`() {
     var rig = PartitionRig()
     rig.register(1)
     rig.save("all", everything)

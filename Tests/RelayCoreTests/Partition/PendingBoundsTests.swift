@@ -6,7 +6,8 @@ import Testing
 @Suite struct PendingBoundsTests {
   /// Limit: limits.zonesPending
   @Test(arguments: [(zones: 2, isMore: false), (3, false), (4, true)])
-  func aPushNamesAtMostSoManyZonesAndSaysThatThereAreMore(zones: Int, isMore: Bool) {
+  func `a push names zones up to the limit and flags that there are more`(zones: Int, isMore: Bool)
+  {
     var limits = Limits()
     limits.zonesPending = 3
     var rig = PartitionRig(limits: limits)
@@ -25,7 +26,9 @@ import Testing
 
   /// Limit: limits.alertsPending
   @Test(arguments: [(alerts: 2, shown: [0, 1]), (3, [0, 1, 2]), (4, [1, 2, 3])])
-  func atMostSoManyAlertsWaitAndAPushSaysThatOneWasLost(alerts: Int, shown: [Int]) {
+  func `a device's pending alerts are limited, and a push flags a lost one`(
+    alerts: Int, shown: [Int]
+  ) {
     var limits = Limits()
     limits.alertsPending = 3
     var rig = PartitionRig(limits: limits)
@@ -48,7 +51,8 @@ import Testing
 
   /// Limit: limits.payloadBytes
   @Test(arguments: [(spare: -1, isPruned: true), (0, false), (1, false)])
-  func aPushHasAtMostSoManyBytesAndSaysThatItWasCut(spare: Int, isPruned: Bool) {
+  func `a push stays within the payload limit and flags that it was cut`(spare: Int, isPruned: Bool)
+  {
     let whole = push(Limits())
     var limits = Limits()
     limits.payloadBytes = whole.utf8.count + spare

@@ -15,7 +15,7 @@ import Testing
     return rig
   }
 
-  @Test func anAlertNamesItsZoneAndSoDoLaterWakesUntilItIsFetched() {
+  @Test func `an alert and the next background wake both name the alert's zone`() {
     var rig = rig()
     rig.save("silent", .zone(Self.history, recordType: nil))
     rig.change(.record(.created))
@@ -34,14 +34,14 @@ import Testing
     #expect(rig.partition.ledger.isBalanced)
   }
 
-  @Test func aVisibleQueryPendsTheNotificationsFeed() {
+  @Test func `a visible query subscription makes the notifications feed pend`() {
     var rig = rig(.query(QueryRule(recordType: "Article")))
     rig.change(.record(.created))
     #expect(rig.wake().map { $0.says(#""zr":{"w":1,"n":1,"q":1}"#) } == [true])
   }
 
   /// Earlier, such an alert covered the zones of silent subscriptions, though it never ran the app.
-  @Test func anAlertWithoutContentAvailableLeavesTheBackgroundWakeOwed() {
+  @Test func `an alert without content-available does not replace a background wake`() {
     var rig = rig()
     rig.save("silent", .database(recordType: nil))
     rig.change(.record(.created))
@@ -51,7 +51,7 @@ import Testing
     #expect(rig.wake().map(\.intent) == [.background])
   }
 
-  @Test func anAlertThatRunsTheAppTellsOfTheZonesItNames() {
+  @Test func `an alert that runs the app also covers the zones it names`() {
     var rig = rig(runsApp: true)
     rig.save("silent", .database(recordType: nil))
     rig.change(.record(.created))
@@ -64,7 +64,7 @@ import Testing
   }
 
   /// An alert with nothing to show is a background wake: priority 5, and the background budget.
-  @Test func anAlertOfWhichNothingFitsIsABackgroundWake() {
+  @Test func `an alert without any text that fits is sent as a background wake`() {
     var rig = PartitionRig()
     rig.register(1)
     var info = NotificationInfo()

@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(arguments: [ZoneChange.deleted, .purged, .reset])
-  func aZonesEndTakesBackWhatIsUnderWay(end: ZoneChange) throws {
+  func `the end of a zone recalls the push under way`(end: ZoneChange) throws {
     var (rig, attempt) = try #require(woken(.private, Sample.owner))
     rig.change(.zone(end))
     #expect(recalls(rig).map(\.attempts) == [[attempt.id]])
@@ -32,7 +32,7 @@ import Testing
   }
 
   /// The zone's home gives the answer, so the recall names the fact there.
-  @Test func aRevocationElsewhereTakesBackForItsOwnFact() throws {
+  @Test func `the recall after a forwarded revocation names the revocation's fact`() throws {
     let user = users(1, inHomeOf: Sample.owner, false)[0]
     var (rig, attempt) = try #require(woken(.shared, user))
     rig.hear(.change(rig.make(.revoked(user)), at: Sample.position(3)), 3)
@@ -41,7 +41,7 @@ import Testing
     #expect(recalls(rig).map(\.place) == [FactPlace(partition: source, ordinal: Ordinal(3))])
   }
 
-  @Test func aSignOutTakesBackWhatIsUnderWayAndIsAnsweredAfterIt() throws {
+  @Test func `a sign-out recalls the device's push and is answered after the recall`() throws {
     var (rig, attempt) = try #require(woken(.private, Sample.owner))
     rig.step(
       .unregister(
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func whatWasTakenBackCostsNothingAndIsMadeAnewFromWhatIsLeft() throws {
+  @Test func `a recalled push is rebuilt with its wake number and the zones left`() throws {
     var (rig, attempt) = try #require(woken(.private, Sample.owner))
     let other = ZoneID(name: "History", owner: Sample.owner)
     rig.change(.record(.created), in: other)
@@ -65,7 +65,7 @@ import Testing
     #expect(rig.partition.ledger.isBalanced)
   }
 
-  @Test func aPushTakenBackIsNoOutageOfItsRoute() {
+  @Test func `a recalled push does not count as an outage of its route`() {
     var route = Route(inFlightMax: 100, probe: .seconds(30), outageDevices: 2)
     for device in 0..<5 {
       let id = PushAttempt.ID(partition: PartitionID(0), device: device, serial: UInt64(device + 1))

@@ -11,7 +11,7 @@ import Testing
   }
 
   /// With a higher floor, each such token would expire all readers who had just begun anew.
-  @Test func theFloorRisesToWhereTheLostHistoryEndedAndNoHigher() {
+  @Test func `the floor rises to the end of the lost history and no higher`() {
     var rig = PartitionRig()
     for name in ["a", "b", "c"] { rig.change(.record(.created, name)) }
     rig.step(lost(since: 2))
@@ -20,14 +20,14 @@ import Testing
     #expect(rig.fold().feed(feed.kind)?.floor == Sample.position(2))
   }
 
-  @Test func ofSeveralFloorsInOneCutTheHighestHolds() {
+  @Test func `the highest of several floors in one cut holds`() {
     var rig = PartitionRig()
     for name in ["a", "b", "c"] { rig.change(.record(.created, name)) }
     for since in [3, 2] as [UInt64] { rig.step(lost(since: since)) }
     #expect(rig.fold().feed(feed.kind)?.floor == Sample.position(3))
   }
 
-  @Test func aRestoreIsProvenUntilAllTokensAreExpiredAndNotAgain() {
+  @Test func `a restore is proven until all tokens expire, and is not proven again`() {
     var rig = PartitionRig()
     rig.change(.record(.created))
     rig.step(lost(since: 1))
@@ -43,7 +43,7 @@ import Testing
     #expect(rig.fold().isRestoreProven == nil)
   }
 
-  @Test func aRestoreAfterTheExpiryIsProvenAnew() {
+  @Test func `a restore after an expiry of all tokens is proven anew`() {
     var rig = PartitionRig()
     rig.step(.expireTokens(TokenExpiry()))
     rig.step(lost(since: rig.ordinal))
@@ -54,7 +54,7 @@ import Testing
     #expect(rig.partition.expiries.isRestoreProven)
   }
 
-  @Test func theNextLifeKnowsThatARestoreWasMadeGoodFor() {
+  @Test func `the next life of a partition knows the last expiry of all tokens`() {
     let id = feed.partition
     var tables = PartitionTables(id: id, cursor: Ordinal(9))
     tables.expired = Sample.position(5)

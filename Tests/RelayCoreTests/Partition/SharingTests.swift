@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test func aGrantARevocationAndARegrantTravelInOneStream() {
+  @Test func `a grant, its revocation and a new grant leave in one ordered stream`() {
     var rig = PartitionRig()
     rig.change(.record(.created))
     rig.change(.granted(guest))
@@ -33,7 +33,7 @@ import Testing
   }
 
   /// P9: earlier, a second revocation or the zone's end was answered before the first one arrived.
-  @Test func whatEndsAnEntitlementIsAnsweredNoSoonerThanItHolds() {
+  @Test func `the end of an entitlement is answered only after it takes effect`() {
     var rig = PartitionRig()
     var moments: [Answer.Moment] = []
     for event in [Change.Event.granted(guest), .revoked(guest), .revoked(guest), .zone(.deleted)] {
@@ -44,7 +44,7 @@ import Testing
   }
 
   /// P9: a producer without an answer sends the change again, while the first one is on its way.
-  @Test func aRepeatOfWhatEndsAnEntitlementIsAnsweredNoSoonerThanItHolds() {
+  @Test func `a repeated end of an entitlement is answered only after it takes effect`() {
     var rig = PartitionRig()
     var answers: [Answer] = []
     var moments: [Answer.Moment] = []
@@ -60,7 +60,7 @@ import Testing
   }
 
   /// Earlier, each user who was granted a zone and revoked was kept for ever, with a row.
-  @Test func ofThoseWhoWereRevokedNothingIsKeptButWhereTheLastOneWas() {
+  @Test func `a zone keeps the position of its last revocation, and no revoked user`() {
     var rig = PartitionRig()
     let guests = users(50, inHomeOf: Sample.owner, false)
     for guest in guests {
@@ -82,7 +82,7 @@ import Testing
   }
 
   /// The next life reads the revocation from the tables.
-  @Test func aRevocationIsRememberedAcrossARestart() {
+  @Test func `a partition remembers a revocation across a restart`() {
     var rig = PartitionRig()
     rig.change(.granted(guest))
     rig.change(.revoked(guest))
@@ -97,7 +97,7 @@ import Testing
   /// A revoked participant can come back only while the zone has room.
   ///
   /// Limit: limits.participantsPerZone
-  @Test func aRevokedParticipantComesBackIntoAFullZone() {
+  @Test func `a revoked participant comes back only while the zone has room`() {
     var limits = Limits()
     limits.participantsPerZone = 2
     var rig = PartitionRig(limits: limits)
@@ -114,7 +114,7 @@ import Testing
     #expect(rig.fold().grants.filter(\.isActive).map(\.participant).count == 2)
   }
 
-  @Test func aRepeatedGrantIsADuplicateThoughTheZoneIsFullByNow() {
+  @Test func `a repeated grant is a duplicate although the zone is now full`() {
     var limits = Limits()
     limits.participantsPerZone = 1
     var rig = PartitionRig(limits: limits)
@@ -125,7 +125,7 @@ import Testing
     #expect(rig.step(.change(first)) == .duplicate)
   }
 
-  @Test func aUserOfWhomNothingIsLeftIsForgotten() {
+  @Test func `a partition forgets a user with nothing left`() {
     var rig = PartitionRig(guest)
     func isKnown(_ rig: PartitionRig) -> Bool {
       rig.partition.users.find(guest, in: Sample.scope) != nil
@@ -157,7 +157,7 @@ import Testing
     #expect(!isKnown(rig))
   }
 
-  @Test func aParticipantHearsFromTheGrantToTheRevocation() {
+  @Test func `a participant is notified from the grant until the revocation`() {
     var rig = PartitionRig(guest)
     rig.register(1, of: guest)
     rig.save("all", everything, .shared, of: guest)
@@ -179,7 +179,7 @@ import Testing
   }
 
   /// Seed 33: earlier, a participant was shown a zone that no reader could read.
-  @Test func aShareOfAZoneNeverHeardOfBeginsItsLife() {
+  @Test func `a grant for an unknown zone begins the zone's life`() {
     var rig = PartitionRig()
     rig.change(.granted(guest))
     rig.change(.granted(guest))
@@ -188,7 +188,7 @@ import Testing
     #expect(deltas?.first?.delta.last.position == Sample.position(1))
   }
 
-  @Test func aRepeatedForwardIsDropped() {
+  @Test func `a repeated forwarded message is dropped`() {
     var rig = PartitionRig(guest)
     rig.register(1, of: guest)
     rig.save("all", everything, .shared, of: guest)
@@ -201,7 +201,7 @@ import Testing
   }
 
   /// Messages about different zones may pass each other, and repeats of both are dropped.
-  @Test func aForwardThatWasPassedIsNoRepeat() {
+  @Test func `a forwarded message that others overtook is not dropped as a repeat`() {
     var rig = PartitionRig(guest)
     rig.register(1, of: guest)
     rig.save("all", everything, .shared, of: guest)
@@ -227,7 +227,7 @@ import Testing
   }
 
   /// The owner needs no grant, and with one would have two entries at one place.
-  @Test func aGrantToTheOwnerChangesNothing() {
+  @Test func `a grant to the zone's owner changes nothing`() {
     var rig = PartitionRig()
     rig.save("all", everything, .shared)
     #expect(rig.change(.granted(Sample.owner)) == .accepted)
@@ -238,7 +238,7 @@ import Testing
     #expect(cut.feed(.database(Sample.owner, .shared)) == nil)
   }
 
-  @Test func theEndOfAZoneClearsItsFeedAndEndsItsGrantsAndZoneSubscriptions() {
+  @Test func `a zone's end clears its feed and ends its grants and zone subscriptions`() {
     var rig = PartitionRig()
     rig.register(1)
     rig.save("zone", .zone(Sample.zone, recordType: nil))
@@ -261,7 +261,7 @@ import Testing
   }
 
   /// Interned ids are freed with their last user.
-  @Test func anOwnerOfWhomNothingIsLeftIsForgotten() {
+  @Test func `a partition forgets an owner with nothing left`() {
     var rig = PartitionRig()
     rig.save("zone", .zone(Sample.zone, recordType: nil))
     rig.change(.zone(.deleted))
@@ -269,7 +269,7 @@ import Testing
   }
 
   /// P11: a user is forgotten with the last thing of that user, whatever it is.
-  @Test func aUserWithOneThingIsForgottenWithIt() {
+  @Test func `a partition forgets a user when the last subscription or share ends`() {
     let once = Subscription.Rule.query(QueryRule(recordType: "Article", firesOnce: true))
     func delete(_ rig: inout PartitionRig, _ user: UserID) {
       rig.step(
@@ -308,7 +308,7 @@ import Testing
   }
 
   /// P9: the end is answered when it holds for all participants, in however many slices.
-  @Test func aZonesEndReachesAllParticipantsAtOnceAndARegrantOutlivesIt() {
+  @Test func `a zone's end reaches all participants at once and spares a later grant`() {
     var limits = Limits()
     limits.fanOutSlice = 2
     let guests = users(5, inHomeOf: guest, true)

@@ -36,7 +36,7 @@ import Testing
     return rig
   }
 
-  @Test func wakesAreSpreadOverTheRate() {
+  @Test func `the wakes of a hot change are spread at the configured rate`() {
     var rig = Self.rig(30)
     rig.publish(1)
     let wakes = rig.wakes(for: 40)
@@ -47,7 +47,7 @@ import Testing
     #expect(wakes.allSatisfy { !$0.text.contains("\"nb\"") }, "their time has come")
   }
 
-  @Test func fewUsersAreWokenAtOnceAndSoIsEverybodyWithoutARate() {
+  @Test func `wakes of few users, or without a rate, are sent at once`() {
     var few = Self.rig(1)
     few.publish(1)
     #expect(few.wakes(for: 3).count == 1)
@@ -58,7 +58,7 @@ import Testing
 
   /// In slices and in one step, each user is woken once, whichever user comes first.
   @Test(arguments: [1, 3, 10, 300, 1_000])
-  func everySubscriberIsReachedOnceInAnyOrder(slice: Int) {
+  func `a hot change reaches every subscriber once, whatever the slice size`(slice: Int) {
     var rig = Self.rig(30, slice: slice)
     for serial in 1...5 {
       let before = rig.partition.ledger.matched
@@ -71,7 +71,7 @@ import Testing
 
   /// Fairness: over many hot changes no user always comes first or always last.
   @Test(arguments: [10, 1_000])
-  func overManyChangesEverybodyComesFirstAndLast(slice: Int) {
+  func `over many hot changes every user is sometimes early and sometimes late`(slice: Int) {
     var rig = Self.rig(20, slice: slice)
     var places: [UserID: [Int]] = [:]
     for serial in 1...60 {
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func changesOneAfterAnotherKeepTheRate() {
+  @Test func `successive hot changes together keep the wake rate`() {
     var rig = Self.rig(20)
     var wakes: [PartitionRig.Wake] = []
     for serial in 1...4 {
@@ -104,7 +104,7 @@ import Testing
     #expect(last.count == 20 && last.values.allSatisfy { $0 <= .s(60) })
   }
 
-  @Test func anotherZoneWakesAtOnceAndSaysWhatToWaitFor() throws {
+  @Test func `a wake for another zone is sent at once and names the hot zone's slot`() throws {
     var rig = Self.rig(30)
     let user = users(30, inHomeOf: Sample.owner, true)[7]
     let own = ZoneID(name: "Own", owner: user)
@@ -122,7 +122,7 @@ import Testing
 
   /// The relay's own time may be behind the wall clock, or ahead of one that was set back. Devices
   /// and providers know only the wall clock.
-  @Test func whatAPushSaysOfTimeIsToldByTheWallClock() throws {
+  @Test func `a push states its times by the wall clock`() throws {
     func first(_ wallAhead: Span) throws -> (push: PushAttempt, notBefore: Instant) {
       var rig = Self.rig(30, visible: true)
       rig.wallAhead = wallAhead
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test func alertsAreShownAtOnceAndSayWhatToWaitFor() {
+  @Test func `alerts of a hot change are sent at once and name each user's slot`() {
     var rig = Self.rig(30, visible: true)
     rig.publish(1)
     let wakes = rig.wakes(for: 3)
@@ -148,7 +148,7 @@ import Testing
     #expect(waits.count >= 26 && Set(waits).count >= 26, "each its own")
   }
 
-  @Test func aSharedZoneIsHotByItsParticipants() {
+  @Test func `a shared zone with many participants is hot`() {
     for slice in [1_000, 10] {
       var rig = PartitionRig(limits: Self.limits(slice), policy: Self.policy())
       let zone = ZoneID(name: "Team", owner: users(1, inHomeOf: Sample.owner, false)[0])
@@ -172,7 +172,7 @@ import Testing
   }
 
   /// P11: lines of zones that are no longer hot are forgotten, or all would be kept for ever.
-  @Test func theLinesOfZonesThatWentQuietAreForgotten() {
+  @Test func `a partition forgets the smears of zones that are no longer hot`() {
     var rig = PartitionRig(policy: Self.policy())
     let owner = users(1, inHomeOf: Sample.owner, false)[0]
     let zones = (1...5).map { ZoneID(name: "Team\($0)", owner: owner) }
@@ -193,7 +193,7 @@ import Testing
     }
   }
 
-  @Test func aProducersCapacityCountsWhereItIsSmaller() {
+  @Test func `a producer's fetch capacity limits the rate where it is smaller`() {
     for (rate, capacity, seconds) in [(64, 32, 38.0), (64, 640, 19), (nil, 64, 19), (nil, 32, 38)] {
       var rig = Self.rig(20, policy: Self.policy(rate))
       rig.publish(1, capacity: capacity)
@@ -204,7 +204,7 @@ import Testing
     }
   }
 
-  @Test func theLongestSpreadHoldsAndIsSaid() {
+  @Test func `a smear keeps to its longest spread, and the partition reports it`() {
     var rig = Self.rig(30, policy: Self.policy(1, longest: .seconds(20)))
     rig.publish(1)
     #expect(rig.effects.contains(.hurried(Sample.scope)) && rig.partition.pacers.hurried > 0)
@@ -214,7 +214,7 @@ import Testing
     #expect((8...22).contains(late), "\(late) of 30 in the second half")
   }
 
-  @Test func aRestartWakesNoDeviceBeforeItsSlotAndTheWaitingOnesOneByOne() {
+  @Test func `after a restart devices still wait for their slots and wake one by one`() {
     for pause in [0.0, 3_600] {
       var rig = Self.rig(30)
       rig.publish(1)
@@ -231,7 +231,7 @@ import Testing
     }
   }
 
-  @Test func aNewLineStandsBehindWhatARestartFound() {
+  @Test func `a new smear starts behind the wakes that a restart has found`() {
     var rig = Self.rig(30)
     rig.publish(1)
     rig.fold()
@@ -246,7 +246,7 @@ import Testing
     #expect(wakes.suffix(5).allSatisfy { $0.at >= .s(33) })
   }
 
-  @Test func aReloadStretchesWhatWaits() {
+  @Test func `a reload applies another rate to the wakes that wait`() {
     for (rate, last) in [(128, 20.0...21.5), (32, 48.5...51.5), (nil, 29.5...31.5)] {
       var rig = Self.rig(30)
       rig.publish(1)

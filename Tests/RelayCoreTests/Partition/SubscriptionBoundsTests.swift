@@ -23,7 +23,7 @@ import Testing
 
   /// Limit: limits.subscriptionsPerUser
   @Test(arguments: [(2, 2), (3, 3), (4, 3)])
-  func aUserHasAtMostSoManySubscriptions(asked: Int, kept: Int) {
+  func `a user has at most the allowed number of subscriptions`(asked: Int, kept: Int) {
     var limits = Limits()
     limits.subscriptionsPerUser = 3
     var rig = PartitionRig(limits: limits)
@@ -43,7 +43,7 @@ import Testing
   ///
   /// Limit: limits.subscriptionBytesPerUser
   @Test(arguments: [(-1, false), (0, true), (1, true)])
-  func aUsersSubscriptionsHaveAtMostSoManyBytes(spare: Int, isRoom: Bool) {
+  func `a user's subscriptions have at most the allowed number of bytes`(spare: Int, isRoom: Bool) {
     var limits = Limits()
     limits.subscriptionBytesPerUser = 2 * bytes("0") + spare
     var rig = PartitionRig(limits: limits)
@@ -62,7 +62,7 @@ import Testing
     #expect(rig.partition.index.bytes(of: 0) == bytes("00"))
   }
 
-  @Test func whatIsDeletedOrReplacedGivesItsBytesBack() {
+  @Test func `a deleted subscription gives its bytes back`() {
     var limits = Limits()
     limits.subscriptionBytesPerUser = bytes("0")
     var rig = PartitionRig(limits: limits)
@@ -79,7 +79,7 @@ import Testing
   }
 
   /// Earlier, 500,000 empty strings counted nothing and took 36 MB.
-  @Test func membersAndWordsAreCountedHoweverShortTheyAre() {
+  @Test func `short list members and words also count in a subscription's bytes`() {
     func bytes(_ filter: QueryRule.Filter) -> Int {
       Subscription(
         id: SubscriptionID("s"), database: .private,
@@ -104,7 +104,7 @@ import Testing
     #expect(shown.bytes == 64 + 1 + 21 * 16 + 2)
   }
 
-  @Test func aRecoveryCountsWhatItFinds() {
+  @Test func `a recovery counts the bytes of the subscriptions that it finds`() {
     var rig = PartitionRig()
     rig.save("s0", rule("0"))
     var tables = PartitionTables(id: rig.partition.id, cursor: Ordinal(1))

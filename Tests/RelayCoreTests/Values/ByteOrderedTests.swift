@@ -6,7 +6,7 @@ import Testing
   private let one = "caf\u{e9}"
   private let two = "cafe\u{301}"
 
-  @Test func swiftTakesThemForOneAndWeDoNot() {
+  @Test func `two spellings of a text are two names, although Swift finds them equal`() {
     #expect(one == two)
     #expect(!ByteOrdered.areSame(one, two) && ByteOrdered.areSame(one, one))
     #expect(!ByteOrdered.areSame(one, nil) && ByteOrdered.areSame(nil, nil))
@@ -15,14 +15,14 @@ import Testing
     #expect(Set([UserID(one), UserID(two), UserID(one)]).count == 2)
   }
 
-  @Test func oneOfThemPrecedesTheOther() {
+  @Test func `one of two spellings of a text precedes the other`() {
     #expect(ByteOrdered.precedes(one, two) != ByteOrdered.precedes(two, one))
     #expect(!ByteOrdered.precedes(one, one) && ByteOrdered.precedes("a", "b"))
     #expect((UserID(one) < UserID(two)) != (UserID(two) < UserID(one)))
   }
 
   /// Earlier, one record was written, the other deleted, and the feed showed the first as deleted.
-  @Test func whatBefallsOneRecordIsNotToldOfTheOther() {
+  @Test func `a feed keeps apart two records whose names differ in spelling`() {
     var rig = PartitionRig()
     rig.change(.record(.updated, one))
     rig.change(.record(.deleted, two))
@@ -35,7 +35,7 @@ import Testing
   }
 
   /// Earlier, a revocation of one zone left the other's grant active in the store for ever.
-  @Test func aRevocationMeansTheZoneItNames() {
+  @Test func `a revocation ends the grant of exactly the zone that it names`() {
     let guest = users(1, inHomeOf: Sample.owner, false)[0]
     let zones = [one, two].map { ZoneID(name: $0, owner: Sample.owner) }
     var rig = PartitionRig()

@@ -17,13 +17,13 @@ import Testing
     return ledger
   }
 
-  @Test func aSumHasEveryColumnOfBoth() {
+  @Test func `the sum of two ledgers adds every column`() {
     #expect(Mirror(reflecting: Ledger()).children.count == Self.columns.count)
     #expect(ledger(3) + ledger(4) == ledger(7))
     #expect(ledger(3) + Ledger() == ledger(3) && Ledger() + ledger(3) == ledger(3))
   }
 
-  @Test func eachColumnTipsTheBalance() {
+  @Test func `each column counts in the balance of a ledger`() {
     for column in Self.columns {
       var ledger = Ledger()
       ledger[keyPath: column] = 1
@@ -36,7 +36,7 @@ import Testing
     #expect(ledger.isBalanced)
   }
 
-  @Test func whatEndsLeavesPendingForItsOwnColumn() {
+  @Test func `a settled delivery moves from pending to its own column`() {
     var ledger = Ledger()
     (ledger.matched, ledger.pending) = (3, 3)
     ledger.settle(2, as: \.fetched)

@@ -22,7 +22,7 @@ import Testing
     "a" + String(repeating: "\u{316}\u{301}", count: 12_000),
   ]
 
-  @Test func `a record's own time is found among slow names`() {
+  @Test func `slow field names do not delay the search for a record's own time`() {
     let found = ratio(Self.texts) { text in
       let record = RecordChange(verb: .created, name: "r", type: "T", fields: Self.fields(text))
       #expect(record.modified == nil)
@@ -30,7 +30,7 @@ import Testing
     #expect(found < 30)
   }
 
-  @Test func `records with slow names are compared`() {
+  @Test func `slow field names do not delay the comparison of two records`() {
     let found = ratio(Self.texts) { text in
       // Copies that share no storage, like those after a recovery.
       let records = (0..<2).map { _ in
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: ["production", "Production", "production ", ""])
-  func `a word that the relay knows is known as it is spelt`(text: String) {
+  func `the relay knows a word only in its exact spelling`(text: String) {
     #expect((Environment(name: text) != nil) == (text == "production"))
     #expect((Spelled(text) == "production") == (text == "production"))
   }

@@ -116,7 +116,7 @@ import Testing
 
   /// Users stay signed in when another server is down.
   @Test(.timeLimit(.minutes(1)))
-  func `without any keys users are asked to come again, and status says why`() async throws {
+  func `without keys the relay answers try again later, and status says why`() async throws {
     let world = World()
     let key = AccountKey.curve
     let (token, shown) = (try key.token(#","kid":"a""#), try key.shown(id: "a"))
@@ -166,7 +166,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(1)))
-  func `a failed refresh keeps the old keys and says so until one succeeds`() async throws {
+  func `a failed refresh keeps the old keys and is reported until one succeeds`() async throws {
     let world = World()
     let key = AccountKey.curve
     let shown = try key.shown(id: "a")
@@ -196,7 +196,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(1)))
-  func `what no environment names any more is fetched and complained of no more`() async throws {
+  func `a key set that no environment names is neither fetched nor reported`() async throws {
     let world = World()
     try await world.run { (world: World, rig: Rig) async throws -> Void in
       try await Self.until { !world.issues.reasons.isEmpty }
@@ -211,7 +211,7 @@ import Testing
 
   /// The operator corrects the URL while a fetch hangs. That fetch's result must not reach any set.
   @Test(.timeLimit(.minutes(1)), arguments: [false, true])
-  func `a set that a reload has dropped is not complained of later`(isBack: Bool) async throws {
+  func `a key set that a reload removed is not reported later`(isBack: Bool) async throws {
     let world = World()
     world.accounts.beSlow(true)
     let shown = try AccountKey.curve.shown(id: "a")
@@ -229,7 +229,7 @@ import Testing
     #expect(world.issues.reasons == [])
   }
 
-  @Test func `status and metrics show what is wrong around the engine`() async throws {
+  @Test func `status and metrics show issues outside the engine`() async throws {
     let relay = TestRelay()
     let issues = HealthIssues()
     let rig = await Rig(relay: relay)

@@ -7,7 +7,7 @@ import Testing
 @testable import RelayHTTP
 
 @Suite struct KeySetTests {
-  @Test func `keys of our three algorithms are taken, others are passed over`() throws {
+  @Test func `a key set accepts keys of three algorithms and skips all others`() throws {
     let shown = [
       try AccountKey.curve.shown(id: "a", more: #","use":"sig","alg":"ES256","x5t":"AA""#),
       try AccountKey.rsa().shown(id: "b"),
@@ -23,7 +23,7 @@ import Testing
     #expect(set.problems == [])
   }
 
-  @Test func `what should be usable and is not is named, all of it at once`() throws {
+  @Test func `a key set names all its unusable keys at once`() throws {
     let short = try _RSA.Signing.PrivateKey(unsafeKeySize: .init(bitCount: 1_024))
     let twice = try AccountKey.curve.shown(id: "t")
     let shown = [
@@ -55,7 +55,7 @@ import Testing
   private let modulus = Base64.urlText(Array(repeating: 0xff, count: 256))
 
   @Test(arguments: ["", "[]", "{}", #"{"keys":{}}"#])
-  func `what is no key set says so`(text: String) {
+  func `a text that is not a key set is refused`(text: String) {
     #expect(throws: KeySet.Unreadable.self) { try KeySet(Array(text.utf8)) }
   }
 
@@ -71,7 +71,7 @@ import Testing
   }
 
   /// Equal keys in another answer count as no change.
-  @Test func `sets are equal by their keys`() throws {
+  @Test func `key sets are equal when their keys are equal`() throws {
     let key = AccountKey.curve
     let one = try KeySet(AccountKey.set([try key.shown(id: "a")]))
     let same = try KeySet(AccountKey.set([try key.shown(id: "a", more: #","x5t":"BB""#)]))
@@ -84,7 +84,7 @@ import Testing
 @Suite struct KeyScheduleTests {
   private func at(_ seconds: Int64) -> Instant { Instant(milliseconds: 0) + .seconds(seconds) }
 
-  @Test func `it is due at once, then after the answer's age within its bounds`() {
+  @Test func `a fetch of keys is due at once and then after the bounded max-age`() {
     let ages: [(Span?, Int64)] = [
       (nil, 3_600), (.zero, 300), (.minutes(20), 1_200), (.days(30), 86_400),
     ]
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `failures are tried again at growing gaps, and a success forgets them`() {
+  @Test func `failed fetches repeat at growing intervals, and a success resets them`() {
     var schedule = KeySchedule(at: at(0))
     var now: Int64 = 0
     for gap in [5, 10, 20, 40, 80, 160, 300, 300] as [Int64] {
@@ -116,7 +116,7 @@ import Testing
     #expect(schedule.isDue(at: at(now + 3_605)) == true)
   }
 
-  @Test func `an unknown key is asked for at most once a minute`() {
+  @Test func `an unknown key causes at most one fetch a minute`() {
     var schedule = KeySchedule(at: at(0))
     #expect(schedule.missed(at: at(0)) == true, "a fetch comes at once anyway")
     schedule.begin(at: at(0))

@@ -57,7 +57,7 @@ import Testing
   }
 
   /// A repeat is accepted: the event's id makes it a duplicate.
-  @Test func `a signed request is taken, and the same one again changes nothing`() async throws {
+  @Test func `a signed request is accepted, and its repeat is a duplicate`() async throws {
     let rig = try await rig()
     let first = try await send(SignedMessage(), to: rig)
     #expect(first.status == 202)
@@ -82,7 +82,7 @@ import Testing
 
   /// The signature does not cover the `ce-` headers, so a third party could turn "created" into
   /// "deleted" on the way.
-  @Test func `binary mode is refused to a producer that signs, and kept by one with a bearer key`()
+  @Test func `binary mode is open to a bearer key and refused to a signing producer`()
     async throws
   {
     let rig = try await rig()
@@ -115,14 +115,14 @@ import Testing
       change.event == .record(RecordChange(verb: .created, name: "A1", type: "Article", tag: "7")))
   }
 
-  @Test func `a bearer key beside it is taken as before`() async throws {
+  @Test func `a producer's bearer key works beside another producer's signatures`() async throws {
     let rig = try await rig()
     let answer = try await rig.produce("[\(Event().text)]")
     #expect(answer.status == 202)
     #expect(try await rig.produce("[\(Event().text)]", bearer: "key-1").status == 401)
   }
 
-  @Test func `the date may be ten minutes off, either way`() async throws {
+  @Test func `a signed date may differ by ten minutes in either direction`() async throws {
     for date in ["2026-11-21T02:50:00Z", "2026-11-21T03:10:00Z"] {
       #expect(try await send(SignedMessage(date: date), to: try await rig()).status == 202)
     }
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test func `a date of another form is refused, signed or not`() async throws {
+  @Test func `a date in another format is refused although it is signed`() async throws {
     for date in [
       "2026-11-21T03:00:00.000Z", "2026-11-21T03:00:00+00:00", "2026-11-21 03:00:00Z",
       "2026-11-21t03:00:00z", "2026-13-21T03:00:00Z", "1795230000", "2026-11-21T03:00:00",
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test func `each header that is missing is named`() async throws {
+  @Test func `the refusal names each missing header`() async throws {
     try await refuses(SignedMessage(keyID: nil), "Request-KeyID is missing")
     try await refuses(SignedMessage(keyID: ""), "Request-KeyID is missing")
     try await refuses(SignedMessage(date: nil), "Request-ISO8601Date is missing")
@@ -159,7 +159,7 @@ import Testing
     #expect(try bare.string("reason")?.contains("no producer key") == true)
   }
 
-  @Test func `an unknown key id and what is no signature are named`() async throws {
+  @Test func `the refusal names an unknown key id and an invalid signature`() async throws {
     try await refuses(SignedMessage(keyID: "key-2"), "KeyID names no producer")
     try await refuses(SignedMessage(keyID: "KEY-1"), "KeyID names no producer")
     for text in ["!", "AAAA", Base64.text(Array(repeating: 7, count: 64))] {
@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  @Test func `a signature of another body, date or path does not verify`() async throws {
+  @Test func `a signature of another body, path or key does not verify`() async throws {
     let other = Base64.text(Array(SHA256.hash(data: Data("other".utf8))))
     try await refuses(SignedMessage(digest: other), "SignatureV1 does not verify")
     try await refuses(SignedMessage(digest: ""), "SignatureV1 does not verify")
@@ -182,7 +182,7 @@ import Testing
   }
 
   /// Both signatures are accepted, and the relay then refuses the empty body.
-  @Test func `without a body the digest of nothing or no digest is signed`() async throws {
+  @Test func `an empty body is signed with its digest or without a digest`() async throws {
     for digest in [nil, ""] {
       let answer = try await send(SignedMessage(body: "", digest: digest), to: try await rig())
       #expect(answer.status == 400, "\(answer.text)")
@@ -192,7 +192,7 @@ import Testing
   }
 
   /// Made with openssl: `openssl dgst -sha256 -sign`.
-  @Test func `a signature that another program made verifies`() async throws {
+  @Test func `a signature made by OpenSSL verifies`() async throws {
     let proof = ScopeAccess.Producer.Proof.signature(
       keyID: "key-1", try ProducerKey(pem: OpenSSLSignature.publicKey))
     let rig = await Rig(

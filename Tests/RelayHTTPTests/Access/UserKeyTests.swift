@@ -25,7 +25,7 @@ import Testing
     #expect(try answer.string("reason")?.contains(reason) == true, "\(answer.text)")
   }
 
-  @Test func `each algorithm gets in, and kid chooses the key`() async throws {
+  @Test func `tokens of each algorithm are accepted, and kid selects the key`() async throws {
     let all = [AccountKey.curve, try .rsa(), .edwards]
     let others = [AccountKey.curve, try .rsa(), .edwards]
     var shown: [String] = []
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `without kid the only key of its algorithm is meant`() async throws {
+  @Test func `a token without kid uses the only key of its algorithm`() async throws {
     let (curve, rsa) = (AccountKey.curve, try AccountKey.rsa())
     let rig = try await Self.rig([try curve.shown(id: "a"), try rsa.shown(id: nil)])
     #expect(try await Self.ask(rig, try curve.token()).status == 200)
@@ -51,7 +51,7 @@ import Testing
     try await refuses(rig, try AccountKey.edwards.token(), "must name its key")
   }
 
-  @Test func `the newer name of EdDSA is the same`() async throws {
+  @Test func `the relay accepts Ed25519 as the newer name of EdDSA`() async throws {
     let key = AccountKey.edwards
     let rig = try await Self.rig([try key.shown(id: "a")])
     let token = try key.token(#","kid":"a""#, algorithm: "Ed25519")
@@ -59,7 +59,7 @@ import Testing
   }
 
   /// A token cannot choose the kind of key that verifies it.
-  @Test func `a public key never passes for a shared secret`() async throws {
+  @Test func `a public key is never accepted as a shared secret`() async throws {
     guard case .rs256(let rsa) = try AccountKey.rsa() else {
       Issue.record("the account key is no RSA key")
       return
@@ -86,7 +86,7 @@ import Testing
       rig, try curve.token(#","kid":"a""#, algorithm: "RS256"), "does not verify")
   }
 
-  @Test func `no signature, and unknown extensions, are refused`() async throws {
+  @Test func `a token without a signature or with unknown extensions is refused`() async throws {
     let key = AccountKey.curve
     let rig = try await Self.rig([try key.shown(id: "a")])
     let signed = try key.token(#","kid":"a""#)
@@ -102,7 +102,7 @@ import Testing
     try await refuses(rig, signed.split(separator: ".").prefix(2).joined(separator: "."), "verify")
   }
 
-  @Test func `claims are read as with a shared secret`() async throws {
+  @Test func `claims are checked as with a shared secret`() async throws {
     let key = AccountKey.curve
     let rig = try await Self.rig([try key.shown(id: "a")])
     let (notes, hour) = (#""aud":"\#(Rig.container)""#, #""exp":1795233600"#)
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func `a shared secret takes HS256 alone`() async throws {
+  @Test func `a shared secret accepts only HS256`() async throws {
     let rig = await Rig()
     try await refuses(rig, try AccountKey.curve.token(), "signed with HS256")
     try await refuses(rig, try AccountKey.rsa().token(#","kid":"a""#), "signed with HS256")

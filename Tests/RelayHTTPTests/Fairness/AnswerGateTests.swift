@@ -40,7 +40,7 @@ import Testing
   /// Fixed limit: bytes of one caller's answers under way
   /// Fixed limit: answers of one user, or of one producer, that are not read
   @Test(arguments: [(second: 599, isRefused: false), (600, false), (601, true)])
-  func `a caller's answers have so many bytes`(second: Int, isRefused: Bool) throws {
+  func `the bytes of one caller's answers are bounded`(second: Int, isRefused: Bool) throws {
     let gate = Self.gate()
     let rooms = try Self.answers(
       400, then: second, of: Self.caller, at: gate, isRefused ? .throttled : nil)
@@ -51,7 +51,7 @@ import Testing
 
   /// Fixed limit: bytes of answers under way
   @Test(arguments: [(second: 599, isRefused: false), (600, false), (601, true)])
-  func `all answers have so many bytes`(second: Int, isRefused: Bool) throws {
+  func `the bytes of all answers together are bounded`(second: Int, isRefused: Bool) throws {
     let gate = Self.gate(inAll: 1_000)
     let rooms = try Self.answers(
       400, then: second, of: Self.other, at: gate, isRefused ? .tryAgainLater : nil)
@@ -61,7 +61,7 @@ import Testing
 
   /// Without this half, 32 callers that read nothing would fill the room.
   @Test(arguments: [(bytes: 199, isRefused: false), (200, false), (201, true)])
-  func `half of the room is for callers that have no other answer`(
+  func `half of the answer memory is reserved for callers with no other answer`(
     bytes: Int, isRefused: Bool
   ) throws {
     let gate = Self.gate(inAll: 1_000)
@@ -74,7 +74,7 @@ import Testing
   }
 
   /// An answer larger than the room could never be given if it had to fit.
-  @Test func `an answer beside which there is none is let through`() throws {
+  @Test func `an answer may exceed the limit while no other answer exists`() throws {
     let gate = Self.gate(inAll: 2_000)
     var large: AnswerRoom? = try gate.room(for: Self.caller)
     for bytes in [900, 1_500, 5_000] { try large?.grow(to: bytes) }
@@ -89,7 +89,7 @@ import Testing
   }
 
   /// The answer to a write is always given, because the client must learn that the write is done.
-  @Test func `what is done already is told, and counts`() throws {
+  @Test func `the answer to a completed write is always given, and its bytes count`() throws {
     let gate = Self.gate()
     let rooms = try (0..<2).map { _ in try gate.room(for: Self.caller) }
     try rooms[0].grow(to: 900)

@@ -34,7 +34,7 @@ import Testing
 
   /// Before, five unfinished bodies of an unverified caller with a known key id blocked all bodies
   /// for 75 s.
-  @Test func `a stranger's bodies keep no room from callers that are known`() async throws {
+  @Test func `unverified bodies take no room from verified callers`() async throws {
     let token = try await Rig.token(for: "_abc")
     let proof = try Rig.forgedSignature(keyID: "key-1")
     let rig = try await Self.rig(Self.limits(inFlight: Self.length))
@@ -56,7 +56,7 @@ import Testing
     #expect(bodies.bytes == 0)
   }
 
-  @Test func `an unverified body has less time than others`() async throws {
+  @Test func `an unverified body that misses its short deadline is answered 408`() async throws {
     var limits = Self.limits(inFlight: 320_000)
     limits.unverifiedBodySeconds = 1
     let proof = try Rig.forgedSignature(keyID: "key-1")
@@ -67,7 +67,7 @@ import Testing
   }
 
   /// The producer with a good key has its share, an eighth of the whole, and no more.
-  @Test func `one producer's slow bodies keep no room from a user`() async throws {
+  @Test func `one producer's slow bodies take no room from a user`() async throws {
     let token = try await Rig.token(for: "_abc")
     let key = Rig.bearer(Rig.producerKey)
     let rig = try await Self.rig(Self.limits(inFlight: 8 * Self.length))
@@ -85,7 +85,7 @@ import Testing
   }
 
   /// Without the share, one user could take the places of all readers that may wait.
-  @Test func `one user has a share of the requests under way`() async throws {
+  @Test func `one user gets only a share of the requests under way`() async throws {
     let tokens = [try await Rig.token(for: "_abc"), try await Rig.token(for: "_other")]
     let limits = Self.limits(inFlight: 320_000)
     let rig = try await Self.rig(limits)
@@ -104,7 +104,7 @@ import Testing
     #expect(fairness.requestsUnderWay == 0)
   }
 
-  @Test func `one user's slow bodies keep no room from another user`() async throws {
+  @Test func `one user's slow bodies take no room from another user`() async throws {
     let tokens = [try await Rig.token(for: "_abc"), try await Rig.token(for: "_other")]
     let rig = try await Self.rig(Self.limits(inFlight: 8 * Self.length))
     let bodies = rig.api.bodies
@@ -121,7 +121,7 @@ import Testing
   }
 
   /// While a request waits for the relay, its cost counts in the inbox.
-  @Test func `a request that waits for the relay keeps no body`() async throws {
+  @Test func `a request that waits for the relay holds no body bytes`() async throws {
     let rig = await Rig()
     let bodies = rig.api.bodies
     let kept = Mutex<Int?>(nil)
@@ -137,7 +137,7 @@ import Testing
 
   /// A body that must be read to verify its sender is not read if too many authentications from its
   /// address have failed.
-  @Test func `no signed body is read where too many authentications failed`() async throws {
+  @Test func `no signed body is read after too many failed authentications`() async throws {
     var limits = Self.limits(inFlight: 320_000)
     limits.failedAuthenticationsPerMinute = 1
     let proof = try Rig.forgedSignature(keyID: "key-1")

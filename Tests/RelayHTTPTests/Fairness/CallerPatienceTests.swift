@@ -12,7 +12,7 @@ import Testing
 
   /// Fixed limit: looks into the store of one caller at one moment
   @Test(arguments: [(pieces: 1, atOnce: 1), (2, 2), (3, 2)])
-  func `a caller has its share of the places, and the others are free`(
+  func `a caller takes only its share of places, and other callers get theirs`(
     pieces: Int, atOnce: Int
   ) async {
     let (turns, work) = (CallerTurns(places: 4, share: 2), HeldWork())
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: [(places: 1, share: 1), (2, 1), (3, 1), (4, 2), (8, 4)])
-  func `one caller looks into the store at half of the places, and at one at least`(
+  func `one caller's share is half of the places for store reads, at least one`(
     places: Int, share: Int
   ) {
     var limits = HTTPLimits()
@@ -44,7 +44,7 @@ import Testing
     #expect(limits.storeLooksPerCaller == share)
   }
 
-  @Test func `whose time is over has no place, and who comes after it has one in turn`() async {
+  @Test func `work past its deadline leaves the queue, and later work gets its turn`() async {
     let (turns, work) = (CallerTurns(places: 1), HeldWork())
     await withTaskGroup(of: String.self) { group in
       func add(_ name: String, until: Int64, waiting: Int) async {
@@ -77,7 +77,7 @@ import Testing
     #expect(await turns.work(for: Self.caller("_b")) { true } == true, "its place is free again")
   }
 
-  @Test func `who is cancelled leaves the line, and takes no place`() async {
+  @Test func `cancelled work leaves the queue and takes no place`() async {
     let (turns, work) = (CallerTurns(places: 1), HeldWork())
     await withTaskGroup(of: Void.self) { group in
       group.addTask { _ = await turns.work(for: Self.caller("_a")) { await work.run() } }
@@ -96,7 +96,7 @@ import Testing
 
   /// Limit: limits.answerWithin
   @Test(arguments: [(seconds: Int64(19), status: 200), (20, 503), (21, 503)])
-  func `a reader that waits too long for its turn is told to come again`(
+  func `a reader that waits too long is answered 503 with Retry-After`(
     seconds: Int64, status: Int
   ) async throws {
     var limits = Rig.atOnce
@@ -122,7 +122,7 @@ import Testing
 
   /// Two hundred zones need two hundred looks into the store. Each look may wait for the time that
   /// the earlier ones have left.
-  @Test func `all looks of a request together wait as long as one may`() async throws {
+  @Test func `all store reads of one request share one deadline`() async throws {
     let clock = PassingClock()
     let rig = await Rig(clock: clock)
     for zone in ["A", "B", "C"] { try await rig.create(["r"], zone: zone) }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct CallerTurnsTests {
   /// Fixed limit: looks into the store at one moment
   @Test(arguments: [1, 3, 4])
-  func `so many work at once, and the next caller waits for one of another`(places: Int) async {
+  func `work is limited to the given places, and waiting callers take turns`(places: Int) async {
     let (turns, work) = (CallerTurns(places: places), HeldWork())
     await withTaskGroup(of: Void.self) { group in
       func add(_ user: String, waiting: Int) async {
@@ -31,7 +31,7 @@ import Testing
     #expect(turns.waiting == 0)
   }
 
-  @Test func `work that fails hands its place on`() async throws {
+  @Test func `failed work frees its place for the next work`() async throws {
     struct Wrong: Error {}
     let turns = CallerTurns(places: 1)
     await #expect(throws: Wrong.self) {
@@ -42,7 +42,7 @@ import Testing
 
   /// Before, 300 pages of one user, each of 200 zones, delayed one page of another user for
   /// seconds.
-  @Test func `one user's many pages wait, and not another user's page`() async throws {
+  @Test func `one user's many pages do not delay another user's page`() async throws {
     var limits = Rig.atOnce
     limits.storeLooks = 4
     let (rig, work) = (await Rig(limits: limits), HeldWork())

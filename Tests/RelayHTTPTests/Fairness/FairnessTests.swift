@@ -15,7 +15,7 @@ import Testing
   }
 
   /// Limit: limits.writesPerMinute
-  @Test func `a user who writes too much is told to wait, and others write on`() async throws {
+  @Test func `a user with too many writes is throttled, and other users are not`() async throws {
     var limits = Rig.atOnce
     limits.writesPerMinute = 5
     let rig = await Rig(limits: limits)
@@ -35,7 +35,7 @@ import Testing
   /// Each item of a batch counts. A batch is taken while anything is left, because its body is read
   /// already. The excess counts against later requests.
   @Test(arguments: [6, 7])
-  func `a batch of writes counts each item`(limit: Int) async throws {
+  func `each item of a batch counts as one write`(limit: Int) async throws {
     var limits = Rig.atOnce
     limits.writesPerMinute = limit
     let rig = await Rig(limits: limits)
@@ -57,7 +57,7 @@ import Testing
   }
 
   /// Over loopback, where a proxy may be, a hundred times as many authentications may fail.
-  @Test func `failed authentications are refused, and good ones are not`() async throws {
+  @Test func `too many failed authentications are throttled, and good ones are not`() async throws {
     var limits = Rig.atOnce
     limits.failedAuthenticationsPerMinute = 1
     let rig = await Rig(limits: limits)
@@ -79,7 +79,7 @@ import Testing
   }
 
   /// A burst of one producer leaves room in the inbox for the others.
-  @Test func `a producer has half of the inbox`() async throws {
+  @Test func `one producer may fill only half of the inbox`() async throws {
     var limits = Rig.atOnce
     limits.eventsPerRequest = 2
     limits.inboxChanges = 4

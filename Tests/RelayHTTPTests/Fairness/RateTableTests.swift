@@ -9,7 +9,7 @@ import Testing
     Instant(milliseconds: 1_000_000 + Int64((seconds * 1_000).rounded()))
   }
 
-  @Test func `a full bucket is spent at once and fills in a minute`() {
+  @Test func `a full bucket may be spent at once and refills in a minute`() {
     var table = RateTable<String>(perMinute: 60, keysMax: 10)
     #expect(table.take(60, for: "a", at: at(0)) == .granted)
     #expect(table.take(for: "a", at: at(0)) == .refused(retryAfter: .seconds(1)))
@@ -21,7 +21,7 @@ import Testing
     #expect(table.take(60, for: "b", at: at(61)) == .granted, "each has a bucket of its own")
   }
 
-  @Test func `who waits as long as told is granted it`() {
+  @Test func `a caller that waits for the stated time is granted its request`() {
     var table = RateTable<String>(perMinute: 7, keysMax: 10)
     var now = at(0)
     for _ in 0..<50 {
@@ -32,14 +32,14 @@ import Testing
     }
   }
 
-  @Test func `what is more than a bucket holds takes a full one`() {
+  @Test func `a request larger than the bucket takes one full bucket`() {
     var table = RateTable<String>(perMinute: 10, keysMax: 10)
     #expect(table.take(1_000, for: "a", at: at(0)) == .granted)
     #expect(table.take(1_000, for: "a", at: at(59)) == .refused(retryAfter: .seconds(1)))
     #expect(table.take(1_000, for: "a", at: at(60)) == .granted)
   }
 
-  @Test func `what is spent without asking is owed, at most a full bucket`() {
+  @Test func `a spend without a check becomes a debt of at most one full bucket`() {
     var table = RateTable<String>(perMinute: 60, keysMax: 10)
     #expect(table.take(50, for: "a", at: at(0)) == .granted)
     table.spend(20, for: "a", at: at(0))
@@ -50,7 +50,7 @@ import Testing
     #expect(table.take(for: "a", at: at(72)) == .granted)
   }
 
-  @Test func `a look takes nothing`() {
+  @Test func `a look at a bucket takes nothing from it`() {
     var table = RateTable<String>(perMinute: 2, keysMax: 10)
     for _ in 0..<5 { #expect(table.look(for: "a", at: at(0)) == .granted) }
     #expect(table.take(2, for: "a", at: at(0)) == .granted)
@@ -60,7 +60,7 @@ import Testing
   }
 
   /// The table is bounded: it forgets the keys that were idle longest and keeps a key in use.
-  @Test func `a stream of strangers makes it no larger, and frees no busy caller`() {
+  @Test func `many new keys neither grow the table nor reset a busy caller`() {
     var table = RateTable<Int>(perMinute: 1_000, keysMax: 100)
     #expect(table.take(1_000, for: -1, at: at(0)) == .granted)
     for number in 0..<10_000 {

@@ -29,7 +29,7 @@ import Testing
     try await holder.value
   }
 
-  @Test func `a small body is read at once while a large one is`() async throws {
+  @Test func `a small body is read while a large body is being read`() async throws {
     let turns = ReadingTurns(atOnce: 1, largeBytes: 100)
     try await held(turns) { letGo in
       let said = try await turns.read(99, of: Self.user("_a")) { "read" }
@@ -93,7 +93,7 @@ import Testing
     #expect(waking.niceness.withLock { $0.count } > 3)
   }
 
-  @Test func `a body that cannot be read gives its turn to the next`() async throws {
+  @Test func `a body that cannot be read frees its place for the next body`() async throws {
     struct Wrong: Error {}
     let turns = ReadingTurns(atOnce: 1, largeBytes: 100)
     await #expect(throws: Wrong.self) {

@@ -16,12 +16,12 @@ import Testing
   }
 
   /// A subscriber line can use any address that shares its first 64 bits.
-  @Test func `addresses of one IPv6 line are one`() throws {
+  @Test func `IPv6 addresses with the same first 64 bits count as one address`() throws {
     #expect(try remote("2a00:1450:1:2::1") == remote("2a00:1450:1:2:ffff::1"))
     #expect(try remote("2a00:1450:1:2::1") != remote("2a00:1450:1:3::1"))
   }
 
-  @Test func `proxies are where the public is not`() throws {
+  @Test func `loopback and private addresses do not count as public`() throws {
     for text in ["127.0.0.1", "10.1.2.3", "192.168.0.1", "::1", "fd00::1", "::ffff:10.0.0.1"] {
       #expect(try !remote(text).isPublic, "\(text)")
     }
@@ -32,7 +32,7 @@ import Testing
   /// One address cannot open all connections; behind a proxy all callers have its address.
   ///
   /// Limit: limits.connectionsPerAddress
-  @Test func `a public address has a share of the connections, a proxy has them all`() throws {
+  @Test func `only a public address is limited to a share of the connections`() throws {
     let connections = Connections(countMax: 7, perAddress: 2)
     func connect(from text: String) throws -> EmbeddedChannel? {
       let channel = EmbeddedChannel()

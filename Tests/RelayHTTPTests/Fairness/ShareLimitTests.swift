@@ -41,7 +41,7 @@ import Testing
   /// Fixed limit: requestBodyBytesInFlight of all signed requests, not yet verified
   @Test(
     arguments: Sender.allCases, [(bytes: 1_199, isRefused: false), (1_200, false), (1_201, true)])
-  func `one caller's bodies have at most its share of all`(
+  func `one caller's bodies take at most the caller's share of the bytes`(
     sender: Sender, second: (bytes: Int, isRefused: Bool)
   ) async throws {
     let token = try await Rig.token(for: "_abc")
@@ -85,7 +85,7 @@ import Testing
 
   /// Fixed limit: inboxChanges of a producer
   @Test(arguments: [(taken: 2, isRefused: false), (3, false), (4, true)])
-  func `a producer has half of the inbox's changes`(taken: Int, isRefused: Bool) throws {
+  func `one producer's changes take at most half of the inbox`(taken: Int, isRefused: Bool) throws {
     var limits = HTTPLimits()
     (limits.eventsPerRequest, limits.inboxChanges) = (1, 8)
     let fairness = Fairness(limits)
@@ -110,7 +110,7 @@ import Testing
   @Test(
     arguments: [(isUser: true, parts: 8), (false, 2)],
     [(spare: -1, isRefused: true), (0, false), (1, false)])
-  func `a caller has a share of the inbox's bytes`(
+  func `one caller's facts take at most the caller's share of the inbox bytes`(
     caller: (isUser: Bool, parts: Int), last: (spare: Int, isRefused: Bool)
   ) throws {
     let bytes = Self.facts[0].footprint
@@ -136,7 +136,7 @@ import Testing
     arguments: [
       CallerID.user(Rig.scope, UserID("_a")), .producer(Rig.scope, "records-1"),
     ], [(underWay: 15, isRefused: false), (16, false), (17, true)])
-  func `a caller has a share of the requests under way`(
+  func `one caller has at most its share of the requests under way`(
     caller: CallerID, last: (underWay: Int, isRefused: Bool)
   ) throws {
     var limits = HTTPLimits()
@@ -174,7 +174,7 @@ import Testing
   @Test(
     arguments: [(text: "8.8.8.8", most: 3), ("10.0.0.1", 300)],
     [(offset: -1, isRefused: false), (0, false), (1, true)])
-  func `of one address at most so many authentications fail in a minute`(
+  func `failed authentications of one address are limited per minute`(
     address: (text: String, most: Int), last: (offset: Int, isRefused: Bool)
   ) throws {
     var limits = HTTPLimits()
@@ -195,7 +195,7 @@ import Testing
   }
 
   /// Before, a signed body was read again as soon as a hundredth of one failure's price was back.
-  @Test func `a signed body is not read until another authentication may fail`() throws {
+  @Test func `a signed body is not read while its address is throttled`() throws {
     var limits = HTTPLimits()
     limits.failedAuthenticationsPerMinute = 3
     let fairness = Fairness(limits)

@@ -5,7 +5,7 @@ import Testing
 
 /// How a bound is divided among its callers.
 @Suite struct SharesTests {
-  @Test func `one caller takes its share and the others take theirs`() {
+  @Test func `a caller takes at most its share, and all callers at most the bound`() {
     var shares = Shares<String>(most: 10)
     #expect(shares.take(3, for: "a", share: 4) == .taken)
     #expect(shares.take(2, for: "a", share: 4) == .callerHasItsShare)
@@ -16,7 +16,7 @@ import Testing
     #expect(shares.all == 10)
   }
 
-  @Test func `what is given back can be taken again, and nothing stays behind`() {
+  @Test func `returned units can be taken again, and the count returns to zero`() {
     var shares = Shares<String>(most: 4)
     for name in ["a", "b", "a"] {
       #expect(shares.take(4, for: name, share: 4) == .taken)
@@ -30,7 +30,7 @@ import Testing
   }
 
   /// A refused request takes nothing, whichever bound refused it.
-  @Test func `a refusal takes nothing`() {
+  @Test func `a refused request takes nothing`() {
     var shares = Shares<String>(most: 3)
     #expect(shares.take(2, for: "a", share: 2) == .taken)
     #expect(shares.take(1, for: "a", share: 2) == .callerHasItsShare)
@@ -40,7 +40,7 @@ import Testing
   }
 
   /// An item larger than its caller's share is taken if the caller holds nothing else.
-  @Test func `what is larger than a share is taken alone`() throws {
+  @Test func `an item larger than a share is taken if its caller holds nothing else`() throws {
     let badge = Fact.setBadge(
       BadgeRequest(scope: Rig.scope, user: UserID("_a"), topic: nil, badge: 1))
     var limits = HTTPLimits()

@@ -33,7 +33,7 @@ import Testing
     return socket
   }
 
-  @Test func `who does not read is refused more, others are not, and leaving gives all back`()
+  @Test func `only the client with an unread answer is refused until it disconnects`()
     async throws
   {
     var limits = Rig.atOnce
@@ -65,7 +65,7 @@ import Testing
     #expect(answers.bytes == 0)
   }
 
-  @Test func `a reader who reads gets a large answer whole, and its bytes are free`() async throws {
+  @Test func `a client that reads gets a large answer whole and frees its bytes`() async throws {
     let rig = await Rig()
     try await Self.save(0..<17, in: rig)
     let token = try await Rig.token(for: "_abc")
@@ -82,7 +82,7 @@ import Testing
 
   /// Fixed limit: JSON of a subscriptions/list or subscriptions/lookup
   @Test(arguments: [(offset: -1, count: 2), (0, 2), (1, 3)])
-  func `an answer takes no further subscription once it is large`(
+  func `an answer that has reached its size limit takes no more subscriptions`(
     offset: Int, count: Int
   ) async throws {
     let small = await Rig()

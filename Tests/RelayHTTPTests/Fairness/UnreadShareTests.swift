@@ -20,7 +20,7 @@ import Testing
   }
 
   /// Before, a user could have any number of answers waiting for their reader.
-  @Test func `an answer keeps its request's place until it has left`() async throws {
+  @Test func `a request keeps its place until its answer is written`() async throws {
     let fairness = Fairness(Rig.atOnce)
     let caller = CallerID.user(Rig.scope, UserID("_abc"))
     let response = Response.emptyObject.holding(try fairness.begin(for: caller))
@@ -34,7 +34,7 @@ import Testing
     try await writing.value
   }
 
-  @Test func `a place is free again when its answer is gone`() throws {
+  @Test func `a request's place is free after its answer is released`() throws {
     let fairness = Fairness(Rig.atOnce)
     let caller = CallerID.producer(Rig.scope, "records-1")
     var response: Response? = Response.emptyObject.holding(try fairness.begin(for: caller))
@@ -47,7 +47,7 @@ import Testing
   ///
   /// Fixed limit: records a changes/zone, all its zones together
   @Test(arguments: [4, 5, 6])
-  func `the pages of one request have so many records together`(limit: Int) async throws {
+  func `the number of records in all pages of one request is bounded`(limit: Int) async throws {
     var limits = Rig.atOnce
     limits.entriesPerRequest = limit
     let rig = await Rig(limits: limits)

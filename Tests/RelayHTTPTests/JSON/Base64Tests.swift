@@ -3,7 +3,7 @@ import RelayWire
 import Testing
 
 @Suite struct Base64Tests {
-  @Test func `texts are those of Foundation, and come back`() {
+  @Test func `base64 texts equal Foundation's and decode to the same bytes`() {
     var random = SplitMix(state: 64)
     for count in 0..<200 {
       let bytes = (0..<count % 50).map { _ in UInt8.random(in: 0...255, using: &random) }
@@ -16,7 +16,7 @@ import Testing
   @Test(arguments: [
     "A", "AA=", "AA===", "A===", "=", "AAAA=", "AB==", "AAB=", "A A=", "AA=A", "é", "AA\n==",
   ])
-  func `what is no base64 is refused`(text: String) {
+  func `a text that is not base64 is refused`(text: String) {
     #expect(Base64.bytes(text) == nil)
   }
 }

@@ -9,7 +9,8 @@ import Testing
     "9223372036854775807", "-9223372036854775808", "18446744073709551615", "\t\r\n 1 \n",
   ]
 
-  @Test(arguments: good) func `what Foundation reads is read alike`(text: String) throws {
+  @Test(arguments: good) func `the parser reads valid texts as Foundation does`(text: String) throws
+  {
     let tree = try JSONTree(Array(text.utf8))
     let theirs = try JSONSerialization.jsonObject(
       with: Data(text.utf8), options: .fragmentsAllowed)
@@ -24,7 +25,7 @@ import Testing
     "[1]]", "/* a */ 1", "\u{feff}1", "-01", "--1", "0x10",
   ]
 
-  @Test(arguments: bad) func `what is no JSON is refused`(text: String) {
+  @Test(arguments: bad) func `a text that is not JSON is refused`(text: String) {
     #expect(throws: JSONProblem.self) { try JSONTree(Array(text.utf8)) }
   }
 
@@ -42,7 +43,7 @@ import Testing
 
   /// Fixed limit: levels of JSON
   @Test(arguments: [(levels: 63, isRefused: false), (64, false), (65, true)])
-  func `depth is bounded`(levels: Int, isRefused: Bool) {
+  func `the depth of JSON is bounded`(levels: Int, isRefused: Bool) {
     let text = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
     #expect((try? JSONTree(Array(text.utf8))) == nil ? isRefused : !isRefused)
   }
@@ -56,7 +57,7 @@ import Testing
     #expect((try? JSONTree(Array(list.utf8))) == nil ? isRefused : !isRefused)
   }
 
-  @Test func `a million open brackets cost no stack`() {
+  @Test func `a million open brackets do not overflow the stack`() {
     let text = [UInt8](repeating: UInt8(ascii: "["), count: 1_000_000)
     #expect(throws: JSONProblem.self) { try JSONTree(text) }
   }
@@ -75,7 +76,7 @@ import Testing
     #expect(throws: JSONProblem(path: "z", what: "is missing")) { try root.required("z") }
   }
 
-  @Test func `of equal keys the first counts, escaped or not`() throws {
+  @Test func `the first of several equal keys counts, escaped or not`() throws {
     let root = try JSONTree(Array(#"{"\u0061":1,"a":2,"b":null}"#.utf8)).root
     #expect(try root.required("a").integer() == 1)
     #expect(root.optional("b") == nil)
@@ -93,13 +94,13 @@ import Testing
   @Test(arguments: [
     "42.5", "1e30", "9223372036854775808", "-9223372036854775809", "1e400", "true", "\"1\"",
   ])
-  func `what is no whole number of 64 bits is refused`(text: String) throws {
+  func `a value that is not a 64-bit whole number is refused`(text: String) throws {
     let root = try JSONTree(Array(text.utf8)).root
     #expect(throws: JSONProblem.self) { try root.integer() }
   }
 
   /// Random values written by Foundation are read by the relay's parser, and the other way round.
-  @Test func `random values survive both ways`() throws {
+  @Test func `random values survive a round trip between Foundation and the relay`() throws {
     var random = SplitMix(state: 0x5eed)
     for _ in 0..<400 {
       let value = Self.value(depth: 0, &random)
@@ -115,7 +116,7 @@ import Testing
 
   /// Good texts with a byte changed, cut or doubled never cause a trap. Foundation accepts every
   /// text that the relay's parser accepts.
-  @Test func `damaged texts never trap, and nothing is accepted that is no JSON`() throws {
+  @Test func `damaged texts never trap, and only valid JSON is accepted`() throws {
     var random = SplitMix(state: 0xbad)
     for round in 0..<4_000 {
       var bytes = Array(Self.good[round % Self.good.count].utf8)

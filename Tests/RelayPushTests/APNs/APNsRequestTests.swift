@@ -27,7 +27,7 @@ import Testing
       ])
   }
 
-  @Test func `an alert has type alert and priority 10, and leaves out what is not there`() {
+  @Test func `an alert has type alert, priority 10 and no header without a value`() {
     let found = values(Push.sample(intent: .alert, collapse: nil), bearer: nil)
     #expect(found["apns-push-type"] == "alert")
     #expect(found["apns-priority"] == "10")
@@ -36,13 +36,13 @@ import Testing
     #expect(found.count == 6)
   }
 
-  @Test func `the body is the payload`() {
+  @Test func `the request's body is the push's payload`() {
     let request = APNsRequest.make(.sample(), topic: "t", bearer: nil)
     let body = UnsafeBufferPointer(start: request.body, count: request.bodyCount)
     #expect(Array(body) == Push.sample().payload)
   }
 
-  @Test func `a collapse id of 64 bytes and a far deadline find room`() {
+  @Test func `a request holds a collapse id of 64 bytes and the latest deadline`() {
     var push = Push.sample(collapse: String(repeating: "c", count: 64))
     push.expires = Instant(milliseconds: .max)
     #expect(values(push)["apns-expiration"] == "9223372036854775")

@@ -9,7 +9,7 @@ import Testing
     Hex.bytes(word) ?? Array(word.utf8)
   }
 
-  @Test func `each kind of device gets its verdict`() async throws {
+  @Test func `a push to each kind of device gets its verdict`() async throws {
     var limits = EngineWorld.limits
     limits.attemptTimeout = .seconds(2)
     try await StandinWorld.run(limits: limits) { world in
@@ -50,7 +50,7 @@ import Testing
   /// After a GOAWAY the unprocessed pushes are sent again under their own ids. A connection that
   /// ends before its answers are read leaves outcomes unknown; the test repeats those pushes as a
   /// lane would. In the end each id is in the stand-in's log.
-  @Test func `no push is lost by goaways`() async throws {
+  @Test func `no push is lost when the provider sends GOAWAY`() async throws {
     var limits = EngineWorld.limits
     limits.attemptTimeout = .seconds(20)
     try await StandinWorld.run(goawayEvery: 97, limits: limits) { world in
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `resets end attempts, and every push has its verdict`() async throws {
+  @Test func `a stream reset ends one attempt, and every push gets a verdict`() async throws {
     try await StandinWorld.run(resetEvery: 50) { world in
       let verdicts = await world.sender.send(1_000, width: 300) { .sample(number: UInt64($0)) }
       let later = verdicts.filter {
@@ -82,14 +82,14 @@ import Testing
     }
   }
 
-  @Test func `a small limit slows but loses nothing`() async throws {
+  @Test func `a small stream limit loses no push`() async throws {
     try await StandinWorld.run(maxStreams: 3) { world in
       let verdicts = await world.sender.send(300, width: 300) { .sample(number: UInt64($0)) }
       #expect(verdicts.counted == [.delivered: 300])
     }
   }
 
-  @Test func `an expired provider token is replaced and the push sent once more`() async throws {
+  @Test func `an expired provider token is replaced, and the push is sent again`() async throws {
     try await StandinWorld.run { world in
       // The relay's clock is behind, so Apple measures a greater age of the token than the relay
       // does.
@@ -107,7 +107,7 @@ import Testing
 
   /// Another relay of the team has just introduced a token. This relay's new token comes too soon,
   /// and its old one stays in use.
-  @Test func `a provider token that came too soon gives way to the old one`() async throws {
+  @Test func `the relay keeps its old provider token if the new one comes too soon`() async throws {
     try await StandinWorld.run { world in
       world.clock.shift(by: .minutes(-52))
       #expect(await world.sender.send(.sample(number: 1)) == .delivered)
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func `a refused key stops the route`() async throws {
+  @Test func `a refused provider key stops the route`() async throws {
     try await StandinWorld.run { world in
       try FileManager.default.removeItem(atPath: "\(world.directory)/AuthKey.p8")
       try Certificate.openssl(

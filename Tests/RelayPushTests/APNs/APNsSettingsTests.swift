@@ -23,10 +23,10 @@ import Testing
     }
   }
 
-  @Test func `a good key is taken`() throws { _ = try key() }
+  @Test func `a valid key is accepted`() throws { _ = try key() }
 
   @Test(arguments: ["", "nonsense", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----"])
-  func `a key file that is none is refused with the remedy`(pem: String) {
+  func `an invalid key file is refused with a remedy`(pem: String) {
     let problem = refusal { _ = try key(pem: pem) }
     #expect(problem?.code == .providerKey)
     #expect(problem?.remedy.contains("AuthKey_ABCDE12345.p8") == true)
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: ["", "ABCDE1234", "ABCDE123456", "ABCDE-1234", "ABCDÉ12345"])
-  func `ids have ten letters and digits`(id: String) {
+  func `key and team ids must have ten letters and digits`(id: String) {
     #expect(refusal { _ = try key(keyID: id) }?.code == .keyID)
     #expect(refusal { _ = try key(teamID: id) }?.code == .teamID)
   }
@@ -52,7 +52,7 @@ import Testing
     #expect(problem?.code == .topic)
   }
 
-  @Test func `files and endpoint are looked at before anything is sent`() throws {
+  @Test func `files and endpoint are checked before a push is sent`() throws {
     let key = try key()
     let roots = refusal {
       _ = try APNsSettings(
@@ -72,7 +72,7 @@ import Testing
     #expect(certificate?.code == .certificate)
   }
 
-  @Test func `a certificate and its key are taken`() throws {
+  @Test func `a certificate and its key are accepted`() throws {
     let files = try Certificate()
     _ = try APNsSettings(
       .init(host: "localhost"), topic: "t",
@@ -80,7 +80,7 @@ import Testing
   }
 
   /// The relay signs the token, and jwt-kit verifies it independently.
-  @Test func `a provider token is what Apple asks for`() async throws {
+  @Test func `a provider token has the claims and header that Apple requires`() async throws {
     struct Claims: JWTPayload {
       var iss: String
       var iat: Int64

@@ -76,7 +76,7 @@ import Testing
     #expect(APNsVerdicts.verdict(treatment, answer) == row.verdict)
   }
 
-  @Test func `gone tells since when`() {
+  @Test func `a gone verdict contains the timestamp of the answer`() {
     let body = Array(#"{"reason":"Unregistered","timestamp":1700000000123}"#.utf8)
     let answer = APNsVerdicts.Answer(
       Response(status: 410, headers: [], body: body, link: LinkID(1)))
@@ -88,7 +88,7 @@ import Testing
     arguments: [
       ("7", Span.seconds(7)), ("Wed, 21 Oct 2015 07:28:00 GMT", .zero), ("-1", nil), ("1e9", nil),
     ])
-  func `the provider's wish to wait is passed on`(text: String, span: Span?) {
+  func `the verdict carries the provider's Retry-After`(text: String, span: Span?) {
     let answer = APNsVerdicts.Answer(
       Response(status: 429, headers: [("retry-after", text)], body: [], link: LinkID(1)))
     #expect(
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(arguments: ["", "nonsense", "[]", #"{"reason":7}"#, #"{"reason":null}"#])
-  func `a body that is no reason is a status without one`(body: String) {
+  func `an answer with an invalid reason is treated as one without a reason`(body: String) {
     let answer = APNsVerdicts.Answer(
       Response(status: 500, headers: [], body: Array(body.utf8), link: LinkID(1)))
     #expect(answer.reason == nil)

@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `Apple's list of topics counts, else the subject's user id`() throws {
+  @Test func `a certificate's topics are Apple's list, or else the subject's user id`() throws {
     let listed = try AppleCertificate(
       topics: [Self.topic, "\(Self.topic).voip"], userID: "com.example.other")
     let read = try ClientCertificate(listed.files)
@@ -51,7 +51,7 @@ import Testing
 
   /// The certificate is still accepted, because an expired one must not keep the daemon from
   /// starting.
-  @Test func `a certificate whose time is over is told with the remedy`() throws {
+  @Test func `a certificate outside its validity period is reported with a remedy`() throws {
     let past = Date(timeIntervalSinceNow: -86_400)
     let old = try AppleCertificate(from: past - 60, until: past)
     #expect(problem(old) == nil)
@@ -64,7 +64,7 @@ import Testing
     #expect(try misfit(AppleCertificate()) == nil)
   }
 
-  @Test func `what Apple would refuse is refused with the file and the remedy`() throws {
+  @Test func `a certificate that Apple would refuse is refused with a reason`() throws {
     let foreign = try AppleCertificate(topics: ["com.example.other"])
     #expect(problem(foreign)?.code == .certificateTopic)
     #expect(problem(foreign)?.message.contains("for com.example.other, not for") == true)
@@ -78,7 +78,7 @@ import Testing
     #expect(problem(unpaired)?.message.contains("client.key is not the key of") == true)
   }
 
-  @Test func `an old certificate is not tried where it is no good`() throws {
+  @Test func `a certificate for one environment is not tried in the other`() throws {
     let old = try AppleCertificate(userID: Self.topic, marks: [2])
     #expect(try settings(old.files, other: 444).other == nil)
     let both = try AppleCertificate(userID: Self.topic)
@@ -100,7 +100,7 @@ import Testing
     .init(certificate: "\(world.directory)/client.pem", key: "\(world.directory)/client.key")
   }
 
-  @Test func `no provider token is sent beside a certificate`() async throws {
+  @Test func `no provider token is sent with a client certificate`() async throws {
     try await StandinWorld.run(clientTopics: [Self.topic]) { world in
       try await sending(Self.files(world), world) { sender in
         #expect(await sender.send(.sample()) == .delivered)

@@ -12,7 +12,7 @@ import Testing
   .timeLimit(.minutes(1)),
   .enabled(if: FileManager.default.isExecutableFile(atPath: Nghttpd.program), "needs nghttpd"))
 struct NghttpdTests {
-  @Test func `five thousand pushes, every one with its verdict`() async throws {
+  @Test func `each of five thousand pushes gets its verdict`() async throws {
     let server = try Nghttpd(tokens: 100)
     defer { server.stop() }
     let sender = try await server.sender()
@@ -32,7 +32,7 @@ struct NghttpdTests {
     }
   }
 
-  @Test func `a client certificate stands in for a provider token`() async throws {
+  @Test func `a client certificate replaces the provider token`() async throws {
     let server = try Nghttpd(tokens: 1, options: ["--verify-client"])
     defer { server.stop() }
     let files = server.certificate
@@ -49,7 +49,7 @@ struct NghttpdTests {
     }
   }
 
-  @Test func `a server that goes away and comes back is found again`() async throws {
+  @Test func `the sender reconnects to a server that was restarted`() async throws {
     let server = try Nghttpd(tokens: 1)
     let sender = try await server.sender()
     try await StandinWorld.running(sender) {

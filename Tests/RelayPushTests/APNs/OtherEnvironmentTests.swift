@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test func `only what both refuse is called dead`() async throws {
+  @Test func `an unknown token is gone only if both environments refuse it`() async throws {
     try await Self.run { world in
       let dead = Self.push(1, "dead", said: .development)
       #expect(await world.sender.send(dead) == .gone(at: nil, .init("BadDeviceToken")))
@@ -162,7 +162,7 @@ import Testing
 
   /// The device lives in an environment that refuses our key. The sender's own environment does not
   /// know the token, which proves nothing.
-  @Test func `a device at home elsewhere is not given up for our credential`() async throws {
+  @Test func `a token is not gone if its environment refuses our credential`() async throws {
     try await Self.run(strangerAbroad: true) { world in
       let away = Self.push(1, "production-1", said: .production)
       #expect(await world.sender.send(away) == Self.unjudged)
@@ -180,7 +180,7 @@ import Testing
 
   /// If failures of the other environment counted, twenty such devices would stop the route to the
   /// working one.
-  @Test func `trouble of the other environment is no trouble of the route`() async throws {
+  @Test func `failures of the other environment do not count against the route`() async throws {
     try await Self.run { world in
       for (number, token, reason) in [
         (UInt64(1), "fail", "InternalServerError"), (2, "mute", "timeout: "),
@@ -200,7 +200,7 @@ import Testing
   }
 
   /// P9: the second try belongs to the same push, so a revocation between the two tries stops it.
-  @Test func `what is taken back after the first try is not tried in the other environment`()
+  @Test func `a push taken back after its first try is not tried a second time`()
     async throws
   {
     try await Self.run(streamsAtHome: 1) { world in
@@ -228,7 +228,7 @@ import Testing
     }
   }
 
-  @Test func `without another endpoint everything goes to the one`() async throws {
+  @Test func `every push goes to the only endpoint if there is no other`() async throws {
     try await StandinWorld.run { world in
       let push = Self.push(1, "production-1", said: .production)
       #expect(await world.sender.send(push) == .delivered)

@@ -24,7 +24,8 @@ import Testing
 
   /// The next process uses the same token until it is 50 minutes old, and only the file's owner may
   /// read it.
-  @Test func aRestartGoesOnWithTheToken() async throws {
+  @Test func `a restarted process reuses the stored token until it is 50 minutes old`() async throws
+  {
     let pem = P256.Signing.PrivateKey().pemRepresentation
     try await withDirectory { directory in
       let first = try await APNsCredential(try key(pem), keptIn: directory)
@@ -39,7 +40,7 @@ import Testing
   }
 
   /// A token from a clock that was ahead before the restart is replaced at once.
-  @Test func aTokenFromAheadIsNotTakenUp() async throws {
+  @Test func `a restarted process replaces a token whose time is in the future`() async throws {
     let pem = P256.Signing.PrivateKey().pemRepresentation
     try await withDirectory { directory in
       let first = try await APNsCredential(try key(pem), keptIn: directory)
@@ -55,7 +56,7 @@ import Testing
   /// A start with a wrong clock writes its own token beside the good one. So Apple sees no update
   /// too soon after the correction, whether the clock was ahead or behind (as without a battery).
   @Test(arguments: [Span.days(20 * 365), .days(-20 * 365)])
-  func aWrongClockLeavesTheTokenOfBefore(_ off: Span) async throws {
+  func `a start with a wrong clock does not overwrite the valid token`(_ off: Span) async throws {
     let pem = P256.Signing.PrivateKey().pemRepresentation
     try await withDirectory { directory in
       let good = try await APNsCredential(try key(pem), keptIn: directory).bearer(at: now)
@@ -77,7 +78,9 @@ import Testing
 
   /// A token signed with another key, or a file without a token, is not used.
   @Test(arguments: ["garbage", "1\nx.y.z\n", ""])
-  func aForeignOrDamagedFileIsIgnored(_ contents: String) async throws {
+  func `the credential ignores a token of another key and a damaged file`(_ contents: String)
+    async throws
+  {
     try await withDirectory { directory in
       let other = try await APNsCredential(
         try key(P256.Signing.PrivateKey().pemRepresentation), keptIn: directory)
@@ -94,7 +97,7 @@ import Testing
 
   /// The time is not signed, so damage to it must not crash the daemon at each start.
   @Test(arguments: ["-9223372036854775808", "-1", "9223372036854775807", "0"])
-  func aDamagedTimeIsNotGoneOnFrom(_ time: String) async throws {
+  func `the credential replaces a token whose stored time is damaged`(_ time: String) async throws {
     let pem = P256.Signing.PrivateKey().pemRepresentation
     try await withDirectory { directory in
       let first = try await APNsCredential(try key(pem), keptIn: directory)
@@ -107,7 +110,8 @@ import Testing
   }
 
   /// A directory that is not writable is reported, and pushes go on.
-  @Test func aTokenThatCannotBeKeptStillWorks() async throws {
+  @Test func `the credential reports a token that it cannot store and still uses it`() async throws
+  {
     let told = Told()
     let credential = try await APNsCredential(
       try key(P256.Signing.PrivateKey().pemRepresentation), keptIn: "/nonexistent",

@@ -17,13 +17,13 @@ import Testing
     #expect(rotation.use(at: minute(151)) == .keep(2))
   }
 
-  @Test func `a failed signature changes nothing`() {
+  @Test func `the rotation asks for a signature again after a failed one`() {
     var rotation = ProviderTokenRotation()
     #expect(rotation.use(at: minute(0)) == .sign(1))
     #expect(rotation.use(at: minute(1)) == .sign(1))
   }
 
-  @Test func `a new one that came too soon gives way to the old one as long as that lives`() {
+  @Test func `the old token stays in use when the new one came too early`() {
     var rotation = ProviderTokenRotation()
     _ = rotation.use(at: minute(0))
     rotation.signed(1, at: minute(0))
@@ -38,7 +38,7 @@ import Testing
     #expect(rotation.use(at: minute(100)) == .sign(3))
   }
 
-  @Test func `the only token stays, however soon it came`() {
+  @Test func `the only token stays in use although it came too early`() {
     var rotation = ProviderTokenRotation()
     _ = rotation.use(at: minute(0))
     rotation.signed(1, at: minute(0))
@@ -46,7 +46,7 @@ import Testing
     #expect(rotation.use(at: minute(1)) == .keep(1))
   }
 
-  @Test func `an expired token is replaced, but never within 20 minutes of its first use`() {
+  @Test func `an expired token is replaced at the earliest 20 minutes after first use`() {
     var rotation = ProviderTokenRotation()
     _ = rotation.use(at: minute(0))
     rotation.signed(1, at: minute(0))
@@ -61,7 +61,7 @@ import Testing
   }
 
   /// A clock that was ahead when it signed must not decide how long pushes are refused.
-  @Test func `a clock set back by more than five minutes brings a new token at once`() {
+  @Test func `a clock set back by more than five minutes causes a new token at once`() {
     var rotation = ProviderTokenRotation()
     _ = rotation.use(at: minute(600))
     rotation.signed(1, at: minute(600))
@@ -74,7 +74,7 @@ import Testing
     #expect(kept.use(at: minute(594)) == .sign(2))
   }
 
-  @Test func `small steps of the clock never bring a token within 20 minutes`() {
+  @Test func `small clock steps never cause a new token within 20 minutes`() {
     var rotation = ProviderTokenRotation(keptSince: [minute(100)])
     for step in [95, 101, 96, 119, 95, 104] {
       #expect(rotation.use(at: minute(Int64(step))) == .keep(1))
@@ -93,7 +93,7 @@ import Testing
     return rotation
   }
 
-  @Test func `a clock that was ahead for a moment leads back to the token before`() {
+  @Test func `the rotation returns to the old token after the clock was ahead`() {
     var rotation = rotation(signing: 0, then: 300)
     #expect(rotation.use(at: minute(2)) == .keep(1))
     #expect(rotation.use(at: minute(50)) == .sign(3))
@@ -101,7 +101,7 @@ import Testing
     #expect(rotation.use(at: minute(51)) == .keep(3))
   }
 
-  @Test func `a clock that was behind for a moment leads back to the token before`() {
+  @Test func `the rotation returns to the old token after the clock was behind`() {
     var rotation = rotation(signing: 600, then: 0)
     #expect(rotation.use(at: minute(1)) == .keep(2))
     #expect(rotation.use(at: minute(602)) == .keep(1))
@@ -109,7 +109,7 @@ import Testing
     #expect(rotation.use(at: minute(650)) == .sign(3))
   }
 
-  @Test func `a token from ahead that has expired is replaced`() {
+  @Test func `an expired token with a time in the future is replaced`() {
     var rotation = ProviderTokenRotation()
     _ = rotation.use(at: minute(600))
     rotation.signed(1, at: minute(600))

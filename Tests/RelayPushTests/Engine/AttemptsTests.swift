@@ -7,7 +7,7 @@ import Testing
   private func at(_ milliseconds: Int64) -> Uptime { Uptime(milliseconds: milliseconds) }
 
   /// Each request is removed exactly once, whether its answer or its deadline comes first.
-  @Test func `a request leaves once`() {
+  @Test func `each request is removed exactly once`() {
     var attempts = Attempts<String>()
     let a = attempts.admit("a", deadline: at(10))
     let b = attempts.admit("b", deadline: at(20))
@@ -24,7 +24,7 @@ import Testing
     #expect(attempts.nextDeadline == nil)
   }
 
-  @Test func `a name is not given twice though its place is`() {
+  @Test func `a freed place is reused with a new attempt ID`() {
     var attempts = Attempts<String>()
     let old = attempts.admit("old", deadline: at(10))
     _ = attempts.finish(old)
@@ -35,7 +35,7 @@ import Testing
     #expect(attempts.finish(new) == "new")
   }
 
-  @Test func `a shorter timeout goes before those admitted earlier`() {
+  @Test func `a request with an earlier deadline expires before older requests`() {
     var attempts = Attempts<String>()
     _ = attempts.admit("b", deadline: at(20))
     _ = attempts.admit("c", deadline: at(30))
@@ -46,7 +46,7 @@ import Testing
   }
 
   /// Compares it with a sorted array over 20,000 random operations.
-  @Test func `it behaves as a sorted list does`() {
+  @Test func `random operations give the same results as on a sorted list`() {
     var random = SplitMix(state: 7)
     var attempts = Attempts<Int>()
     var model: [(id: AttemptID, deadline: Int64, value: Int)] = []

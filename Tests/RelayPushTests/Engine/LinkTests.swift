@@ -14,7 +14,7 @@ import Testing
   }
 
   /// APNs allows one stream until it has accepted the credential.
-  @Test func `one stream until the first authenticated answer`() {
+  @Test func `a connection allows one stream until the first authenticated answer`() {
     var link = open(probation: true)
     link.allowed(1_000)
     #expect(link.room == 1)
@@ -27,7 +27,7 @@ import Testing
     #expect(link.room == limits.streamsMax)
   }
 
-  @Test func `the provider's limit counts as it stands, and our own above it`() {
+  @Test func `the lower of the provider's limit and our own limits the streams`() {
     var link = open()
     #expect(link.room == 100)
     link.allowed(3)
@@ -44,7 +44,7 @@ import Testing
     #expect(link.room == 0)
   }
 
-  @Test func `an idle connection is pinged after the idle time, a waited for one sooner`() {
+  @Test func `a connection with open requests is pinged sooner than an idle one`() {
     var link = open()
     #expect(link.nextTimer == at(0) + limits.idlePing)
     link.began(at: at(100))
@@ -57,7 +57,7 @@ import Testing
     #expect(link.timerFired(at: stalled + limits.pongWithin) == .close(.silent))
   }
 
-  @Test func `any byte is a pong`() {
+  @Test func `any received byte counts as a pong`() {
     var link = open()
     let idle = at(0) + limits.idlePing
     #expect(link.timerFired(at: idle) == .ping)
@@ -67,13 +67,13 @@ import Testing
     #expect(link.nextTimer == idle + limits.idlePing)
   }
 
-  @Test func `it must open in time`() {
+  @Test func `a connection that does not open in time is closed`() {
     var link = Link(at: at(0), limits: limits, probation: true)
     #expect(link.room == 0)
     #expect(link.timerFired(at: at(0) + limits.connectTimeout) == .close(.connectTimeout))
   }
 
-  @Test func `a draining connection takes nothing new and is still watched`() {
+  @Test func `a draining connection takes no new request and is still pinged`() {
     var link = open()
     link.began(at: at(0))
     link.drain()

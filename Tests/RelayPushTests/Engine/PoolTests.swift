@@ -30,7 +30,7 @@ import Testing
     #expect(pool.begin(at: at(4)) == nil)
   }
 
-  @Test func `a connection that says goodbye drains while its successor opens`() {
+  @Test func `a connection that gets a GOAWAY drains while its successor opens`() {
     var pool = running()
     #expect(pool.begin(at: at(2)) == link(1))
     _ = pool.ended(link(1), answered: true, proof: true, at: at(3))
@@ -48,7 +48,7 @@ import Testing
 
   /// The first connection opens at once; later delays double with jitter up to the cap, and only
   /// one attempt runs at a time.
-  @Test func `reconnecting backs off, and a served answer starts it anew`() throws {
+  @Test func `reconnect delays grow with each failure, and an answer resets them`() throws {
     var limits = limits
     limits.connections = 1
     var pool = Pool(limits: limits, probation: false, seed: 1)
@@ -72,7 +72,7 @@ import Testing
     #expect(pool.closed(last, at: now) == [.open(link(last.number + 1))])
   }
 
-  @Test func `a peer that accepts and hangs up is not hammered`() {
+  @Test func `the pool waits before it reconnects to a peer that hangs up`() {
     var pool = running()
     #expect(pool.closed(link(1), at: at(2)) == [.open(link(3))])
     pool.opened(link(3), at: at(3))
@@ -92,7 +92,7 @@ import Testing
     #expect(pool.ended(link(1), answered: true, proof: true, at: stalled) == [])
   }
 
-  @Test func `stopping closes what is idle and lets the rest finish`() {
+  @Test func `a stopping pool closes idle connections and lets the others finish`() {
     var pool = running()
     #expect(pool.begin(at: at(2)) == link(1))
     #expect(pool.stop(at: at(3)) == [.close(link(2), .drained)])
@@ -102,7 +102,7 @@ import Testing
     #expect(pool.nextTimer == nil)
   }
 
-  @Test func `the end of the grace closes everything, and nothing opens again`() {
+  @Test func `the end of the grace period closes all connections for good`() {
     var pool = running()
     #expect(pool.begin(at: at(2)) == link(1))
     _ = pool.stop(at: at(3))
@@ -113,7 +113,7 @@ import Testing
 
   /// Every string of six events on one slot. The slot never has two opening connections, more
   /// streams than the limit, or a stream on a draining connection.
-  @Test func `no order of happenings breaks the rules`() {
+  @Test func `no order of events makes the pool exceed its limits`() {
     var limits = limits
     limits.connections = 1
     limits.streamsMax = 2

@@ -30,7 +30,7 @@ import Testing
   }
 
   /// The frames of one loop turn share a write. That lowers the cost of a push from 60 µs to 4 µs.
-  @Test func `many requests leave in few writes`() async throws {
+  @Test func `the engine sends many requests in few writes`() async throws {
     try await EngineWorld.run { world in
       _ = await world.send(10)
       let before = world.engine.status.writes
@@ -40,7 +40,7 @@ import Testing
   }
 
   /// APNs' rule for new connections.
-  @Test func `one stream until the first answer that accepts the credential`() async throws {
+  @Test func `a connection has one stream until an answer accepts the credential`() async throws {
     var script = ScriptedPeer.Script()
     let early = Mutex<[Int]>([])
     var limits = EngineWorld.limits
@@ -57,7 +57,7 @@ import Testing
   }
 
   /// The limit changes while requests are under way.
-  @Test func `the provider's limit is obeyed when it shrinks`() async throws {
+  @Test func `the engine obeys a provider's stream limit that shrinks`() async throws {
     var script = ScriptedPeer.Script()
     script.limit = 8
     var limits = EngineWorld.limits
@@ -79,7 +79,7 @@ import Testing
   }
 
   /// The provider has not processed the streams above a GOAWAY's last id.
-  @Test func `what a goaway left unprocessed is sent again on another connection`() async throws {
+  @Test func `requests that a GOAWAY left unprocessed are sent on a new connection`() async throws {
     var script = ScriptedPeer.Script()
     var limits = EngineWorld.limits
     limits.connections = 1
@@ -100,7 +100,8 @@ import Testing
     }
   }
 
-  @Test func `a refused stream is sent again, but not for ever`() async throws {
+  @Test func `a request on a refused stream is sent again a limited number of times`() async throws
+  {
     var script = ScriptedPeer.Script()
     script.onRequest = { asked in
       asked.count % 2 == 1 ? [.reset(asked.stream, code: 7)] : [.answer(asked.stream, 200)]
@@ -119,7 +120,7 @@ import Testing
     }
   }
 
-  @Test func `any other reset ends the attempt, outcome unknown`() async throws {
+  @Test func `any other reset ends the attempt with a reset failure`() async throws {
     var script = ScriptedPeer.Script()
     script.onRequest = { [.reset($0.stream, code: 2)] }
     try await EngineWorld.run(script) { world in
@@ -130,7 +131,7 @@ import Testing
   }
 
   /// Some servers answer before they have read everything, and reset what is left.
-  @Test func `an answer followed by a reset is an answer`() async throws {
+  @Test func `a reset after an answer does not change the answer`() async throws {
     var script = ScriptedPeer.Script()
     script.onRequest = { [.answer($0.stream, 200), .reset($0.stream, code: 0)] }
     try await EngineWorld.run(script) { world in
@@ -157,7 +158,7 @@ import Testing
 
   /// The outcome of a request that is sent at the last moment would be unknown, and its repeat
   /// might be a second push.
-  @Test func `what waited too long to be answered in time is not sent`() async throws {
+  @Test func `a request with too little time left for an answer is not sent`() async throws {
     var script = ScriptedPeer.Script()
     script.limit = 1
     script.onRequest = { $0.count == 2 ? [] : [.answer($0.stream, 200)] }
@@ -203,7 +204,7 @@ import Testing
   }
 
   /// A slow answer on a connection that lives is no stall.
-  @Test func `a pong keeps the connection`() async throws {
+  @Test func `a pong keeps a connection with a slow answer open`() async throws {
     var script = ScriptedPeer.Script()
     script.onRequest = { $0.count == 2 ? [] : [.answer($0.stream, 200)] }
     var limits = EngineWorld.limits
@@ -235,7 +236,7 @@ import Testing
     }
   }
 
-  @Test func `a connection that breaks is replaced, and what was under way lost`() async throws {
+  @Test func `a broken connection is replaced, and its open requests are lost`() async throws {
     var script = ScriptedPeer.Script()
     script.onRequest = { $0.count == 2 ? [.hangUp] : [.answer($0.stream, 200)] }
     var limits = EngineWorld.limits
@@ -248,7 +249,7 @@ import Testing
     }
   }
 
-  @Test func `a peer that breaks the protocol is left at once`() async throws {
+  @Test func `the engine replaces a connection whose peer breaks the protocol`() async throws {
     var script = ScriptedPeer.Script()
     script.onRequest = { $0.count == 2 ? [.nonsense] : [.answer($0.stream, 200)] }
     var limits = EngineWorld.limits
@@ -264,7 +265,9 @@ import Testing
   }
 
   /// The queue stays bounded while the provider cannot be reached.
-  @Test func `without a connection only so many wait, until their deadline`() async throws {
+  @Test func `without a connection a bounded number of requests wait for the deadline`()
+    async throws
+  {
     let certificate = try Certificate()
     let gone = try await ScriptedPeer(.init(), certificate: certificate)
     try await gone.close()
@@ -288,7 +291,7 @@ import Testing
     }
   }
 
-  @Test func `a peer without HTTP/2 is named as that`() async throws {
+  @Test func `the failure says that the peer does not speak HTTP/2`() async throws {
     var script = ScriptedPeer.Script()
     script.protocols = ["http/1.1"]
     var limits = EngineWorld.limits
@@ -301,7 +304,7 @@ import Testing
     }
   }
 
-  @Test func `a peer that we have no reason to trust gets nothing`() async throws {
+  @Test func `a peer with an untrusted certificate gets no request`() async throws {
     let (trusted, other) = (try Certificate(), try Certificate())
     let peer = try await ScriptedPeer(.init(), certificate: other)
     var limits = EngineWorld.limits
@@ -319,7 +322,7 @@ import Testing
     try await peer.close()
   }
 
-  @Test func `stopping lets finish what is under way and refuses the rest`() async throws {
+  @Test func `the end of the grace period cuts off a request without an answer`() async throws {
     var script = ScriptedPeer.Script()
     let held = Mutex<CheckedContinuation<Void, Never>?>(nil)
     script.onRequest = { asked in
@@ -341,7 +344,7 @@ import Testing
     #expect(await outcome.all().first?.failure?.code == .cutOff)
   }
 
-  @Test func `after the end every request is answered at once`() async throws {
+  @Test func `a stopped engine answers each request with a failure`() async throws {
     let certificate = try Certificate()
     let engine = try PushEngine(
       EngineSettings(host: "127.0.0.1", port: 1, trustRoots: certificate.certificate),
@@ -352,7 +355,7 @@ import Testing
     #expect(failure?.verdict == .later(after: nil, .recalled, .init(failure?.message ?? "")))
   }
 
-  @Test func `settings that cannot work are refused with their remedy`() throws {
+  @Test func `the engine refuses a bad endpoint, bad trust roots and a bad limit`() throws {
     let group = MultiThreadedEventLoopGroup.singleton
     #expect {
       try PushEngine(

@@ -28,7 +28,7 @@ import Testing
     return (script, limits)
   }
 
-  @Test func `what waits for the only stream never leaves`() async throws {
+  @Test func `a push taken back while it waits for a stream is not sent`() async throws {
     var (script, limits) = Self.oneStream
     let isAsked = Mutex(false)
     script.onRequest = { asked in
@@ -60,7 +60,7 @@ import Testing
 
   /// A GOAWAY shows that the provider has not processed the push, which would otherwise be sent
   /// again.
-  @Test func `what came back unprocessed is not sent again`() async throws {
+  @Test func `a push taken back before a GOAWAY is not sent again`() async throws {
     var (script, limits) = Self.oneStream
     let handover = Handover()
     let hasLeft = Mutex(false)
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `what is on a stream has left once its bytes are written`() async throws {
+  @Test func `a push on a stream counts as sent once its bytes are written`() async throws {
     var (script, limits) = Self.oneStream
     let isAsked = Mutex(false)
     script.onRequest = { asked in
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `a browser's push is not begun any more`() async throws {
+  @Test func `a browser's push that was taken back is not started`() async throws {
     let engine = WebEngine()
     let handover = Handover()
     #expect(handover.takeBack {})
@@ -129,7 +129,7 @@ import Testing
   }
 
   /// A verdict that blames the device would make its lane pause.
-  @Test func `taken back in the other environment is still taken back`() {
+  @Test func `a push taken back in the other environment keeps that verdict`() {
     let recalled = Verdict.later(after: nil, .recalled, .init("taken back"))
     #expect(APNsVerdicts.elsewhere(recalled) == recalled)
   }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct AccessTokensTests {
   private static let now = Instant(milliseconds: 1_700_000_000_000)
 
-  @Test func `one is asked for, used for its life less a margin, then another`() {
+  @Test func `an access token is fetched once and used until 5 minutes before its end`() {
     var tokens = AccessTokens()
     #expect(tokens.use(at: Self.now) == .fetch)
     #expect(tokens.use(at: Self.now) == .wait)
@@ -19,7 +19,7 @@ import Testing
     #expect(second.serial == first.serial + 1)
   }
 
-  @Test func `a short-lived one is used for half its life`() {
+  @Test func `a short-lived access token is used for half its lifetime`() {
     var tokens = AccessTokens()
     _ = tokens.use(at: Self.now)
     let token = tokens.fetched("a", lives: .minutes(4), at: Self.now)
@@ -27,14 +27,14 @@ import Testing
     #expect(tokens.use(at: Self.now + .seconds(120)) == .fetch)
   }
 
-  @Test func `after a failure the next caller asks again`() {
+  @Test func `the next caller fetches the access token again after a failure`() {
     var tokens = AccessTokens()
     _ = tokens.use(at: Self.now)
     tokens.failed()
     #expect(tokens.use(at: Self.now) == .fetch)
   }
 
-  @Test func `a refused one is replaced once, however many say so`() {
+  @Test func `an access token that is refused several times is replaced once`() {
     var tokens = AccessTokens()
     _ = tokens.use(at: Self.now)
     let first = tokens.fetched("a", lives: .hours(1), at: Self.now)

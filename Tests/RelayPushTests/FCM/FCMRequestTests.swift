@@ -18,7 +18,7 @@ import Testing
     return String(decoding: FCMRequest.body(push, at: now), as: UTF8.self)
   }
 
-  @Test func `a push becomes a message of data alone`() {
+  @Test func `a push becomes a data-only message`() {
     #expect(
       Self.body(#"{"aps":{"content-available":1},"ck":{"x":"a,\"b}"},"zr":{"w":1}}"#)
         == #"{"message":{"token":"t:1","data":{"aps":"{\"content-available\":1}","#
@@ -33,27 +33,27 @@ import Testing
   @Test(arguments: [
     (3_500, "3.5s"), (3_000, "3s"), (1, "0.001s"), (10, "0.01s"), (0, "0s"), (61_234, "61.234s"),
   ])
-  func `a ttl is spelled in seconds`(milliseconds: Int64, text: String) {
+  func `a TTL is written in seconds`(milliseconds: Int64, text: String) {
     #expect(FCMRequest.seconds(Span(milliseconds: milliseconds)) == text)
   }
 
-  @Test func `a ttl has bounds`() {
+  @Test func `a TTL is kept between zero and four weeks`() {
     #expect(Self.body("{}", lives: .seconds(-1)).contains(#""ttl":"0s""#))
     #expect(Self.body("{}", lives: .days(60)).contains(#""ttl":"2419200s""#))
   }
 
   @Test(arguments: ["", "{", "{}", "[]", "nonsense", "\"", "{\"a\":", "}{", ":::,,,"])
-  func `what is no payload has no members, and breaks nothing`(payload: String) {
+  func `an empty or malformed payload has no members`(payload: String) {
     #expect(FCMRequest.members(of: Array(payload.utf8)).isEmpty)
   }
 
-  @Test func `values may be of any kind`() {
+  @Test func `a payload's values may be of any JSON type`() {
     let members = FCMRequest.members(of: Array(#"{"a":1,"b":[1,{"c":2}],"d":"x","e":null}"#.utf8))
     #expect(members.map(\.name) == ["a", "b", "d", "e"])
     #expect(members.map(\.value) == ["1", #"[1,{"c":2}]"#, #""x""#, "null"])
   }
 
-  @Test func `the path names the project`() {
+  @Test func `the request's path contains the project`() {
     let push = Push(
       id: Identifier(high: 1, low: 2),
       address: Address(transport: .fcm, topic: "p", token: [97]), intent: .alert,

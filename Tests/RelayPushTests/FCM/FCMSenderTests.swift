@@ -6,7 +6,7 @@ import Testing
 @testable import RelayPush
 
 @Suite(.serialized, .timeLimit(.minutes(1))) struct FCMSenderTests {
-  @Test func `each kind of device gets its verdict, with one access token`() async throws {
+  @Test func `each kind of device gets its verdict with one access token`() async throws {
     try await FCMWorld.run(attemptTimeout: .seconds(2)) { world in
       #expect(await world.send(world.push("one")) == .delivered)
       #expect(await world.send(world.push("two", intent: .alert)) == .delivered)
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `many at once wait for one access token`() async throws {
+  @Test func `many concurrent pushes wait for one access token`() async throws {
     try await FCMWorld.run { world in
       let verdicts = await withTaskGroup(of: Verdict.self, returning: [Verdict].self) { group in
         for number in 0..<500 { group.addTask { await world.send(world.push("d\(number)")) } }
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `a token that is refused is replaced, and the push sent once more`() async throws {
+  @Test func `the sender replaces a refused access token and sends the push again`() async throws {
     try await FCMWorld.run { world in
       #expect(await world.send(world.push("one")) == .delivered)
       world.standin.forgetTokens()
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `an account that is refused stops the route`() async throws {
+  @Test func `a refused service account stops the route`() async throws {
     let directory = FileManager.default.temporaryDirectory
       .appending(path: "relay-fcm-\(UUID().uuidString)").path()
     defer {
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `a clock that is wrong gets no token`() async throws {
+  @Test func `a sender with a wrong clock gets no access token`() async throws {
     let clock = TestClock()
     clock.shift(by: .hours(2))
     try await FCMWorld.run(clock: clock) { world in
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `a project that is not the account's stops the route`() async throws {
+  @Test func `a project of another account stops the route`() async throws {
     try await FCMWorld.run(project: "another") { world in
       let verdict = await world.send(world.push("one"))
       #expect(verdict == .later(after: nil, .route, .init("PERMISSION_DENIED")))

@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(arguments: [("7", Span.seconds(7)), ("Wed, 21 Oct 2015 07:28:00 GMT", .zero), ("-1", nil)])
-  func `the provider's wish to wait is passed on`(text: String, span: Span?) {
+  func `the verdict carries the provider's Retry-After`(text: String, span: Span?) {
     let answer = FCMVerdicts.Answer(
       Response(status: 503, headers: [("retry-after", text)], body: [], link: LinkID(1)))
     #expect(
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(arguments: ["", "nonsense", "[]", #"{"error":7}"#, #"{"error":{"status":null}}"#])
-  func `a body that is no error is a status without a word`(body: String) {
+  func `an answer whose body is not an error has no reason`(body: String) {
     let answer = FCMVerdicts.Answer(
       Response(status: 500, headers: [], body: Array(body.utf8), link: LinkID(1)))
     #expect(answer.reason == nil)

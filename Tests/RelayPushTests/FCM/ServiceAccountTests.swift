@@ -18,7 +18,7 @@ import Testing
     return [UInt8](try JSONSerialization.data(withJSONObject: file))
   }
 
-  @Test func `an assertion says who asks for what, for an hour`() throws {
+  @Test func `an assertion names issuer, scope and audience and lasts one hour`() throws {
     let account = try ServiceAccount(json: Self.json())
     let text = try account.assertion(at: Instant(milliseconds: 1_700_000_000_999))
     let parts = text.split(separator: ".")
@@ -40,12 +40,12 @@ import Testing
   @Test(arguments: [
     "type", "project_id", "private_key_id", "private_key", "client_email", "token_uri",
   ])
-  func `a file without a member is refused`(name: String) throws {
+  func `an account file without a required member is refused`(name: String) throws {
     let json = try Self.json([name: NSNull()])
     #expect(throws: PushProblem.self) { try ServiceAccount(json: json) }
   }
 
-  @Test func `a file whose members are not what they say is refused`() throws {
+  @Test func `an account file with an invalid member is refused`() throws {
     for (name, value) in [
       ("type", "authorized_user"), ("token_uri", "http://oauth2.example/token"),
       ("token_uri", "https://"), ("private_key", "no key"), ("client_email", "a b"),
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(arguments: ["", "a/b", "a b", String(repeating: "a", count: 64)])
-  func `a project that is none is refused`(project: String) throws {
+  func `an invalid project ID is refused`(project: String) throws {
     let account = try ServiceAccount(json: Self.json())
     #expect(throws: PushProblem.self) { try FCMSettings(project: project, account: account) }
   }

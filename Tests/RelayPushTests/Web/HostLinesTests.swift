@@ -4,7 +4,7 @@ import Testing
 
 /// Which waiting request gets the next place.
 @Suite struct HostLinesTests {
-  @Test func `a host that has its places is passed by until one is free`() {
+  @Test func `a request to a host without a free place waits until one is free`() {
     var lines = Self.lines(places: 2)
     for number in 1...4 { lines.append(number, for: "silent") }
     lines.append(5, for: "other")
@@ -23,7 +23,7 @@ import Testing
     #expect([next(&lines), next(&lines), next(&lines)] == [4, 6, nil])
   }
 
-  @Test func `hosts take turns, and each keeps its order`() {
+  @Test func `hosts take turns, and each host's requests keep their order`() {
     var lines = Self.lines(places: 10)
     for number in 1...3 { lines.append(number, for: "a") }
     for number in 11...12 { lines.append(number, for: "b") }
@@ -34,7 +34,7 @@ import Testing
   }
 
   /// Any user may name any number of hosts that never answer.
-  @Test func `hosts that earned nothing share a few places, and leave the rest`() {
+  @Test func `unproven hosts share a few places and leave the rest to other hosts`() {
     var lines = Self.lines(places: 3, unproven: 4)
     lines.append(0, for: "known")
     #expect(next(&lines) == 0)
@@ -48,7 +48,7 @@ import Testing
     #expect([next(&lines), next(&lines)] == [5, nil])
   }
 
-  @Test func `a host earns its places by answers and loses them by silence`() {
+  @Test func `answers give a host more places, and silence takes half of them away`() {
     var lines = Self.lines(places: 4, first: 1, unproven: 1)
     for number in 0..<100 { lines.append(number, for: "host") }
     var active = 0
@@ -78,7 +78,7 @@ import Testing
   }
 
   /// Each request comes out exactly once, in whatever order places are taken and freed.
-  @Test func `nothing is forgotten and no host has more than its places`() {
+  @Test func `no request is lost, and no host takes more than its places`() {
     var random = SplitMix(state: 7)
     var lines = Self.lines(places: 3, unproven: 5)
     var waiting: [String: [Int]] = [:]

@@ -51,7 +51,7 @@ import Testing
     return answer
   }
 
-  @Test func `an answer is read with its wish to wait`() async throws {
+  @Test func `the engine reads an answer's status, body and Retry-After`() async throws {
     let text = "HTTP/1.1 429 Slow\r\nRetry-After: 12\r\nContent-Length: 2\r\n\r\nhi"
     let answer = try #require(try await Self.answer(text))
     #expect(answer.status == 429)
@@ -60,7 +60,8 @@ import Testing
   }
 
   @Test(arguments: ["-1", "soon", "86401", "Wed, 21 Oct 2015 07:28:00 GMT"])
-  func `a wish that means nothing is none`(wish: String) async throws {
+  func `an invalid Retry-After is ignored, and a past date means no wait`(wish: String) async throws
+  {
     let text = "HTTP/1.1 503 No\r\nRetry-After: \(wish)\r\nContent-Length: 0\r\n\r\n"
     let answer = try #require(try await Self.answer(text))
     #expect(answer.retryAfter == (wish.hasPrefix("Wed") ? .zero : nil))
@@ -72,14 +73,14 @@ import Testing
     #expect(try await Self.answer(text)?.status == 307)
   }
 
-  @Test func `a body without end is cut off, and the status counts`() async throws {
+  @Test func `a body that is too long is cut off, and the answer keeps its status`() async throws {
     let text = "HTTP/1.1 201 Yes\r\n\r\n" + String(repeating: "x", count: 200_000)
     let answer = try #require(try await Self.answer(text))
     #expect(answer.status == 201)
     #expect(answer.body.count <= WebLimits().bodyBytesMax)
   }
 
-  @Test func `nonsense is a lost connection`() async throws {
+  @Test func `a malformed answer counts as a lost connection`() async throws {
     guard case .failed(let failure) = try await Self.ask(answering: "HTTP/1.1 ") else {
       Issue.record("it was answered")
       return
@@ -87,7 +88,7 @@ import Testing
     #expect(failure.code == .lost)
   }
 
-  @Test func `no server, no such URL, a broken line`() async throws {
+  @Test func `the engine reports a missing server, an invalid URL and a bad header`() async throws {
     let engine = WebEngine()
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await engine.run() }
@@ -128,7 +129,7 @@ import Testing
   }
 
   /// Only the first of these requests may have been processed.
-  @Test func `what left and what never left are told apart`() async throws {
+  @Test func `the failure tells whether a request may have been processed`() async throws {
     var limits = WebLimits()
     limits.transfersMax = 2
     try await Self.withSilence(limits) { engine, port in
@@ -151,7 +152,7 @@ import Testing
   }
 
   /// A bulkhead between push services: a silent host uses only its own places.
-  @Test func `a silent host delays no other`() async throws {
+  @Test func `a silent host does not delay other hosts`() async throws {
     var limits = WebLimits()
     limits.transfersMax = 4
     limits.transfersPerHostMax = 3
@@ -176,7 +177,7 @@ import Testing
   }
 
   /// Before, a user's endpoints under many names took all places and delayed other pushes for 9 s.
-  @Test func `tarpits at any number of names delay no host that answers`() async throws {
+  @Test func `silent hosts under many names do not delay a host that answers`() async throws {
     let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
@@ -214,7 +215,7 @@ import Testing
 
   /// Before, libcurl's built-in directory of authorities stayed in force beside `trustRoots`.
   @Test(arguments: [false, true])
-  func `only the given roots are trusted, whatever lies in libcurl's directory`(isGiven: Bool)
+  func `the given trust roots replace libcurl's directory of authorities`(isGiven: Bool)
     async throws
   {
     let (server, other) = (try Certificate(), try Certificate(subject: "other"))

@@ -15,7 +15,7 @@ import Testing
     secret: bytes("BTBZMqHH6r4Tts7J_aSIgg"))
 
   /// RFC 8291, section 5 and appendix A.
-  @Test func `the example of the RFC comes out byte for byte`() throws {
+  @Test func `the sealed record equals the example of RFC 8291`() throws {
     let key = try P256.KeyAgreement.PrivateKey(
       rawRepresentation: Self.bytes("yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw"))
     let sealed = try SealedRecord.seal(
@@ -28,7 +28,7 @@ import Testing
         + "pK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN")
   }
 
-  @Test func `the largest plaintext fills the record, one byte more is refused`() throws {
+  @Test func `the largest plaintext fills the record, and one more byte is refused`() throws {
     #expect(SealedRecord.plaintextBytesMax == 3_993)
     #expect(Transport.webpush.payloadBytesMax == SealedRecord.plaintextBytesMax)
     let largest = [UInt8](repeating: 0x20, count: SealedRecord.plaintextBytesMax)
@@ -45,7 +45,7 @@ import Testing
     #expect(first[21..<86] != second[21..<86])
   }
 
-  @Test func `a key that is no point of the curve is refused`() {
+  @Test func `a public key that is not on the curve is refused`() {
     var wrong = Self.subscription
     wrong.publicKey[64] ^= 1
     #expect(throws: WebFailure.self) { try SealedRecord.seal([1], for: wrong) }

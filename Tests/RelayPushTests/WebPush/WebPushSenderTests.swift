@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `the largest payload is taken, a larger one is not sent`() async throws {
+  @Test func `the largest payload is delivered, and a larger one is rejected`() async throws {
     try await WebPushWorld.run { world in
       let largest = String(repeating: "x", count: 3_993)
       #expect(await world.send(world.push("one", payload: largest)) == .delivered)
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `a deadline that has passed means now or never`() async throws {
+  @Test func `a past deadline gives TTL 0, and a distant one gives the longest TTL`() async throws {
     try await WebPushWorld.run { world in
       #expect(await world.send(world.push("one", lives: .seconds(-5))) == .delivered)
       #expect(await world.send(world.push("two", lives: .days(60))) == .delivered)
@@ -55,7 +55,7 @@ import Testing
   }
 
   /// More pushes at once than there are places: each gets its verdict, and they share connections.
-  @Test func `a thousand pushes are all answered`() async throws {
+  @Test func `a thousand concurrent pushes are all delivered`() async throws {
     var limits = WebLimits()
     limits.transfersMax = 50
     try await WebPushWorld.run(attemptTimeout: .seconds(30), limits: limits) { world in
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func `what waits in vain is answered, and what is too much at once`() async throws {
+  @Test func `a push that waits too long or finds the queue full counts as unsent`() async throws {
     var limits = WebLimits()
     limits.transfersMax = 2
     limits.waitingMax = 4
@@ -103,7 +103,7 @@ import Testing
     ("https://user:secret@push.example.com?x", "push.example.com"),
     ("https://[2001:db8::1]:1/", "[2001:db8::1"), ("https://", ""), ("nonsense", ""),
   ])
-  func `a push service is known by its host`(endpoint: String, host: String) {
+  func `the endpoint's host identifies a push service`(endpoint: String, host: String) {
     let subscription = WebSubscription(
       endpoint: endpoint, publicKey: Array(repeating: 4, count: 65),
       secret: Array(repeating: 1, count: 16))
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func `without permission only https is spoken`() async throws {
+  @Test func `without allowPrivateAddresses an http endpoint is rejected`() async throws {
     try await WebPushWorld.run(allowPrivateAddresses: false) { world in
       var push = world.push("one")
       let text = String(decoding: push.address.token, as: UTF8.self)
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test func `pushes after the end are answered`() async throws {
+  @Test func `a push after the end of the engine gets a verdict`() async throws {
     let world = try await Self.ended()
     let verdict = await world.send(world.push("one"))
     #expect(verdict == .later(after: nil, .recalled, .init("the web engine is stopping")))

@@ -12,13 +12,13 @@ import Testing
     "", "push@example.com", "mailto:", "mailto:a", "mailto:@b", "mailto:a@", "http://example.com",
     "https://", "mailto:a@b c", "mailto:a@b\n", "mailto:\u{fc}@b",
   ])
-  func `a contact that is none is refused`(subject: String) {
+  func `an invalid contact is refused`(subject: String) {
     #expect(throws: PushProblem.self) {
       try WebPushSettings(subject: subject, key: Self.keys.privateKey)
     }
   }
 
-  @Test func `a key that is none is refused, and so are trust roots`() throws {
+  @Test func `an invalid key and missing trust roots are refused`() throws {
     let good = "mailto:push@example.com"
     #expect(throws: PushProblem.self) { try WebPushSettings(subject: good, key: "no key") }
     #expect(throws: PushProblem.self) {
@@ -31,7 +31,7 @@ import Testing
     #expect(Base64URL.bytes(Substring(settings.publicKey))?.count == 65)
   }
 
-  @Test func `a token is kept for half its life, for each origin`() throws {
+  @Test func `the credential keeps one token per origin for half its lifetime`() throws {
     let credential = WebPushCredential(
       try WebPushSettings(subject: "mailto:a@b", key: Self.keys.privateKey))
     let now = Instant(milliseconds: 1_800_000_000_000)
@@ -49,7 +49,7 @@ import Testing
     ("https://push.example.net:8443/a", "https://push.example.net:8443"),
     ("http://127.0.0.1:80/a", "http://127.0.0.1"), ("https://[::1]:9/a", "https://[::1]:9"),
   ])
-  func `an origin is scheme, host and port`(endpoint: String, origin: String) {
+  func `an origin consists of scheme, host and port`(endpoint: String, origin: String) {
     #expect(WebPushRequest.origin(of: endpoint) == origin)
   }
 }

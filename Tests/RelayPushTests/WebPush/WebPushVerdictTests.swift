@@ -34,7 +34,7 @@ import Testing
     #expect(WebPushVerdicts.verdict(WebAnswer(status: status)) == verdict)
   }
 
-  @Test func `the wish to wait is passed on`() {
+  @Test func `the verdict carries the answer's Retry-After`() {
     let answer = WebAnswer(status: 503, retryAfter: .seconds(9))
     #expect(
       WebPushVerdicts.verdict(answer)
@@ -46,7 +46,9 @@ import Testing
     (WebFailure.Code.unreachable, Verdict.Blame.unsent), (.full, .unsent), (.timeout, .device),
     (.lost, .device), (.stopped, .recalled), (.cutOff, .attempt),
   ])
-  func `only what never left is unsent`(code: WebFailure.Code, blame: Verdict.Blame) {
+  func `only a push that was never sent counts as unsent`(
+    code: WebFailure.Code, blame: Verdict.Blame
+  ) {
     #expect(
       WebPushVerdicts.verdict(WebFailure(code, "x")) == .later(after: nil, blame, .init("x")))
   }

@@ -35,7 +35,9 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `an older registration that is folded later loses`(kind: StoreKind) async throws {
+  func `an older registration that is folded later does not get the address`(kind: StoreKind)
+    async throws
+  {
     var bench = try await Bench.fresh(kind)
     let new = bench.device(Self.users[1], at: 20)
     _ = try await bench.save([new])
@@ -50,7 +52,9 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `both in one cut settle the same in either order`(kind: StoreKind) async throws {
+  func `two registrations in one cut give the same holder in either order`(kind: StoreKind)
+    async throws
+  {
     for isReversed in [false, true] {
       var bench = try await Bench.fresh(kind)
       let old = bench.device(Self.users[0], at: 10)
@@ -105,7 +109,8 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `subscriptions are listed by database in the order saved`(kind: StoreKind) async throws {
+  func `the store lists a database's subscriptions in the order saved`(kind: StoreKind) async throws
+  {
     var bench = try await Bench.fresh(kind)
     var draw = SeededRandom(seed: 3)
     var rows: [SubscriptionRow] = []

@@ -8,7 +8,7 @@ import Testing
   static let friend = UserID("_friend")
 
   @Test(arguments: StoreKind.allCases)
-  func `a user's own feeds are empty before anything happened, and hold nothing of other users`(
+  func `a user's new feeds are empty and absent for other users`(
     kind: StoreKind
   ) async throws {
     let bench = try await Bench.fresh(kind)
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a zone is there from its creation to its end, and again`(kind: StoreKind) async throws {
+  func `a zone's feed is readable only while the zone exists`(kind: StoreKind) async throws {
     var bench = try await Bench.fresh(kind)
     #expect(try await bench.page(bench.feed) == .absent)
     try await bench.makeZone()
@@ -49,7 +49,9 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a participant reads from the grant to the revocation`(kind: StoreKind) async throws {
+  func `a participant can read a zone from the grant to the revocation`(kind: StoreKind)
+    async throws
+  {
     var bench = try await Bench.fresh(kind)
     try await bench.makeZone()
     _ = try await bench.record("a", .created)
@@ -74,7 +76,8 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `names that differ behind a zero byte are two names`(kind: StoreKind) async throws {
+  func `names that differ only after a zero byte are different names`(kind: StoreKind) async throws
+  {
     var bench = try await Bench.fresh(kind)
     let users = ["a\0b", "a\0c", "a"].map(UserID.init)
     for user in users {
@@ -114,7 +117,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `the digest lists present zones in order, by pages`(kind: StoreKind) async throws {
+  func `the store lists the present zones in order and in pages`(kind: StoreKind) async throws {
     var bench = try await Bench.fresh(kind)
     let names = ["b", "a", "c", "aa", "z", "B", "10", "9"]
     for name in names { try await bench.makeZone(name) }

@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `items are read in the order of folds, from any position, by scope`(
+  func `feedback items are read in fold order, from any position, by scope`(
     kind: StoreKind
   ) async throws {
     let bench = try await Bench.fresh(kind)
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a cut that is folded again tells nothing twice`(kind: StoreKind) async throws {
+  func `a cut that is folded twice adds its feedback items once`(kind: StoreKind) async throws {
     let bench = try await Bench.fresh(kind)
     let cut = bench.cut { $0.feedback = [item(1), item(2)] }
     for _ in 0..<2 { _ = try await bench.store.fold(cut, leases: bench.leases) }
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a crash loses no item, and no place of its reader`(kind: StoreKind) async throws {
+  func `a crash loses no feedback item and no reader's position`(kind: StoreKind) async throws {
     let bench = try await Bench.fresh(kind)
     try await bench.fold { $0.feedback = [item(1), item(2)] }
     try await bench.store.takeFeedback(through: FeedbackPosition(1), in: Bench.scope)
@@ -81,7 +81,7 @@ import Testing
 
   /// Limit: limits.feedbackItems
   @Test(arguments: StoreKind.allCases, [(count: 2, floor: UInt64(0)), (3, 0), (4, 1)])
-  func `a scope keeps so many items`(
+  func `a scope keeps at most limits.feedbackItems items`(
     kind: StoreKind, items: (count: Int, floor: UInt64)
   ) async throws {
     var limits = Limits()
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `each scope keeps its newest, and tells up to where it was trimmed`(
+  func `each scope keeps its newest items and reports its own floor`(
     kind: StoreKind
   ) async throws {
     var limits = Limits()
@@ -115,7 +115,7 @@ import Testing
 
   /// Limit: retention.feedback
   @Test(arguments: StoreKind.allCases)
-  func `what is too old goes, oldest first, and its position is never given again`(
+  func `old items are removed oldest first, and their positions are not reused`(
     kind: StoreKind
   ) async throws {
     var bench = try await Bench.fresh(kind)
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `what a server has taken never goes back, and is its scope's own`(
+  func `the taken position only rises and is separate for each scope`(
     kind: StoreKind
   ) async throws {
     let bench = try await Bench.fresh(kind)

@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a repeated fold changes nothing, and an older one says nothing`(
+  func `a repeated or older fold changes nothing`(
     kind: StoreKind
   ) async throws {
     var bench = try await Bench.fresh(kind)
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `read marks move what they name, once, and never a later notification`(
+  func `a read mark moves the notification that it names once, and no later one`(
     kind: StoreKind
   ) async throws {
     var bench = try await Bench.fresh(kind)
@@ -94,7 +94,7 @@ import Testing
 
   /// All users wait for a fold, so the cost of one user's marks must not grow with the feed.
   @Test(arguments: StoreKind.allCases)
-  func `marks of ids that the feed does not hold read none of it`(
+  func `read marks with unknown IDs do not scan the feed`(
     kind: StoreKind
   ) async throws {
     var times: [Duration] = []
@@ -128,7 +128,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a gap is shown on a zone's pages until it is taken back, also after a crash`(
+  func `a zone's pages show a gap until it is cleared, also after a crash`(
     kind: StoreKind
   ) async throws {
     let home = try kind.home()
@@ -150,7 +150,7 @@ import Testing
 
   /// Limit: limits.notificationsPerUser
   @Test(arguments: StoreKind.allCases, [(count: 4, kept: 4), (5, 5), (6, 5)])
-  func `a user's feed keeps so many notifications, and says what went`(
+  func `a feed keeps at most limits.notificationsPerUser notifications`(
     kind: StoreKind, notifications: (count: Int, kept: Int)
   ) async throws {
     var limits = Limits()
@@ -171,7 +171,9 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a user's notifications are bounded, oldest first`(kind: StoreKind) async throws {
+  func `a full feed counts its tombstones and drops its oldest entries first`(kind: StoreKind)
+    async throws
+  {
     var limits = Limits()
     limits.notificationsPerUser = 5
     var bench = try await Bench.fresh(kind, limits)
@@ -195,7 +197,9 @@ import Testing
 
   /// What a cut leaves out counts as removed.
   @Test(arguments: StoreKind.allCases)
-  func `tokens from before what a cut leaves out have expired`(kind: StoreKind) async throws {
+  func `a token older than the entries that a cut leaves out has expired`(kind: StoreKind)
+    async throws
+  {
     var bench = try await Bench.fresh(kind)
     let subjects = ["s", "t"].map {
       Subject.notification(SubscriptionID($0), zone: bench.zone(), record: nil)
@@ -217,7 +221,9 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a forced expiry raises the floors it means and no others`(kind: StoreKind) async throws {
+  func `a forced expiry expires only the tokens of the feeds that it names`(kind: StoreKind)
+    async throws
+  {
     var bench = try await Bench.fresh(kind)
     try await bench.makeZone()
     _ = try await bench.record("a", .created)
@@ -246,7 +252,7 @@ import Testing
 
   /// A token of a feed that holds nothing yet is valid like any other.
   @Test(arguments: StoreKind.allCases)
-  func `a forced expiry reaches feeds that never held anything`(kind: StoreKind) async throws {
+  func `a forced expiry also expires the tokens of empty feeds`(kind: StoreKind) async throws {
     var bench = try await Bench.fresh(kind)
     try await bench.makeZone()
     let feeds = [bench.feed, bench.notices]
@@ -275,7 +281,7 @@ import Testing
 
   /// Expiries of empty feeds are kept for as long as the store lives, so their number is bounded.
   @Test(arguments: StoreKind.allCases)
-  func `expiries kept for empty feeds are bounded`(kind: StoreKind) async throws {
+  func `the number of expiries kept for empty feeds is bounded`(kind: StoreKind) async throws {
     for (count, isExpired) in [(-1, false), (0, false), (1, true)] {
       var bench = try await Bench.fresh(kind)
       let token = try await bench.read(bench.notices).next
@@ -292,7 +298,7 @@ import Testing
 
   /// The mark of the last cut holds for the next life, and for no later one.
   @Test(arguments: StoreKind.allCases)
-  func `a clean stop is known to the next life alone`(kind: StoreKind) async throws {
+  func `the mark of a clean stop is valid only for the next start`(kind: StoreKind) async throws {
     let home = try kind.home(Limits())
     func wasStopped(_ bench: Bench) async throws -> [Bool] {
       try await [bench.home, PartitionID(5)].asyncMap {

@@ -7,7 +7,8 @@ import Testing
 /// functions, and a client that follows its tokens ends with exactly the net state (P2).
 @Suite struct HistoryConformance {
   @Test(arguments: 0..<16)
-  func `a store answers as the reference does, whatever happened`(seed: UInt64) async throws {
+  func `the SQLite store answers as the memory store in random histories`(seed: UInt64) async throws
+  {
     var limits = Limits()
     limits.notificationsPerUser = 9
     var sides = try await [StoreKind.sqlite, .memory].asyncMap { kind in

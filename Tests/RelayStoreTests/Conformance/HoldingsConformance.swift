@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `what is present counts, and what is gone or cleared does not`(
+  func `the count of a feed includes present entries only`(
     kind: StoreKind
   ) async throws {
     let home = try kind.home(Self.limits())
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a feed is looked at from its margin on, also after a restart`(
+  func `a feed counts as nearly full from its margin on, also after a restart`(
     kind: StoreKind
   ) async throws {
     let home = try kind.home(Self.limits())

@@ -71,7 +71,9 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a concurrent reader sees order and no gap`(kind: StoreKind) async throws {
+  func `a concurrent reader sees the entries in order and without a gap`(kind: StoreKind)
+    async throws
+  {
     let bench = try await Bench.fresh(kind)
     let home = bench.home
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -99,7 +101,9 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a lease of an earlier epoch writes and loads nothing`(kind: StoreKind) async throws {
+  func `the store refuses writes and loads with a lease of an earlier epoch`(kind: StoreKind)
+    async throws
+  {
     var bench = try await Bench.fresh(kind)
     let position = try await bench.touch(bench.privates, .zone(bench.zone()), .created)
     let newer = try await bench.store.claim(eras: [bench.home: 999])

@@ -9,7 +9,7 @@ import Testing
 /// Messages wait in the outbox until their targets have received them.
 @Suite struct OutboxConformance {
   @Test(arguments: StoreKind.allCases)
-  func `forwarded messages stay until delivered, and what was heard only rises`(
+  func `a forwarded message stays until delivered, and heard serials only rise`(
     kind: StoreKind
   ) async throws {
     var bench = try await Bench.fresh(kind)
@@ -29,7 +29,7 @@ import Testing
 
   /// A message to many targets is kept once. Each target receives it, or waits for it, on its own.
   @Test(arguments: StoreKind.allCases)
-  func `each target of a message waits on its own`(kind: StoreKind) async throws {
+  func `the outbox tracks each target of a message separately`(kind: StoreKind) async throws {
     var bench = try await Bench.fresh(kind)
     var draw = SeededRandom(seed: 7)
     var waiting = [1, 2, 3].flatMap { bench.messages(of: $0, draw.message(ofBytes: 100)) }
@@ -53,7 +53,7 @@ import Testing
     #expect(try await bench.store.load(bench.lease(of: bench.home)).outbox.isEmpty)
   }
 
-  @Test func `a message to many targets takes its bytes once`() async throws {
+  @Test func `the outbox stores the bytes of a message to many targets once`() async throws {
     let home = try SQLiteHome()
     var bench = try await Bench(home)
     var draw = SeededRandom(seed: 1)

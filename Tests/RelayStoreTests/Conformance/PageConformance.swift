@@ -6,7 +6,7 @@ import Testing
 /// Reading feeds by pages (P2, P3, P10).
 @Suite struct PageConformance {
   @Test(arguments: StoreKind.allCases)
-  func `a subject has one entry, at its last change`(kind: StoreKind) async throws {
+  func `a subject has one entry at the position of its last change`(kind: StoreKind) async throws {
     var bench = try await Bench.fresh(kind)
     try await bench.makeZone()
     _ = try await bench.record("a", .created)
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `pages of every size show the same whole`(kind: StoreKind) async throws {
+  func `pages of every size show the same entries in total`(kind: StoreKind) async throws {
     var bench = try await Bench.fresh(kind)
     try await bench.makeZone()
     for index in 0..<12 { _ = try await bench.record("r\(index)", .created) }
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a token expires below the floor, holds at it, and is lost beyond the head`(
+  func `a token is valid from the floor to the head and expires outside`(
     kind: StoreKind
   ) async throws {
     var bench = try await Bench.fresh(kind)
@@ -66,7 +66,8 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a place of a former life holds, one past its end is lost`(kind: StoreKind) async throws {
+  func `a token of an earlier era is valid up to the end of that era`(kind: StoreKind) async throws
+  {
     let home = try kind.home()
     var bench = try await Bench(home, era: 100)
     try await bench.makeZone()
@@ -85,7 +86,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `tokens of a feed at rest are equal over restarts`(kind: StoreKind) async throws {
+  func `the token of an unchanged feed stays the same over restarts`(kind: StoreKind) async throws {
     let home = try kind.home()
     var bench = try await Bench(home, era: 100)
     try await bench.makeZone()
@@ -104,7 +105,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a follower meets every entry once and in order while others write`(
+  func `a reader gets each entry once and in order while a writer adds entries`(
     kind: StoreKind
   ) async throws {
     var bench = try await Bench.fresh(kind)
@@ -131,7 +132,9 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `what was deleted before a scan costs and shows nothing`(kind: StoreKind) async throws {
+  func `a scan does not show records that were deleted before it began`(kind: StoreKind)
+    async throws
+  {
     var bench = try await Bench.fresh(kind)
     try await bench.makeZone()
     for index in 0..<40 {
@@ -145,7 +148,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a deletion during a scan is shown to it`(kind: StoreKind) async throws {
+  func `a scan shows a deletion that happens during the scan`(kind: StoreKind) async throws {
     var bench = try await Bench.fresh(kind)
     try await bench.makeZone()
     for index in 0..<4 { _ = try await bench.record("r\(index)", .created) }
@@ -158,7 +161,7 @@ import Testing
 
   /// A reader who was away while many records came and went sees none, and delays no other reader.
   @Test(arguments: StoreKind.allCases)
-  func `a page ends after so many hidden entries, and the next goes on`(
+  func `a page ends after looksMax hidden entries, and the next page continues`(
     kind: StoreKind
   ) async throws {
     var bench = try await Bench.fresh(kind)

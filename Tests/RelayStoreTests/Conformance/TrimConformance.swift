@@ -7,7 +7,7 @@ import Testing
 @Suite struct TrimConformance {
   /// Limit: retention.tombstones
   @Test(arguments: StoreKind.allCases)
-  func `old tombstones go in slices and take their tokens with them`(
+  func `a trim removes old tombstones in slices and expires their tokens`(
     kind: StoreKind
   ) async throws {
     var bench = try await Bench.fresh(kind)
@@ -38,7 +38,9 @@ import Testing
 
   /// Records that come and go under new names do not make a zone longer without end.
   @Test(arguments: StoreKind.allCases)
-  func `a zone keeps as many tombstones as it may have records`(kind: StoreKind) async throws {
+  func `a zone keeps at most as many tombstones as it may have records`(kind: StoreKind)
+    async throws
+  {
     var limits = Limits()
     limits.recordsPerZone = 6
     var bench = try await Bench.fresh(kind, limits)
@@ -75,7 +77,9 @@ import Testing
 
   /// In the owner's database, zones that come and go are bounded in the same way.
   @Test(arguments: StoreKind.allCases)
-  func `a database keeps as many tombstones as it may have zones`(kind: StoreKind) async throws {
+  func `a database keeps at most as many tombstones as it may have zones`(kind: StoreKind)
+    async throws
+  {
     var limits = Limits()
     limits.zonesPerUser = 3
     var bench = try await Bench.fresh(kind, limits)
@@ -94,7 +98,7 @@ import Testing
 
   /// Limit: retention.notifications
   @Test(arguments: StoreKind.allCases)
-  func `old notifications go, present ones too, and nothing else that is present`(
+  func `a trim removes old notifications but no other present entry`(
     kind: StoreKind
   ) async throws {
     var bench = try await Bench.fresh(kind)
@@ -125,7 +129,8 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `what was cleared is removed in slices and no floor moves`(kind: StoreKind) async throws {
+  func `a trim removes cleared entries in slices and raises no floor`(kind: StoreKind) async throws
+  {
     var bench = try await Bench.fresh(kind)
     try await bench.makeZone()
     for index in 0..<10 { _ = try await bench.record("r\(index)", .created) }
@@ -143,7 +148,7 @@ import Testing
 
   /// Zones that never existed can be deleted. Their feeds are empty, and there may be very many.
   @Test(arguments: StoreKind.allCases)
-  func `a cleared feed that holds nothing costs its slice a row`(kind: StoreKind) async throws {
+  func `an empty cleared feed counts as one row of a trim slice`(kind: StoreKind) async throws {
     var bench = try await Bench.fresh(kind)
     try await bench.makeZone()
     for index in 0..<3 { _ = try await bench.record("r\(index)", .created) }
@@ -155,7 +160,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `a trim during a reading shows the truth or expires`(kind: StoreKind) async throws {
+  func `a client that reads during trims reaches the net state`(kind: StoreKind) async throws {
     for seed in 0..<12 {
       var bench = try await Bench.fresh(kind)
       var draw = SeededRandom(seed: UInt64(seed))

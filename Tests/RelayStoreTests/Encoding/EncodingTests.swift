@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: 0..<20)
-  func `a group commit is read back whole, or one partition of it`(seed: UInt64) throws {
+  func `a group commit can be read as a whole or for one partition`(seed: UInt64) throws {
     var draw = SeededRandom(seed: seed)
     let entries = (0..<60).map { _ in
       JournalEntry(
@@ -44,7 +44,7 @@ import Testing
   }
 
   /// A message of 100 KB to all partitions takes its bytes once, and each partition can read it.
-  @Test func `a message to many partitions is in a journal row once`() throws {
+  @Test func `a journal row contains a message to many partitions once`() throws {
     var draw = SeededRandom(seed: 1)
     let (large, small) = (draw.message(ofBytes: 100_000), draw.message(ofBytes: 10))
     var entries = PartitionID.all.map { target in
@@ -66,7 +66,7 @@ import Testing
 
   /// Bounds in bytes hold for the written bytes too, which are never more than a fact's footprint.
   @Test(arguments: 0..<200)
-  func `a fact never takes more in the journal than its footprint`(seed: UInt64) {
+  func `a fact takes at most its footprint in the journal`(seed: UInt64) {
     var draw = SeededRandom(seed: seed)
     for _ in 0..<50 {
       let entry = JournalEntry(
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(arguments: 0..<20)
-  func `a blob cut short is refused`(seed: UInt64) throws {
+  func `a truncated blob is refused`(seed: UInt64) throws {
     var draw = SeededRandom(seed: seed)
     func refuse(_ blob: [UInt8], _ read: ([UInt8]) throws -> Void) {
       for count in 0..<blob.count {
@@ -110,7 +110,7 @@ import Testing
     #expect(rejected > 0)
   }
 
-  @Test func `an unknown version is named`() {
+  @Test func `the error names an unknown version`() {
     #expect(throws: CodingFailure(.version(9), in: "LaneRecord", at: 1)) {
       try LaneRecord(blob: [9, 0])
     }
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test func `lists deeper than the limit are cut off, and deeper bytes refused`() throws {
+  @Test func `the writer cuts off lists that are too deep, and the reader refuses them`() throws {
     var deep = FieldValue.int64(1)
     for _ in 0...ByteReader.depthMax { deep = .list([deep]) }
     var writer = ByteWriter()
@@ -133,7 +133,7 @@ import Testing
   }
 
   /// A writer leaves the deepest list empty, so bytes inside it were never written by one.
-  @Test func `bytes within the deepest list are refused`() throws {
+  @Test func `a non-empty list at the greatest depth is refused`() throws {
     let lists = (0..<ByteReader.depthMax).flatMap { _ -> [UInt8] in [9, 1] }
     var reader = ByteReader(lists + [9, 1, 2, 0])
     #expect(throws: CodingFailure(.depth, in: "FieldValue", at: lists.count + 2)) {
@@ -148,14 +148,14 @@ import Testing
     arguments: [
       [(5, 3)], [(-1, 3)], [(1, Int64.max)], [(4, 6), (6, 8)], [(4, 6), (1, 2)], [(1, 1_000)],
     ] as [[(Int64, Int64)]])
-  func `missing numbers that no producer leaves are refused`(runs: [(Int64, Int64)]) {
+  func `impossible runs of missing numbers are refused`(runs: [(Int64, Int64)]) {
     let holes = SequenceGaps(runs.map { SequenceGaps.Run(first: $0.0, last: $0.1, since: .zero) })
     let numbers = SequenceTracker(spaces: [SequenceSpace(origin: 1, highest: 1_000, missing: holes)]
     )
     #expect(throws: CodingFailure.self) { try SequenceTracker(blob: numbers.blob) }
   }
 
-  @Test func `a number below zero is no producer's`() {
+  @Test func `a negative sequence number is refused`() {
     let numbers = SequenceTracker(spaces: [SequenceSpace(origin: 1, highest: -1)])
     #expect(throws: CodingFailure.self) { try SequenceTracker(blob: numbers.blob) }
   }
@@ -181,12 +181,12 @@ import Testing
   }
 
   @Test(arguments: [0, -0.0, .leastNonzeroMagnitude, .greatestFiniteMagnitude, -1.5])
-  func `a number that is finite is read back as it was written`(number: Double) throws {
+  func `a finite number is read back as it was written`(number: Double) throws {
     try survives(FieldValue.double(number))
     try survives(FieldValue.location(latitude: number, longitude: -number))
   }
 
-  @Test func `a count larger than the bytes is refused before anything is reserved`() {
+  @Test func `a count larger than the remaining bytes is refused`() {
     var writer = ByteWriter()
     writer.number(.max)
     var reader = ByteReader(writer.bytes)

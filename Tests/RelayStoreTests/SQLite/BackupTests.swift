@@ -9,7 +9,7 @@ import Testing
 
 /// Copies of a store while it is written.
 @Suite struct BackupTests {
-  @Test func `copies made under load open, and hold all that was acknowledged before`()
+  @Test func `a copy made under load has all entries acknowledged before it`()
     async throws
   {
     let home = try SQLiteHome()
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `a store at rest is copied, with its progress told to the end`() async throws {
+  @Test func `the backup of a store at rest reports its progress to the end`() async throws {
     let home = try SQLiteHome()
     var bench = try await Bench(home)
     for index in 0..<20 { try await bench.step(index) }
@@ -64,7 +64,7 @@ import Testing
   }
 
   /// A killed daemon leaves its logs, which SQLite would apply to the files copied back.
-  @Test func `copied back over a killed store, the copy is what opens`() async throws {
+  @Test func `a backup copied over a killed store opens without the later entries`() async throws {
     let home = try SQLiteHome { $0.checkpointPages = 0 }
     var bench = try await Bench(home)
     try await bench.makeZone()
@@ -83,7 +83,7 @@ import Testing
     await again.store.close()
   }
 
-  @Test func `where there is no store, nothing is made`() throws {
+  @Test func `a backup of a missing store is refused and creates no file`() throws {
     let (home, target) = (try SQLiteHome(), try SQLiteHome())
     let refused = failure(from: home, to: target)
     #expect(refused?.code == .unreadable)
@@ -92,7 +92,7 @@ import Testing
       try FileManager.default.contentsOfDirectory(atPath: target.settings.directory).isEmpty)
   }
 
-  @Test func `a damaged store has no backup`() async throws {
+  @Test func `a backup of a damaged store is refused`() async throws {
     let home = try SQLiteHome()
     var bench = try await Bench(home)
     for index in 0..<60 { try await bench.step(index) }
@@ -103,7 +103,7 @@ import Testing
     #expect(failure(from: home, to: try SQLiteHome())?.code == .corrupt)
   }
 
-  @Test func `a journal that cannot be read has no backup, and is named`() async throws {
+  @Test func `a backup of a damaged journal is refused and names the file`() async throws {
     let home = try SQLiteHome()
     var bench = try await Bench(home)
     for index in 0..<60 { try await bench.step(index) }
@@ -117,7 +117,7 @@ import Testing
     #expect(refused?.message.contains(home.path("journal.db") + " is damaged") == true)
   }
 
-  @Test func `a file in the way is not written over`() async throws {
+  @Test func `a backup does not overwrite an existing file`() async throws {
     let (home, target) = (try SQLiteHome(), try SQLiteHome())
     await (try home.store()).close()
     try Data("mine".utf8).write(to: URL(fileURLWithPath: target.path("journal.db")))

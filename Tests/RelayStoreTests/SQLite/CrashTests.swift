@@ -10,7 +10,7 @@ import Testing
 /// not at all (P1). The files are copied while the store runs, with the logs cut at any byte: the
 /// states that a kill, or a loss of power after the last sync, leaves.
 @Suite struct CrashTests {
-  @Test func `a journal cut at any byte holds what was acknowledged by then, and no part of more`()
+  @Test func `a journal cut at any byte has exactly the entries acknowledged by then`()
     async throws
   {
     let home = try SQLiteHome { $0.checkpointPages = 0 }
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func `a fold cut at any byte is there whole or not at all`() async throws {
+  @Test func `a fold cut at any byte is present completely or not at all`() async throws {
     let home = try SQLiteHome { $0.checkpointPages = 0 }
     var bench = try await Bench(home)
     var states: [(bytes: Int, cursor: UInt64)] = [(try home.size("relay.db-wal"), 0)]
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `what was journalled and not folded comes back, what was folded does not`()
+  @Test func `after a crash the journal returns only the entries not yet folded`()
     async throws
   {
     let home = try SQLiteHome()
@@ -89,7 +89,7 @@ import Testing
     #expect(tail.map(\.ordinal) == [Ordinal(4), Ordinal(5)])
   }
 
-  @Test func `journal rows go when every partition's fold has passed them`() async throws {
+  @Test func `journal rows are removed after every partition has folded them`() async throws {
     let home = try SQLiteHome()
     var bench = try await Bench(home)
     let store = try #require(bench.store as? SQLiteStore)
@@ -118,7 +118,7 @@ import Testing
     await again.close()
   }
 
-  @Test func `yesterday's files may be copied back`() async throws {
+  @Test func `a restored older store expires the tokens made after the copy`() async throws {
     let home = try SQLiteHome()
     var bench = try await Bench(home, era: 100)
     try await bench.makeZone()
@@ -141,7 +141,7 @@ import Testing
     await restored.store.close()
   }
 
-  @Test func `the log of the tables is cut off when it has grown too long`() async throws {
+  @Test func `the store truncates the WAL of relay.db when it has grown too long`() async throws {
     let home = try SQLiteHome {
       $0.checkpointPages = 0
       $0.logBytesMax = 100_000
@@ -154,7 +154,7 @@ import Testing
     #expect(try await bench.read(bench.feed).entries.count == 40)
   }
 
-  @Test func `a reader that stays keeps no fold waiting, and the log is cut when it has gone`()
+  @Test func `a long read delays no fold, and the WAL is truncated after the read`()
     async throws
   {
     let home = try SQLiteHome {
@@ -187,7 +187,7 @@ import Testing
     try reader.close()
   }
 
-  @Test func `closed is closed`() async throws {
+  @Test func `a closed store refuses writes and reads`() async throws {
     let home = try SQLiteHome()
     var bench = try await Bench(home)
     await bench.store.close()

@@ -43,7 +43,7 @@ import Testing
   }
 
   /// The epoch of a clean stop may be any number; it is only compared with the next epoch.
-  @Test func `a clean stop of any epoch is read`() async throws {
+  @Test func `a start accepts the mark of a clean stop with any epoch`() async throws {
     let home = try await written()
     try spoil("UPDATE partitions SET stopped = 9223372036854775807 WHERE id = 3", home, "relay.db")
     let tables = try await start(home)
@@ -53,7 +53,7 @@ import Testing
   /// Within a text a one follows each zero byte. Any other byte was never written, and would be
   /// read as another key.
   @Test(arguments: [UInt8(2), 0xa9, 0xff])
-  func `a key with an escape of nothing is refused`(mark: UInt8) throws {
+  func `a key with an invalid escape after a zero byte is refused`(mark: UInt8) throws {
     var whole = StoreKeyReader([0x41, 0, 1, 0x42, 0, 0])
     #expect(try whole.text() == "A\u{0}B")
     var spoilt = StoreKeyReader([0x41, 0, mark, 0x42, 0, 0])

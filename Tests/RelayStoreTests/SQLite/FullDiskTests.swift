@@ -8,7 +8,7 @@ import Testing
 
 /// On a full disk the store writes nothing and loses nothing, and it goes on when there is room.
 @Suite struct FullDiskTests {
-  @Test func `an append that finds no room writes nothing, and the next one goes on`()
+  @Test func `an append to a full disk writes nothing, and a later append succeeds`()
     async throws
   {
     let home = try SQLiteHome()
@@ -26,7 +26,7 @@ import Testing
     #expect(try await again.store.journal(again.home, after: .zero, limit: 9).count == 2)
   }
 
-  @Test func `a fold that finds no room is tried again whole`() async throws {
+  @Test func `a fold that fails on a full disk writes nothing and can be repeated`() async throws {
     let home = try SQLiteHome()
     var bench = try await Bench(home)
     let store = try #require(bench.store as? SQLiteStore)
@@ -55,7 +55,7 @@ import Testing
     .enabled(
       if: SmallDisk.path != nil || SmallDisk.canMount,
       "only root may mount a small file system; or mount one and name it: ZONERELAY_DISK=DIR"))
-  func `a real disk fills up and is freed again`() async throws {
+  func `a real disk fills up, and appends succeed after space is freed`() async throws {
     guard let disk = SmallDisk.path else {
       let (status, words) = try await SmallDisk.run(test: "a real disk fills up")
       #expect(status == 0, "\(words)")
@@ -96,7 +96,7 @@ import Testing
 
   /// On a full disk SQLite cannot make even the files beside an open one. Only room helps.
   @Test(.enabled(if: SmallDisk.path != nil || SmallDisk.canMount, "as above"))
-  func `a start on a real full disk says so, and the next one with room opens`() async throws {
+  func `a start on a real full disk is refused, and a start with room succeeds`() async throws {
     guard let disk = SmallDisk.path else {
       let (status, words) = try await SmallDisk.run(test: "a start on a real full disk")
       #expect(status == 0, "\(words)")
@@ -116,7 +116,7 @@ import Testing
     for home in [home, made] { await (try home.store()).close() }
   }
 
-  @Test func `only what certainly was not written is called full`() {
+  @Test func `the code full is used only for errors that surely wrote nothing`() {
     func code(_ result: ResultCode) -> StoreError.Code {
       StoreError.commit(DatabaseError(resultCode: result), file: "journal.db").code
     }
@@ -144,7 +144,7 @@ import Testing
     #expect(opening(.SQLITE_IOERR_SHMMAP) == .unreadable)
   }
 
-  @Test func `after an unknown outcome nothing more is written`() async throws {
+  @Test func `the store refuses all writes after an unknown outcome`() async throws {
     let home = try SQLiteHome()
     var bench = try await Bench(home)
     let store = try #require(bench.store as? SQLiteStore)

@@ -8,7 +8,7 @@ import Testing
 
 /// What a SQLite store refuses to open, and how it says so.
 @Suite struct OpeningTests {
-  @Test func `both files are durable at every commit, read back`() async throws {
+  @Test func `both files use WAL mode and sync at every commit`() async throws {
     let home = try SQLiteHome()
     for _ in 0..<2 {
       let store = try home.store()
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `files are for their owner only`() async throws {
+  @Test func `only the owner may read and write the store's files`() async throws {
     let home = try SQLiteHome()
     let store = try home.store()
     for name in ["relay.db", "relay.db-wal", "journal.db", "journal.db-wal", "lock"] {
@@ -31,7 +31,7 @@ import Testing
     await store.close()
   }
 
-  @Test func `a second daemon is refused and told who holds the store`() async throws {
+  @Test func `a second daemon is refused with the process ID of the first`() async throws {
     let home = try SQLiteHome()
     let store = try home.store()
     let refused = refusal { try home.store() }
@@ -40,7 +40,7 @@ import Testing
     await store.close()
   }
 
-  @Test func `a directory that is missing or a file is named`() throws {
+  @Test func `the error names a directory that is missing or is a file`() throws {
     let missing = StoreSettings(directory: "/nonexistent/zonerelay")
     let refused = refusal { try SQLiteStore(missing) }
     #expect(refused?.code == .unreadable)
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(.enabled(if: geteuid() != 0, "root may write anywhere"))
-  func `a directory that cannot be written is named`() throws {
+  func `the error says that a directory cannot be written`() throws {
     let home = try SQLiteHome()
     try FileManager.default.setAttributes(
       [.posixPermissions: 0o500], ofItemAtPath: home.settings.directory)
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: ["relay.db", "journal.db"])
-  func `a file that is no database is left as it is`(name: String) throws {
+  func `a file that is not a database is refused and left unchanged`(name: String) throws {
     let home = try SQLiteHome()
     let junk = Data("this is no database, and it may be of use".utf8)
     try junk.write(to: URL(fileURLWithPath: home.path(name)))
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(arguments: ["relay.db", "journal.db"])
-  func `a damaged page is found at the start`(name: String) async throws {
+  func `a start refuses a file with a damaged page`(name: String) async throws {
     let home = try SQLiteHome()
     var bench = try await Bench(home)
     for index in 0..<60 {
@@ -89,7 +89,7 @@ import Testing
     #expect(refused?.message.contains("restore a backup") == true)
   }
 
-  @Test func `another application's database is left alone`() throws {
+  @Test func `another application's database is refused and left unchanged`() throws {
     let home = try SQLiteHome()
     let queue = try DatabaseQueue(path: home.path("relay.db"))
     try queue.writeWithoutTransaction { try $0.execute(sql: "CREATE TABLE recipes (name TEXT)") }
@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test(arguments: ["relay.db", "journal.db"])
-  func `a newer version's file is named and left alone`(name: String) async throws {
+  func `a file of a newer version is refused with its version`(name: String) async throws {
     let home = try SQLiteHome()
     let store = try home.store()
     if name == "relay.db" {

@@ -10,8 +10,7 @@ import Testing
 @Suite struct PairTests {
   /// Files of any two moments: if a start accepts them, no entry in the middle is missing, and none
   /// that either file knows of. Files of one moment, as a crash leaves them, always open.
-  @Test func `files of two moments are refused unless together they hold everything`() async throws
-  {
+  @Test func `files of two moments are refused if an entry is missing`() async throws {
     let home = try SQLiteHome()
     var bench = try await Bench(home)
     var moments: [(files: SQLiteHome, last: UInt64, folded: UInt64)] = []
@@ -71,7 +70,7 @@ import Testing
 
   /// A key that the operator has laid there counts, and so does another one before the first start
   /// has come to serve.
-  @Test func `a store that has never served takes any key`() async throws {
+  @Test func `a store that has never served accepts any identity key`() async throws {
     let home = try SQLiteHome()
     let directory = home.settings.directory
     let keys = (UInt8(7)...9).map { [UInt8](repeating: $0, count: 16) }
@@ -85,7 +84,7 @@ import Testing
     #expect(SQLiteStore.refusal(of: keys[2], in: directory)?.code == .mixed)
   }
 
-  @Test func `an older journal beside newer tables is refused, and told apart`() async throws {
+  @Test func `an older journal beside newer tables is refused and named as older`() async throws {
     let home = try SQLiteHome()
     var bench = try await Bench(home)
     try await bench.append(bytes: 10)
@@ -100,7 +99,7 @@ import Testing
     #expect(refused?.message.contains("restore both files from one backup") == true)
   }
 
-  @Test func `older tables beside a newer journal are refused, and told apart`() async throws {
+  @Test func `older tables beside a newer journal are refused and named as older`() async throws {
     let home = try SQLiteHome()
     var bench = try await Bench(home)
     let old = try home.copy()
@@ -115,7 +114,7 @@ import Testing
   }
 
   /// SQLite would apply a log that the stop left to the file put beside it.
-  @Test func `older tables put over a store that was stopped are refused`() async throws {
+  @Test func `older tables copied over a stopped store are refused`() async throws {
     let home = try SQLiteHome()
     let bench = try await Bench(home)
     await bench.store.close()
@@ -135,7 +134,7 @@ import Testing
     #expect(refused?.message.contains("is older than journal.db") == true)
   }
 
-  @Test func `files of two stores are refused`() async throws {
+  @Test func `files of two different stores are refused`() async throws {
     let (one, other) = (try SQLiteHome(), try SQLiteHome())
     for home in [one, other] { await (try home.store()).close() }
     let refused = refusal { try one.copy().mixed(withJournalOf: other.copy()).store() }
@@ -144,7 +143,7 @@ import Testing
   }
 
   @Test(arguments: ["relay.db", "journal.db"])
-  func `a file without the other is refused and left as it is`(name: String) async throws {
+  func `a store with one missing file is refused and left unchanged`(name: String) async throws {
     let home = try SQLiteHome()
     var bench = try await Bench(home)
     try await bench.append(bytes: 10)
@@ -158,7 +157,7 @@ import Testing
     }
   }
 
-  @Test func `a log whose file is gone is not thrown away`() async throws {
+  @Test func `a WAL without its database file is refused and kept`() async throws {
     let home = try SQLiteHome { $0.checkpointPages = 0 }
     var bench = try await Bench(home)
     try await bench.append(bytes: 10)
@@ -170,7 +169,7 @@ import Testing
     #expect(try copy.size("journal.db-wal") == home.size("journal.db-wal"))
   }
 
-  @Test func `a crash between making the two files is mended by the next start`() async throws {
+  @Test func `a start repairs a store whose creation crashed between the two files`() async throws {
     let home = try SQLiteHome()
     await (try home.store()).close()
     try FileManager.default.removeItem(atPath: home.path("relay.db"))
@@ -178,7 +177,7 @@ import Testing
     await (try home.store()).close()
   }
 
-  @Test func `a look at a store at rest, and at one in use, leaves nothing behind`() async throws {
+  @Test func `a check accepts a store at rest or in use and leaves no file behind`() async throws {
     let home = try SQLiteHome()
     #expect(SQLiteStore.refusal(in: home.settings.directory) == nil)
     var bench = try await Bench(home)
@@ -195,7 +194,7 @@ import Testing
   }
 
   @Test(arguments: ["relay.db", "journal.db"])
-  func `a look finds a file of a newer version`(name: String) async throws {
+  func `a check finds a file of a newer version`(name: String) async throws {
     let home = try SQLiteHome()
     await (try home.store()).close()
     let queue = try DatabaseQueue(path: home.path(name))

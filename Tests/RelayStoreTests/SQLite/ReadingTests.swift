@@ -36,7 +36,7 @@ import Testing
     func letGo() { semaphore.signal() }
   }
 
-  @Test func `a store that closes refuses reads that wait, and ends after the one that runs`()
+  @Test func `a closing store refuses waiting reads and lets the running read end`()
     async throws
   {
     let home = try SQLiteHome { $0.readersMax = 1 }
@@ -55,7 +55,7 @@ import Testing
   }
 
   /// SQLite reports both as damage.
-  @Test func `a page that the disk does not give is told from a damaged one`() {
+  @Test func `the store distinguishes a read error from a damaged page`() {
     func code(_ number: Int32) -> StoreError.Code? {
       do {
         try DiskError.told {
@@ -72,7 +72,7 @@ import Testing
     #expect(code(0) == .corrupt)
   }
 
-  @Test func `as many read at once as there are readers, and the next when one ends`()
+  @Test func `readersMax reads run at once, and the next begins when one ends`()
     async throws
   {
     let home = try SQLiteHome { $0.readersMax = 2 }

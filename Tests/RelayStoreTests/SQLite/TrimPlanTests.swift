@@ -6,7 +6,7 @@ import Testing
 
 /// The rows that a trim reads in a store where there is nothing to remove.
 @Suite struct TrimPlanTests {
-  @Test func `feeds are found through those to clear, and not walked`() async throws {
+  @Test func `a trim finds the feeds to clear without a scan of all feeds`() async throws {
     let home = try SQLiteHome()
     let store = try home.store()
     let plan = try store.relay.inspect { database in
