@@ -2,11 +2,11 @@ import HeapModule
 import RelayCore
 
 /// Coming events in order of (instant, sequence). This order alone defines the world's time.
-struct EventQueue {
+struct EventQueue<Event> {
   private struct Item: Comparable {
     var at: Instant
     var sequence: Int
-    var event: WorldEvent
+    var event: Event
 
     static func < (left: Item, right: Item) -> Bool {
       (left.at, left.sequence) < (right.at, right.sequence)
@@ -17,12 +17,12 @@ struct EventQueue {
   private var heap = Heap<Item>()
   private var sequence = 0
 
-  mutating func add(_ event: WorldEvent, at: Instant) {
+  mutating func add(_ event: Event, at: Instant) {
     sequence += 1
     heap.insert(Item(at: at, sequence: sequence, event: event))
   }
 
-  mutating func next() -> (at: Instant, event: WorldEvent)? {
+  mutating func next() -> (at: Instant, event: Event)? {
     heap.popMin().map { ($0.at, $0.event) }
   }
 }

@@ -4,13 +4,15 @@ import RelayCore
 package enum Simulation {
   package struct Outcome: Sendable {
     package var seed: UInt64
-    package var steps: Int
-    /// Equal for equal seeds.
-    package var digest: UInt64
+    package var steps = 0
+    /// A running digest of all events: equal for equal seeds.
+    package var digest: UInt64 = 0xcbf2_9ce4_8422_2325
     package var counts = SimulationCounts()
     /// The branches that the coordinator reached in any life.
     var reached = Branches()
     package var broken: (promise: Invariant, step: Int, text: String)?
+
+    init(seed: UInt64) { self.seed = seed }
   }
 
   /// Runs one seed's history, from an empty store to rest.
@@ -22,18 +24,13 @@ package enum Simulation {
     seed: UInt64, mutant: Mutant? = nil, tell: ((String) -> Void)? = nil
   ) -> Outcome {
     let world = World(seed: seed, mutant: mutant, tell: tell)
-    var outcome = Outcome(seed: seed, steps: 0, digest: 0)
     do {
       try world.run()
     } catch let broken as InvariantViolation {
-      outcome.broken = (broken.promise, world.step, broken.text)
+      world.outcome.broken = (broken.promise, world.outcome.steps, broken.text)
     } catch {
       preconditionFailure("the simulation throws nothing but broken promises: \(error)")
     }
-    outcome.steps = world.step
-    outcome.counts = world.counts
-    outcome.reached = world.reached
-    outcome.digest = world.digest
-    return outcome
+    return world.outcome
   }
 }

@@ -50,7 +50,8 @@ extension World {
       $0.subscription.rule == .database(recordType: nil) && $0.subscription.database == .shared
     }
     for ref in text.zones + [text.shown].compactMap(\.self) {
-      let isRevoked = observer.revoked.contains(WorldObserver.Share(zone: ref.zone, user: key.user))
+      let isRevoked = observer.answered.ended.contains(
+        WorldObserver.Share(zone: ref.zone, user: key.user))
       let isOfTheEnd = hearsOfEnds && (ref != text.shown || text.record == nil)
       if ref.database == .shared, isRevoked, !isOfTheEnd {
         throw InvariantViolation(
@@ -83,7 +84,7 @@ extension World {
       throw InvariantViolation(
         .everyDeviceIsWoken, "\(key.line) is to wait and not told until when")
     }
-    counts.waits += 1
+    outcome.counts[.waits] += 1
     let notBefore = Instant(milliseconds: seconds * 1_000)
     let now = moment.wall
     if notBefore < now || notBefore > now + plan.policy.smearing.longest + .seconds(1) {
@@ -200,7 +201,7 @@ extension World {
     if daemon.taken > plan.inboxMax {
       throw InvariantViolation(.everythingIsBounded, "\(daemon.taken) facts in the inbox")
     }
-    for id in homes {
+    for id in people.homes {
       var ledger = daemon.ledger(of: id)
       if tell != nil, observer.ledgers[id] != ledger {
         observer.ledgers[id] = ledger

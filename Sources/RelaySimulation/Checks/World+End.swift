@@ -20,9 +20,9 @@ extension World {
       throw InvariantViolation(.catchUpIsWhole, "the daemon does not come to rest")
     }
     for index in clients.indices { try follow(index) }
-    counts.settled += model.settled
-    counts.feedback += store.feedback.count
-    counts.silences += store.feedback.count { $0.isSilence }
+    outcome.counts[.settled] += model.settled
+    outcome.counts[.feedback] += store.feedback.count
+    outcome.counts[.silences] += store.feedback.count { $0.isSilence }
     for id in PartitionID.all {
       let tables = store.tables(of: id)
       try checkWoken(tables)
@@ -65,7 +65,8 @@ extension World {
     for _ in 0..<5_000 {
       var place: FeedCursor?
       if let token = clients[index].follows[feed]?.token,
-        case .place(let opened) = ChangeToken.open(token, feed: feed, reader: user, with: keys)
+        case .place(let opened) = ChangeToken.open(
+          token, feed: feed, reader: user, with: World.keys)
       {
         place = opened
       }
@@ -114,7 +115,7 @@ extension World {
     let (shown, expected) = (
       store.feeds[feed]?.state.hasGap ?? false, model.numbers[zone]?.hasGap ?? false
     )
-    if shown { counts.gaps += 1 }
+    if shown { outcome.counts[.gaps] += 1 }
     if shown != expected {
       throw InvariantViolation(
         .catchUpIsWhole, "\(feed.text) shows gap \(shown), it is \(expected)")

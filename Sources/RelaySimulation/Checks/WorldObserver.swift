@@ -36,8 +36,7 @@ struct WorldObserver {
   private(set) var shown: [FeedKey: Position] = [:]
   private(set) var accepted: [UInt64] = []
   /// Shares whose end was answered, and shares whose beginning was answered (P9).
-  var revoked: Set<Share> = []
-  private(set) var granted: Set<Share> = []
+  var answered = (ended: Set<Share>(), begun: Set<Share>())
   private(set) var inFlight: [DeviceKey: PushAttempt.ID] = [:]
   /// Devices that a push reached in an environment since they registered, in this life.
   private(set) var found: Set<DeviceKey> = []
@@ -68,7 +67,7 @@ struct WorldObserver {
 
   func isRevoked(_ user: UserID, _ feed: FeedKey) -> Bool {
     guard case .zone(let zone) = feed.kind else { return false }
-    return revoked.contains(Share(zone: zone, user: user))
+    return answered.ended.contains(Share(zone: zone, user: user))
   }
 
   mutating func lifeBegan(at now: Instant, recovered store: SimulatedStore) {
@@ -77,7 +76,7 @@ struct WorldObserver {
 
   /// A restore undoes answered facts, and no client is told. The checks of devices begin anew.
   mutating func restored(_ store: SimulatedStore) {
-    (shown, accepted, revoked, granted) = ([:], [], [], [])
+    (shown, accepted, answered) = ([:], [], ([], []))
     (attempts, told, claims, owners, unanswered) = ([:], [:], [:], [:], [:])
     // It is unknown which devices were retired in the copy, so the checks count each device from
     // its next registration.
@@ -98,13 +97,13 @@ struct WorldObserver {
     switch change.event {
     case .granted(let user):
       let share = Share(zone: change.zone, user: user)
-      if model.lastWord[share] == change.fingerprint { granted.insert(share) }
+      if model.lastWord[share] == change.fingerprint { answered.begun.insert(share) }
     case .revoked(let user):
       let share = Share(zone: change.zone, user: user)
-      if model.lastWord[share] == change.fingerprint { revoked.insert(share) }
+      if model.lastWord[share] == change.fingerprint { answered.ended.insert(share) }
     case .zone:
       for (share, word) in model.lastWord where word == change.fingerprint {
-        revoked.insert(share)
+        answered.ended.insert(share)
       }
     case .record: break
     }
@@ -114,9 +113,9 @@ struct WorldObserver {
     switch row.fact {
     case .change(let change):
       switch change.event {
-      case .revoked(let user): granted.remove(Share(zone: change.zone, user: user))
+      case .revoked(let user): answered.begun.remove(Share(zone: change.zone, user: user))
       case .zone(let end) where end != .created:
-        granted = granted.filter { $0.zone != change.zone }
+        answered.begun = answered.begun.filter { $0.zone != change.zone }
       default: break
       }
     case .register(let request):

@@ -1,5 +1,14 @@
 import RelayCore
 
+/// What Apple remembers.
+struct AppleState {
+  var draw: SeededRandom
+  var nextToken: UInt16 = 1
+  var isOut = false
+  /// Tokens of removed apps, and the time of each removal.
+  var dead: [UInt16: Instant] = [:]
+}
+
 /// Apple: takes pushes, has outages, answers 429, leaves pushes unanswered, reports dead tokens.
 extension SeasonWorld {
   static let outageReason = Verdict.Reason("ServiceUnavailable")
@@ -14,21 +23,21 @@ extension SeasonWorld {
     figures.attempts += 1
     let stepped = daemon.stepped(in: attempt.id.partition)
     let taken = PushTaken(attempt: attempt, text: text, stepped: stepped)
-    let soon = Span(milliseconds: Int64(50 + providerDraw.below(250)))
+    let soon = Span(milliseconds: Int64(50 + apple.draw.below(250)))
     func end(_ verdict: Verdict, after span: Span = soon) {
       at(span, .verdict(life: life, attempt, verdict))
     }
     let token = attempt.address.token.reduce(UInt16(0)) { $0 << 8 | UInt16($1) }
-    if isOut {
-      let isRoutes = providerDraw.below(2) == 0
+    if apple.isOut {
+      let isRoutes = apple.draw.below(2) == 0
       end(.later(after: nil, isRoutes ? .route : .attempt, Self.outageReason))
-    } else if let since = dead[token] {
+    } else if let since = apple.dead[token] {
       end(.gone(at: since, .init("Unregistered")))
-    } else if providerDraw.permille(plan.busy) {
+    } else if apple.draw.permille(plan.busy) {
       end(.later(after: .seconds(30), .device, .init("TooManyRequests")))
-    } else if providerDraw.permille(plan.unanswered) {
+    } else if apple.draw.permille(plan.unanswered) {
       // Apple may have taken the push although it did not answer.
-      if providerDraw.below(2) == 0 { at(soon, .taken(taken)) }
+      if apple.draw.below(2) == 0 { at(soon, .taken(taken)) }
       end(.later(after: nil, .attempt, .init("deadline")), after: .seconds(10))
     } else {
       if mutant != .dropsPushes { at(soon, .taken(taken)) }
@@ -50,8 +59,8 @@ extension SeasonWorld {
 
   func outage(_ begins: Bool) {
     guard let outages = plan.outages else { return }
-    isOut = begins
+    apple.isOut = begins
     at(
-      providerDraw.gap(begins ? .minutes(12) : outages), .outage(begins: !begins))
+      apple.draw.gap(begins ? .minutes(12) : outages), .outage(begins: !begins))
   }
 }

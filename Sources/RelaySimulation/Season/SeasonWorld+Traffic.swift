@@ -57,7 +57,7 @@ extension SeasonWorld {
     return .change(
       Change(
         scope: World.scope, database: .private, zone: zone(stream), event: event, time: now,
-        notification: Identifier(uuidFrom: keys.digest(Array("n\(nextID)".utf8))),
+        notification: Identifier(uuidFrom: World.keys.digest(Array("n\(nextID)".utf8))),
         fingerprint: nextID &* 0x9e37_79b9_7f4a_7c15))
   }
 

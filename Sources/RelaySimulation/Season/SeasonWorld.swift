@@ -1,4 +1,3 @@
-import HeapModule
 import RelayCore
 
 /// Thirty virtual days of one small world: the real core with a journal and a store, producers with
@@ -12,15 +11,12 @@ final class SeasonWorld {
   let seed: UInt64
   let plan: SeasonPlan
   let mutant: Mutant?
-  let end: Instant
   var now = SeasonWorld.start
   var step = 0
-  var events = Heap<Item>()
-  var sequence = 0
+  var events = EventQueue<SeasonEvent>()
   var store: SimulatedStore
   var daemon: SimulatedDaemon?
   var life = 0
-  let keys = ToyKeys()
   /// The owners of the zones, in order. A hot-zone season has one zone, the first owner's.
   let users: [UserID]
   var homes: [PartitionID] = []
@@ -30,33 +26,17 @@ final class SeasonWorld {
   /// Streams whose change came while the daemon was down.
   var late: [Int] = []
   var nextID: UInt64 = 1
-  var nextToken: UInt16 = 1
-  var providerDraw: SeededRandom
-  var isOut = false
-  /// Tokens of removed apps, and the time of each removal.
-  var dead: [UInt16: Instant] = [:]
+  var apple: AppleState
   /// Whether the daemon has got inputs since its last turn.
   var isStirred = false
   var observer: SeasonObserver
   var figures = SeasonFigures()
 
-  struct Item: Comparable {
-    var at: Instant
-    var sequence: Int
-    var event: SeasonEvent
-
-    static func < (left: Item, right: Item) -> Bool {
-      (left.at, left.sequence) < (right.at, right.sequence)
-    }
-    static func == (left: Item, right: Item) -> Bool { left.sequence == right.sequence }
-  }
-
   init(seed: UInt64, plan: SeasonPlan, mutant: Mutant?) {
     self.seed = seed
     self.plan = plan
     self.mutant = mutant
-    end = Self.start + .days(plan.days)
-    providerDraw = SeededRandom(seed: seed ^ 0x9f0f)
+    apple = AppleState(draw: SeededRandom(seed: seed ^ 0x9f0f))
     store = SimulatedStore(limits: Limits(), mutant: mutant)
     var draw = SeededRandom(seed: seed ^ 0x7e57)
     users = (0..<plan.users).map { UserID("_p\($0)x\(draw.below(1_000))") }
@@ -72,6 +52,8 @@ final class SeasonWorld {
     homes = Set(users.map { .home(of: $0, in: World.scope) }).sorted()
   }
 
+  private var end: Instant { Self.start + .days(plan.days) }
+
   private func addPhone(of user: UserID) {
     let index = phones.count
     let client = ClientID(
@@ -83,8 +65,8 @@ final class SeasonWorld {
   }
 
   func takeToken() -> UInt16 {
-    defer { nextToken += 1 }
-    return nextToken
+    defer { apple.nextToken += 1 }
+    return apple.nextToken
   }
 
   /// The zone of this stream's changes.
@@ -96,18 +78,17 @@ final class SeasonWorld {
   }
 
   func at(_ span: Span, _ event: SeasonEvent) {
-    sequence += 1
-    events.insert(Item(at: now + span, sequence: sequence, event: event))
+    events.add(event, at: now + span)
   }
 
   func run() throws {
     try boot()
     begin()
     try turn()
-    while let item = events.popMin(), item.at <= end {
-      now = max(now, item.at)
+    while let (instant, event) = events.next(), instant <= end {
+      now = max(now, instant)
       step += 1
-      try handle(item.event)
+      try handle(event)
       if isStirred { try turn() }
     }
     now = end
@@ -141,7 +122,7 @@ final class SeasonWorld {
       var draw = SeededRandom(seed: seed ^ UInt64(0xc000 + number))
       at(.minutes(Int64(draw.below(Int(plan.days) * 24 * 60))), .crash)
     }
-    if let outages = plan.outages { at(providerDraw.gap(outages), .outage(begins: true)) }
+    if let outages = plan.outages { at(apple.draw.gap(outages), .outage(begins: true)) }
     for day in 1..<(plan.days * 4) { at(.hours(day * 6), .look) }
   }
 

@@ -3,10 +3,10 @@ import RelayCore
 /// Apps: they register, subscribe, receive wakes, fetch, and follow their tokens.
 extension World {
   func act(_ index: Int) {
-    if isCalm { return }
+    if faults.isOver { return }
     let client = clients[index]
-    if client.registered == nil || deadTokens.contains(client.token) {
-      if deadTokens.contains(client.token) { clients[index].token = takeToken() }
+    if client.registered == nil || providers.deadTokens.contains(client.token) {
+      if providers.deadTokens.contains(client.token) { clients[index].token = takeToken() }
       register(index, as: client.user)
       subscribe(index)
       return fetchAll(index)
@@ -62,7 +62,7 @@ extension World {
 
   private func switchUser(_ index: Int) {
     clients[index].follows = [:]
-    clients[index].user = draw.pick(users)
+    clients[index].user = draw.pick(people.users)
     clients[index].registered = nil
     register(index, as: clients[index].user)
   }

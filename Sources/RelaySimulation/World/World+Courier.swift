@@ -1,5 +1,11 @@
 import RelayCore
 
+/// Chance at the courier, and the number of its last connection.
+struct CourierState {
+  var draw: SeededRandom
+  var lastConnection: UInt64 = 0
+}
+
 /// The courier: phones that poll or keep a stream open, disconnect, reconnect, and lose answers.
 extension World {
   /// A phone opens a poll or a stream if it is registered.
@@ -8,18 +14,18 @@ extension World {
     guard let daemon, client.registered == client.user else {
       return soonAtCourier(30_000, .connect(client: index))
     }
-    if let line = client.line, line.life == life, courierDraw.below(3) > 0 { return }
-    lastConnection += 1
-    let isStream = isCalm || courierDraw.below(2) == 0
+    if let line = client.line, line.life == life, courier.draw.below(3) > 0 { return }
+    courier.lastConnection += 1
+    let isStream = faults.isOver || courier.draw.below(2) == 0
     let line = CourierVisit(
-      key: client.key, connection: lastConnection, isStream: isStream, life: life)
+      key: client.key, connection: courier.lastConnection, isStream: isStream, life: life)
     clients[index].line = line
-    counts.connections += 1
-    let after = isStream && courierDraw.below(2) == 0 ? client.lastWake[client.key] : nil
+    outcome.counts[.connections] += 1
+    let after = isStream && courier.draw.below(2) == 0 ? client.lastWake[client.key] : nil
     if let after { observer.acknowledged(wake: after, by: line.key) }
     daemon.add(.connected(line.key, line.connection, after: after))
     // A poll gets an empty answer after a while; a stream breaks at any time.
-    if !isCalm {
+    if !faults.isOver {
       soonAtCourier(60_000, .leave(client: index, connection: line.connection))
     }
   }
@@ -27,8 +33,8 @@ extension World {
   /// The connection ends: with an empty answer and a new poll soon after, or by a break.
   func leave(_ index: Int, _ connection: UInt64) {
     guard let line = clients[index].line, line.connection == connection else { return }
-    if isCalm && line.isStream { return }
-    let isAnswered = !line.isStream && courierDraw.below(2) == 0
+    if faults.isOver && line.isStream { return }
+    let isAnswered = !line.isStream && courier.draw.below(2) == 0
     hangUp(index, isExpectedBack: isAnswered)
     soonAtCourier(isAnswered ? 1_000 : 120_000, .connect(client: index))
   }
@@ -55,8 +61,8 @@ extension World {
       let absent = Verdict.later(after: nil, .attempt, .init("the device is not connected"))
       return soonAtCourier(20, .verdict(life: life, attempt, absent))
     }
-    counts.told += 1
-    if courierDraw.permille(plan.courierBreaks) {
+    outcome.counts[.told] += 1
+    if courier.draw.permille(plan.courierBreaks) {
       hangUp(index, isExpectedBack: false)
       let broken = Verdict.later(after: nil, .attempt, .init("the connection broke"))
       soonAtCourier(120_000, .connect(client: index))
@@ -69,13 +75,13 @@ extension World {
   func told(_ index: Int, _ connection: UInt64, _ taken: PushTaken) throws {
     if let line = clients[index].line, line.connection == connection, !line.isStream {
       hangUp(index, isExpectedBack: true)
-      soonAtCourier(courierDraw.below(3) == 0 ? 20_000 : 500, .connect(client: index))
+      soonAtCourier(courier.draw.below(3) == 0 ? 20_000 : 500, .connect(client: index))
     }
     let key = taken.attempt.device
     // If a background wake is lost on the way, a push must follow, provided that the device has an
     // address for it. An alert is shown once, whichever way it took.
     let isFollowed = taken.attempt.intent == .background && !clients[index].isCourierOnly
-    if !isFollowed || !courierDraw.permille(plan.courierLost) {
+    if !isFollowed || !courier.draw.permille(plan.courierLost) {
       observer.taken(taken)
       clients[index].lastWake[key] = taken.attempt.wake
       soonAtCourier(
@@ -86,7 +92,7 @@ extension World {
   }
 
   func soonAtCourier(_ most: Int64, _ event: WorldEvent) {
-    at(Span(milliseconds: Int64(courierDraw.below(Int(most))) + 1), event)
+    at(Span(milliseconds: Int64(courier.draw.below(Int(most))) + 1), event)
   }
 }
 

@@ -4,26 +4,31 @@ import RelayCore
 extension World {
   /// Further changes that are sent in one request with the first one.
   func companions(of first: Change) -> [Change] {
-    guard first.sequence == nil, !isCalm, loadDraw.permille(plan.batches) else { return [] }
-    return (0..<loadDraw.from(1...plan.batchMax)).map { number in
+    guard first.sequence == nil, !faults.isOver, producers.loadDraw.permille(plan.batches) else {
+      return []
+    }
+    return (0..<producers.loadDraw.from(1...plan.batchMax)).map { number in
       var change = first
-      if loadDraw.below(8) == 0 { change.zone.owner = loadDraw.pick(users) }
+      if producers.loadDraw.below(8) == 0 {
+        change.zone.owner = producers.loadDraw.pick(people.users)
+      }
       if first.database == .public { change.zone = .publicDefault }
       let name = "b\(number % 40)"
       change.event = .record(
-        RecordChange(verb: .updated, name: name, type: "A", tag: "t\(nextID).\(number)", fields: [])
+        RecordChange(
+          verb: .updated, name: name, type: "A", tag: "t\(producers.nextID).\(number)", fields: [])
       )
-      let id = "n\(nextID).\(number)"
-      change.notification = Identifier(uuidFrom: keys.digest(Array(id.utf8)))
-      change.fingerprint = (nextID << 16 | UInt64(number + 1)) &* 0x9e37_79b9_7f4a_7c15
+      let id = "n\(producers.nextID).\(number)"
+      change.notification = Identifier(uuidFrom: World.keys.digest(Array(id.utf8)))
+      change.fingerprint = (producers.nextID << 16 | UInt64(number + 1)) &* 0x9e37_79b9_7f4a_7c15
       return change
     }
   }
 
   /// A large value that no subscription needs.
   func largeValue() -> [Field] {
-    guard loadDraw.permille(plan.largeRecords) else { return [] }
-    let count = loadDraw.below(plan.largestValue)
+    guard producers.loadDraw.permille(plan.largeRecords) else { return [] }
+    let count = producers.loadDraw.below(plan.largestValue)
     return [Field(name: "v", value: .string(String(repeating: "v", count: count)))]
   }
 
@@ -49,19 +54,21 @@ extension World {
   }
 
   func setClock() {
-    guard wallAhead != .zero else { return }
-    wallAhead = .zero
+    guard faults.wallAhead != .zero else { return }
+    faults.wallAhead = .zero
     observer.corrections.append(now)
   }
 
   /// Draws a wall clock that is far off for some later starts. It is corrected within half an hour.
   func drawClock() {
     // A store without a time so far trusts the first clock.
-    guard store.latest > .zero, !isCalm, loadDraw.permille(plan.wrongClocks) else {
+    guard store.latest > .zero, !faults.isOver, producers.loadDraw.permille(plan.wrongClocks) else {
       return setClock()
     }
-    wallAhead = loadDraw.pick([.days(7_300), .days(3), Span(milliseconds: -86_400_000)])
-    at(.seconds(Int64(loadDraw.from(1...1_800))), .clockSet)
+    faults.wallAhead = producers.loadDraw.pick([
+      .days(7_300), .days(3), Span(milliseconds: -86_400_000),
+    ])
+    at(.seconds(Int64(producers.loadDraw.from(1...1_800))), .clockSet)
   }
 }
 
@@ -111,7 +118,7 @@ extension World {
 
   private func batch(of fact: Fact) -> Int? {
     guard case .change(let change) = fact else { return nil }
-    return batches[change.fingerprint]
+    return producers.requests[change.fingerprint]
   }
 
   /// Checks that one request's facts for one partition become durable together or not at all.
@@ -131,7 +138,7 @@ extension World {
             "\(ordinals.count) of \(size) facts of request \(batch) in one commit")
         }
         for first in stride(from: 0, to: ordinals.count, by: size) {
-          shares.append(
+          producers.shares.append(
             Share(
               partition: partition, first: ordinals[first], last: ordinals[first + size - 1]))
         }
@@ -142,14 +149,14 @@ extension World {
   /// Checks that one request's facts become visible together.
   func checkWhole(_ cut: Cut) throws {
     for partition in cut.partitions {
-      for share in shares where share.partition == partition.id {
+      for share in producers.shares where share.partition == partition.id {
         if share.first <= partition.cursor, partition.cursor < share.last {
           throw InvariantViolation(
             .catchUpIsWhole,
             "a cut ends at \(partition.cursor), within \(share.first) to \(share.last)")
         }
       }
-      shares.removeAll { $0.partition == partition.id && $0.last <= partition.cursor }
+      producers.shares.removeAll { $0.partition == partition.id && $0.last <= partition.cursor }
     }
   }
 

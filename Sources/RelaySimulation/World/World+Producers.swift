@@ -1,17 +1,35 @@
 import RelayCore
 
+/// What the record servers remember.
+struct ProducerState {
+  var changesLeft: Int
+  var nextID: UInt64 = 1
+  var numberDraw: SeededRandom
+  var loadDraw: SeededRandom
+  /// For each zone, the last number that each source of its producers gave.
+  var lastNumber: [ZoneID: [UInt64: Int64]] = [:]
+  /// For each change that was sent with others in one request, that request.
+  var requests: [UInt64: Int] = [:]
+  /// The facts of such requests that are durable and in no fold yet.
+  var shares: [World.Share] = []
+  /// Authors that a planted bug hides from the daemon.
+  var hidden: [Identifier: Change.Author] = [:]
+}
+
 /// Record servers: they report changes, and repeat unanswered requests with the same ids.
 extension World {
   func produce() {
-    guard changesLeft > 0 else { return }
-    changesLeft -= 1
+    guard producers.changesLeft > 0 else { return }
+    producers.changesLeft -= 1
     var change = makeChange()
     let isNumbered = number(&change)
     let changes = [change] + companions(of: change)
     operations.append(Operation(facts: changes.map { .change($0) }))
     let operation = operations.count - 1
-    if changes.count > 1 { for change in changes { batches[change.fingerprint] = operation } }
-    if isNumbered, numberDraw.permille(plan.numbersLost) {
+    if changes.count > 1 {
+      for change in changes { producers.requests[change.fingerprint] = operation }
+    }
+    if isNumbered, producers.numberDraw.permille(plan.numbersLost) {
       // The sender lost the change, so no client waits for its answer.
       operations[operation].isAnswered = true
       return
@@ -21,12 +39,12 @@ extension World {
   }
 
   private func makeChange() -> Change {
-    let owner = draw.pick(users)
+    let owner = draw.pick(people.users)
     var zone = ZoneID(name: "Z\(draw.below(plan.zonesPerUser))", owner: owner)
     var database = Database.private
     var event: Change.Event
     if draw.permille(plan.shares) {
-      let guest = draw.pick(users)
+      let guest = draw.pick(people.users)
       event = draw.below(3) == 0 ? .revoked(guest) : .granted(guest)
     } else if draw.permille(plan.zoneEnds) {
       event = .zone(draw.pick([.created, .deleted, .deleted, .purged, .reset]))
@@ -38,7 +56,7 @@ extension World {
       }
       event = .record(makeRecord())
     }
-    nextID += 1
+    producers.nextID += 1
     var author: Change.Author?
     if draw.below(3) > 0 {
       let client = draw.pick(clients)
@@ -47,16 +65,19 @@ extension World {
     return Change(
       scope: World.scope, database: database, zone: zone, event: event, author: author,
       fetchCapacity: plan.fetchCapacity, time: now,
-      notification: Identifier(uuidFrom: keys.digest(Array("n\(nextID)".utf8))),
-      fingerprint: nextID &* 0x9e37_79b9_7f4a_7c15)
+      notification: Identifier(uuidFrom: World.keys.digest(Array("n\(producers.nextID)".utf8))),
+      fingerprint: producers.nextID &* 0x9e37_79b9_7f4a_7c15)
   }
 
   /// Numbers the changes of some zones, which several senders report, each with its own numbers.
   private func number(_ change: inout Change) -> Bool {
-    guard change.database == .private, numberDraw.permille(plan.numbered) else { return false }
-    change.origin = UInt64(1 + numberDraw.below(2))
-    let number = lastNumber[change.zone]?[change.origin] ?? Int64(numberDraw.below(2))
-    lastNumber[change.zone, default: [:]][change.origin] = number + 1
+    guard change.database == .private, producers.numberDraw.permille(plan.numbered) else {
+      return false
+    }
+    change.origin = UInt64(1 + producers.numberDraw.below(2))
+    let number =
+      producers.lastNumber[change.zone]?[change.origin] ?? Int64(producers.numberDraw.below(2))
+    producers.lastNumber[change.zone, default: [:]][change.origin] = number + 1
     change.sequence = number
     return true
   }
@@ -65,7 +86,7 @@ extension World {
     let number = draw.below(plan.recordNames)
     return RecordChange(
       verb: draw.pick([.created, .updated, .updated, .deleted]), name: "r\(number)",
-      type: number.isMultiple(of: 2) ? "A" : "B", tag: "t\(nextID)",
+      type: number.isMultiple(of: 2) ? "A" : "B", tag: "t\(producers.nextID)",
       fields: [Field(name: "k", value: .int64(Int64(draw.below(2))))] + largeValue())
   }
 
@@ -74,7 +95,7 @@ extension World {
     let facts = operations[operation].facts
     let isFull = daemon.taken >= plan.inboxMax && mutant != .neverRefuses
     if isFull || daemon.refusal != nil {
-      counts.refusals += 1
+      outcome.counts[.refusals] += 1
       reply(operation, .unavailable)
     } else {
       if mutant == .tearsRequests {
@@ -111,7 +132,7 @@ extension World {
   private func answered(_ operation: Int, _ fact: Fact, _ answer: Answer) throws {
     switch fact {
     case .change(let change):
-      if answer == .duplicate { counts.duplicates += 1 }
+      if answer == .duplicate { outcome.counts[.duplicates] += 1 }
       guard answer == .accepted || answer == .duplicate else { return }
       try observer.accepted(change, model)
       endTokens(of: change)

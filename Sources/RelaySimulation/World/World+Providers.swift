@@ -1,5 +1,14 @@
 import RelayCore
 
+/// What the push providers remember.
+struct ProviderState {
+  var nextToken: UInt8 = 1
+  var deadTokens: Set<UInt8> = []
+  /// Pushes that wait for a stream, and the pushes that were taken back.
+  var waiting: Set<PushAttempt.ID> = []
+  var recalled: Set<PushAttempt.ID> = []
+}
+
 /// Push providers: they take, delay and refuse pushes, leave some unanswered, and report dead
 /// tokens.
 extension World {
@@ -12,18 +21,18 @@ extension World {
       "  wake \(attempt.wake) of \(attempt.device.line) by \(attempt.route.transport.name): "
         + String(decoding: attempt.payload, as: UTF8.self))
     try check(attempt, text)
-    counts.pushes += 1
-    if attempt.intent == .alert { counts.alerts += 1 }
+    outcome.counts[.pushes] += 1
+    if attempt.intent == .alert { outcome.counts[.alerts] += 1 }
     let stepped = daemon.stepped(in: attempt.id.partition)
     let taken = PushTaken(attempt: attempt, text: text, stepped: stepped)
     if attempt.route.transport == .courier { return tell(attempt, taken) }
     let token = attempt.address.token.first ?? 0
     let isSlow = draw.permille(plan.providerSlow)
     let delay: Int64 = isSlow ? 8_000 : 80
-    if isSlow { waiting.insert(attempt.id) }
+    if isSlow { providers.waiting.insert(attempt.id) }
     func end(_ verdict: Verdict) { soon(delay, .verdict(life: life, attempt, verdict)) }
-    if draw.permille(plan.providerGone) { deadTokens.insert(token) }
-    if deadTokens.contains(token) {
+    if draw.permille(plan.providerGone) { providers.deadTokens.insert(token) }
+    if providers.deadTokens.contains(token) {
       end(.gone(at: draw.below(3) == 0 ? now : nil, .init("Unregistered")))
     } else if draw.permille(plan.routeRefused) {
       end(.later(after: nil, .route, .init("InvalidProviderToken")))
@@ -55,9 +64,11 @@ extension World {
   }
 
   func taken(_ push: PushTaken) throws {
-    if recalled.contains(push.attempt.id) { return }
+    if providers.recalled.contains(push.attempt.id) { return }
     // The push waited for its stream until now; it must not name zones whose share ended meanwhile.
-    if waiting.remove(push.attempt.id) != nil { try checkEnds(push.text, push.attempt.device) }
+    if providers.waiting.remove(push.attempt.id) != nil {
+      try checkEnds(push.text, push.attempt.device)
+    }
     observer.taken(push)
     guard let token = push.attempt.address.token.first,
       let index = clients.firstIndex(where: { $0.token == token })
@@ -70,15 +81,15 @@ extension World {
 
   /// Takes back a push that has not left yet.
   func recall(_ attempt: PushAttempt.ID) {
-    guard waiting.remove(attempt) != nil else { return }
-    recalled.insert(attempt)
-    counts.recalls += 1
+    guard providers.waiting.remove(attempt) != nil else { return }
+    providers.recalled.insert(attempt)
+    outcome.counts[.recalls] += 1
   }
 
   func ended(_ attempt: PushAttempt, _ verdict: Verdict) throws {
     guard let daemon else { return }
-    waiting.remove(attempt.id)
-    let isRecalled = recalled.remove(attempt.id) != nil
+    providers.waiting.remove(attempt.id)
+    let isRecalled = providers.recalled.remove(attempt.id) != nil
     let verdict = isRecalled ? .later(after: nil, .recalled, .init("taken back")) : verdict
     observer.ended(attempt, verdict)
     daemon.add(.verdict(attempt, verdict))

@@ -42,7 +42,7 @@ extension World {
     if mutant == .trustsTokens, token.count == ChangeToken.byteCount {
       return .place(FeedCursor(era: store.eras(of: feed).all.last?.id ?? 0, position: .zero))
     }
-    return ChangeToken.open(token, feed: feed, reader: user, with: keys)
+    return ChangeToken.open(token, feed: feed, reader: user, with: World.keys)
   }
 
   /// Whether an answered grant entitles the user to the feed, and its zone exists.
@@ -50,7 +50,7 @@ extension World {
     guard case .zone(let zone) = feed.kind else { return true }
     return model.zones[zone]?.isAlive == true && model.isEntitled(user, to: zone)
       && (zone.owner == user
-        || observer.granted.contains(WorldObserver.Share(zone: zone, user: user)))
+        || observer.answered.begun.contains(WorldObserver.Share(zone: zone, user: user)))
   }
 
   func turns(of feed: FeedKey) -> Int {
@@ -63,7 +63,7 @@ extension World {
     let answer = store.page(reader.query)
     tell?("  after \(reader.query.after.line): \(answer.line)")
     try check(answer, for: reader)
-    counts.count(answer)
+    outcome.counts.count(answer)
     if case .expired(let why) = answer, let fact = why.fact(of: feed) {
       daemon?.submit(fact)
     }
@@ -104,12 +104,13 @@ extension World {
         let key = FeedKey(scope: World.scope, kind: .zone(zone))
         if !entry.life.isPresent {
           clients[index].follows[key] = nil
-        } else if !isCalm || daemon != nil {
+        } else if !faults.isOver || daemon != nil {
           soon(200, .fetch(client: index, key))
         }
       }
     }
-    let token = ChangeToken.seal(page.next, feed: feed, reader: clients[index].user, with: keys)
+    let token = ChangeToken.seal(
+      page.next, feed: feed, reader: clients[index].user, with: World.keys)
     clients[index].follows[feed]?.token = token
     clients[index].follows[feed]?.isOfLostHistory = false
   }

@@ -1,11 +1,30 @@
 import RelayCore
 
+/// What is wrong with the machine.
+struct FaultState {
+  /// The faults are over: from now on everything works.
+  var isOver = false
+  /// How far the wall clock is ahead of the world's time.
+  var wallAhead = Span.zero
+  var backup: (store: SimulatedStore, at: Instant)?
+}
+
+/// Every fact that became durable.
+struct DurableFacts {
+  /// In the order in which they became durable.
+  var facts: [JournalEntry] = []
+  /// For each fact that was not stepped in this life, its index in `facts`.
+  var unstepped: [FactPlace: Int] = [:]
+  /// When a change, or a part of one, was last stepped.
+  var lastWork = World.start
+}
+
 /// The lives of the daemon, and the answers of its store.
 extension World {
   /// The machine's clocks.
   var moment: Coordinator.Moment {
     Coordinator.Moment(
-      wall: now + wallAhead, boot: Instant(milliseconds: (now - World.start).milliseconds))
+      wall: now + faults.wallAhead, boot: Instant(milliseconds: (now - World.start).milliseconds))
   }
 
   static let routes = Set(
@@ -23,7 +42,7 @@ extension World {
       life: life, store: store, latest: latest, settings: settings, routes: World.routes,
       at: moment)
     self.daemon = daemon
-    (waiting, recalled) = ([], [])
+    (providers.waiting, providers.recalled) = ([], [])
     observer.lifeBegan(at: now, recovered: store)
     observer.recovered()
     tell?("  life \(life) begins")
@@ -34,14 +53,16 @@ extension World {
 
   func crash(_ why: String) {
     guard let daemon else { return }
-    reached.formUnion(daemon.reached)
+    outcome.reached.formUnion(daemon.reached)
     self.daemon = nil
     // The next life steps the facts that were durable and not stepped.
-    for place in unstepped.values.sorted() { count(history[place], isFanningOut: true) }
-    unstepped = [:]
+    for place in durable.unstepped.values.sorted() {
+      count(durable.facts[place], isFanningOut: true)
+    }
+    durable.unstepped = [:]
     tell?("  \(why)")
     observer.crashes.append(now)
-    counts.crashes += 1
+    outcome.counts[.crashes] += 1
     for index in clients.indices {
       for key in Array(clients[index].follows.keys) {
         clients[index].follows[key]?.isFetching = false
@@ -56,16 +77,16 @@ extension World {
 
   /// Replaces the store with its copy; everything since the copy is lost.
   func restore() {
-    guard plan.restores > 0, let backup else { return }
+    guard plan.restores > 0, let backup = faults.backup else { return }
     crash("a restore from the copy of +\((backup.at - World.start).milliseconds) ms")
     store = backup.store
-    counts.restores += 1
-    history = history.filter { $0.ordinal <= store.last(of: $0.partition) }
+    outcome.counts[.restores] += 1
+    durable.facts = durable.facts.filter { $0.ordinal <= store.last(of: $0.partition) }
     model = Model(scope: World.scope, limits: plan.limits)
-    for row in history { model.apply(row, isFanningOut: true) }
+    for row in durable.facts { model.apply(row, isFanningOut: true) }
     observer.restored(store)
     for index in operations.indices { operations[index].isAnswered = true }
-    shares = []
+    producers.shares = []
     for index in clients.indices {
       let follows = clients[index].follows
       for (key, follow) in follows {
@@ -78,7 +99,7 @@ extension World {
   /// Whether a token names a place that the restored store never reached.
   private func isLost(_ follow: Follow, _ key: FeedKey, _ user: UserID) -> Bool {
     guard let token = follow.token,
-      case .place(let place) = ChangeToken.open(token, feed: key, reader: user, with: keys)
+      case .place(let place) = ChangeToken.open(token, feed: key, reader: user, with: World.keys)
     else { return false }
     let last = store.last(of: key.partition)
     return !store.eras(of: key).knows(place.era) || place.newest.ordinal > last
@@ -111,20 +132,21 @@ extension World {
     try checkWhole(rows)
     store.append(rows)
     for row in rows {
-      unstepped[FactPlace(partition: row.partition, ordinal: row.ordinal)] = history.count
-      history.append(row)
+      durable.unstepped[FactPlace(partition: row.partition, ordinal: row.ordinal)] =
+        durable.facts.count
+      durable.facts.append(row)
     }
   }
 
   func count(_ row: JournalEntry, isFanningOut: Bool) {
     model.apply(row, isFanningOut: isFanningOut)
-    counts.count(row.fact)
+    outcome.counts.count(row.fact)
     switch row.fact {
-    case .change, .slice, .forwarded, .modify: lastWork = now
+    case .change, .slice, .forwarded, .modify: durable.lastWork = now
     default: break
     }
     if case .change(let change) = row.fact, case .granted(let user) = change.event {
-      observer.revoked.remove(WorldObserver.Share(zone: change.zone, user: user))
+      observer.answered.ended.remove(WorldObserver.Share(zone: change.zone, user: user))
     }
     tell?("  \(row.partition.number)/\(row.ordinal.number) \(row.fact.line)")
   }
@@ -144,7 +166,7 @@ extension World {
     }
     try checkWhole(cut)
     let rows = store.fold(cut)
-    counts.folds += 1
+    outcome.counts[.folds] += 1
     if draw.permille(plan.foldUnknown * 3) { _ = store.fold(cut) }
     try checkBounds(cut)
     daemon.add(.folded(.success(rows)))
@@ -153,7 +175,7 @@ extension World {
   /// Stops cleanly: the next life knows the exact numbers of wakes, and the time.
   func stopped() {
     guard let daemon else { return }
-    counts.stops += 1
+    outcome.counts[.stops] += 1
     if let last = daemon.lastCut(at: moment) { _ = store.fold(last) }
     crash("a clean stop")
   }
@@ -163,14 +185,14 @@ extension World {
 extension World {
   func anonymous(_ fact: Fact) -> Fact {
     guard mutant == .forgetsAuthors, case .change(var change) = fact else { return fact }
-    authors[change.notification] = change.author
+    producers.hidden[change.notification] = change.author
     change.author = nil
     return .change(change)
   }
 
   func authored(_ row: JournalEntry) -> JournalEntry {
     guard mutant == .forgetsAuthors, case .change(var change) = row.fact else { return row }
-    change.author = authors[change.notification]
+    change.author = producers.hidden[change.notification]
     var row = row
     row.fact = .change(change)
     return row

@@ -25,7 +25,7 @@ extension World {
   }
 
   private func stepped(_ step: Coordinator.Step) {
-    unstepped[FactPlace(partition: step.entry.partition, ordinal: step.entry.ordinal)] = nil
+    durable.unstepped[FactPlace(partition: step.entry.partition, ordinal: step.entry.ordinal)] = nil
     let row = authored(step.entry)
     count(row, isFanningOut: step.isFanningOut)
     observer.stepped(row, step.effects)
@@ -43,7 +43,7 @@ extension World {
     case .trim(let tombstones, let notifications, _):
       let rows = store.trim(tombstones: tombstones, notifications: notifications)
       if rows > 0 { observer.hasTrimmed = true }
-      counts.trimmed += rows
+      outcome.counts[.trimmed] += rows
       soon(80, .trimmed(life: life, rows))
     case .push(let attempt):
       try push(attempt)

@@ -8,77 +8,46 @@ final class World {
   /// Two topics, so that there are two routes.
   static func topic(of token: UInt8) -> String { "com.example.\(token % 2)" }
 
-  let seed: UInt64
+  static let keys = ToyKeys()
+
   let mutant: Mutant?
   var plan: Plan
   var draw: SeededRandom
   var now = World.start
-  var step = 0
-  var events = EventQueue()
+  var events = EventQueue<WorldEvent>()
   var store: SimulatedStore
-  var backup: (store: SimulatedStore, at: Instant)?
   var daemon: SimulatedDaemon?
   var life = 0
-  let keys = ToyKeys()
-
-  let users: [UserID]
-  /// The home partitions of the users and of the public database.
-  let homes: [PartitionID]
+  /// `homes`: the home partitions of the users and of the public database.
+  let people: (users: [UserID], homes: [PartitionID])
   var clients: [Client] = []
   var operations: [Operation] = []
-  var changesLeft: Int
-  var nextID: UInt64 = 1
-  /// For each zone, the last number that each source of its producers gave.
-  var numberDraw: SeededRandom
-  var lastNumber: [ZoneID: [UInt64: Int64]] = [:]
-  var courierDraw: SeededRandom
-  var loadDraw: SeededRandom
-  /// How far the wall clock is ahead of the world's time.
-  var wallAhead = Span.zero
-  /// For each change that was sent with others in one request, that request.
-  var batches: [UInt64: Int] = [:]
-  /// The facts of such requests that are durable and in no fold yet.
-  var shares: [Share] = []
-  var lastConnection: UInt64 = 0
-  var nextToken: UInt8 = 1
-  var deadTokens: Set<UInt8> = []
-  /// Pushes that wait for a stream at their provider, and the pushes that were taken back.
-  var waiting: Set<PushAttempt.ID> = []
-  var recalled: Set<PushAttempt.ID> = []
-  /// For each fact that is durable and not stepped in this life, its index in `history`.
-  var unstepped: [FactPlace: Int] = [:]
-  /// Authors that a planted bug hides from the daemon.
-  var authors: [Identifier: Change.Author] = [:]
-  /// When a change, or a part of one, was last stepped.
-  var lastWork = World.start
-  var isCalm = false
-  /// Every durable fact, in the order in which it became durable.
-  var history: [JournalEntry] = []
+  var producers: ProducerState
+  var providers = ProviderState()
+  var courier: CourierState
+  var faults = FaultState()
+  var durable = DurableFacts()
   var model: Model
-  /// The branches reached in all lives.
-  var reached = Branches()
   var observer = WorldObserver()
-  var counts = SimulationCounts()
-  /// A running digest of all events: equal for equal seeds.
-  var digest: UInt64 = 0xcbf2_9ce4_8422_2325
+  var outcome: Simulation.Outcome
   var tell: ((String) -> Void)?
 
   init(seed: UInt64, mutant: Mutant?, tell: ((String) -> Void)? = nil) {
-    self.seed = seed
+    outcome = Simulation.Outcome(seed: seed)
     self.mutant = mutant
     self.tell = tell
     plan = Plan(seed: seed)
     draw = SeededRandom(seed: seed)
-    numberDraw = SeededRandom(seed: seed ^ 0x6e6e)
-    courierDraw = SeededRandom(seed: seed ^ 0x6363)
-    loadDraw = SeededRandom(seed: seed ^ 0x6d6d)
+    courier = CourierState(draw: SeededRandom(seed: seed ^ 0x6363))
     if let mutant { plan.ripen(for: mutant) }
     store = SimulatedStore(limits: plan.limits, mutant: mutant)
     model = Model(scope: Self.scope, limits: plan.limits)
-    changesLeft = plan.changes
-    users = Self.users(plan.users, homes: plan.homes, &draw)
+    producers = ProducerState(
+      changesLeft: plan.changes, numberDraw: SeededRandom(seed: seed ^ 0x6e6e),
+      loadDraw: SeededRandom(seed: seed ^ 0x6d6d))
+    let users = Self.users(plan.users, homes: plan.homes, &draw)
     let commons = PartitionID.home(of: ZoneID.publicDefault.owner, in: Self.scope)
-    homes = Set(users.map { .home(of: $0, in: Self.scope) } + [commons]).sorted()
+    people = (users, Set(users.map { .home(of: $0, in: Self.scope) } + [commons]).sorted())
     for user in users {
       for _ in 0..<plan.devicesPerUser { addClient(of: user) }
     }
@@ -107,12 +76,12 @@ final class World {
     clients.append(
       Client(
         id: id, user: user, token: takeToken(), isMute: isMute,
-        isCourierOnly: courierDraw.permille(plan.courierOnly)))
+        isCourierOnly: courier.draw.permille(plan.courierOnly)))
   }
 
   func takeToken() -> UInt8 {
-    defer { nextToken &+= 1 }
-    return nextToken
+    defer { providers.nextToken &+= 1 }
+    return providers.nextToken
   }
 
   func at(_ span: Span, _ event: WorldEvent) { events.add(event, at: now + span) }
@@ -132,9 +101,9 @@ final class World {
     while let (instant, event) = events.next() {
       if instant > endsAt, isAtRest || instant > endsAt + .minutes(5) { break }
       // A relay that steps for ever would put the end off for ever.
-      if instant > World.start + .days(10) || history.count > Self.historyMax { break }
+      if instant > World.start + .days(10) || durable.facts.count > Self.historyMax { break }
       now = max(now, instant)
-      step += 1
+      outcome.steps += 1
       note(event)
       try handle(event)
       try turn()
@@ -142,7 +111,7 @@ final class World {
       if daemon != nil, draw.permille(plan.crash) { crash("the power went") }
     }
     try checkTheEnd()
-    if let daemon { reached.formUnion(daemon.reached) }
+    if let daemon { outcome.reached.formUnion(daemon.reached) }
   }
 
   /// The end of the world: after the last step of a change, every alert that may pend gets time for
@@ -151,7 +120,7 @@ final class World {
   private var endsAt: Instant {
     let turns = 4 + plan.limits.alertsPending / plan.policy.alert.max
     let rest = plan.policy.background.per * Int64(turns) + plan.policy.smearing.longest * 2
-    return max(World.start + plan.unkind, lastWork) + rest + .minutes(30)
+    return max(World.start + plan.unkind, durable.lastWork) + rest + .minutes(30)
   }
 
   /// True if nothing is on its way to the store and no caller waits. Re-wakes never end.
@@ -171,7 +140,7 @@ final class World {
       soon(span, .restore)
     }
     for _ in 0..<plan.courierVisits {
-      soonAtCourier(span, .connect(client: courierDraw.below(clients.count)))
+      soonAtCourier(span, .connect(client: courier.draw.below(clients.count)))
     }
     for _ in 0..<4 where draw.permille(plan.stops) { soon(span, .stop) }
     for _ in 0..<40 where draw.permille(plan.attacks) { soon(span, .attack) }
@@ -202,7 +171,7 @@ final class World {
     case .crash: crash("a crash")
     case .recover: try boot()
     case .stop: daemon?.add(.stop)
-    case .copy: if plan.restores > 0 { backup = (store, now) }
+    case .copy: if plan.restores > 0 { faults.backup = (store, now) }
     case .restore: restore()
     case .attack: try attack()
     case .clockSet: setClock()
@@ -212,7 +181,7 @@ final class World {
 
   /// Switches the faults off: from now on everything works and must reach its promised state.
   private func calm() throws {
-    isCalm = true
+    faults.isOver = true
     setClock()
     plan.calm()
     if mutant == .dropsPushes { plan.providerMute = 0 }
@@ -229,9 +198,9 @@ final class World {
   }
 
   private func note(_ event: WorldEvent) {
-    for value in [UInt64(bitPattern: now.milliseconds), UInt64(history.count), draw.peek] {
-      digest = (digest ^ value) &* 0x0000_0100_0000_01b3
+    for value in [UInt64(bitPattern: now.milliseconds), UInt64(durable.facts.count), draw.peek] {
+      outcome.digest = (outcome.digest ^ value) &* 0x0000_0100_0000_01b3
     }
-    tell?("\(step) +\((now - World.start).milliseconds) ms \(event.line)")
+    tell?("\(outcome.steps) +\((now - World.start).milliseconds) ms \(event.line)")
   }
 }
