@@ -143,7 +143,8 @@ let roomTests: [Target] = [
     products: nio + [tls, logging, jwt, crypto, rsa, x509, asn1]),
   .tests(
     "RelayHTTPTests", ["RelayHTTP", "RelayEngine", "RelayMemory", "RelayCore", "RelayWire"],
-    products: [
+    products: nio + [
+      .product(name: "NIOHTTP1", package: "swift-nio"),
       .product(name: "Hummingbird", package: "hummingbird"),
       .product(name: "HummingbirdTesting", package: "hummingbird"),
       .product(name: "HTTPTypes", package: "swift-http-types"), jwt, logging, crypto, rsa,

@@ -6,8 +6,7 @@ struct DetachedResponse: Sendable {
   private let connection: HTTPConnection
   private let serial: UInt32
 
-  /// Takes over the request that is under way on a channel. Anything else written for it is
-  /// dropped.
+  /// Takes over the current request of a channel. Anything else written for it is dropped.
   ///
   /// - Parameter hold: called on the channel's event loop. Returns what is called once if the
   ///   client ends before the answer does; nil if it does not hold the request.
@@ -18,12 +17,7 @@ struct DetachedResponse: Sendable {
   ) async throws -> Bool? {
     try await channel.eventLoop.submit {
       let connection = try channel.pipeline.syncOperations.handler(type: HTTPConnection.self)
-      guard let serial = connection.underWay?.serial, !connection.isInputClosed else { return nil }
-      connection.underWay?.isHeld = true
-      let onGone = hold(DetachedResponse(connection: connection, serial: serial))
-      connection.underWay?.isHeld = onGone != nil
-      connection.underWay?.onGone = onGone
-      return onGone != nil
+      return connection.hold { hold(DetachedResponse(connection: connection, serial: $0)) }
     }.get()
   }
 

@@ -3,12 +3,12 @@ import Hummingbird
 import NIOCore
 import NIOHTTP1
 
-/// One HTTP/1.1 connection, one request at a time.
+/// One HTTP/1.1 connection: passes what happens on its channel to a `ConnectionStateMachine`, and
+/// performs the actions that this returns.
 ///
 /// This class replaces Hummingbird's connections, each of which keeps a task, 14 KiB before the
 /// first request and 23 KiB after it. Between requests, and while the courier holds a request, this
-/// class keeps nothing but itself. What it reads in advance is bounded; requests that wait for
-/// their turn are not read.
+/// class keeps nothing but itself.
 ///
 /// `@unchecked Sendable`: all that changes does so on the channel's event loop only.
 final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
@@ -16,66 +16,23 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   typealias OutboundIn = Never
   typealias OutboundOut = HTTPServerResponsePart
 
-  /// A request that is being read or answered.
-  struct CurrentRequest {
-    let serial: UInt32
-    let begun = NIODeadline.now()
-    /// The client wants only the head of the answer.
-    let isBodiless: Bool
-    /// The client does not know chunks: an answer of unknown length ends with the connection.
-    let isOfHTTP10: Bool
-    /// The request's head until the responder gets it; then nil.
-    var head: HTTPRequestHead?
-    /// The part of the body that arrived together with the head.
-    var body: ByteBuffer?
-    var isRead = false
-    var isAnswered = false
-    /// Bytes of the body that arrived after the answer and were discarded.
-    var passedOver = 0
-    /// True if only the courier may answer this request.
-    var isHeld = false
-    var isClosing: Bool
-    /// How long the body may take; nil: `idle`.
-    var bodyTime: TimeAmount?
-    /// The body did not arrive in time.
-    var isLate = false
-    /// The responder's task that waits for more of the body.
-    var reader: CheckedContinuation<ByteBuffer?, any Error>?
-    /// Called when the client disconnects before the answer is complete.
-    var onGone: (@Sendable () -> Void)?
+  /// The part of an answer that is written in one go.
+  struct ResponsePart: Sendable {
+    var head: HTTPResponse?
+    var body: [ByteBuffer] = []
+    var isLast = true
   }
 
-  /// How many parts of requests may wait before the connection stops reading.
-  private static let waitingMax = 10
-
   let channel: any Channel
-  let idle: TimeAmount
-  let ask: @Sendable (InboundRequest) -> Void
-  private(set) var context: ChannelHandlerContext?
-  /// The parts that have been read, and how many of them are taken already.
-  private var waiting: [HTTPServerRequestPart] = []
-  private var taken = 0
-  /// The last part that was read is not the end of its request.
-  private var isMidRequest = false
-  /// The error for bytes that follow all waiting parts and are no valid request.
-  private var broken: WireError?
-  var underWay: CurrentRequest?
-  var isInputClosed = false
-  var isEnding = false
-  /// No further request begins: the connection closes once all its answers have left.
-  var isLeaving = false
-  /// All answers have left, and the rest of a body is discarded.
-  var isLingering = false
-  /// How many answers have not left for the network.
-  var unsent = 0
-  /// `isParsingLast`: the request being parsed is the last. `isParsed`: it is parsed to its end.
-  private var isParsingLast = false
-  var isParsed = false
-  private var last: UInt32 = 0
-  private var isReadWanted = false
-  private var isReading = false
-  private var lastHeard = NIODeadline.now()
-  var timer: NIOScheduledCallback?
+  private let idle: TimeAmount
+  private let ask: @Sendable (InboundRequest) -> Void
+  private var context: ChannelHandlerContext?
+  private var state: ConnectionStateMachine
+  /// The responder's task that waits for more of the body.
+  private var reader: CheckedContinuation<ByteBuffer?, any Error>?
+  /// Called when the client disconnects before the answer to a held request is complete.
+  private var onGone: (@Sendable () -> Void)?
+  private var timer: NIOScheduledCallback?
 
   /// - Parameters:
   ///   - idle: the connection closes if nothing arrives for this long while no answer is due.
@@ -84,11 +41,12 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
     self.channel = channel
     self.idle = idle
     self.ask = ask
+    state = ConnectionStateMachine(idle: idle, at: channel.eventLoop.now)
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
-    watchIdleness(for: idle)
+    setTimer(idle)
   }
 
   func handlerRemoved(context: ChannelHandlerContext) {
@@ -98,41 +56,25 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    if !isLeaving { lastHeard = .now() }
-    let part = unwrapInboundIn(data)
-    if case .head(let head) = part { isParsingLast = head.isLast }
-    isMidRequest = true
-    if case .end = part { (isMidRequest, isParsed) = (false, isParsingLast) }
-    isReading = true
-    waiting.append(part)
-    advance()
+    handle(.received(unwrapInboundIn(data)))
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
-    isReading = false
-    // The rest of the body is read later, and only when the responder reads it.
-    if underWay?.head != nil { handOn() }
+    handle(.readEnded)
     context.fireChannelReadComplete()
   }
 
   func read(context: ChannelHandlerContext) {
-    // Bytes after an upgrade are not HTTP: the parser would keep them all, and parse none of them.
-    guard !isParsed, !isLeaving || isPassingOver else { return }
-    isReadWanted = waiting.count - taken >= Self.waitingMax
-    if !isReadWanted { context.read() }
+    if state.mayRead() { context.read() }
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
-    advance()
+    handle(.writabilityChanged)
     context.fireChannelWritabilityChanged()
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    let lost = underWay
-    underWay = nil
-    (waiting, taken, broken) = ([], 0, nil)
-    lost?.reader?.resume(throwing: ChannelError.inputClosed)
-    lost?.onGone?()
+    handle(.closed)
     timer?.cancel()
     timer = nil
     context.fireChannelInactive()
@@ -140,119 +82,165 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     switch event {
-    case ChannelEvent.inputClosed: inputEnded()
-    case is ChannelShouldQuiesceEvent:
-      isEnding = true
-      if underWay == nil { leave() }
+    case ChannelEvent.inputClosed: handle(.inputClosed)
+    case is ChannelShouldQuiesceEvent: handle(.draining)
     default: context.fireUserInboundEventTriggered(event)
     }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // The last request is complete, and bytes after it do not matter.
-    if isParsed, WireError(parsing: error) != nil || error is ByteToMessageDecoderError { return }
-    guard let wrong = WireError(parsing: error), channel.isActive else { return close() }
-    // An interrupted request is not a bad one. The event `inputClosed` follows it.
-    if let error = error as? HTTPParserError, case .invalidEOFState = error { return }
-    // The connection is ending, so no further request begins, whatever arrives.
-    guard !isLeaving || isPassingOver else { return }
-    let isUnread = isMidRequest
-    let head = dropUnfinished()
-    guard !isUnread || head != nil else { return close() }
-    isParsed = true
-    broken = head?.framingRefusal ?? wrong
-    advance()
+    handle(.failed(channel.isActive ? .init(error) : .broken))
   }
 
-  /// Removes from the waiting parts those of a request that will never be complete.
-  ///
-  /// - Returns: the request's head, if the responder does not have the request yet.
-  @discardableResult
-  func dropUnfinished() -> HTTPRequestHead? {
-    guard isMidRequest else { return nil }
-    isMidRequest = false
-    let start = waiting[taken...].lastIndex { if case .head = $0 { true } else { false } }
-    guard let start, case .head(let head) = waiting[start] else { return underWay?.head }
-    waiting.removeSubrange(start...)
-    return head
-  }
-
-  var isAnyWaiting: Bool { taken < waiting.count }
-
-  func close() {
-    context?.close(promise: nil)
-    // Read once more so that the TLS handler can receive close_notify.
-    if isParsed, channel.isActive { context?.read() }
-  }
-
-  /// Takes the waiting parts in order, up to the first that cannot be taken yet.
-  func advance() {
-    // `take` may call this function again.
-    while taken < waiting.count {
-      taken += 1
-      guard !take(waiting[taken - 1]) else { continue }
-      taken -= 1
-      break
+  private func handle(_ input: ConnectionStateMachine.Input) {
+    for action in state.handle(input, isWritable: channel.isWritable, at: channel.eventLoop.now) {
+      perform(action)
     }
-    if taken == waiting.count {
-      // One read may bring thousands of parts; between requests the connection keeps little memory.
-      waiting.removeAll(keepingCapacity: waiting.count <= Self.waitingMax)
-      taken = 0
-    } else if taken > max(Self.waitingMax, waiting.count / 2) {
-      waiting.removeFirst(taken)
-      taken = 0
-    }
-    if taken == waiting.count, !isLeaving {
-      let isFree = underWay.map { $0.head != nil } ?? true
-      if isFree, let wrong = broken.take() { return refuse(wrong) }
-      if isInputClosed, underWay?.isAnswered ?? true { return leave() }
-    }
-    if !isReading, underWay?.head != nil { handOn() }
-    guard isReadWanted, !isParsed, !isLeaving || isPassingOver,
-      waiting.count - taken < Self.waitingMax
-    else { return }
-    isReadWanted = false
-    context?.read()
   }
 
-  /// Begins the next request, after the one before it has been answered and read.
-  ///
-  /// - Parameter head: nil: the bytes are no valid request.
-  func begin(_ head: HTTPRequestHead?) {
-    last &+= 1
-    underWay = CurrentRequest(
-      serial: last, isBodiless: head?.method == .HEAD, isOfHTTP10: head?.isOfHTTP10 ?? false,
-      head: head, isClosing: isEnding || head?.isLast != false)
+  private func perform(_ action: ConnectionStateMachine.Action) {
+    switch action {
+    case .respond(let head, let body, let serial):
+      let request = Request(head: head, body: requestBody(body, of: serial))
+      ask(InboundRequest(request: request, connection: self, serial: serial))
+    case .refuse(let refusal, let serial):
+      let request = Request(
+        head: HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/"),
+        body: RequestBody(buffer: ByteBuffer()))
+      ask(InboundRequest(request: request, connection: self, serial: serial, refusal: refusal))
+    case .deliver(let bytes): reader.take()?.resume(returning: bytes)
+    case .failBody(let error): reader.take()?.resume(throwing: error)
+    case .tellHolder: onGone.take()?()
+    case .read: if channel.isActive { context?.read() }
+    case .setTimer(let time): setTimer(time)
+    case .closeOutput: if channel.isActive { context?.close(mode: .output, promise: nil) }
+    case .close: context?.close(promise: nil)
+    }
   }
 
-  func restartIdleness() { lastHeard = .now() }
-}
+  private func requestBody(
+    _ body: ConnectionStateMachine.ReceivedBody, of serial: UInt32
+  ) -> RequestBody {
+    switch body {
+    case .complete(let bytes): RequestBody(buffer: bytes)
+    case .arriving(let first):
+      RequestBody(asyncSequence: LateBody(first: first, connection: self, serial: serial))
+    }
+  }
 
-extension HTTPRequestHead {
-  /// True if the connection ends with the answer. An HTTP/1.0 client would have to be told that it
-  /// stays open. The relay speaks only HTTP/1.1: a request that offers an upgrade is answered as
-  /// HTTP/1.1, and the parser stops after that request for good.
-  fileprivate var isLast: Bool {
-    !isKeepAlive || isOfHTTP10 || method == .CONNECT || headers.contains(name: "upgrade")
+  private func setTimer(_ time: TimeAmount) {
+    timer?.cancel()
+    // Fails only on a loop that has ended, and its connections with it.
+    timer = try? channel.eventLoop.scheduleCallback(in: time, handler: self)
   }
 }
 
 extension HTTPConnection: NIOScheduledCallbackHandler {
   func handleScheduledCallback(eventLoop: some EventLoop) {
-    guard !isLingering else { return close() }
-    if let current = underWay, !isLeaving, !current.isRead || !current.isAnswered {
-      // Handlers have no deadline. Clients must finish the body within `bodyTime`, or else `idle`.
-      guard !current.isRead, !current.isLate else { return watchIdleness(for: idle) }
-      let rest = current.begun + (current.bodyTime ?? idle) - .now()
-      return rest > .zero ? watchIdleness(for: rest) : bodyIsLate()
+    // Cancelling a callback means searching for it among all of its loop.
+    timer = nil
+    handle(.timerFired)
+  }
+}
+
+extension HTTPConnection {
+  /// The next part of the body; nil after its end.
+  func nextPart(of serial: UInt32) async throws -> ByteBuffer? {
+    try await withCheckedThrowingContinuation { reader in
+      channel.eventLoop.execute {
+        let waiting = self.reader
+        self.reader = reader
+        self.handle(.bodyAwaited(serial: serial))
+        // The body of an earlier request has ended at once, and the current one's reader waits on.
+        if self.reader == nil { self.reader = waiting }
+      }
     }
-    let silent = NIODeadline.now() - lastHeard
-    if silent >= idle { return close() }
-    watchIdleness(for: idle - silent)
   }
 
-  func watchIdleness(for time: TimeAmount) {
-    // Fails only on a loop that has ended, and its connections with it.
-    timer = try? channel.eventLoop.scheduleCallback(in: time, handler: self)
+  /// Gives the body of the current request less time than others, because its sender is not known
+  /// yet.
+  static func hurryBody(on channel: any Channel, within seconds: Int) {
+    channel.eventLoop.execute {
+      // Tests of the controllers alone have no connection.
+      let found = try? channel.pipeline.syncOperations.handler(type: HTTPConnection.self)
+      found?.handle(.bodyHurried(.seconds(Int64(seconds))))
+    }
+  }
+
+  /// Lets only the holder answer the current request.
+  ///
+  /// - Parameter hold: gets the request's serial. Returns what is called once if the client ends
+  ///   before the answer does; nil if it does not hold the request.
+  /// - Returns: true if the request is held; nil if the client has ended the connection.
+  func hold(_ hold: (UInt32) -> (@Sendable () -> Void)?) -> Bool? {
+    guard let serial = state.hold() else { return nil }
+    guard let onGone = hold(serial) else {
+      state.release(serial: serial)
+      return false
+    }
+    if state.isHeld(serial: serial) { self.onGone = onGone }
+    return true
+  }
+
+  /// Writes a part of an answer. Writes nothing if the request is held, or was answered.
+  ///
+  /// - Returns: once the part has left for the network.
+  func send(_ part: ResponsePart, for serial: UInt32) async throws {
+    let promise = channel.eventLoop.makePromise(of: Void.self)
+    channel.eventLoop.execute { self.write(part, for: serial, isHolder: false, promise) }
+    try await promise.futureResult.get()
+  }
+
+  /// - Parameter promise: fails if the holder writes what can no longer leave for the network.
+  func write(
+    _ part: ResponsePart, for serial: UInt32, isHolder: Bool, _ promise: EventLoopPromise<Void>
+  ) {
+    guard let context, channel.isActive else { return promise.fail(ChannelError.ioOnClosedChannel) }
+    let isInterim = part.head?.status.kind == .informational
+    let form = state.beginWriting(
+      serial: serial, isHolder: isHolder, isInterim: isInterim, isLast: part.isLast)
+    guard let form else { return isHolder ? promise.fail(ChannelError.eof) : promise.succeed() }
+    if let head = part.head {
+      context.write(wrapOutboundOut(.head(HTTPResponseHead(head, form))), promise: nil)
+    }
+    let body = form.isBodiless ? [] : part.body
+    var parts = body.map { HTTPServerResponsePart.body(.byteBuffer($0)) }
+    if part.isLast { parts.append(.end(nil)) }
+    guard let end = parts.popLast() else {
+      context.flush()
+      return promise.succeed()
+    }
+    for part in parts { context.write(wrapOutboundOut(part), promise: nil) }
+    if part.isLast { promise.futureResult.whenComplete { _ in self.handle(.answerLeft) } }
+    context.writeAndFlush(wrapOutboundOut(end), promise: promise)
+    if part.isLast {
+      onGone = nil
+      handle(.answerWritten(serial: serial))
+    }
+  }
+}
+
+extension HTTPResponseHead {
+  /// An answer of unknown length to HTTP/1.0 uses HTTP/1.0 as well: its body is not sent in chunks
+  /// and ends with the connection.
+  fileprivate init(_ head: HTTPResponse, _ form: ConnectionStateMachine.AnswerForm) {
+    var headers = HTTPHeaders()
+    headers.reserveCapacity(head.headerFields.count + 1)
+    for field in head.headerFields { headers.add(name: field.name.rawName, value: field.value) }
+    if form.isLast, head.status.code >= 200 { headers.add(name: "Connection", value: "close") }
+    self.init(
+      version: form.isOfHTTP10 && !headers.contains(name: "content-length") ? .http1_0 : .http1_1,
+      status: HTTPResponseStatus(statusCode: head.status.code),
+      headers: headers)
+  }
+}
+
+extension ConnectionStateMachine.Failure {
+  fileprivate init(_ error: any Error) {
+    switch error {
+    case HTTPParserError.invalidEOFState: self = .cutOff
+    case is ByteToMessageDecoderError: self = .undecoded
+    default: self = WireError(parsing: error).map { .invalid($0) } ?? .broken
+    }
   }
 }

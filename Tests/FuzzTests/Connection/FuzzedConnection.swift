@@ -33,12 +33,13 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
   private let thread: OneThread
   private let channel = EmbeddedChannel()
   private let wire = Wire()
-  private let connection: HTTPConnection
+  private let idle: TimeAmount
   private let courier: Courier?
   private var said: [UInt8] = []
   /// Bytes that have arrived and are not read.
   private var queue: [ByteBuffer] = []
   private var isEnded = false
+  private var isInputClosed = false
   private var wakes: UInt32 = 0
 
   /// - Parameter courier: the courier of the API behind the responder.
@@ -55,7 +56,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
     try listener.setUp(channel, nil) { asked in
       thread.begin { await listener.answer(asked) }
     }
-    connection = try channel.pipeline.syncOperations.handler(type: HTTPConnection.self)
+    idle = .seconds(Int64(limits.connectionIdleSeconds))
     let address = try SocketAddress(ipAddress: "203.0.113.7", port: 40_000)
     channel.remoteAddress = address
     channel.connect(to: address, promise: nil)
@@ -120,8 +121,9 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
     while channel.isActive, wire.isReadWanted, !queue.isEmpty {
       wire.deliver(queue.removeFirst(), on: channel)
     }
-    guard channel.isActive, isEnded, wire.isReadWanted, queue.isEmpty, !connection.isInputClosed
+    guard channel.isActive, isEnded, wire.isReadWanted, queue.isEmpty, !isInputClosed
     else { return }
+    isInputClosed = true
     channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
   }
 
@@ -133,14 +135,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
     read()
   }
 
-  /// Does what the connection's timer does when its time is over.
-  private func beSilent() {
-    if let current = connection.underWay, !connection.isLeaving {
-      if !current.isRead, !current.isLate { connection.bodyIsLate() }
-    } else {
-      connection.close()
-    }
-  }
+  private func beSilent() { channel.embeddedEventLoop.advanceTime(by: idle) }
 
   private func setReading(_ isReading: Bool) {
     wire.setRead(isReading)

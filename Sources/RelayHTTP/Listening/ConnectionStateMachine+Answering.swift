@@ -1,0 +1,84 @@
+import NIOCore
+import NIOHTTP1
+
+/// Who may answer a request, and what follows its answer.
+extension ConnectionStateMachine {
+  /// Asks whether a part of an answer may be written now.
+  ///
+  /// - Parameters:
+  ///   - isHolder: the courier writes, which holds the request.
+  ///   - isInterim: the part is the head of an interim answer, which HTTP/1.0 does not have.
+  ///   - isLast: the part is the last of its answer; `answerWritten` and `answerLeft` follow.
+  /// - Returns: how it is written; nil: it is dropped.
+  package mutating func beginWriting(
+    serial: UInt32, isHolder: Bool, isInterim: Bool, isLast: Bool
+  ) -> AnswerForm? {
+    guard let current, current.serial == serial, case .due(isHeld: isHolder) = current.answer,
+      !isInterim || !current.isOfHTTP10
+    else { return nil }
+    if isLast { unsent += 1 }
+    return AnswerForm(
+      isLast: isLastAnswer, isOfHTTP10: current.isOfHTTP10, isBodiless: current.isBodiless)
+  }
+
+  /// Lets only the holder answer the current request.
+  ///
+  /// - Returns: the request's serial; nil: the client has ended the connection.
+  package mutating func hold() -> UInt32? {
+    guard let current, !current.isAnswered, !isInputClosed else { return nil }
+    self.current?.answer = .due(isHeld: true)
+    return current.serial
+  }
+
+  /// Lets the responder answer again.
+  package mutating func release(serial: UInt32) {
+    if isHeld(serial: serial) { current?.answer = .due(isHeld: false) }
+  }
+
+  package func isHeld(serial: UInt32) -> Bool {
+    current.map { $0.serial == serial && $0.isHeld } ?? false
+  }
+
+  /// Answers bytes that are no valid request in the same way as a request. Nothing after them is
+  /// read.
+  mutating func refuse(_ refusal: WireError) {
+    if current == nil { begin(valid: nil) }
+    waiting.end()
+    answer(refusal)
+    current?.body = .complete
+  }
+
+  /// Answers with the refusal without the responder, and ends the connection after it. The rest of
+  /// a body is discarded.
+  mutating func answer(_ refusal: WireError) {
+    guard let current else { return }
+    self.current?.body = .arriving(isAwaited: false)
+    self.current?.first = nil
+    self.current?.isLast = true
+    actions.append(.refuse(refusal, serial: current.serial))
+  }
+
+  mutating func finishAnswer(to serial: UInt32) {
+    guard let current, current.serial == serial, !current.isAnswered else { return }
+    if current.isAwaited {
+      self.current?.body = .arriving(isAwaited: false)
+      actions.append(.failBody(ChannelError.inputClosed))
+    }
+    self.current?.answer = .written(discarded: 0)
+    settle()
+    advance()
+  }
+
+  /// Ends an answered request once all of it has been read, so that the next one can begin.
+  mutating func settle() {
+    guard let current, current.isAnswered else { return }
+    if isLastAnswer { leave() }
+    guard current.isComplete, !isLeaving else { return }
+    self.current = nil
+    lastHeard = now
+  }
+
+  var isLastAnswer: Bool {
+    phase != .open || current?.isLast == true || isInputClosed && waiting.isEmpty
+  }
+}

@@ -1,0 +1,71 @@
+package import HTTPTypes
+package import NIOCore
+package import NIOHTTP1
+
+extension ConnectionStateMachine {
+  package enum Input: Sendable {
+    case received(HTTPServerRequestPart)
+    /// All bytes of one read have been parsed.
+    case readEnded
+    case writabilityChanged
+    /// The client sends no more; it may still read.
+    case inputClosed
+    case failed(Failure)
+    /// The daemon stops.
+    case draining
+    case closed
+    /// The responder waits for the next part of a request's body.
+    case bodyAwaited(serial: UInt32)
+    /// A request's body gets less time, because its sender is not known yet.
+    case bodyHurried(TimeAmount)
+    /// The last part of an answer was written.
+    case answerWritten(serial: UInt32)
+    /// The last part of an answer has left for the network, or has failed to.
+    case answerLeft
+    case timerFired
+  }
+
+  package enum Failure: Sendable {
+    /// The parser does not accept the bytes.
+    case invalid(WireError)
+    /// The bytes ended within a request. `inputClosed` follows.
+    case cutOff
+    /// Bytes were left that the parser has not looked at.
+    case undecoded
+    /// An error of the network or of TLS.
+    case broken
+  }
+
+  package enum Action: Sendable {
+    /// Passes a request to the responder.
+    case respond(HTTPRequest, ReceivedBody, serial: UInt32)
+    /// Answers with the refusal, without the responder.
+    case refuse(WireError, serial: UInt32)
+    /// Gives the waiting responder the next part of the body; nil: the body is complete.
+    case deliver(ByteBuffer?)
+    /// Ends the responder's wait for the body.
+    case failBody(any Error)
+    /// Tells the holder of the request that the client is gone.
+    case tellHolder
+    case read
+    /// Replaces the timer.
+    case setTimer(TimeAmount)
+    case closeOutput
+    case close
+  }
+
+  package enum ReceivedBody: Sendable {
+    case complete(ByteBuffer)
+    /// The rest is delivered on demand.
+    case arriving(first: ByteBuffer?)
+  }
+
+  /// How an answer to the current request is written.
+  package struct AnswerForm: Hashable, Sendable {
+    /// The connection ends with this answer.
+    package var isLast: Bool
+    package var isOfHTTP10: Bool
+    /// Only the head is written.
+    package var isBodiless: Bool
+  }
+}

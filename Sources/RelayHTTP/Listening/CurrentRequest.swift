@@ -1,0 +1,100 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+
+/// A request from its head until it is answered and its body is read.
+struct CurrentRequest {
+  enum Body {
+    /// The parts that arrive together with the head are collected. The responder does not have the
+    /// request yet.
+    case gathering(HTTPRequestHead)
+    /// The responder has the request. `isAwaited`: it waits for the next part.
+    case arriving(isAwaited: Bool)
+    /// The body did not arrive in time.
+    case late
+    case complete
+  }
+
+  enum Answer {
+    /// `isHeld`: only the courier may answer.
+    case due(isHeld: Bool)
+    /// The last part is written. `discarded`: bytes of the body that arrived after that.
+    case written(discarded: Int)
+  }
+
+  /// Distinguishes the request from those before and after it on its connection.
+  let serial: UInt32
+  let begun: NIODeadline
+  /// The client wants only the head of the answer.
+  let isBodiless: Bool
+  /// The client does not know chunks: an answer of unknown length ends with the connection.
+  let isOfHTTP10: Bool
+  /// The connection ends with the answer.
+  var isLast: Bool
+  var body: Body
+  var answer = Answer.due(isHeld: false)
+  /// The part of the body that arrived together with the head.
+  var first: ByteBuffer?
+  /// How long the body may take.
+  var bodyTime: TimeAmount
+
+  /// - Parameter head: nil: the bytes are no valid request.
+  init(
+    _ head: HTTPRequestHead?, serial: UInt32, begun: NIODeadline, bodyTime: TimeAmount,
+    isLast: Bool
+  ) {
+    self.serial = serial
+    self.begun = begun
+    self.bodyTime = bodyTime
+    self.isLast = isLast || head?.isLast != false
+    isBodiless = head?.method == .HEAD
+    isOfHTTP10 = head?.isOfHTTP10 ?? false
+    body = head.map { .gathering($0) } ?? .complete
+  }
+
+  var isGathering: Bool { if case .gathering = body { true } else { false } }
+  var isAwaited: Bool { if case .arriving(isAwaited: true) = body { true } else { false } }
+  var isLate: Bool { if case .late = body { true } else { false } }
+  var isComplete: Bool { if case .complete = body { true } else { false } }
+  var isAnswered: Bool { if case .written = answer { true } else { false } }
+  var isHeld: Bool { if case .due(isHeld: true) = answer { true } else { false } }
+
+  var lateness: WireError {
+    WireError(
+      .badRequest,
+      "the body did not arrive within \(bodyTime.nanoseconds / 1_000_000_000) s; send less at once",
+      status: .requestTimeout)
+  }
+}
+
+extension HTTPRequest {
+  /// Nil if the method is not valid.
+  init?(_ head: HTTPRequestHead) {
+    guard let method = Method(head.method.rawValue) else { return nil }
+    var fields = HTTPFields()
+    fields.reserveCapacity(head.headers.count)
+    var authority: String?
+    for (text, value) in head.headers {
+      guard let name = HTTPField.Name(text) else { continue }
+      // The first `Host` is the authority; the scheme does not matter here.
+      if authority == nil, name == .host {
+        authority = value
+      } else {
+        fields.append(HTTPField(name: name, value: value))
+      }
+    }
+    self.init(
+      method: method, scheme: "http", authority: authority, path: Self.path(of: head.uri),
+      headerFields: fields)
+  }
+
+  /// The path of a request target, because a proxy may send the whole URL.
+  private static func path(of target: String) -> String {
+    guard !target.hasPrefix("/"), let scheme = target.firstRange(of: "://") else { return target }
+    return target[scheme.upperBound...].firstIndex(of: "/").map { String(target[$0...]) } ?? "/"
+  }
+}
+
+extension HTTPField.Name {
+  fileprivate static let host = Self("Host")!
+}

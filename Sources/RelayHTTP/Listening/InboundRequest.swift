@@ -1,0 +1,61 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// A request for the responder, and the connection for its answer.
+struct InboundRequest: Sendable {
+  let request: Request
+  let connection: HTTPConnection
+  /// Distinguishes the request from those before and after it on its connection.
+  let serial: UInt32
+  /// If set, the responder is not called, and this is the answer.
+  var refusal: WireError?
+}
+
+/// Writes the body of an answer. A body of known length leaves together with its head.
+struct AnswerWriter: ResponseBodyWriter {
+  let asked: InboundRequest
+  let isWhole: Bool
+  private var part: HTTPConnection.ResponsePart
+
+  init(_ asked: InboundRequest, head: HTTPResponse, isWhole: Bool) {
+    self.asked = asked
+    self.isWhole = isWhole
+    part = HTTPConnection.ResponsePart(head: head)
+  }
+
+  mutating func write(_ buffer: ByteBuffer) async throws {
+    part.body.append(buffer)
+    guard !isWhole else { return }
+    part.isLast = false
+    try await asked.connection.send(part, for: asked.serial)
+    part = HTTPConnection.ResponsePart()
+  }
+
+  consuming func finish(_ trailers: HTTPFields?) async throws {
+    part.isLast = true
+    try await asked.connection.send(part, for: asked.serial)
+  }
+}
+
+/// A body that did not arrive with its head. It is read only as fast as the responder reads it.
+struct LateBody: AsyncSequence, Sendable {
+  let first: ByteBuffer?
+  let connection: HTTPConnection
+  let serial: UInt32
+
+  struct Iterator: AsyncIteratorProtocol {
+    var first: ByteBuffer?
+    let connection: HTTPConnection
+    let serial: UInt32
+
+    mutating func next() async throws -> ByteBuffer? {
+      if let first = first.take() { return first }
+      return try await connection.nextPart(of: serial)
+    }
+  }
+
+  func makeAsyncIterator() -> Iterator {
+    Iterator(first: first, connection: connection, serial: serial)
+  }
+}
