@@ -75,7 +75,7 @@ extension FeedKey {
   /// Begins with the partition: a wide change writes the feeds of one partition's users one after
   /// another, so their rows should lie together.
   var column: Data {
-    var bytes = Data([partition.number])
+    var bytes = Data([UInt8(partition.number)])
     bytes.append(contentsOf: text.utf8)
     return bytes
   }

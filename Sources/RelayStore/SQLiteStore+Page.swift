@@ -2,11 +2,13 @@ import Foundation
 import GRDB
 package import RelayCore
 import RelayEngine
-import Synchronization
 
 extension SQLiteStore {
   package func page(_ query: PageQuery) async throws(StoreError) -> PageAnswer {
-    try await snapshot { try $0.page(query) }
+    try await relay.read { database in
+      var snapshot = FeedSnapshot(database: database)
+      return try snapshot.page(query)
+    }
   }
 
   package func zones(
@@ -14,19 +16,17 @@ extension SQLiteStore {
     limit: Int
   ) async throws(StoreError) -> [ZoneDigest] {
     let key = FeedKey(scope: scope, kind: .database(user, database))
-    return try await snapshot { try $0.zones(of: key, after: zone, limit: limit) }
+    return try await relay.read { database in
+      var snapshot = FeedSnapshot(database: database)
+      return try snapshot.zones(of: key, after: zone, limit: limit)
+    }
   }
 
   package func head(of feed: FeedKey) async throws(StoreError) -> FeedCursor {
-    try await snapshot { try $0.head(of: feed) }
-  }
-
-  /// Uses the eras in memory: an era of this life is there before the tables hold positions of it.
-  private func snapshot<Value: Sendable>(
-    _ body: @escaping @Sendable (FeedSnapshot) throws -> Value
-  ) async throws(StoreError) -> Value {
-    let eras = control.withLock { $0.eras }
-    return try await relay.read { try body(FeedSnapshot(database: $0, eras: eras)) }
+    try await relay.read { database in
+      var snapshot = FeedSnapshot(database: database)
+      return try snapshot.head(of: feed)
+    }
   }
 }
 

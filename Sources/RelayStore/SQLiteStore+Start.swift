@@ -69,11 +69,7 @@ extension SQLiteStore {
           after: lasts[Int(partition.number)], in: database)
       }
     }
-    let taken = try settle(result).get()
-    control.withLock { control in
-      for (lease, eras) in taken { control.eras[Int(lease.partition.number)] = eras }
-    }
-    return taken.map(\.0)
+    return try settle(result).get()
   }
 
   /// Notes the journal's last row in `relay.db`, as `StorePair` compares it.
@@ -88,20 +84,18 @@ extension SQLiteStore {
   private static func take(
     _ partition: PartitionID, at places: PartitionPlaces, epoch: UInt64, era: UInt64,
     after last: Ordinal, in database: GRDB.Database
-  ) throws -> (Lease, Eras) {
+  ) throws -> Lease {
     let index = Int(partition.number)
     let cursor = places.cursors[partition] ?? .zero
     let next = Era(id: era, first: max(last, cursor).next)
-    var all = places.eras[index].all
+    let all = places.eras[index].all
     if all.count > 1, all.last?.first == next.first {
-      all.removeLast()
       try database.execute(
         sql: """
           DELETE FROM eras WHERE partition = ?1 AND epoch =
             (SELECT max(epoch) FROM eras WHERE partition = ?1)
           """, arguments: [index])
     }
-    all.append(next)
     try database.execute(
       sql: """
         INSERT INTO partitions (id, epoch, cursor, forgotten, restored, expired, stopped)
@@ -113,7 +107,7 @@ extension SQLiteStore {
       arguments: [
         index, Int64(bitPattern: epoch), Int64(bitPattern: era), Int64(next.first.number),
       ])
-    return (Lease(partition: partition, epoch: epoch, era: next), Eras(all))
+    return Lease(partition: partition, epoch: epoch, era: next)
   }
 }
 
@@ -136,9 +130,16 @@ struct PartitionPlaces {
     let rows = try Row.fetchAll(
       database, sql: "SELECT partition, era, first FROM eras ORDER BY partition, epoch")
     for row in rows {
-      let era = Era(id: UInt64(bitPattern: row[1]), first: try Ordinal(checked: row[2]))
+      let era = try Era(id: row[1], first: row[2])
       all[Int(try PartitionID(column: row[0]).number)].append(era)
     }
     eras = all.map { Eras($0) }
+  }
+}
+
+extension Era {
+  /// - Throws: `WrongNumber`.
+  init(id: Int64, first: Int64) throws {
+    self.init(id: UInt64(bitPattern: id), first: try Ordinal(checked: first))
   }
 }

@@ -22,7 +22,6 @@ package final class SQLiteStore: Store {
   /// What this process remembers of the store; the lock makes it the only writer.
   struct Control {
     var epochs: [UInt64]
-    var eras: [Eras]
     /// Set when a commit's outcome is unknown: nothing is written after that.
     var failure: StoreError?
     var isClosed = false
@@ -54,7 +53,7 @@ package final class SQLiteStore: Store {
     let limits = settings.limits
     let nearlyFull = try relay.inspect { try Self.nearlyFull($0, limits) }
     control = Mutex(
-      Control(epochs: places.epochs, eras: places.eras, nearlyFull: nearlyFull))
+      Control(epochs: places.epochs, nearlyFull: nearlyFull))
   }
 
   package func append(

@@ -36,9 +36,11 @@ enum Schema {
       -- The last row of the journal when this file was last written: journal.db must not be older.
       journalled INTEGER NOT NULL,
       -- Which identity keys it has had, 16 bytes a key that tell nothing of it.
-      identities BLOB NOT NULL
+      identities BLOB NOT NULL,
+      -- How many partitions it has: each user is in the one that a hash of the name chooses.
+      partitions INTEGER NOT NULL
     ) STRICT;
-    INSERT INTO meta VALUES (1, 0, x'', 0, x'');
+    INSERT INTO meta VALUES (1, 0, x'', 0, x'', \(PartitionID.count));
     CREATE TABLE partitions (
       id INTEGER PRIMARY KEY,
       epoch INTEGER NOT NULL,

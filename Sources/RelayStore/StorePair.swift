@@ -105,8 +105,15 @@ extension StorePair.Relay {
   /// Nil for a file that has no tables yet.
   init?(_ database: GRDB.Database) throws {
     guard try StorePair.isMade(database),
-      let row = try Row.fetchOne(database, sql: "SELECT store, journalled FROM meta")
+      let row = try Row.fetchOne(database, sql: "SELECT store, journalled, partitions FROM meta")
     else { return nil }
+    let count: Int = row[2]
+    guard count == PartitionID.count else {
+      throw StoreError(
+        .newer,
+        "relay.db has \(count) partitions, and this version serves \(PartitionID.count); "
+          + "use the version that made the store")
+    }
     store = row[0]
     journalled = row[1]
     let places = try PartitionPlaces(database)

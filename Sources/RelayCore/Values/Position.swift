@@ -30,10 +30,10 @@ package struct Position: Hashable, Comparable, Sendable {
 
 /// One of the 64 hash slices of users, each with all their data: one machine, one journal.
 package struct PartitionID: Hashable, Comparable, Sendable {
-  package var number: UInt8
-  package init(_ number: Int) { self.number = UInt8(number) }
+  package var number: UInt16
+  package init(_ number: Int) { self.number = UInt16(number) }
 
-  /// Fixed when a store is created, because another count would move every user.
+  /// A store keeps the count with which it was made, because another one would move every user.
   package static let count = 64
   package static var all: [PartitionID] { (0..<count).map { PartitionID($0) } }
 

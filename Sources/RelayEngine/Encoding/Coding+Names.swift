@@ -79,12 +79,12 @@ extension Position: ByteCoded {
 }
 
 extension PartitionID: ByteCoded {
-  package func write(to writer: inout ByteWriter) { writer.byte(number) }
+  package func write(to writer: inout ByteWriter) { writer.number(UInt64(number)) }
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
-    let number = try reader.byte("PartitionID")
+    let number = try reader.number("PartitionID")
     guard number < PartitionID.count else {
-      throw reader.failure(.number(UInt64(number)), "PartitionID")
+      throw reader.failure(.number(number), "PartitionID")
     }
     self.init(Int(number))
   }

@@ -31,15 +31,15 @@ import Testing
   @Test func `partitions take turns after a row of slices`() {
     var pacer = FanOutPacer()
     for id in [2, 5] { pacer.add(slice(1), in: PartitionID(id)) }
-    var turns: [UInt8] = []
+    var turns: [UInt16] = []
     for _ in 0..<(2 * FanOutPacer.rowMax + 1) {
       guard let next = pacer.next(entries: 0) else { break }
       turns.append(next.partition.number)
       pacer.add(slice(1), in: next.partition)
       pacer.stepped()
     }
-    let row = [UInt8](repeating: 2, count: FanOutPacer.rowMax)
-    let other = [UInt8](repeating: 5, count: FanOutPacer.rowMax)
+    let row = [UInt16](repeating: 2, count: FanOutPacer.rowMax)
+    let other = [UInt16](repeating: 5, count: FanOutPacer.rowMax)
     #expect(turns == row + other + [2])
   }
 }

@@ -20,8 +20,8 @@ import Testing
   /// The facts stepped in one turn, each with its partition.
   private func turn(
     _ stepping: inout Stepping, work: (PartitionID) -> Int
-  ) -> [(partition: UInt8, ordinal: UInt64)] {
-    var steps: [(partition: UInt8, ordinal: UInt64)] = []
+  ) -> [(partition: UInt16, ordinal: UInt64)] {
+    var steps: [(partition: UInt16, ordinal: UInt64)] = []
     stepping.beginTurn()
     while let next = stepping.next() {
       let entry = next.placed.entry

@@ -142,6 +142,18 @@ import Testing
     #expect(refused?.message.contains("belong to two different stores") == true)
   }
 
+  /// Another number would put every user into another partition.
+  @Test func `a store with another number of partitions is refused`() async throws {
+    let home = try SQLiteHome()
+    await (try Bench(home)).store.close()
+    let queue = try DatabaseQueue(path: home.path("relay.db"))
+    try await queue.write { try $0.execute(sql: "UPDATE meta SET partitions = 128") }
+    try queue.close()
+    let refused = refusal { try home.store() }
+    #expect(refused?.code == .newer)
+    #expect(refused?.message.contains("relay.db has 128 partitions") == true)
+  }
+
   @Test(arguments: ["relay.db", "journal.db"])
   func `a store with one missing file is refused and left unchanged`(name: String) async throws {
     let home = try SQLiteHome()

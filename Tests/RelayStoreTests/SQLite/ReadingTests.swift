@@ -91,6 +91,25 @@ import Testing
     await store.close()
   }
 
+  /// A page is right whichever process wrote the positions that it shows.
+  @Test func `a page uses the eras of its own snapshot`() async throws {
+    var bench = try await Bench.fresh(.sqlite)
+    let store = try #require(bench.store as? SQLiteStore)
+    try await bench.makeZone()
+    let position = try await bench.record("a", .created)
+    let (partition, first) = (Int(bench.home.number), Int64(position.ordinal.number))
+    #expect(try await bench.read(bench.feed).next.era != 7_777)
+    let written = await store.relay.write { database in
+      try database.execute(
+        sql: "INSERT INTO eras (partition, epoch, era, first) VALUES (?, 99, 7777, ?)",
+        arguments: [partition, first])
+    }
+    try written.get()
+    let page = try await bench.read(bench.feed)
+    #expect(page.next == FeedCursor(era: 7_777, position: position))
+    #expect(try await bench.read(bench.feed, after: page.next).entries.isEmpty)
+  }
+
   private static func refusal(of relay: RelayFile) async -> StoreError? {
     do throws(StoreError) {
       try await relay.read { _ in }
