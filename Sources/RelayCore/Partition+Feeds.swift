@@ -15,15 +15,15 @@ extension Partition {
     for (offset, held) in held.enumerated() {
       let position = Position(step.ordinal, index: first + offset)
       let look = held.subscription.look(for: change, limits: limits)
-      let notice = NotificationContent(
+      let content = NotificationContent(
         change, held.subscription, database, isCut: look?.isCut ?? false, limits: limits)
       feeds.touch(
-        feed, notice.subject,
+        feed, content.subject,
         change.touch(
-          notice.verb(of: change), position, .notification(notice.detail), in: owner.user),
+          content.verb(of: change), position, .notification(content.detail), in: owner.user),
         &effects)
       let match = Match(
-        notice: notice, position: position, zonePosition: zonePosition,
+        content: content, position: position, zonePosition: zonePosition,
         alert: held.subscription.alertKey(for: change, limits: limits),
         runsApp: held.subscription.info.runsApp,
         look: look?.info, isHot: step.gap != nil, isUrgent: held.subscription.isUrgent)

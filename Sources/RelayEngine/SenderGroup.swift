@@ -33,14 +33,14 @@ final class SenderGroup: Sendable {
   /// Runs until it is cancelled and all senders have closed.
   func run() async {
     await withDiscardingTaskGroup { group in
-      for await shift in starting { group.addTask { await Self.work(shift) } }
+      for await running in starting { group.addTask { await Self.work(running) } }
     }
   }
 
-  private static func work(_ shift: RunningSender) async {
+  private static func work(_ running: RunningSender) async {
     await withDiscardingTaskGroup { group in
-      group.addTask { await shift.sender.run() }
-      for await _ in shift.leave {}
+      group.addTask { await running.sender.run() }
+      for await _ in running.leave {}
       group.cancelAll()
     }
   }

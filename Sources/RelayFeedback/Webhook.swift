@@ -57,8 +57,8 @@ final class Webhook: Sendable {
     }
   }
 
-  func rung() {
-    state.withLock { $0.sending.rung() }
+  func feedbackAdded() {
+    state.withLock { $0.sending.feedbackAdded() }
     wakeUp.signal()
   }
 

@@ -46,7 +46,9 @@ package final class Webhooks: Service, FeedbackObserver {
   }
 
   package func feedbackChanged(_ scopes: Set<Scope>) {
-    for hook in hooks.withLock({ hooks in scopes.compactMap { hooks[$0] } }) { hook.rung() }
+    for hook in hooks.withLock({ hooks in scopes.compactMap { hooks[$0] } }) {
+      hook.feedbackAdded()
+    }
   }
 
   /// Ordered by scope.

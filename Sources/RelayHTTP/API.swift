@@ -11,7 +11,7 @@ package final class API: Sendable {
   let clock: any ClockReader
   let limits: HTTPLimits
   let bodies: BodyMemoryLimit
-  let answers: AnswerGate
+  let answers: AnswerMemoryLimit
   let fairness: Fairness
   let turns = ReadingTurns()
   let courier: Courier
@@ -40,7 +40,7 @@ package final class API: Sendable {
     self.limits = limits
     self.courier = courier
     bodies = BodyMemoryLimit(limits)
-    answers = AnswerGate(limits)
+    answers = AnswerMemoryLimit(limits)
     fairness = Fairness(limits)
     courierAddresses = CourierAddresses(
       keys: keys, clock: clock, publicURL: settings.publicURL, limits: limits)

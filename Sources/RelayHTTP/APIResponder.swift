@@ -39,7 +39,7 @@ package struct APIResponder: HTTPResponder {
   ) async throws -> Response {
     guard let route else { throw Self.nothingHere }
     if let page, CrossOrigin.isPreflight(request) {
-      if let scope = route.scope { _ = try gate(to: scope) }
+      if let scope = route.scope { _ = try authenticator(of: scope) }
       return try page.preflight(route)
     }
     guard route.methods.contains(request.method) else {
@@ -51,15 +51,17 @@ package struct APIResponder: HTTPResponder {
     case .courier(let token):
       return try await api.couriers.hold(token, request, from: page, on: channel)
     case .events(let scope):
-      return try await api.events.take(request, try gate(to: scope), on: channel)
+      return try await api.events.take(request, try authenticator(of: scope), on: channel)
     case .device(let scope, let endpoint):
-      let gate = try gate(to: scope)
-      return try await open(request, gate, on: channel, writes: endpoint.writes) { body, caller in
-        try await answer(body, caller, endpoint, gate)
+      let authenticator = try authenticator(of: scope)
+      return try await open(request, authenticator, on: channel, writes: endpoint.writes) {
+        body, caller in
+        try await answer(body, caller, endpoint, authenticator)
       }
     case .database(let scope, let database, let endpoint):
-      let gate = try gate(to: scope)
-      return try await open(request, gate, on: channel, writes: endpoint.writes) { body, caller in
+      let authenticator = try authenticator(of: scope)
+      return try await open(request, authenticator, on: channel, writes: endpoint.writes) {
+        body, caller in
         try await answer(body, caller, endpoint, database, query: request.uri.query)
       }
     }
@@ -67,16 +69,16 @@ package struct APIResponder: HTTPResponder {
 
   private func answer(
     _ body: JSONCursor, _ caller: Caller, _ endpoint: RequestRoute.DeviceEndpoint,
-    _ gate: ScopeAuthenticator
+    _ authenticator: ScopeAuthenticator
   ) async throws -> Response {
     switch endpoint {
     case .create: return try await api.tokens.create(body, caller)
-    case .register: return try await api.tokens.register(body, caller, gate)
+    case .register: return try await api.tokens.register(body, caller, authenticator)
     case .unregister: return try await api.tokens.unregister(body, caller)
     case .list: return try await api.tokens.devices(caller)
     case .notifications: return try await api.notifications.notifications(body, caller)
     case .markRead: return try await api.notifications.markRead(body, caller)
-    case .badge: return try await api.notifications.setBadge(body, caller, gate)
+    case .badge: return try await api.notifications.setBadge(body, caller, authenticator)
     case .acknowledge: return try api.tokens.acknowledge(body, caller)
     }
   }
@@ -105,20 +107,20 @@ package struct APIResponder: HTTPResponder {
     }
   }
 
-  private func gate(to scope: Scope) throws(WireError) -> ScopeAuthenticator {
-    guard let gate = api.access.gate(to: scope) else { throw Self.nothingHere }
-    return gate
+  private func authenticator(of scope: Scope) throws(WireError) -> ScopeAuthenticator {
+    guard let authenticator = api.access.authenticator(of: scope) else { throw Self.nothingHere }
+    return authenticator
   }
 
   /// Authenticates the caller before it reads the body, so that no stranger's body is read. A body
   /// counts against its limit until the request is answered, an answer until it has left for the
   /// network.
   private func open(
-    _ request: Request, _ gate: ScopeAuthenticator, on channel: any Channel, writes: Bool,
+    _ request: Request, _ authenticator: ScopeAuthenticator, on channel: any Channel, writes: Bool,
     _ answer: (JSONCursor, Caller) async throws -> Response
   ) async throws -> Response {
-    let user = try await api.authentication.user(of: request, gate, on: channel)
-    let id = CallerID.user(gate.scope, user)
+    let user = try await api.authentication.user(of: request, authenticator, on: channel)
+    let id = CallerID.user(authenticator.scope, user)
     if writes { try api.fairness.write(by: id, at: api.clock.boot()) }
     let place = try api.fairness.begin(for: id)
     let answers = try api.answers.room(for: id)
@@ -135,7 +137,8 @@ package struct APIResponder: HTTPResponder {
     try body.refuseOtherSpellings(of: KnownMembers.request)
     let client = try NamedClient.read(query: request.uri.query, body)
     let caller = Caller(
-      scope: gate.scope, user: user, client: client, until: api.feeds.patience, answer: answers)
+      scope: authenticator.scope, user: user, client: client, until: api.feeds.patience,
+      answer: answers)
     let response = try await answer(body, caller)
     try answers.grow(to: response.body.contentLength ?? 0, isDone: writes)
     return response.holding(place, answers)

@@ -29,7 +29,7 @@ package struct APNsStandin: Sendable {
     // One event loop for all: requests are judged and logged in one order.
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let board = FaultBoard(loop: loop)
-    let reception = FakeAPNs(
+    let apns = FakeAPNs(
       settings, key: key, clientAuthority: clientAuthority, log: log, board: board)
     let open = OpenChannels()
     let bootstrap = ServerBootstrap(group: loop)
@@ -38,7 +38,7 @@ package struct APNsStandin: Sendable {
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          try Self.serve(channel, tls: tls, reception: reception, open: open, board: board)
+          try Self.serve(channel, tls: tls, apns: apns, open: open, board: board)
         }
       }
     do {
@@ -107,18 +107,18 @@ package struct APNsStandin: Sendable {
   }
 
   private static func serve(
-    _ channel: any Channel, tls: NIOSSLContext, reception: FakeAPNs, open: OpenChannels,
+    _ channel: any Channel, tls: NIOSSLContext, apns: FakeAPNs, open: OpenChannels,
     board: FaultBoard
   ) throws {
     let gate = Gate(board.faults)
-    let farewell = GoAwayWriter()
+    let goAway = GoAwayWriter()
     let connection = FakeConnection(
-      number: reception.connectionOpened(), reception: reception, channel: channel,
-      farewell: farewell, gate: gate)
+      number: apns.connectionOpened(), apns: apns, channel: channel,
+      goAway: goAway, gate: gate)
     let bound = NIOLoopBound(connection, eventLoop: channel.eventLoop)
     var settings = NIOHTTP2Handler.ConnectionConfiguration()
     settings.initialSettings = [
-      HTTP2Setting(parameter: .maxConcurrentStreams, value: reception.maxStreams),
+      HTTP2Setting(parameter: .maxConcurrentStreams, value: apns.maxStreams),
       HTTP2Setting(parameter: .maxHeaderListSize, value: 16_384),
     ]
     // A client with deadlines resets the streams that `mute` leaves open: NIO must not take this
@@ -130,13 +130,13 @@ package struct APNsStandin: Sendable {
       context: tls,
       customVerificationCallback: { _, verdict in verdict.succeed(.certificateVerified) })
     try channel.pipeline.syncOperations.addHandlers(gate, security)
-    try channel.pipeline.syncOperations.addHandler(farewell)
+    try channel.pipeline.syncOperations.addHandler(goAway)
     _ = try channel.pipeline.syncOperations.configureHTTP2Pipeline(
       mode: .server, connectionConfiguration: settings, streamConfiguration: streams
     ) { stream in
       stream.eventLoop.makeCompletedFuture {
         try stream.pipeline.syncOperations.addHandler(
-          PushStream(connection: bound.value, reception: reception) { error in
+          PushStream(connection: bound.value, apns: apns) { error in
             open.fail(error)
           })
       }

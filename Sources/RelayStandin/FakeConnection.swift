@@ -10,9 +10,9 @@ final class FakeConnection: ChannelInboundHandler {
   typealias OutboundOut = HTTP2Frame
 
   let number: Int
-  private let reception: FakeAPNs
+  private let apns: FakeAPNs
   private let channel: any Channel
-  private let farewell: GoAwayWriter
+  private let goAway: GoAwayWriter
   private let gate: Gate
   private var context: ChannelHandlerContext?
   private var maxStreams: Int
@@ -27,14 +27,14 @@ final class FakeConnection: ChannelInboundHandler {
   }
 
   init(
-    number: Int, reception: FakeAPNs, channel: any Channel, farewell: GoAwayWriter, gate: Gate
+    number: Int, apns: FakeAPNs, channel: any Channel, goAway: GoAwayWriter, gate: Gate
   ) {
     self.number = number
     self.gate = gate
-    maxStreams = reception.maxStreams
-    self.reception = reception
+    maxStreams = apns.maxStreams
+    self.apns = apns
     self.channel = channel
-    self.farewell = farewell
+    self.goAway = goAway
   }
 
   func handlerAdded(context: ChannelHandlerContext) { self.context = context }
@@ -44,14 +44,14 @@ final class FakeConnection: ChannelInboundHandler {
   private(set) lazy var certificate: PresentedCertificate? = {
     // A connection without TLS has no certificate either.
     let shown = try? channel.pipeline.syncOperations.nioSSL_peerCertificate()
-    return shown.map { reception.look(at: $0) }
+    return shown.map { apns.look(at: $0) }
   }()
 
   /// A request begins. False if it is not served because the connection is closing.
   func began(_ stream: HTTP2StreamID) -> Bool {
     switch state {
     case .open(var served, let last):
-      if reception.requestBegan() {
+      if apns.requestBegan() {
         state = .leaving(served: served)
         // Send GOAWAY in a later turn of the loop, when no frame is half written.
         channel.eventLoop.assumeIsolated().execute { self.leave(last: last) }
@@ -91,8 +91,8 @@ final class FakeConnection: ChannelInboundHandler {
       state = .leaving(served: served)
       leave(last: last)
     }
-    guard reception.maxStreams != maxStreams, let context else { return }
-    maxStreams = reception.maxStreams
+    guard apns.maxStreams != maxStreams, let context else { return }
+    maxStreams = apns.maxStreams
     let setting = HTTP2Setting(parameter: .maxConcurrentStreams, value: maxStreams)
     let frame = HTTP2Frame(streamID: .rootStream, payload: .settings(.settings([setting])))
     context.writeAndFlush(wrapOutboundOut(frame), promise: nil)
@@ -104,7 +104,7 @@ final class FakeConnection: ChannelInboundHandler {
   /// Sends GOAWAY as Apple does: streams above `last` were not processed, and the sender may send
   /// them again on another connection.
   private func leave(last: HTTP2StreamID) {
-    farewell.send(last: last, reason: "{\"reason\":\"Shutdown\"}")
+    goAway.send(last: last, reason: "{\"reason\":\"Shutdown\"}")
     closeIfDone()
   }
 

@@ -9,7 +9,7 @@ final class PushStream: ChannelInboundHandler {
   typealias OutboundOut = HTTP2Frame.FramePayload
 
   private let connection: FakeConnection
-  private let reception: FakeAPNs
+  private let apns: FakeAPNs
   private let failed: (any Error) -> Void
   private var state = State.waiting
 
@@ -24,9 +24,9 @@ final class PushStream: ChannelInboundHandler {
     case done
   }
 
-  init(connection: FakeConnection, reception: FakeAPNs, failed: @escaping (any Error) -> Void) {
+  init(connection: FakeConnection, apns: FakeAPNs, failed: @escaping (any Error) -> Void) {
     self.connection = connection
-    self.reception = reception
+    self.apns = apns
     self.failed = failed
   }
 
@@ -90,7 +90,7 @@ final class PushStream: ChannelInboundHandler {
     guard case .reading(let stream, let request) = state else { return }
     state = .judged(stream)
     do {
-      let answer = try reception.answer(request)
+      let answer = try apns.answer(request)
       perform(answer, id: request.header("apns-id"), context)
     } catch {
       failed(error)

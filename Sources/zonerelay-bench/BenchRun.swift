@@ -39,7 +39,7 @@ enum Talk {
 }
 
 /// Why a measurement is invalid: what happened, and the remedy where there is one.
-struct Trouble: Error, CustomStringConvertible {
+struct BenchError: Error, CustomStringConvertible {
   var description: String
   init(_ description: String) { self.description = description }
 }

@@ -133,7 +133,7 @@ import Testing
           "/UID=\(Workplace.topic)",
         ] + signer, in: workplace, name: "openssl",
         program: URL(fileURLWithPath: "/usr/bin/openssl"))).wait()
-    guard ended.status == 0 else { throw Trouble("openssl: \(ended.errors)") }
+    guard ended.status == 0 else { throw TestFailure("openssl: \(ended.errors)") }
   }
 
   private static func configure(_ workplace: Workplace) throws {

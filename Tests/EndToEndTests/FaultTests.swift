@@ -158,7 +158,7 @@ private struct Course {
           seconds.append(max(0, push.time - question.change.accepted))
           break
         }
-        guard ContinuousClock.now < end else { throw Trouble("a neighbour was not woken") }
+        guard ContinuousClock.now < end else { throw TestFailure("a neighbour was not woken") }
         await Pause.short()
         try neighbourTail.read()
       }
@@ -183,7 +183,7 @@ private struct Course {
       let route = world.route(Workplace.topic, of: try await world.daemon.control("/status"))
       let said = route["lastError"].string ?? ""
       if !fault.trouble.contains(where: said.contains) {
-        throw Trouble("\(fault.name): status says \"\(said)\"")
+        throw TestFailure("\(fault.name): status says \"\(said)\"")
       }
     }
     try await world.set("")
@@ -218,12 +218,14 @@ private struct Course {
         && status["healthy"].bool == true
     }
     guard isSettled else {
-      throw Trouble("not settled: \(status["ledger"]) \(status["lanes"]) \(status["routes"])")
+      throw TestFailure("not settled: \(status["ledger"]) \(status["lanes"]) \(status["routes"])")
     }
-    guard status["ledger"]["balanced"].bool == true else { throw Trouble("\(status["ledger"])") }
+    guard status["ledger"]["balanced"].bool == true else {
+      throw TestFailure("\(status["ledger"])")
+    }
     let route = world.route(Workplace.topic, of: status)
     guard route["circuit"].string == "closed", route["lastError"].isNull else {
-      throw Trouble("the route is not well: \(route)")
+      throw TestFailure("the route is not well: \(route)")
     }
   }
 }

@@ -110,7 +110,9 @@ import Testing
                 ],
               ]
             ], database: "public")
-          guard answer[0]["serverErrorCode"].isNull else { throw Trouble("subscribe: \(answer)") }
+          guard answer[0]["serverErrorCode"].isNull else {
+            throw TestFailure("subscribe: \(answer)")
+          }
         }
       }
       try await group.waitForAll()
@@ -132,7 +134,7 @@ import Testing
       let answer = try await post(events, to: daemon)
       if answer.status == 202 { return true }
       guard answer.status == 503, answer.json["retryAfter"].int != nil else {
-        throw Trouble("post: \(answer.status) \(answer.json)")
+        throw TestFailure("post: \(answer.status) \(answer.json)")
       }
       return false
     }

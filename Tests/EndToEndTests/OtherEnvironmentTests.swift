@@ -68,7 +68,7 @@ import Testing
         "apns-standin", "--listen", "127.0.0.1:\(port)", "--directory", directory.path,
         "--environment", "production",
       ], in: workplace, name: "production")
-    guard await program.waitForLine("ready") else { throw Trouble(program.errors) }
+    guard await program.waitForLine("ready") else { throw TestFailure(program.errors) }
     return OtherStandin(program: program, directory: directory, port: port)
   }
 

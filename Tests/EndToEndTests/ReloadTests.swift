@@ -63,7 +63,7 @@ import Testing
         "created", record: "R\(count)", zone: "W\(worker)", user: "_load\(worker)")
       do {
         let answer = try await producer.post([event])
-        guard answer.status == 202 else { throw Trouble("\(answer.status) \(answer.json)") }
+        guard answer.status == 202 else { throw TestFailure("\(answer.status) \(answer.json)") }
       } catch {
         // The end of the test cancels requests. Any other error fails the test.
         if !Task.isCancelled { throw error }

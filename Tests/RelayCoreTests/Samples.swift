@@ -22,7 +22,7 @@ enum Sample {
 
   static func nid(_ number: UInt64) -> Identifier { Identifier(high: 1, low: number) }
 
-  static func notice(
+  static func content(
     _ subscription: String = "s", _ zone: ZoneID = zone, _ database: Database = .private,
     _ kind: NotificationContent.Kind = .zone
   ) -> NotificationContent {

@@ -119,7 +119,7 @@ extension SeededRandom {
       PendingAlert(
         key: AlertKey(
           subscription: SubscriptionID($0.text()), database: $0.database(), subject: $0.text(),
-          collapse: $0.maybe { $0.text() }), notice: $0.notice(), position: $0.position(),
+          collapse: $0.maybe { $0.text() }), content: $0.content(), position: $0.position(),
         zonePosition: $0.position(), look: $0.maybe { $0.subscription().info }, isHot: $0.flag())
     }
     pending.lostAlerts = flag()
@@ -131,7 +131,7 @@ extension SeededRandom {
       learnt: LearntBudget(max: number(0..<13)), hasAcknowledged: flag(),
       ladderStep: number(0..<9), lastWake: instant(),
       retirement: maybe { Retirement(at: $0.instant(), reason: $0.text()) }, pending: pending,
-      grace: maybe {
+      fallback: maybe {
         PushFallback(
           first: UInt32(truncatingIfNeeded: $0.next()), last: UInt32(truncatingIfNeeded: $0.next()),
           until: $0.instant(), deadline: $0.instant())
@@ -164,7 +164,7 @@ extension SeededRandom {
 
   private mutating func pending() -> Pending {
     var pending = Pending(
-      notice: notice(), position: position(), zonePosition: position(), isFresh: flag(),
+      content: content(), position: position(), zonePosition: position(), isFresh: flag(),
       toldBy: UInt32(number(0..<1_000)))
     pending.isCovered = flag()
     pending.isHot = flag()
@@ -174,7 +174,7 @@ extension SeededRandom {
     return pending
   }
 
-  private mutating func notice() -> NotificationContent {
+  private mutating func content() -> NotificationContent {
     let kind: NotificationContent.Kind =
       switch number(0..<3) {
       case 0:

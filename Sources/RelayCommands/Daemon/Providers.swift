@@ -9,7 +9,7 @@ import RelayPush
 /// A reload keeps the unchanged routes' senders with their connections.
 struct Providers {
   private struct Kept {
-    var makings: SenderFingerprint
+    var fingerprint: SenderFingerprint
     var sender: any PushSender
   }
 
@@ -82,14 +82,14 @@ struct Providers {
     init(before: [RouteKey: Kept]) { self.before = before }
 
     mutating func keep(
-      _ key: RouteKey, _ makings: SenderFingerprint, make: () throws -> any PushSender
+      _ key: RouteKey, _ fingerprint: SenderFingerprint, make: () throws -> any PushSender
     ) throws {
-      if let same = before[key], same.makings == makings {
+      if let same = before[key], same.fingerprint == fingerprint {
         kept[key] = same
         return
       }
       let sender = try make()
-      kept[key] = Kept(makings: makings, sender: sender)
+      kept[key] = Kept(fingerprint: fingerprint, sender: sender)
       started[key] = sender
     }
   }

@@ -72,10 +72,10 @@ struct Reload: Service {
   private func take(_ settings: Settings, _ providers: inout Providers) async throws {
     // Everything that can fail comes before the first change.
     let pair = try settings.tlsFiles.map { try ServerCertificate.Pair($0) }
-    let turnover = try await providers.reconfigure(settings)
+    let changes = try await providers.reconfigure(settings)
     await engine.reconfigure(
       EngineReconfiguration(
-        settings: settings.engineSlice, started: turnover.started, ended: turnover.ended))
+        settings: settings.engineSlice, started: changes.started, ended: changes.ended))
     let access = settings.access(keys: keySets)
     await registry.replace(with: access)
     courier.keep { access[$0] != nil }

@@ -93,11 +93,11 @@ extension Lane {
     {
       return rest
     }
-    guard let grace, !isAlert, !pending.isFresh, now < grace.deadline,
+    guard let fallback, !isAlert, !pending.isFresh, now < fallback.deadline,
       isRepeated(overCourier: overCourier, at: now)
     else { return nil }
     return RetryBackoff(
-      until: now, wake: grace.last, isAlert: false, deadline: grace.deadline, tries: 0)
+      until: now, wake: fallback.last, isAlert: false, deadline: fallback.deadline, tries: 0)
   }
 
   /// A provider or the courier took the wake. Only what the wake covers is told.
@@ -185,11 +185,11 @@ extension Lane {
   /// A provider took a wake that names all that the courier told. A device that never acknowledges
   /// gives no further sign, so these subjects are removed.
   mutating func endGrace() {
-    guard let grace else { return }
-    self.grace = nil
+    guard let fallback else { return }
+    self.fallback = nil
     guard !hasAcknowledged else { return }
-    pending.waking.keep { $0.isUntold || !grace.covers($0) }
-    pending.quiet.keep { $0.isUntold || !grace.covers($0) }
+    pending.waking.keep { $0.isUntold || !fallback.covers($0) }
+    pending.quiet.keep { $0.isUntold || !fallback.covers($0) }
   }
 
   /// The provider refused the push for good, and the device is not the cause. The alert is dropped,
@@ -212,7 +212,7 @@ extension Lane {
   package mutating func hush(folded: Ordinal, limits: Limits, ledger: inout Ledger) {
     guard let alert = pending.takeAlert(folded)?.shown else { return }
     let match = Match(
-      notice: alert.notice, position: alert.position, zonePosition: alert.zonePosition,
+      content: alert.content, position: alert.position, zonePosition: alert.zonePosition,
       isHot: alert.isHot)
     if !pending.waking.add(match, limits: limits) { ledger.settle(1, as: \.merged) }
     settleState()

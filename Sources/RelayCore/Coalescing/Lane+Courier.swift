@@ -36,28 +36,28 @@ extension Lane {
     guard reach.hasProvider else { return }
     // A re-wake tells nothing new, so it stands for all wakes before it.
     let first = attempt.isLadder ? 1 : attempt.wake
-    grace = PushFallback(
-      first: min(grace?.first ?? first, first), last: max(grace?.last ?? 0, attempt.wake),
-      until: grace?.until ?? now + policy.courierGrace, deadline: attempt.deadline)
+    fallback = PushFallback(
+      first: min(fallback?.first ?? first, first), last: max(fallback?.last ?? 0, attempt.wake),
+      until: fallback?.until ?? now + policy.courierGrace, deadline: attempt.deadline)
     settleGrace()
   }
 
   /// Ends the grace when nothing is left that only the courier told.
   mutating func settleGrace() {
-    guard let grace, !pending.subjects.contains(where: { grace.covers($0) }) else { return }
-    self.grace = nil
+    guard let fallback, !pending.subjects.contains(where: { fallback.covers($0) }) else { return }
+    self.fallback = nil
   }
 
   /// The grace is over, so a push must repeat what the courier told.
   func isGraceOver(at now: Instant) -> Bool {
-    guard let grace, reach.hasProvider else { return false }
-    return grace.until <= now
+    guard let fallback, reach.hasProvider else { return false }
+    return fallback.until <= now
   }
 
   /// Whether wakes name the subject: it is fresh, or the device is one that acknowledges, or the
   /// device may not have processed the courier's wake.
   package func names(_ subject: Pending) -> Bool {
-    subject.isFresh || hasAcknowledged || grace?.covers(subject) == true
+    subject.isFresh || hasAcknowledged || fallback?.covers(subject) == true
   }
 }
 

@@ -58,10 +58,10 @@ extension Lane {
   package mutating func listed(_ zones: [ZoneID], _ database: Database) {
     hasAcknowledged = true
     pending.waking.keep { subject in
-      guard subject.isZone, subject.notice.database == database, !subject.isUntold else {
+      guard subject.isZone, subject.content.database == database, !subject.isUntold else {
         return true
       }
-      return !zones.contains(subject.notice.zone)
+      return !zones.contains(subject.content.zone)
     }
     settleState()
   }
@@ -96,7 +96,7 @@ extension Lane {
   package mutating func read(_ notifications: Set<Identifier>, ledger: inout Ledger) -> Bool {
     let before = (ledger.fetched, pending.lostAlerts)
     cancelAlerts(as: \.fetched, ledger: &ledger) {
-      notifications.contains($0.notice.notification)
+      notifications.contains($0.content.notification)
     }
     if pending.alerts.isEmpty { pending.lostAlerts = false }
     guard before != (ledger.fetched, pending.lostAlerts) else { return false }
@@ -108,7 +108,7 @@ extension Lane {
   package mutating func withdraw(_ withdrawal: Withdrawal, ledger: inout Ledger) {
     ledger.settle(pending.withdraw(withdrawal), as: \.withdrawn)
     cancelAlerts(as: \.withdrawn, withEarlier: false, ledger: &ledger) {
-      withdrawal.means($0.notice)
+      withdrawal.means($0.content)
     }
     settleState()
   }
@@ -144,7 +144,7 @@ extension Lane {
     if case .inFlight(let attempt) = state, attempt.alert != nil { ledger.settle(1, as: end) }
     pending = PendingSet()
     freshSince = nil
-    grace = nil
+    fallback = nil
     state = .idle
   }
 
@@ -188,7 +188,7 @@ extension Lane {
 
   /// The push that follows the courier failed and is made again.
   private var isRepeatedLater: Bool {
-    if case .resting(let rest) = state { return rest.isRepeat && grace != nil }
+    if case .resting(let rest) = state { return rest.isRepeat && fallback != nil }
     return false
   }
 }
@@ -196,7 +196,7 @@ extension Lane {
 extension Pending {
   /// A zone or database notification pends its zone; a query notification pends the feed.
   var isZone: Bool {
-    if case .query = notice.kind { return false }
+    if case .query = content.kind { return false }
     return true
   }
 }

@@ -12,8 +12,8 @@ extension Lane {
       pending.zones.filter { $0.isFresh && !isWaiting($0, at: now) }
       + pending.zones.filter { isHeld($0, at: now) }
       + pending.zones.filter { !$0.isFresh && names($0) }
-    let known = Set(waking.map(\.notice.place))
-    let all = waking + pending.quiet.zones.filter { !known.contains($0.notice.place) }
+    let known = Set(waking.map(\.content.place))
+    let all = waking + pending.quiet.zones.filter { !known.contains($0.content.place) }
     return (Array(all.prefix(limits.zonesPending)), all.count > limits.zonesPending)
   }
 }

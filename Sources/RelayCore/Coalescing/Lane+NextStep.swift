@@ -44,10 +44,10 @@ extension Lane {
   private func repeating(at now: Instant, folded: Ordinal, policy: WakePolicy) -> NextStep {
     if reach.isHere && reach.repeats { return telling(folded: folded, at: now) }
     // Without a provider, no push can repeat the wake.
-    guard reach.hasProvider, grace != nil || hasAcknowledged else { return .nothing }
-    let due = grace?.until ?? rewakeAt(policy)
+    guard reach.hasProvider, fallback != nil || hasAcknowledged else { return .nothing }
+    let due = fallback?.until ?? rewakeAt(policy)
     guard due <= now else { return .timer(due) }
-    if grace == nil, reach.isHere { return telling(folded: folded, at: now) }
+    if fallback == nil, reach.isHere { return telling(folded: folded, at: now) }
     return attempt(at: now, folded: folded, policy: policy)
   }
 
@@ -90,10 +90,10 @@ extension Lane {
     }
     guard reach.hasProvider else { return waitingHere(at: now) }
     if let until = reach.expectedBack(at: now), !isGraceOver(at: now) {
-      return .timer(min(until, grace?.until ?? .never))
+      return .timer(min(until, fallback?.until ?? .never))
     }
     if unfolded != .nothing || numbers.areUsedUp { return .fold }
-    var opens = grace.map { $0.until > now ? $0.until : .never } ?? .never
+    var opens = fallback.map { $0.until > now ? $0.until : .never } ?? .never
     if let first = pending.alerts.first {
       let alertOpens = alert.opens(policy.alert, at: now)
       if alertOpens <= now {

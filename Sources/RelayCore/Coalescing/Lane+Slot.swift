@@ -54,7 +54,7 @@ extension Lane {
 
   /// The first hot zone that waits for the slot. Several zones may wait for the same slot.
   var hotZone: ZoneID? {
-    pending.subjects.first { $0.isHot && $0.isFresh }?.notice.zone
+    pending.subjects.first { $0.isHot && $0.isFresh }?.content.zone
   }
 
   /// The hot zone in whose smear a late lane gets a new slot; nil if the lane is not late, or was

@@ -26,7 +26,7 @@ package struct Lane: Hashable, Sendable {
   /// so a crash costs at most one attempt over the budget (P7).
   package internal(set) var unfolded = Unfolded.nothing
   /// What the courier told and the device did not acknowledge. A push follows.
-  package internal(set) var grace: PushFallback?
+  package internal(set) var fallback: PushFallback?
   /// The lane's turn in a smear. The device must not fetch hot zones before it. Zero: it had none
   /// yet.
   package internal(set) var slot = Instant.zero
@@ -119,7 +119,7 @@ package struct Lane: Hashable, Sendable {
     alert = record.alert
     adaptation = Adaptation(record.learnt)
     numbers = WakeNumbers(record, isExact: isExact)
-    grace = record.grace
+    fallback = record.fallback
     slot = record.slot
     isElsewhere = record.isElsewhere
     hasTaken = record.hasTaken
@@ -160,7 +160,8 @@ package struct Lane: Hashable, Sendable {
       learnt: adaptation.learnt, hasAcknowledged: hasAcknowledged, ladderStep: ladderStep,
       lastWake: lastWake,
       retirement: retirement, pending: kept, lastVerdict: lastVerdict, lastFetch: lastFetch,
-      grace: grace, slot: slot, isElsewhere: isElsewhere, silence: silence, hasTaken: hasTaken)
+      fallback: fallback, slot: slot, isElsewhere: isElsewhere, silence: silence, hasTaken: hasTaken
+    )
   }
 
   /// The fold that took `record` is durable, and with it what is pending up to `folded`.

@@ -22,7 +22,7 @@ package struct LaneRecord: Hashable, Sendable {
   /// When the device last fetched or acknowledged, for people.
   package var lastFetch: Instant?
   /// What the courier told and the device did not acknowledge. Its push also follows after a crash.
-  package var grace: PushFallback?
+  package var fallback: PushFallback?
   /// The lane's turn in a smear. A lane that waits at a crash keeps its slot.
   package var slot: Instant
   /// The address was registered for one environment, and its token belongs to the other.
@@ -38,7 +38,7 @@ package struct LaneRecord: Hashable, Sendable {
     learnt: LearntBudget = LearntBudget(), hasAcknowledged: Bool = false, ladderStep: Int = 0,
     lastWake: Instant = .zero,
     retirement: Retirement? = nil, pending: PendingSet = PendingSet(),
-    lastVerdict: LastVerdict? = nil, lastFetch: Instant? = nil, grace: PushFallback? = nil,
+    lastVerdict: LastVerdict? = nil, lastFetch: Instant? = nil, fallback: PushFallback? = nil,
     slot: Instant = .zero, isElsewhere: Bool = false, silence: Silence? = nil,
     hasTaken: Bool = false
   ) {
@@ -54,7 +54,7 @@ package struct LaneRecord: Hashable, Sendable {
     self.pending = pending
     self.lastVerdict = lastVerdict
     self.lastFetch = lastFetch
-    self.grace = grace
+    self.fallback = fallback
     self.slot = slot
     self.isElsewhere = isElsewhere
     self.silence = silence

@@ -40,7 +40,7 @@ package struct NotificationContent: Hashable, Sendable {
 
 /// One notification × one device, on its way into a lane.
 package struct Match: Hashable, Sendable {
-  package var notice: NotificationContent
+  package var content: NotificationContent
   /// The position of its entry in the user's notifications feed.
   package var position: Position
   /// The zone's position in the zone's own feed (another partition's, for a shared zone).
@@ -58,11 +58,12 @@ package struct Match: Hashable, Sendable {
   package var isUrgent: Bool
 
   package init(
-    notice: NotificationContent, position: Position, zonePosition: Position, alert: AlertKey? = nil,
+    content: NotificationContent, position: Position, zonePosition: Position,
+    alert: AlertKey? = nil,
     runsApp: Bool = true, look: NotificationInfo? = nil, isHot: Bool = false,
     isUrgent: Bool = false
   ) {
-    self.notice = notice
+    self.content = content
     self.position = position
     self.zonePosition = zonePosition
     self.alert = alert

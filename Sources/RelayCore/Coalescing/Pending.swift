@@ -1,7 +1,7 @@
 /// One subject on a lane, with at most two deliveries: one that the attempt in flight covers, and
 /// one that came afterwards.
 package struct Pending: Hashable, Sendable {
-  package var notice: NotificationContent
+  package var content: NotificationContent
   /// Newest entry in the user's notifications feed; the device's own changes do not raise it.
   package var position: Position
   /// The newest entry in the zone's own feed.
@@ -16,7 +16,7 @@ package struct Pending: Hashable, Sendable {
   package var isCoveredOfAlert = false
   /// The last delivered wake that named it; 0 if none did.
   package var toldBy: UInt32 = 0
-  /// It also stands for zones or subscriptions other than its newest notice's.
+  /// It also stands for zones or subscriptions other than its newest content's.
   package var isMixed = false
   /// All its fresh changes are hot, so it waits for the lane's slot.
   package var isHot = false
@@ -28,7 +28,7 @@ package struct Pending: Hashable, Sendable {
 
   package init(_ match: Match) {
     freshFrom = match.position
-    notice = match.notice
+    content = match.content
     position = match.position
     zonePosition = match.zonePosition
     isFresh = true
@@ -38,10 +38,10 @@ package struct Pending: Hashable, Sendable {
   }
 
   package init(
-    notice: NotificationContent, position: Position, zonePosition: Position, isFresh: Bool,
+    content: NotificationContent, position: Position, zonePosition: Position, isFresh: Bool,
     toldBy: UInt32
   ) {
-    self.notice = notice
+    self.content = content
     self.position = position
     self.zonePosition = zonePosition
     self.isFresh = isFresh
@@ -62,7 +62,7 @@ package struct Pending: Hashable, Sendable {
 
   /// - Returns: true if the delivery is new here, false if it merged into a waiting one.
   mutating func add(_ match: Match) -> Bool {
-    isMixed = isMixed || !notice.isLike(match.notice)
+    isMixed = isMixed || !content.isLike(match.content)
     if !isFresh {
       freshFrom = match.position
       isFreshOfAlert = match.alert != nil
@@ -71,9 +71,9 @@ package struct Pending: Hashable, Sendable {
     // change.
     if match.isQuiet { unname() }
     isHot = match.isHot && (isHot || !isFresh)
-    // An alert that could not be shown may be older than the newest notice here.
+    // An alert that could not be shown may be older than the newest content here.
     if match.position >= position {
-      notice = match.notice
+      content = match.content
       position = match.position
       zonePosition = match.zonePosition
     }

@@ -1,7 +1,7 @@
 /// An alert that waits to be shown. Each is one push; the oldest comes first.
 package struct PendingAlert: Hashable, Sendable {
   package var key: AlertKey
-  package var notice: NotificationContent
+  package var content: NotificationContent
   package var position: Position
   package var zonePosition: Position
   /// Its appearance, if it names values of its record or its subscription is gone. Nil: the
@@ -17,11 +17,11 @@ package struct PendingAlert: Hashable, Sendable {
   package private(set) var earlier: [PendingAlert] = []
 
   package init(
-    key: AlertKey, notice: NotificationContent, position: Position, zonePosition: Position,
+    key: AlertKey, content: NotificationContent, position: Position, zonePosition: Position,
     look: NotificationInfo? = nil, isHot: Bool = false
   ) {
     self.key = key
-    self.notice = notice
+    self.content = content
     self.position = position
     self.zonePosition = zonePosition
     self.look = look

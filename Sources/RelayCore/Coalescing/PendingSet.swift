@@ -65,7 +65,7 @@ package struct PendingSet: Hashable, Sendable {
     _ key: AlertKey, _ match: Match, cut: Ordinal, limits: Limits
   ) -> Int {
     let alert = PendingAlert(
-      key: key, notice: match.notice, position: match.position, zonePosition: match.zonePosition,
+      key: key, content: match.content, position: match.position, zonePosition: match.zonePosition,
       look: match.look, isHot: match.isHot)
     if let index = alerts.firstIndex(where: { $0.key == key }) {
       let before = alerts[index].deliveries

@@ -16,9 +16,9 @@ package struct Subjects: Hashable, Sendable {
 
   /// - Returns: true if the delivery is new here, false if it merged into a waiting one.
   mutating func add(_ match: Match, limits: Limits) -> Bool {
-    if case .query = match.notice.kind { return Self.add(match, to: &query) }
+    if case .query = match.content.kind { return Self.add(match, to: &query) }
     let index = zones.firstIndex {
-      $0.notice.zone == match.notice.zone && $0.notice.database == match.notice.database
+      $0.content.zone == match.content.zone && $0.content.database == match.content.database
     }
     if let index { return zones[index].add(match) }
     if zones.count >= limits.zonesPending { return Self.add(match, to: &overflow) }
@@ -54,14 +54,14 @@ package struct Subjects: Hashable, Sendable {
     var count = 0
     let isZone = if case .zone = withdrawal { true } else { false }
     Self.keep(&zones) { subject in
-      guard withdrawal.means(subject.notice), isZone || !subject.isMixed else { return true }
+      guard withdrawal.means(subject.content), isZone || !subject.isMixed else { return true }
       count += subject.deliveries
       return false
     }
     let keepMany: (inout Pending) -> Bool = { subject in
-      guard withdrawal.means(subject.notice) else { return true }
+      guard withdrawal.means(subject.content) else { return true }
       guard !subject.isMixed else {
-        subject.notice = subject.notice.neutral
+        subject.content = subject.content.neutral
         return true
       }
       count += subject.deliveries
@@ -81,7 +81,7 @@ package struct Subjects: Hashable, Sendable {
   ) -> Int {
     var count = 0
     let isReached: (Pending) -> Bool = {
-      $0.notice.zone == zone && $0.notice.database == database && $0.zonePosition <= position
+      $0.content.zone == zone && $0.content.database == database && $0.zonePosition <= position
     }
     Self.keep(&zones) { subject in
       guard isReached(subject) else { return true }

@@ -3,11 +3,11 @@ package enum Withdrawal: Hashable, Sendable {
   case subscription(SubscriptionID, Database)
   case zone(ZoneID, Database)
 
-  package func means(_ notice: NotificationContent) -> Bool {
+  package func means(_ content: NotificationContent) -> Bool {
     switch self {
     case .subscription(let id, let database):
-      notice.subscription == id && notice.database == database
-    case .zone(let zone, let database): notice.zone == zone && notice.database == database
+      content.subscription == id && content.database == database
+    case .zone(let zone, let database): content.zone == zone && content.database == database
     }
   }
 }

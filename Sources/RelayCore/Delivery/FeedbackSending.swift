@@ -23,9 +23,9 @@ package struct FeedbackSending: Hashable, Sendable {
   package enum Action: Hashable, Sendable {
     /// Read the next items, deliver them, then call `ended`.
     case deliver
-    /// Call `next` again then, or after `rung`.
+    /// Call `next` again then, or after `feedbackAdded`.
     case wait(until: Instant)
-    /// Call `next` again after `rung` or `renewed`.
+    /// Call `next` again after `feedbackAdded` or `renewed`.
     case nothing
   }
 
@@ -58,7 +58,7 @@ package struct FeedbackSending: Hashable, Sendable {
   package var isStopped: Bool { state == .stopped }
 
   /// New items are durable. Legal in every state.
-  package mutating func rung() {
+  package mutating func feedbackAdded() {
     switch state {
     case .quiet: state = .due
     case .sending(_, let isRenewed): state = .sending(isRung: true, isRenewed: isRenewed)

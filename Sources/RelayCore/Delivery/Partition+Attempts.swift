@@ -34,7 +34,7 @@ extension Partition {
       devices[device].lane.hush(folded: folded, limits: limits, ledger: &ledger)
       return nil
     }
-    let named = Set(listed.prefix(payload.zonesNamed).map(\.notice.place))
+    let named = Set(listed.prefix(payload.zonesNamed).map(\.content.place))
     let attempt = devices[device].lane.begin(
       isAlert: isAlert, folded: folded, runsApp: text.info?.runsApp ?? true,
       overCourier: overCourier, at: now, policy: policy
@@ -44,7 +44,7 @@ extension Partition {
       let (waking, quiet) = (lane.pending.waking, lane.pending.quiet)
       if (waking.overflow + quiet.overflow).contains(subject) { return text.isMore }
       if (waking.query + quiet.query).contains(subject) { return text.hasQuery }
-      return named.contains(subject.notice.place)
+      return named.contains(subject.content.place)
     }
     guard let attempt else { return nil }
     let serial = devices.beginAttempt(for: device)
@@ -91,21 +91,21 @@ extension Partition {
     if isAlert {
       guard let alert = pending.alerts.first?.shown(folded) else { return nil }
       waits = waits || alert.isHot
-      shown = alert.notice
+      shown = alert.content
       info = alert.look ?? self.info(of: alert.key, owner)
     } else {
       let subjects = pending.zones.filter { lane.names($0) } + pending.query + pending.overflow
       guard let newest = lane.newest(of: subjects, at: now) else { return nil }
-      shown = newest.notice
+      shown = newest.content
     }
     let resumed = lane.resumable(isAlert: isAlert, overCourier: ready.isOverCourier, at: now)
     let text = WakeText(
-      scope: owner.scope, user: owner.user, wake: resumed?.wake ?? lane.nextWake, notice: shown,
+      scope: owner.scope, user: owner.user, wake: resumed?.wake ?? lane.nextWake, content: shown,
       info: info,
       subjects: zones.named.count + (hasQuery ? 1 : 0) + (overflows ? 1 : 0),
       zones: zones.named.map {
         WakeText.NamedZone(
-          zone: $0.notice.zone, database: $0.notice.database,
+          zone: $0.content.zone, database: $0.content.database,
           waits: lane.isWaiting($0, at: now))
       },
       hasQuery: hasQuery, isMore: overflows || zones.isCut || pending.lostAlerts,

@@ -129,24 +129,24 @@ package enum PayloadEncoder {
     }
     if !dropped.contains(.notification) {
       json.key("nid")
-      json.string(text.notice.notification.text)
+      json.string(text.content.notification.text)
     }
-    if !cut.isNothing || text.notice.isCut { json.raw(",\"p\":1") }
-    encode(text.notice, dropped: dropped, into: &json)
+    if !cut.isNothing || text.content.isCut { json.raw(",\"p\":1") }
+    encode(text.content, dropped: dropped, into: &json)
     json.raw("}")
     return json.bytes
   }
 
   private static func encode(
-    _ notice: NotificationContent, dropped: Set<PayloadCut.Part>, into json: inout JSONText
+    _ content: NotificationContent, dropped: Set<PayloadCut.Part>, into json: inout JSONText
   ) {
-    switch notice.kind {
+    switch content.kind {
     case .query: json.raw(",\"qry\":{\"dbs\":")
     case .zone: json.raw(",\"fet\":{\"dbs\":")
     case .database: json.raw(",\"met\":{\"dbs\":")
     }
-    json.number(notice.database.rawValue)
-    if case .query(let record, let reason, let values, _) = notice.kind,
+    json.number(content.database.rawValue)
+    if case .query(let record, let reason, let values, _) = content.kind,
       !dropped.contains(.record)
     {
       json.raw(",\"fo\":")
@@ -163,12 +163,12 @@ package enum PayloadEncoder {
       }
     }
     json.key("sid")
-    json.string(notice.subscription.name)
+    json.string(content.subscription.name)
     if !dropped.contains(.zone) {
       json.key("zid")
-      json.string(notice.zone.name)
+      json.string(content.zone.name)
       json.key("zoid")
-      json.string(notice.zone.owner.name)
+      json.string(content.zone.owner.name)
     }
     json.raw("}")
   }

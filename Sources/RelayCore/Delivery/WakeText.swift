@@ -4,7 +4,7 @@ package struct WakeText: Hashable, Sendable {
   package var scope: Scope
   package var user: UserID
   package var wake: UInt32
-  package var notice: NotificationContent
+  package var content: NotificationContent
   /// Nil: a silent, background wake.
   package var info: NotificationInfo?
   /// Subjects not yet acknowledged.
@@ -20,14 +20,14 @@ package struct WakeText: Hashable, Sendable {
   package var notBefore: Instant?
 
   package init(
-    scope: Scope, user: UserID, wake: UInt32, notice: NotificationContent, info: NotificationInfo?,
+    scope: Scope, user: UserID, wake: UInt32, content: NotificationContent, info: NotificationInfo?,
     subjects: Int, zones: [NamedZone], hasQuery: Bool, isMore: Bool, badge: Int? = nil,
     notBefore: Instant? = nil
   ) {
     self.scope = scope
     self.user = user
     self.wake = wake
-    self.notice = notice
+    self.content = content
     self.info = info
     self.subjects = subjects
     self.zones = zones

@@ -52,8 +52,8 @@ package struct Delta: Hashable, Sendable {
     set { tail = newValue.map { .some($0) } ?? .none }
   }
 
-  package init(_ touch: FeedMutation) {
-    opening = touch
+  package init(_ mutation: FeedMutation) {
+    opening = mutation
     tail = .none
   }
 
@@ -93,24 +93,24 @@ package struct Delta: Hashable, Sendable {
   package var last: FeedMutation { rest?.last ?? opening }
 
   /// Adds a later change. A deletion of a deleted subject changes nothing.
-  package mutating func add(_ touch: FeedMutation) {
+  package mutating func add(_ mutation: FeedMutation) {
     let wasPresent = last.outcome == .present
-    if !wasPresent && touch.outcome != .present { return }
+    if !wasPresent && mutation.outcome != .present { return }
     guard var rest else {
-      let rebirth = wasPresent ? nil : Rebirth(died: nil, reborn: touch.position)
-      let foreign = touch.device == nil ? touch.position : nil
-      self.rest = Rest(last: touch, rebirth: rebirth, foreign: foreign)
+      let rebirth = wasPresent ? nil : Rebirth(died: nil, reborn: mutation.position)
+      let foreign = mutation.device == nil ? mutation.position : nil
+      self.rest = Rest(last: mutation, rebirth: rebirth, foreign: foreign)
       return
     }
     if !wasPresent {
-      rest.rebirth = Rebirth(died: rest.last.position, reborn: touch.position)
+      rest.rebirth = Rebirth(died: rest.last.position, reborn: mutation.position)
     }
-    if touch.device == nil {
-      rest.foreign = touch.position
-    } else if touch.device != rest.last.device {
+    if mutation.device == nil {
+      rest.foreign = mutation.position
+    } else if mutation.device != rest.last.device {
       rest.foreign = rest.last.position
     }
-    rest.last = touch.after(rest.last)
+    rest.last = mutation.after(rest.last)
     self.rest = rest
   }
 
@@ -148,13 +148,13 @@ extension FeedMutation {
   /// Fills in from `earlier` what this change does not state: a record's type, and the last
   /// `sequence` applied.
   fileprivate func after(_ earlier: FeedMutation) -> FeedMutation {
-    var touch = self
-    touch.sequence = sequence ?? earlier.sequence
+    var mutation = self
+    mutation.sequence = sequence ?? earlier.sequence
     if case .record("", let tag, let author) = detail,
       case .record(let known, _, _) = earlier.detail
     {
-      touch.detail = .record(type: known, tag: tag, author: author)
+      mutation.detail = .record(type: known, tag: tag, author: author)
     }
-    return touch
+    return mutation
   }
 }

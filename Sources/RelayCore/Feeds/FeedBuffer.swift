@@ -22,12 +22,12 @@ struct FeedBuffer: Sendable {
 
   /// - Parameter bound: how many of the newest entries a fold keeps in this feed; nil: all.
   /// - Returns: how many more subjects wait for the cut; negative if some were dropped.
-  mutating func add(_ touch: FeedMutation, to subject: Subject, bound: Int?) -> Int {
+  mutating func add(_ mutation: FeedMutation, to subject: Subject, bound: Int?) -> Int {
     if let index = deltas.index(forKey: subject) {
-      deltas.values[index].add(touch)
+      deltas.values[index].add(mutation)
       return 0
     }
-    deltas[subject] = Delta(touch)
+    deltas[subject] = Delta(mutation)
     // Done rarely, because `trim` visits all deltas.
     guard let bound, deltas.count > max(kept, bound) + bound else { return 1 }
     return 1 - trim(to: bound)

@@ -16,12 +16,12 @@ struct FeedBuffers: Sendable {
   var isDirty: Bool { !buffers.isEmpty }
 
   mutating func touch(
-    _ feed: FeedKey, _ subject: Subject, _ touch: FeedMutation, _ effects: inout [Effect]
+    _ feed: FeedKey, _ subject: Subject, _ mutation: FeedMutation, _ effects: inout [Effect]
   ) {
     let bound = feed.isBounded ? notificationsMax : nil
     // Changed in place with one lookup of the feed: in a burst this runs for every change.
     let (isFirst, added) = buffers.updateValue(forKey: feed, default: FeedBuffer()) { buffer in
-      (buffer.isUntouched, buffer.add(touch, to: subject, bound: bound))
+      (buffer.isUntouched, buffer.add(mutation, to: subject, bound: bound))
     }
     if isFirst { effects.append(.dirtied(.feed(feed))) }
     entries += added

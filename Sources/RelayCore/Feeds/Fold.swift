@@ -21,22 +21,22 @@ package enum Fold {
     return next
   }
 
-  private static func apply(_ touch: FeedMutation, to entry: Entry?, subject: Subject) -> Entry {
+  private static func apply(_ mutation: FeedMutation, to entry: Entry?, subject: Subject) -> Entry {
     guard var entry else {
-      let start = touch.verb == .created ? touch.position : .zero
-      let foreign = touch.device == nil ? touch.position : Position.zero
+      let start = mutation.verb == .created ? mutation.position : .zero
+      let foreign = mutation.device == nil ? mutation.position : Position.zero
       let life = Life(
-        position: touch.position, state: touch.outcome, born: start, reborn: start,
-        device: touch.device, foreign: foreign, sequence: touch.sequence, time: touch.time)
-      return Entry(subject: subject, life: life, detail: touch.detail)
+        position: mutation.position, state: mutation.outcome, born: start, reborn: start,
+        device: mutation.device, foreign: foreign, sequence: mutation.sequence, time: mutation.time)
+      return Entry(subject: subject, life: life, detail: mutation.detail)
     }
-    if touch.outcome != .present && !entry.life.isPresent { return entry }
-    if touch.outcome == .present && !entry.life.isPresent {
+    if mutation.outcome != .present && !entry.life.isPresent { return entry }
+    if mutation.outcome == .present && !entry.life.isPresent {
       entry.life.died = entry.life.position
-      entry.life.reborn = touch.position
+      entry.life.reborn = mutation.position
     }
-    entry.life.foreign = foreign(of: touch, after: entry)
-    settle(touch, in: &entry)
+    entry.life.foreign = foreign(of: mutation, after: entry)
+    settle(mutation, in: &entry)
     return entry
   }
 
@@ -49,23 +49,23 @@ package enum Fold {
     settle(rest.last, in: &entry)
   }
 
-  private static func foreign(of touch: FeedMutation, after entry: Entry) -> Position {
-    guard let device = touch.device else { return touch.position }
+  private static func foreign(of mutation: FeedMutation, after entry: Entry) -> Position {
+    guard let device = mutation.device else { return mutation.position }
     return device == entry.life.device ? entry.life.foreign : entry.changed
   }
 
-  private static func settle(_ touch: FeedMutation, in entry: inout Entry) {
-    entry.life.position = touch.position
-    entry.life.state = touch.outcome
-    entry.life.device = touch.device
-    entry.life.sequence = touch.sequence ?? entry.life.sequence
-    entry.life.time = touch.time
-    if case .record("", let tag, let author) = touch.detail,
+  private static func settle(_ mutation: FeedMutation, in entry: inout Entry) {
+    entry.life.position = mutation.position
+    entry.life.state = mutation.outcome
+    entry.life.device = mutation.device
+    entry.life.sequence = mutation.sequence ?? entry.life.sequence
+    entry.life.time = mutation.time
+    if case .record("", let tag, let author) = mutation.detail,
       case .record(let known, _, _) = entry.detail
     {
       entry.detail = .record(type: known, tag: tag, author: author)
     } else {
-      entry.detail = touch.detail
+      entry.detail = mutation.detail
     }
   }
 }

@@ -16,7 +16,7 @@ extension LaneRecord: BlobCoded {
     writer.optional(lastVerdict)
     writer.optional(lastFetch)
     writer.count(learnt.max)
-    writer.optional(grace)
+    writer.optional(fallback)
     writer.value(slot)
     writer.flag(isElsewhere)
     writer.optional(silence)
@@ -32,7 +32,7 @@ extension LaneRecord: BlobCoded {
       retirement: try reader.optional(), pending: try reader.value(),
       lastVerdict: try reader.optional(), lastFetch: try reader.optional())
     learnt = LearntBudget(max: Int(try reader.small("LaneRecord")))
-    grace = try reader.optional()
+    fallback = try reader.optional()
     slot = try reader.value()
     isElsewhere = try reader.flag("LaneRecord")
     silence = try reader.optional()
@@ -122,7 +122,7 @@ extension Subjects: ByteCoded {
 
 extension Pending: ByteCoded {
   package func write(to writer: inout ByteWriter) {
-    writer.value(notice)
+    writer.value(content)
     writer.value(position)
     writer.value(zonePosition)
     writer.flag(isFresh)
@@ -136,13 +136,13 @@ extension Pending: ByteCoded {
   }
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
-    let notice: NotificationContent = try reader.value()
+    let content: NotificationContent = try reader.value()
     let position: Position = try reader.value()
     let zonePosition: Position = try reader.value()
     let isFresh = try reader.flag("Pending")
     let isCovered = try reader.flag("Pending")
     self.init(
-      notice: notice, position: position, zonePosition: zonePosition, isFresh: isFresh,
+      content: content, position: position, zonePosition: zonePosition, isFresh: isFresh,
       toldBy: try reader.wakeNumber())
     self.isCovered = isCovered
     isMixed = try reader.flag("Pending")
@@ -156,7 +156,7 @@ extension Pending: ByteCoded {
 extension PendingAlert: ByteCoded {
   package func write(to writer: inout ByteWriter) {
     writer.value(key)
-    writer.value(notice)
+    writer.value(content)
     writer.value(position)
     writer.value(zonePosition)
     writer.optional(look)
@@ -165,7 +165,7 @@ extension PendingAlert: ByteCoded {
 
   package init(from reader: inout ByteReader) throws(CodingFailure) {
     self.init(
-      key: try reader.value(), notice: try reader.value(), position: try reader.value(),
+      key: try reader.value(), content: try reader.value(), position: try reader.value(),
       zonePosition: try reader.value(), look: try reader.optional(),
       isHot: try reader.flag("PendingAlert"))
   }

@@ -11,10 +11,10 @@ struct CallerAuthentication: Sendable {
 
   /// The user on whose behalf a device sends this request.
   func user(
-    of request: Request, _ gate: ScopeAuthenticator, on channel: any Channel
+    of request: Request, _ authenticator: ScopeAuthenticator, on channel: any Channel
   ) async throws(WireError) -> UserID {
     do throws(WireError) {
-      return try await gate.user(of: request, at: clock.wall())
+      return try await authenticator.user(of: request, at: clock.wall())
     } catch {
       throw fairness.failed(
         error, from: RemoteAddress(channel.remoteAddress), at: clock.boot())
@@ -23,11 +23,11 @@ struct CallerAuthentication: Sendable {
 
   /// The producer that reports changes, as far as the header fields identify it.
   func claim(
-    of request: Request, _ gate: ScopeAuthenticator, on channel: any Channel
+    of request: Request, _ authenticator: ScopeAuthenticator, on channel: any Channel
   ) throws(WireError) -> ProducerClaim {
     let remote = RemoteAddress(channel.remoteAddress)
     do throws(WireError) {
-      let claim = try gate.producer(of: request, at: clock.wall())
+      let claim = try authenticator.producer(of: request, at: clock.wall())
       guard case .signed = claim else { return claim }
       try fairness.mayClaim(from: remote, at: clock.boot())
       HTTPConnection.hurryBody(on: channel, within: limits.unverifiedBodySeconds)

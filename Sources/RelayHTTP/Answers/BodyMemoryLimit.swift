@@ -62,11 +62,11 @@ final class BodyMemoryLimit: Sendable {
 
 /// The room of one request's body.
 final class BodyRoom: Sendable {
-  private let gate: BodyMemoryLimit
+  private let limit: BodyMemoryLimit
   private let state: Mutex<(caller: CallerID, bytes: Int)>
 
-  fileprivate init(_ gate: BodyMemoryLimit, for caller: CallerID) {
-    self.gate = gate
+  fileprivate init(_ limit: BodyMemoryLimit, for caller: CallerID) {
+    self.limit = limit
     state = Mutex((caller, 0))
   }
 
@@ -91,8 +91,8 @@ final class BodyRoom: Sendable {
   func pass(to caller: CallerID) throws(WireError) {
     let (former, bytes) = state.withLock { $0 }
     guard former != caller else { return }
-    try gate.take(bytes, for: caller)
-    gate.giveBack(bytes, of: former)
+    try limit.take(bytes, for: caller)
+    limit.giveBack(bytes, of: former)
     state.withLock { $0.caller = caller }
   }
 
@@ -102,11 +102,11 @@ final class BodyRoom: Sendable {
       defer { state.bytes = 0 }
       return state
     }
-    gate.giveBack(bytes, of: caller)
+    limit.giveBack(bytes, of: caller)
   }
 
   private func take(_ bytes: Int) throws(WireError) {
-    try gate.take(bytes, for: state.withLock { $0.caller })
+    try limit.take(bytes, for: state.withLock { $0.caller })
     state.withLock { $0.bytes += bytes }
   }
 

@@ -16,14 +16,14 @@ extension Courier {
       state.wheel[slot] = []
       var due: [Due] = []
       for serial in serials {
-        guard let line = state.lines[serial] else { continue }
-        if line.message != nil {
-          due.append(.giveUp(serial, line))
-        } else if !line.isStream || line.expires <= state.tick {
+        guard let connection = state.connections[serial] else { continue }
+        if connection.message != nil {
+          due.append(.giveUp(serial, connection))
+        } else if !connection.isStream || connection.expires <= state.tick {
           due.append(.finish(serial))
         } else {
           state.due(serial, in: limits.courierHoldSeconds - 1)
-          due.append(.beat(line))
+          due.append(.beat(connection))
         }
       }
       return due
@@ -31,10 +31,10 @@ extension Courier {
     for due in due {
       switch due {
       case .finish(let serial): finish(serial)
-      case .beat(let line): line.beat()
-      case .giveUp(let serial, let line):
+      case .beat(let connection): connection.beat()
+      case .giveUp(let serial, let connection):
         broke(serial)
-        line.reader.cut()
+        connection.reader.cut()
       }
     }
   }
@@ -46,16 +46,16 @@ extension Courier {
 extension Courier.State {
   /// Schedules the next check of a connection, at most `seconds` from now.
   mutating func due(_ serial: UInt64, in seconds: Int) {
-    if let slot = lines[serial]?.slot { wheel[slot].remove(serial) }
+    if let slot = connections[serial]?.slot { wheel[slot].remove(serial) }
     let slot = (tick + max(1, min(seconds, Courier.slots - 1))) % Courier.slots
-    lines[serial]?.slot = slot
+    connections[serial]?.slot = slot
     wheel[slot].insert(serial)
   }
 
   mutating func remove(_ serial: UInt64) -> CourierConnection? {
-    guard let line = lines.removeValue(forKey: serial) else { return nil }
-    if let slot = line.slot { wheel[slot].remove(serial) }
-    if current[line.device] == serial { current[line.device] = nil }
-    return line
+    guard let connection = connections.removeValue(forKey: serial) else { return nil }
+    if let slot = connection.slot { wheel[slot].remove(serial) }
+    if current[connection.device] == serial { current[connection.device] = nil }
+    return connection
   }
 }

@@ -10,7 +10,7 @@ import Synchronization
 /// so that no connection has a timer or a task of its own.
 package final class Courier: CourierConnections, Sendable {
   struct State {
-    var lines: [UInt64: CourierConnection] = [:]
+    var connections: [UInt64: CourierConnection] = [:]
     /// The newest connection of each device: the one that gets its wakes.
     var current: [DeviceKey: UInt64] = [:]
     /// Connections by the second in which something is due for them.
@@ -37,28 +37,28 @@ package final class Courier: CourierConnections, Sendable {
     self.clock = clock
   }
 
-  package var count: Int { state.withLock { $0.lines.count } }
+  package var count: Int { state.withLock { $0.connections.count } }
   var isDraining: Bool { state.withLock { $0.isDraining } }
 
   /// Opens a connection. The device's previous connection ends with an empty answer, and the new
   /// one takes its place.
   ///
   /// - Returns: the connection's number; nil if there are too many, or if the daemon stops.
-  func open(_ line: CourierConnection, after: UInt32?) -> UInt64? {
+  func open(_ connection: CourierConnection, after: UInt32?) -> UInt64? {
     let (serial, former): (UInt64?, CourierConnection?) = state.withLock { state in
-      let old = state.current[line.device]
-      let others = state.lines.count - (old == nil ? 0 : 1)
+      let old = state.current[connection.device]
+      let others = state.connections.count - (old == nil ? 0 : 1)
       guard !state.isDraining, others < limits.courierConnections else { return (nil, nil) }
       let former = old.flatMap { state.remove($0) }
       state.last += 1
-      state.lines[state.last] = line
-      state.current[line.device] = state.last
+      state.connections[state.last] = connection
+      state.current[connection.device] = state.last
       state.due(state.last, in: limits.courierHoldSeconds - 1)
       return (state.last, former)
     }
     former?.end(at: date)
     guard let serial else { return nil }
-    guard line.relay.connected(line.device, connection: serial, after: after) else {
+    guard connection.relay.connected(connection.device, connection: serial, after: after) else {
       _ = state.withLock { $0.remove(serial) }
       return nil
     }
@@ -70,19 +70,21 @@ package final class Courier: CourierConnections, Sendable {
     answer: @escaping @Sendable (Verdict) -> Void
   ) {
     let message = CourierMessage(wake: wake, payload: payload, answer: answer)
-    let (line, serial): (CourierConnection?, UInt64) = state.withLock { state in
-      guard let serial = state.current[device], var line = state.lines[serial],
-        line.message == nil
+    let (connection, serial): (CourierConnection?, UInt64) = state.withLock { state in
+      guard let serial = state.current[device], var connection = state.connections[serial],
+        connection.message == nil
       else { return (nil, 0) }
-      line.message = message
-      state.lines[serial] = line
-      if !line.isStream { state.current[device] = nil }
+      connection.message = message
+      state.connections[serial] = connection
+      if !connection.isStream { state.current[device] = nil }
       state.due(serial, in: limits.courierReadSeconds)
-      return (line, serial)
+      return (connection, serial)
     }
-    guard let line else { return message.answered(Self.unheard) }
-    if !line.isStream { line.relay.left(device, connection: serial, isExpectedBack: true) }
-    line.give(message, at: date) { [weak self] isWritten in
+    guard let connection else { return message.answered(Self.unheard) }
+    if !connection.isStream {
+      connection.relay.left(device, connection: serial, isExpectedBack: true)
+    }
+    connection.give(message, at: date) { [weak self] isWritten in
       if isWritten { self?.written(serial) } else { self?.broke(serial) }
     }
   }
@@ -103,9 +105,11 @@ package final class Courier: CourierConnections, Sendable {
   /// The answer has left for the network.
   func written(_ serial: UInt64) {
     let message: CourierMessage? = state.withLock { state in
-      guard let line = state.lines[serial], let message = line.message else { return nil }
-      if line.isStream {
-        state.lines[serial]?.message = nil
+      guard let connection = state.connections[serial], let message = connection.message else {
+        return nil
+      }
+      if connection.isStream {
+        state.connections[serial]?.message = nil
         state.due(serial, in: limits.courierHoldSeconds - 1)
       } else {
         _ = state.remove(serial)
@@ -117,24 +121,26 @@ package final class Courier: CourierConnections, Sendable {
 
   /// The connection is gone, or its reader does not read.
   func broke(_ serial: UInt64) {
-    let (line, wasCurrent): (CourierConnection?, Bool) = state.withLock { state in
-      guard let line = state.lines[serial] else { return (nil, false) }
-      let wasCurrent = state.current[line.device] == serial
+    let (connection, wasCurrent): (CourierConnection?, Bool) = state.withLock { state in
+      guard let connection = state.connections[serial] else { return (nil, false) }
+      let wasCurrent = state.current[connection.device] == serial
       _ = state.remove(serial)
-      return (line, wasCurrent)
+      return (connection, wasCurrent)
     }
-    guard let line else { return }
-    if wasCurrent { line.relay.left(line.device, connection: serial, isExpectedBack: false) }
-    line.message?.answered(Self.unheard)
-    line.end(at: date)
+    guard let connection else { return }
+    if wasCurrent {
+      connection.relay.left(connection.device, connection: serial, isExpectedBack: false)
+    }
+    connection.message?.answered(Self.unheard)
+    connection.end(at: date)
   }
 
   package func hangUp(_ device: DeviceKey) {
-    let line = state.withLock { state in
+    let connection = state.withLock { state in
       state.current[device].flatMap { state.remove($0) }
     }
-    line?.message?.answered(Self.unheard)
-    line?.end(at: date)
+    connection?.message?.answered(Self.unheard)
+    connection?.end(at: date)
   }
 
   /// Called after a reload. Connections of removed environments end as idle ones do, and their
@@ -142,15 +148,15 @@ package final class Courier: CourierConnections, Sendable {
   package func keep(where isKept: (Scope) -> Bool) {
     let gone = state.withLock { state in
       // A poll that has its answer ends by itself.
-      let serials = state.lines.filter {
+      let serials = state.connections.filter {
         ($0.value.isStream || $0.value.message == nil) && !isKept($0.value.device.scope)
       }.keys.sorted()
       return serials.compactMap { serial in state.remove(serial).map { (serial, $0) } }
     }
-    for (serial, line) in gone {
-      line.relay.left(line.device, connection: serial, isExpectedBack: false)
-      line.message?.answered(Self.unheard)
-      line.end(at: date)
+    for (serial, connection) in gone {
+      connection.relay.left(connection.device, connection: serial, isExpectedBack: false)
+      connection.message?.answered(Self.unheard)
+      connection.end(at: date)
     }
   }
 
@@ -168,7 +174,7 @@ package final class Courier: CourierConnections, Sendable {
   func drain(within seconds: Int) async {
     let serials = state.withLock { state in
       state.isDraining = true
-      return state.lines.keys.sorted()
+      return state.connections.keys.sorted()
     }
     let steps = max(1, seconds * 1_000 / 2 / Self.drainStep)
     let atOnce = max(Self.drainedAtOnce, (serials.count + steps - 1) / steps)
@@ -183,13 +189,16 @@ package final class Courier: CourierConnections, Sendable {
 
   /// Ends an idle connection. A poll is answered empty, and its device is expected back.
   func finish(_ serial: UInt64) {
-    let line: CourierConnection? = state.withLock { state in
-      guard let line = state.lines[serial], line.message == nil else { return nil }
+    let connection: CourierConnection? = state.withLock { state in
+      guard let connection = state.connections[serial], connection.message == nil else {
+        return nil
+      }
       _ = state.remove(serial)
-      return line
+      return connection
     }
-    guard let line else { return }
-    line.relay.left(line.device, connection: serial, isExpectedBack: !line.isStream)
-    line.end(at: date)
+    guard let connection else { return }
+    connection.relay.left(
+      connection.device, connection: serial, isExpectedBack: !connection.isStream)
+    connection.end(at: date)
   }
 }

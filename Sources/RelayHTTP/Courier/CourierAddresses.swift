@@ -33,10 +33,11 @@ struct CourierAddresses: Sendable {
     guard let texts = SealedText.open(token, for: .courier, count: 5, with: keys),
       let environment = Environment(name: texts[1]), let client = ClientID(text: texts[3]),
       let number = Int64(texts[4]), clock.wall().milliseconds < number,
-      // Uses the gate's own scope, so that fifty thousand connections share its text.
-      let gate = access.gate(to: Scope(container: texts[0], environment: environment))
+      // Uses the authenticator's own scope, so that fifty thousand connections share its text.
+      let authenticator = access.authenticator(
+        of: Scope(container: texts[0], environment: environment))
     else { return nil }
-    let device = DeviceKey(scope: gate.scope, user: UserID(texts[2]), client: client)
+    let device = DeviceKey(scope: authenticator.scope, user: UserID(texts[2]), client: client)
     return (device, Instant(milliseconds: number))
   }
 }

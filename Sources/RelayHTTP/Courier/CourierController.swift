@@ -34,11 +34,11 @@ struct CourierController: Sendable {
     let ends = courier.tick(in: (expires - clock.wall()).milliseconds / 1_000)
     let (courier, relay) = (courier, relay)
     let isHeld = try await DetachedResponse.take(on: channel) { reader in
-      let line = CourierConnection(
+      let connection = CourierConnection(
         device: device, isStream: isStream, page: page, reader: reader, relay: relay,
         expires: ends)
-      guard let serial = courier.open(line, after: after) else { return nil }
-      line.begin(at: courier.date)
+      guard let serial = courier.open(connection, after: after) else { return nil }
+      connection.begin(at: courier.date)
       return { courier.broke(serial) }
     }
     if isHeld == false, !courier.isDraining {
@@ -46,8 +46,8 @@ struct CourierController: Sendable {
     }
     // A reload may have happened since the address was read, and may have checked the connections
     // before this one was opened.
-    if access.gate(to: device.scope) == nil {
-      courier.keep { access.gate(to: $0) != nil }
+    if access.authenticator(of: device.scope) == nil {
+      courier.keep { access.authenticator(of: $0) != nil }
     }
     // The courier answers a held request, so this answer is dropped. It is for a client that has
     // left, and for one that comes while the daemon stops: its connection ends, and its next poll

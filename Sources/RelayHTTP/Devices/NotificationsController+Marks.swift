@@ -50,7 +50,7 @@ extension NotificationsController {
 
   /// `badge/modify`: sets the user's counter for one app. Wakes no device.
   func setBadge(
-    _ body: JSONCursor, _ caller: Caller, _ gate: ScopeAuthenticator
+    _ body: JSONCursor, _ caller: Caller, _ authenticator: ScopeAuthenticator
   ) async throws -> Response {
     let value = try body.required("badge")
     let badge = try value.integer()
@@ -58,7 +58,7 @@ extension NotificationsController {
       throw value.problem("must be 0 to \(Int32.max)")
     }
     var topic: String?
-    if body.optional("apnsTopic") != nil { topic = try gate.topic(in: body) }
+    if body.optional("apnsTopic") != nil { topic = try authenticator.topic(in: body) }
     _ = try await submissions.submit(
       [
         .setBadge(

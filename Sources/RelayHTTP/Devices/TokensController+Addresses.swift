@@ -6,8 +6,8 @@ import RelayWire
 /// Reads the addresses of providers other than APNs.
 extension TokensController {
   /// `{transport: "fcm", token}`.
-  func firebaseAddress(in body: JSONCursor, _ gate: ScopeAuthenticator) throws -> Address {
-    guard let project = gate.firebaseProject else {
+  func firebaseAddress(in body: JSONCursor, _ authenticator: ScopeAuthenticator) throws -> Address {
+    guard let project = authenticator.firebaseProject else {
       throw WireError(.badRequest, "transport 'fcm' is not configured in this environment")
     }
     let value = try body.required("token")
@@ -23,8 +23,8 @@ extension TokensController {
 
   /// `{transport: "webpush", subscription: {endpoint, keys: {p256dh, auth}}}`, as a browser's
   /// `PushSubscription.toJSON()` returns it.
-  func webAddress(in body: JSONCursor, _ gate: ScopeAuthenticator) throws -> Address {
-    guard let webPush = gate.webPush else {
+  func webAddress(in body: JSONCursor, _ authenticator: ScopeAuthenticator) throws -> Address {
+    guard let webPush = authenticator.webPush else {
       throw WireError(.badRequest, "transport 'webpush' is not configured in this environment")
     }
     let subscription = try body.required("subscription")

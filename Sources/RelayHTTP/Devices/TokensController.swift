@@ -14,9 +14,9 @@ struct TokensController: Sendable {
 
   /// `tokens/register`: registers a device and its address.
   func register(
-    _ body: JSONCursor, _ caller: Caller, _ gate: ScopeAuthenticator
+    _ body: JSONCursor, _ caller: Caller, _ authenticator: ScopeAuthenticator
   ) async throws -> Response {
-    let address = try address(in: body, gate)
+    let address = try address(in: body, authenticator)
     var client = try client(in: body, caller)
     if client == nil, address.transport == .courier {
       client = try await holder(of: address, caller)
@@ -142,12 +142,12 @@ struct TokensController: Sendable {
     return client
   }
 
-  private func address(in body: JSONCursor, _ gate: ScopeAuthenticator) throws -> Address {
+  private func address(in body: JSONCursor, _ authenticator: ScopeAuthenticator) throws -> Address {
     if let transport = body.optional("transport") {
       switch Spelled(try transport.string()) {
       case "apns": break
-      case "fcm": return try firebaseAddress(in: body, gate)
-      case "webpush": return try webAddress(in: body, gate)
+      case "fcm": return try firebaseAddress(in: body, authenticator)
+      case "webpush": return try webAddress(in: body, authenticator)
       default: throw transport.problem("must be \"apns\", \"fcm\" or \"webpush\"")
       }
     }
@@ -158,7 +158,8 @@ struct TokensController: Sendable {
       return Address(transport: .courier, topic: "", token: token)
     }
     return Address(
-      transport: .apns, topic: try gate.topic(in: body), token: token, environment: environment)
+      transport: .apns, topic: try authenticator.topic(in: body), token: token,
+      environment: environment)
   }
 
   private func environment(in body: JSONCursor) throws(JSONProblem) -> RelayCore.Environment {

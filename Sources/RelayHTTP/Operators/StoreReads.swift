@@ -7,7 +7,7 @@ import Synchronization
 /// in the log, as a count, and as a reason in `status` until reads work again.
 package final class StoreReads: Sendable {
   /// The last failure of one kind.
-  private struct Trouble {
+  private struct FailedRead {
     var message: String
     var at: Instant
   }
@@ -15,10 +15,10 @@ package final class StoreReads: Sendable {
   private struct State {
     var failed: Int64 = 0
     /// A failure that the next read may not have, such as an error of the disk.
-    var passing: Trouble?
+    var passing: FailedRead?
     /// Damage that stays in the file. Other pages may be intact, so a read that succeeds does not
     /// end it.
-    var damage: Trouble?
+    var damage: FailedRead?
     /// When each code was last logged, and how many failures since then were not logged.
     var logged: [StoreError.Code: (at: Instant, unsaid: Int)] = [:]
   }
@@ -50,11 +50,11 @@ package final class StoreReads: Sendable {
     let now = clock.boot()
     let unsaid: Int? = state.withLock { state in
       state.failed += 1
-      let trouble = Trouble(message: error.message, at: now)
+      let failed = FailedRead(message: error.message, at: now)
       if error.code == .corrupt || error.code == .newer {
-        state.damage = trouble
+        state.damage = failed
       } else {
-        state.passing = trouble
+        state.passing = failed
         isPassing.store(true, ordering: .relaxed)
       }
       if let last = state.logged[error.code], now < last.at + Self.quiet {

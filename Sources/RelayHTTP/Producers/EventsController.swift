@@ -14,15 +14,15 @@ struct EventsController: Sendable {
   let keys: any TokenKeys & IdentityKeys
   let fairness: Fairness
   let bodies: BodyMemoryLimit
-  let answers: AnswerGate
+  let answers: AnswerMemoryLimit
   let turns: ReadingTurns
   let limits: HTTPLimits
 
   /// Accepts a producer's changes: all valid ones of a request go to the relay together.
   func take(
-    _ request: Request, _ gate: ScopeAuthenticator, on channel: any Channel
+    _ request: Request, _ authenticator: ScopeAuthenticator, on channel: any Channel
   ) async throws -> Response {
-    var arrival = try await arrival(of: request, gate, on: channel)
+    var arrival = try await arrival(of: request, authenticator, on: channel)
     let refused = try await withoutRoom(arrival.facts, of: arrival.caller)
     arrival.reject(refused, known: try await known(among: refused.keys.sorted(), arrival.facts))
     relay.refused(changes: arrival.result.rejectedCount)
@@ -42,38 +42,39 @@ struct EventsController: Sendable {
   /// Reads a request into its changes and its rejected events. The body and its parsed form end
   /// here, so that a request that waits for the relay keeps only its changes in memory.
   private func arrival(
-    of request: Request, _ gate: ScopeAuthenticator, on channel: any Channel
+    of request: Request, _ authenticator: ScopeAuthenticator, on channel: any Channel
   ) async throws -> Arrival {
-    let claim = try authentication.claim(of: request, gate, on: channel)
+    let claim = try authentication.claim(of: request, authenticator, on: channel)
     let format = try EventFormat(of: request)
     try format.check(for: claim)
     let remote = RemoteAddress(channel.remoteAddress)
-    let claimed = claim.caller(in: gate.scope, from: remote)
+    let claimed = claim.caller(in: authenticator.scope, from: remote)
     let room = bodies.room(for: claimed)
     defer { room.leave() }
     let bytes = try await room.collect(request, upTo: limits.bodyBytes)
     let producer = try await turns.read(bytes.count, of: claimed) {
       try authentication.producer(claim, sending: bytes, from: remote)
     }
-    let caller = CallerID.producer(gate.scope, producer)
+    let caller = CallerID.producer(authenticator.scope, producer)
     let begun = Arrival(
       caller: caller, place: try fairness.begin(for: caller),
       room: try answers.room(for: caller))
     try room.pass(to: caller)
     return try await turns.read(bytes.count, of: caller) {
-      try read(bytes, format, request.headers, gate, begun, producer)
+      try read(bytes, format, request.headers, authenticator, begun, producer)
     }
   }
 
   private func read(
-    _ bytes: [UInt8], _ format: EventFormat, _ headers: HTTPFields, _ gate: ScopeAuthenticator,
+    _ bytes: [UInt8], _ format: EventFormat, _ headers: HTTPFields,
+    _ authenticator: ScopeAuthenticator,
     _ begun: Arrival, _ producer: String
   ) throws -> Arrival {
     var arrival = begun
     let events = try arrived(bytes, format, headers)
     let reader = EventReader(
-      scope: gate.scope, producer: producer, ids: keys, limits: limits,
-      fetchCapacity: gate.fetchCapacity(of: producer))
+      scope: authenticator.scope, producer: producer, ids: keys, limits: limits,
+      fetchCapacity: authenticator.fetchCapacity(of: producer))
     arrival.facts.reserveCapacity(events.count)
     for (index, event) in events.enumerated() {
       if event.bytes > limits.eventBytes {

@@ -13,7 +13,7 @@ package final class APNsSender: PushSender {
   private let other: OtherEnvironment?
   private let logger: Logger
   private let now: @Sendable () -> Instant
-  private let tally = SenderCounters()
+  private let counters = SenderCounters()
 
   /// - Parameters:
   ///   - credential: shared by all routes of the same key; nil exactly if the settings name a
@@ -61,7 +61,7 @@ package final class APNsSender: PushSender {
 
   package var health: SenderHealth { status.health }
 
-  package var status: PushStatus { tally.status(engine.status) }
+  package var status: PushStatus { counters.status(engine.status) }
 
   private struct Attempt: Sendable {
     let push: Push
@@ -122,7 +122,7 @@ package final class APNsSender: PushSender {
       }
     case .reconnect: engine.replace(response.link)
     case .keep: if let bearer { credential?.tooSoon(bearer, at: now()) }
-    case .unknown: tally.unknown()
+    case .unknown: counters.unknown()
     case .delivered, .gone, .stranger, .rejected, .tooLarge, .attempt, .device, .route: break
     }
     let refusal = Refusal(treatment: treatment, answer: answer)
@@ -175,7 +175,7 @@ package final class APNsSender: PushSender {
   }
 
   private func settle(_ attempt: Attempt, _ verdict: Verdict) {
-    tally.settled(verdict)
+    counters.settled(verdict)
     attempt.answer(verdict)
   }
 }

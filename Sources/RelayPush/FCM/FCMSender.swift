@@ -11,7 +11,7 @@ package final class FCMSender: PushSender {
   private let engine: PushEngine
   private let web: WebEngine
   private let now: @Sendable () -> Instant
-  private let tally = SenderCounters()
+  private let counters = SenderCounters()
 
   /// - Parameter now: the relay's clock; assertions and deadlines use it.
   package init(
@@ -43,7 +43,7 @@ package final class FCMSender: PushSender {
 
   package var health: SenderHealth { status.health }
 
-  package var status: PushStatus { tally.status(engine.status) }
+  package var status: PushStatus { counters.status(engine.status) }
 
   private struct Attempt: Sendable {
     let push: Push
@@ -89,14 +89,14 @@ package final class FCMSender: PushSender {
         renewed.isRenewed = true
         return self.attempt(renewed)
       }
-    case .unknown: tally.unknown()
+    case .unknown: counters.unknown()
     case .delivered, .gone, .rejected, .attempt, .device, .pace, .route: break
     }
     settle(attempt, FCMVerdicts.verdict(treatment, answer))
   }
 
   private func settle(_ attempt: Attempt, _ verdict: Verdict) {
-    tally.settled(verdict)
+    counters.settled(verdict)
     attempt.answer(verdict)
   }
 }

@@ -26,7 +26,7 @@ struct AbuseBench {
     let store = try bench.emptyDirectory("abuse")
     let daemon = try await start(store, standin)
     try await AbuseScene(bench, daemon: daemon).prepare()
-    guard try await settle(daemon) != nil else { throw Trouble("the scene does not settle") }
+    guard try await settle(daemon) != nil else { throw BenchError("the scene does not settle") }
     let quiet = try await phase("quiet", [], daemon, seconds: min(seconds, 60))
     let all = HostileCaller.strangers + HostileCaller.users + HostileCaller.producers
     var crowds = [
@@ -48,7 +48,9 @@ struct AbuseBench {
       phases.flatMap { bounds.broken(by: $0, beside: quiet) }
       + (restarts.map { bounds.broken(by: $0) } ?? [])
     for line in broken { Talk.line("broken: \(line)") }
-    guard broken.isEmpty else { throw Trouble("\(broken.count) bounds are broken, listed above") }
+    guard broken.isEmpty else {
+      throw BenchError("\(broken.count) bounds are broken, listed above")
+    }
     return phases.flatMap(\.figures) + (restarts?.figures ?? [])
   }
 
@@ -128,7 +130,7 @@ struct AbuseBench {
       let status = try await daemon.status()
       let bytes = Int(status.store.bytes)
       if status.store.journalTail == 0, status.fanouts.running == 0, bytes == last {
-        guard status.ledger.balanced else { throw Trouble("the ledger does not balance") }
+        guard status.ledger.balanced else { throw BenchError("the ledger does not balance") }
         return (ContinuousClock.now - begin).inSeconds
       }
       last = bytes

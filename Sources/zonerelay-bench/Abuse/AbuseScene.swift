@@ -91,7 +91,7 @@ struct AbuseScene {
       group: bench.group)
     let isWhole = !answer.text.contains("serverErrorCode") && !answer.text.contains(#""code""#)
     guard (200...202).contains(answer.status), isWhole else {
-      throw Trouble("\(path) was answered with \(answer.status): \(answer.text.prefix(500))")
+      throw BenchError("\(path) was answered with \(answer.status): \(answer.text.prefix(500))")
     }
   }
 }

@@ -55,7 +55,7 @@ struct BurstBench {
     (result.read, result.pages) = (read.probes, read.pages)
     result.burst = try await scene.observe(readers: BurstShape.readers, burst: "second").probes
     guard try await daemon.status().ledger.balanced else {
-      throw Trouble("the ledger does not balance after the burst")
+      throw BenchError("the ledger does not balance after the burst")
     }
     try await daemon.stop()
     _ = try await standin.child.stop()
@@ -72,7 +72,8 @@ struct BurstBench {
     result.cpu = (try daemon.child.cpu() - cpu).each(of: shape.changes)
     if let rows, let after = try await daemon.metric(Self.rowsMetric) { result.rows = after - rows }
     guard result.pushes >= BurstShape.devices else {
-      throw Trouble("\(result.pushes) pushes for \(BurstShape.devices) devices: one was not woken")
+      throw BenchError(
+        "\(result.pushes) pushes for \(BurstShape.devices) devices: one was not woken")
     }
   }
 

@@ -81,7 +81,8 @@ final class Reader: LoadCaller, @unchecked Sendable {
   func next(after answer: LoadAnswer?) throws -> Turn {
     if let answer {
       guard answer.status == 200, let next = answer.string(after: #""syncToken":""#) else {
-        throw Trouble("changes/zone was answered with \(answer.status): \(answer.text.prefix(500))")
+        throw BenchError(
+          "changes/zone was answered with \(answer.status): \(answer.text.prefix(500))")
       }
       syncToken = next
       latencies.add(nanoseconds: answer.took.nanoseconds)

@@ -37,7 +37,7 @@ struct BurstScene {
         + #""subscriptionType":"database","#
         + #""notificationInfo":{"shouldSendContentAvailable":true}}}]}"#)
     guard !answer.text.contains("serverErrorCode") else {
-      throw Trouble("no subscription: \(answer.text.prefix(500))")
+      throw BenchError("no subscription: \(answer.text.prefix(500))")
     }
   }
 
@@ -97,7 +97,7 @@ struct BurstScene {
   private func post(_ path: String, _ body: String) async throws -> LoadAnswer {
     let answer = try await call(RequestText.post(path, token: token, body: body.utf8))
     guard answer.status == 200 else {
-      throw Trouble("\(path) was answered with \(answer.status): \(answer.text.prefix(500))")
+      throw BenchError("\(path) was answered with \(answer.status): \(answer.text.prefix(500))")
     }
     return answer
   }

@@ -40,7 +40,7 @@ struct Standin {
       let seen = count
       if seen != known { (known, since) = (seen, .now) }
     }
-    throw Trouble("pushes still come 40 s after the burst: \(known) so far")
+    throw BenchError("pushes still come 40 s after the burst: \(known) so far")
   }
 
   /// The file in which the stand-in records pushes.

@@ -24,7 +24,8 @@ final class PageReader: LoadCaller, @unchecked Sendable {
       guard answer.status == 200, isLast == (read == pages),
         let next = answer.string(after: #""syncToken":""#)
       else {
-        throw Trouble("page \(read) was answered with \(answer.status): \(answer.text.suffix(500))")
+        throw BenchError(
+          "page \(read) was answered with \(answer.status): \(answer.text.suffix(500))")
       }
       token = next
       if isLast {
@@ -60,7 +61,7 @@ final class EmptyPoller: LoadCaller, @unchecked Sendable {
   func next(after answer: LoadAnswer?) throws -> Turn {
     if let answer {
       guard answer.status == 200, answer.text.contains(#""records":[]"#) else {
-        throw Trouble("a poll was answered with \(answer.status): \(answer.text.prefix(500))")
+        throw BenchError("a poll was answered with \(answer.status): \(answer.text.prefix(500))")
       }
     }
     guard polls > 0 else { return .done }

@@ -19,7 +19,7 @@ final class RawPages {
     var database: OpaquePointer?
     let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX
     guard sqlite3_open_v2(path, &database, flags, nil) == SQLITE_OK, let database else {
-      throw Trouble("\(path) cannot be opened")
+      throw BenchError("\(path) cannot be opened")
     }
     self.database = database
     statement = try Self.prepare(
@@ -30,7 +30,7 @@ final class RawPages {
     let find = try Self.prepare(
       "SELECT feed FROM entries GROUP BY feed ORDER BY count(*) DESC LIMIT 1", in: database)
     defer { sqlite3_finalize(find) }
-    guard sqlite3_step(find) == SQLITE_ROW else { throw Trouble("\(path) has no entries") }
+    guard sqlite3_step(find) == SQLITE_ROW else { throw BenchError("\(path) has no entries") }
     feed = sqlite3_column_int64(find, 0)
   }
 
@@ -42,7 +42,7 @@ final class RawPages {
   private static func prepare(_ text: String, in database: OpaquePointer) throws -> OpaquePointer {
     var statement: OpaquePointer?
     guard sqlite3_prepare_v2(database, text, -1, &statement, nil) == SQLITE_OK, let statement else {
-      throw Trouble("SQLite refuses a query: \(String(cString: sqlite3_errmsg(database)))")
+      throw BenchError("SQLite refuses a query: \(String(cString: sqlite3_errmsg(database)))")
     }
     return statement
   }
@@ -66,10 +66,10 @@ final class RawPages {
         found += 1
       }
       sqlite3_reset(statement)
-      guard found - first == page else { throw Trouble("a page has \(found - first) rows") }
+      guard found - first == page else { throw BenchError("a page has \(found - first) rows") }
       if found.isMultiple(of: rows) { place = 0 }
     }
-    guard bytes != 0 else { throw Trouble("the pages are empty") }
+    guard bytes != 0 else { throw BenchError("the pages are empty") }
     return (try CPUTime.ofThisProcess() - before).each(of: pages)
   }
 }

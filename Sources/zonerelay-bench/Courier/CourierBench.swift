@@ -38,7 +38,7 @@ struct CourierBench {
     let files = try OpenFiles.raise()
     let room = (files - Self.spare) * tables
     guard room >= count else {
-      throw Trouble(
+      throw BenchError(
         "\(count) polls need as many open files here and in the daemon, and \(files) are allowed; "
           + "raise the limit with ulimit -n, or say --polls \(room)")
     }
@@ -98,9 +98,9 @@ struct CourierBench {
 
   private func check(_ rounds: [Round], _ daemon: MeasuredDaemon) async throws {
     let doubled = rounds.reduce(0) { $0 + $1.reached.doubled }
-    guard doubled == 0 else { throw Trouble("\(doubled) polls brought a wake twice") }
+    guard doubled == 0 else { throw BenchError("\(doubled) polls brought a wake twice") }
     guard try await daemon.status().ledger.balanced else {
-      throw Trouble("the ledger does not balance")
+      throw BenchError("the ledger does not balance")
     }
   }
 
@@ -128,7 +128,7 @@ struct CourierBench {
       if held >= Double(count) * Self.heldShare { return }
       try await ContinuousClock().sleep(for: .milliseconds(50))
     }
-    throw Trouble("the daemon does not hold \(count) polls: \(daemon.child.said.suffix(2_000))")
+    throw BenchError("the daemon does not hold \(count) polls: \(daemon.child.said.suffix(2_000))")
   }
 }
 

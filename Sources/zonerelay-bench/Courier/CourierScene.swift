@@ -57,12 +57,12 @@ final class Newcomer: LoadCaller, @unchecked Sendable {
   func next(after answer: LoadAnswer?) throws -> Turn {
     if let answer {
       guard answer.status == 200, !answer.text.contains("serverErrorCode") else {
-        throw Trouble("a device was refused, \(answer.status): \(answer.text.prefix(500))")
+        throw BenchError("a device was refused, \(answer.status): \(answer.text.prefix(500))")
       }
       if isCreated {
         guard let url = answer.string(after: #""webcourierURL":""#),
           let place = url.range(of: "/courier/")
-        else { throw Trouble("no courier address: \(answer.text.prefix(500))") }
+        else { throw BenchError("no courier address: \(answer.text.prefix(500))") }
         paths.append(String(url[place.lowerBound...]))
         isCreated = false
         return .send(subscribe)

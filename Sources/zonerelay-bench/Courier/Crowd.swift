@@ -69,7 +69,7 @@ struct Crowd: Sendable {
       }
       try await ContinuousClock().sleep(for: .milliseconds(20))
     }
-    throw Trouble(
+    throw BenchError(
       "\(count - told) of \(count) polls brought no wake within \(limit.components.seconds) s")
   }
 

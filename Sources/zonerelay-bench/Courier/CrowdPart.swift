@@ -85,7 +85,7 @@ final class CrowdPart: @unchecked Sendable {
   }
 
   func ended() {
-    if !isClosing { broke(Trouble("the daemon ended a stream")) }
+    if !isClosing { broke(BenchError("the daemon ended a stream")) }
   }
 
   func broke(_ error: any Error) { broken = broken ?? error }

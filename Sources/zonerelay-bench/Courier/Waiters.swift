@@ -40,7 +40,7 @@ final class Poll: Waiter {
     do {
       while let answer = try scanner.next() {
         guard answer.status == 200 else {
-          throw Trouble("a poll was answered \(answer.status): \(String(buffer: answer.body))")
+          throw BenchError("a poll was answered \(answer.status): \(String(buffer: answer.body))")
         }
         if answer.body.readableBytes == 0 {
           if !isTold { again() }
@@ -82,7 +82,7 @@ final class Stream: Waiter {
     buffer.writeBuffer(&bytes)
     if !isBegun {
       guard buffer.readableBytesView.starts(with: "HTTP/1.1 200 ".utf8) else {
-        crowd.broke(Trouble("a stream was answered: \(String(buffer: buffer).prefix(500))"))
+        crowd.broke(BenchError("a stream was answered: \(String(buffer: buffer).prefix(500))"))
         return context.close(promise: nil)
       }
       isBegun = true

@@ -49,7 +49,7 @@ final class BackgroundLoad: LoadCaller, @unchecked Sendable {
   private func settle(_ answer: LoadAnswer) throws {
     if isReading {
       guard answer.status == 200, answer.text.contains(#""recordChangeTag":"\#(sent)""#) else {
-        throw Trouble(
+        throw BenchError(
           "after a 202, changes/zone was answered with \(answer.status): \(answer.text)")
       }
       read.add(nanoseconds: answer.took.nanoseconds)

@@ -47,7 +47,7 @@ struct FanOutBench {
     try await killed(into: &result, daemon, directory)
     let census = try await store.census(of: ["record-1", "record-2"])
     guard census.lost == 0, census.excess == 0 else {
-      throw Trouble("\(census.lost) notifications are lost and \(census.excess) too many")
+      throw BenchError("\(census.lost) notifications are lost and \(census.excess) too many")
     }
     result.lost = Double(census.lost)
     return result
@@ -94,7 +94,7 @@ struct FanOutBench {
     let third = Double(subscribers) / 3
     let deadline = ContinuousClock.now + Self.patience
     while try await daemon.metric("zonerelay_feed_rows_written_total") ?? 0 < before + third {
-      guard .now < deadline else { throw Trouble("the second fan-out does not get on") }
+      guard .now < deadline else { throw BenchError("the second fan-out does not get on") }
       try await ContinuousClock().sleep(for: .milliseconds(20))
     }
     try await daemon.child.kill()

@@ -32,7 +32,7 @@ struct MeasuredDaemon {
   ) async throws -> MeasuredDaemon {
     let program = bench.options.daemonPath
     guard FileManager.default.isExecutableFile(atPath: program) else {
-      throw Trouble("no daemon at \(program); build the product zonerelay, or say --daemon")
+      throw BenchError("no daemon at \(program); build the product zonerelay, or say --daemon")
     }
     let place = try bench.emptyDirectory("daemon")
     let store = store ?? place.appendingPathComponent("store")
@@ -87,7 +87,7 @@ struct MeasuredDaemon {
       if answer.status == 200 { return }
       try await ContinuousClock().sleep(for: .milliseconds(20))
     }
-    throw Trouble(
+    throw BenchError(
       "the daemon is not ready within \(patience.components.seconds) s: "
         + "\(child.said.suffix(2_000))")
   }
@@ -95,7 +95,7 @@ struct MeasuredDaemon {
   func stop() async throws {
     let ended = try await child.stop()
     guard ended.status == 0 else {
-      throw Trouble("the daemon ended with \(ended.status): \(child.said.suffix(2_000))")
+      throw BenchError("the daemon ended with \(ended.status): \(child.said.suffix(2_000))")
     }
   }
 
@@ -111,7 +111,7 @@ struct MeasuredDaemon {
     var times = 0
     while times < 3 {
       guard .now < deadline else {
-        throw Trouble("the daemon does not come to rest within \(patience.components.seconds) s")
+        throw BenchError("the daemon does not come to rest within \(patience.components.seconds) s")
       }
       try await ContinuousClock().sleep(for: .milliseconds(100))
       times = isDone(try await status()) ? times + 1 : 0
@@ -126,7 +126,7 @@ struct MeasuredDaemon {
     do {
       return try JSONDecoder().decode(StatusReport.self, from: Data(child.text.utf8))
     } catch {
-      throw Trouble("status --json cannot be read: \(error): \(child.said.suffix(2_000))")
+      throw BenchError("status --json cannot be read: \(error): \(child.said.suffix(2_000))")
     }
   }
 

@@ -45,7 +45,8 @@ final class NATSPublisher: ChannelInboundHandler, @unchecked Sendable {
   func channelReadComplete(context: ChannelHandlerContext) { context.flush() }
 
   func channelInactive(context: ChannelHandlerContext) {
-    finish(.failure(Trouble("nats-server closed the connection, or took more than 120 s")), context)
+    finish(
+      .failure(BenchError("nats-server closed the connection, or took more than 120 s")), context)
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -67,7 +68,9 @@ final class NATSPublisher: ChannelInboundHandler, @unchecked Sendable {
     if line.hasPrefix("MSG ") {
       // The line's form is: MSG subject sid length.
       let words = line.split(whereSeparator: \.isWhitespace)
-      guard let size = words.last.flatMap({ Int($0) }) else { throw Trouble("NATS said \(line)") }
+      guard let size = words.last.flatMap({ Int($0) }) else {
+        throw BenchError("NATS said \(line)")
+      }
       guard input.readableBytes >= length + size + 2 else { return nil }
       input.moveReaderIndex(forwardBy: length)
       let body = input.readSlice(length: size) ?? ByteBuffer()
@@ -75,7 +78,7 @@ final class NATSPublisher: ChannelInboundHandler, @unchecked Sendable {
       return .message(body)
     }
     input.moveReaderIndex(forwardBy: length)
-    if line.hasPrefix("-ERR") { throw Trouble("NATS refused: \(line)") }
+    if line.hasPrefix("-ERR") { throw BenchError("NATS refused: \(line)") }
     if line.hasPrefix("INFO") { return .info }
     return line.hasPrefix("PING") ? .ping : .other
   }
@@ -94,11 +97,11 @@ final class NATSPublisher: ChannelInboundHandler, @unchecked Sendable {
           + "\(stream)\r\n", context)
     case (.ping, _): write("PONG\r\n", context)
     case (.message(let body), .preparing):
-      guard Self.isGood(body) else { throw Trouble("no stream: \(String(buffer: body))") }
+      guard Self.isGood(body) else { throw BenchError("no stream: \(String(buffer: body))") }
       state = .publishing(sent: 0, acknowledged: 0)
       for _ in 0..<min(Self.underWay, count) { publish(context) }
     case (.message(let body), .publishing(let sent, let acknowledged)):
-      guard Self.isGood(body) else { throw Trouble("not stored: \(String(buffer: body))") }
+      guard Self.isGood(body) else { throw BenchError("not stored: \(String(buffer: body))") }
       state = .publishing(sent: sent, acknowledged: acknowledged + 1)
       if sent < count { publish(context) }
       if acknowledged + 1 == count { finish(.success(()), context) }

@@ -44,7 +44,7 @@ extension LoadAnswer {
   /// The answer must be 202 with every event new: otherwise the measurement is worthless.
   func expectAccepted(_ count: Int) throws {
     guard status == 202, number(after: #""accepted":"#) == count else {
-      throw Trouble("\(count) events were answered with \(status): \(text.prefix(500))")
+      throw BenchError("\(count) events were answered with \(status): \(text.prefix(500))")
     }
   }
 }

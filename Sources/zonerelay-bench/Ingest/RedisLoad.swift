@@ -41,7 +41,7 @@ struct RedisLoad {
       ], name: "redis-benchmark")
     let ended = try await child.wait(within: .seconds(120))
     guard ended.status == 0, let rate = Self.rate(in: child.text) else {
-      throw Trouble("redis-benchmark ended with \(ended.status): \(child.said.suffix(2_000))")
+      throw BenchError("redis-benchmark ended with \(ended.status): \(child.said.suffix(2_000))")
     }
     return (rate, ended)
   }

@@ -47,7 +47,7 @@ struct MatchBench {
     let cost = (try CPUTime.ofThisProcess() - start).each(of: changes.count)
     // A record that changes twice between two folds yields one entry.
     guard fired > changes.count, scene.partition.ledger.isBalanced else {
-      throw Trouble("\(fired) notifications for \(changes.count) changes: some did not fire")
+      throw BenchError("\(fired) notifications for \(changes.count) changes: some did not fire")
     }
     return cost
   }
@@ -80,7 +80,9 @@ struct MatchBench {
     let start = try CPUTime.ofThisProcess()
     let reached = scene.reach(count, removing: removing)
     let cost = (try CPUTime.ofThisProcess() - start).each(of: reached)
-    guard reached == count else { throw Trouble("\(reached) of \(count) subscribers were reached") }
+    guard reached == count else {
+      throw BenchError("\(reached) of \(count) subscribers were reached")
+    }
     if removing { scene.restore(count) }
     return cost
   }

@@ -59,11 +59,11 @@ struct PathBench {
     try await daemon.settle()
     let value = try await body(daemon, try PushTail(standin.pushes))
     guard try await daemon.status().ledger.balanced else {
-      throw Trouble("the ledger does not balance after the pushes")
+      throw BenchError("the ledger does not balance after the pushes")
     }
     try await daemon.stop()
     let pushes = standin.count
-    guard pushes == users else { throw Trouble("\(pushes) pushes for \(users) changes") }
+    guard pushes == users else { throw BenchError("\(pushes) pushes for \(users) changes") }
     _ = try await standin.child.stop()
     return value
   }

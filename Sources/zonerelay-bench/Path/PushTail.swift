@@ -14,7 +14,7 @@ final class PushTail: Sendable {
     changes = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
     guard file >= 0, changes >= 0,
       inotify_add_watch(changes, path, UInt32(IN_MODIFY)) >= 0
-    else { throw Trouble("cannot follow \(path): \(String(cString: strerror(errno)))") }
+    else { throw BenchError("cannot follow \(path): \(String(cString: strerror(errno)))") }
   }
 
   deinit {
@@ -35,7 +35,7 @@ final class PushTail: Sendable {
           seen += [NIODeadline](repeating: .now(), count: added)
         } else {
           guard .now < deadline else {
-            throw Trouble("\(seen.count) of \(count) pushes came within \(limit)")
+            throw BenchError("\(seen.count) of \(count) pushes came within \(limit)")
           }
           wait()
         }
@@ -50,7 +50,7 @@ final class PushTail: Sendable {
     var lines = 0
     while true {
       let got = read(file, &bytes, bytes.count)
-      guard got >= 0 else { throw Trouble("pushes cannot be read: \(errno)") }
+      guard got >= 0 else { throw BenchError("pushes cannot be read: \(errno)") }
       if got == 0 { return lines }
       lines += bytes[..<got].count { $0 == UInt8(ascii: "\n") }
     }

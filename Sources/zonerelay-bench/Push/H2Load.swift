@@ -40,7 +40,7 @@ struct H2Load {
     let text = child.text
     guard ended.status == 0, let rate = Self.rate(in: text),
       text.contains("\(count) succeeded"), text.contains("status codes: \(count) 2xx")
-    else { throw Trouble("h2load did not get \(count) answers: \(child.said.suffix(2_000))") }
+    else { throw BenchError("h2load did not get \(count) answers: \(child.said.suffix(2_000))") }
     return PushBench.Result(
       rate: rate, client: ended.cpu.each(of: count), sink: sinkCPU.each(of: count))
   }

@@ -79,10 +79,10 @@ final class PushBatch: Sendable {
   func check(_ status: PushStatus) throws {
     let (answered, delivered, others) = state.withLock { ($0.answered, $0.delivered, $0.others) }
     guard answered == count else {
-      throw Trouble("\(count - answered) of \(count) pushes never got a verdict: \(status)")
+      throw BenchError("\(count - answered) of \(count) pushes never got a verdict: \(status)")
     }
     guard delivered == count, status.delivered == count else {
-      throw Trouble("\(count - delivered) of \(count) pushes were not delivered: \(others)")
+      throw BenchError("\(count - delivered) of \(count) pushes were not delivered: \(others)")
     }
   }
 }

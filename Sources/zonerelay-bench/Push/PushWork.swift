@@ -17,11 +17,12 @@ struct PushWork: Sendable {
 
   func payload(_ number: Int) -> [UInt8] {
     let zone = ZoneID(name: "ReadingList", owner: user)
-    let notice = NotificationContent(
+    let content = NotificationContent(
       subscription: subscription, notification: Identifier(high: 0x5ca1_ab1e, low: UInt64(number)),
       database: .private, zone: zone, kind: .zone)
     let text = WakeText(
-      scope: scope, user: user, wake: UInt32(truncatingIfNeeded: number), notice: notice, info: nil,
+      scope: scope, user: user, wake: UInt32(truncatingIfNeeded: number), content: content,
+      info: nil,
       subjects: 1, zones: [.init(zone: zone, database: .private)], hasQuery: false, isMore: false)
     return PayloadEncoder.encode(text, bytesMax: payloadBytes).bytes
   }

@@ -78,7 +78,7 @@ struct AnswerScanner {
     }
     guard let head else { return false }
     guard let length = head.length else {
-      throw Trouble("an answer without content-length: \(String(buffer: buffer).prefix(500))")
+      throw BenchError("an answer without content-length: \(String(buffer: buffer).prefix(500))")
     }
     buffer.moveReaderIndex(forwardBy: head.end)
     (status, self.length) = (head.status, length)

@@ -24,7 +24,7 @@ final class LoadConnection: ChannelInboundHandler, @unchecked Sendable {
 
   func handlerRemoved(context: ChannelHandlerContext) {
     self.context = nil
-    finish(.failure(Trouble("the server closed a connection")))
+    finish(.failure(BenchError("the server closed a connection")))
   }
 
   /// Sends the first request; all connections are open by now.

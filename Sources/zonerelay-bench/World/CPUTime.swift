@@ -18,7 +18,7 @@ struct CPUTime: Sendable {
     var clock = clockid_t()
     var time = timespec()
     guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &time) == 0 else {
-      throw Trouble("the CPU time of process \(pid) cannot be read: it has ended")
+      throw BenchError("the CPU time of process \(pid) cannot be read: it has ended")
     }
     return CPUTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
   }

@@ -48,7 +48,7 @@ final class Child: Sendable {
     var pid = pid_t()
     let code = posix_spawn(&pid, path, &actions, &attributes, &arguments, &environment)
     guard code == 0 else {
-      throw Trouble("\(path) cannot be started: \(String(cString: strerror(code)))")
+      throw BenchError("\(path) cannot be started: \(String(cString: strerror(code)))")
     }
     self.pid = pid
   }
@@ -68,7 +68,7 @@ final class Child: Sendable {
     try await NIOThreadPool.singleton.runIfActive { [self] in
       if let ended = poll(until: .now + limit) { return ended }
       stopNow()
-      throw Trouble("\(path) did not end within \(limit.components.seconds) s")
+      throw BenchError("\(path) did not end within \(limit.components.seconds) s")
     }
   }
 

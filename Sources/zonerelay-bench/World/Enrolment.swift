@@ -35,7 +35,7 @@ final class Enrolment: LoadCaller, @unchecked Sendable {
   func next(after answer: LoadAnswer?) throws -> Turn {
     if let answer {
       guard answer.status == 200, !answer.text.contains("serverErrorCode") else {
-        throw Trouble("a user was refused, \(answer.status): \(answer.text.prefix(500))")
+        throw BenchError("a user was refused, \(answer.status): \(answer.text.prefix(500))")
       }
     }
     if waiting.isEmpty, let user = users.popLast() {

@@ -14,7 +14,7 @@ enum FileTables {
   static func loops(_ count: Int, home: any EventLoop) async throws -> [any EventLoop] {
     // The Glibc module does not declare `unshare`.
     guard let symbol = dlsym(nil, "unshare") else {
-      throw Trouble("this system has no unshare(2); say --tables 1")
+      throw BenchError("this system has no unshare(2); say --tables 1")
     }
     let unshare = unsafeBitCast(symbol, to: (@convention(c) (Int32) -> Int32).self)
     // Make all loops before the first gets its own table: every table then has their wake-up files.
@@ -23,7 +23,7 @@ enum FileTables {
       let code = try await loop.submit { unshare(cloneFiles) == 0 ? 0 : errno }
         .hop(to: home).get()
       guard code == 0 else {
-        throw Trouble("no table of open files of its own: \(String(cString: strerror(code)))")
+        throw BenchError("no table of open files of its own: \(String(cString: strerror(code)))")
       }
     }
     return loops

@@ -11,7 +11,7 @@ enum Loopback {
     let listener = try ServerBootstrap(group: group).bind(host: address, port: 0).wait()
     let port = listener.localAddress?.port
     try listener.close().wait()
-    guard let port else { throw Trouble("no free port on \(address)") }
+    guard let port else { throw BenchError("no free port on \(address)") }
     return port
   }
 
@@ -22,7 +22,7 @@ enum Loopback {
     let deadline = ContinuousClock.now + patience
     var last = "never asked"
     while .now < deadline {
-      if child.hasEnded { throw Trouble("\(name) ended: \(child.said.suffix(2_000))") }
+      if child.hasEnded { throw BenchError("\(name) ended: \(child.said.suffix(2_000))") }
       do {
         return try connect(to: port)
       } catch {
@@ -30,7 +30,7 @@ enum Loopback {
         usleep(5_000)
       }
     }
-    throw Trouble(
+    throw BenchError(
       "\(name) does not listen on \(address):\(port) within \(patience.components.seconds) s:"
         + " \(last)")
   }

@@ -13,7 +13,7 @@ enum Memory {
     let line = text.split(separator: "\n").first { $0.hasPrefix(key) }
     let words = line?.split { $0 == " " || $0 == "\t" } ?? []
     guard words.count > 1, let kibibytes = Double(words[1]) else {
-      throw Trouble("no \(key) of process \(child.pid)")
+      throw BenchError("no \(key) of process \(child.pid)")
     }
     return kibibytes / 1_024
   }

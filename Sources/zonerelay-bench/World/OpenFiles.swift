@@ -6,13 +6,15 @@ enum OpenFiles {
   static func raise() throws -> Int {
     var limit = rlimit()
     let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-    guard getrlimit(files, &limit) == 0 else { throw Trouble("the limit of files is unknown") }
+    guard getrlimit(files, &limit) == 0 else { throw BenchError("the limit of files is unknown") }
     var wanted = rlimit(rlim_cur: 65_536, rlim_max: max(65_536, limit.rlim_max))
     if limit.rlim_max >= 65_536 { wanted.rlim_cur = limit.rlim_max }
     if setrlimit(files, &wanted) == 0 { return Int(clamping: wanted.rlim_cur) }
     // Not root: the hard limit is the maximum.
     limit.rlim_cur = limit.rlim_max
-    guard setrlimit(files, &limit) == 0 else { throw Trouble("the limit of files stays as it is") }
+    guard setrlimit(files, &limit) == 0 else {
+      throw BenchError("the limit of files stays as it is")
+    }
     return Int(clamping: limit.rlim_cur)
   }
 

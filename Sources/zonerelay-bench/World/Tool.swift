@@ -29,6 +29,6 @@ enum Tool: String {
       let file = "\(place)/\(rawValue)"
       if FileManager.default.isExecutableFile(atPath: file) { return file }
     }
-    throw Trouble("\(rawValue) is not installed; install the package \(package)")
+    throw BenchError("\(rawValue) is not installed; install the package \(package)")
   }
 }

@@ -40,7 +40,7 @@ final class Workbench: Sendable {
   /// Starts a program; its output goes to `name.out` and `name.err` inside.
   func start(_ path: String, _ arguments: [String], name: String) throws -> Child {
     try state.withLock { state in
-      guard !state.isClosed else { throw Trouble("interrupted") }
+      guard !state.isClosed else { throw BenchError("interrupted") }
       let child = try Child(
         path, arguments, output: file("\(name).out"), errors: file("\(name).err"))
       state.children.append(child)
@@ -53,7 +53,7 @@ final class Workbench: Sendable {
     let child = try start(path, arguments, name: name)
     let ended = try await child.wait(within: .seconds(120))
     guard ended.status == 0 else {
-      throw Trouble("\(path) ended with \(ended.status): \(child.said.suffix(2_000))")
+      throw BenchError("\(path) ended with \(ended.status): \(child.said.suffix(2_000))")
     }
     return ended
   }

@@ -45,7 +45,7 @@ struct Browser {
     let script = Self.root.appendingPathComponent("Tests/EndToEndTests/Fixtures/open_webpush.py")
     let ended = await
       (try Program([script.path, file.path], in: workplace, name: "open", program: python)).wait()
-    guard ended.status == 0 else { throw Trouble("http-ece: \(ended.errors)") }
+    guard ended.status == 0 else { throw TestFailure("http-ece: \(ended.errors)") }
     return JSON(data: Data(ended.output.utf8)).array
   }
 
@@ -75,7 +75,9 @@ struct OtherStandin {
     let program = try Program(
       [command, "--listen", "127.0.0.1:\(port)", "--directory", directory.path] + options,
       in: workplace, name: command)
-    guard await program.waitForLine("ready") else { throw Trouble("\(command): \(program.errors)") }
+    guard await program.waitForLine("ready") else {
+      throw TestFailure("\(command): \(program.errors)")
+    }
     return OtherStandin(program: program, directory: directory, port: port)
   }
 

@@ -98,7 +98,7 @@ struct FaultWorld: Sendable {
         "PUT", "http://standin/faults", body: [UInt8](faults.utf8), timeout: .seconds(10),
         unixSocket: workplace.file("faults.sock").path))
     guard answer.status == 200 else {
-      throw Trouble("faults: \(String(decoding: answer.body, as: UTF8.self))")
+      throw TestFailure("faults: \(String(decoding: answer.body, as: UTF8.self))")
     }
   }
 
@@ -118,7 +118,7 @@ struct FaultWorld: Sendable {
     let asked = Date().timeIntervalSince1970
     let answer = try await producer.post(events)
     guard answer.status == 202, answer.json["accepted"].int == phones.count else {
-      throw Trouble("change: \(answer.status) \(answer.json)")
+      throw TestFailure("change: \(answer.status) \(answer.json)")
     }
     return Reported(asked: asked, accepted: Date().timeIntervalSince1970)
   }

@@ -14,7 +14,7 @@ struct Mailbox: ~Copyable {
         bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
       }
     }
-    guard result == 0 else { throw Trouble("cannot bind \(path)") }
+    guard result == 0 else { throw TestFailure("cannot bind \(path)") }
   }
 
   deinit { close(descriptor) }

@@ -32,14 +32,16 @@ struct Phone {
     body["apnsTopic"] = topic
     let answer = try await web.post(
       "/device/1/\(scope)/tokens/register", body, token: userToken)
-    guard answer.status == 200 else { throw Trouble("register: \(answer.status) \(answer.json)") }
+    guard answer.status == 200 else {
+      throw TestFailure("register: \(answer.status) \(answer.json)")
+    }
   }
 
   func modify(_ operations: [[String: Any]], database: String = "private") async throws -> JSON {
     let answer = try await web.post(
       "/database/1/\(scope)/\(database)/subscriptions/modify", ["operations": operations],
       token: userToken)
-    guard answer.status == 200 else { throw Trouble("modify: \(answer.status) \(answer.json)") }
+    guard answer.status == 200 else { throw TestFailure("modify: \(answer.status) \(answer.json)") }
     return answer.json["subscriptions"]
   }
 
@@ -54,7 +56,7 @@ struct Phone {
         ],
       ]
     ])
-    guard answer[0]["serverErrorCode"].isNull else { throw Trouble("subscribe: \(answer)") }
+    guard answer[0]["serverErrorCode"].isNull else { throw TestFailure("subscribe: \(answer)") }
   }
 
   /// Follows the database feed and every zone it names, until nothing more comes.
@@ -66,7 +68,9 @@ struct Phone {
       let answer = try await web.post(
         "/database/1/\(scope)/private/changes/database?clientId=\(client)", body,
         token: userToken)
-      guard answer.status == 200 else { throw Trouble("database: \(answer.status) \(answer.json)") }
+      guard answer.status == 200 else {
+        throw TestFailure("database: \(answer.status) \(answer.json)")
+      }
       databaseToken = answer.json["syncToken"].string
       changed += answer.json["zones"].array
       if answer.json["moreComing"].bool != true { break }
@@ -93,7 +97,7 @@ struct Phone {
         token: userToken)
       let zone = answer.json["zones"][0]
       guard answer.status == 200, let token = zone["syncToken"].string else {
-        throw Trouble("zone \(name): \(answer.status) \(answer.json)")
+        throw TestFailure("zone \(name): \(answer.status) \(answer.json)")
       }
       zoneTokens[name] = token
       for record in zone["records"].array {
@@ -118,7 +122,7 @@ struct Phone {
       let answer = try await web.post(
         "/device/1/\(scope)/notifications/changes?clientId=\(client)", body, token: userToken)
       guard answer.status == 200 else {
-        throw Trouble("notifications: \(answer.status) \(answer.json)")
+        throw TestFailure("notifications: \(answer.status) \(answer.json)")
       }
       all += answer.json["notifications"].array
       token = answer.json["syncToken"].string

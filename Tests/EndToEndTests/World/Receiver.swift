@@ -28,7 +28,7 @@ struct Receiver {
         script.path, directory.path, "\(port)", "k1=\(workplace.file("webhook.key").path)",
       ], in: workplace, name: "receiver", program: python)
     guard await program.waitForLine("ready") else {
-      throw Trouble("the receiver: \(program.errors)")
+      throw TestFailure("the receiver: \(program.errors)")
     }
     return Receiver(program: program, directory: directory, port: port)
   }

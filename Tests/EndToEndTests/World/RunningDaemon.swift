@@ -20,14 +20,14 @@ struct RunningDaemon {
   private func waitUntilReady() async throws {
     let end = ContinuousClock.now + .seconds(60)
     while ContinuousClock.now < end {
-      guard program.isRunning else { throw Trouble("the daemon ended: \(program.errors)") }
+      guard program.isRunning else { throw TestFailure("the daemon ended: \(program.errors)") }
       // The request fails until the daemon listens.
       if let answer = try? await web.send("GET", "/health/ready", []), answer.status == 200 {
         return
       }
       await Pause.short()
     }
-    throw Trouble("not ready within a minute: \(program.errors)")
+    throw TestFailure("not ready within a minute: \(program.errors)")
   }
 
   func stop() async -> Program.Ended {
@@ -59,11 +59,11 @@ struct RunningDaemon {
       ($0.hasPrefix(name + " ") || $0.hasPrefix(name + "{")) && $0.contains(label ?? name)
     }.map { line in
       guard let value = line.split(separator: " ").last.flatMap({ Double($0) }) else {
-        throw Trouble("no number: \(line)")
+        throw TestFailure("no number: \(line)")
       }
       return value
     }
-    guard !values.isEmpty else { throw Trouble("there is no metric \(name) \(label ?? "")") }
+    guard !values.isEmpty else { throw TestFailure("there is no metric \(name) \(label ?? "")") }
     return values.reduce(0, +)
   }
 

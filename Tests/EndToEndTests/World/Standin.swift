@@ -12,7 +12,7 @@ struct Standin {
         workplace.file("apns").path,
       ] + options, in: workplace, name: "standin")
     guard await program.waitForLine("ready") else {
-      throw Trouble("the stand-in: \(program.errors)")
+      throw TestFailure("the stand-in: \(program.errors)")
     }
     return Standin(program: program, workplace: workplace)
   }
@@ -30,7 +30,7 @@ struct Standin {
   func stop() { program.signal(SIGTERM) }
 }
 
-struct Trouble: Error, CustomStringConvertible {
+struct TestFailure: Error, CustomStringConvertible {
   var description: String
   init(_ description: String) { self.description = description }
 }

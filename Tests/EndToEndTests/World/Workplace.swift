@@ -87,7 +87,7 @@ struct Workplace {
   func reconfigure(_ changes: (old: String, new: String)...) throws {
     var text = try String(contentsOfFile: configPath, encoding: .utf8)
     for (old, new) in changes {
-      guard text.contains(old) else { throw Trouble("\(configPath) has no \"\(old)\"") }
+      guard text.contains(old) else { throw TestFailure("\(configPath) has no \"\(old)\"") }
       text = text.replacing(old, with: new)
     }
     try text.write(toFile: configPath, atomically: true, encoding: .utf8)
@@ -124,7 +124,7 @@ struct TakenPort {
     guard let port else {
       let reason = String(cString: strerror(errno))
       close(descriptor)
-      throw Trouble("no port of 127.0.0.1 can be taken: \(reason)")
+      throw TestFailure("no port of 127.0.0.1 can be taken: \(reason)")
     }
     self.descriptor = descriptor
     self.port = Int(UInt16(bigEndian: port))

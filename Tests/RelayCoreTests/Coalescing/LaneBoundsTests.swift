@@ -33,11 +33,11 @@ import Testing
     var rig = full()
     rig.withdraw(zone: 2)
     #expect(rig.lane.pending.overflow.count == 1)
-    #expect(!rig.lane.pending.subjects.contains { $0.notice.zone == LaneRig.zones[2] })
+    #expect(!rig.lane.pending.subjects.contains { $0.content.zone == LaneRig.zones[2] })
     #expect(rig.ledger.isBalanced && rig.ledger.withdrawn == 0)
     rig.withdraw(zone: 0)
     #expect(rig.wake() != nil)
-    #expect(!rig.lane.pending.subjects.contains { $0.notice.zone == LaneRig.zones[0] })
+    #expect(!rig.lane.pending.subjects.contains { $0.content.zone == LaneRig.zones[0] })
   }
 
   /// A re-wake of the ladder that the provider postpones rests for as long as the provider says.

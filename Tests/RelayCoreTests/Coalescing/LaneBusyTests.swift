@@ -166,7 +166,7 @@ import Testing
     var rig = due(zone: 1)
     busy(&rig)
     rig.withdraw(zone: 0)
-    #expect(rig.wake()?.alert?.notice.zone == LaneRig.zones[1])
+    #expect(rig.wake()?.alert?.content.zone == LaneRig.zones[1])
     #expect(rig.ledger.withdrawn == 1 && rig.ledger.isBalanced)
   }
 

@@ -16,7 +16,7 @@ import Testing
     #expect(rig.ledger.woken == 1 && rig.ledger.isBalanced && rig.ledger.pending == 0)
     #expect(rig.lane.state == .watching && rig.nextStep == .timer(rig.now + .seconds(5)))
     rig.fetched(zone: 0)
-    #expect(rig.lane.state == .idle && rig.lane.grace == nil && rig.nextStep == .nothing)
+    #expect(rig.lane.state == .idle && rig.lane.fallback == nil && rig.nextStep == .nothing)
     #expect(rig.attempts.isEmpty && rig.lane.background.times.isEmpty, "no budget was spent")
   }
 
@@ -44,7 +44,7 @@ import Testing
     let told = rig.wake()
     rig.delivered()
     rig.lane.acknowledged(wake: told?.wake ?? 0, ledger: &rig.ledger)
-    #expect(rig.lane.state == .idle && rig.lane.grace == nil)
+    #expect(rig.lane.state == .idle && rig.lane.fallback == nil)
     #expect(rig.ledger.isBalanced)
   }
 
@@ -170,7 +170,7 @@ import Testing
     rig.delivered()
     #expect(rig.wake()?.isAlert == false)
     rig.delivered()
-    #expect(rig.lane.state == .idle && rig.lane.grace == nil)
+    #expect(rig.lane.state == .idle && rig.lane.fallback == nil)
     #expect(rig.ledger.woken == 2 && rig.ledger.isBalanced)
     rig.fetched()
     rig.zone(1)
@@ -202,7 +202,7 @@ import Testing
     #expect(rig.wake()?.wake == 1)
     rig.fetched(zone: 0)
     rig.postponed(60)
-    #expect(rig.lane.state == .idle && rig.lane.grace == nil, "acknowledged meanwhile")
+    #expect(rig.lane.state == .idle && rig.lane.fallback == nil, "acknowledged meanwhile")
   }
 
   @Test func `a reconnected stream repeats the wakes that the device has not got`() {
@@ -215,7 +215,7 @@ import Testing
     }
     rig.leave()
     rig.connect(2, after: 1)
-    #expect(rig.lane.pending.zones.map(\.notice.zone) == [LaneRig.zones[1]])
+    #expect(rig.lane.pending.zones.map(\.content.zone) == [LaneRig.zones[1]])
     #expect(rig.nextStep == .tell(isAlert: false))
     #expect(rig.wake()?.wake == 2, "the same wake")
     rig.delivered()
@@ -239,7 +239,7 @@ import Testing
     #expect(push?.wake == told?.wake && push?.isOverCourier == false)
     rig.delivered()
     #expect(rig.lane.ladderStep == 1, "one step, by two roads")
-    #expect(rig.lane.state == .watching && rig.lane.grace == nil)
+    #expect(rig.lane.state == .watching && rig.lane.fallback == nil)
   }
 
   @Test func `the grace ends when the device loses its provider address`() {
@@ -249,6 +249,6 @@ import Testing
     rig.wake()
     rig.delivered()
     rig.lane.registered(withProvider: false)
-    #expect(rig.lane.state == .idle && rig.lane.grace == nil && rig.ledger.isBalanced)
+    #expect(rig.lane.state == .idle && rig.lane.fallback == nil && rig.ledger.isBalanced)
   }
 }

@@ -212,7 +212,8 @@ import Testing
     switch lane.state {
     case .idle: if !lane.pending.isEmpty { return "P5: idle, and something pends" }
     case .watching:
-      if !lane.hasAcknowledged && lane.grace == nil || lane.pending.isEmpty || lane.pending.isFresh
+      if !lane.hasAcknowledged && lane.fallback == nil || lane.pending.isEmpty
+        || lane.pending.isFresh
       {
         return "P5: watching what is not told"
       }
@@ -227,7 +228,7 @@ import Testing
     if let broken = brokenCourier(lane, next) { return broken }
     var after = rig.recovered()
     let isOwed = lane.pending.isFresh || !lane.pending.alerts.isEmpty || flying > 0
-    if isOwed || lane.grace != nil {
+    if isOwed || lane.fallback != nil {
       if !lane.reach.hasProvider { after.connect(9) }
       if after.nextStep == .nothing { return "P5: a crash loses what pends" }
     }
@@ -273,10 +274,10 @@ import Testing
   private func brokenCourier(_ lane: Lane, _ next: Lane.NextStep) -> String? {
     if case .attempt = next, !lane.reach.hasProvider { return "P5: a push to nowhere" }
     if case .tell = next, !lane.reach.isHere { return "P5: the device is not connected" }
-    if let grace = lane.grace {
-      if !lane.reach.hasProvider { return "P5: a grace without a push to follow" }
-      if grace.first > grace.last { return "P5: a grace of nothing" }
-      if case .retired = lane.state { return "P5: a grace of a retired device" }
+    if let fallback = lane.fallback {
+      if !lane.reach.hasProvider { return "P5: a fallback without a push to follow" }
+      if fallback.first > fallback.last { return "P5: a fallback of nothing" }
+      if case .retired = lane.state { return "P5: a fallback of a retired device" }
     }
     return nil
   }

@@ -12,12 +12,12 @@ import Testing
     rig.alert("a")
     rig.wake()
     rig.delivered()
-    #expect(rig.lane.pending.quiet.zones.map(\.notice.zone) == [z0])
+    #expect(rig.lane.pending.quiet.zones.map(\.content.zone) == [z0])
     rig.fold()
     rig.zone(1)
     rig.wake()
     rig.delivered()
-    #expect(rig.lane.pending.quiet.zones.map(\.notice.zone) == [z0], "told, and not acknowledged")
+    #expect(rig.lane.pending.quiet.zones.map(\.content.zone) == [z0], "told, and not acknowledged")
     rig.fetched(zone: 0)
     #expect(rig.lane.pending.quiet.isEmpty && rig.ledger.isBalanced)
   }
@@ -104,7 +104,7 @@ import Testing
     rig.alert("b", zone: 1)
     rig.delivered()
     rig.lane.acknowledged(wake: first, ledger: &rig.ledger)
-    #expect(rig.lane.pending.quiet.zones.map(\.notice.zone) == [LaneRig.zones[1]])
+    #expect(rig.lane.pending.quiet.zones.map(\.content.zone) == [LaneRig.zones[1]])
     rig.alert("c", zone: 1)
     rig.fetched()
     #expect(rig.lane.pending.quiet.isEmpty && rig.ledger.isBalanced)
@@ -139,7 +139,7 @@ import Testing
     rig.wake()
     rig.delivered()
     rig.withdraw(zone: 0)
-    #expect(rig.lane.pending.quiet.zones.map(\.notice.zone) == [LaneRig.zones[1]])
+    #expect(rig.lane.pending.quiet.zones.map(\.content.zone) == [LaneRig.zones[1]])
     rig.lane.withdraw(
       .subscription(SubscriptionID("alerts"), .private), ledger: &rig.ledger)
     #expect(rig.lane.pending.quiet.isEmpty && rig.ledger.isBalanced)
@@ -165,7 +165,7 @@ import Testing
     rig.alert("b", zone: 2, runsApp: true)
     rig.wake()
     let recovered = rig.recovered()
-    #expect(recovered.lane.pending.quiet.zones.map(\.notice.zone) == [z0])
+    #expect(recovered.lane.pending.quiet.zones.map(\.content.zone) == [z0])
     #expect(recovered.lane.pending.zones.map(\.isFresh) == [true, true])
     #expect(recovered.ledger.recovered == 2, "the zone's delivery, and the alert's")
   }
@@ -187,12 +187,12 @@ import Testing
   }
 
   /// A zone that several subscriptions tell of stays when one of them is removed, also if the last
-  /// two notices came from that one.
+  /// two notifications came from that one.
   @Test func `a zone of several subscriptions stays when one of them is removed`() {
     var rig = LaneRig()
-    rig.match(Sample.notice("a", z0))
-    rig.match(Sample.notice("b", z0))
-    rig.match(Sample.notice("b", z0))
+    rig.match(Sample.content("a", z0))
+    rig.match(Sample.content("b", z0))
+    rig.match(Sample.content("b", z0))
     rig.lane.withdraw(.subscription(SubscriptionID("b"), .private), ledger: &rig.ledger)
     #expect(rig.lane.pending.zones.count == 1 && rig.lane.pending.isFresh)
     rig.lane.withdraw(.subscription(SubscriptionID("a"), .private), ledger: &rig.ledger)

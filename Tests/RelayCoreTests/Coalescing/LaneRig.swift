@@ -33,13 +33,13 @@ struct LaneRig {
 
   /// A zone or database notification.
   mutating func zone(_ index: Int, isUrgent: Bool = false) {
-    match(Sample.notice("zones", Self.zones[index]), isUrgent: isUrgent)
+    match(Sample.content("zones", Self.zones[index]), isUrgent: isUrgent)
   }
 
   /// A zone notification of a hot change. If the lane needs a slot, it is `seconds` away.
   mutating func hot(_ index: Int, in seconds: Double = 60) {
     giveSlot(seconds)
-    match(Sample.notice("zones", Self.zones[index]), isHot: true)
+    match(Sample.content("zones", Self.zones[index]), isHot: true)
   }
 
   mutating func hotAlert(_ subject: String, in seconds: Double = 60) {
@@ -54,7 +54,7 @@ struct LaneRig {
 
   mutating func query(_ record: String) {
     match(
-      Sample.notice(
+      Sample.content(
         "query", Self.zones[0], .private,
         .query(record: record, reason: .created, values: [], isCut: false)))
   }
@@ -66,7 +66,7 @@ struct LaneRig {
     let name = runsApp ? Self.running : "alerts"
     let key = AlertKey(
       subscription: SubscriptionID(name), database: .private, subject: subject, collapse: nil)
-    match(Sample.notice(name, Self.zones[index]), alert: key, runsApp: runsApp, isHot: isHot)
+    match(Sample.content(name, Self.zones[index]), alert: key, runsApp: runsApp, isHot: isHot)
   }
 
   /// The subscription whose alerts run the app.
@@ -88,13 +88,13 @@ struct LaneRig {
 
   /// A notification of any subscription.
   mutating func match(
-    _ notice: NotificationContent, alert: AlertKey? = nil, runsApp: Bool = true,
+    _ content: NotificationContent, alert: AlertKey? = nil, runsApp: Bool = true,
     isHot: Bool = false,
     isUrgent: Bool = false
   ) {
     stepped = stepped.next
     let match = Match(
-      notice: notice, position: Position(stepped), zonePosition: Position(stepped), alert: alert,
+      content: content, position: Position(stepped), zonePosition: Position(stepped), alert: alert,
       runsApp: runsApp, isHot: isHot, isUrgent: isUrgent)
     lane.matched(
       match, cut: underWay?.stepped ?? folded, at: now, policy: policy, limits: limits,

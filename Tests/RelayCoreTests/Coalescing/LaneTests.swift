@@ -149,7 +149,7 @@ import Testing
     rig.lane.acknowledged(wake: 99, ledger: &rig.ledger)
     #expect(rig.lane.pending.zones.count == 2, "a number this life never gave is ignored")
     rig.lane.acknowledged(wake: 1, ledger: &rig.ledger)
-    #expect(rig.lane.pending.zones.map(\.notice.zone) == [LaneRig.zones[1]])
+    #expect(rig.lane.pending.zones.map(\.content.zone) == [LaneRig.zones[1]])
     #expect(rig.ledger.pending == 1 && rig.ledger.isBalanced)
   }
 
@@ -163,7 +163,7 @@ import Testing
     rig.lane.listed([LaneRig.zones[0]], .shared)
     #expect(rig.lane.pending.zones.count == 2, "another database")
     rig.lane.listed([LaneRig.zones[0]], .private)
-    #expect(rig.lane.pending.zones.map(\.notice.zone) == [LaneRig.zones[1]])
+    #expect(rig.lane.pending.zones.map(\.content.zone) == [LaneRig.zones[1]])
     rig.zone(2)
     rig.lane.listed([LaneRig.zones[2]], .private)
     #expect(rig.lane.pending.zones.count == 2, "what no wake told still pends")

@@ -12,7 +12,7 @@ import Testing
     expect(0, .nothing)
     end(.empty, 0)
     expect(1, .nothing)
-    sending.rung()
+    sending.feedbackAdded()
     expect(1, .deliver)
     end(.taken(hasMore: true), 2)
     expect(2, .deliver)
@@ -23,7 +23,7 @@ import Testing
   @Test mutating func `feedback added during a send is sent afterwards`() {
     for outcome in [FeedbackSending.Outcome.empty, .taken(hasMore: false)] {
       expect(0, .deliver)
-      sending.rung()
+      sending.feedbackAdded()
       end(outcome, 0)
     }
     expect(0, .deliver)
@@ -40,7 +40,7 @@ import Testing
         return
       }
       rests.append((until - s(now)).milliseconds)
-      sending.rung()
+      sending.feedbackAdded()
       expect(now, .wait(until: until))
       now += Double(rests.last ?? 0) / 1_000
     }
@@ -49,7 +49,7 @@ import Testing
     expect(now, .deliver)
     end(.taken(hasMore: false), now)
     #expect(sending.failures == 0)
-    sending.rung()
+    sending.feedbackAdded()
     expect(now, .deliver)
     end(.failed(after: nil), now)
     expect(now, .wait(until: s(now + 1)))
@@ -77,7 +77,7 @@ import Testing
   @Test mutating func `a refused sender stops until a reload`() {
     expect(0, .deliver)
     end(.refused, 0)
-    sending.rung()
+    sending.feedbackAdded()
     expect(99_999, .nothing)
     #expect(sending.isStopped)
     sending.renewed()
@@ -101,7 +101,7 @@ import Testing
     for outcome in [FeedbackSending.Outcome.refused, .failed(after: .hours(1))] {
       expect(0, .deliver)
       sending.renewed()
-      sending.rung()
+      sending.feedbackAdded()
       end(outcome, 0)
       #expect(!sending.isStopped && sending.failures == 0)
     }

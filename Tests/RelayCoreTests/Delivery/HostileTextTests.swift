@@ -35,7 +35,7 @@ import Testing
     let zone = ZoneID(name: long, owner: UserID(long))
     return WakeText(
       scope: Sample.scope, user: Sample.owner, wake: .max,
-      notice: NotificationContent(
+      content: NotificationContent(
         subscription: SubscriptionID(long), notification: Sample.nid(3), database: .private,
         zone: zone, kind: .zone), info: info, subjects: zones,
       zones: (0..<zones).map { _ in WakeText.NamedZone(zone: zone, database: .private) },

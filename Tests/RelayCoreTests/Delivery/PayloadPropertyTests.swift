@@ -45,7 +45,7 @@ import Testing
           Field(name: "f\($0)", value: .string(name(&draw, 300)))
         }, isCut: draw.chance(10))
       : draw.chance(50) ? .zone : .database
-    let notice = NotificationContent(
+    let content = NotificationContent(
       subscription: SubscriptionID(name(&draw, 255)), notification: Sample.nid(3),
       database: draw.pick(Database.allCases), zone: zone(&draw), kind: kind)
     let zones = (0..<draw.below(65)).map { _ in
@@ -54,7 +54,7 @@ import Testing
     }
     return WakeText(
       scope: Scope(container: name(&draw, 255), environment: .production),
-      user: UserID(name(&draw, 255)), wake: UInt32(draw.below(1 << 32 - 1)), notice: notice,
+      user: UserID(name(&draw, 255)), wake: UInt32(draw.below(1 << 32 - 1)), content: content,
       info: info(&draw), subjects: zones.count, zones: zones, hasQuery: draw.chance(30),
       isMore: draw.chance(20), notBefore: draw.chance(30) ? .s(7) : nil)
   }
@@ -74,9 +74,9 @@ import Testing
       #expect(named == text.zones.count || json["zr"]?["m"] == .number("1"))
       #expect((json["zr"]?["nb"] != nil) == (text.notBefore != nil), "never cut")
       let sub = json["ck"]?["qry"] ?? json["ck"]?["fet"] ?? json["ck"]?["met"]
-      #expect(sub?["sid"] == .string(text.notice.subscription.name))
-      #expect(sub?["zid"] == .string(text.notice.zone.name))
-      #expect((json["ck"]?["p"] != nil) == payload.isPruned || text.notice.isCutShort)
+      #expect(sub?["sid"] == .string(text.content.subscription.name))
+      #expect(sub?["zid"] == .string(text.content.zone.name))
+      #expect((json["ck"]?["p"] != nil) == payload.isPruned || text.content.isCutShort)
     }
   }
 
@@ -90,12 +90,12 @@ import Testing
     (info.category, info.sound, info.alert.body, info.isContentAvailable, info.isMutable) = (
       wild, wild, wild, true, true
     )
-    let notice = NotificationContent(
+    let content = NotificationContent(
       subscription: SubscriptionID(longest), notification: Sample.nid(3), database: .private,
       zone: zone, kind: .query(record: longest, reason: .created, values: [], isCut: false))
     let text = WakeText(
       scope: Scope(container: longest, environment: .production), user: UserID(longest),
-      wake: .max, notice: notice, info: info, subjects: 999,
+      wake: .max, content: content, info: info, subjects: 999,
       zones: [WakeText.NamedZone(zone: zone, database: .private)], hasQuery: true, isMore: true,
       badge: .max, notBefore: .s(7))
     let payload = PayloadEncoder.encode(text, bytesMax: bytesMax)
@@ -113,12 +113,12 @@ import Testing
     info.alert.launchImage = "launchImage"
     info.sound = "sound"
     info.category = "category"
-    let notice = NotificationContent(
+    let content = NotificationContent(
       subscription: SubscriptionID("subscription"), notification: Sample.nid(3),
       database: .private, zone: Sample.zone,
       kind: .query(record: "record", reason: .created, values: [], isCut: false))
     let text = WakeText(
-      scope: Sample.scope, user: Sample.owner, wake: 1, notice: notice, info: info, subjects: 1,
+      scope: Sample.scope, user: Sample.owner, wake: 1, content: content, info: info, subjects: 1,
       zones: [WakeText.NamedZone(zone: Sample.zone, database: .private)], hasQuery: true,
       isMore: false)
     let marks = [

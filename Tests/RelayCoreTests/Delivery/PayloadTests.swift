@@ -6,13 +6,14 @@ import Testing
   private let nid = Identifier(text: "943172cd-0000-4000-8000-000000000001")!
   private let user = UserID("_ca83")
 
-  private func text(_ notice: NotificationContent, _ info: NotificationInfo? = nil) -> WakeText {
+  private func text(_ content: NotificationContent, _ info: NotificationInfo? = nil) -> WakeText {
     WakeText(
       scope: Scope(container: "iCloud.com.example.notes", environment: .development), user: user,
-      wake: 17, notice: notice, info: info, subjects: 1, zones: [], hasQuery: false, isMore: false)
+      wake: 17, content: content, info: info, subjects: 1, zones: [], hasQuery: false, isMore: false
+    )
   }
 
-  private func notice(
+  private func content(
     _ kind: NotificationContent.Kind, _ database: Database, _ zone: ZoneID, sid: String = "S1"
   ) -> NotificationContent {
     NotificationContent(
@@ -36,7 +37,7 @@ import Testing
   }
 
   @Test func `a silent public query push has only content-available in its aps`() {
-    var text = text(notice(query, .public, .publicDefault))
+    var text = text(content(query, .public, .publicDefault))
     text.hasQuery = true
     #expect(
       encode(text)
@@ -49,7 +50,7 @@ import Testing
 
   /// The moment to wait for is never rounded to an earlier one.
   @Test func `a payload marks a hot zone and says until when to wait`() {
-    var text = text(notice(.zone, .private, Sample.zone))
+    var text = text(content(.zone, .private, Sample.zone))
     text.zones = [
       WakeText.NamedZone(zone: Sample.zone, database: .private),
       WakeText.NamedZone(zone: ZoneID(name: "News", owner: user), database: .shared, waits: true),
@@ -67,7 +68,7 @@ import Testing
     info.sound = "default"
     let zone = ZoneID(name: ZoneID.defaultName, owner: user)
     #expect(
-      encode(text(notice(query, .private, zone), info))
+      encode(text(content(query, .private, zone), info))
         == expected(
           #"{"alert":"New Chat","sound":"default"}"#,
           #""qry":{"dbs":1,"fo":1,"rid":"R1","sid":"S1","zid":"_defaultZone","zoid":"_ca83"}"#,
@@ -81,7 +82,7 @@ import Testing
     let kind = NotificationContent.Kind.query(
       record: "R1", reason: .deleted, values: values, isCut: false)
     #expect(
-      encode(text(notice(kind, .public, .publicDefault)))
+      encode(text(content(kind, .public, .publicDefault)))
         == expected(
           #"{"content-available":1}"#,
           #""qry":{"dbs":2,"fo":3,"rid":"R1","af":{"title":"a \"b\"\u000a","body":-3},"#
@@ -91,7 +92,7 @@ import Testing
 
   @Test func `a database push names the changed zone`() {
     let zone = ZoneID(name: "com.apple.coredata.cloudkit.zone", owner: user)
-    var text = text(notice(.database, .private, zone))
+    var text = text(content(.database, .private, zone))
     text.zones = [WakeText.NamedZone(zone: zone, database: .private)]
     #expect(
       encode(text)
@@ -104,12 +105,12 @@ import Testing
   @Test func `a zone push uses fet and a shared database push uses met`() {
     let zone = ZoneID(name: "ReadingList", owner: UserID("_other"))
     #expect(
-      encode(text(notice(.zone, .private, ZoneID(name: "ReadingList", owner: user))))
+      encode(text(content(.zone, .private, ZoneID(name: "ReadingList", owner: user))))
         == expected(
           #"{"content-available":1}"#,
           #""fet":{"dbs":1,"sid":"S1","zid":"ReadingList","zoid":"_ca83"}"#, #"{"w":17,"n":1}"#))
     #expect(
-      encode(text(notice(.database, .shared, zone)))
+      encode(text(content(.database, .shared, zone)))
         == expected(
           #"{"content-available":1}"#,
           #""met":{"dbs":3,"sid":"S1","zid":"ReadingList","zoid":"_other"}"#, #"{"w":17,"n":1}"#))
@@ -125,7 +126,7 @@ import Testing
     info.isContentAvailable = true
     info.isMutable = true
     #expect(
-      encode(text(notice(.zone, .private, ZoneID(name: "Z", owner: user)), info))
+      encode(text(content(.zone, .private, ZoneID(name: "Z", owner: user)), info))
         == expected(
           #"{"alert":{"title":"T","loc-key":"KEY","loc-args":["name"],"launch-image":"L.png"},"#
             + #""category":"C","content-available":1,"mutable-content":1}"#,
@@ -136,7 +137,7 @@ import Testing
     let kind = NotificationContent.Kind.query(
       record: "R1", reason: .updated, values: [], isCut: true)
     let payload = PayloadEncoder.encode(
-      text(notice(kind, .public, .publicDefault)), bytesMax: 4_096)
+      text(content(kind, .public, .publicDefault)), bytesMax: 4_096)
     #expect(String(decoding: payload.bytes, as: UTF8.self).contains(#","p":1,"qry":"#))
     #expect(!payload.isPruned)
   }

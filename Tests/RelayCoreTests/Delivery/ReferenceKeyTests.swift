@@ -11,12 +11,13 @@ import Testing
     _ kind: NotificationContent.Kind, _ info: NotificationInfo? = nil, badge: Int? = nil,
     _ environment: Environment = .development
   ) -> WakeText {
-    let notice = NotificationContent(
+    let content = NotificationContent(
       subscription: SubscriptionID("S1"), notification: Identifier(high: 0xabc, low: 0xdef),
       database: .private, zone: ZoneID(name: "Z", owner: user), kind: kind)
     return WakeText(
       scope: Scope(container: "iCloud.com.example.notes", environment: environment), user: user,
-      wake: 17, notice: notice, info: info, subjects: 1, zones: [], hasQuery: false, isMore: false,
+      wake: 17, content: content, info: info, subjects: 1, zones: [], hasQuery: false,
+      isMore: false,
       badge: badge)
   }
 

@@ -14,16 +14,17 @@ import Testing
     CallerID.user(Rig.scope, UserID("_abc")), CallerID.user(Rig.scope, UserID("_other"))
   )
 
-  private static func gate(perCaller: Int = 1_000, inAll: Int = 100_000) -> AnswerGate {
+  private static func gate(perCaller: Int = 1_000, inAll: Int = 100_000) -> AnswerMemoryLimit {
     var limits = HTTPLimits()
     (limits.answerBytesPerCaller, limits.answerBytesInFlight) = (perCaller, inAll)
-    return AnswerGate(limits)
+    return AnswerMemoryLimit(limits)
   }
 
   /// One answer of `caller`, and a second, of `next`, which is let through or refused with `code`:
   /// a refused answer takes no room.
   private static func answers(
-    _ bytes: Int, then second: Int, of next: CallerID, at gate: AnswerGate, _ code: ServerErrorCode?
+    _ bytes: Int, then second: Int, of next: CallerID, at gate: AnswerMemoryLimit,
+    _ code: ServerErrorCode?
   ) throws -> [AnswerRoom] {
     let rooms = [try gate.room(for: caller), try gate.room(for: next)]
     try rooms[0].grow(to: bytes)

@@ -4,7 +4,7 @@ import Synchronization
 /// Bounds the memory of answers that are being written or wait for their readers, all together and
 /// for each caller. A caller's only answer passes the caller's bound whatever its size, and the
 /// only answer of all passes the common bound: otherwise it could never be sent.
-final class AnswerGate: Sendable {
+final class AnswerMemoryLimit: Sendable {
   private let limits: HTTPLimits
   private let state = Mutex(Shares<CallerID>(most: .max))
 
@@ -67,16 +67,16 @@ final class AnswerGate: Sendable {
 /// The room of one request's answer. It is free again when the last reference to it is gone. The
 /// answer's body holds a reference until it has left for the network, or is dropped.
 final class AnswerRoom: Sendable {
-  private let gate: AnswerGate
+  private let limit: AnswerMemoryLimit
   private let caller: CallerID
   private let bytes = Mutex(0)
 
-  fileprivate init(_ gate: AnswerGate, for caller: CallerID) {
-    self.gate = gate
+  fileprivate init(_ limit: AnswerMemoryLimit, for caller: CallerID) {
+    self.limit = limit
     self.caller = caller
   }
 
-  deinit { gate.giveBack(bytes.withLock { $0 }, of: caller) }
+  deinit { limit.giveBack(bytes.withLock { $0 }, of: caller) }
 
   /// Enlarges the room: the answer now has `bytes` bytes.
   ///
@@ -84,7 +84,7 @@ final class AnswerRoom: Sendable {
   func grow(to bytes: Int, isDone: Bool = false) throws(WireError) {
     let held = self.bytes.withLock { $0 }
     guard bytes > held else { return }
-    try gate.take(bytes - held, beside: held, for: caller, isDone: isDone)
+    try limit.take(bytes - held, beside: held, for: caller, isDone: isDone)
     self.bytes.withLock { $0 = bytes }
   }
 }
