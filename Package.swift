@@ -57,7 +57,7 @@ let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let arguments = Target.Dependency.product(
   name: "ArgumentParser", package: "swift-argument-parser")
 
-/// Core and simulation alone build and test in seconds: `ZONERELAY_ONLY=core swift test`.
+/// Core and simulation build and test alone: `make core`, or `ZONERELAY_ONLY=core swift test`.
 let core: [Target] = [
   .room("RelayCore", products: collections),
   .room("RelayMemory", ["RelayCore"]),
