@@ -33,6 +33,13 @@ import Testing
     #expect(!forwarding.isEmpty)
   }
 
+  /// A recovery reads the outbox in any order.
+  @Test func `messages leave in the order in which their source sent them`() {
+    var forwarding = Forwarding()
+    forwarding.add([3, 1, 2].map { row(1, $0, .record(.created)) })
+    #expect(take(&forwarding, room: 9) == [1, 2, 3])
+  }
+
   /// A message that needs no room goes at once, unless it would overtake one of its own source.
   @Test func `a message without fan-out does not wait for other sources`() {
     var forwarding = Forwarding()

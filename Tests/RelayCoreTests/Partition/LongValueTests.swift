@@ -47,6 +47,16 @@ import Testing
     }
   }
 
+  /// The member `"list":["",…]` has eight bytes and three for each of twenty texts.
+  @Test(arguments: [(67, false), (68, true)])
+  func `a list is shown if its text just fits`(bytes: Int, isShown: Bool) {
+    var limits = Limits()
+    limits.valueBytesPerNotification = bytes
+    let push = push([list(20, "")], limits: limits) { $0.desiredKeys = ["list"] }
+    #expect(push.contains(#""af":{"list":[""#) == isShown)
+    #expect(push.contains(#""p":1"#) != isShown)
+  }
+
   @Test func `an argument shows the beginning of a long list`() {
     let text = push([list(50_000)]) { $0.alert.bodyArguments = ["list"] }
     let shown = Array(repeating: "x", count: 50).joined(separator: ", ").prefix(100)

@@ -250,6 +250,7 @@ import Testing
     #expect(rig.partition.ledger.withdrawn == 1 && rig.partition.ledger.isBalanced)
     rig.change(.record(.created, "B2"))
     let cut = rig.fold()
+    #expect(cut.revocations.isEmpty, "no grant of it had ended before")
     let zone = cut.feed(.zone(Sample.zone))
     #expect(zone?.cleared == Sample.position(6) && zone?.floor == Sample.position(6))
     #expect(zone?.deltas.map(\.subject) == [.record("B2")])

@@ -171,6 +171,30 @@ import Testing
     }
   }
 
+  /// As in a public database: no participant is always the first.
+  @Test(arguments: [1_000, 5])
+  func `hot changes of a shared zone begin with different participants`(slice: Int) {
+    var rig = PartitionRig(limits: Self.limits(slice), policy: Self.policy())
+    let zone = ZoneID(name: "Team", owner: users(1, inHomeOf: Sample.owner, false)[0])
+    var serial: UInt64 = 0
+    func hear(_ event: Change.Event) {
+      serial += 1
+      rig.hear(.change(rig.make(event, in: zone), at: Sample.position(serial)), serial)
+      rig.goOn()
+    }
+    for (index, user) in users(20, inHomeOf: Sample.owner, true).enumerated() {
+      rig.register(UInt64(index + 1), of: user)
+      rig.save("db", .database(recordType: nil), .shared, of: user)
+      hear(.granted(user))
+    }
+    _ = rig.wakes(for: 40)
+    let first = (1...12).compactMap { _ in
+      hear(.record(.updated))
+      return rig.wakes(for: 60).first?.user
+    }
+    #expect(first.count == 12 && Set(first).count >= 4, "\(first.map(\.name))")
+  }
+
   /// P11: lines of zones that are no longer hot are forgotten, or all would be kept for ever.
   @Test func `a partition forgets the smears of zones that are no longer hot`() {
     var rig = PartitionRig(policy: Self.policy())
