@@ -100,7 +100,7 @@ extension Partition {
   ) {
     guard let device = find(key) else { return }
     if let now {
-      devices[device].lane.lastFetch = now
+      devices[device].lane.fetched(at: now)
       devices[device].lane.answered(at: now, policy: policy)
       heardOf(device, at: now)
     }

@@ -9,8 +9,7 @@ extension Partition {
     if let known = devices.find(request.client, of: user) {
       device = known
       isBack = devices[device].lane.gaveSign() || devices[device].lane.retirement != nil
-      devices[device].lane.registeredAgain()
-      if devices[device].address != request.address { devices[device].lane.moved() }
+      devices.register(again: device, request.address, step.ordinal, at: step.at)
     } else {
       collectRetired(of: user, at: step.at, &effects)
       guard devices.all(of: user).count < limits.devicesPerUser else {
@@ -26,10 +25,7 @@ extension Partition {
           registration: step.ordinal, lane: Lane(at: step.at)))
       devices.isBack(key(of: device))
     }
-    devices[device].address = request.address
     devices[device].lane.registered(withProvider: request.address.transport != .courier)
-    devices[device].registeredAt = step.at
-    devices[device].registration = step.ordinal
     devices.watchAddress(of: device, limits)
     if isBack { tell(.returned, of: device, at: step.at) }
     markDirty(device)
@@ -92,7 +88,7 @@ extension Partition {
     else { return }
     recall([device], step, &effects)
     retire(device, because: "displaced", since: nil, at: step.at, &effects)
-    devices[device].address.token = []
+    devices.loseAddress(of: device)
   }
 
   /// A device that is retired already keeps its time and reason, which the app's servers were told.

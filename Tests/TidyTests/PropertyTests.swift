@@ -30,6 +30,17 @@ import Testing
     }
   }
 
+  /// Others give a lane inputs. The compiler holds this for parts that are one file.
+  @Test func `a lane's properties are set in its own files only`() throws {
+    let assignment = #/\blane(?:\.\w+)+ [-+*]?= /#
+    let found = try SourceTree.swift("Sources/RelayCore")
+      .filter { !$0.path.contains("Coalescing/Lane") }
+      .flatMap { file in
+        file.code.indices.filter { file.code[$0].contains(assignment) }.map { file.place($0) }
+      }
+    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+  }
+
   private struct Found {
     var name: String
     var start: Int

@@ -44,7 +44,7 @@ extension Lane {
     }
     cover(with: attempt, named)
     if overCourier { reach.repeats = false } else { unfolded = .attempt }
-    state = .inFlight(attempt)
+    state.began(attempt)
     return attempt
   }
 
@@ -141,7 +141,8 @@ extension Lane {
       }
     }
     if pending.alerts.isEmpty { pending.lostAlerts = false }
-    resume(after: attempt, policy: policy)
+    if !pending.isFresh && pending.alerts.isEmpty { freshSince = nil }
+    state.delivered(State.Waiting(pending), policy)
     // A push that repeats what the courier told is the same wake and is not counted again.
     return hasTold && !attempt.isRepeat ? unanswered(at: now, policy: policy) : nil
   }
@@ -156,6 +157,17 @@ extension Lane {
       ? pending.isEmpty : !pending.subjects.contains { $0.toldBy == attempt.wake }
     if hasAcknowledged, isAnswered { answered(at: now, policy: policy) }
   }
+
+  /// An attempt ended; people are shown how.
+  mutating func ended(with verdict: Verdict, at now: Instant) {
+    lastVerdict = LastVerdict(verdict, at: now)
+  }
+
+  /// The provider's other environment took the push, so the address's token belongs to that one.
+  mutating func belongs(elsewhere isElsewhere: Bool) { self.isElsewhere = isElsewhere }
+
+  /// The device fetched or acknowledged something; people are shown when.
+  mutating func fetched(at now: Instant) { lastFetch = now }
 
   /// The device fetched or acknowledged something.
   package mutating func answered(at now: Instant, policy: WakePolicy) {
@@ -175,10 +187,7 @@ extension Lane {
   ) {
     guard case .inFlight(let attempt) = state else { return }
     restore(attempt, limits: limits, ledger: &ledger)
-    state = .resting(
-      RetryBackoff(
-        until: until, wake: attempt.wake, isAlert: attempt.isAlert, deadline: attempt.deadline,
-        tries: attempt.tries, isLadder: attempt.isLadder, isRepeat: attempt.isRepeat))
+    state.postponed(until: until)
     settleState()
   }
 
@@ -198,12 +207,8 @@ extension Lane {
   package mutating func rejected(
     at now: Instant, policy: WakePolicy, limits: Limits, ledger: inout Ledger
   ) {
-    guard case .inFlight(var attempt) = state else { return }
-    if attempt.alert != nil {
-      ledger.settle(1, as: \.expired)
-      attempt.alert = nil
-    }
-    state = .inFlight(attempt)
+    guard case .inFlight = state else { return }
+    if state.cancelAlert({ _ in true }) { ledger.settle(1, as: \.expired) }
     postponed(until: now + policy.retryMax, limits: limits, ledger: &ledger)
   }
 
@@ -237,21 +242,6 @@ extension Lane {
       ledger.settle(1, as: \.merged)
     } else {
       pending.alerts.insert(shown, at: 0)
-    }
-  }
-
-  private mutating func resume(after attempt: Attempt, policy: WakePolicy) {
-    if !pending.isFresh && pending.alerts.isEmpty { freshSince = nil }
-    if pending.isEmpty {
-      state = .idle
-    } else if !pending.isFresh && pending.alerts.isEmpty {
-      state = .watching
-    } else if let gathering = attempt.gathering {
-      state = .gathering(
-        opened: gathering.first,
-        due: min(gathering.last + policy.window, gathering.first + policy.windowMax))
-    } else {
-      state = .due(after: .zero)
     }
   }
 }

@@ -23,6 +23,14 @@ extension Lane {
     reach.repeats = false
   }
 
+  /// No connection took the courier's wake. A connection that came meanwhile is another one, and is
+  /// tried next.
+  ///
+  /// - Parameter connection: the one that the wake was sent over; nil: there was none.
+  mutating func notTaken(by connection: UInt64?) {
+    if reach.connection == nil || reach.connection == connection { reach.courier = .away }
+  }
+
   /// The device was registered, with or without an address at a provider.
   package mutating func registered(withProvider hasProvider: Bool) {
     reach.hasProvider = hasProvider

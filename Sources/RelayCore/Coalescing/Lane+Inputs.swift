@@ -13,26 +13,10 @@ extension Lane {
     }
     if freshSince == nil { freshSince = now }
     adaptation.burst.goOn(at: now)
-    let isFirstNews = !match.isHot && isAllHeld(at: now)
+    let isFirstOpen = !match.isHot && isAllHeld(at: now)
     ledger.pending += 1
     ledger.settle(1 - pending.add(match, cut: cut, limits: limits), as: \.merged)
-    switch state {
-    case .idle, .watching:
-      state = .gathering(opened: now, due: now + policy.window)
-    case .gathering(let opened, _):
-      state = .gathering(
-        opened: opened, due: min(now + policy.window, opened + policy.windowMax))
-    case .inFlight(var attempt):
-      attempt.gathering = Attempt.Gathering(
-        first: attempt.gathering?.first ?? now, last: now)
-      state = .inFlight(attempt)
-    case .due where isFirstNews:
-      // Everything that was due waits for its slot. A change without a slot gathers like a first
-      // one.
-      state = .gathering(opened: now, due: now + policy.window)
-    case .due, .resting, .retired:
-      break
-    }
+    state.matched(at: now, isFirstOpen: isFirstOpen, policy)
   }
 
   /// The device was served a page of the notifications feed up to `position`, or presented a token.
@@ -122,18 +106,13 @@ extension Lane {
     _ isMeant: (PendingAlert) -> Bool
   ) {
     ledger.settle(pending.cancelAlerts(withEarlier: withEarlier, isMeant), as: end)
-    guard case .inFlight(var attempt) = state, let shown = attempt.alert, isMeant(shown) else {
-      return
-    }
-    ledger.settle(1, as: end)
-    attempt.alert = nil
-    state = .inFlight(attempt)
+    if state.cancelAlert(isMeant) { ledger.settle(1, as: end) }
   }
 
   package mutating func retire(_ retirement: Retirement, ledger: inout Ledger) {
     dropAll(as: \.retired, ledger: &ledger)
     silence = nil
-    state = .retired(retirement)
+    state.retired(retirement)
   }
 
   /// The device signed out or was replaced: nothing waits for it any more.
@@ -145,51 +124,27 @@ extension Lane {
     pending = PendingSet()
     freshSince = nil
     fallback = nil
-    state = .idle
+    state.dropped()
   }
 
   /// The device was registered again, which ends a retirement. A renewal changes nothing else.
-  package mutating func registeredAgain() {
-    if case .retired = state { state = .idle }
-    // An attempt at the earlier address says nothing about this one, so it is made again.
-  }
+  package mutating func registeredAgain() { state.registeredAgain() }
 
   /// The device has another address. What a provider refused for the earlier one does not apply.
   package mutating func moved() {
     isElsewhere = false
     hasTaken = false
-    guard case .resting = state else { return }
-    state = pending.isFresh || !pending.alerts.isEmpty ? .due(after: .zero) : .watching
-    settleState()
+    if state.moved(State.Waiting(pending)) { settleState() }
   }
 
   /// The route has another provider now, so the lane does not rest any longer.
-  package mutating func renewed(at now: Instant) {
-    guard case .resting(var rest) = state else { return }
-    rest.until = min(rest.until, now)
-    state = .resting(rest)
-  }
+  package mutating func renewed(at now: Instant) { state.renewed(at: now) }
 
   /// Ends a window, a rest or a watch when nothing is left to tell.
   mutating func settleState() {
     if !pending.isFresh && pending.alerts.isEmpty { freshSince = nil }
     settleGrace()
-    switch state {
-    case .idle, .inFlight, .retired: return
-    case .gathering, .due, .resting, .watching:
-      if pending.isEmpty {
-        state = .idle
-        ladderStep = 0
-      } else if !pending.isFresh && pending.alerts.isEmpty && !isRewake && !isRepeatedLater {
-        state = .watching
-      }
-    }
-  }
-
-  /// The push that follows the courier failed and is made again.
-  private var isRepeatedLater: Bool {
-    if case .resting(let rest) = state { return rest.isRepeat && fallback != nil }
-    return false
+    if state.settle(State.Waiting(pending), isGrace: fallback != nil) { ladderStep = 0 }
   }
 }
 

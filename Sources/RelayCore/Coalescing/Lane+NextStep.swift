@@ -23,7 +23,7 @@ extension Lane {
       return .nothing
     case .gathering(_, let due):
       guard due <= now else { return .timer(due) }
-      state = .due(after: stepped)
+      state.windowEnded(stepped: stepped)
       return nextStep(at: now, stepped: stepped, folded: folded, policy: policy)
     case .resting(let rest):
       // A delay that a provider asked for does not delay the courier.

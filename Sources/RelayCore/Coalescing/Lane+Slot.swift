@@ -73,6 +73,9 @@ extension Lane {
     self.isSentBack = isSentBack
   }
 
+  /// The smear that the slot belongs to has another rate.
+  mutating func stretchSlot(by stretch: WakePacer.Stretch) { slot = stretch.apply(to: slot) }
+
   /// The time from which the ladder counts. If a wake told of a hot zone before the slot, the
   /// device fetches only from the slot on, so the ladder counts from the slot.
   var ladderFrom: Instant {

@@ -34,7 +34,7 @@ package struct Lane: Hashable, Sendable {
   var isSentBack = false
   /// Delivered wakes that the device has not answered.
   package internal(set) var silence: Silence?
-  package var reach = Reachability()
+  package internal(set) var reach = Reachability()
   /// The provider took a push in the other environment than the address was registered with.
   package internal(set) var isElsewhere: Bool
   /// The device's address has taken a push from its provider.
@@ -45,59 +45,6 @@ package struct Lane: Hashable, Sendable {
     case attempt
     /// An attempt that the cut under way has recorded.
     case recorded
-  }
-
-  package enum State: Hashable, Sendable {
-    /// Nothing to tell. → gathering, retired
-    case idle
-    /// Changes gather. → due, idle, retired
-    case gathering(opened: Instant, due: Instant)
-    /// The window is over; everything up to `after` must be folded first. → inFlight, idle, retired
-    case due(after: Ordinal)
-    /// → watching, resting, gathering, idle, retired
-    case inFlight(Attempt)
-    /// The attempt failed for now. → due, idle, retired
-    case resting(RetryBackoff)
-    /// All is told and something is not acknowledged. → due, gathering, idle, retired
-    case watching
-    /// The address is dead. → idle, by a new registration
-    case retired(Retirement)
-  }
-
-  package struct Attempt: Hashable, Sendable {
-    package var wake: UInt32
-    package var isAlert: Bool
-    package var isLadder: Bool
-    /// The wake runs the app, so it covers what it names.
-    package var runsApp = true
-    /// The wake goes over the courier.
-    package var isOverCourier = false
-    /// The wake repeats what the courier told, so the ladder stays where it is.
-    package var isRepeat = false
-    /// The alert that the wake shows.
-    package var alert: PendingAlert?
-    package var deadline: Instant
-    package var tries: Int
-    package var at: Instant
-    /// When matches came while in flight, or the alert that followed the shown one.
-    package var gathering: Gathering?
-
-    package struct Gathering: Hashable, Sendable {
-      package var first: Instant
-      package var last: Instant
-    }
-  }
-
-  package struct RetryBackoff: Hashable, Sendable {
-    package var until: Instant
-    package var wake: UInt32
-    package var isAlert: Bool
-    package var deadline: Instant
-    package var tries: Int
-    /// The attempt was a re-wake: nothing new pends.
-    package var isLadder = false
-    /// The attempt was the push that follows the courier: nothing new needs to pend.
-    package var isRepeat = false
   }
 
   /// The lane of a newly registered device: at the head of the feeds, with nothing pending.
@@ -124,12 +71,7 @@ package struct Lane: Hashable, Sendable {
     isElsewhere = record.isElsewhere
     hasTaken = record.hasTaken
     silence = record.silence
-    state = .idle
-    if let retirement = record.retirement {
-      state = .retired(retirement)
-    } else if !pending.isEmpty {
-      state = pending.isFresh || !pending.alerts.isEmpty ? .due(after: folded) : .watching
-    }
+    state = State(State.Waiting(pending), retirement: record.retirement, folded: folded)
   }
 
   package var nextWake: UInt32 { numbers.next }

@@ -72,7 +72,7 @@ extension Partition {
       }
       let key = ZoneKey(scope: users[devices[device].user].scope, zone: zone)
       guard let stretch = stretches[key] else { continue }
-      devices[device].lane.slot = stretch.apply(to: devices[device].lane.slot)
+      devices[device].lane.stretchSlot(by: stretch)
     }
   }
 }

@@ -129,11 +129,8 @@ extension Partition {
     _ attempt: PushAttempt.ID, _ verdict: Verdict, at now: Instant, _ effects: inout [Effect]
   ) {
     let device = attempt.device
-    guard let made = devices.attempt(attempt) else { return }
-    devices[device].attempt = nil
-    let wasCutDown = devices[device].isCutDown
-    devices[device].isCutDown = false
-    devices[device].lane.lastVerdict = LastVerdict(verdict, at: now)
+    guard let made = devices.endAttempt(attempt) else { return }
+    devices[device].lane.ended(with: verdict, at: now)
     markDirty(device)
     if devices[device].lane.isOverCourier {
       return told(device, verdict, over: made.connection, at: now)
@@ -146,7 +143,7 @@ extension Partition {
     switch verdict {
     case .delivered, .deliveredElsewhere:
       if verdict == .deliveredElsewhere {
-        devices[device].lane.isElsewhere = !made.isElsewhere
+        devices[device].lane.belongs(elsewhere: !made.isElsewhere)
       }
       delivered(device, at: now)
     case .later(let after, let blame, _):
@@ -160,8 +157,8 @@ extension Partition {
         return
       }
       retire(device, because: reason.text, since: since, at: now, &effects)
-    case .tooLarge where !wasCutDown:
-      devices[device].isCutDown = true
+    case .tooLarge where !made.isCutDown:
+      devices.cutDown(device)
       devices[device].lane.postponed(until: now, limits: limits, ledger: &ledger)
     case .rejected, .tooLarge:
       devices[device].lane.rejected(

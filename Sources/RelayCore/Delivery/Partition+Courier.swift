@@ -11,7 +11,7 @@ extension Partition {
     }
     devices[device].lane.connected(connection, after: after, ledger: &ledger)
     heardOf(device, at: now)
-    if after != nil { devices[device].lane.lastFetch = now }
+    if after != nil { devices[device].lane.fetched(at: now) }
     markDirty(device)
   }
 
@@ -34,12 +34,8 @@ extension Partition {
     if case .delivered = verdict {
       delivered(device, at: now)
     } else {
-      // No connection took the wake. It goes on as a push, or waits for the next poll. A connection
-      // that came meanwhile is another one, and is tried next.
-      let connection = devices[device].lane.reach.connection
-      if connection == nil || connection == made {
-        devices[device].lane.reach.courier = .away
-      }
+      // No connection took the wake. It goes on as a push, or waits for the next poll.
+      devices[device].lane.notTaken(by: made)
       devices[device].lane.postponed(until: now, limits: limits, ledger: &ledger)
     }
   }

@@ -3,17 +3,17 @@ import OrderedCollections
 /// Registrations with their lanes, in reusable flat slots, and which of them the next cut writes.
 package struct Devices: Sendable {
   package struct Slot: Sendable {
-    package var user: Int
-    package var client: ClientID
-    package var address: Address
-    package var registeredAt: Instant
-    package var registration: Ordinal
+    package let user: Int
+    package let client: ClientID
+    package fileprivate(set) var address: Address
+    package fileprivate(set) var registeredAt: Instant
+    package fileprivate(set) var registration: Ordinal
     package var lane: Lane
     /// The attempt under way.
-    var attempt: Attempt?
+    fileprivate(set) var attempt: Attempt?
     /// The provider refused the last payload as too large. The next payload is half as large, if
     /// possible.
-    var isCutDown = false
+    fileprivate(set) var isCutDown = false
   }
 
   /// What an attempt was made with. The verdict is about that, even if the device has changed
@@ -26,6 +26,8 @@ package struct Devices: Sendable {
     var isElsewhere: Bool
     /// The device's connection to the courier when the attempt began; nil: it had none.
     var connection: UInt64?
+    /// The payload is half as large as a push may be, because the one before was too large.
+    var isCutDown: Bool
   }
 
   private var slots: [Slot?] = []
@@ -120,9 +122,36 @@ package struct Devices: Sendable {
     let slot = self[device]
     self[device].attempt = Attempt(
       serial: lastAttempt, registration: slot.registration, address: slot.address,
-      isElsewhere: slot.lane.isElsewhere, connection: slot.lane.reach.connection)
+      isElsewhere: slot.lane.isElsewhere, connection: slot.lane.reach.connection,
+      isCutDown: slot.isCutDown)
     return lastAttempt
   }
+
+  /// The attempt of that number ended; nil if it is not under way. The next payload is a whole one,
+  /// unless `cutDown` follows.
+  mutating func endAttempt(_ id: PushAttempt.ID) -> Attempt? {
+    guard let attempt = attempt(id) else { return nil }
+    self[id.device].attempt = nil
+    self[id.device].isCutDown = false
+    return attempt
+  }
+
+  /// The provider refused the payload as too large.
+  mutating func cutDown(_ device: Int) { self[device].isCutDown = true }
+
+  /// A known device is registered again, with this address, by the fact at this ordinal.
+  mutating func register(
+    again device: Int, _ address: Address, _ registration: Ordinal, at now: Instant
+  ) {
+    self[device].lane.registeredAgain()
+    if self[device].address != address { self[device].lane.moved() }
+    self[device].address = address
+    self[device].registeredAt = now
+    self[device].registration = registration
+  }
+
+  /// The address belongs to another device from now on.
+  mutating func loseAddress(of device: Int) { self[device].address.token = [] }
 
   /// The attempt of that number, if it is under way.
   func attempt(_ id: PushAttempt.ID) -> Attempt? {

@@ -1,4 +1,4 @@
-import RelayCore
+@testable import RelayCore
 
 /// One lane and its inputs: short spellings for what a partition does with a lane.
 struct LaneRig {
@@ -153,7 +153,7 @@ struct LaneRig {
 
   /// What the partition does when no connection took what the courier was to tell.
   mutating func courierFailed() {
-    lane.reach.courier = .away
+    lane.notTaken(by: lane.reach.connection)
     lane.postponed(until: now, limits: limits, ledger: &ledger)
   }
 
