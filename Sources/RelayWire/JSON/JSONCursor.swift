@@ -51,6 +51,65 @@ package struct JSONCursor: Sendable {
     return JSONProblem(path: own.isEmpty ? "\(key)" : "\(own).\(key)", what: "is missing")
   }
 
+  package func string() throws(JSONProblem) -> String {
+    guard isString else { throw mismatch("a string") }
+    return tree.text(at: index)
+  }
+
+  package func boolean() throws(JSONProblem) -> Bool {
+    switch node.kind {
+    case .true: return true
+    case .false: return false
+    default: throw mismatch("true or false")
+    }
+  }
+
+  /// A whole number in 64 bits. `42.0` and `4.2e1` are whole as well.
+  package func integer() throws(JSONProblem) -> Int64 {
+    guard node.kind == .number else { throw mismatch("a whole number") }
+    if let number = plainInteger() { return number }
+    // A number without a fraction or exponent that exceeds 64 bits is refused: a double would round
+    // it to one that fits.
+    if !isWrittenWhole, let number = Int64(exactly: tree.double(at: index)) { return number }
+    throw problem("must be a whole number that fits 64 bits")
+  }
+
+  package func double() throws(JSONProblem) -> Double {
+    guard node.kind == .number else { throw mismatch("a number") }
+    if let number = plainInteger() { return Double(number) }
+    let number = tree.double(at: index)
+    guard number.isFinite else { throw problem("is beyond what a double can hold") }
+    return number
+  }
+
+  /// True if the number is written without a fraction or exponent.
+  package var isWrittenWhole: Bool {
+    let start = Int(node.start)
+    return tree.bytes[start..<start + Int(node.extent)].allSatisfy {
+      $0 == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9")) ~= $0
+    }
+  }
+
+  private func plainInteger() -> Int64? {
+    var start = Int(node.start)
+    let end = start + Int(node.extent)
+    let isNegative = tree.bytes[start] == UInt8(ascii: "-")
+    if isNegative { start += 1 }
+    guard end - start <= 18 else { return longInteger() }
+    var number: Int64 = 0
+    for place in start..<end {
+      let digit = tree.bytes[place] &- UInt8(ascii: "0")
+      guard digit < 10 else { return nil }
+      number = number &* 10 &+ Int64(digit)
+    }
+    return isNegative ? -number : number
+  }
+
+  private func longInteger() -> Int64? {
+    let start = Int(node.start)
+    return Int64(String(decoding: tree.bytes[start..<start + Int(node.extent)], as: UTF8.self))
+  }
+
   /// An array's values, in their order.
   package func elements() throws(JSONProblem) -> [JSONCursor] {
     guard node.kind == .array else { throw mismatch("an array") }
@@ -110,7 +169,7 @@ package struct JSONCursor: Sendable {
   /// An error about this value.
   package func problem(_ what: String) -> JSONProblem { JSONProblem(path: path, what: what) }
 
-  func mismatch(_ expected: String) -> JSONProblem {
+  private func mismatch(_ expected: String) -> JSONProblem {
     problem("must be \(expected), not \(kindName)")
   }
 

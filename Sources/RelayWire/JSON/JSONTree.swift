@@ -31,4 +31,79 @@ package final class JSONTree: Sendable {
     let node = nodes[index]
     return node.isContainer ? Int(node.extent) : index + 1
   }
+
+  func isKey(at index: Int, _ key: StaticString) -> Bool {
+    let node = nodes[index]
+    guard node.kind == .string else {
+      return text(at: index).utf8.elementsEqual("\(key)".utf8)
+    }
+    let length = key.utf8CodeUnitCount
+    guard Int(node.extent) == length else { return false }
+    return bytes.withUnsafeBufferPointer { text in
+      let start = Int(node.start)
+      var offset = 0
+      while offset < length, text[start + offset] == key.utf8Start[offset] { offset += 1 }
+      return offset == length
+    }
+  }
+
+  func text(at index: Int) -> String {
+    let node = nodes[index]
+    let range = Int(node.start)..<Int(node.start) + Int(node.extent)
+    // The scanner has checked the UTF-8, so this decoding never repairs anything.
+    guard node.kind == .escapedString else {
+      return bytes.withUnsafeBufferPointer {
+        String(decoding: UnsafeBufferPointer(rebasing: $0[range]), as: UTF8.self)
+      }
+    }
+    return String(decoding: Self.unescaped(bytes[range]), as: UTF8.self)
+  }
+
+  func double(at index: Int) -> Double {
+    let node = nodes[index]
+    let slice = bytes[Int(node.start)..<Int(node.start) + Int(node.extent)]
+    return Double(String(decoding: slice, as: UTF8.self)) ?? .nan
+  }
+
+  private static func unescaped(_ slice: ArraySlice<UInt8>) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(slice.count)
+    var at = slice.startIndex
+    while at < slice.endIndex {
+      guard slice[at] == UInt8(ascii: "\\") else {
+        result.append(slice[at])
+        at += 1
+        continue
+      }
+      let letter = slice[at + 1]
+      at += 2
+      switch letter {
+      case UInt8(ascii: "b"): result.append(0x08)
+      case UInt8(ascii: "f"): result.append(0x0c)
+      case UInt8(ascii: "n"): result.append(0x0a)
+      case UInt8(ascii: "r"): result.append(0x0d)
+      case UInt8(ascii: "t"): result.append(0x09)
+      case UInt8(ascii: "u"): appendCharacter(slice, &at, to: &result)
+      default: result.append(letter)
+      }
+    }
+    return result
+  }
+
+  /// The digits begin at `at`; a pair of surrogates is one character.
+  private static func appendCharacter(
+    _ slice: ArraySlice<UInt8>, _ at: inout Int, to result: inout [UInt8]
+  ) {
+    func unit(_ start: Int) -> UInt32 {
+      slice[start..<start + 4].reduce(0) { $0 << 4 | UInt32(HexDigit.value(of: $1) ?? 0) }
+    }
+    var code = unit(at)
+    at += 4
+    if 0xd800...0xdbff ~= code {
+      code = 0x10000 + ((code - 0xd800) << 10) + (unit(at + 2) - 0xdc00)
+      at += 6
+    }
+    guard let scalar = Unicode.Scalar(code) else { return }
+    result.append(contentsOf: UTF8.encode(scalar)!)
+  }
 }
