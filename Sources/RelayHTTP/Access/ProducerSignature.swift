@@ -24,36 +24,6 @@ package struct ProducerKey: Hashable, Sendable {
   }
 }
 
-/// The producer of a request, as far as it is known before the body is read.
-enum ProducerClaim {
-  case known(String)
-  case signed(SignedRequest, ProducerKey, String)
-
-  /// The caller against whose share the body counts while it is read.
-  func caller(in scope: Scope, from remote: RemoteAddress?) -> CallerID {
-    switch self {
-    case .known(let name): .producer(scope, name)
-    case .signed(let request, _, _): .claimed(scope, request.keyID, remote)
-    }
-  }
-
-  /// The producer's name.
-  ///
-  /// - Throws: `WireError` if the signature does not match this body.
-  func producer(sending body: [UInt8]) throws(WireError) -> String {
-    switch self {
-    case .known(let name): return name
-    case .signed(let request, let key, let name):
-      guard request.isSigned(by: key, body) else {
-        throw WireError(
-          .authenticationFailed,
-          "X-Apple-CloudKit-Request-SignatureV1 does not verify for this date, body and path")
-      }
-      return name
-    }
-  }
-}
-
 /// CloudKit's server-to-server signature of one request: `date:base64(sha256(body)):path`, signed
 /// with ECDSA on P-256 over SHA-256.
 ///
