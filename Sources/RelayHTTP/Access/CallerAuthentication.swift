@@ -25,15 +25,15 @@ struct CallerAuthentication: Sendable {
   func claim(
     of request: Request, _ authenticator: ScopeAuthenticator, on channel: any Channel
   ) throws(WireError) -> ProducerClaim {
-    let remote = RemoteAddress(channel.remoteAddress)
     do throws(WireError) {
       let claim = try authenticator.producer(of: request, at: clock.wall())
       guard case .signed = claim else { return claim }
-      try fairness.mayClaim(from: remote, at: clock.boot())
+      try fairness.mayClaim(from: claim.remote(on: channel), at: clock.boot())
       HTTPConnection.hurryBody(on: channel, within: limits.unverifiedBodySeconds)
       return claim
     } catch {
-      throw fairness.failed(error, from: remote, at: clock.boot())
+      throw fairness.failed(
+        error, from: RemoteAddress(channel.remoteAddress), at: clock.boot())
     }
   }
 
@@ -53,6 +53,15 @@ struct CallerAuthentication: Sendable {
 enum ProducerClaim {
   case known(String)
   case signed(SignedRequest, ProducerKey, String)
+
+  /// The address that a false claim counts against; nil if the producer is known or calls through a
+  /// Unix socket. To be asked before the body is read: a closed channel has no address.
+  func remote(on channel: any Channel) -> RemoteAddress? {
+    switch self {
+    case .known: nil
+    case .signed: RemoteAddress(channel.remoteAddress)
+    }
+  }
 
   /// The caller against whose share the body counts while it is read.
   func caller(in scope: Scope, from remote: RemoteAddress?) -> CallerID {

@@ -47,7 +47,7 @@ struct EventsController: Sendable {
     let claim = try authentication.claim(of: request, authenticator, on: channel)
     let format = try EventFormat(of: request)
     try format.check(for: claim)
-    let remote = RemoteAddress(channel.remoteAddress)
+    let remote = claim.remote(on: channel)
     let claimed = claim.caller(in: authenticator.scope, from: remote)
     let room = bodies.room(for: claimed)
     defer { room.leave() }
