@@ -36,7 +36,7 @@ extension Partition {
       // The ends of earlier grants may still be on their way to the former participants.
       return (.accepted, .caughtUp)
     case .granted(let user):
-      if sharing.grant(zoneKey(of: change), to: user), !change.zone.isDefault {
+      if sharing.grant(change.zoneKey, to: user), !change.zone.isDefault {
         // A shared zone exists. A zone that is unknown or ended begins a life when it is shared.
         feeds.touch(
           change.ownerFeed, .zone(change.zone), change.touch(.updated, step.position, .zone),
@@ -48,7 +48,7 @@ extension Partition {
     case .revoked(let user):
       // The entitlement is revoked already. The answer waits until that revocation holds
       // everywhere.
-      guard sharing.revoke(zoneKey(of: change), from: user, at: step.position) else {
+      guard sharing.revoke(change.zoneKey, from: user, at: step.position) else {
         return (.accepted, .caughtUp)
       }
       effects.append(.dirtied(.feed(change.zoneFeed)))
@@ -101,11 +101,7 @@ extension Partition {
       }
       releaseIfUnused(user)
     }
-    sharing.endGrants(of: zoneKey(of: change))
-  }
-
-  func participants(of change: Change) -> [PartitionID] {
-    sharing.partitions(of: zoneKey(of: change))
+    sharing.endGrants(of: change.zoneKey)
   }
 }
 
@@ -115,9 +111,6 @@ extension Change {
     if case .revoked = event { return true }
     return endsZone
   }
-
-  package var zoneFeed: FeedKey { FeedKey(scope: scope, kind: .zone(zone)) }
-  var ownerFeed: FeedKey { FeedKey(scope: scope, kind: .database(zone.owner, .private)) }
 
   /// - Parameter owner: the feed's owner; nil: the zone's owner.
   func touch(

@@ -11,7 +11,7 @@ extension Partition {
       return page.next != nil || Set(page.hits.map(\.user)).count > share
     }
     var count = 0
-    for member in sharing.members(of: zoneKey(of: out.change)) {
+    for member in sharing.members(of: out.change.zoneKey) {
       let held = index.matches(out.change, in: .shared, of: member.user, before: out.origin)
       if !held.isEmpty { count += 1 }
       if count > share { return true }
@@ -26,7 +26,7 @@ extension Partition {
   ) {
     guard devices[device].lane.needsSlot(at: now) else { return }
     let slot = takeSlot(
-      of: zoneKey(of: change), from: now + policy.window, at: now, gap: gap,
+      of: change.zoneKey, from: now + policy.window, at: now, gap: gap,
       capacity: change.fetchCapacity)
     devices[device].lane.wait(for: slot, isSentBack: false)
   }

@@ -40,7 +40,7 @@ extension Partition {
     if out.change.database == .public {
       begun.turn = index.publicPlace(out.change, out.fairness)
     } else {
-      let all = sharing.members(of: zoneKey(of: out.change))
+      let all = sharing.members(of: out.change.zoneKey)
       begun.turn = all.isEmpty ? .zero : all[Int((out.fairness >> 32) % UInt64(all.count))].serial
     }
     begun.cursor = begun.turn ?? .zero
@@ -127,7 +127,7 @@ extension Partition {
     case (.public, _):
       return Part()
     default:
-      let key = zoneKey(of: out.change)
+      let key = out.change.zoneKey
       let all = sharing.members(of: key).filter {
         $0.serial > out.cursor && $0.serial.ordinal < out.origin
       }
@@ -176,12 +176,5 @@ extension FanOut {
       return .zone(change.zone)
     }
     return .record(record.name)
-  }
-}
-
-extension Change {
-  package var endsZone: Bool {
-    guard case .zone(let change) = event else { return false }
-    return change != .created
   }
 }

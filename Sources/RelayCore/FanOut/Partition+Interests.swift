@@ -24,6 +24,10 @@ extension Partition {
     return interests.readers(of: key)
   }
 
+  func participants(of change: Change) -> [PartitionID] {
+    sharing.partitions(of: change.zoneKey)
+  }
+
   /// The fields that `target` reads of the change's record.
   func fields(of change: Change, for target: PartitionID) -> Interest.Fields {
     guard case .record(let record) = change.event else { return .ended }
@@ -50,7 +54,7 @@ extension Partition {
     case (.public, _), (_, .granted), (_, .revoked):
       return false
     default:
-      let key = zoneKey(of: change)
+      let key = change.zoneKey
       return !change.endsZone && sharing.members(of: key).count > fewest
     }
   }

@@ -53,6 +53,11 @@ package struct FeedKey: Hashable, Comparable, Sendable {
   package static func < (left: FeedKey, right: FeedKey) -> Bool { left.text < right.text }
 }
 
+extension Change {
+  package var zoneFeed: FeedKey { FeedKey(scope: scope, kind: .zone(zone)) }
+  var ownerFeed: FeedKey { FeedKey(scope: scope, kind: .database(zone.owner, .private)) }
+}
+
 /// What an entry is about. A feed has one entry for each subject.
 package enum Subject: Hashable, Sendable {
   case record(String)

@@ -7,7 +7,7 @@ extension Partition {
   ///   effect.
   mutating func hear(numberOf change: Change, _ step: Step, _ effects: inout [Effect]) -> Bool {
     guard let number = change.sequence else { return true }
-    let key = zoneKey(of: change)
+    let key = change.zoneKey
     let outcome = sequences.hear(
       number, of: change.origin, about: change.settles, in: key, at: step.at, limits: limits)
     show(outcome, in: key, &effects)
@@ -17,9 +17,8 @@ extension Partition {
   /// The zone's life ended. Its gap ends too, because the feed was cleared.
   mutating func endNumbers(of change: Change, _ step: Step) {
     sequences.end(
-      zoneKey(of: change),
-      by: change.sequence == nil ? nil : change.origin, number: change.sequence ?? 0, at: step.at,
-      limits: limits)
+      change.zoneKey, by: change.sequence == nil ? nil : change.origin,
+      number: change.sequence ?? 0, at: step.at, limits: limits)
   }
 
   /// Time has passed for all zones. It is a fact, because pages show its consequences.

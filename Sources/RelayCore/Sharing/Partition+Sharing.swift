@@ -1,8 +1,6 @@
 extension Partition {
-  func zoneKey(of change: Change) -> ZoneKey { ZoneKey(scope: change.scope, zone: change.zone) }
-
   func isFull(_ change: Change, for user: UserID) -> Bool {
-    sharing.isFull(zoneKey(of: change), for: user, most: limits.participantsPerZone)
+    sharing.isFull(change.zoneKey, for: user, most: limits.participantsPerZone)
   }
 
   /// A change of a zone that is shared with users who live here.
@@ -23,7 +21,7 @@ extension Partition {
     _ user: UserID, _ change: Change, _ zonePosition: Position, _ step: Step,
     _ effects: inout [Effect]
   ) {
-    let key = zoneKey(of: change)
+    let key = change.zoneKey
     let number = users.intern(user, in: change.scope)
     guard !sharing.isMember(number, of: key) else { return }
     sharing.join(number, user, key, at: step.position)
@@ -34,7 +32,7 @@ extension Partition {
     _ user: UserID, _ change: Change, _ zonePosition: Position, _ step: Step,
     _ effects: inout [Effect]
   ) {
-    let key = zoneKey(of: change)
+    let key = change.zoneKey
     guard let number = users.find(user, in: change.scope),
       sharing.isMember(number, of: key)
     else { return }
@@ -48,7 +46,7 @@ extension Partition {
   mutating func endMemberships(
     of change: Change, _ zonePosition: Position, _ step: Step, _ effects: inout [Effect]
   ) {
-    let key = zoneKey(of: change)
+    let key = change.zoneKey
     for member in sharing.takeMembers(of: key) {
       sharing.left(member.user, users[member.user].user, key)
       withdraw(change.zone, .shared, of: member.user, step, &effects)

@@ -67,6 +67,11 @@ package struct Change: Hashable, Sendable {
   }
 
   package var home: PartitionID { .home(of: zone, database, in: scope) }
+
+  package var endsZone: Bool {
+    guard case .zone(let change) = event else { return false }
+    return change != .created
+  }
 }
 
 extension Fact {

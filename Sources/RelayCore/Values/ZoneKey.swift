@@ -7,3 +7,7 @@ struct ZoneKey: Hashable, Comparable, Sendable {
     (left.scope, left.zone) < (right.scope, right.zone)
   }
 }
+
+extension Change {
+  var zoneKey: ZoneKey { ZoneKey(scope: scope, zone: zone) }
+}
