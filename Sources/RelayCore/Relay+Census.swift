@@ -33,12 +33,6 @@ extension Relay {
     for index in partitions.indices { partitions[index].count(into: &census, at: now) }
     return census
   }
-
-  /// Whether a lane waits for a fold; the next fold should then begin soon.
-  package var isAwaitingFold: Bool {
-    for id in PartitionID.all where isAwaitingFold(id) { return true }
-    return false
-  }
 }
 
 extension Partition {

@@ -71,8 +71,10 @@ package struct Relay: ~Copyable {
     Set(partitions.indices.filter { partitions[$0].uncut >= entries }.map { PartitionID($0) })
   }
 
-  func isAwaitingFold(_ id: PartitionID) -> Bool {
-    partitions[Int(id.number)].wakes.isAwaitingFold
+  /// Whether a lane waits for a fold; the next fold should then begin soon.
+  package var isAwaitingFold: Bool {
+    for index in partitions.indices where partitions[index].wakes.isAwaitingFold { return true }
+    return false
   }
 
   /// Routes that were ever used, in order of their keys. A withdrawn route is listed until its last

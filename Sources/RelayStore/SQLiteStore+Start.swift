@@ -72,12 +72,6 @@ extension SQLiteStore {
     return try settle(result).get()
   }
 
-  /// Notes the journal's last row in `relay.db`, as `StorePair` compares it.
-  static func note(journalled: Int64, in database: GRDB.Database) throws {
-    try database.cachedStatement(sql: "UPDATE meta SET journalled = max(journalled, ?)")
-      .execute(arguments: [journalled])
-  }
-
   /// Writes a partition's new epoch and era. The new era replaces one in which no ordinal was
   /// given, so that idle restarts leave no rows. The first era always stays, because its id is in
   /// the tokens of feeds that were empty.

@@ -109,6 +109,12 @@ package final class SQLiteStore: Store {
     }
   }
 
+  /// Notes the journal's last row in `relay.db`, as `StorePair` compares it.
+  static func note(journalled: Int64, in database: GRDB.Database) throws {
+    try database.cachedStatement(sql: "UPDATE meta SET journalled = max(journalled, ?)")
+      .execute(arguments: [journalled])
+  }
+
   /// Remembers that a commit's outcome is unknown: nothing may be written after it.
   func settle<Value>(_ result: Result<Value, StoreError>) -> Result<Value, StoreError> {
     if case .failure(let error) = result, error.code == .unknown {

@@ -3,21 +3,6 @@ extension Coordinator {
   /// with that time, and a start after a quiet weekend must not look like one after a long stop.
   static let timeKeptEvery = Span.minutes(10)
 
-  /// The relay's time now. Operators are told once when the wall clock is far off, and once when
-  /// that ends.
-  mutating func read(_ moment: Moment) -> Instant {
-    let reading = clock.read(wall: moment.wall, boot: moment.boot)
-    relay.wallAhead = clock.wallAhead
-    switch reading {
-    case .steady: return reading.instant
-    case .jumped: reach(.clockJumped)
-    case .believed: reach(.clockBelieved)
-    case .corrected: reach(.clockCorrected)
-    }
-    actions.append(.event(.clock(reading)))
-    return reading.instant
-  }
-
   /// Translates the moment in a verdict from the provider's clock to the relay's time.
   func inRelayTime(_ verdict: Verdict) -> Verdict {
     guard case .gone(let since?, let reason) = verdict else { return verdict }

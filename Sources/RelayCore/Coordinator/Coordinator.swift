@@ -114,6 +114,21 @@ package struct Coordinator: ~Copyable {
     return actions
   }
 
+  /// The relay's time now. Operators are told once when the wall clock is far off, and once when
+  /// that ends.
+  private mutating func read(_ moment: Moment) -> Instant {
+    let reading = clock.read(wall: moment.wall, boot: moment.boot)
+    relay.wallAhead = clock.wallAhead
+    switch reading {
+    case .steady: return reading.instant
+    case .jumped: reach(.clockJumped)
+    case .believed: reach(.clockBelieved)
+    case .corrected: reach(.clockCorrected)
+    }
+    actions.append(.event(.clock(reading)))
+    return reading.instant
+  }
+
   /// How long the shell may wait if no input comes.
   private func timer(at now: Instant, fold: Instant, _ boot: Instant) -> Span {
     // After a stop's deadline the coordinator waits only for work under way.

@@ -3,8 +3,6 @@ import NIOHTTP1
 
 /// How a connection ends: it first sends all its answers to a client that reads them in time.
 extension ConnectionStateMachine {
-  var isLeaving: Bool { phase.rawValue >= Phase.leaving.rawValue }
-
   /// The request is answered, and the client still sends its body.
   var isDiscarding: Bool {
     guard let current, current.isAnswered else { return false }

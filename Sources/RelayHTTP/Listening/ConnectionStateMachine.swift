@@ -50,6 +50,8 @@ package struct ConnectionStateMachine: Sendable {
     lastHeard = now
   }
 
+  var isLeaving: Bool { phase.rawValue >= Phase.leaving.rawValue }
+
   /// - Parameter isWritable: false while the client does not read its answers. No request begins
   ///   then: a waiting request takes less memory than an answer.
   /// - Returns: what to do, in this order. Actions may lead to further inputs at once.

@@ -6,8 +6,6 @@ import RelayCore
 
 /// Connections: performs the pool's actions, and reports the connections' events to it.
 extension PushLoop {
-  func connection(_ id: LinkID) -> ProviderConnection? { connections.first { $0.id == id } }
-
   func perform(_ actions: [Pool.Action]) {
     for action in actions {
       switch action {

@@ -54,6 +54,8 @@ final class PushLoop: @unchecked Sendable {
   var status: EngineStatus { published.withLock { $0 } }
   var now: Uptime { Uptime(.now()) }
 
+  func connection(_ id: LinkID) -> ProviderConnection? { connections.first { $0.id == id } }
+
   func start(ended: @escaping @Sendable () -> Void) {
     self.ended = ended
     if stopping == nil { perform(pool.start(at: now)) }
