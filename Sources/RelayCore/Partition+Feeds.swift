@@ -1,4 +1,14 @@
 extension Partition {
+  /// A user's own subscriptions that a change fires; adds the cost of finding them to `work`.
+  mutating func matches(
+    _ change: Change, in database: Database, of user: Int, before ordinal: Ordinal
+  ) -> [SubscriptionIndex.Held] {
+    var reading = ChangeReading(change)
+    let held = index.matches(&reading, in: database, of: user, before: ordinal)
+    work += reading.work + reading.read
+    return held
+  }
+
   /// Logs the notifications of one change for one user and brings them into the user's lanes, in
   /// the order the subscriptions were saved.
   ///

@@ -8,6 +8,8 @@ package struct ReadyLane: Hashable, Sendable {
   package var user = 0
   /// The lane's last attempt failed. It was served before, so it waits apart from fresh work.
   package var isRetry = false
+
+  var isOverCourier: Bool { route.transport == .courier }
 }
 
 extension Partition {

@@ -55,20 +55,4 @@ extension Lane {
     guard let fallback, !pending.subjects.contains(where: { fallback.covers($0) }) else { return }
     self.fallback = nil
   }
-
-  /// The grace is over, so a push must repeat what the courier told.
-  func isGraceOver(at now: Instant) -> Bool {
-    guard let fallback, reach.hasProvider else { return false }
-    return fallback.until <= now
-  }
-
-  /// Whether wakes name the subject: it is fresh, or the device is one that acknowledges, or the
-  /// device may not have processed the courier's wake.
-  package func names(_ subject: Pending) -> Bool {
-    subject.isFresh || hasAcknowledged || fallback?.covers(subject) == true
-  }
-}
-
-extension PushFallback {
-  func covers(_ subject: Pending) -> Bool { subject.toldBy >= first }
 }

@@ -16,4 +16,10 @@ extension Lane {
     let all = waking + pending.quiet.zones.filter { !known.contains($0.content.place) }
     return (Array(all.prefix(limits.zonesPending)), all.count > limits.zonesPending)
   }
+
+  /// Whether wakes name the subject: it is fresh, or the device is one that acknowledges, or the
+  /// device may not have processed the courier's wake.
+  package func names(_ subject: Pending) -> Bool {
+    subject.isFresh || hasAcknowledged || fallback?.covers(subject) == true
+  }
 }

@@ -83,6 +83,12 @@ extension Lane {
     return .timer(slot)
   }
 
+  /// The grace is over, so a push must repeat what the courier told.
+  func isGraceOver(at now: Instant) -> Bool {
+    guard let fallback, reach.hasProvider else { return false }
+    return fallback.until <= now
+  }
+
   private func attempt(at now: Instant, folded: Ordinal, policy: WakePolicy) -> NextStep {
     if state != .watching {
       let tell = telling(folded: folded, at: now)

@@ -49,4 +49,6 @@ package struct PushFallback: Hashable, Sendable {
     self.until = until
     self.deadline = deadline
   }
+
+  func covers(_ subject: Pending) -> Bool { subject.toldBy >= first }
 }

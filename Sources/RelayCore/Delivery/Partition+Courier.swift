@@ -46,10 +46,6 @@ extension Partition {
   }
 }
 
-extension ReadyLane {
-  var isOverCourier: Bool { route.transport == .courier }
-}
-
 extension Lane {
   /// The attempt under way goes over the courier.
   var isOverCourier: Bool {

@@ -26,6 +26,12 @@ extension Entry {
     }
     return life.isOwn(of: client, since: token)
   }
+
+  /// The id by which a read mark finds the entry; nil if no mark changes it.
+  package var unread: Identifier? {
+    guard case .notification(let detail) = detail, !detail.isRead else { return nil }
+    return detail.notification
+  }
 }
 
 /// When a subject was created, deleted and created again, and which device changed it last.

@@ -68,4 +68,38 @@ package enum Fold {
       entry.detail = mutation.detail
     }
   }
+
+  /// The entries that `marks` change, as they are afterwards. Call after the deltas of the same
+  /// cut: a later change of a subject is another notification, which earlier marks do not change.
+  ///
+  /// - Parameter entries: at least those of the feed whose `unread` id is among the marks.
+  /// - Returns: changed entries, each at a position of its own. Entries already read, superseded or
+  ///   trimmed do not change, so a repeat changes nothing.
+  package static func mark(_ entries: [Entry], _ marks: ReadMarks) -> [Entry] {
+    let named = Set(marks.notifications)
+    var index = 0
+    return
+      entries
+      .filter { entry in
+        guard let notification = entry.unread else { return false }
+        return named.contains(notification) && entry.life.position < marks.position
+      }
+      .sorted { $0.life.position < $1.life.position }
+      .map { entry in
+        let place = Position(marks.position.ordinal, index: index)
+        index += 1
+        return marked(entry, at: place, by: marks.device)
+      }
+  }
+
+  private static func marked(
+    _ entry: Entry, at place: Position, by device: ClientID?
+  ) -> Entry {
+    guard case .notification(var detail) = entry.detail else { return entry }
+    var next = entry
+    detail.read = NotificationDetail.ReadMark(changed: entry.life.position, device: device)
+    next.detail = .notification(detail)
+    next.life.position = place
+    return next
+  }
 }
