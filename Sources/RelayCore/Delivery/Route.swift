@@ -31,7 +31,8 @@ package struct Route: Sendable {
   private var failing: Set<Failing> = []
   private var probing: PushAttempt.ID?
   private var queue = RouteQueue()
-  private var shares: UserShares
+  /// Nil: no limit, because the route has one provider, which is equally fast for all users.
+  private var shares: UserShares?
   /// Users whose pushes were refused permanently since the last accepted push: at most
   /// `refusalsTold`.
   private var refused: Set<UserID> = []
@@ -66,7 +67,7 @@ package struct Route: Sendable {
     inFlightMax: Int, probe: Span, pruning: Pruning.Rule = Pruning.Rule(),
     outageDevices: Int? = Route.outageDevicesDefault, inFlightPerUser: Int? = nil
   ) {
-    shares = UserShares(most: inFlightPerUser)
+    shares = inFlightPerUser.map { UserShares(most: $0) }
     self.outageDevices = outageDevices
     self.pruning = Pruning(pruning, isOneProvider: outageDevices != nil)
     self.inFlightMax = inFlightMax
@@ -97,14 +98,14 @@ package struct Route: Sendable {
       guard until <= now, waiting > 0 else { return nil }
     }
     while let lane = queue.next() {
-      if shares.mayGo(lane) { return lane }
+      if shares?.mayGo(lane) ?? true { return lane }
     }
     return nil
   }
 
   /// The lane had something to tell, and its attempt is in flight.
   package mutating func began(_ attempt: PushAttempt.ID, of lane: ReadyLane? = nil) {
-    if let lane { shares.began(attempt, of: lane) }
+    if let lane { shares?.began(attempt, of: lane) }
     inFlight += 1
     sent += 1
     if case .open = circuit {
@@ -115,7 +116,7 @@ package struct Route: Sendable {
 
   /// The lane had its turn, and had nothing to tell any more.
   package mutating func declined(_ lane: ReadyLane) {
-    if let next = shares.declined(lane) { queue.append(next) }
+    if let next = shares?.declined(lane) { queue.append(next) }
   }
 
   struct Ended {
@@ -140,7 +141,7 @@ package struct Route: Sendable {
     _ verdict: Verdict, of attempt: PushAttempt.ID, from user: UserID, at now: Instant
   ) {
     inFlight -= 1
-    if let lane = shares.ended(attempt) { queue.append(lane) }
+    if let lane = shares?.ended(attempt) { queue.append(lane) }
     // An attempt that began before the stop does not show the present state: only the probe does.
     let isProbe = probing == attempt
     if isProbe { probing = nil }

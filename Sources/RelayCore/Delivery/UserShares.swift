@@ -4,8 +4,7 @@ import DequeModule
 /// its own. A user may register endpoints that never answer. Their attempts use the user's own
 /// share until they time out, and leave the route's room to others.
 struct UserShares: Sendable {
-  /// Nil: no limit, because the route has one provider, which is equally fast for all users.
-  let most: Int?
+  private let most: Int
 
   private struct Owner: Hashable, Sendable {
     var partition: PartitionID
@@ -33,13 +32,12 @@ struct UserShares: Sendable {
   private var shares: [Owner: Share] = [:]
   private var owners: [PushAttempt.ID: Owner] = [:]
 
-  init(most: Int?) { self.most = most }
+  init(most: Int) { self.most = most }
 
   /// The lane has its turn.
   ///
   /// - Returns: false if it waits here until an attempt of its user has ended.
   mutating func mayGo(_ lane: ReadyLane) -> Bool {
-    guard let most else { return true }
     let owner = Owner(partition: lane.partition, user: lane.user)
     guard let share = shares[owner], share.underWay >= most else { return true }
     shares[owner]?.park(lane)
@@ -47,7 +45,6 @@ struct UserShares: Sendable {
   }
 
   mutating func began(_ attempt: PushAttempt.ID, of lane: ReadyLane) {
-    guard most != nil else { return }
     let owner = Owner(partition: lane.partition, user: lane.user)
     owners[attempt] = owner
     shares[owner, default: Share()].underWay += 1
@@ -64,7 +61,6 @@ struct UserShares: Sendable {
   ///
   /// - Returns: a lane of the same user that may wait in the queue again.
   mutating func declined(_ lane: ReadyLane) -> ReadyLane? {
-    guard let most else { return nil }
     let owner = Owner(partition: lane.partition, user: lane.user)
     guard let share = shares[owner], share.underWay < most else { return nil }
     return next(of: owner)
