@@ -6,12 +6,9 @@ import RelayEngine
 /// Reads feeds within one snapshot of the store. SQL fetches; `Page` and `Life` decide.
 struct FeedSnapshot {
   let database: GRDB.Database
-  /// What this snapshot has read of them.
-  private var eras: [PartitionID: Eras] = [:]
+  let knownEras: KnownEras
 
-  init(database: GRDB.Database) { self.database = database }
-
-  mutating func page(_ query: PageQuery) throws -> PageAnswer {
+  func page(_ query: PageQuery) throws -> PageAnswer {
     let floor: Position
     switch try entitlement(of: query.reader, to: query.feed) {
     case .none: return .absent
@@ -32,14 +29,14 @@ struct FeedSnapshot {
   }
 
   /// The position at the head of a feed; a feed without a row has its beginning as head.
-  mutating func head(of key: FeedKey) throws -> FeedCursor {
+  func head(of key: FeedKey) throws -> FeedCursor {
     let feed = try FeedRow.find(key, in: database)
     let top = try (feed?.state ?? FeedRow.unwritten(key, in: database)).top
     return FeedCursor(era: try eras(of: key).of(top.ordinal)?.id ?? 0, position: top)
   }
 
   /// The present zones of a database feed, ordered by zone.
-  mutating func zones(of key: FeedKey, after zone: ZoneID?, limit: Int) throws -> [ZoneDigest] {
+  func zones(of key: FeedKey, after zone: ZoneID?, limit: Int) throws -> [ZoneDigest] {
     guard let feed = try FeedRow.find(key, in: database) else { return [] }
     let statement = try database.cachedStatement(
       sql: """
@@ -59,19 +56,11 @@ struct FeedSnapshot {
     }
   }
 
-  /// The eras of the feed's partition. They are in this snapshot before any position of theirs is.
-  private mutating func eras(of key: FeedKey) throws -> Eras {
-    let partition = key.partition
-    if let known = eras[partition] { return known }
-    let statement = try database.cachedStatement(
-      sql: "SELECT era, first FROM eras WHERE partition = ? ORDER BY epoch")
-    let rows = try Row.fetchAll(statement, arguments: [Int(partition.number)])
-    let found = Eras(try rows.map { try Era(id: $0[0], first: $0[1]) })
-    eras[partition] = found
-    return found
+  private func eras(of key: FeedKey) throws -> Eras {
+    try knownEras.eras(of: key.partition, in: database)
   }
 
-  private mutating func zoneHeads(of entries: [Entry], in key: FeedKey) throws -> [FeedCursor] {
+  private func zoneHeads(of entries: [Entry], in key: FeedKey) throws -> [FeedCursor] {
     guard case .database = key.kind else { return [] }
     return try entries.map { entry in
       guard case .zone(let zone) = entry.subject else { return FeedCursor(era: 0, position: .zero) }

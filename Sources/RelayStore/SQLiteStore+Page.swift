@@ -5,9 +5,8 @@ import RelayEngine
 
 extension SQLiteStore {
   package func page(_ query: PageQuery) async throws(StoreError) -> PageAnswer {
-    try await relay.read { database in
-      var snapshot = FeedSnapshot(database: database)
-      return try snapshot.page(query)
+    try await relay.read { [eras] in
+      try FeedSnapshot(database: $0, knownEras: eras).page(query)
     }
   }
 
@@ -16,16 +15,14 @@ extension SQLiteStore {
     limit: Int
   ) async throws(StoreError) -> [ZoneDigest] {
     let key = FeedKey(scope: scope, kind: .database(user, database))
-    return try await relay.read { database in
-      var snapshot = FeedSnapshot(database: database)
-      return try snapshot.zones(of: key, after: zone, limit: limit)
+    return try await relay.read { [eras] in
+      try FeedSnapshot(database: $0, knownEras: eras).zones(of: key, after: zone, limit: limit)
     }
   }
 
   package func head(of feed: FeedKey) async throws(StoreError) -> FeedCursor {
-    try await relay.read { database in
-      var snapshot = FeedSnapshot(database: database)
-      return try snapshot.head(of: feed)
+    try await relay.read { [eras] in
+      try FeedSnapshot(database: $0, knownEras: eras).head(of: feed)
     }
   }
 }

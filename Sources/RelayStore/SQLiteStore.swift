@@ -14,6 +14,7 @@ package final class SQLiteStore: Store {
   package let settings: StoreSettings
   let relay: RelayFile
   let journal: JournalFile
+  let eras = KnownEras()
   private let lock: StoreLock
   let control: Mutex<Control>
   /// No daemon has ever served from this store, even if an earlier start has made its files.

@@ -99,10 +99,13 @@ import Testing
     let position = try await bench.record("a", .created)
     let (partition, first) = (Int(bench.home.number), Int64(position.ordinal.number))
     #expect(try await bench.read(bench.feed).next.era != 7_777)
+    // Another process has claimed the partition.
     let written = await store.relay.write { database in
       try database.execute(
         sql: "INSERT INTO eras (partition, epoch, era, first) VALUES (?, 99, 7777, ?)",
         arguments: [partition, first])
+      try database.execute(
+        sql: "UPDATE partitions SET epoch = 99 WHERE id = ?", arguments: [partition])
     }
     try written.get()
     let page = try await bench.read(bench.feed)

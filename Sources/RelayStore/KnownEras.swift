@@ -1,0 +1,35 @@
+import GRDB
+import RelayCore
+import Synchronization
+
+/// The eras of partitions, as a snapshot has them. They are in a snapshot before any position of
+/// theirs is.
+///
+/// A start that adds an era raises the partition's epoch in the same transaction. So eras that were
+/// read with the snapshot's epoch are those of the snapshot, and only the epoch is read again: a
+/// store that was started a thousand times has a thousand eras in each partition.
+final class KnownEras: Sendable {
+  private struct Known {
+    var epoch: Int64
+    var eras: Eras
+  }
+
+  private let known = Mutex<[PartitionID: Known]>([:])
+
+  /// - Parameter database: within a snapshot.
+  func eras(of partition: PartitionID, in database: GRDB.Database) throws -> Eras {
+    let place = Int(partition.number)
+    let epoch =
+      try Int64.fetchOne(
+        try database.cachedStatement(sql: "SELECT epoch FROM partitions WHERE id = ?"),
+        arguments: [place]) ?? 0
+    if let known = known.withLock({ $0[partition] }), known.epoch == epoch { return known.eras }
+    let rows = try Row.fetchAll(
+      try database.cachedStatement(
+        sql: "SELECT era, first FROM eras WHERE partition = ? ORDER BY epoch"),
+      arguments: [place])
+    let eras = Eras(try rows.map { try Era(id: $0[0], first: $0[1]) })
+    known.withLock { $0[partition] = Known(epoch: epoch, eras: eras) }
+    return eras
+  }
+}
