@@ -161,7 +161,7 @@ extension HTTPConnection {
   /// yet.
   static func hurryBody(on channel: any Channel, within seconds: Int) {
     channel.eventLoop.execute {
-      // Tests of the controllers alone have no connection.
+      // A closed connection has none, nor have tests of the controllers alone.
       let found = try? channel.pipeline.syncOperations.handler(type: HTTPConnection.self)
       found?.handle(.bodyHurried(.seconds(Int64(seconds))))
     }
@@ -178,7 +178,12 @@ extension HTTPConnection {
       state.release(serial: serial)
       return false
     }
-    if state.isHeld(serial: serial) { self.onGone = onGone }
+    if state.isHeld(serial: serial) {
+      self.onGone = onGone
+    } else if !channel.isActive {
+      // The holder wrote at once, and the connection broke by that.
+      onGone()
+    }
     return true
   }
 
