@@ -26,15 +26,19 @@ extension SQLiteStore {
 
   /// Why a store would refuse this identity key; nil if it would not, or if that cannot be read.
   /// Takes no lock and changes nothing, so it may run beside a daemon.
-  package static func refusal(of check: [UInt8], in directory: String) -> StoreError? {
+  ///
+  /// - Parameter leavesNothing: see `StoreReading`.
+  package static func refusal(
+    of check: [UInt8], in directory: String, leavesNothing: Bool = true
+  ) -> StoreError? {
     let file = StoreFile.relay(in: directory)
     do throws(StoreError) {
-      let reading = try StoreReading(path: file.path, leavesNothing: true)
+      let reading = try StoreReading(path: file.path, leavesNothing: leavesNothing)
       let known = try reading?.read { try KnownIdentities($0) }
       guard let known, !known.contains(check), !known.areOpen else { return nil }
       return foreignKey(in: directory)
     } catch {
-      // `refusal(in:)` says what is wrong with the file.
+      // `refusal(in:)`, or the copy of a backup, says what is wrong with the file.
       return nil
     }
   }

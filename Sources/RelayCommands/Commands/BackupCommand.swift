@@ -55,12 +55,15 @@ struct BackupCommand: RelayCommand {
   /// - Returns: the number of keys.
   private func copy(_ store: String, to place: BackupPlace, _ console: Console) throws -> Int {
     let progress = BackupProgress(console)
+    let key = try KeyRing.identityCheck(storeDirectory: store)
+    if let key, let refusal = SQLiteStore.refusal(of: key, in: store, leavesNothing: false) {
+      throw refusal
+    }
     try StoreBackup(from: store, to: place.draft) { progress.tell($0) }.run()
     let keys = try KeyCopies(source: "\(store)/keys", target: "\(place.draft)/keys").run()
-    if let check = try KeyRing.identityCheck(storeDirectory: place.draft),
-      let refusal = SQLiteStore.refusal(of: check, in: store)
-    {
-      throw refusal
+    guard try KeyRing.identityCheck(storeDirectory: place.draft) == key else {
+      throw Failure(
+        .failed, "\(store)/keys/1.key was replaced while the store was copied", hint: "begin again")
     }
     try place.finish(
       ["keys", "journal.db-wal", "relay.db-wal", "journal.db", "relay.db"], ownerOf: store)
