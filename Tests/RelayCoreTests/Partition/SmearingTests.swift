@@ -148,49 +148,59 @@ import Testing
     #expect(waits.count >= 26 && Set(waits).count >= 26, "each its own")
   }
 
-  @Test func `a shared zone with many participants is hot`() {
-    for slice in [1_000, 10] {
-      var rig = PartitionRig(limits: Self.limits(slice), policy: Self.policy())
-      let zone = ZoneID(name: "Team", owner: users(1, inHomeOf: Sample.owner, false)[0])
-      var serial: UInt64 = 0
-      func hear(_ event: Change.Event) {
-        serial += 1
-        rig.hear(.change(rig.make(event, in: zone), at: Sample.position(serial)), serial)
-        rig.goOn()
-      }
-      for (index, user) in users(20, inHomeOf: Sample.owner, true).enumerated() {
+  /// A partition in which participants of another user's zone have a database subscription each.
+  private struct SharedZone {
+    var rig: PartitionRig
+    private let zone = ZoneID(name: "Team", owner: users(1, inHomeOf: Sample.owner, false)[0])
+    private var serial: UInt64 = 0
+
+    init(_ participants: Int, slice: Int = 1_000, policy: WakePolicy = policy()) {
+      rig = PartitionRig(limits: limits(slice), policy: policy)
+      for (index, user) in users(participants, inHomeOf: Sample.owner, true).enumerated() {
         rig.register(UInt64(index + 1), of: user)
         rig.save("db", .database(recordType: nil), .shared, of: user)
         hear(.granted(user))
       }
-      #expect(rig.wakes(for: 5).count == 20, "a grant concerns one user alone")
-      hear(.record(.updated))
-      let wakes = rig.wakes(for: 40)
-      #expect(wakes.count == 20)
-      #expect(wakes.last!.at - wakes.first!.at >= .seconds(18))
     }
-  }
 
-  /// As in a public database: no participant is always the first.
-  @Test(arguments: [1_000, 5])
-  func `hot changes of a shared zone begin with different participants`(slice: Int) {
-    var rig = PartitionRig(limits: Self.limits(slice), policy: Self.policy())
-    let zone = ZoneID(name: "Team", owner: users(1, inHomeOf: Sample.owner, false)[0])
-    var serial: UInt64 = 0
-    func hear(_ event: Change.Event) {
+    mutating func hear(_ event: Change.Event) {
       serial += 1
       rig.hear(.change(rig.make(event, in: zone), at: Sample.position(serial)), serial)
       rig.goOn()
     }
-    for (index, user) in users(20, inHomeOf: Sample.owner, true).enumerated() {
-      rig.register(UInt64(index + 1), of: user)
-      rig.save("db", .database(recordType: nil), .shared, of: user)
-      hear(.granted(user))
-    }
-    _ = rig.wakes(for: 40)
+  }
+
+  @Test(arguments: [1_000, 10])
+  func `a shared zone with many participants is hot`(slice: Int) {
+    var shared = SharedZone(20, slice: slice)
+    #expect(shared.rig.wakes(for: 5).count == 20, "a grant concerns one user alone")
+    shared.hear(.record(.updated))
+    let wakes = shared.rig.wakes(for: 40)
+    #expect(wakes.count == 20)
+    #expect(wakes.last!.at - wakes.first!.at >= .seconds(18))
+  }
+
+  /// The bound is for all 64 partitions together: three users in each of them.
+  @Test(arguments: [(participants: 3, isHot: false), (4, true)])
+  func `a shared zone is hot from one participant above the bound`(participants: Int, isHot: Bool) {
+    var policy = Self.policy()
+    policy.smearing.above = 3 * 64
+    var shared = SharedZone(participants, policy: policy)
+    _ = shared.rig.wakes(for: 5)
+    shared.hear(.record(.updated))
+    let wakes = shared.rig.wakes(for: 10)
+    #expect(wakes.count == participants)
+    #expect((Set(wakes.map(\.at)).count > 1) == isHot)
+  }
+
+  /// As in a public database, no participant is always the first.
+  @Test(arguments: [1_000, 5])
+  func `hot changes of a shared zone begin with different participants`(slice: Int) {
+    var shared = SharedZone(20, slice: slice)
+    _ = shared.rig.wakes(for: 40)
     let first = (1...12).compactMap { _ in
-      hear(.record(.updated))
-      return rig.wakes(for: 60).first?.user
+      shared.hear(.record(.updated))
+      return shared.rig.wakes(for: 60).first?.user
     }
     #expect(first.count == 12 && Set(first).count >= 4, "\(first.map(\.name))")
   }
