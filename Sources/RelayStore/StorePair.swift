@@ -111,8 +111,8 @@ extension StorePair.Relay {
     guard count == PartitionID.count else {
       throw StoreError(
         .newer,
-        "relay.db has \(count) partitions, and this version serves \(PartitionID.count); "
-          + "use the version that made the store")
+        "the store's relay.db has \(count) partitions, and this version serves "
+          + "\(PartitionID.count); use the version that made the store")
     }
     store = row[0]
     journalled = row[1]

@@ -89,8 +89,8 @@ extension Lane.State {
 
   /// A notification pends now. The window begins, or is extended up to `windowMax`.
   ///
-  /// - Parameter isFirstOpen: everything that was due waits for its slot, and this notification does
-  ///   not. It gathers like a first one.
+  /// - Parameter isFirstOpen: everything that was due waits for its slot, and this notification
+  ///   does not. It gathers like a first one.
   mutating func matched(at now: Instant, isFirstOpen: Bool, _ policy: WakePolicy) {
     switch consume self {
     case .idle, .watching:
@@ -121,8 +121,8 @@ extension Lane.State {
 
   mutating func began(_ attempt: Lane.Attempt) { self = .inFlight(attempt) }
 
-  /// Takes the alert out of the attempt in flight if it is meant. If the attempt fails, the alert is
-  /// not repeated.
+  /// Takes the alert out of the attempt in flight if it is meant. If the attempt fails, the alert
+  /// is not repeated.
   ///
   /// - Returns: true if there was such an alert.
   mutating func cancelAlert(_ isMeant: (PendingAlert) -> Bool) -> Bool {
@@ -191,8 +191,8 @@ extension Lane.State {
     }
   }
 
-  /// Something was fetched, withdrawn or cancelled. A window, a rest or a watch ends when nothing is
-  /// left to tell.
+  /// Something was fetched, withdrawn or cancelled. A window, a rest or a watch ends when nothing
+  /// is left to tell.
   ///
   /// - Parameter isGrace: a push still has to follow the courier.
   /// - Returns: true if nothing is left, not even to acknowledge.

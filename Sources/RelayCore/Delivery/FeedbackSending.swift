@@ -2,7 +2,7 @@
 /// the server accepted the last one.
 ///
 /// ```
-/// due ──next──▶ sending ──taken──▶ due, while there is more; else quiet ──rung──▶ due
+/// due ──next──▶ sending ──taken──▶ due, while there is more; else quiet ──added──▶ due
 ///  ▲               ├──failed──▶ resting ──time──▶ due     (twice as long each time, ±20 %)
 ///  └───renewed──── └──refused──▶ stopped   (renewed meanwhile: due)
 /// ```

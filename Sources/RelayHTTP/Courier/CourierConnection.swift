@@ -57,9 +57,9 @@ struct CourierConnection: Sendable {
         .cacheControl: "no-store", .contentType: "application/json",
         .contentLength: "\(message.payload.count)", .date: date,
       ])
-      let piece = HTTPConnection.ResponsePart(
+      let part = HTTPConnection.ResponsePart(
         head: head, body: [ByteBuffer(bytes: message.payload)])
-      reader.write(piece, done)
+      reader.write(part, done)
     }
   }
 

@@ -3,8 +3,8 @@ package import NIOCore
 /// What one HTTP/1.1 connection does: one request at a time, in order. It has no channel and no
 /// clock: `HTTPConnection` passes inputs to `handle` and performs the actions it returns.
 ///
-/// Memory is bounded: at most `WaitingParts.countMax` parts and one read burst wait, and requests
-/// that wait for their turn are not read.
+/// Memory is bounded: when `WaitingParts.countMax` parts wait, nothing more is read beyond the
+/// current read burst.
 package struct ConnectionStateMachine: Sendable {
   /// How far the connection is on its way to its end. A later case never goes back.
   enum Phase: Int {

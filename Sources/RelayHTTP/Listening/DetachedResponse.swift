@@ -1,7 +1,7 @@
 import NIOCore
 
 /// A request that is answered later, when there is something to send. It keeps its connection, and
-/// no task waits for it. The pieces of its answer are written in the order of the calls.
+/// no task waits for it. The parts of its answer are written in the order of the calls.
 struct DetachedResponse: Sendable {
   private let connection: HTTPConnection
   private let serial: UInt32
@@ -11,6 +11,7 @@ struct DetachedResponse: Sendable {
   /// - Parameter hold: called on the channel's event loop. Returns what is called once if the
   ///   client ends before the answer does; nil if it does not hold the request.
   /// - Returns: true if the request is held; nil if the client has ended the connection.
+  /// - Throws: if the connection has closed already.
   static func take(
     on channel: any Channel,
     _ hold: @escaping @Sendable (DetachedResponse) -> (@Sendable () -> Void)?
@@ -21,16 +22,16 @@ struct DetachedResponse: Sendable {
     }.get()
   }
 
-  /// - Parameter done: called with false if the piece can no longer leave for the network.
+  /// - Parameter done: called with false if the part can no longer leave for the network.
   func write(
-    _ piece: HTTPConnection.ResponsePart, _ done: (@Sendable (_ isWritten: Bool) -> Void)? = nil
+    _ part: HTTPConnection.ResponsePart, _ done: (@Sendable (_ isWritten: Bool) -> Void)? = nil
   ) {
-    connection.channel.eventLoop.execute { self.writeNow(piece, done) }
+    connection.channel.eventLoop.execute { self.writeNow(part, done) }
   }
 
-  /// Writes a piece at once, before any other one can be written. Call it on the event loop.
+  /// Writes a part at once, before any other one can be written. Call it on the event loop.
   func writeNow(
-    _ piece: HTTPConnection.ResponsePart, _ done: (@Sendable (_ isWritten: Bool) -> Void)? = nil
+    _ part: HTTPConnection.ResponsePart, _ done: (@Sendable (_ isWritten: Bool) -> Void)? = nil
   ) {
     let promise = connection.channel.eventLoop.makePromise(of: Void.self)
     if let done {
@@ -38,7 +39,7 @@ struct DetachedResponse: Sendable {
         if case .success = result { done(true) } else { done(false) }
       }
     }
-    connection.write(piece, for: serial, isHolder: true, promise)
+    connection.write(part, for: serial, isHolder: true, promise)
   }
 
   /// Closes the connection, because its reader does not read.

@@ -17,7 +17,8 @@ extension SeasonWorld {
     guard let daemon, let index = byClient[attempt.device.client],
       let text = PushText(attempt.payload)
     else {
-      throw InvariantViolation(.everythingIsBounded, "no JSON, or for an unknown device")
+      throw InvariantViolation(
+        .everythingIsBounded, "a payload is no JSON, or is for an unknown device")
     }
     try observer.began(attempt, index, at: now)
     figures.attempts += 1

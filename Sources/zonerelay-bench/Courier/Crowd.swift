@@ -54,7 +54,7 @@ struct Crowd: Sendable {
 
   /// Waits until every poll has brought its wake.
   ///
-  /// - Throws: `Trouble` if some polls have brought none within the limit.
+  /// - Throws: `BenchError` if some polls have brought none within the limit.
   func reached(within limit: Duration) async throws -> Reached {
     let deadline = ContinuousClock.now + limit
     var told = 0
