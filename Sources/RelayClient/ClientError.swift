@@ -32,7 +32,7 @@ package struct ClientError: Error, CustomStringConvertible, Sendable {
   package let code: Code
   /// What happened, with which address, and why.
   package let message: String
-  /// What to do about it.
+  /// What the user can do about the failure.
   package let remedy: String
 
   package init(code: Code, message: String, remedy: String) {

@@ -139,7 +139,7 @@ final class CurlHandle: @unchecked Sendable {
     return lines
   }
 
-  /// Refuses a request that libcurl or the system would send differently from what it says.
+  /// The error for a request that libcurl or the system would alter; nil: the request can be sent.
   private static func refusal(_ request: HTTPRequest) -> ClientError? {
     let lines = [request.method, request.url] + request.headers.flatMap { [$0.name, $0.value] }
     if lines.contains(where: { $0.utf8.contains { $0 == 0 || $0 == 10 || $0 == 13 } }) {

@@ -8,7 +8,7 @@ import Synchronization
 /// once; others wait, and their timeout begins when they start. The client follows no redirect and
 /// uses no proxy of the environment, so that it contacts only the server that the caller names.
 package final class HTTPClient: Sendable {
-  /// Refuses longer answers, unless the client was made with another limit.
+  /// The longest answer that a client accepts, unless it was made with another limit.
   package static let answerBytesMaxDefault = 64 * 1_024 * 1_024
   /// How many exchanges may run at once.
   package static let exchangesMax = 32

@@ -3,7 +3,7 @@ import RelayWire
 /// A request to send with ``HTTPClient``.
 package struct HTTPRequest: Sendable {
   package var method: String
-  /// `http` or `https`. Over a Unix socket the host in it only fills the Host header.
+  /// An `http` or `https` URL. Over a Unix socket its host only fills the Host header.
   package var url: String
   package var headers: [(name: String, value: String)]
   package var body: [UInt8]

@@ -20,7 +20,7 @@ package struct Census: Hashable, Sendable {
   package var remembered = 0
   package var oldestRemembered: Instant?
   package var isRestoreProven = false
-  /// Lanes that wait for their slot in a smear; how often a smear's line had reached `longest`.
+  /// Lanes that wait for their slot in a smear; how often a smear's slots had reached `longest`.
   package var smeared = 0
   package var hurried: Int64 = 0
 

@@ -39,7 +39,7 @@ struct OutboxLoad: Sendable {
 
 /// Why the relay takes no changes now.
 package enum NoRoom: Hashable, Sendable {
-  /// The bound on changes that are told to many users in slices is reached.
+  /// The bound on changes that go on in slices is reached.
   case fanOuts
   /// Messages to other partitions have reached their bound of count or bytes.
   case forwards
@@ -88,7 +88,7 @@ extension Relay {
     var messages = 0
     /// How many of the messages carry each set of values.
     var fields: [Interest.Fields: Int] = [:]
-    /// Partitions in which the change may concern more users than one step tells.
+    /// Partitions in which the change may concern more users than one step reaches.
     var wide: [PartitionID] = []
   }
 
@@ -172,12 +172,12 @@ extension Relay {
     return nil
   }
 
-  /// How many more changes the partition may tell in slices.
+  /// How many more changes may go on in slices in the partition.
   func fanOutRoom(in id: PartitionID) -> Int {
     max(0, limits.fanOuts - partitions[Int(id.number)].fanOuts.count)
   }
 
-  /// Whether a message concerns more users of its target than one step tells.
+  /// Whether a message concerns more users of its target than one step reaches.
   func mayFanOut(_ row: OutboxRow) -> Bool {
     guard row.message.isFanOut, case .change(let change, _) = row.message else { return false }
     return partitions.ask(Int(row.key.target.number)) { $0.mayFanOut(change) }

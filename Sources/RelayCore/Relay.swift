@@ -43,7 +43,7 @@ package struct Relay: ~Copyable {
     partitions.ask(Int(id.number)) { $0.stepped }
   }
 
-  /// Whether slices of a wide change are still to be told in the partition.
+  /// Whether a wide change still has slices to be stepped in the partition.
   func isFanningOut(in id: PartitionID) -> Bool {
     partitions.ask(Int(id.number)) { !$0.unfinished.isEmpty }
   }

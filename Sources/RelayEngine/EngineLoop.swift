@@ -49,7 +49,7 @@ struct EngineLoop: ~Copyable {
     loopTimer = LoopTimer { inbox.post(.timer) }
   }
 
-  /// - Returns: true if it was told to stop and nothing is under way any more.
+  /// - Returns: true if the loop was told to stop and all work is done; false if it was cancelled.
   mutating func run() async throws -> Bool {
     defer { loopTimer.cancel() }
     // The first turn marks what recovery has found unfolded, before any reader is served.

@@ -62,7 +62,7 @@ final class Webhook: Sendable {
     wakeUp.signal()
   }
 
-  /// Applies a reload; nil ends the webhook. Unchanged settings change nothing, unless it had
+  /// Applies a reload; nil ends the webhook. Unchanged settings only restart a webhook that has
   /// stopped.
   func reconfigure(_ settings: WebhookSettings?) {
     state.withLock { state in

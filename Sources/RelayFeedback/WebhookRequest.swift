@@ -53,7 +53,7 @@ package struct WebhookRequest: Hashable, Sendable {
   }
 }
 
-/// Carries deliveries to servers. The real one uses libcurl; tests use a small server.
+/// Carries deliveries to servers. The daemon's carrier uses libcurl; tests use scripted answers.
 package protocol WebhookCarrier: Sendable {
   /// Sends once and follows no redirect.
   ///

@@ -43,7 +43,8 @@ struct KeyFile {
       remedy: "a key is 64 hexadecimal characters, such as `openssl rand -hex 32` prints")
   }
 
-  /// Writes a new key beside the file. `keepDraft` makes it the key; until then there is none.
+  /// Writes a new key to a draft. `keepDraft` renames the draft to `path`; until then there is no
+  /// key.
   func draft(_ bytes: [UInt8]) throws(KeyFailure) {
     let text = Array((Hex.text(bytes) + "\n").utf8)
     let descriptor = open(draftPath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)

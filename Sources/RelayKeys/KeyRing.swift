@@ -19,8 +19,8 @@ package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
   /// HMAC with the identity key. The key is set up only once, because every event needs two codes.
   private let identity: HMAC<SHA256>
 
-  /// Reads the keys, and makes the store's own key if the store has none. Only `keepOwn` makes that
-  /// the store's: before, the store must have taken its `identityCheck`.
+  /// Reads the keys, and drafts a key if the store has none. `keepOwn` makes the draft the store's
+  /// own key; before that call, the store must have saved the key's `identityCheck`.
   ///
   /// - Parameter listed: paths of key files, the signing one first.
   /// - Throws: `KeyFailure` for the first file that is not a key.
@@ -48,7 +48,8 @@ package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
     identity = HMAC<SHA256>(key: SymmetricKey(data: own))
   }
 
-  /// The key that `init` made is the store's from now on; a further call changes nothing.
+  /// Keeps the key that `init` drafted: it is the store's own key from now on. Called once; changes
+  /// nothing if the store had a key before.
   package func keepOwn() throws(KeyFailure) {
     if hasMadeOwn { try file.keepDraft() }
   }
@@ -119,9 +120,9 @@ extension KeyRing {
 }
 
 extension KeyRing {
-  /// Makes the notification id and the fingerprint from one code, because every event pays for each
-  /// code. The code's second half is as unguessable as its first, and a plain hash tells the few
-  /// producers apart.
+  /// Makes the notification id and the fingerprint from the two halves of one HMAC, because a
+  /// second HMAC would cost time for every event. A plain hash adds the producer to the
+  /// fingerprint: that is enough, because producers are few.
   package func identity(
     scope: Scope, producer: String, source: String, id: String
   ) -> ChangeIdentity {
@@ -138,7 +139,7 @@ extension KeyRing {
       notification: Identifier(uuidFrom: code), fingerprint: fingerprint)
   }
 
-  /// Tells which identity key this is, and nothing of the key: 16 bytes for the store to keep.
+  /// 16 bytes for the store to keep. They identify the identity key and reveal nothing of it.
   package var identityCheck: [UInt8] { Self.check(of: identity) }
 
   private static func check(of identity: HMAC<SHA256>) -> [UInt8] {

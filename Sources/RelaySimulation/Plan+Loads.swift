@@ -12,9 +12,9 @@ extension Plan {
     commitBytes = .max
   }
 
-  /// Chooses, with draws of its own: requests of many changes, large records, many subscribers, a
-  /// store that takes no large commit, a wall clock that is far off, and bounds that a small world
-  /// reaches.
+  /// Chooses loads with random numbers of its own: requests of many changes, large records, many
+  /// subscribers, a store that takes no large commit, a wall clock that is far off, and bounds that
+  /// a small world reaches.
   mutating func chooseLoads(_ seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x6c6c)
     guard draw.below(2) == 0 else { return }

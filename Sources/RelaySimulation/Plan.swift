@@ -106,8 +106,8 @@ struct Plan: Sendable {
     chooseLoads(seed)
   }
 
-  /// Chooses with draws of its own: every public or shared change is hot, and there are few users,
-  /// so that their slots are far apart.
+  /// Uses random numbers of its own. The threshold and the rates are low, because a world has few
+  /// users: with the lowest ones every change is hot, and its slots are far apart.
   private mutating func chooseSmearing(_ seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x5353)
     guard draw.below(2) == 0 else { return }
@@ -117,7 +117,7 @@ struct Plan: Sendable {
     fetchCapacity = draw.pick([0, 2, 1_000])
   }
 
-  /// Chooses with draws of its own, so that the seed's other choices stay the same.
+  /// Uses random numbers of its own, so that the seed's other choices stay the same.
   private mutating func chooseWakes(_ seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x7a7a)
     if draw.below(3) == 0 { policy.mode = .adaptive }
@@ -129,13 +129,14 @@ struct Plan: Sendable {
     policy.pruning.quarantineMax = .minutes(draw.pick([1, 5]))
   }
 
-  /// Chooses with draws of its own: most worlds last less than three days.
+  /// Uses random numbers of its own. Most values are short, because most worlds last less than
+  /// three days.
   private mutating func chooseSilence(_ seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x5a5a)
     policy.silentAfter = draw.pick([.seconds(1), .minutes(1), .minutes(20), .days(3)])
   }
 
-  /// Chooses with draws of its own, so that the seed's other choices stay the same.
+  /// Uses random numbers of its own, so that the seed's other choices stay the same.
   private mutating func chooseCourier(_ seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x4343)
     guard draw.below(2) == 0 else { return }
@@ -146,7 +147,7 @@ struct Plan: Sendable {
     policy.courierGrace = draw.pick([Span(milliseconds: 200), .seconds(5), .minutes(2)])
   }
 
-  /// Chooses with draws of its own, so that the seed's other choices stay the same.
+  /// Uses random numbers of its own, so that the seed's other choices stay the same.
   private mutating func chooseNumbers(_ seed: UInt64) {
     var draw = SeededRandom(seed: seed ^ 0x4e4e)
     guard draw.below(2) == 0 else { return }
@@ -180,7 +181,7 @@ struct Plan: Sendable {
     if draw.below(2) == 0 { policy.rewake = [.seconds(5), .minutes(2), .minutes(20)] }
   }
 
-  /// Zero for half of the draws, else a rate up to `most`.
+  /// Zero in half of all cases, else a random rate up to `most`.
   private func rate(_ draw: inout SeededRandom, _ most: Int) -> Int {
     draw.below(2) == 0 ? 0 : 1 + draw.below(most)
   }

@@ -1,5 +1,5 @@
-/// Seeded draws (SplitMix64): a simulation's only source of chance, so a seed determines its
-/// history.
+/// Random numbers from a seed (SplitMix64): a simulation's only source of chance, so the seed
+/// determines its history.
 package struct SeededRandom: RandomNumberGenerator, Sendable {
   fileprivate var state: UInt64
 
@@ -23,6 +23,6 @@ package struct SeededRandom: RandomNumberGenerator, Sendable {
 }
 
 extension SeededRandom {
-  /// The state of the draws, read without drawing: part of a run's digest.
+  /// The generator's state, which reading does not change: part of a run's digest.
   var peek: UInt64 { state }
 }

@@ -9,7 +9,7 @@ import NIOSSL
 /// It listens from its initialiser on; ``run()`` serves until its task is cancelled and must be
 /// called once. Every request is written to `pushes.jsonl` before it is answered.
 package struct APNsStandin: Sendable {
-  /// The port it listens on.
+  /// The port that the stand-in listens on.
   package let port: Int
   private let listener: any Channel
   private let open: OpenChannels

@@ -2,7 +2,7 @@ import Foundation
 
 /// One complete request, as received over HTTP/2.
 struct PushRequest: Sendable {
-  /// The number of its connection: 1 for the first since the start.
+  /// The number of the request's connection: 1 for the first since the start.
   var connection: Int
   var method: String
   var path: String

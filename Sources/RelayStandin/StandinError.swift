@@ -18,7 +18,7 @@ package struct StandinError: Error, CustomStringConvertible, Sendable {
   package let code: Code
   /// What happened, to which item, and why.
   package let message: String
-  /// What to do about it.
+  /// What the user can do about the failure.
   package let remedy: String
 
   package var description: String { "\(message); \(remedy)" }

@@ -9,7 +9,7 @@ extension SQLiteStore {
   /// daemon serves.
   ///
   /// - Parameters:
-  ///   - check: 16 bytes that tell which key it is, and nothing of the key.
+  ///   - check: 16 bytes that identify the key and reveal nothing of it.
   ///   - isNew: the key was made at this start, because the one before was lost. The store takes it
   ///     as well. If the lost key is found again, it may be put back.
   /// - Throws: `.mixed`, and nothing was changed; or why the store could not be written.

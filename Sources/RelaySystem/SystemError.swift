@@ -12,7 +12,7 @@ package struct SystemError: Error, CustomStringConvertible, Sendable {
   package let code: Code
   /// What happened, with which item, and why.
   package let message: String
-  /// What to do about it.
+  /// What the operator can do about the failure.
   package let remedy: String
 
   package var description: String { "\(message); \(remedy)" }

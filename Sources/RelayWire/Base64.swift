@@ -3,7 +3,7 @@ package enum Base64 {
   /// The standard alphabet with padding: the form of change tokens.
   package static func text(_ bytes: [UInt8]) -> String { text(bytes, standard, isPadded: true) }
 
-  /// The URL-safe alphabet without padding: the form of tokens in addresses.
+  /// The URL-safe alphabet without padding: the form of markers and of tokens in URLs.
   package static func urlText(_ bytes: [UInt8]) -> String { text(bytes, url, isPadded: false) }
 
   /// Reads either alphabet, with or without padding. Returns nil for anything else, including

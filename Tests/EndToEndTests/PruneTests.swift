@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Dead tokens: every app has a few. If the provider calls many dead at once, assume that our
-/// configuration is wrong.
+/// Dead tokens: every app has a few. If the provider reports many at once, the relay assumes that
+/// its own configuration is wrong.
 @Suite(.serialized) struct PruneTests {
   /// The provider calls 1 % of 1,000 phones dead: they are retired, and the feedback and the
   /// operator learn of it. Then it calls 60 % dead: none is retired, and `status` says why. Once

@@ -33,7 +33,8 @@ import Testing
     #expect(await world.stop().status == 0)
   }
 
-  /// A wrong topic: the route goes on, no device is retired, and `status` used to look healthy.
+  /// With a wrong topic every push is refused, but the route goes on and no device is retired. Only
+  /// this report shows the fault.
   @Test func `status reports a route whose pushes are all refused`() async throws {
     let workplace = try Workplace()
     defer { workplace.remove() }

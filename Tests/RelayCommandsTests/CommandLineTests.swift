@@ -59,8 +59,8 @@ struct Said: Sendable {
     return (said.answer, said.status)
   }
 
-  /// Help is written in paragraphs, and wrapped once: at the terminal's width. Lines that begin
-  /// with a blank, such as examples, stand as they are, also where a terminal is as narrow as most.
+  /// Help is written in paragraphs, which are wrapped once: at the terminal's width. Lines that
+  /// begin with a blank, such as examples, are never wrapped, and fit a terminal of 80 columns.
   @Test(arguments: [
     [], ["serve"], ["check"], ["status"], ["device"], ["device", "list"], ["device", "show"],
     ["device", "forget"], ["drain"], ["expire-tokens"], ["demo"], ["apns-standin"],

@@ -25,7 +25,7 @@ import Testing
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
     let path = root.appendingPathComponent("docs/configuration.md")
-    // Without the page there are no rows, and a test of their own says so.
+    // If the page cannot be read there are no rows, and the first test fails.
     guard let page = try? String(contentsOf: path, encoding: .utf8) else { return [] }
     return sections.flatMap { rows(of: $0, in: page.components(separatedBy: "\n")) }
   }()

@@ -1,8 +1,8 @@
 /// Compares the time of the same work beside few and beside many items. Work for a few items must
 /// not visit all the others, so both take about as long.
 enum Growth {
-  /// How much longer `work` takes beside many than beside few; each the best of three runs, so that
-  /// a busy machine does not decide it.
+  /// The time of `work` beside `many` items, divided by its time beside `few`. Each time is the
+  /// best of three runs, so that a busy machine has little influence.
   static func factor<State>(
     from few: Int, to many: Int, _ make: (Int) -> State, _ work: (inout State) -> Void
   ) -> Double {

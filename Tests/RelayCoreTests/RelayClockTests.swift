@@ -88,9 +88,11 @@ import Testing
     #expect(clock.doubt == nil)
   }
 
-  /// A provider dates an address's end by its own clock; the relay dates registrations by its own.
+  /// A provider dates the end of an address by wall-clock time, the relay dates registrations by
+  /// its own time.
   @Test func `a wall-clock moment is converted to relay time`() {
-    // After a weekend's stop, an earlier moment stays, and one within the stop becomes its start.
+    // The relay was stopped for two days. A moment before the stop stays as it is. A moment within
+    // the stop becomes the time with which the relay went on.
     let gap = Span.days(2)
     var clock = RelayClock(latest: at(500_000), wall: at(500_000) + gap, boot: at(0))
     _ = clock.read(wall: at(500_100) + gap, boot: at(100))

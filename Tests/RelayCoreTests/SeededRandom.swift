@@ -1,4 +1,5 @@
-/// Seeded random draws (SplitMix64), the same in every run, so that a failure can be replayed.
+/// Random numbers from a seed (SplitMix64): the same in every run, so that a failure can be
+/// repeated.
 struct SeededRandom: RandomNumberGenerator {
   private var state: UInt64
 

@@ -123,7 +123,8 @@ import Testing
     }
   }
 
-  /// Apple's date for an address is before its registration, though the relay's time is behind.
+  /// Apple dates an address's end a day before the registration, by wall-clock time. The relay's
+  /// time is three days behind, and the device stays all the same.
   @Test func `the relay compares a provider's timestamp in relay time`() async throws {
     let clock = ShiftedClock()
     let store = try await firstLife(clock)

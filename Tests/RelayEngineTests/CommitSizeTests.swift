@@ -71,7 +71,7 @@ import Testing
   }
 
   /// Three hundred subscribers of public records and five large changes: all the messages together
-  /// are larger than a commit can be. Everything is told, and a restart works too.
+  /// are larger than a commit can be. Every subscriber gets every change, also after a restart.
   @Test func `large public changes for many subscribers block no caller`() async throws {
     let world = World()
     world.store.refuse(Self.takes(400_000))

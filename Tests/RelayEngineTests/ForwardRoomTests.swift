@@ -10,7 +10,7 @@ import Testing
   enum Bound: CaseIterable {
     case fanOuts, messages
 
-    /// At most three changes on their way to the subscribers, few of whom are told in one step.
+    /// At most three changes on their way to the subscribers, few of whom one step reaches.
     func set(_ settings: inout RelaySettings) {
       settings.drainGrace = .zero
       settings.limits.fanOutSlice = 1

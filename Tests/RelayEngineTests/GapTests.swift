@@ -4,7 +4,7 @@ import Testing
 
 @testable import RelayEngine
 
-/// A gap is announced when its time is over, by a fact in the journal.
+/// A hole that stays open for `gapAfter` becomes a gap, by a fact in the journal.
 @Suite struct GapTests {
   private let zone = ZoneID(name: "Notes", owner: UserID("_a"))
 

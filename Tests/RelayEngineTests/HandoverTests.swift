@@ -155,7 +155,7 @@ private final class HoldingProvider: PushSender {
 
   func run() async {}
 
-  /// Returns when it holds `count` pushes.
+  /// Returns when the provider holds `count` pushes.
   func holds(_ count: Int) async {
     await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
       let isThere = state.withLock { state in
@@ -167,7 +167,7 @@ private final class HoldingProvider: PushSender {
     }
   }
 
-  /// From now on it delivers everything.
+  /// From now on the provider delivers every push.
   func release() {
     let held = state.withLock { state in
       state.isReleased = true

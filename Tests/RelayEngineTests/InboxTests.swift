@@ -9,7 +9,7 @@ import Testing
       facts: Array(repeating: .expireTokens(TokenExpiry()), count: count), answer: { _ in })
   }
 
-  /// It accepts nothing before recovery is over.
+  /// The inbox refuses every submission until recovery is over.
   @Test func `the inbox is closed before recovery is over`() {
     #expect(Inbox(factsMax: 10).offer(submission(1))?.cause == .recovering)
   }
@@ -24,7 +24,7 @@ import Testing
     #expect(inbox.offer(submission(changes)) == refusal)
   }
 
-  /// Beyond its bound it refuses at once. Released room can be used again.
+  /// Beyond its bound the inbox refuses at once. Released room can be used again.
   @Test func `a full inbox refuses a submission, and released room is used again`() {
     let inbox = Inbox(factsMax: 10)
     inbox.begin()

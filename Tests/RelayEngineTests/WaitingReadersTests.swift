@@ -36,7 +36,7 @@ import Testing
     #expect(await waitingReaders.wait(for: [place], until: .never, onWait: {}) == .visible)
   }
 
-  /// A reader between cut and fold, for a place dirtied after the cut, waits for the next.
+  /// A reader whose place has changed since the cut waits for the next fold.
   @Test func `a reader waits for the fold that holds its place`() async {
     let waitingReaders = WaitingReaders(readersMax: 4)
     waitingReaders.begin()
@@ -46,7 +46,7 @@ import Testing
     let place = place
     await withTaskGroup(of: ReadOutcome.self) { group in
       group.addTask {
-        // The reader waits: the fold under way does not hold its place.
+        // The reader waits, because the fold under way does not contain its place.
         await waitingReaders.wait(for: [place], until: .never, onWait: { waitingReaders.folded() })
       }
       while !waitingReaders.hasReaders { await Task.yield() }

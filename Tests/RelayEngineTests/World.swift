@@ -140,7 +140,7 @@ final class WorkingProvider: PushSender {
 
   func run() async {}
 
-  /// Returns when it took `count` pushes in all.
+  /// Returns when the provider took `count` pushes in all.
   func took(_ count: Int) async {
     await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
       let isThere = state.withLock { state in

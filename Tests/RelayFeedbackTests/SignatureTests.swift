@@ -34,7 +34,7 @@ import Testing
     let file = FileManager.default.temporaryDirectory
       .appendingPathComponent("zonerelay-signed-\(UUID().uuidString)")
     try data.write(to: file)
-    // The system's own cleaning removes what this does not.
+    // A temporary file that is left behind does no harm.
     defer { try? FileManager.default.removeItem(at: file) }
     let hex = key.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     let process = Process()

@@ -19,7 +19,8 @@ import Testing
       topics: ["com.example.notes"])
   }
 
-  /// In development `app` is listed, and a page on this machine; in production another.
+  /// In development, the origins of `app` and of a page on this machine are listed; in production,
+  /// another origin.
   private func rig(
     limits: HTTPLimits = Rig.atOnce, clock: TestClock = TestClock()
   ) async -> Rig {

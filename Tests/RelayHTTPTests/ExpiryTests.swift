@@ -185,8 +185,8 @@ import Testing
     #expect(rig.relay.seen.readings.isEmpty)
   }
 
-  /// If a lost life's token expired newer tokens as well, both would expire each other in turns, as
-  /// long as such tokens arrive.
+  /// A token of a lost era expires only tokens from before the restore. Otherwise each such token
+  /// that arrives later would expire the tokens given since.
   @Test func `a token of a lost era does not expire newer tokens`() async throws {
     let rig = await Rig()
     try await rig.create(["A"], zone: "Z0")

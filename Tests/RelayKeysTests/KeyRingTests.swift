@@ -23,7 +23,7 @@ import Testing
     #expect(try KeyRing.kept(storeDirectory: elsewhere.path).signing != ring.signing)
   }
 
-  /// A start that fails in between leaves no key that its store does not know.
+  /// A start that fails before `keepOwn` leaves only a draft, which the next start replaces.
   @Test func `a key that was not kept is replaced by a new key`() throws {
     let dropped = try KeyRing(storeDirectory: folder.path)
     #expect(dropped.hasMadeOwn)
@@ -161,7 +161,7 @@ import Testing
 }
 
 extension KeyRing {
-  /// As a start has it whose store takes the key.
+  /// The keys after a successful start, which keeps the store's own key.
   static func kept(storeDirectory: String, listed: [String] = []) throws(KeyFailure) -> KeyRing {
     let ring = try KeyRing(storeDirectory: storeDirectory, listed: listed)
     try ring.keepOwn()
@@ -181,7 +181,7 @@ final class Folder: Sendable {
     try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
   }
 
-  // The system's own cleaning removes what this does not.
+  // A temporary directory that is left behind does no harm.
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
   func write(_ name: String, _ text: String) throws -> String {

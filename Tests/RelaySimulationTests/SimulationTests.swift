@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  /// Each checker must find the planted bug of its promise, in driver, store or world.
+  /// The checker of a promise must find every bug planted against it, in shell, store or world.
   @Test(arguments: Mutant.allCases)
   func `the checker of each promise finds the bug planted against it`(
     mutant: Mutant

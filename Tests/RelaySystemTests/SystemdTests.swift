@@ -27,7 +27,7 @@ import Testing
       let reload = messages.remove(at: 5)
       try #require(
         messages == [
-          // systemd does not end a start that waits, however often it tries.
+          // A start that waits asks for more time at each try, so systemd does not end it.
           "STATUS=no room", "EXTEND_TIMEOUT_USEC=300000000",
           "STATUS=reading the journal", "READY=1", "WATCHDOG=1", "READY=1",
           // Time for verdicts and half a minute to close, however little the unit grants.
@@ -70,7 +70,8 @@ import Testing
     }
   }
 
-  /// Between busy and idle, the loop's gap and the notifier's own add up.
+  /// The loop and the notifier each delay a beat by up to this gap, so two beats are at most two
+  /// gaps apart.
   @Test func `beats are a quarter of the watchdog interval apart, at most a second`() async {
     await #expect(processExitsWith: .success) {
       setenv("WATCHDOG_USEC", "2000000", 1)

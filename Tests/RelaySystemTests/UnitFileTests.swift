@@ -51,7 +51,7 @@ struct UnitFileTests {
       "RuntimeDirectory=zonerelay", "Restart=on-failure",
       // For 60,000 connections, 50,000 couriers among them, and for files.
       "LimitNOFILE=65536",
-      // For the engine's threads.
+      // The engine's threads raise their priority.
       "LimitNICE=-10", "SystemCallFilter=setpriority",
     ] {
       #expect(service.contains(line))

@@ -23,7 +23,7 @@ import Testing
     #expect(seen.count > 2_000)
   }
 
-  /// A word that no name uses any more would let a nickname come back.
+  /// Each listed word stands in a name: an unused word would permit a new nickname.
   @Test func `the word list contains no unused words`() throws {
     var seen: Set<String> = []
     for file in try SourceTree.swift("Sources") {
@@ -33,7 +33,7 @@ import Testing
     #expect(unused.isEmpty, "take out of Words.txt: \(unused.joined(separator: " "))")
   }
 
-  /// The word, and what it may be the plural or the past form of.
+  /// The word, and what remains of it without an ending of a plural, a past form or *-ing*.
   private static func stems(of word: String) -> [String] {
     [word]
       + [("ies", "y"), ("es", ""), ("s", ""), ("ed", ""), ("d", ""), ("ing", "")]
@@ -53,7 +53,8 @@ import Testing
     return Set(rows.flatMap { row in words(of: String(row.dropFirst(2).prefix { $0 != "|" })) })
   }
 
-  /// In lower case: `isHTTPReady2` has the words *is*, *http* and *ready*. Single letters are none.
+  /// A line's words in lower case: `isHTTPReady2` has *is*, *http* and *ready*. Leaves out single
+  /// letters.
   private static func words(of line: String) -> Set<String> {
     var words: Set<String> = []
     let bytes = Array(line.utf8)

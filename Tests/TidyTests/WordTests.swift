@@ -53,7 +53,7 @@ import Testing
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
   }
 
-  /// Swift compares texts by Unicode's rules, which takes minutes for a text made for that.
+  /// Swift compares texts by Unicode's rules. With an attacker's text this can take minutes.
   @Test func `callers' texts are compared byte by byte`() throws {
     let compared =
       #/(switch|==|!=|rawValue:|contains\(|insert\().*\.string\(\)|\.string\(\)\)? *[=!]=/#

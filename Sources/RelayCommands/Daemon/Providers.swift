@@ -126,7 +126,7 @@ private struct SenderFingerprint: Hashable {
   var files: [[UInt8]]
   var limits: EngineLimits
 
-  /// - Throws: `ValueError` if a file is missing since it was checked; so do the other
+  /// - Throws: `ValueError` if a file has disappeared since its check; so do the other
   ///   initialisers.
   init(_ route: Settings.APNs, _ limits: EngineLimits) throws(ValueError) {
     self.limits = limits

@@ -68,7 +68,7 @@ extension Settings {
     server.tls.map { TLSFiles(certificate: $0.certificate, key: $0.key) }
   }
 
-  /// Users and producers with access, scope by scope. A reload replaces it.
+  /// The users and producers with access, for each scope. A reload replaces all of them.
   func access(keys keySets: JWKSCache) -> [Scope: ScopeAccess] {
     var access: [Scope: ScopeAccess] = [:]
     for app in apps {

@@ -13,7 +13,7 @@ extension Settings {
     package var producers: [Producer] = []
     /// Web origins whose pages may use the endpoints of devices and of the courier; empty = none.
     package var origins: [String] = []
-    /// One for each topic. Without any, the environment exists and no push is sent.
+    /// One route for each topic; empty: Apple's devices get no push.
     package var apns: [APNs] = []
     /// Nil: Android devices get no push.
     package var fcm: FCM?

@@ -10,7 +10,7 @@ extension Settings {
     apps.flatMap { app in
       app.apns.compactMap { route -> String? in
         guard case .certificate(let files) = route.credential,
-          // If the file is missing since it was read, its sender reports that.
+          // If a file has disappeared since its check, the route's sender reports that.
           let certificate = try? ClientCertificate(
             .init(certificate: files.certificate, key: files.key)),
           let misfit = certificate.misfit(files.certificate, at: now)

@@ -75,7 +75,7 @@ extension Settings {
     // One read mark may move all of them, each to a position of its own.
     limits.notificationsPerUser = section.value(
       "notificationsPerUser", .count(1...65_536), default: limits.notificationsPerUser)
-    // One request may set up to 200.
+    // One request may set up to 200 read marks.
     limits.readMarksPerUser = section.value(
       "readMarksPerUser", .count(200...10_000_000), default: limits.readMarksPerUser)
     limits.pageEntries = section.value("pageEntries", .count(1...200), default: limits.pageEntries)

@@ -49,7 +49,7 @@ package struct Settings: Sendable {
     package var tombstones = Span.days(30)
     package var feedback = Span.days(30)
 
-    /// The shortest of the three.
+    /// The shortest of the three retention times.
     package var shortest: Span { min(notifications, tombstones, feedback) }
   }
 

@@ -1,7 +1,7 @@
 /// The durable part of a lane: written with each fold, read at start. What a crash loses costs at
 /// most a repeated wake (P5).
 package struct LaneRecord: Hashable, Sendable {
-  /// Wake numbers below it may have been given out: a life after a crash begins here.
+  /// All wake numbers below this one may have been given out: a life after a crash begins here.
   package var reservedWake: UInt32
   /// The number after the last one given out: a life after a clean stop begins here.
   package var nextWake: UInt32

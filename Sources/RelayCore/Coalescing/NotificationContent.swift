@@ -41,20 +41,20 @@ package struct NotificationContent: Hashable, Sendable {
 /// One notification × one device, on its way into a lane.
 package struct Match: Hashable, Sendable {
   package var content: NotificationContent
-  /// The position of its entry in the user's notifications feed.
+  /// The position of the notification's entry in the user's notifications feed.
   package var position: Position
   /// The zone's position in the zone's own feed (another partition's, for a shared zone).
   package var zonePosition: Position
   /// Nil: the match wakes in the background. Else it is shown to a person, one push for each key.
   package var alert: AlertKey?
-  /// Whether it must run the app. An alert does so only if its subscription asks for
+  /// Whether the push must run the app. An alert does so only if its subscription asks for
   /// content-available.
   package var runsApp: Bool
-  /// The alert's appearance, if the subscription cannot give it at the time it is shown.
+  /// The alert's appearance, if the subscription cannot give it when the alert is shown.
   package var look: NotificationInfo?
-  /// It belongs to a hot change, and the lane has a slot.
+  /// True if the change is hot and the lane has a slot.
   package var isHot: Bool
-  /// Its subscription is marked urgent.
+  /// True if the subscription is marked urgent.
   package var isUrgent: Bool
 
   package init(
@@ -73,8 +73,8 @@ package struct Match: Hashable, Sendable {
     self.isUrgent = isUrgent
   }
 
-  /// A person sees it, but the app does not run: every wake names its subject, and it needs no wake
-  /// of its own.
+  /// True for an alert that a person sees and that does not run the app. Every wake names its
+  /// subject, and so the subject needs no wake of its own.
   var isQuiet: Bool { alert != nil && !runsApp }
 }
 

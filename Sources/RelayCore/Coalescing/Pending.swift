@@ -6,21 +6,21 @@ package struct Pending: Hashable, Sendable {
   package var position: Position
   /// The newest entry in the zone's own feed.
   package var zonePosition: Position
-  /// Whether it has a change that no attempt covers yet.
+  /// Whether the subject has a change that no attempt covers yet.
   package var isFresh: Bool
-  /// Whether it has a change that the attempt in flight covers.
+  /// Whether the subject has a change that the attempt in flight covers.
   package var isCovered = false
   /// The fresh, or covered, delivery began with an alert. The ledger counts it with the alert, and
   /// not here.
   package var isFreshOfAlert = false
   package var isCoveredOfAlert = false
-  /// The last delivered wake that named it; 0 if none did.
+  /// The last delivered wake that named the subject; 0 if none did.
   package var toldBy: UInt32 = 0
-  /// It also stands for zones or subscriptions other than its newest content's.
+  /// True if the entry also stands for other zones or subscriptions than those of `content`.
   package var isMixed = false
-  /// All its fresh changes are hot, so it waits for the lane's slot.
+  /// True if all fresh changes are hot, so that the subject waits for the lane's slot.
   package var isHot = false
-  /// Its untold changes include one of a subscription that is marked urgent.
+  /// True if a change that is not told yet fired a subscription that is marked urgent.
   package var isUrgent = false
   /// The first delivery that no attempt covers; zero once it is known to be folded. Not stored in
   /// the tables, because everything in them is folded.
@@ -49,15 +49,15 @@ package struct Pending: Hashable, Sendable {
     freshFrom = .zero
   }
 
-  /// Whether a device that reads at once finds it in the feed (P4).
+  /// Whether a device that reads at once finds the subject in the feed (P4).
   func isTellable(_ folded: Ordinal) -> Bool { !isFresh || freshFrom.ordinal <= folded }
 
-  /// Deliveries on it that count as pending in the ledger.
+  /// Deliveries of the subject that count as pending in the ledger.
   package var deliveries: Int {
     (isFresh && !isFreshOfAlert ? 1 : 0) + (isCovered && !isCoveredOfAlert ? 1 : 0)
   }
 
-  /// Whether it has a change that was not delivered to the device yet.
+  /// Whether the subject has a change that was not delivered to the device yet.
   package var isUntold: Bool { isFresh || isCovered }
 
   /// - Returns: true if the delivery is new here, false if it merged into a waiting one.

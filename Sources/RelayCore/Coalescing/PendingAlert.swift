@@ -4,8 +4,8 @@ package struct PendingAlert: Hashable, Sendable {
   package var content: NotificationContent
   package var position: Position
   package var zonePosition: Position
-  /// Its appearance, if it names values of its record or its subscription is gone. Nil: the
-  /// subscription gives it at the time it is shown. Erased with the alert.
+  /// The alert's appearance, if it names values of the record or the subscription is gone. Nil: the
+  /// subscription gives the appearance when the alert is shown. Erased with the alert.
   package var look: NotificationInfo?
   /// A hot alert is shown at once, and its push states the time before which the device must not
   /// fetch.

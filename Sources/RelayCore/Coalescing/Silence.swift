@@ -42,7 +42,7 @@ extension Lane {
 
   /// The device gave a sign.
   ///
-  /// - Returns: true if it was called silent before.
+  /// - Returns: true if the device was called silent before.
   package mutating func gaveSign() -> Bool {
     defer { silence = nil }
     return silence?.isTold == true

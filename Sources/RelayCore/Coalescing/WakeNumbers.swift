@@ -4,7 +4,7 @@ package struct WakeNumbers: Hashable, Sendable {
   package static let reservedAtOnce: UInt32 = 16
 
   package private(set) var next: UInt32
-  /// Numbers below it are durably reserved.
+  /// All numbers below this one are durably reserved.
   package private(set) var reserved: UInt32
   /// What the last record reserved; counts once its fold is durable.
   private var reserving: UInt32 = 0

@@ -82,7 +82,7 @@ struct WakeScheduler: Sendable {
 
   /// The lane waits for the next fold.
   ///
-  /// - Returns: false if it waits already.
+  /// - Returns: false if the lane waits already.
   mutating func awaitFold(_ device: Int) -> Bool {
     guard !slot(device).isAwaitingFold else { return false }
     grow(to: device)
@@ -101,7 +101,7 @@ struct WakeScheduler: Sendable {
 
   /// Adds the lane to the end of its route's queue.
   ///
-  /// - Returns: false if it waits there already.
+  /// - Returns: false if the lane waits there already.
   mutating func lineUp(_ device: Int, at route: RouteKey) -> Bool {
     guard slot(device).line != route else { return false }
     grow(to: device)

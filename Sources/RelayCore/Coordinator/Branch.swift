@@ -26,7 +26,7 @@ package enum Branch: UInt8, CaseIterable, Sendable {
   case answeredWhenStepped
   case answerWaited
   case requestGivenUp
-  /// A request that waited for a fold was answered that the store refused the fold.
+  /// A request waited for a fold that the store refused, and was answered with that refusal.
   case requestGivenUpByFold
 
   // Stepping.

@@ -22,7 +22,7 @@ struct FairQueue<Item: Sendable>: Sendable {
   private var lanes: [Submitter: Deque<(item: Item, size: Size)>] = [:]
   /// Submitters with waiting items; the first one has its turn.
   private var order: Deque<Submitter> = []
-  /// What each submitter has had since the last cut.
+  /// The size of the items that were taken from each submitter since the last cut.
   private var taken: [Submitter: Size] = [:]
 
   init(turn: Size = Size()) {

@@ -43,7 +43,7 @@ package struct Forwarding: Sendable {
 
   /// - Parameters:
   ///   - fanOuts: how many more fan-outs a partition may have.
-  ///   - isWide: whether a message concerns more users of its target than one step tells.
+  ///   - isWide: whether a message concerns more users of its target than one step reaches.
   mutating func take(
     room fanOuts: (PartitionID) -> Int, isWide: (OutboxRow) -> Bool
   ) -> [OutboxRow] {
@@ -109,7 +109,7 @@ package struct Forwarding: Sendable {
 }
 
 extension Forwarded.Message {
-  /// Whether the target may tell it to its users in slices.
+  /// Whether the message may go on in slices at its target.
   var isFanOut: Bool {
     guard case .change(let change, _) = self else { return false }
     switch change.event {

@@ -13,7 +13,7 @@ extension Coordinator {
   package struct Step {
     package var entry: JournalEntry
     package var effects: [Effect]
-    /// Slices of an earlier change were still to be told in its partition.
+    /// True if an earlier change still had slices to be stepped in the partition.
     package var isFanningOut: Bool
   }
 

@@ -9,8 +9,8 @@ struct PushesInFlight: Sendable {
 
   func contains(_ attempt: PushAttempt.ID) -> Bool { attempts.contains(attempt) }
 
-  /// - Returns: false if its route has no sender, because a restart removed its environment or
-  ///   provider from the configuration.
+  /// - Returns: false if the attempt's route has no sender, because a restart removed the route's
+  ///   environment or provider from the configuration.
   mutating func add(_ attempt: PushAttempt) -> Bool {
     attempts.insert(attempt.id)
     return attempt.route.transport == .courier || routes.contains(attempt.route)

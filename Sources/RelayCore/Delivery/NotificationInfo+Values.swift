@@ -60,7 +60,7 @@ extension NotificationInfo {
 /// An alert's appearance, fixed at the match.
 struct Look {
   var info: NotificationInfo
-  /// Whether a value that it names did not fit.
+  /// Whether a value that the alert names did not fit.
   var isCut = false
 }
 

@@ -15,8 +15,8 @@ extension Partition {
     guard overCourier || devices[device].user == ready.user else { return nil }
     wakes.leaveLine(device, at: ready.route)
     markDirty(device)
-    // Since it joined the queue, the device may have moved to another route or its slot may be
-    // reused.
+    // Since the lane joined the queue, its device may have moved to another route, or another
+    // device may have its number.
     guard let isAlert = wanted(of: ready, at: now) else { return nil }
     if !isAlert, isSentBack(device, at: now) { return nil }
     let lane = devices[device].lane

@@ -175,7 +175,7 @@ package enum PayloadEncoder {
 }
 
 extension NotificationContent {
-  /// Whether values that it should carry did not fit.
+  /// Whether values that the notification should carry did not fit.
   var isCut: Bool {
     if case .query(_, _, _, let isCut) = kind { return isCut }
     return false

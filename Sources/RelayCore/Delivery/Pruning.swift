@@ -26,11 +26,12 @@ package struct Pruning: Hashable, Sendable {
     package var holdInDoubt = Span.seconds(30)
     /// How many users' newest answers are evaluated together.
     package var window = 100
-    /// Pruning stops if at least this many of them are reported dead.
+    /// Pruning stops if at least `least` of these users, and at least `percent` of them, have a
+    /// device that is reported dead.
     package var least = 10
-    /// Pruning stops if at least this share of them, in percent, is reported dead.
+    /// The share of the users with a dead device at which pruning stops, together with `least`.
     package var percent = 20
-    /// Without any push taken, pruning stops if this many users are reported dead.
+    /// Before a first push is taken, pruning stops if this many users have such a device.
     package var untriedUsers = 3
     /// The first quarantine; each that follows at once is twice as long, up to `quarantineMax`.
     package var quarantine = Span.minutes(5)
@@ -54,7 +55,7 @@ package struct Pruning: Hashable, Sendable {
   package struct Subject: Hashable, Sendable {
     package var user: UserID
     package var client: ClientID
-    /// Its address has taken a push before, so it was not invented.
+    /// True if the device's address has taken a push before, so that it was not invented.
     package var hasTaken: Bool
 
     package init(user: UserID, client: ClientID, hasTaken: Bool) {

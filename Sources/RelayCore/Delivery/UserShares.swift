@@ -36,7 +36,7 @@ struct UserShares: Sendable {
 
   /// The lane has its turn.
   ///
-  /// - Returns: false if it waits here until an attempt of its user has ended.
+  /// - Returns: false if the lane waits here until an attempt of its user has ended.
   mutating func mayGo(_ lane: ReadyLane) -> Bool {
     let owner = Owner(partition: lane.partition, user: lane.user)
     guard let share = shares[owner], share.underWay >= most else { return true }

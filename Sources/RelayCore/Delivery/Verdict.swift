@@ -26,12 +26,12 @@ package enum Verdict: Hashable, Sendable {
     /// closed.
     case attempt
     /// The credential or our right to the topic was refused: the circuit opens until a probe
-    /// succeeds. It costs no budget.
+    /// succeeds. The attempt costs no budget.
     case route
-    /// The push certainly never left the relay: as `attempt`, and it costs no budget.
+    /// The push certainly never left the relay: like `attempt`, but the attempt costs no budget.
     case unsent
     /// The engine took the push back before it left, or its sender stopped. Another attempt is made
-    /// at once. It costs no budget.
+    /// at once. The attempt that was taken back costs no budget.
     case recalled
   }
 

@@ -17,7 +17,7 @@ package struct WebSubscription: Hashable, Sendable {
     self.secret = secret
   }
 
-  /// Nil if `token` was not created by the property `token`.
+  /// Reads the bytes that the property `token` makes; nil if they are too few.
   package init?(token: [UInt8]) {
     let keys = Self.publicKeyBytes + Self.secretBytes
     guard token.count > keys else { return nil }

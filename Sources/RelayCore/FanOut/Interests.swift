@@ -1,7 +1,7 @@
 import OrderedCollections
 
 /// Which fields subscriptions read of changes that arrive in other partitions. Holds what this
-/// partition tells the homes of such changes, and what it was told as a home.
+/// partition has sent to the homes of such changes, and what it has received as a home.
 struct Interests: Sendable {
   private var heard: [Interest.Key: [PartitionID: Interest.Fields]] = [:]
   private var own: [Interest.Key: OwnInterest] = [:]

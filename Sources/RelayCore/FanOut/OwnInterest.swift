@@ -6,7 +6,7 @@ struct OwnInterest: Sendable {
   private var names: [String: Int] = [:]
   /// Subscriptions that search the whole record.
   private var searches = 0
-  /// What the homes were told last.
+  /// What was sent to the homes last.
   var told = Interest.Fields.ended
 
   mutating func add(_ subscription: Subscription) { change(subscription, by: 1) }

@@ -1,7 +1,6 @@
 /// A change that concerns more users than one step may visit goes on in slices. Each slice is a
-/// fact of its own. So recovery goes on with the change by replaying the journal. The
-/// coordinator, which has the slices journalled, sets the pace: all partitions may hear of a wide
-/// change at the same time.
+/// fact in the journal, so recovery continues the change by replay. The coordinator decides when
+/// the next slice is journalled, because many partitions may have slices at the same time.
 extension Partition {
   mutating func fanOut(
     _ change: Change, zonePosition: Position, _ step: Step, _ effects: inout [Effect]

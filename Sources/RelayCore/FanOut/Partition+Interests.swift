@@ -37,7 +37,7 @@ extension Partition {
     return interests.fields(of: key, for: target)
   }
 
-  /// Whether a change may concern more users here than are told at once.
+  /// Whether a change may concern more users here than one step reaches.
   func mayFanOut(_ change: Change) -> Bool {
     guard isWide(change) else { return false }
     guard change.database == .public, case .record(let record) = change.event else { return true }
@@ -61,7 +61,7 @@ extension Partition {
 
   private static let fieldsLookedUp = 64
 
-  /// Users that are told at once.
+  /// How many users a change reaches in its own step, without slices.
   @inline(__always)
   var fewest: Int { max(1, limits.fanOutSlice / 10) }
 }

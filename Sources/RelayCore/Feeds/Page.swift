@@ -77,7 +77,7 @@ package struct PageQuery: Hashable, Sendable {
 
 /// A feed's state in a store, without its entries.
 package struct FeedState: Hashable, Sendable {
-  /// The position of its newest entry ever; it survives trimming.
+  /// The position of the feed's newest entry ever. A trim does not change it.
   package var head: Position
   /// Tokens below this position have expired.
   package var floor: Position

@@ -15,8 +15,8 @@ package struct Change: Hashable, Sendable {
   package var origin: UInt64
   /// Fetches a second that its producer declared it can serve; 0: not declared.
   package var fetchCapacity: Int
-  /// When it happened by the producer's clock, for display; it orders nothing. Zero: the producer
-  /// gave no time, and the time of acceptance replaces it before it is journalled.
+  /// When the change happened by the producer's clock, for display only. Zero if the producer gave
+  /// no time; the journal then has the time of acceptance.
   package var time: Instant
   /// Equal for every retry and in every partition: a keyed hash of scope, source and id.
   package var notification: Identifier

@@ -1,5 +1,5 @@
 extension Fact {
-  /// The partitions whose journals it goes into; none for facts that a partition journals itself.
+  /// The partitions whose journals get the fact; none for facts that a partition journals itself.
   package var homes: [PartitionID] {
     switch self {
     case .change(let change): [change.home]

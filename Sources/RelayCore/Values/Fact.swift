@@ -8,7 +8,7 @@ package enum Fact: Hashable, Sendable {
   case register(Registration)
   case unregister(Unregistration)
   case modify(SubscriptionsRequest)
-  /// The next part of a change that concerns more users than one step tells.
+  /// The next part of a change that concerns more users than one step reaches.
   case slice(Slice)
   /// A message from another partition of this store.
   case forwarded(Forwarded)

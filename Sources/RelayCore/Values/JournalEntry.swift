@@ -2,7 +2,7 @@
 package struct JournalEntry: Hashable, Sendable {
   package var partition: PartitionID
   package var ordinal: Ordinal
-  /// The relay's time when it was journalled. A replay steps it with the same time.
+  /// The relay's time when the fact was journalled. A replay steps the fact with the same time.
   package var at: Instant
   package var fact: Fact
 

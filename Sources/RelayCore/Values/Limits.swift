@@ -25,7 +25,7 @@ package struct Limits: Hashable, Sendable {
   package var valueBytesPerNotification = 1_024
   package var zonesPending = 64
   package var alertsPending = 20
-  /// Changes told to many users at one moment, in each partition.
+  /// Changes that go on in slices at the same time, in each partition.
   package var fanOuts = 100
   /// Messages on their way to other partitions. Above this, changes that would add one are refused.
   package var forwardedMessages = 100_000

@@ -6,7 +6,7 @@ package enum ReadTarget: Hashable, Sendable {
 }
 
 extension ReadTarget {
-  /// The partition that steps its changes.
+  /// The partition whose steps change this place.
   package var partition: PartitionID {
     switch self {
     case .feed(let feed): feed.partition

@@ -79,7 +79,8 @@ package struct GrantRow: Hashable, Sendable {
   package var participant: UserID
   /// False: the grant has ended, and its row is removed.
   package var isActive: Bool
-  /// The participant's tokens below it have expired, because a grant of this zone was ended there.
+  /// The participant's tokens below this position have expired, because a grant of the zone ended
+  /// there.
   package var floor: Position
 
   package init(
@@ -213,7 +214,7 @@ package struct NumbersRow: Hashable, Sendable {
 package struct FanOut: Hashable, Sendable {
   package var origin: Ordinal
   package var change: Change
-  /// Its position in its zone's feed, in the change's home.
+  /// The change's position in the feed of its zone, in the change's home partition.
   package var zonePosition: Position
   /// Subscribers or participants up to here have been reached.
   package var cursor: Position

@@ -4,12 +4,12 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
     private init(_ description: String) { self.description = description }
 
-    /// Another daemon has it open. Nothing was changed.
+    /// Another daemon has the store open. Nothing was changed.
     package static let inUse = Code("store_in_use")
     /// No space is left. Nothing was written: answer 503, and continue when there is space.
     package static let full = Code("store_full")
-    /// Another program has it locked. Nothing was written: answer 503, and continue when it is
-    /// unlocked.
+    /// Another program has locked the store. Nothing was written: answer 503, and continue when the
+    /// store is unlocked.
     package static let busy = Code("store_busy")
     /// An I/O error, or no permission to write. Nothing was written: answer 503 and try again.
     package static let unwritable = Code("store_unwritable")
@@ -19,7 +19,7 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     package static let stale = Code("store_lease_stale")
     /// The file is not a store of zonerelay, or is damaged.
     package static let corrupt = Code("store_corrupt")
-    /// Its two files do not belong together: they are from different stores or different moments.
+    /// The store's two files are from different stores or from different moments.
     package static let mixed = Code("store_mixed")
     /// The store was written by a newer version.
     package static let newer = Code("store_newer")

@@ -4,7 +4,8 @@ package struct Subscription: Hashable, Sendable {
   package var database: Database
   package var rule: Rule
   package var info: NotificationInfo
-  /// Its background wakes may also spend the reserved share of the budget. Not part of CloudKit.
+  /// True if background wakes of the subscription may also spend the reserved share of the budget.
+  /// CloudKit has no such setting.
   package var isUrgent: Bool
 
   package init(
@@ -95,10 +96,11 @@ package struct NotificationInfo: Hashable, Sendable {
         [right.sound, right.category, right.collapseKey] + right.desiredKeys)
   }
 
-  /// It has an alert, badge or sound, so it is shown to a person with high priority.
+  /// True if the notification has an alert, badge or sound: it is shown to a person with high
+  /// priority.
   package var isVisible: Bool { !alert.isEmpty || sound?.isEmpty == false || badges }
 
-  /// Whether its pushes run the app. Pushes that show nothing always do.
+  /// Whether the notification's pushes run the app. Pushes that show nothing always do.
   package var runsApp: Bool { !isVisible || isContentAvailable }
 
   package struct AlertText: Hashable, Sendable {

@@ -1,5 +1,5 @@
-/// A value with a compact form in bytes, coded by hand without reflection or field names. Once a
-/// store holds this form, it never changes; a change gets a new version byte on its blob.
+/// A value with a compact form in bytes, coded by hand without reflection or field names. A form
+/// that a store may hold is never changed: another form gets another version byte on its blob.
 package protocol ByteCoded {
   func write(to writer: inout ByteWriter)
   init(from reader: inout ByteReader) throws(CodingFailure)

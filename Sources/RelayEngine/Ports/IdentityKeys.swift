@@ -20,7 +20,7 @@ package protocol IdentityKeys: Sendable {
   /// relay and includes the scope: two scopes may both have a producer of one name.
   func identity(scope: Scope, producer: String, source: String, id: String) -> ChangeIdentity
 
-  /// The number space in which `sequence` counts, within each zone. `producer` as above.
+  /// The number space in which `sequence` counts, within each zone. `producer` includes the scope.
   func origin(producer: String, source: String) -> UInt64
 
   /// The id of an installation that sent no id, derived from its push token.

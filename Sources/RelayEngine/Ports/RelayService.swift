@@ -62,7 +62,7 @@ package protocol RelayService: Sendable {
   /// The daemon's state for people and monitoring.
   func health() async -> HealthSnapshot
 
-  /// Stops taking facts; work in flight ends. Idempotent.
+  /// Refuses new facts from now on, and completes the work in flight. Idempotent.
   func drain()
 }
 

@@ -1,7 +1,7 @@
 import Synchronization
 
 extension Courier {
-  /// Advances the wheel by one second and does what is due.
+  /// Advances the timer wheel by one second and does what is due.
   func turn() {
     enum Due {
       case finish(UInt64)

@@ -6,8 +6,8 @@ import Synchronization
 /// connection has at most one answer that its reader has not taken, and everything else that is
 /// pending stays in the lane.
 ///
-/// One wheel ends idle polls, keeps streams alive and closes connections whose readers do not read,
-/// so that no connection has a timer or a task of its own.
+/// One timer wheel ends idle polls, keeps streams alive and closes connections whose readers do not
+/// read, so that no connection has a timer or a task of its own.
 package final class Courier: CourierConnections, Sendable {
   struct State {
     var connections: [UInt64: CourierConnection] = [:]
@@ -20,7 +20,7 @@ package final class Courier: CourierConnections, Sendable {
     var isDraining = false
   }
 
-  /// The wheel's length in seconds: more than a poll is held.
+  /// The length of the timer wheel in seconds: longer than the relay holds a poll.
   static let slots = 64
   /// While draining: how many connections end at once, and how many milliseconds pass between two
   /// such groups.
@@ -160,7 +160,7 @@ package final class Courier: CourierConnections, Sendable {
     }
   }
 
-  /// Turns the wheel every second until cancelled.
+  /// Advances the timer wheel every second until cancelled.
   func run() async {
     while !Task.isCancelled {
       // The sleep fails only if the task is cancelled.

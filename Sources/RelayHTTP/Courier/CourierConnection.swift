@@ -12,7 +12,7 @@ struct CourierConnection: Sendable {
   let page: CrossOrigin?
   let reader: DetachedResponse
   let relay: any RelayService
-  /// The wheel's tick at which the courier address expires.
+  /// The timer wheel's tick at which the courier address expires.
   let expires: Int
   var slot: Int?
   /// The one answer that has not left yet.

@@ -36,7 +36,7 @@ struct ZoneRequest {
     guard let zone else { return }
     json.key("zoneID")
     json.beginObject()
-    // A value that is no string is not repeated: the error says so.
+    // Only strings are repeated. If a value is of another kind, the error reports that.
     json.string("zoneName", ifAny: try? zone.optional("zoneName")?.string())
     json.string("ownerRecordName", ifAny: try? zone.optional("ownerRecordName")?.string())
     json.endObject()

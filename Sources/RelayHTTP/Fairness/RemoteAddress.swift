@@ -2,7 +2,7 @@ import NIOCore
 import RelayCore
 
 /// The source of a connection, as limits for each address count it: an IPv4 address, or the first
-/// 64 bits of an IPv6 address, because a subscriber line has that many addresses of its own.
+/// 64 bits of an IPv6 address, because one internet access has all addresses with the same bits.
 struct RemoteAddress: Hashable, Sendable {
   private let prefix: UInt64
   private let isV4: Bool

@@ -9,7 +9,7 @@ extension ConnectionStateMachine {
   ///   - isHolder: the courier writes, which holds the request.
   ///   - isInterim: the part is the head of an interim answer, which HTTP/1.0 does not have.
   ///   - isLast: the part is the last of its answer; `answerWritten` and `answerLeft` follow.
-  /// - Returns: how it is written; nil: it is dropped.
+  /// - Returns: how the part is written; nil: the part is dropped.
   package mutating func beginWriting(
     serial: UInt32, isHolder: Bool, isInterim: Bool, isLast: Bool
   ) -> AnswerForm? {

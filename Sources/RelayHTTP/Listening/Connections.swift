@@ -14,7 +14,7 @@ package final class Connections: Sendable {
 
   private struct Open {
     var channel: any Channel
-    /// Nil: not counted by address.
+    /// The address that the connection counts for; nil: it counts for none.
     var remote: RemoteAddress?
   }
 

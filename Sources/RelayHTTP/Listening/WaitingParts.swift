@@ -59,7 +59,7 @@ struct WaitingParts: Sendable {
 
   /// Removes the parts of a request that will never be complete.
   ///
-  /// - Returns: its head, if the head was waiting.
+  /// - Returns: the request's head, if it was waiting.
   mutating func removeIncomplete() -> HTTPRequestHead? {
     guard isInRequest else { return nil }
     parser = .betweenRequests

@@ -7,7 +7,7 @@ import X509
 /// its first and last day. The daemon reads them at start to find what Apple would refuse only at
 /// the first push.
 package struct ClientCertificate: Hashable, Sendable {
-  /// Topics that it may push to; empty if it names none, such as one that is not Apple's.
+  /// Topics that the certificate names; empty if it names none, like one that Apple did not issue.
   package let topics: [String]
   /// Apple's environments that accept the certificate; empty if it names none.
   package let environments: Set<RelayCore.Environment>

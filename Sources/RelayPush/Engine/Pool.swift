@@ -1,7 +1,7 @@
 import RelayCore
 
 /// The connections of one engine: decides which to open, which takes the next request, and which to
-/// close. The driver connects, pings and closes, and reports what happened.
+/// close. `PushLoop` connects, pings and closes, and reports what happened.
 package struct Pool {
   private let limits: EngineLimits
   private let probation: Bool

@@ -5,7 +5,7 @@ import RelayCore
 import RelayEngine
 import Synchronization
 
-/// The driver of a push engine: calls the machines (`Attempts`, `Pool`) and performs their actions.
+/// The loop of a push engine: calls the machines (`Attempts`, `Pool`) and performs their actions.
 ///
 /// Everything that arrives in one turn of the event loop, from other threads and from sockets, is
 /// processed in one `turn()` after it, and each connection writes once. This batching is the main
@@ -154,8 +154,8 @@ final class PushLoop: @unchecked Sendable {
         continue
       }
       guard now <= sendBy else {
-        // Sent now, its outcome would probably stay unknown, and the lane's retry might deliver the
-        // push twice.
+        // If the push were sent now, its outcome would probably stay unknown, and the lane's retry
+        // might deliver it twice.
         waiting.removeFirst()
         counts.timeouts += 1
         finish(id, .failed(neverSent))

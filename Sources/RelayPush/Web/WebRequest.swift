@@ -90,11 +90,11 @@ package struct WebFailure: Error, Hashable, Sendable {
 package struct WebLimits: Hashable, Sendable {
   /// Requests on their way at once; more wait.
   package var transfersMax = 256
-  /// Of these, requests to one host, so that a silent host leaves places to the others.
+  /// Of `transfersMax`, requests to one host, so that a silent host leaves places to the others.
   package var transfersPerHostMax = 64
-  /// Of those, requests to a host that has not earned more by quick answers.
+  /// Of `transfersMax`, requests to a host that has not earned more by quick answers.
   package var transfersPerNewHostMax = 8
-  /// Of all, requests to hosts that have not answered quickly yet, or have been silent since.
+  /// Of `transfersMax`, requests to all hosts that have not answered quickly, or not lately.
   package var transfersToUnprovenMax = 64
   /// A host that needs longer for an answer counts as silent.
   package var slowAfter = Span.seconds(3)

@@ -38,7 +38,7 @@ struct Phone {
   /// How long the phone could be reached, up to `countedTo`.
   private var reached = Span.zero
   private var countedTo: Instant
-  /// `habits` draws what happens to the phone without pushes, and `luck` what happens to pushes.
+  /// `habits` decides what happens to the phone without pushes, and `luck` what happens to pushes.
   /// They are separate so that the habits are the same under any rule.
   var habits: SeededRandom
   var luck: SeededRandom

@@ -3,8 +3,8 @@ import RelayCore
 /// Thirty virtual days of one small world: the real core with a journal and a store, producers with
 /// their traffic, Apple, and phones with their owners. Time jumps from one event to the next.
 ///
-/// The draws for phones and traffic are separate from the relay's, so that two rules meet exactly
-/// the same season.
+/// The random numbers for phones and traffic are separate from the relay's, so that two rules meet
+/// exactly the same season.
 final class SeasonWorld {
   static let start = Instant(milliseconds: 1_700_006_400_000)
 

@@ -4,17 +4,17 @@ import RelayCore
 struct Client {
   let id: ClientID
   var user: UserID
-  /// Its push token from the provider; a restore of the phone gives it another.
+  /// The client's push token from the provider; a restore of the phone changes the token.
   var token: UInt8
   var isMute: Bool
-  /// The user for whom it believes to be registered.
+  /// The user for whom the client believes to be registered.
   var registered: UserID?
   var follows: [FeedKey: Follow] = [:]
-  /// True if it has no address at a provider.
+  /// True if the client has no address at a provider.
   var isCourierOnly = false
-  /// Its poll or stream, while one is open.
+  /// The client's poll or stream, while one is open.
   var line: CourierVisit?
-  /// The newest wake that the courier delivered to it.
+  /// The newest wake that the courier delivered, for each registration of the client.
   var lastWake: [DeviceKey: UInt32] = [:]
 
   var key: DeviceKey { DeviceKey(scope: World.scope, user: user, client: id) }

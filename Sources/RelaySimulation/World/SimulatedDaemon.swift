@@ -36,7 +36,7 @@ final class SimulatedDaemon {
     var atLeast: Position
     var wasRevoked: Bool
     var wasGranted: Bool
-    /// The zone's turns when the read began.
+    /// The count of the zone's grants, revocations and ends when the read began.
     var turns: Int
   }
 

@@ -151,7 +151,8 @@ extension World {
 }
 
 extension World {
-  /// Marks tokens from before an answered end: they must read nothing, whatever is granted later.
+  /// Marks the zone's tokens of users whose access has ended: these tokens must read nothing, even
+  /// after a later grant.
   private func endTokens(of change: Change) {
     let feed = FeedKey(scope: World.scope, kind: .zone(change.zone))
     for index in clients.indices where observer.isRevoked(clients[index].user, feed) {

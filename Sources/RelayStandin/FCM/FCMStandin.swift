@@ -7,9 +7,9 @@ import Foundation
 /// initialiser on; ``run()`` serves until its task is cancelled and must be called once. Every
 /// request is written to `pushes.jsonl` before it is answered.
 package struct FCMStandin: Sendable {
-  /// The project that it serves.
+  /// The project that the stand-in serves.
   package static let project = "zonerelay-standin"
-  /// The port it listens on.
+  /// The port that the stand-in listens on.
   package let port: Int
   private let server: FakeHTTPServer
   private let provider: FakeFCM

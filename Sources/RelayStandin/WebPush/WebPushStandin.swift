@@ -7,7 +7,7 @@ import Foundation
 /// called once. Every request is written to `pushes.jsonl`, its body in base64, before it is
 /// answered.
 package struct WebPushStandin: Sendable {
-  /// The port it listens on.
+  /// The port that the stand-in listens on.
   package let port: Int
   private let server: FakeHTTPServer
 

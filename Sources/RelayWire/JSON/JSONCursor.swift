@@ -68,8 +68,8 @@ package struct JSONCursor: Sendable {
   package func integer() throws(JSONProblem) -> Int64 {
     guard node.kind == .number else { throw mismatch("a whole number") }
     if let number = plainInteger() { return number }
-    // A number without a fraction or exponent that exceeds 64 bits is refused: a double would round
-    // it to one that fits.
+    // A whole number of more than 64 bits is refused: as a double it would be rounded to one that
+    // fits.
     if !isWrittenWhole, let number = Int64(exactly: tree.double(at: index)) { return number }
     throw problem("must be a whole number that fits 64 bits")
   }

@@ -22,7 +22,7 @@ extension HostileCaller {
         "POST /device/1/\(MeasuredDaemon.scope)/tokens/create HTTP/1.1\r\nx-slow:",
         connections: 1_000)
     },
-    // Each is just below the largest head that the daemon accepts, and never ends.
+    // Each head is almost as large as the daemon accepts, and never ends.
     HostileCaller("large heads that do not end") { turn in
       let filler = String(repeating: "x", count: 60_000)
       turn.drip(

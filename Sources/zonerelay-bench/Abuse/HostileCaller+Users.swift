@@ -131,7 +131,7 @@ extension HostileCaller {
         body: body.utf8))
   }
 
-  /// A different one in each turn.
+  /// A UUID that differs in each turn.
   private static func uuid(_ number: Int) -> String {
     let digits = String(number, radix: 16)
     return String(repeating: "0", count: 8 - digits.count) + digits + "-0000-4000-8000-"

@@ -118,7 +118,8 @@ struct CourierBench {
     ]
   }
 
-  /// Devices whose poll was just answered empty poll again soon and get the wake then.
+  /// The share of the polls that must be open before a change. The other devices have just got an
+  /// empty answer; they poll again soon and get the wake then.
   private static let heldShare = 0.98
 
   private func wait(until daemon: MeasuredDaemon) async throws {

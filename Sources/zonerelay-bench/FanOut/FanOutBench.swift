@@ -84,8 +84,8 @@ struct FanOutBench {
     Talk.line("fan-out: all told after \(String(format: "%.1f", result.done)) s")
   }
 
-  /// Another change for all subscribers. The daemon is killed part-way, and the next one finishes
-  /// it.
+  /// Another change for all subscribers. The daemon is killed part-way, and the next daemon
+  /// finishes the change.
   private func killed(
     into result: inout Result, _ daemon: MeasuredDaemon, _ directory: URL
   ) async throws {

@@ -19,7 +19,7 @@ final class NATSPublisher: ChannelInboundHandler, @unchecked Sendable {
   private enum State {
     /// Waits for the server's INFO.
     case greeting
-    /// Waits for the stream.
+    /// Waits until the server has made the stream.
     case preparing
     case publishing(sent: Int, acknowledged: Int)
   }

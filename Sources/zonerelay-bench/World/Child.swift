@@ -72,7 +72,7 @@ final class Child: Sendable {
     }
   }
 
-  /// Sends SIGTERM, and ends the process if it does not follow.
+  /// Sends SIGTERM and waits. A process that runs on is ended, and that is an error.
   func stop() async throws -> Ended {
     Foundation.kill(pid, SIGTERM)
     return try await wait(within: .seconds(20))

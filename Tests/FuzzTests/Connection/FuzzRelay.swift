@@ -20,7 +20,7 @@ final class FuzzRelay: RelayService, FeedReader {
         partition: fact.homes.first ?? PartitionID(0), ordinal: Ordinal(UInt64(index) + 1),
         at: FuzzedParser.now, fact: fact)
     }
-    // A fact that reads back as nothing counts like one that cannot be read.
+    // If the row cannot be read again, `again` is nil, and the facts count as spoilt.
     let again = try? JournalRow.entries(in: JournalRow.blob(of: entries), where: { _ in true })
     if again != entries { spoilt.withLock { $0 += facts } }
     return facts.map { fact in

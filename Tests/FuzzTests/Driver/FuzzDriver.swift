@@ -58,7 +58,8 @@
     nonisolated(unsafe) fileprivate static var chosen: FuzzedParser?
   }
 
-  /// libFuzzer's own main function would call this name; it is linked in beside ours.
+  /// The name that libFuzzer's library links to: its own main function, which is not used here,
+  /// calls it.
   @_cdecl("LLVMFuzzerTestOneInput")
   package func readOne(_ bytes: UnsafePointer<UInt8>?, _ length: Int) -> Int32 {
     do throws(FuzzedParser.Defect) {

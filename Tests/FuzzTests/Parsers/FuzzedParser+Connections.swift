@@ -84,7 +84,7 @@ extension FuzzedParser {
   }
 
   private static let producerBearer = "producer-key-of-at-least-32-characters"
-  /// Its private key no longer exists; one request that it signed is among the seeds.
+  /// A key whose private half no longer exists. One of the seeds is a request signed with it.
   private static let producerKey = try? ProducerKey(
     pem: """
       -----BEGIN PUBLIC KEY-----

@@ -1,11 +1,11 @@
 /// One parser of bytes that the daemon does not trust: from the network, or from a disk that may
-/// have damaged them. It must refuse or read any bytes. A trap is a defect, and ends the process. A
-/// `Defect` that it throws is one too: the value that was read is not what the bytes say.
+/// have damaged them. The parser must refuse or read any bytes. It fails if it traps, which ends
+/// the process, or if it throws a `Defect`: the value that was read is not what the bytes say.
 struct FuzzedParser: Sendable, CustomTestStringConvertible {
   let name: String
   /// Whole inputs, from which other inputs are made.
   let seeds: [[UInt8]]
-  /// Words of its language, which are inserted at random places.
+  /// Words of the parser's language, which are inserted at random places.
   let words: [String]
   let read: @Sendable ([UInt8]) throws(Defect) -> Void
 

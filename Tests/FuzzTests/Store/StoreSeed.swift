@@ -79,12 +79,12 @@ struct StoreDirectory: Sendable {
   }
 
   func remove() {
-    // The system cleans up files that stay.
+    // A temporary directory that is left behind does no harm.
     try? FileManager.default.removeItem(atPath: settings.directory)
   }
 }
 
-/// Waits for a task on a thread that may block, which is none of the tasks' own threads.
+/// Waits for a task. The caller's thread blocks, so it must not be one of those that run tasks.
 enum Waiting {
   static func value<Value: Sendable>(of work: @escaping @Sendable () async -> Value) -> Value? {
     let result = TaskResult<Value>()

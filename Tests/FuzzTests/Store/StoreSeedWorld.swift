@@ -3,7 +3,7 @@ import RelayEngine
 @testable import RelayHTTP
 import RelayWire
 
-/// The facts and folds before the files of `StoreSeed` were closed.
+/// The facts and folds that the files of `StoreSeed` contain.
 struct StoreSeedWorld: ~Copyable {
   private var relay: Relay
   private var ordinals = [Ordinal](repeating: .zero, count: PartitionID.count)
@@ -61,7 +61,7 @@ struct StoreSeedWorld: ~Copyable {
       scope: FuzzedParser.scope, producer: "records-1", ids: FuzzKeys(), limits: HTTPLimits())
     var changes: [Change] = []
     for text in FuzzedParser.eventSeeds {
-      // All these seeds are events; otherwise `journal-row` would be the first parser to miss them.
+      // Every seed is valid JSON, and so no seed is skipped here.
       guard let root = try? JSONTree(Array(text.utf8)).root else { continue }
       changes += ((try? root.elements()) ?? [root]).compactMap { try? reader.change($0) }
     }

@@ -136,7 +136,8 @@ import Testing
     #expect(rig.now == first + rig.policy.window + .hours(1))
   }
 
-  /// With twelve learnt wakes an even gap is five minutes, and a burst is silent sooner than that.
+  /// Twelve learnt wakes an hour are five minutes apart, and a burst ends sooner: after four silent
+  /// minutes.
   @Test func `a burst's end brings no learnt wake forward`() {
     var rig = rig()
     teachTwelve(&rig)

@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  /// Does the same until the lane may tell something, and begins that attempt.
+  /// Repeats `busy` until the lane is ready for an attempt, and begins that attempt.
   private func awaken(_ rig: inout LaneRig) -> Lane.Attempt? {
     for _ in 0..<100 {
       if case .attempt(let isAlert) = rig.nextStep { return rig.begin(isAlert: isAlert) }

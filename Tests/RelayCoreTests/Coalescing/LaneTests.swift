@@ -198,7 +198,7 @@ import Testing
     #expect(rig.nextStep == .attempt(isAlert: false))
   }
 
-  /// P7: a fold does not hold an attempt that began after its cut.
+  /// P7: a fold does not contain an attempt that began after the fold's cut.
   @Test func `an attempt that began after the cut is not durable with that cut`() {
     var rig = LaneRig()
     rig.zone(0)

@@ -111,7 +111,7 @@ import Testing
     return zip(times.dropFirst(), times).map { ($0 - $1).milliseconds / 60_000 }
   }
 
-  /// A re-wake repeats what an earlier wake told and the device has not answered yet.
+  /// A re-wake repeats an earlier wake that the device has not answered.
   @Test func `unanswered re-wakes count only as silence`() {
     var rig = rig()
     round(&rig, answeredAfter: 100)

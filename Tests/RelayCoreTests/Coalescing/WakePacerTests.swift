@@ -58,8 +58,8 @@ import Testing
     }
   }
 
-  /// No slot is later than the longest time. Where the rate would need more time, several lines of
-  /// slots lie beside each other, evenly.
+  /// No slot is later than the longest time. Where the rate would need more time, several sequences
+  /// of slots run beside each other, evenly.
   @Test(arguments: [Int64(100_000), 1_000_000, 64_000_000])
   func `no slot is later than the longest time, and slots stay even`(gap: Int64) {
     let slots = slots(1_000, gap: gap, longest: .seconds(50))

@@ -63,7 +63,7 @@ import Testing
       scheduler.lineUpAtCourier(0),
     ]
     #expect(taken == [true, false, true, false])
-    // The device has moved. Its lane leaves the line of the old route when its turn comes there.
+    // The device has moved. Its lane leaves the old route's queue when its turn comes there.
     var moved = [scheduler.lineUp(0, at: fcm)]
     scheduler.leaveLine(0, at: apns)
     moved.append(scheduler.lineUp(0, at: fcm))

@@ -116,7 +116,7 @@ final class CoordinatorRun {
       return "answer \(request.number): \(refusal.cause.rawValue)"
     case .release(let request): return "release \(request.number)"
     case .admission(let cause):
-      // The coordinator says it at every turn. It becomes a line when it changes.
+      // The coordinator reports this at every turn. The transcript has a line for each change.
       guard isRefusing != (cause != nil) else { return nil }
       isRefusing.toggle()
       return cause.map { "refuse: \($0.rawValue)" } ?? "take again"

@@ -86,7 +86,8 @@ import Testing
     let half = WorkBounds().workPerTurn / 5 + 1
     #expect(turn(&stepping) { _ in half }.count == 5)
     #expect(stepping.torn == [PartitionID(1)])
-    // Ten are not begun, five are not stepped yet, and five are stepped and in no cut.
+    // Ten facts wait in requests that are not begun, five in the request that is begun, and five
+    // are stepped and in no cut.
     #expect(stepping.cut(without: stepping.torn) == 20)
     #expect(turn(&stepping) { _ in half }.count == 5)
     #expect(stepping.torn.isEmpty && !stepping.isReady && stepping.isAwaitingCut)

@@ -245,7 +245,8 @@ import Testing
     #expect(route.circuit == .closed && route.lastError == nil)
   }
 
-  /// Its answer is older than the last stop, or another provider's. Earlier, it closed the circuit.
+  /// The probe began before the last stop, or at another provider. Earlier, its answer closed the
+  /// circuit.
   @Test(arguments: [false, true])
   func `an outdated probe does not close the circuit`(isRenewed: Bool) {
     var route = route(3)
@@ -364,7 +365,7 @@ import Testing
   }
 
   /// A lane may have nothing left to tell when its turn comes. Earlier, the user's lanes behind it
-  /// waited for an attempt that never began, and a reused device number stood in line once for each
+  /// waited for an attempt that never began, and a reused device number was queued once for each
   /// owner.
   @Test func `a lane with nothing to tell lets the next lane take its turn`() {
     var route = Route(inFlightMax: 6, probe: .seconds(30), outageDevices: nil, inFlightPerUser: 2)

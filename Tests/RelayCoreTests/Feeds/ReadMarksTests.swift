@@ -1,7 +1,7 @@
 import RelayCore
 import Testing
 
-/// Read marks: what each reader's token shows of them.
+/// Read marks: how they change entries, and what a reader's token then shows.
 @Suite struct ReadMarksTests {
   private func entry(_ nid: UInt64, at position: UInt64, by device: ClientID? = nil) -> Entry {
     let subject = Subject.notification(

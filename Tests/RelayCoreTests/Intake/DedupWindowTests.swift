@@ -75,7 +75,7 @@ import Testing
     #expect(world.journal.count == 21)
   }
 
-  /// P11: the rows of forgotten ids are removed too, whether time or number ended them.
+  /// P11: the rows of forgotten ids are removed too, whether the ids were too old or too many.
   @Test func `forgotten ids are removed from the tables`() {
     var rig = PartitionRig()
     for _ in 1...3 { rig.change(.record(.updated)) }

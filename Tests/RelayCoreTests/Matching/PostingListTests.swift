@@ -29,7 +29,7 @@ import Testing
     var list = PostingList()
     var plain: Set<Int> = []
     for round in 0..<6_000 {
-      // It grows over several pieces, and shrinks to nothing.
+      // The list grows over several pieces, and then shrinks to nothing.
       let grows = round < 4_000 ? draw.chance(70) : draw.chance(20)
       if grows {
         let number = 1 + draw.below(20_000)

@@ -87,7 +87,7 @@ import Testing
     #expect(factor < 6)
   }
 
-  /// The driver asks at every wake whether a tick is due.
+  /// Each call of `Relay.wake` asks every partition whether a tick is due.
   @Test func `the check for a due tick visits no zone`() {
     let factor = Growth.factor(from: 200, to: 3_200, Self.ended) { rig in
       for _ in 0..<200 {

@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  /// Three subscribers in one partition: more than one step tells.
+  /// Three subscribers in one partition: more than one step reaches.
   private func rig(inHome: Bool, _ limits: Limits) -> Rig {
     let first = users(1, inHomeOf: ZoneID.publicDefault.owner, inHome)[0]
     let target = PartitionID.home(of: first, in: Sample.scope)

@@ -13,7 +13,7 @@ struct PartitionRig {
   var fingerprint: UInt64 = 100
   /// How far the wall clock is ahead of `now`.
   var wallAhead = Span.zero
-  /// Lanes that are ready to be woken, in line at their routes.
+  /// Lanes that are ready to be woken, in their routes' queues.
   var lines: [ReadyLane] = []
 
   init(

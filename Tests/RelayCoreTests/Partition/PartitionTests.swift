@@ -302,7 +302,7 @@ import Testing
     #expect(rig.wake().map(\.address) == [Sample.address(77)])
   }
 
-  /// A lane in line at one route is not sent by that route after its device moved.
+  /// A lane in the queue of a route is not woken by that route after its device has moved.
   @Test func `a device that moved is woken by its new route`() {
     var rig = PartitionRig()
     rig.register(1)

@@ -205,7 +205,8 @@ import Testing
     #expect(first.count == 12 && Set(first).count >= 4, "\(first.map(\.name))")
   }
 
-  /// P11: lines of zones that are no longer hot are forgotten, or all would be kept for ever.
+  /// P11: smears of zones that are no longer hot are forgotten; otherwise their number would only
+  /// grow.
   @Test func `a partition forgets the smears of zones that are no longer hot`() {
     var rig = PartitionRig(policy: Self.policy())
     let owner = users(1, inHomeOf: Sample.owner, false)[0]

@@ -20,8 +20,8 @@ import Testing
     return AnswerMemoryLimit(limits)
   }
 
-  /// One answer of `caller`, and a second, of `next`, which is let through or refused with `code`:
-  /// a refused answer takes no room.
+  /// Takes room for an answer of `caller`, then for one of `next`. The second is refused with
+  /// `code`, or accepted if `code` is nil; a refused answer takes no room.
   private static func answers(
     _ bytes: Int, then second: Int, of next: CallerID, at gate: AnswerMemoryLimit,
     _ code: ServerErrorCode?

@@ -194,7 +194,7 @@ import Testing
     #expect(fairness.failed(failure, from: other, at: now) == failure)
   }
 
-  /// Before, a signed body was read again as soon as a hundredth of one failure's price was back.
+  /// Before, a signed body was read again after a hundredth of the time that one failure costs.
   @Test func `a signed body is not read while its address is throttled`() throws {
     var limits = HTTPLimits()
     limits.failedAuthenticationsPerMinute = 3

@@ -57,7 +57,8 @@ struct NghttpdTests {
       server.stop()
       let again = try Nghttpd(tokens: 1, port: server.port, certificate: server.certificate)
       defer { again.stop() }
-      // What was sent into the dying connection is answered with `later`, as a lane would see it.
+      // A push that was sent into the dying connection gets `later`. The test sends again, like a
+      // lane.
       var verdict = await sender.send(.sample(token: Nghttpd.token(0)))
       for _ in 0..<20 where verdict != .delivered {
         verdict = await sender.send(.sample(token: Nghttpd.token(0)))

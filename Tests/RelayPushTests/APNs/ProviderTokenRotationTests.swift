@@ -60,7 +60,8 @@ import Testing
     #expect(rotation.use(at: minute(21)) == .keep(2))
   }
 
-  /// A clock that was ahead when it signed must not decide how long pushes are refused.
+  /// Apple refuses a token that was signed while the clock was ahead, so the token is replaced as
+  /// soon as the clock is set back.
   @Test func `a clock set back by more than five minutes causes a new token at once`() {
     var rotation = ProviderTokenRotation()
     _ = rotation.use(at: minute(600))

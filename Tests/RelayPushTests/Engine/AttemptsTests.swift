@@ -45,7 +45,7 @@ import Testing
     #expect(order == ["a", "b", "c", "c2"])
   }
 
-  /// Compares it with a sorted array over 20,000 random operations.
+  /// Compares `Attempts` with a sorted array over 20,000 random operations.
   @Test func `random operations give the same results as on a sorted list`() {
     var random = SplitMix(state: 7)
     var attempts = Attempts<Int>()

@@ -66,7 +66,7 @@ struct Bench {
     try await store.fold(cut(build), leases: leases)
   }
 
-  /// Folds one touch of one subject.
+  /// Folds one mutation of one subject.
   @discardableResult
   mutating func touch(
     _ feed: FeedKey, _ subject: Subject, _ verb: FeedMutation.Verb, device: ClientID? = nil

@@ -195,7 +195,7 @@ import Testing
         .entries.count == 5, "the deletion is news to this one")
   }
 
-  /// What a cut leaves out counts as removed.
+  /// Entries that a cut leaves out count as removed: the floor rises to them.
   @Test(arguments: StoreKind.allCases)
   func `a token older than the entries that a cut leaves out has expired`(kind: StoreKind)
     async throws

@@ -34,7 +34,7 @@ import Testing
       #expect(all.entries.allSatisfy { $0.life.isPresent })
       #expect(all.pages == max(1, (9 + limit - 1) / limit))
       let since = try await bench.follow(bench.feed, from: middle, limit: limit)
-      // Five records changed. Later pages may also show the one that came and went: harmless.
+      // Five records changed. Later pages may also show the record that was created and deleted.
       let changed = ["r1", "r5", "r9", "r2", "r3"].map(Subject.record)
       #expect(Set(since.entries.map(\.subject)).isSuperset(of: changed))
       #expect(since.end == all.end)
@@ -159,7 +159,8 @@ import Testing
     #expect(rest.entries.last?.life.isPresent == false)
   }
 
-  /// A reader who was away while many records came and went sees none, and delays no other reader.
+  /// A reader who was away while many records were created and deleted sees none of them. Each page
+  /// reads a bounded number, so that other readers are not delayed.
   @Test(arguments: StoreKind.allCases)
   func `a page ends after looksMax hidden entries, and the next page continues`(
     kind: StoreKind
@@ -187,7 +188,7 @@ import Testing
 }
 
 extension Bench {
-  /// Folds one touch of each record, all in one cut.
+  /// Folds one mutation of each record, all in one cut.
   @discardableResult
   fileprivate mutating func records(
     _ names: [String], _ verb: FeedMutation.Verb

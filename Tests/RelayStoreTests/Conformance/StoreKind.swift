@@ -40,7 +40,7 @@ final class SQLiteHome: StoreHome {
       atPath: settings.directory, withIntermediateDirectories: true)
   }
 
-  // The system's own cleaning removes what this does not.
+  // A temporary directory that is left behind does no harm.
   deinit { try? FileManager.default.removeItem(atPath: settings.directory) }
 
   func open() throws -> any Store { try SQLiteStore(settings) }

@@ -64,7 +64,8 @@ import Testing
     }
   }
 
-  /// Bounds in bytes hold for the written bytes too, which are never more than a fact's footprint.
+  /// A fact's row is never longer than its footprint, so a bound on footprints also bounds the
+  /// journal.
   @Test(arguments: 0..<200)
   func `a fact takes at most its footprint in the journal`(seed: UInt64) {
     var draw = SeededRandom(seed: seed)
@@ -160,7 +161,7 @@ import Testing
     #expect(throws: CodingFailure.self) { try SequenceTracker(blob: numbers.blob) }
   }
 
-  /// JSON has no NaN and no infinity. NaN is not equal to itself, so no set could find its holder.
+  /// JSON has no NaN and no infinity. NaN is not equal to itself, so no set could find it again.
   @Test(arguments: [Double.nan, -.nan, .signalingNaN, .infinity, -.infinity])
   func `a number that is not finite is refused`(number: Double) {
     var bits = ByteWriter()

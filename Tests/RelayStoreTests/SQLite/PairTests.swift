@@ -113,7 +113,8 @@ import Testing
     #expect(refused?.message.contains("is older than journal.db") == true)
   }
 
-  /// SQLite would apply a log that the stop left to the file put beside it.
+  /// A stop empties both write-ahead logs, because SQLite would apply them to a file copied over
+  /// the store's.
   @Test func `older tables copied over a stopped store are refused`() async throws {
     let home = try SQLiteHome()
     let bench = try await Bench(home)

@@ -54,7 +54,7 @@ import Testing
     #expect(await Self.refusal(of: relay) == .closed(file: relay.path))
   }
 
-  /// SQLite reports both as damage.
+  /// SQLite reports a page that cannot be read as a damaged page.
   @Test func `the store distinguishes a read error from a damaged page`() {
     func code(_ number: Int32) -> StoreError.Code? {
       do {

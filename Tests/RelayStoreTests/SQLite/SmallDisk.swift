@@ -26,7 +26,7 @@ enum SmallDisk {
     let directory = FileManager.default.temporaryDirectory
       .appendingPathComponent("zonerelay-disk-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-    // The system's own cleaning removes what this does not.
+    // A temporary directory that is left behind does no harm.
     defer { try? FileManager.default.removeItem(at: directory) }
     let words = directory.appendingPathExtension("log")
     try Data().write(to: words)
