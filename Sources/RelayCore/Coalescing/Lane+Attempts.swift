@@ -220,7 +220,6 @@ extension Lane {
       content: alert.content, position: alert.position, zonePosition: alert.zonePosition,
       isHot: alert.isHot)
     if !pending.waking.add(match, limits: limits) { ledger.settle(1, as: \.merged) }
-    settleState()
   }
 
   /// Deliveries of a failed attempt wait again, or merge into a newer one of the same subject.

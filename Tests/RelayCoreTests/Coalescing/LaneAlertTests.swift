@@ -58,6 +58,17 @@ import Testing
     #expect(rig.ledger.isBalanced && rig.ledger.pending == 2)
   }
 
+  /// The device has read what the lost alerts would have told.
+  @Test func `a lane forgets lost alerts when the feed was fetched up to all that wait`() {
+    var rig = LaneRig()
+    rig.limits.alertsPending = 2
+    for subject in ["a", "b", "c"] { rig.alert(subject) }
+    rig.lane.acknowledged(notifications: Position(Ordinal(2)), ledger: &rig.ledger)
+    #expect(rig.lane.pending.alerts.count == 1 && rig.lane.pending.lostAlerts)
+    rig.fetched()
+    #expect(rig.lane.pending.alerts.isEmpty && !rig.lane.pending.lostAlerts)
+  }
+
   /// P11: the alert that comes back is the oldest, so the limit drops it first.
   @Test func `an alert that returns from a failed attempt obeys the same limit`() {
     var rig = LaneRig()

@@ -50,6 +50,26 @@ import Testing
     #expect(run.reached.contains(.requestGivenUpByFold) && run.reached.contains(.answerWaited))
   }
 
+  /// The journal is one file and the tables are another: a commit that succeeds says nothing of a
+  /// refused fold.
+  @Test func `a commit shows that the store works again, unless a fold is refused`() {
+    let run = Run()
+    run.turn(Run.request(1, Run.change(1)))
+    run.turn(.appended(.failure(Run.full)))
+    #expect(run.storeTrouble != nil)
+    run.turn(Run.request(2, Run.change(2)), after: 1)
+    run.turn(after: 999)
+    run.turn(run.appended())
+    #expect(run.storeTrouble == nil)
+    run.turn(after: 200)
+    run.turn(.folded(.failure(Run.full)), Run.request(3, Run.change(3)))
+    run.turn(run.appended())
+    #expect(run.storeTrouble != nil)
+    run.turn(after: 1_000)
+    run.turn(run.folded())
+    #expect(run.storeTrouble == nil)
+  }
+
   @Test func `a fold of unknown outcome ends the daemon`() {
     let run = Run()
     run.turn(Run.request(1, Run.change(1)))

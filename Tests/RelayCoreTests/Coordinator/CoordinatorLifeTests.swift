@@ -19,6 +19,23 @@ import Testing
     #expect(run.reached.contains(.stoppedAtRest) && run.reached.contains(.lastCutTaken))
   }
 
+  @Test func `a stop waits for the verdict of a push`() throws {
+    let run = try Self.pushing { $0.drainGrace = .seconds(60) }
+    run.turn(.stop)
+    run.settle()
+    #expect(!run.turn(after: 1).contains("stopped"))
+    run.turn(.verdict(run.pushes[0], .delivered))
+    run.settle()
+    #expect(run.reached.contains(.stoppedAtRest) && !run.reached.contains(.stoppedAtDeadline))
+  }
+
+  /// A life begins with the ordinal that its era says.
+  @Test func `the first fact of a life gets the era's first ordinal`() {
+    let run = Run()
+    run.turn(Run.request(1, Run.change(1)))
+    #expect(run.appending.map(\.ordinal) == [Ordinal(1)])
+  }
+
   @Test func `a stop does not wait for a push beyond its deadline`() throws {
     let run = try Self.pushing { $0.drainGrace = .seconds(2) }
     run.turn(.stop)
@@ -116,7 +133,8 @@ import Testing
     let run = try Self.pushing(routes: [])
     let attempt = try #require(run.pushes.first)
     #expect(run.reached.contains(.pushWithoutSender))
-    run.turn(.verdict(attempt, .later(after: nil, .route, .init("no sender"))))
+    let refused = run.turn(.verdict(attempt, .later(after: nil, .route, .init("no sender"))))
+    #expect(refused.contains("event circuit"))
     run.turn(Run.request(9, Run.change(9)))
     run.settle()
     run.turn(after: 3_600_000)

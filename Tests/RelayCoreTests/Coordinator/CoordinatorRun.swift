@@ -40,6 +40,8 @@ final class CoordinatorRun {
   static let route = RouteKey(scope: Sample.scope, transport: .apns, topic: Sample.topic)
 
   var reached: Branches { coordinator.reached }
+  /// Why the store refused last; nil: it works.
+  var storeTrouble: String? { coordinator.counters.storeTrouble }
 
   private var moment: Coordinator.Moment {
     Coordinator.Moment(

@@ -70,6 +70,18 @@ import Testing
     #expect(commit.isIdle)
   }
 
+  /// Each further target weighs as much as the smallest fact.
+  @Test(arguments: [(spare: 0, group: 65), (-1, 64)])
+  func `a message weighs its text once`(spare: Int, group: Int) {
+    let message = message(String(repeating: "x", count: 1_000))
+    let (text, other) = (message[0].fact.footprint, change(1, bytes: 10))
+    let bytes = text + (PartitionID.count - 1) * Fact.tick.footprint + other.fact.footprint
+    var commit = commit(bytes: bytes + spare)
+    commit.add(message: message)
+    commit.add(other)
+    #expect(commit.next(at: now)?.count == group)
+  }
+
   /// A message whose targets the store does not take together is committed one target at a time.
   @Test func `a message that is refused for its size is divided by targets`() {
     var commit = GroupCommit(last: [Ordinal](repeating: .zero, count: PartitionID.count))

@@ -80,6 +80,24 @@ import Testing
     }
   }
 
+  /// One zone more than the payload names would be too long.
+  @Test func `a payload names as many zones as fit`() {
+    var draw = SeededRandom(seed: 9)
+    for round in 0..<300 {
+      var text = text(&draw)
+      text.info = nil
+      guard text.zones.count > 1 else { continue }
+      let whole = PayloadEncoder.encode(text, bytesMax: .max).bytes.count
+      let limit = whole - 1 - draw.below(min(whole / 2, 4_000))
+      let payload = PayloadEncoder.encode(text, bytesMax: limit)
+      guard !payload.isPruned, payload.zonesNamed < text.zones.count else { continue }
+      text.isMore = text.isMore || payload.zonesNamed + 1 < text.zones.count
+      text.zones = Array(text.zones.prefix(payload.zonesNamed + 1))
+      let longer = PayloadEncoder.encode(text, bytesMax: .max)
+      #expect(longer.bytes.count > limit, "round \(round)")
+    }
+  }
+
   /// Earlier, control characters in a subscription's category stopped the daemon at each start.
   @Test(arguments: [1_024, 3_993, 4_096])
   func `a payload fits whatever texts a user's subscription has`(bytesMax: Int) {

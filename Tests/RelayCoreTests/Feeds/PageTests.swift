@@ -30,6 +30,18 @@ import Testing
 
   private let feed = FeedState(head: Sample.position(40), floor: Sample.position(10))
 
+  /// A restored copy that knew the token's life knew it as its last one, so a further life follows;
+  /// a copy that is served without one has no later beginning.
+  @Test func `a lost history is replaced from the life that followed it`() {
+    let eras = Eras([Era(id: 1, first: Ordinal(1)), Era(id: 2, first: Ordinal(5))])
+    func beginning(_ era: UInt64, _ ordinal: UInt64) -> Position {
+      eras.beginning(insteadOf: FeedCursor(era: era, position: Sample.position(ordinal)))
+    }
+    #expect(beginning(1, 7) == Sample.position(5))
+    #expect(beginning(2, 9) == Sample.position(5), "the last life")
+    #expect(beginning(9, 3) == Sample.position(1), "an unknown life")
+  }
+
   @Test func `a token below the floor is expired and a token at the floor is valid`() {
     #expect(read(feed, place(9)) == .expired(.trimmed))
     guard case .page(let page) = read(feed, place(10)) else {

@@ -36,4 +36,12 @@ import Testing
     #expect(mixed != client && mixed != client.device(of: UserID("_ghi"), in: Sample.owner))
     #expect(mixed.device(of: user, in: Sample.owner) == client)
   }
+
+  /// Feeds in the store name devices so; another version must give the same ids.
+  @Test func `a client id is mixed in the same way for ever`() {
+    let zero = ClientID(Identifier(high: 0, low: 0))
+    #expect(
+      zero.device(of: UserID("_def"), in: Sample.owner).bits
+        == Identifier(high: 0x3314_3d43_8ca0_a545, low: 0x83f6_15e7_6a71_0338))
+  }
 }

@@ -210,6 +210,22 @@ import Testing
     #expect(rig.partition.ledger.isBalanced)
   }
 
+  /// A push waits for the budget; the courier costs none.
+  @Test func `a device that connects is told at once what waits for its budget`() {
+    var policy = WakePolicy()
+    policy.background = Budget.Rule(max: 1, per: .hours(1))
+    var rig = PartitionRig(policy: policy)
+    rig.register(1)
+    rig.save("db", .database(recordType: nil))
+    rig.change(.record(.created))
+    for attempt in rig.wake() { rig.ended(attempt, .delivered) }
+    rig.change(.record(.created, "A2"))
+    #expect(rig.wake().isEmpty)
+    let key = DeviceKey(scope: Sample.scope, user: Sample.owner, client: Sample.client(1))
+    rig.partition.connected(key, 1, after: nil, at: rig.now, &rig.effects)
+    #expect(rig.partition.ready(at: rig.now).map(\.route.transport) == [.courier])
+  }
+
   @Test func `a displaced device is not woken until it registers again`() {
     var rig = PartitionRig()
     rig.register(1)

@@ -20,6 +20,27 @@ import Testing
     #expect(rig.fold().feed(feed.kind)?.floor == Sample.position(2))
   }
 
+  /// A wider expiry replaces the narrower ones that a store keeps for empty feeds.
+  @Test func `an expiry covers another if each of its fields is missing or the same`() {
+    let all: [TokenExpiry] = [nil, "a", "b"].flatMap { container in
+      [nil, .development, .production].flatMap { environment in
+        [nil, UserID("_u"), UserID("_v")].map {
+          TokenExpiry(container: container, environment: environment, user: $0)
+        }
+      }
+    }
+    for one in all {
+      for other in all {
+        let means = [
+          one.container == nil || one.container == other.container,
+          one.environment == nil || one.environment == other.environment,
+          one.user == nil || one.user == other.user,
+        ]
+        #expect(one.covers(other) == !means.contains(false), "\(one), \(other)")
+      }
+    }
+  }
+
   @Test func `the highest of several floors in one cut holds`() {
     var rig = PartitionRig()
     for name in ["a", "b", "c"] { rig.change(.record(.created, name)) }

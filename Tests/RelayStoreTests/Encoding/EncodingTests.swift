@@ -24,6 +24,13 @@ import Testing
     }
   }
 
+  @Test func `an ordinal or a partition beyond the store's bound is damage`() throws {
+    try survives(Ordinal(1 << 48 - 1))
+    try survives(PartitionID(PartitionID.count - 1))
+    #expect(throws: CodingFailure.self) { try survives(Ordinal(1 << 48)) }
+    #expect(throws: CodingFailure.self) { try survives(PartitionID(PartitionID.count)) }
+  }
+
   @Test(arguments: 0..<20)
   func `a group commit can be read as a whole or for one partition`(seed: UInt64) throws {
     var draw = SeededRandom(seed: seed)
