@@ -118,6 +118,23 @@ import Testing
     #expect(pruning.stop?.until == .s(320))
   }
 
+  @Test func `a reload applies another length to the next quarantine, and none to a longer one`() {
+    var (rule, pruning) = (Pruning.Rule(), Pruning())
+    rule.quarantine = .hours(1)
+    pruning.reconfigure(rule)
+    _ = hear(&pruning, 60, dead: 100, at: .s(0))
+    _ = pruning.judged(at: .s(0))
+    #expect(pruning.stop?.until == .s(3_600))
+    _ = hear(&pruning, 60, dead: 100, at: .s(3_600))
+    _ = pruning.judged(at: .s(3_600))
+    rule.quarantine = .minutes(1)
+    pruning.reconfigure(rule)
+    #expect(pruning.stop?.until == .s(3 * 3_600), "it is twice as long already")
+    _ = hear(&pruning, 60, dead: 100, at: .s(3 * 3_600))
+    _ = pruning.judged(at: .s(3 * 3_600))
+    #expect(pruning.stop?.until == .s(7 * 3_600), "and goes on from there")
+  }
+
   @Test func `each repeated quarantine is twice as long, up to six hours`() {
     var pruning = Pruning()
     var now = Instant.s(0)

@@ -47,6 +47,16 @@ import Testing
     #expect(numbers(list, after: 0) == plain.sorted())
   }
 
+  /// Subscriptions come with rising serials, so pieces of half their size would double the memory.
+  @Test func `rising serials leave full pieces`() {
+    var (rising, falling) = (PostingList(), PostingList())
+    for number in 1...(4 * PostingList.pieceMax) {
+      rising.insert(item(number))
+      falling.insert(item(4 * PostingList.pieceMax + 1 - number))
+    }
+    #expect(PostingList.isShorter(rising, falling) && !PostingList.isShorter(falling, rising))
+  }
+
   @Test func `a posting list takes rising and falling serials over many pieces`() {
     let count = PostingList.pieceMax * 5 + 1
     for order in [Array(1...count), Array((1...count).reversed())] {
