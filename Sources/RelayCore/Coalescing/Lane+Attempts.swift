@@ -64,7 +64,7 @@ extension Lane {
   /// Whether a wake repeats what the courier told: by a push once the grace is over, or by the
   /// courier to a device that reconnected without having received it.
   private func isRepeated(overCourier: Bool, at now: Instant) -> Bool {
-    overCourier ? reach.repeats && !pending.isFresh : isGraceOver(at: now)
+    overCourier ? reach.repeats && !pending.isFresh : isFallbackDue(at: now)
   }
 
   /// Nothing new pends, so a wake repeats what was told and not acknowledged.
@@ -137,7 +137,7 @@ extension Lane {
         courierTold(attempt, at: now, policy: policy)
       } else {
         learn(of: attempt, at: now, policy)
-        endGrace()
+        endFallback()
       }
     }
     if pending.alerts.isEmpty { pending.lostAlerts = false }
@@ -193,7 +193,7 @@ extension Lane {
 
   /// A provider took a wake that names all that the courier told. A device that never acknowledges
   /// gives no further sign, so these subjects are removed.
-  mutating func endGrace() {
+  mutating func endFallback() {
     guard let fallback else { return }
     self.fallback = nil
     guard !hasAcknowledged else { return }

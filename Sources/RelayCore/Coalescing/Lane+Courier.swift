@@ -35,7 +35,7 @@ extension Lane {
   package mutating func registered(withProvider hasProvider: Bool) {
     reach.hasProvider = hasProvider
     guard !hasProvider else { return }
-    endGrace()
+    endFallback()
     settleState()
   }
 
@@ -47,11 +47,11 @@ extension Lane {
     fallback = PushFallback(
       first: min(fallback?.first ?? first, first), last: max(fallback?.last ?? 0, attempt.wake),
       until: fallback?.until ?? now + policy.courierGrace, deadline: attempt.deadline)
-    settleGrace()
+    settleFallback()
   }
 
   /// Ends the grace when nothing is left that only the courier told.
-  mutating func settleGrace() {
+  mutating func settleFallback() {
     guard let fallback, !pending.subjects.contains(where: { fallback.covers($0) }) else { return }
     self.fallback = nil
   }

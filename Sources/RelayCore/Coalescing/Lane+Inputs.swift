@@ -143,8 +143,8 @@ extension Lane {
   /// Ends a window, a rest or a watch when nothing is left to tell.
   mutating func settleState() {
     if !pending.isFresh && pending.alerts.isEmpty { freshSince = nil }
-    settleGrace()
-    if state.settle(State.Waiting(pending), isGrace: fallback != nil) { ladderStep = 0 }
+    settleFallback()
+    if state.settle(State.Waiting(pending), hasFallback: fallback != nil) { ladderStep = 0 }
   }
 }
 

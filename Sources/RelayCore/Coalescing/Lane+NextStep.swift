@@ -84,7 +84,7 @@ extension Lane {
   }
 
   /// The grace is over, so a push must repeat what the courier told.
-  func isGraceOver(at now: Instant) -> Bool {
+  func isFallbackDue(at now: Instant) -> Bool {
     guard let fallback, reach.hasProvider else { return false }
     return fallback.until <= now
   }
@@ -95,7 +95,7 @@ extension Lane {
       guard tell == .nothing else { return tell }
     }
     guard reach.hasProvider else { return waitingHere(at: now) }
-    if let until = reach.expectedBack(at: now), !isGraceOver(at: now) {
+    if let until = reach.expectedBack(at: now), !isFallbackDue(at: now) {
       return .timer(min(until, fallback?.until ?? .never))
     }
     if unfolded != .nothing || numbers.areUsedUp { return .fold }
@@ -107,8 +107,8 @@ extension Lane {
       }
       opens = min(opens, alertOpens)
     }
-    if pending.isFresh || isRewake || isGraceOver(at: now) {
-      let isDueAnyway = !pending.isFresh || isGraceOver(at: now)
+    if pending.isFresh || isRewake || isFallbackDue(at: now) {
+      let isDueAnyway = !pending.isFresh || isFallbackDue(at: now)
       let backgroundOpens = max(
         backgroundOpens(policy, at: now), isDueAnyway ? now : self.opens(at: now))
       if backgroundOpens <= now {

@@ -60,7 +60,7 @@ extension Lane {
   /// The hot zone in whose smear a late lane gets a new slot; nil if the lane is not late, or was
   /// sent back before.
   package func lateZone(at now: Instant) -> ZoneID? {
-    guard slot > .zero, slot + WakePacer.lateAfter <= now, !isSentBack, !isGraceOver(at: now),
+    guard slot > .zero, slot + WakePacer.lateAfter <= now, !isSentBack, !isFallbackDue(at: now),
       pending.subjects.allSatisfy({ $0.isHot || !$0.isFresh })
     else { return nil }
     return hotZone

@@ -194,9 +194,9 @@ extension Lane.State {
   /// Something was fetched, withdrawn or cancelled. A window, a rest or a watch ends when nothing
   /// is left to tell.
   ///
-  /// - Parameter isGrace: a push still has to follow the courier.
+  /// - Parameter hasFallback: a push still has to follow the courier.
   /// - Returns: true if nothing is left, not even to acknowledge.
-  mutating func settle(_ waiting: Waiting, isGrace: Bool) -> Bool {
+  mutating func settle(_ waiting: Waiting, hasFallback: Bool) -> Bool {
     switch (waiting, consume self) {
     case (_, .idle): self = .idle
     case (_, .inFlight(let attempt)): self = .inFlight(attempt)
@@ -204,7 +204,7 @@ extension Lane.State {
     case (.nothing, _):
       self = .idle
       return true
-    case (.acknowledgement, .resting(let rest)) where rest.isLadder || rest.isRepeat && isGrace:
+    case (.acknowledgement, .resting(let rest)) where rest.isLadder || rest.isRepeat && hasFallback:
       self = .resting(rest)
     case (.acknowledgement, _): self = .watching
     case (.news, let other): self = other
