@@ -1,4 +1,4 @@
-/// A hash slice of users with all that is theirs: one machine over one journal.
+/// A share of the users, chosen by a hash, with all that is theirs: one machine over one journal.
 ///
 /// `step` takes the facts in journal order, and only `step` changes what feeds show; the other
 /// inputs change lanes. Deterministic: the same tables, facts and instants give the same effects,

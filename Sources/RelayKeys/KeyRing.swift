@@ -48,8 +48,10 @@ package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
     identity = HMAC<SHA256>(key: SymmetricKey(data: own))
   }
 
-  /// Keeps the key that `init` drafted: it is the store's own key from now on. Called once; changes
-  /// nothing if the store had a key before.
+  /// Keeps the key that `init` drafted: the draft is the store's own key from now on. Does nothing
+  /// if the store had a key before.
+  ///
+  /// Called once: after the first call there is no draft, so a second call throws.
   package func keepOwn() throws(KeyFailure) {
     if hasMadeOwn { try file.keepDraft() }
   }

@@ -28,7 +28,8 @@ package struct Position: Hashable, Comparable, Sendable {
   package static func < (left: Position, right: Position) -> Bool { left.bits < right.bits }
 }
 
-/// One of the 64 hash slices of users, each with all their data: one machine, one journal.
+/// One of the 64 shares of the users, chosen by a hash, with all their data: one machine, one
+/// journal.
 package struct PartitionID: Hashable, Comparable, Sendable {
   package var number: UInt16
   package init(_ number: Int) { self.number = UInt16(number) }
