@@ -38,8 +38,8 @@ extension Partition {
     case .granted(let user):
       if sharing.grant(change.zoneKey, to: user), !change.zone.isDefault {
         // A shared zone exists. A zone that is unknown or ended begins a life when it is shared.
-        feeds.touch(
-          change.ownerFeed, .zone(change.zone), change.touch(.updated, step.position, .zone),
+        feeds.mutate(
+          change.ownerFeed, .zone(change.zone), change.mutation(.updated, step.position, .zone),
           &effects)
         effects.append(.dirtied(.feed(change.zoneFeed)))
       }
@@ -62,16 +62,17 @@ extension Partition {
   private mutating func note(_ change: Change, _ step: Step, _ effects: inout [Effect]) {
     guard !change.zone.isDefault else { return }
     if case .record(let record) = change.event {
-      feeds.touch(
-        change.zoneFeed, .record(record.name), change.touch(of: record, step.position, at: step.at),
+      feeds.mutate(
+        change.zoneFeed, .record(record.name),
+        change.mutation(of: record, step.position, at: step.at),
         &effects)
     } else {
       // A new zone: a client that reads it now must find it.
       effects.append(.dirtied(.feed(change.zoneFeed)))
     }
-    feeds.touch(
+    feeds.mutate(
       change.ownerFeed, .zone(change.zone),
-      change.touch(change.zoneVerb, step.position, .zone), &effects)
+      change.mutation(change.zoneVerb, step.position, .zone), &effects)
   }
 
   private mutating func notifyOwner(_ change: Change, _ step: Step, _ effects: inout [Effect]) {
@@ -89,8 +90,8 @@ extension Partition {
     guard !change.zone.isDefault else { return }
     feeds.clear(change.zoneFeed, at: step.position, &effects)
     endNumbers(of: change, step)
-    feeds.touch(
-      change.ownerFeed, .zone(change.zone), change.touch(end.touch, step.position, .zone),
+    feeds.mutate(
+      change.ownerFeed, .zone(change.zone), change.mutation(end.feedVerb, step.position, .zone),
       &effects)
     if let user = users.find(change.zone.owner, in: change.scope) {
       withdraw(change.zone, .private, of: user, step, &effects)
@@ -113,7 +114,7 @@ extension Change {
   }
 
   /// - Parameter owner: the feed's owner; nil: the zone's owner.
-  func touch(
+  func mutation(
     _ verb: FeedMutation.Verb, _ position: Position, _ detail: Detail, in owner: UserID? = nil
   ) -> FeedMutation {
     FeedMutation(
@@ -122,13 +123,13 @@ extension Change {
   }
 
   /// - Parameter accepted: the time that is shown where the producer sent none.
-  fileprivate func touch(
+  fileprivate func mutation(
     of record: RecordChange, _ position: Position, at accepted: Instant
   ) -> FeedMutation {
     let detail = Detail.record(type: record.type, tag: record.tag, author: shownAuthor)
-    var touch = touch(record.verb.touch, position, detail)
-    touch.time = record.modified ?? accepted
-    return touch
+    var mutation = mutation(record.verb.feedVerb, position, detail)
+    mutation.time = record.modified ?? accepted
+    return mutation
   }
 
   /// Nil for the zone's owner, who makes nearly all changes, so that it need not be kept.
@@ -141,7 +142,7 @@ extension Change {
   var zoneVerb: FeedMutation.Verb {
     switch event {
     case .record: .updated
-    case .zone(let change): change.touch
+    case .zone(let change): change.feedVerb
     case .granted: .created
     case .revoked: .deleted
     }
@@ -149,7 +150,7 @@ extension Change {
 }
 
 extension ZoneChange {
-  var touch: FeedMutation.Verb {
+  var feedVerb: FeedMutation.Verb {
     switch self {
     case .created: .created
     case .deleted: .deleted
@@ -160,7 +161,7 @@ extension ZoneChange {
 }
 
 extension RecordChange.Verb {
-  var touch: FeedMutation.Verb {
+  var feedVerb: FeedMutation.Verb {
     switch self {
     case .created: .created
     case .updated: .updated

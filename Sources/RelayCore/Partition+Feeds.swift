@@ -27,9 +27,9 @@ extension Partition {
       let look = held.subscription.look(for: change, limits: limits)
       let content = NotificationContent(
         change, held.subscription, database, isCut: look?.isCut ?? false, limits: limits)
-      feeds.touch(
+      feeds.mutate(
         feed, content.subject,
-        change.touch(
+        change.mutation(
           content.verb(of: change), position, .notification(content.detail), in: owner.user),
         &effects)
       let match = Match(
@@ -109,7 +109,7 @@ extension NotificationContent {
 
   /// For a zone or database subscription, any change in a zone is an update of the zone.
   func verb(of change: Change) -> FeedMutation.Verb {
-    if case .query(_, let reason, _, _) = kind { return reason.touch }
+    if case .query(_, let reason, _, _) = kind { return reason.feedVerb }
     return change.zoneVerb
   }
 }

@@ -38,7 +38,7 @@ struct EntryStatements {
   func unread(_ notification: Identifier, of feed: Int64) throws -> [Entry] {
     defer { findUnread.reset() }
     findUnread.bind(feed, at: 1)
-    findUnread.bind(notification.notice, at: 2)
+    findUnread.bind(notification.unreadBits, at: 2)
     var found: [Entry] = []
     while try findUnread.step() {
       let entry = try entry(findUnread, subject: try Subject(Data(findUnread.bytes(10))))
@@ -79,7 +79,7 @@ struct EntryStatements {
     save.bind(entry.detail.blob, at: 13)
     save.bind(kept.milliseconds, at: 14)
     if let aging = Aging(entry) { save.bind(Int64(aging.rawValue), at: 15) }
-    if let unread = entry.unread { save.bind(unread.notice, at: 16) }
+    if let unread = entry.unread { save.bind(unread.unreadBits, at: 16) }
     _ = try save.step()
   }
 
@@ -93,5 +93,5 @@ struct EntryStatements {
 extension Identifier {
   /// The part of an id that the index of unread notifications keeps. An id is a keyed hash, so any
   /// 64 bits of it tell nearly all ids apart; the row itself has the whole id.
-  fileprivate var notice: Int64 { Int64(bitPattern: high ^ low) }
+  fileprivate var unreadBits: Int64 { Int64(bitPattern: high ^ low) }
 }

@@ -61,7 +61,7 @@ extension Lane {
     }
   }
 
-  /// Whether a wake repeats what the courier told: by a push once the grace is over, or by the
+  /// Whether a wake repeats what the courier told: by a push when the fallback is due, or by the
   /// courier to a device that reconnected without having received it.
   private func isRepeated(overCourier: Bool, at now: Instant) -> Bool {
     overCourier ? reach.repeats && !pending.isFresh : isFallbackDue(at: now)

@@ -39,7 +39,8 @@ extension Lane {
     settleState()
   }
 
-  /// The courier took a background wake. If a push can follow, the grace begins or continues.
+  /// The courier took a background wake. If a push can follow, the fallback begins, or covers this wake
+  /// too and stays due at the same time.
   mutating func courierTold(_ attempt: Attempt, at now: Instant, policy: WakePolicy) {
     guard reach.hasProvider else { return }
     // A re-wake tells nothing new, so it stands for all wakes before it.
@@ -50,7 +51,7 @@ extension Lane {
     settleFallback()
   }
 
-  /// Ends the grace when nothing is left that only the courier told.
+  /// Ends the fallback when nothing is left that only the courier told.
   mutating func settleFallback() {
     guard let fallback, !pending.subjects.contains(where: { fallback.covers($0) }) else { return }
     self.fallback = nil

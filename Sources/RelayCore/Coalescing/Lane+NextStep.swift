@@ -40,7 +40,7 @@ extension Lane {
     }
   }
 
-  /// Everything is told. A wake is due again when the courier's grace is over, or by the ladder.
+  /// Everything is told. A wake is due again by the fallback, or by the ladder.
   private func repeating(at now: Instant, folded: Ordinal, policy: WakePolicy) -> NextStep {
     if reach.isHere && reach.repeats { return telling(folded: folded, at: now) }
     // Without a provider, no push can repeat the wake.
@@ -83,7 +83,8 @@ extension Lane {
     return .timer(slot)
   }
 
-  /// The grace is over, so a push must repeat what the courier told.
+  /// The device did not acknowledge within `courierGrace`, so a push must repeat what the courier
+  /// told.
   func isFallbackDue(at now: Instant) -> Bool {
     guard let fallback, reach.hasProvider else { return false }
     return fallback.until <= now

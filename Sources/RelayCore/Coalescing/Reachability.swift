@@ -32,13 +32,13 @@ package struct Reachability: Hashable, Sendable {
 }
 
 /// The push that follows what only the courier told. It is sent, as the same wake, unless the
-/// device acknowledges before the grace is over.
+/// device acknowledges within `courierGrace`.
 package struct PushFallback: Hashable, Sendable {
   /// The push is about subjects told by this wake or a later one.
   package var first: UInt32
   /// The newest of the courier's wakes: the number that the push carries.
   package var last: UInt32
-  /// The end of the grace, counted from the first wake, so that later wakes do not extend it.
+  /// When the push is due: `courierGrace` after the first wake, so that later wakes do not delay it.
   package var until: Instant
   /// The deadline of the newest wake.
   package var deadline: Instant

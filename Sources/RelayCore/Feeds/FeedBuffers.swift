@@ -15,7 +15,7 @@ struct FeedBuffers: Sendable {
 
   var isDirty: Bool { !buffers.isEmpty }
 
-  mutating func touch(
+  mutating func mutate(
     _ feed: FeedKey, _ subject: Subject, _ mutation: FeedMutation, _ effects: inout [Effect]
   ) {
     let bound = feed.isBounded ? notificationsMax : nil

@@ -61,9 +61,9 @@ extension Partition {
     _ effects: inout [Effect]
   ) {
     let feed = FeedKey(scope: change.scope, kind: .database(users[user].user, .shared))
-    feeds.touch(
+    feeds.mutate(
       feed, .zone(change.zone),
-      change.touch(change.zoneVerb, step.position, .zone, in: users[user].user), &effects)
+      change.mutation(change.zoneVerb, step.position, .zone, in: users[user].user), &effects)
     let held = matches(change, in: .shared, of: user, before: step.ordinal)
     fire(held, of: user, change, .shared, zonePosition: zonePosition, step, &effects)
   }

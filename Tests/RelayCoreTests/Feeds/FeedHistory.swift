@@ -33,7 +33,7 @@ struct FeedHistory {
 
   static func position(_ index: Int) -> Position { Sample.position(UInt64(index + 1) * 10) }
 
-  func touch(_ index: Int) -> FeedMutation {
+  func mutation(_ index: Int) -> FeedMutation {
     let event = events[index]
     return FeedMutation(
       verb: event.verb, position: Self.position(index), device: event.device,
@@ -44,13 +44,13 @@ struct FeedHistory {
   }
 
   func delta(_ range: Range<Int>) -> Delta {
-    var delta = Delta(touch(range.lowerBound))
-    for index in range.dropFirst() { delta.add(touch(index)) }
+    var delta = Delta(mutation(range.lowerBound))
+    for index in range.dropFirst() { delta.add(mutation(index)) }
     return delta
   }
 
   func fold(_ range: Range<Int>, into entry: Entry? = nil) -> Entry? {
-    range.reduce(entry) { Fold.fold($0, Delta(touch($1)), subject: Self.subject) }
+    range.reduce(entry) { Fold.fold($0, Delta(mutation($1)), subject: Self.subject) }
   }
 
   /// True for each event that changed something: deleting a deleted record changes nothing.

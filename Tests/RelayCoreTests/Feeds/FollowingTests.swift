@@ -20,15 +20,15 @@ import Testing
     mutating func apply(_ symbol: Int, _ ordinal: UInt64, by device: ClientID? = nil) {
       let subject = Subject.record("\(symbol / 3)")
       let verb = FeedHistory.verbs[symbol % 3]
-      let touch = FeedMutation(
+      let mutation = FeedMutation(
         verb: verb, position: Sample.position(ordinal), device: device, time: .zero,
         detail: .record(type: "T", tag: "\(ordinal)"))
-      let entry = Fold.fold(entries[subject], Delta(touch), subject: subject)
+      let entry = Fold.fold(entries[subject], Delta(mutation), subject: subject)
       entries[subject] = entry
       head = max(head, entry.life.position)
       model[subject] = verb == .deleted ? nil : "\(ordinal)"
       // Deleting a deleted record changes nothing, whichever device asks for it.
-      authors.append((entry.life.position == touch.position ? subject : .record("none"), device))
+      authors.append((entry.life.position == mutation.position ? subject : .record("none"), device))
     }
 
     mutating func forget() { (place, held, seen, caughtUp) = (nil, [:], [:], 0) }

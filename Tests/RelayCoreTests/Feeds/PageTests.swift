@@ -185,16 +185,16 @@ import Testing
   /// Seed 970: earlier, a notification trimmed while present came back, went, and left a ghost.
   @Test func `a notification's deletion is shown after its feed was trimmed`() {
     let subject = Subject.notification(SubscriptionID("s"), zone: Sample.zone, record: "r")
-    func touch(_ verb: FeedMutation.Verb, _ ordinal: UInt64) -> FeedMutation {
+    func mutation(_ verb: FeedMutation.Verb, _ ordinal: UInt64) -> FeedMutation {
       let detail = NotificationDetail(kind: .query, database: .private, notification: Sample.nid(1))
       return FeedMutation(
         verb: verb, position: Sample.position(ordinal), device: nil, time: .zero,
         detail: .notification(detail))
     }
     for floor in [Position.zero, Sample.position(10)] {
-      let created = Fold.fold(nil, Delta(touch(.created, 20)), subject: subject, floor: floor)
+      let created = Fold.fold(nil, Delta(mutation(.created, 20)), subject: subject, floor: floor)
       #expect(NotificationDetail.reason(created.life, at: Sample.position(15)) == .created)
-      let gone = Fold.fold(created, Delta(touch(.deleted, 30)), subject: subject, floor: floor)
+      let gone = Fold.fold(created, Delta(mutation(.deleted, 30)), subject: subject, floor: floor)
       #expect(gone.life.isHidden(from: Sample.position(15), scanHead: nil) == (floor == .zero))
       #expect(gone.life.isHidden(from: .zero, scanHead: nil))
     }

@@ -6,11 +6,11 @@ import Testing
   private func entry(_ nid: UInt64, at position: UInt64, by device: ClientID? = nil) -> Entry {
     let subject = Subject.notification(
       SubscriptionID("s"), zone: Sample.zone, record: "A\(nid)")
-    let touch = FeedMutation(
+    let mutation = FeedMutation(
       verb: .created, position: Sample.position(position), device: device, time: Sample.start,
       detail: .notification(
         NotificationDetail(kind: .query, database: .private, notification: Sample.nid(nid))))
-    return Fold.fold(nil, Delta(touch), subject: subject)
+    return Fold.fold(nil, Delta(mutation), subject: subject)
   }
 
   private func marks(_ ordinal: UInt64, _ nids: [UInt64], by device: ClientID? = nil) -> ReadMarks {
@@ -45,11 +45,11 @@ import Testing
 
   @Test func `a later change makes a new unread notification`() {
     let marked = Fold.mark([entry(1, at: 3)], marks(9, [1]))[0]
-    let touch = FeedMutation(
+    let mutation = FeedMutation(
       verb: .updated, position: Sample.position(12), device: nil, time: Sample.start,
       detail: .notification(
         NotificationDetail(kind: .query, database: .private, notification: Sample.nid(2))))
-    let next = Fold.fold(marked, Delta(touch), subject: marked.subject)
+    let next = Fold.fold(marked, Delta(mutation), subject: marked.subject)
     #expect(detail(next)?.isRead == false)
     #expect(Fold.mark([next], marks(13, [1])).isEmpty)
   }
@@ -68,11 +68,11 @@ import Testing
   @Test func `a read mark does not count as a foreign change`() {
     let author = Sample.client(1)
     let marked = Fold.mark([entry(1, at: 3)], marks(9, [1]))[0]
-    let touch = FeedMutation(
+    let mutation = FeedMutation(
       verb: .updated, position: Sample.position(12), device: author, time: Sample.start,
       detail: .notification(
         NotificationDetail(kind: .query, database: .private, notification: Sample.nid(2))))
-    let next = Fold.fold(marked, Delta(touch), subject: marked.subject)
+    let next = Fold.fold(marked, Delta(mutation), subject: marked.subject)
     #expect(next.life.foreign == Sample.position(3))
   }
 

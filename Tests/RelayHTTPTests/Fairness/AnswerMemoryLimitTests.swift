@@ -9,12 +9,12 @@ import Testing
 /// Answers take memory until their readers have read them, so the bytes of one caller's answers and
 /// of all answers are bounded. Before, one caller could hold 256 answers of six megabytes each,
 /// more memory than the daemon may have.
-@Suite struct AnswerGateTests {
+@Suite struct AnswerMemoryLimitTests {
   private static let (caller, other) = (
     CallerID.user(Rig.scope, UserID("_abc")), CallerID.user(Rig.scope, UserID("_other"))
   )
 
-  private static func gate(perCaller: Int = 1_000, inAll: Int = 100_000) -> AnswerMemoryLimit {
+  private static func limit(perCaller: Int = 1_000, inAll: Int = 100_000) -> AnswerMemoryLimit {
     var limits = HTTPLimits()
     (limits.answerBytesPerCaller, limits.answerBytesInFlight) = (perCaller, inAll)
     return AnswerMemoryLimit(limits)
@@ -23,10 +23,10 @@ import Testing
   /// Takes room for an answer of `caller`, then for one of `next`. The second is refused with
   /// `code`, or accepted if `code` is nil; a refused answer takes no room.
   private static func answers(
-    _ bytes: Int, then second: Int, of next: CallerID, at gate: AnswerMemoryLimit,
+    _ bytes: Int, then second: Int, of next: CallerID, at limit: AnswerMemoryLimit,
     _ code: ServerErrorCode?
   ) throws -> [AnswerRoom] {
-    let rooms = [try gate.room(for: caller), try gate.room(for: next)]
+    let rooms = [try limit.room(for: caller), try limit.room(for: next)]
     try rooms[0].grow(to: bytes)
     if let code {
       let refusal = #expect(throws: WireError.self) { try rooms[1].grow(to: second) }
@@ -34,7 +34,7 @@ import Testing
     } else {
       try rooms[1].grow(to: second)
     }
-    #expect(gate.bytes == bytes + (code == nil ? second : 0))
+    #expect(limit.bytes == bytes + (code == nil ? second : 0))
     return rooms
   }
 
@@ -42,10 +42,10 @@ import Testing
   /// Fixed limit: answers of one user, or of one producer, that are not read
   @Test(arguments: [(second: 599, isRefused: false), (600, false), (601, true)])
   func `the bytes of one caller's answers are bounded`(second: Int, isRefused: Bool) throws {
-    let gate = Self.gate()
+    let limit = Self.limit()
     let rooms = try Self.answers(
-      400, then: second, of: Self.caller, at: gate, isRefused ? .throttled : nil)
-    try gate.room(for: Self.other).grow(to: 1_000)
+      400, then: second, of: Self.caller, at: limit, isRefused ? .throttled : nil)
+    try limit.room(for: Self.other).grow(to: 1_000)
     withExtendedLifetime(rooms) {}
     #expect(HTTPLimits().answerBytesPerCaller == 8 << 20)
   }
@@ -53,9 +53,9 @@ import Testing
   /// Fixed limit: bytes of answers under way
   @Test(arguments: [(second: 599, isRefused: false), (600, false), (601, true)])
   func `the bytes of all answers together are bounded`(second: Int, isRefused: Bool) throws {
-    let gate = Self.gate(inAll: 1_000)
+    let limit = Self.limit(inAll: 1_000)
     let rooms = try Self.answers(
-      400, then: second, of: Self.other, at: gate, isRefused ? .tryAgainLater : nil)
+      400, then: second, of: Self.other, at: limit, isRefused ? .tryAgainLater : nil)
     withExtendedLifetime(rooms) {}
     #expect(HTTPLimits().answerBytesInFlight == 256 << 20)
   }
@@ -65,37 +65,37 @@ import Testing
   func `half of the answer memory is reserved for callers with no other answer`(
     bytes: Int, isRefused: Bool
   ) throws {
-    let gate = Self.gate(inAll: 1_000)
+    let limit = Self.limit(inAll: 1_000)
     let rooms = try Self.answers(
-      300, then: bytes, of: Self.caller, at: gate, isRefused ? .tryAgainLater : nil)
-    let other = try gate.room(for: Self.other)
+      300, then: bytes, of: Self.caller, at: limit, isRefused ? .tryAgainLater : nil)
+    let other = try limit.room(for: Self.other)
     try other.grow(to: 500)
-    #expect(gate.bytes == 800 + (isRefused ? 0 : bytes))
+    #expect(limit.bytes == 800 + (isRefused ? 0 : bytes))
     withExtendedLifetime((rooms, other)) {}
   }
 
   /// An answer larger than the room could never be given if it had to fit.
   @Test func `an answer may exceed the limit while no other answer exists`() throws {
-    let gate = Self.gate(inAll: 2_000)
-    var large: AnswerRoom? = try gate.room(for: Self.caller)
+    let limit = Self.limit(inAll: 2_000)
+    var large: AnswerRoom? = try limit.room(for: Self.caller)
     for bytes in [900, 1_500, 5_000] { try large?.grow(to: bytes) }
-    #expect(gate.bytes == 5_000)
-    let own = #expect(throws: WireError.self) { try gate.room(for: Self.caller) }
+    #expect(limit.bytes == 5_000)
+    let own = #expect(throws: WireError.self) { try limit.room(for: Self.caller) }
     #expect(own?.code == .throttled, "before anything is done for it")
-    let others = #expect(throws: WireError.self) { try gate.room(for: Self.other) }
+    let others = #expect(throws: WireError.self) { try limit.room(for: Self.other) }
     #expect(others?.code == .tryAgainLater)
     large = nil
-    #expect(gate.bytes == 0)
-    try gate.room(for: Self.caller).grow(to: 5_000)
+    #expect(limit.bytes == 0)
+    try limit.room(for: Self.caller).grow(to: 5_000)
   }
 
   /// The answer to a write is always given, because the client must learn that the write is done.
   @Test func `the answer to a completed write is always given, and its bytes count`() throws {
-    let gate = Self.gate()
-    let rooms = try (0..<2).map { _ in try gate.room(for: Self.caller) }
+    let limit = Self.limit()
+    let rooms = try (0..<2).map { _ in try limit.room(for: Self.caller) }
     try rooms[0].grow(to: 900)
     try rooms[1].grow(to: 900, isDone: true)
-    #expect(gate.bytes == 1_800)
-    #expect(throws: WireError.self) { try gate.room(for: Self.caller) }
+    #expect(limit.bytes == 1_800)
+    #expect(throws: WireError.self) { try limit.room(for: Self.caller) }
   }
 }

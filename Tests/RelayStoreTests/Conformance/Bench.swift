@@ -36,7 +36,7 @@ struct Bench {
   var privates: FeedKey {
     FeedKey(scope: Self.scope, kind: .database(Self.owner, .private))
   }
-  var notices: FeedKey { FeedKey(scope: Self.scope, kind: .notifications(Self.owner)) }
+  var notifications: FeedKey { FeedKey(scope: Self.scope, kind: .notifications(Self.owner)) }
 
   func zone(_ name: String = "ReadingList", of owner: UserID = Bench.owner) -> ZoneID {
     ZoneID(name: name, owner: owner)
@@ -68,18 +68,18 @@ struct Bench {
 
   /// Folds one mutation of one subject.
   @discardableResult
-  mutating func touch(
+  mutating func mutate(
     _ feed: FeedKey, _ subject: Subject, _ verb: FeedMutation.Verb, device: ClientID? = nil
   ) async throws -> Position {
     let position = Position(next(feed.partition))
     let delta = SubjectDelta(
-      subject: subject, delta: Delta(touch(subject, verb, position, device)))
+      subject: subject, delta: Delta(mutation(subject, verb, position, device)))
     let cut = cut(feed.partition) { $0.feeds = [FeedCut(feed: feed, deltas: [delta])] }
     _ = try await store.fold(cut, leases: leases)
     return position
   }
 
-  func touch(
+  func mutation(
     _ subject: Subject, _ verb: FeedMutation.Verb, _ position: Position, _ device: ClientID? = nil
   ) -> FeedMutation {
     let detail: Detail =
@@ -97,11 +97,11 @@ struct Bench {
 
   /// Makes the zone exist, so that its feed may be read.
   mutating func makeZone(_ name: String = "ReadingList") async throws {
-    try await touch(privates, .zone(zone(name)), .created)
+    try await mutate(privates, .zone(zone(name)), .created)
   }
 
   mutating func record(_ name: String, _ verb: FeedMutation.Verb) async throws -> Position {
-    try await touch(feed, .record(name), verb)
+    try await mutate(feed, .record(name), verb)
   }
 
   func page(

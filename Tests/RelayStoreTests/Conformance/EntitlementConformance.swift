@@ -12,7 +12,7 @@ import Testing
     kind: StoreKind
   ) async throws {
     let bench = try await Bench.fresh(kind)
-    for feed in [bench.privates, bench.notices] {
+    for feed in [bench.privates, bench.notifications] {
       let page = try await bench.read(feed)
       #expect(page.entries.isEmpty && !page.hasMore && page.next.position == .zero)
       #expect(try await bench.read(feed, after: page.next).next == page.next)
@@ -82,7 +82,7 @@ import Testing
     let users = ["a\0b", "a\0c", "a"].map(UserID.init)
     for user in users {
       let feed = FeedKey(scope: Bench.scope, kind: .database(user, .private))
-      try await bench.touch(feed, .zone(bench.zone("z\0" + user.name, of: user)), .created)
+      try await bench.mutate(feed, .zone(bench.zone("z\0" + user.name, of: user)), .created)
     }
     for user in users {
       let feed = FeedKey(scope: Bench.scope, kind: .database(user, .private))
@@ -97,8 +97,8 @@ import Testing
     let shared = FeedKey(scope: Bench.scope, kind: .database(Bench.owner, .shared))
     let foreign = bench.zone("Theirs", of: Self.friend)
     let foreignFeed = FeedKey(scope: Bench.scope, kind: .zone(foreign))
-    let theirs = try await bench.touch(foreignFeed, .record("x"), .created)
-    try await bench.touch(shared, .zone(foreign), .created)
+    let theirs = try await bench.mutate(foreignFeed, .record("x"), .created)
+    try await bench.mutate(shared, .zone(foreign), .created)
     try await bench.makeZone("Empty")
     try await bench.makeZone()
     let own = try await bench.record("a", .created)
@@ -142,7 +142,7 @@ extension Bench {
   mutating func end(_ zone: ZoneID, _ verb: FeedMutation.Verb) async throws {
     let position = Position(next())
     let ended = SubjectDelta(
-      subject: .zone(zone), delta: Delta(touch(.zone(zone), verb, position)))
+      subject: .zone(zone), delta: Delta(mutation(.zone(zone), verb, position)))
     let own = FeedKey(scope: Self.scope, kind: .zone(zone))
     let privates = privates
     try await fold { cut in

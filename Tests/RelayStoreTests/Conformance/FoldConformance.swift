@@ -65,23 +65,23 @@ import Testing
     let subjects = ["a", "b", "c"].map {
       Subject.notification(SubscriptionID("s"), zone: bench.zone(), record: $0)
     }
-    for subject in subjects { try await bench.touch(bench.notices, subject, .created) }
+    for subject in subjects { try await bench.mutate(bench.notifications, subject, .created) }
     // Position.bits is the notification's number in these samples.
     func nid(_ ordinal: UInt64) -> Identifier {
       Identifier(high: 1, low: Position(Ordinal(ordinal)).bits)
     }
     let later = SubjectDelta(
       subject: subjects[1],
-      delta: Delta(bench.touch(subjects[1], .updated, Position(bench.next()))))
+      delta: Delta(bench.mutation(subjects[1], .updated, Position(bench.next()))))
     let marks = ReadMarks(
       position: Position(bench.next()), device: nil,
       notifications: [nid(1), nid(2), nid(99)])
     let cut = bench.cut { cut in
-      cut.feeds = [FeedCut(feed: bench.notices, deltas: [later], marks: [marks])]
+      cut.feeds = [FeedCut(feed: bench.notifications, deltas: [later], marks: [marks])]
     }
     for _ in 0..<2 {
       _ = try await bench.store.fold(cut, leases: bench.leases)
-      let page = try await bench.read(bench.notices)
+      let page = try await bench.read(bench.notifications)
       #expect(page.entries.map(\.subject) == [subjects[2], subjects[1], subjects[0]])
       #expect(page.entries.map(\.life.position.ordinal.number) == [3, 4, 5])
       let read: [Position?] = page.entries.map { entry in
@@ -100,14 +100,14 @@ import Testing
     var times: [Duration] = []
     for count in [250, 8_000] {
       var bench = try await Bench.fresh(kind)
-      let touched = (0..<count).map { index in
+      let deltas = (0..<count).map { index in
         let subject = Subject.notification(
           SubscriptionID("s"), zone: bench.zone(), record: "r\(index)")
         return SubjectDelta(
           subject: subject,
-          delta: Delta(bench.touch(subject, .created, Position(bench.next()))))
+          delta: Delta(bench.mutation(subject, .created, Position(bench.next()))))
       }
-      try await bench.fold { $0.feeds = [FeedCut(feed: bench.notices, deltas: touched)] }
+      try await bench.fold { $0.feeds = [FeedCut(feed: bench.notifications, deltas: deltas)] }
       var fastest = Duration.seconds(60)
       // The fastest of many runs: other work on the machine only adds time.
       for _ in 0..<15 {
@@ -116,7 +116,7 @@ import Testing
             position: Position(bench.next()), device: nil,
             notifications: (0..<20).map { Identifier(high: 7, low: UInt64(request * 20 + $0)) })
         }
-        let cut = bench.cut { $0.feeds = [FeedCut(feed: bench.notices, marks: marks)] }
+        let cut = bench.cut { $0.feeds = [FeedCut(feed: bench.notifications, marks: marks)] }
         let clock = ContinuousClock()
         let start = clock.now
         _ = try await bench.store.fold(cut, leases: bench.leases)
@@ -160,13 +160,13 @@ import Testing
     for index in 0..<notifications.count {
       let subject = Subject.notification(
         SubscriptionID("s\(index)"), zone: bench.zone(), record: nil)
-      places.append(try await bench.touch(bench.notices, subject, .created))
+      places.append(try await bench.mutate(bench.notifications, subject, .created))
     }
-    let page = try await bench.read(bench.notices, limit: 200)
+    let page = try await bench.read(bench.notifications, limit: 200)
     #expect(page.entries.map(\.life.position) == Array(places.suffix(notifications.kept)))
     // A token from before the removed entries has expired, and no other one.
     let before = FeedCursor(era: page.next.era, position: Position(bits: places[0].bits - 1))
-    let answer = try await bench.page(bench.notices, after: before)
+    let answer = try await bench.page(bench.notifications, after: before)
     #expect((answer == .expired(.trimmed)) == (notifications.kept < notifications.count))
   }
 
@@ -182,16 +182,17 @@ import Testing
       let subject = Subject.notification(
         SubscriptionID("s\(index)"), zone: bench.zone(), record: index.isMultiple(of: 2) ? "r" : nil
       )
-      places.append(try await bench.touch(bench.notices, subject, index == 4 ? .deleted : .created))
+      places.append(
+        try await bench.mutate(bench.notifications, subject, index == 4 ? .deleted : .created))
     }
-    let page = try await bench.read(bench.notices, limit: 200)
+    let page = try await bench.read(bench.notifications, limit: 200)
     #expect(page.entries.map(\.life.position) == [3, 5, 6, 7].map { places[$0] })
     let era = page.next.era
     #expect(
-      try await bench.page(bench.notices, after: FeedCursor(era: era, position: places[1]))
+      try await bench.page(bench.notifications, after: FeedCursor(era: era, position: places[1]))
         == .expired(.trimmed))
     #expect(
-      try await bench.read(bench.notices, after: FeedCursor(era: era, position: places[2]))
+      try await bench.read(bench.notifications, after: FeedCursor(era: era, position: places[2]))
         .entries.count == 5, "the deletion is news to this one")
   }
 
@@ -204,20 +205,20 @@ import Testing
     let subjects = ["s", "t"].map {
       Subject.notification(SubscriptionID($0), zone: bench.zone(), record: nil)
     }
-    let first = try await bench.touch(bench.notices, subjects[0], .created)
-    let before = try await bench.read(bench.notices).next
+    let first = try await bench.mutate(bench.notifications, subjects[0], .created)
+    let before = try await bench.read(bench.notifications).next
     let left = Position(bench.next())
     let last = Position(bench.next())
     let delta = SubjectDelta(
-      subject: subjects[1], delta: Delta(bench.touch(subjects[1], .created, last)))
+      subject: subjects[1], delta: Delta(bench.mutation(subjects[1], .created, last)))
     try await bench.fold {
-      $0.feeds = [FeedCut(feed: bench.notices, deltas: [delta], trimmed: left)]
+      $0.feeds = [FeedCut(feed: bench.notifications, deltas: [delta], trimmed: left)]
     }
-    #expect(try await bench.page(bench.notices, after: before) == .expired(.trimmed))
-    let page = try await bench.read(bench.notices)
+    #expect(try await bench.page(bench.notifications, after: before) == .expired(.trimmed))
+    let page = try await bench.read(bench.notifications)
     #expect(page.entries.map(\.life.position) == [first, last])
     #expect(page.entries.map(\.life.born) == [first, last], "the floor rises last")
-    #expect(try await bench.read(bench.notices, after: page.next).entries.isEmpty)
+    #expect(try await bench.read(bench.notifications, after: page.next).entries.isEmpty)
   }
 
   @Test(arguments: StoreKind.allCases)
@@ -255,7 +256,7 @@ import Testing
   func `a forced expiry also expires the tokens of empty feeds`(kind: StoreKind) async throws {
     var bench = try await Bench.fresh(kind)
     try await bench.makeZone()
-    let feeds = [bench.feed, bench.notices]
+    let feeds = [bench.feed, bench.notifications]
     let tokens = try await feeds.asyncMap { try await bench.read($0).next }
     func expire(_ expiry: TokenExpiry) async throws {
       let floor = Position(bench.next())
@@ -276,7 +277,7 @@ import Testing
     _ = try await bench.record("a", .created)
     #expect(try await answers(tokens) == [true, true])
     #expect(try await bench.read(bench.feed, after: anew[0]).entries.count == 1)
-    #expect(try await bench.store.head(of: bench.notices) == anew[1])
+    #expect(try await bench.store.head(of: bench.notifications) == anew[1])
   }
 
   /// Expiries of empty feeds are kept for as long as the store lives, so their number is bounded.
@@ -284,14 +285,14 @@ import Testing
   func `the number of expiries kept for empty feeds is bounded`(kind: StoreKind) async throws {
     for (count, isExpired) in [(-1, false), (0, false), (1, true)] {
       var bench = try await Bench.fresh(kind)
-      let token = try await bench.read(bench.notices).next
+      let token = try await bench.read(bench.notifications).next
       let floor = Position(bench.next())
       try await bench.fold { cut in
         cut.expiries = (0..<FeedExpiry.keptMax + count).map { number in
           FeedExpiry(of: TokenExpiry(user: UserID("_other\(number)")), floor: floor)
         }
       }
-      let answer = try await bench.page(bench.notices, after: token)
+      let answer = try await bench.page(bench.notifications, after: token)
       #expect((answer == .expired(.trimmed)) == isExpired, "\(count)")
     }
   }
@@ -322,7 +323,7 @@ extension Bench {
   func delta(_ record: String, _ verb: FeedMutation.Verb, _ ordinal: UInt64) -> SubjectDelta {
     let position = Position(Ordinal(ordinal))
     return SubjectDelta(
-      subject: .record(record), delta: Delta(touch(.record(record), verb, position)))
+      subject: .record(record), delta: Delta(mutation(.record(record), verb, position)))
   }
 
   func message(to target: PartitionID, serial: UInt64) -> OutboxRow {

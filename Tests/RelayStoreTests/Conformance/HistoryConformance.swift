@@ -105,13 +105,13 @@ enum History {
     var buffers: [FeedKey: FeedCut] = [:]
     var order: [FeedKey] = []
     bench.at = Instant(milliseconds: bench.at.milliseconds + Int64(draw.number(0..<9)))
-    func touch(_ feed: FeedKey, _ subject: Subject, _ touch: FeedMutation) {
+    func add(_ mutation: FeedMutation, of subject: Subject, to feed: FeedKey) {
       if buffers[feed] == nil { order.append(feed) }
       var cut = buffers[feed] ?? FeedCut(feed: feed)
       if let index = cut.deltas.firstIndex(where: { $0.subject == subject }) {
-        cut.deltas[index].delta.add(touch)
+        cut.deltas[index].delta.add(mutation)
       } else {
-        cut.deltas.append(SubjectDelta(subject: subject, delta: Delta(touch)))
+        cut.deltas.append(SubjectDelta(subject: subject, delta: Delta(mutation)))
       }
       buffers[feed] = cut
     }
@@ -122,19 +122,22 @@ enum History {
       let client = draw.pick(clients)
       if draw.number(0..<25) == 0 {
         let verb = draw.pick([FeedMutation.Verb.deleted, .purged, .reset])
-        touch(feeds[2], .zone(zone), bench.touch(.zone(zone), verb, position, client))
+        add(
+          bench.mutation(.zone(zone), verb, position, client), of: .zone(zone), to: feeds[2])
         if buffers[feed] == nil { order.append(feed) }
         buffers[feed] = FeedCut(feed: feed, cleared: position, floor: position)
         continue
       }
       let record = Subject.record("r\(draw.number(0..<7))")
       let verb = draw.pick([FeedMutation.Verb.created, .updated, .deleted])
-      touch(feed, record, bench.touch(record, verb, position, client))
-      touch(feeds[2], .zone(zone), bench.touch(.zone(zone), .updated, position, client))
-      let notice = Subject.notification(
+      add(bench.mutation(record, verb, position, client), of: record, to: feed)
+      add(
+        bench.mutation(.zone(zone), .updated, position, client), of: .zone(zone), to: feeds[2])
+      let notification = Subject.notification(
         SubscriptionID("s\(draw.number(0..<6))"), zone: zone,
         record: draw.flag() ? "r\(draw.number(0..<4))" : nil)
-      touch(feeds[3], notice, bench.touch(notice, verb, position, client))
+      add(
+        bench.mutation(notification, verb, position, client), of: notification, to: feeds[3])
     }
     let grant = draw.maybe { draw in
       GrantRow(

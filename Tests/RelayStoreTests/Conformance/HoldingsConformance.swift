@@ -56,7 +56,8 @@ import Testing
     #expect(!bench.store.isNearlyFull(bench.feed))
     _ = try await bench.record("d", .created)
     #expect(bench.store.isNearlyFull(bench.feed))
-    #expect(!bench.store.isNearlyFull(bench.privates) && !bench.store.isNearlyFull(bench.notices))
+    #expect(
+      !bench.store.isNearlyFull(bench.privates) && !bench.store.isNearlyFull(bench.notifications))
     let again = try await Bench(home.crashed(), era: 7_000)
     #expect(again.store.isNearlyFull(again.feed))
     _ = try await bench.record("d", .deleted)

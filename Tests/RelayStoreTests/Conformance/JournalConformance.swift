@@ -105,7 +105,7 @@ import Testing
     async throws
   {
     var bench = try await Bench.fresh(kind)
-    let position = try await bench.touch(bench.privates, .zone(bench.zone()), .created)
+    let position = try await bench.mutate(bench.privates, .zone(bench.zone()), .created)
     let newer = try await bench.store.claim(eras: [bench.home: 999])
     #expect(newer.map(\.epoch) == [bench.lease(of: bench.home).epoch + 1])
     #expect(newer.map(\.era.first) == [position.ordinal.next])

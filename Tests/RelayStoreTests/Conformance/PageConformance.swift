@@ -196,7 +196,7 @@ extension Bench {
     let positions = names.map { _ in Position(next()) }
     let deltas = zip(names, positions).map { name, position in
       SubjectDelta(
-        subject: .record(name), delta: Delta(touch(.record(name), verb, position)))
+        subject: .record(name), delta: Delta(mutation(.record(name), verb, position)))
     }
     let feed = feed
     try await fold { $0.feeds = [FeedCut(feed: feed, deltas: deltas)] }

@@ -86,8 +86,8 @@ import Testing
     let feed = bench.privates
     var gone: [Position] = []
     let zones = (0..<8).map { Subject.zone(bench.zone("Z\($0)")) }
-    for zone in zones { try await bench.touch(feed, zone, .created) }
-    for zone in zones { gone.append(try await bench.touch(feed, zone, .deleted)) }
+    for zone in zones { try await bench.mutate(feed, zone, .created) }
+    for zone in zones { gone.append(try await bench.mutate(feed, zone, .deleted)) }
     let era = try await bench.read(feed).next.era
     #expect(
       try await bench.page(feed, after: FeedCursor(era: era, position: gone[3]))
@@ -109,21 +109,21 @@ import Testing
       bench.at = Instant(milliseconds: 2_000 + Int64(index))
       let subject = Subject.notification(
         SubscriptionID("s\(index)"), zone: bench.zone(), record: nil)
-      places.append(try await bench.touch(bench.notices, subject, .created))
+      places.append(try await bench.mutate(bench.notifications, subject, .created))
     }
-    let token = try await bench.read(bench.notices, limit: 1).next
+    let token = try await bench.read(bench.notifications, limit: 1).next
     let removed = try await bench.store.trim(
       tombstones: .never, notifications: Instant(milliseconds: 2_002), feedback: .zero, limit: 100,
       leases: bench.leases)
     #expect(removed == 2)
     #expect(
-      try await bench.read(bench.notices).entries.map(\.life.position) == Array(places[2...]))
+      try await bench.read(bench.notifications).entries.map(\.life.position) == Array(places[2...]))
     #expect(
       try await bench.page(
-        bench.notices, after: FeedCursor(era: token.era, position: token.position))
+        bench.notifications, after: FeedCursor(era: token.era, position: token.position))
         == .expired(.trimmed))
     // A scan that began without a token goes on: its head is above the floor.
-    #expect(try await bench.read(bench.notices, after: token).entries.count == 2)
+    #expect(try await bench.read(bench.notifications, after: token).entries.count == 2)
     #expect(try await bench.read(bench.feed).entries.count == 1)
     #expect(try await bench.read(bench.privates).entries.count == 1)
   }

@@ -223,6 +223,6 @@ extension Bench {
 
   func zoneDelta(_ name: String, _ position: Position) -> SubjectDelta {
     let subject = Subject.zone(zone(name))
-    return SubjectDelta(subject: subject, delta: Delta(touch(subject, .created, position)))
+    return SubjectDelta(subject: subject, delta: Delta(mutation(subject, .created, position)))
   }
 }
