@@ -28,6 +28,6 @@ package struct HTTPRequest: Sendable {
     self.trustRoots = trustRoots
   }
 
-  /// The URL as errors show it.
+  /// The part of the URL that errors show: scheme, host and port.
   var place: String { WebOrigin.text(of: url) }
 }

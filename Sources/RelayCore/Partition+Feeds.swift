@@ -115,7 +115,8 @@ extension NotificationContent {
 }
 
 extension Subscription {
-  /// Nil: the notification wakes in the background.
+  /// What the change's visible alert is about; an alert that pends under the same key is replaced.
+  /// Nil: the subscription shows no alert, and its notifications wake the app in the background.
   func alertKey(for change: Change, limits: Limits) -> AlertKey? {
     guard info.isVisible else { return nil }
     var subject = change.zone.owner.name + "/" + change.zone.name

@@ -92,7 +92,8 @@ package struct Partition: Sendable {
     var at: Instant
     /// Of a hot change: microseconds between the wakes it makes in this partition.
     var gap: Int64?
-    /// The fact of another partition that caused this one. Its answer waits for this fact's answer.
+    /// The fact of another partition that caused this one. The request behind that fact is answered
+    /// only after this fact.
     var cause: FactPlace?
     var position: Position { Position(ordinal) }
   }

@@ -44,9 +44,10 @@ extension MemoryFeed {
   /// Removes the oldest entries beyond the limit and raises the floor to them.
   mutating func bound(to limit: Int) { removeOldest(rows.count - limit, among: rows) }
 
-  /// Does the same as `bound` for entries that are gone or cleared.
+  /// Removes the oldest tombstones (entries that are gone or cleared) beyond the limit, and raises
+  /// the floor to them.
   ///
-  /// - Parameter most: how many entries it removes at most.
+  /// - Parameter most: how many tombstones are removed at most.
   mutating func boundTombstones(to limit: Int, most: Int) {
     guard rows.count > limit else { return }
     let gone = rows.filter { row in

@@ -12,9 +12,9 @@ package struct StandinSettings: Sendable {
   package var resetEvery: Int?
   /// SETTINGS_MAX_CONCURRENT_STREAMS of each connection.
   package var maxStreams: Int
-  /// The path of a Unix socket where faults are changed while it runs; nil = none.
+  /// The path of a Unix socket where faults are changed while the stand-in runs; nil = none.
   package var control: String?
-  /// Apple's environment that it stands for: `development` or `production`; nil = both.
+  /// Apple's environment that the stand-in stands for: `development` or `production`; nil = both.
   package var environment: String?
   /// Topics of a provider's client certificate. If there are any, the certificate is made.
   package var clientTopics: [String]

@@ -134,7 +134,7 @@ extension FeedSnapshot {
     return entries
   }
 
-  /// One of a feed's two runs, fetched row by row.
+  /// A feed's present entries, or its gone ones, in order of position; fetched row by row.
   private struct Run {
     private let rows: RowCursor
     private(set) var position: Position?

@@ -22,7 +22,7 @@ extension SQLiteStore {
   }
 }
 
-/// One slice of trimming within one transaction.
+/// One step of trimming, within one transaction.
 struct Trim {
   let database: GRDB.Database
   let partitions: Set<PartitionID>
@@ -32,7 +32,7 @@ struct Trim {
     partitions.map(\.number).sorted().map { "\($0)" }.joined(separator: ",")
   }
 
-  /// Feeds that a slice may have to clear. CROSS JOIN keeps SQLite from walking all feeds.
+  /// Feeds that one step may have to clear. CROSS JOIN keeps SQLite from walking all feeds.
   var clearing: String {
     """
     SELECT feeds.id, feeds.cleared

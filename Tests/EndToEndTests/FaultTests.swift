@@ -46,8 +46,9 @@ import Testing
     Fault(name: "refused connections", faults: "refuse", trouble: ["lost", "unreachable"]),
   ]
 
-  /// In seconds: an attempt under way when the fault ends, then its lane's rest or two probes, then
-  /// the window. On a busy machine it may take one second more.
+  /// How many seconds after the end of the fault the last phone may be woken: an attempt that was
+  /// under way, then its lane's rest or two probes, then the window. `slack` is added for a busy
+  /// machine.
   static func bound(_ fault: Fault) -> Double {
     FaultWorld.attemptTimeout + FaultWorld.windowMax + fault.asks
       + max(1.2 * FaultWorld.retryMax, 2 * FaultWorld.probe + FaultWorld.attemptTimeout)

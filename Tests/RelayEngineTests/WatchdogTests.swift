@@ -17,7 +17,7 @@ import Testing
     let (fast, slow) = (CountingSupervisor(every: Span(milliseconds: 20)), CountingSupervisor())
     try await World(notifier: slow).run { _ in
       try await World(notifier: fast).run { _ in
-        // Two beats a turn.
+        // A turn beats twice, so this waits for one whole turn of the slow loop.
         await slow.beats(slow.count + 2)
         let before = fast.count
         await slow.beats(slow.count + 4)

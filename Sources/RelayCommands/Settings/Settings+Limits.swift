@@ -72,7 +72,8 @@ extension Settings {
       "participantsPerZone", many, default: limits.participantsPerZone)
     limits.zonesPerUser = section.value("zonesPerUser", many, default: limits.zonesPerUser)
     limits.recordsPerZone = section.value("recordsPerZone", many, default: limits.recordsPerZone)
-    // One read mark may move all of them, each to a position of its own.
+    // One request may mark all of a user's notifications as read. Each then gets a position of its
+    // own, and one fact has 65,536 positions.
     limits.notificationsPerUser = section.value(
       "notificationsPerUser", .count(1...65_536), default: limits.notificationsPerUser)
     // One request may set up to 200 read marks.

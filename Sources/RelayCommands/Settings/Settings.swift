@@ -65,7 +65,8 @@ package struct Settings: Sendable {
     /// For each public address.
     package var connectionsPerAddress = 4_096
     package var writesPerMinute = 12_000
-    /// For each public address; any other address may have a hundred times as many.
+    /// For each public address. A private or loopback address may have a hundred times as many,
+    /// because it may be a proxy of many callers.
     package var failedAuthenticationsPerMinute = 600
     package var inboxChanges = 65_536
     package var inboxBytes = 64 << 20

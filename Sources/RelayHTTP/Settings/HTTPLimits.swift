@@ -5,7 +5,7 @@ package import RelayCore
 /// (P11).
 package struct HTTPLimits: Hashable, Sendable {
   package var eventsPerRequest = 1_000
-  /// One event's own text in a request.
+  /// The JSON text of one event in a request.
   package var eventBytes = 1_024 * 1_024
   package var bodyBytes = 4 * 1_024 * 1_024
   /// All bodies that are read at the same time, together.
@@ -44,10 +44,10 @@ package struct HTTPLimits: Hashable, Sendable {
   /// Connections of one public address. Other addresses are not counted, because behind a proxy all
   /// callers have its address.
   package var connectionsPerAddress = 4_096
-  /// The whole inbox. A producer has a share of it.
+  /// Changes that wait in the inbox, of all producers together. One producer may have a share.
   package var inboxChanges = 65_536
   package var inboxBytes = 64 * 1_024 * 1_024
-  /// All readers that may wait for a fold. A user has a share of them.
+  /// Readers that may wait for a fold, of all users together. One user may have a share.
   package var waitingReaders = 4_096
   /// Reads of the store at the same time: two per core, because some wait for the disk. Not more
   /// than the store itself reads at once, because reads that wait inside the store take no turns.
@@ -56,7 +56,8 @@ package struct HTTPLimits: Hashable, Sendable {
   package var answerWithin = Span.seconds(20)
   /// Items that a user may write in a minute, or all at once.
   package var writesPerMinute = 12_000
-  /// Failures from one public address; any other address may have a hundred times as many.
+  /// Failures from one public address. A private or loopback address may have a hundred times as
+  /// many, because it may be a proxy of many callers.
   package var failedAuthenticationsPerMinute = 600
   /// Users whose writes are counted, and addresses whose failures are counted. Beyond this number,
   /// those unused for longest are counted anew.

@@ -2,8 +2,8 @@ import NIOCore
 import NIOSSL
 import NIOTLS
 
-/// One TCP connection with TLS and an HTTP/2 session on top: moves bytes, and reports to the loop
-/// what the peer did. It decides nothing.
+/// One TCP connection with TLS and an HTTP/2 session on top. The connection moves bytes and
+/// reports to the loop what the peer did; the loop makes all decisions.
 ///
 /// `@unchecked Sendable`: created by `PushLoop` and used on its event loop only; it has to travel
 /// through NIO's `@Sendable` channel initialiser.

@@ -29,7 +29,7 @@ package enum FCMVerdicts {
     switch (status, reason) {
     case (200, _): .delivered
     case (400, "INVALID_ARGUMENT"): .rejected
-    // This concerns one message, to an app that needs a key for APNs or Web Push in the project.
+    // Only this message is refused: its app needs a key for APNs or Web Push in the project.
     case (401, "THIRD_PARTY_AUTH_ERROR"): .rejected
     case (401, _): .renew
     case (403, "SENDER_ID_MISMATCH"): .gone

@@ -31,7 +31,8 @@ struct Phone {
   /// phone for its allowance.
   private(set) var isStored = false
   private(set) var isHeld = false
-  /// In thousandths of a run an hour, times milliseconds.
+  /// What the phone may still spend on background runs, as of `allowanceAt`. One run costs `run`.
+  /// Each millisecond adds `Traits.perHour`, or twice as much in the hour after the app was opened.
   private var allowance: Int64
   private var allowanceAt: Instant
   private var lastOpen: Instant

@@ -90,7 +90,8 @@ package final class JSONTree: Sendable {
     return result
   }
 
-  /// The digits begin at `at`; a pair of surrogates is one character.
+  /// Appends the character of a `\u` escape, whose digits begin at `at`. Two escapes that form a
+  /// pair of surrogates are one character.
   private static func appendCharacter(
     _ slice: ArraySlice<UInt8>, _ at: inout Int, to result: inout [UInt8]
   ) {

@@ -116,7 +116,8 @@ struct AbuseBench {
     return connecting
   }
 
-  /// One request may bring a thousand changes, each of which notifies ten thousand users.
+  /// How long `settle` waits. One request may bring a thousand changes, each of which notifies ten
+  /// thousand users, so this takes minutes.
   private static let patience = Duration.seconds(900)
 
   /// Waits until all accepted changes are folded and delivered to the feeds, and the store stops

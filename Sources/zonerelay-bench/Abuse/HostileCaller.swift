@@ -34,7 +34,7 @@ struct HostileTurn {
   var number: Int
   var answers: HostileAnswers
   var name: String
-  /// True once the phase is over: a waiting turn then returns.
+  /// True once the measured phase is over. A turn that waits then returns early.
   var isOver: @Sendable () -> Bool
 
   func connection() -> HostileConnection? {

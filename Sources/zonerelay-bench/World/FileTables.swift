@@ -7,8 +7,9 @@ import NIOPosix
 enum FileTables {
   private static let cloneFiles: Int32 = 0x400
 
-  /// A file that such a loop opens exists for this loop only, so its connections are made on it. A
-  /// thread that it starts would share its table, so callers wait for its futures on `home` only.
+  /// A file that such a loop opens exists for this loop only, so a loop makes its connections
+  /// itself. A thread that a loop starts would share the loop's table, so callers wait for the
+  /// loops' futures on `home` only.
   ///
   /// The loops last as long as the program.
   static func loops(_ count: Int, home: any EventLoop) async throws -> [any EventLoop] {
@@ -17,7 +18,8 @@ enum FileTables {
       throw BenchError("this system has no unshare(2); say --tables 1")
     }
     let unshare = unsafeBitCast(symbol, to: (@convention(c) (Int32) -> Int32).self)
-    // Make all loops before the first gets its own table: every table then has their wake-up files.
+    // A loop is woken through a file that it opens when it is made. So all loops are made first:
+    // each table that `unshare` copies then has these files of all loops.
     let loops = Array(MultiThreadedEventLoopGroup(numberOfThreads: count).makeIterator())
     for loop in loops {
       let code = try await loop.submit { unshare(cloneFiles) == 0 ? 0 : errno }

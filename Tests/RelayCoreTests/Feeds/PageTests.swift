@@ -1,7 +1,8 @@
 import RelayCore
 import Testing
 
-/// The edges of history (P2, P10).
+/// Pages at the ends of a feed's history: below the floor, beyond the head, and in an era that the
+/// store does not know (P2, P10).
 @Suite struct PageTests {
   private let eras = Eras([Era(id: 7, first: Ordinal(1)), Era(id: 9, first: Ordinal(100))])
 

@@ -8,8 +8,9 @@ import Testing
 
 /// The store's two files belong together; otherwise the store is not opened.
 @Suite struct PairTests {
-  /// Files of any two moments: if a start accepts them, no entry in the middle is missing, and none
-  /// that either file knows of. Files of one moment, as a crash leaves them, always open.
+  /// Takes `relay.db` of one moment and `journal.db` of another, for all pairs of moments. A start
+  /// refuses the pair, or no entry is missing that either file knows of. Files of the same moment,
+  /// as a crash leaves them, are always accepted.
   @Test func `files of two moments are refused if an entry is missing`() async throws {
     let home = try SQLiteHome()
     var bench = try await Bench(home)
@@ -45,7 +46,8 @@ import Testing
     #expect(refused > moments.count)
   }
 
-  /// A key made after a loss belongs to the store from then on, and so does the lost key.
+  /// The store accepts a key that `init` made because the earlier one was lost, and goes on to accept
+  /// the earlier one, should it be found.
   @Test func `an identity key that the store never had is refused`() async throws {
     let home = try SQLiteHome()
     let keys = (UInt8(1)...3).map { [UInt8](repeating: $0, count: 16) }
