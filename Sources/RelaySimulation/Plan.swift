@@ -60,7 +60,7 @@ struct Plan: Sendable {
   var zoneEnds = 0
   var publicChanges = 0
   var defaultZone = 0
-  /// Changes that carry a number, and those of them that are lost.
+  /// Of a thousand changes, those that carry a number; and of a thousand of these, the lost ones.
   var numbered = 0
   var numbersLost = 0
   /// How long a numbered change may be delayed.

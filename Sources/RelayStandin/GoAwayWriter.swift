@@ -16,7 +16,8 @@ final class GoAwayWriter: ChannelOutboundHandler {
   func handlerAdded(context: ChannelHandlerContext) { self.context = context }
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
-  /// Call it only in a turn of its own, when no frame is being written.
+  /// Writes a GOAWAY. Call this only in an event-loop turn of its own, so that the GOAWAY does not
+  /// come into the middle of another frame.
   func send(last: HTTP2StreamID, reason: String) {
     guard let context else { return }
     context.writeAndFlush(wrapOutboundOut(Self.frame(last: last, reason: reason)), promise: nil)

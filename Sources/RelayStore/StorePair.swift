@@ -7,9 +7,9 @@ import RelayEngine
 /// that do not belong together.
 ///
 /// Both carry the id of their store. A fold notes in `relay.db` the last row that the journal had,
-/// and a deletion of journal rows notes in `journal.db` how far each partition was folded. Each
-/// note is written after its subject is durable in the other file, so a crash between the two
-/// writes never looks like a pair that does not belong together.
+/// and a deletion of journal rows notes in `journal.db` how far each partition was folded. A
+/// note is written only when the other file durably has what it is about, so a crash between the
+/// two writes never looks like a pair that does not belong together.
 struct StorePair {
   struct Relay {
     var store: Data

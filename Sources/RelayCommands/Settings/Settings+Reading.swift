@@ -111,7 +111,8 @@ extension Section {
 }
 
 extension ValueError {
-  /// Reports a value that the contract has and this version does not support.
+  /// The error for a value that the configuration may have in principle, but that this version does
+  /// not support.
   static func unsupported(_ what: String, instead: String) -> ValueError {
     ValueError("\(what) is not supported by this version", remedy: instead)
   }

@@ -25,8 +25,8 @@ package struct Settings: Sendable {
     package var listen = ListenAddress(host: "127.0.0.1", port: 8_460)
     /// The URL without a final slash; nil = the address that the API listens on.
     package var publicURL: String?
-    /// 32 bytes each: the first one signs, all of them verify. Empty = the keys in the store's
-    /// directory.
+    /// 32 bytes each: the first one signs, all of them verify. Empty = the store's own key
+    /// does both.
     package var tokenKeys: [Secret] = []
     package var tls: CertificateFiles?
   }

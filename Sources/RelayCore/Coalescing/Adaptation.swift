@@ -1,7 +1,7 @@
 /// What the relay observes of a device, for the adaptive budget. Only `learnt` is durable.
 package struct Adaptation: Hashable, Sendable {
   package internal(set) var learnt: LearntBudget
-  /// When the last background wake was delivered; nil once the device gave a sign.
+  /// When the last background wake was delivered; nil once the device answered.
   private var unansweredSince: Instant?
   /// Wakes in a row that were not answered, the last one included.
   private var silences = 0

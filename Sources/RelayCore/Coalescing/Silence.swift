@@ -40,9 +40,9 @@ extension Lane {
     return silence.isTold ? silence : nil
   }
 
-  /// The device gave a sign.
+  /// The device fetched, acknowledged, connected or registered, so it is not silent.
   ///
-  /// - Returns: true if the device was called silent before.
+  /// - Returns: true if the app's servers were told that the device is silent.
   package mutating func gaveSign() -> Bool {
     defer { silence = nil }
     return silence?.isTold == true

@@ -56,8 +56,11 @@ package final class Handover: Sendable {
     }
   }
 
-  /// - Parameter done: called once when the push can no longer leave, if it still can now.
-  /// - Returns: true if the push can no longer leave now; `done` is not called then.
+  /// Takes the push back, so that it does not leave from now on.
+  ///
+  /// - Parameter done: called once when a push that is leaving now has left or was stopped.
+  /// - Returns: true if the push waits or has left; then `done` is not called. False if the push is
+  ///   leaving at this moment.
   package func takeBack(_ done: @escaping @Sendable () -> Void) -> Bool {
     state.withLock { state in
       switch state {

@@ -1,11 +1,12 @@
 import Foundation
 
-/// How soon a killed daemon was ready again, in seconds.
+/// How soon a killed daemon was ready again, in seconds: `quiet` without hostile callers, `abused`
+/// with them.
 struct AbuseRestarts {
   var quiet: [Double] = []
   var abused = 0.0
 
-  /// The median of the quiet restarts.
+  /// The median of the restarts without hostile callers.
   var calm: Double { Spread(quiet).median }
 
   var summary: String {

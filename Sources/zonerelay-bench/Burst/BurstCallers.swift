@@ -24,7 +24,8 @@ final class BurstProducer: LoadCaller, @unchecked Sendable {
 /// `@unchecked Sendable`: used on the bench's one event loop only; the latencies are read after the
 /// run.
 final class Probe: LoadCaller, @unchecked Sendable {
-  /// Many slow connections, 400 requests a second: a late answer does not delay the next request.
+  /// Each connection sends a request every `pace`: together 400 requests a second. With so many
+  /// connections a late answer does not delay the other requests.
   static let connections = 100
   private static let pace = TimeAmount.milliseconds(250)
   private var writer: EventWriter

@@ -24,7 +24,7 @@ struct Figure: Codable {
     var goal: Double
   }
 
-  /// A figure measured in pairs.
+  /// A figure measured together with its reference: `ours` and `values` are pairs of runs.
   init(
     _ goal: String, _ name: String, unit: String, ours: [Double], reference: String,
     _ values: [Double], floor: Double? = nil, aim: Double? = nil

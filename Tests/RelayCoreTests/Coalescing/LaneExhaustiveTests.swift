@@ -182,7 +182,8 @@ import Testing
     return false
   }
 
-  /// A balanced ledger may have wrong columns: each input may raise its own columns alone.
+  /// A ledger can be balanced and still count in a wrong column. So an input may raise only the
+  /// columns that `Input.columns` lists for it.
   private func brokenColumns(_ rig: LaneRig, _ before: Ledger, _ word: [Int]) -> String? {
     guard let input = word.last.map({ Self.inputs[$0] }) else { return nil }
     var others = rig.ledger

@@ -158,7 +158,7 @@ import Testing
     for _ in 0..<40 {
       ended += rig.fold().partitions.reduce(0) { $0 + $1.fanOutsEnded.count }
       rig.deliver()
-      // The target never runs more than two.
+      // The fan-outs that run in the target and its room for more are two together.
       let slices = rig.relay.partition(rig.target).unfinished
       #expect(slices.count + rig.relay.fanOutRoom(in: rig.target) == 2)
       for slice in slices { rig.step(slice, in: rig.target) }
