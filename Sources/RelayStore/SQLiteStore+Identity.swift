@@ -38,8 +38,8 @@ extension SQLiteStore {
       guard let known, !known.contains(check), !known.areOpen else { return nil }
       return foreignKey(in: directory)
     } catch {
-      // The file cannot be read. What is wrong with it is reported by `refusal(in:)`, or by a backup
-      // when it copies the file.
+      // The file cannot be read. What is wrong with it is reported by `refusal(in:)`, or by a
+      // backup when it copies the file.
       return nil
     }
   }

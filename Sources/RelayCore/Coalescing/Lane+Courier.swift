@@ -39,8 +39,8 @@ extension Lane {
     settleState()
   }
 
-  /// The courier took a background wake. If a push can follow, the fallback begins, or covers this wake
-  /// too and stays due at the same time.
+  /// The courier took a background wake. If a push can follow, the fallback begins, or covers this
+  /// wake too and stays due at the same time.
   mutating func courierTold(_ attempt: Attempt, at now: Instant, policy: WakePolicy) {
     guard reach.hasProvider else { return }
     // A re-wake tells nothing new, so it stands for all wakes before it.

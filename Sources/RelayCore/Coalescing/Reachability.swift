@@ -38,7 +38,8 @@ package struct PushFallback: Hashable, Sendable {
   package var first: UInt32
   /// The newest of the courier's wakes: the number that the push carries.
   package var last: UInt32
-  /// When the push is due: `courierGrace` after the first wake, so that later wakes do not delay it.
+  /// When the push is due: `courierGrace` after the first wake, so that later wakes do not delay
+  /// it.
   package var until: Instant
   /// The deadline of the newest wake.
   package var deadline: Instant

@@ -103,8 +103,8 @@ extension Partition {
     }
   }
 
-  /// The users after the cursor. A fan-out that began with another user than the first (`turn`) goes
-  /// on with the first user after the last one, and ends at that user.
+  /// The users after the cursor. A fan-out that began with another user than the first (`turn`)
+  /// goes on with the first user after the last one, and ends at that user.
   private func turnedPart(of out: FanOut, limit: Int) -> Part {
     var part = part(of: out, limit: limit)
     guard let turn = out.turn, turn > .zero else { return part }

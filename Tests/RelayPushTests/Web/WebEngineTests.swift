@@ -151,8 +151,8 @@ import Testing
     }
   }
 
-  /// At most `transfersPerHostMax` of the engine's transfers go to one host, so a silent host leaves
-  /// the others free.
+  /// At most `transfersPerHostMax` of the engine's transfers go to one host, so a silent host
+  /// leaves the others free.
   @Test func `a silent host does not delay other hosts`() async throws {
     var limits = WebLimits()
     limits.transfersMax = 4

@@ -46,8 +46,8 @@ import Testing
     #expect(refused > moments.count)
   }
 
-  /// The store accepts a key that `init` made because the earlier one was lost, and goes on to accept
-  /// the earlier one, should it be found.
+  /// The store accepts a key that `init` made because the earlier one was lost, and goes on to
+  /// accept the earlier one, should it be found.
   @Test func `an identity key that the store never had is refused`() async throws {
     let home = try SQLiteHome()
     let keys = (UInt8(1)...3).map { [UInt8](repeating: $0, count: 16) }
