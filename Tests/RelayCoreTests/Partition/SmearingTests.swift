@@ -180,17 +180,20 @@ import Testing
     #expect(wakes.last!.at - wakes.first!.at >= .seconds(18))
   }
 
-  /// The bound is for all 64 partitions together: three users in each of them.
-  @Test(arguments: [(participants: 3, isHot: false), (4, true)])
-  func `a shared zone is hot from one participant above the bound`(participants: Int, isHot: Bool) {
+  /// The bound is for all 64 partitions together: three users in each of them. A change in slices
+  /// is judged before its users are visited.
+  @Test(arguments: [(participants: 3, isHot: false), (4, true)], [1_000, 2])
+  func `a shared zone is hot from one participant above the bound`(
+    _ zone: (participants: Int, isHot: Bool), slice: Int
+  ) {
     var policy = Self.policy()
     policy.smearing.above = 3 * 64
-    var shared = SharedZone(participants, policy: policy)
+    var shared = SharedZone(zone.participants, slice: slice, policy: policy)
     _ = shared.rig.wakes(for: 5)
     shared.hear(.record(.updated))
     let wakes = shared.rig.wakes(for: 10)
-    #expect(wakes.count == participants)
-    #expect((Set(wakes.map(\.at)).count > 1) == isHot)
+    #expect(wakes.count == zone.participants)
+    #expect((Set(wakes.map(\.at)).count > 1) == zone.isHot)
   }
 
   /// As in a public database, no participant is always the first.
