@@ -107,7 +107,8 @@ extension Partition {
 }
 
 extension Change {
-  /// Whether the change ends an entitlement. It is answered only when it holds everywhere (P9).
+  /// Whether the change ends an entitlement. Such a change is answered only when it holds
+  /// everywhere (P9).
   fileprivate var endsEntitlement: Bool {
     if case .revoked = event { return true }
     return endsZone

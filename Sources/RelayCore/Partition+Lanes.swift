@@ -6,7 +6,7 @@ package struct ReadyLane: Hashable, Sendable {
   package var isAlert: Bool
   /// The partition's number for the device's user; 0 over the courier, where users have no shares.
   package var user = 0
-  /// The lane's last attempt failed. It was served before, so it waits apart from fresh work.
+  /// The lane's last attempt failed. The lane was served before, so it waits apart from fresh work.
   package var isRetry = false
 
   var isOverCourier: Bool { route.transport == .courier }

@@ -33,8 +33,8 @@ extension Partition {
     return (.registered(request.client), .settled)
   }
 
-  /// Removes retired registrations of a user who registers a device. They are kept for a while so
-  /// that the user can see the reason; if there is no room, the oldest go earlier.
+  /// Removes retired registrations of a user who registers a device. Retired registrations are kept
+  /// for a while so that the user can see the reason; if there is no room, the oldest go earlier.
   private mutating func collectRetired(
     of user: Int, at now: Instant, _ effects: inout [Effect]
   ) {

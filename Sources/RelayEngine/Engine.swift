@@ -5,8 +5,8 @@ import Synchronization
 /// The running relay: one loop owns the core, takes inputs, journals them first, steps them,
 /// answers, folds and wakes.
 ///
-/// Run it once. It returns after it was drained and told to stop, or throws the error that prevents
-/// it from continuing; in both cases nothing durable is lost.
+/// Call `run` once. The call returns after the engine was drained and told to stop, or throws the
+/// error that prevents the engine from continuing; in both cases nothing durable is lost.
 package final class Engine: RelayService, Sendable {
   private let store: any Store
   private let dependencies: Dependencies

@@ -28,8 +28,8 @@ final class LoopTimer: @unchecked Sendable {
     timer.activate()
   }
 
-  /// Fires within `span`. It may fire earlier, because of an earlier call; the caller must then set
-  /// it again.
+  /// Fires within `span`. The timer may fire earlier, because of an earlier call; the caller must
+  /// then set it again.
   func set(in span: Span) {
     let deadline = DispatchTime.now() + .milliseconds(Int(clamping: max(0, span.milliseconds)))
     let known = next.instant.load(ordering: .acquiring)

@@ -1,8 +1,8 @@
 package import RelayCore
 import Synchronization
 
-/// A `ReadBarrier` for readers on many threads (P4). They call it directly and do not enter the
-/// loop.
+/// A `ReadBarrier` for readers on many threads (P4). Readers call the barrier directly and do not
+/// enter the loop.
 package final class WaitingReaders: Sendable {
   private typealias Reader = CheckedContinuation<ReadOutcome, Never>
 

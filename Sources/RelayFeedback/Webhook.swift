@@ -146,7 +146,8 @@ final class Webhook: Sendable {
     }
   }
 
-  /// How many failures in a row `status` needs to report them: a server that restarts is no fault.
+  /// After this many failures in a row `status` reports the webhook: fewer may be a server's
+  /// restart.
   private static let failuresTold = 3
 
   private func ended(_ delivered: Delivered) {

@@ -4,7 +4,8 @@ package import RelayCore
 import RelayWire
 
 /// One delivery, signed by Standard Webhooks 1.0, so that servers can verify it with a library of
-/// their language. It also carries the ids of the keys, for servers that choose a key by id.
+/// their language. The request also carries the ids of the keys, for servers that choose a key by
+/// id.
 package struct WebhookRequest: Hashable, Sendable {
   package var url: String
   package var headers: [(name: String, value: String)] { fields.map { ($0[0], $0[1]) } }

@@ -4,8 +4,8 @@ package import RelayEngine
 import ServiceLifecycle
 import Synchronization
 
-/// All webhooks, one for each scope. They are independent: a server that hangs delays no other
-/// webhook, nor the relay's loop, nor a fold.
+/// All webhooks, one for each scope. The webhooks are independent: a server that hangs delays no
+/// other webhook, nor the relay's loop, nor a fold.
 package final class Webhooks: Service, FeedbackObserver {
   private let world: Webhook.World
   private let hooks = Mutex<[Scope: Webhook]>([:])

@@ -7,16 +7,16 @@ package import RelayEngine
 ///
 /// There are two sorts of keys, because their lifetimes differ. *Token keys* are rotated: the first
 /// of `server.tokenKeys` signs and all verify; without a list the store's own key does both. The
-/// *identity key* is never rotated, because ids must be equal for every retry and on every day. It
-/// is always the store's own, `keys/1.key`, which is made at first start and is part of every
-/// backup.
+/// *identity key* is never rotated, because ids must be equal for every retry and on every day. The
+/// identity key is always the store's own, `keys/1.key`, which is made at first start and is part
+/// of every backup.
 package struct KeyRing: TokenKeys, IdentityKeys, PushKeys {
   package let signing: UInt32
   /// True if the store had no key of its own and `init` made one. `keepOwn` makes it durable.
   package let hasMadeOwn: Bool
   private let file: KeyFile
   private let keys: [UInt32: SymmetricKey]
-  /// HMAC with the identity key. The key is set up only once, because every event needs two codes.
+  /// HMAC with the identity key. The key is set up only once, because every event needs a code.
   private let identity: HMAC<SHA256>
 
   /// Reads the keys, and drafts a key if the store has none. `keepOwn` makes the draft the store's
@@ -141,7 +141,7 @@ extension KeyRing {
       notification: Identifier(uuidFrom: code), fingerprint: fingerprint)
   }
 
-  /// 16 bytes for the store to keep. They identify the identity key and reveal nothing of it.
+  /// 16 bytes for the store to keep. The bytes identify the identity key and reveal nothing of it.
   package var identityCheck: [UInt8] { Self.check(of: identity) }
 
   private static func check(of identity: HMAC<SHA256>) -> [UInt8] {

@@ -1,7 +1,7 @@
 package import RelayCore
 
 extension MemoryWorld {
-  /// Folds a cut in one transaction; repeatable.
+  /// Folds a cut in one transaction. The same cut may be folded again.
   ///
   /// - Returns: outbox rows of addresses that moved.
   package mutating func fold(_ cut: Cut) -> [OutboxRow] {

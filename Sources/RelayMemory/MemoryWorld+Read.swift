@@ -16,7 +16,7 @@ extension MemoryWorld {
     return FeedCursor(era: eras(of: key).of(top.ordinal)?.id ?? 0, position: top)
   }
 
-  /// A feed's entries above `cleared`.
+  /// A feed's entries that are newer than the last clearing of the feed.
   package func visible(in key: FeedKey) -> [Entry] {
     guard let feed = feeds[key] else { return [] }
     return feed.rows.values.map(\.entry).filter { $0.life.position > feed.state.cleared }
@@ -80,7 +80,7 @@ extension MemoryWorld {
       max: limits.subjectsMax(in: key))
   }
 
-  /// In the order in which they were saved.
+  /// The user's subscriptions after `serial`, in the order in which they were saved.
   package func subscriptions(
     of user: UserID, _ database: Database, in scope: Scope, after serial: Position, limit: Int
   ) -> [SubscriptionRow] {

@@ -1,7 +1,7 @@
 import RelayCore
 
-/// What one seed chooses: topology, workload, limits and fault rates. It switches some operations
-/// off (swarm), so that rare orders of the others occur more often.
+/// What one seed chooses: topology, workload, limits and fault rates. Each seed switches some
+/// operations off (swarm), so that rare orders of the others occur more often.
 struct Plan: Sendable {
   var users = 3
   var homes = 2

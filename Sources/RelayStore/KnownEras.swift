@@ -2,8 +2,8 @@ import GRDB
 import RelayCore
 import Synchronization
 
-/// The eras of partitions, as a snapshot has them. They are in a snapshot before any position of
-/// theirs is.
+/// The eras of partitions, as a snapshot has them. A snapshot that has a position of an era has the
+/// era too.
 ///
 /// A start that adds an era raises the partition's epoch in the same transaction. So eras that were
 /// read with the snapshot's epoch are those of the snapshot, and only the epoch is read again: a

@@ -16,7 +16,8 @@ package struct StoreSettings: Hashable, Sendable {
   /// How long the writer of `relay.db` waits at most for readers before it cuts such a log. Without
   /// a wait, readers that follow one another would let the log grow without bound.
   package var logCutWait = Span(milliseconds: 20)
-  /// The pause after a `logCutWait` that failed, so that a long reader costs folds next to nothing.
+  /// The pause after a `logCutWait` that failed, so that a reader that stays long hardly slows
+  /// folds.
   package var logCutPause = Span.seconds(1)
   /// The page cache of the writer of `relay.db`, in KiB.
   package var cacheKiB = 32_768

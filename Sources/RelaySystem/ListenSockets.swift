@@ -34,8 +34,8 @@ package struct ListenSockets: Equatable, Sendable {
     return ListenSockets(descriptors: descriptors)
   }
 
-  /// The sockets of one name, if there are no others: the system accepts connections for a socket
-  /// that the daemon does not serve, and their clients would wait for ever.
+  /// The sockets of one name. Sockets of another name are an error: the system would accept
+  /// connections that the daemon does not serve, and their clients would wait for ever.
   ///
   /// - Throws: ``SystemError`` if there is a socket of another name.
   package func only(_ name: String) throws(SystemError) -> [Int32] {

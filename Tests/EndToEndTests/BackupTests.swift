@@ -142,7 +142,7 @@ import Testing
     #expect(await restored.stop().status == 0)
   }
 
-  /// A start refuses a store that was restored in part, and `check` reports it before.
+  /// A start refuses a store that was restored in part, and `zonerelay check` reports such a store.
   @Test func `a start refuses a store that was restored only in part`() async throws {
     let (workplace, _) = try await Workplace.withStandin()
     defer { workplace.remove() }

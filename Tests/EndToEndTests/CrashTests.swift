@@ -90,7 +90,8 @@ import Testing
 struct Load {
   var producer: Producer
   var user: String
-  /// Events that got no answer because of a kill. They are sent again first, under the same ids.
+  /// Events that got no answer because of a kill. The test sends these events again first, under
+  /// the same ids.
   var again: [[String: Any]]
   var until: ContinuousClock.Instant
 
@@ -113,7 +114,7 @@ struct Load {
         // The kill falls while a request is on its way.
         let (web, key) = (outcome.producer.web, outcome.producer.key)
         let body = try Producer.encode(batch)
-        async let posted = try? Producer.send(body, to: web, key: key)  // Lost is the point.
+        async let posted = try? Producer.send(body, to: web, key: key)  // May fail by the kill.
         await kill()
         let answer = await posted
         if answer?.status == 202 {

@@ -182,7 +182,8 @@ import Testing
     return phone
   }
 
-  /// Seconds from a change to its push. It uses alerts because the background budget is soon spent.
+  /// Seconds from a change to its push. The change causes an alert, because the background budget
+  /// is soon spent.
   private func wake(
     _ phone: Phone, _ number: Int, _ apple: Standin, _ producer: inout Producer
   ) async throws -> Double {

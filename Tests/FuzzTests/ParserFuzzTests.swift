@@ -2,10 +2,10 @@ import Foundation
 import Testing
 
 /// No bytes make a parser trap, run for long or read back as something else. Each parser reads its
-/// seeds, the inputs in `Corpus`, and new inputs. By default these are the same in every run, so
-/// that a run can be repeated; `ZONERELAY_FUZZ_SECONDS` gives other inputs for that time. An input
-/// that breaks a promise stays in a file that the report names. So does the input that is being
-/// read when the process ends. `make fuzz` is guided by coverage.
+/// seeds, the inputs in `Corpus`, and new inputs. By default the new inputs are the same in every
+/// run, so that a run can be repeated; `ZONERELAY_FUZZ_SECONDS` gives other inputs for that time.
+/// An input that breaks a promise stays in a file that the report names. So does the input that is
+/// being read when the process ends. `make fuzz` is guided by coverage.
 @Suite struct ParserFuzzTests {
   @Test(arguments: FuzzedParser.shared)
   func `each parser reads or refuses any bytes`(_ parser: FuzzedParser) async throws {

@@ -4,7 +4,8 @@ import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-/// A small HTTP/1.1 server: `/echo` answers with the request that it got, other paths misbehave.
+/// A small HTTP/1.1 server: an answer repeats the request. `/never` gets no answer, `/hangup` ends
+/// the connection, and `/503` is answered 503.
 struct EchoServer: Sendable {
   let channel: any Channel
   /// Connections taken so far.

@@ -256,7 +256,7 @@ struct Said: Sendable {
     #expect(said.talk.contains("3 problems in \(world.path("zonerelay.yaml"))\n"))
   }
 
-  /// A missing daemon has its own exit status, for every command that needs one.
+  /// Every command that needs a daemon exits with a status of its own if none runs.
   @Test(arguments: [["status"], ["status", "--json"], ["device", "list"], ["drain"]])
   func `control commands exit with status 3 without a daemon`(_ command: [String]) async throws {
     let world = try SettingsWorld()

@@ -18,7 +18,8 @@ import Testing
     #expect(clock.read(wall: at(10_001), boot: at(1)) == .steady(at(50_001)))
   }
 
-  /// The clock follows a small correction. It reports a jump once and believes it after an hour.
+  /// The clock follows a small correction. The clock reports a jump once and believes it after an
+  /// hour.
   @Test func `the relay clock believes a jump ahead after an hour`() {
     var clock = RelayClock(latest: .zero, wall: at(10_000), boot: at(0))
     #expect(clock.read(wall: at(13_000), boot: at(1)) == .steady(at(13_000)))

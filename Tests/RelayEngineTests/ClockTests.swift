@@ -90,7 +90,8 @@ import Testing
     }
   }
 
-  /// A start after a life that was killed within its hour of doubt begins a new doubt.
+  /// A wall clock that jumps ahead is in doubt for an hour. If the daemon's life ends within that
+  /// hour, the next start doubts the clock anew, and neither life stores the clock's time.
   @Test func `a life that ends in doubt does not change the durable time`() async throws {
     let clock = ShiftedClock()
     let store = try await firstLife(clock)

@@ -99,7 +99,7 @@ import Testing
       try await world.run { _ in
         world.store.inject([.lost(StoreError(.unknown, "fsync failed"))], into: .append)
         async let answer = engine.submit([World.change(1, zone)])
-        _ = try? await answer  // Never answered with success; the run's own end is what counts.
+        _ = try? await answer  // No success is possible; the test checks the error of `run`.
       }
     }
   }
@@ -154,7 +154,7 @@ import Testing
     #expect(Set(world.provider.pushes.map(\.id)).count == 1)
   }
 
-  /// A draining engine refuses new facts and says so. It finishes what it has accepted.
+  /// A draining engine refuses new facts and says so. The engine finishes what it has accepted.
   @Test func `a draining engine refuses new facts and finishes accepted ones`() async throws {
     let world = World()
     let zone = zone

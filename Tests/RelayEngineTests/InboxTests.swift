@@ -91,7 +91,7 @@ import Testing
     #expect(batch.submissions.count == 1)
   }
 
-  /// Draining is permanent; fullness is not.
+  /// An inbox that drains goes on refusing submissions after another reason to refuse is gone.
   @Test func `an inbox keeps draining when another refusal is lifted`() {
     let inbox = Inbox(factsMax: 10)
     inbox.drain()

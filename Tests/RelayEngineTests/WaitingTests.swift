@@ -33,7 +33,8 @@ import Testing
     }
   }
 
-  /// A registration is answered when it is folded. It holds, though its caller got a refusal.
+  /// A registration is answered when it is folded. The registration holds, though its caller got a
+  /// refusal.
   @Test func `a refused fold refuses the requests that wait for it at once`() async throws {
     let world = World()
     try await world.run { (engine: Engine) async throws -> Void in

@@ -122,7 +122,7 @@ final class Servers: WebhookCarrier {
       .flatMap { try $0.delivery.items }
   }
 
-  /// Returns when `count` deliveries came in all.
+  /// Returns when `count` deliveries in total have arrived.
   func came(_ count: Int, in scope: Scope = FeedbackWorld.notes) async {
     await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
       let isThere = state.withLock { state in

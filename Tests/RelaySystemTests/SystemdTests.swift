@@ -30,7 +30,7 @@ import Testing
           // A start that waits asks for more time at each try, so systemd does not end it.
           "STATUS=no room", "EXTEND_TIMEOUT_USEC=300000000",
           "STATUS=reading the journal", "READY=1", "WATCHDOG=1", "READY=1",
-          // Time for verdicts and half a minute to close, however little the unit grants.
+          // The grace and half a minute to close, even if the unit's own stop timeout is shorter.
           "STOPPING=1\nEXTEND_TIMEOUT_USEC=332000000",
         ])
       var time = timespec()

@@ -30,7 +30,8 @@ import Testing
     }
   }
 
-  /// Others give a lane inputs. The compiler holds this for parts that are one file.
+  /// Code in other files calls a lane's methods. Where a part is one file, `private` ensures the
+  /// same; a lane has several files.
   @Test func `a lane's properties are set in its own files only`() throws {
     let assignment = #/\blane(?:\.\w+)+ [-+*]?= /#
     let found = try SourceTree.swift("Sources/RelayCore")

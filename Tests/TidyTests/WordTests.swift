@@ -28,7 +28,8 @@ import Testing
     }
   }
 
-  /// A name has one meaning in the whole product. Its enclosing type distinguishes a nested type.
+  /// A name has one meaning in the whole product. A nested type is distinguished by its enclosing
+  /// type.
   @Test func `no two types share a name`() throws {
     var places: [String: [String]] = [:]
     for file in try SourceTree.swift("Sources") {

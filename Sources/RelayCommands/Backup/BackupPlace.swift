@@ -7,7 +7,7 @@ import Foundation
 /// it.
 struct BackupPlace {
   let directory: String
-  /// The directory where the parts are made.
+  /// The directory where the backup's files are made before they are moved up.
   var draft: String { "\(directory)/\(Self.unfinished)" }
   private let isNew: Bool
   private static let unfinished = "unfinished"

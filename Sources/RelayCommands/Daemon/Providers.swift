@@ -94,8 +94,8 @@ struct Providers {
     }
   }
 
-  /// The credential of a route; nil if the route has a certificate. Routes of one key share it,
-  /// also across reloads: Apple counts token updates per team.
+  /// The credential of a route; nil if the route has a certificate. Routes of one key share one
+  /// credential, also across reloads: Apple counts token updates per team.
   private func credential(
     of route: Settings.APNs, _ made: APNsSettings, keptIn directory: String,
     among named: inout [APNsSettings.KeyName: APNsCredential]

@@ -24,12 +24,12 @@ extension Lane {
     return !hasNews(at: now)
   }
 
-  /// Something new may be told now.
+  /// Whether the lane has a new change that may be told now.
   func hasNews(at now: Instant) -> Bool {
     pending.subjects.contains { $0.isFresh && !isWaiting($0, at: now) }
   }
 
-  /// Something new that is folded may be told now.
+  /// Whether the lane has a new and folded change that may be told now.
   func hasTellableNews(_ folded: Ordinal, at now: Instant) -> Bool {
     pending.subjects.contains {
       $0.isFresh && $0.isTellable(folded) && !isWaiting($0, at: now)

@@ -21,7 +21,8 @@ package struct LaneRecord: Hashable, Sendable {
   package var lastVerdict: LastVerdict?
   /// When the device last fetched or acknowledged, for people.
   package var lastFetch: Instant?
-  /// What the courier told and the device did not acknowledge. Its push also follows after a crash.
+  /// What the courier told and the device did not acknowledge. The push for this follows also after
+  /// a crash.
   package var fallback: PushFallback?
   /// The lane's turn in a smear. A lane that waits at a crash keeps its slot.
   package var slot: Instant

@@ -90,7 +90,7 @@ extension Lane.State {
   /// A notification pends now. The window begins, or is extended up to `windowMax`.
   ///
   /// - Parameter isFirstOpen: everything that was due waits for its slot, and this notification
-  ///   does not. It gathers like a first one.
+  ///   does not. So the notification begins a window, as in an idle lane.
   mutating func matched(at now: Instant, isFirstOpen: Bool, _ policy: WakePolicy) {
     switch consume self {
     case .idle, .watching:

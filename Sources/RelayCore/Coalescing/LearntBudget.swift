@@ -1,9 +1,9 @@
 /// What a device's answers have shown of its background budget, where the setting adapts. A device
 /// that answers its wakes quickly may get more of them; one that stays silent gets fewer.
 ///
-/// Apple names no figure that holds for every device. It advises two or three an hour, gives more
-/// to apps in use, and nothing to apps that were force-quit. The relay can only observe the delay
-/// from a push to the device's next fetch.
+/// Apple names no figure that holds for every device. Apple advises two or three an hour, gives
+/// more to apps in use, and nothing to apps that were force-quit. The relay can only observe the
+/// delay from a push to the device's next fetch.
 ///
 /// ```
 /// quick answer, and the budget was used up ─▶ one more   (an unused budget teaches nothing)

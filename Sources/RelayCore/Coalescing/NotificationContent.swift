@@ -21,8 +21,8 @@ package struct NotificationContent: Hashable, Sendable {
     (subscription, database, zone) == (other.subscription, other.database, other.zone)
   }
 
-  /// This notification without the names of zone and record. It is shown for a subject whose newest
-  /// part was withdrawn (P9).
+  /// This notification without the names of zone and record. This form is shown for a subject whose
+  /// newest part was withdrawn (P9).
   var neutral: NotificationContent {
     NotificationContent(
       subscription: subscription, notification: notification, database: database,

@@ -1,7 +1,7 @@
 /// Hot changes: which devices get a slot, and when.
 extension Partition {
-  /// Whether a change is hot. It has not gone on in slices yet, so its matches are not counted.
-  /// This looks at no more of them than the decision needs.
+  /// Whether a change is hot. The change has not gone on in slices yet, so its matches are not
+  /// counted. This function looks at no more matches than the decision needs.
   func isHot(_ out: FanOut) -> Bool {
     guard policy.smearing.gap(capacity: out.change.fetchCapacity) != nil else { return false }
     let share = policy.smearing.aboveHere

@@ -100,7 +100,7 @@ package struct Pending: Hashable, Sendable {
     return deliveries < before
   }
 
-  /// The attempt in flight names a quiet subject. It covers no delivery of it.
+  /// The attempt in flight names a quiet subject. The attempt covers no delivery of that subject.
   mutating func name() { (isCovered, isCoveredOfAlert) = (true, true) }
 
   mutating func unname() { (isCovered, isCoveredOfAlert) = (false, false) }

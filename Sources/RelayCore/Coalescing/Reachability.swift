@@ -31,7 +31,7 @@ package struct Reachability: Hashable, Sendable {
   }
 }
 
-/// The push that follows what only the courier told. It is sent, as the same wake, unless the
+/// The push that follows what only the courier told. The push is sent, as the same wake, unless the
 /// device acknowledges within `courierGrace`.
 package struct PushFallback: Hashable, Sendable {
   /// The push is about subjects told by this wake or a later one.

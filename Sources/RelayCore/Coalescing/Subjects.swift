@@ -46,8 +46,8 @@ package struct Subjects: Hashable, Sendable {
   }
 
   /// Removes withdrawn subjects. A subject that stands for several things stays when one of them is
-  /// withdrawn, because the others must still be told (P5). It no longer shows the withdrawn one
-  /// (P9).
+  /// withdrawn, because the others must still be told (P5). The subject no longer shows the
+  /// withdrawn one (P9).
   ///
   /// - Returns: how many deliveries were removed.
   mutating func withdraw(_ withdrawal: Withdrawal) -> Int {

@@ -33,7 +33,7 @@ struct WakePacers: Sendable {
 
   /// The rules changed: the remaining slots of each zone move closer together or apart.
   ///
-  /// - Returns: how the slots move, for each zone whose slots do.
+  /// - Returns: for each zone whose slots move, how they move.
   mutating func stretch(
     from old: WakePacer.Rule, to new: WakePacer.Rule, at now: Instant
   ) -> [ZoneKey: WakePacer.Stretch] {

@@ -32,7 +32,7 @@ extension Coordinator {
     package var settings: RelaySettings
     /// Routes that now have a sender, or another sender than before.
     package var started: Set<RouteKey>
-    /// Routes that no longer have a sender. Their devices stay registered, and wait.
+    /// Routes that no longer have a sender. The devices of these routes stay registered, and wait.
     package var ended: Set<RouteKey>
 
     package init(

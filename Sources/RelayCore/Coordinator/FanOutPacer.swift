@@ -5,8 +5,8 @@
 /// A waiting slice is in no journal and need not be: its fan-out is in the tables, from which the
 /// next start continues.
 struct FanOutPacer: Sendable {
-  /// How many slices of one partition follow each other before another partition's turn. They are
-  /// neighbours in a store's files, so a fold touches few pages.
+  /// How many slices of one partition follow each other before another partition's turn. The users
+  /// of these slices are neighbours in a store's files, so a fold touches few pages.
   static let rowMax = 16
 
   private let entriesMax: Int

@@ -1,9 +1,9 @@
 import DequeModule
 
 /// Messages between partitions, on their way from a durable outbox into their targets' journals.
-/// They keep the order of each source's tracks, and take no more room for fan-outs than the target
-/// has. A message that waits for room delays only later messages on its track; tracks take turns. A
-/// message that concerns few users of its target needs no room.
+/// Messages keep the order of each source's tracks, and take no more room for fan-outs than the
+/// target has. A message that waits for room delays only later messages on its track; tracks take
+/// turns. A message that concerns few users of its target needs no room.
 package struct Forwarding: Sendable {
   private struct Queue {
     var rows: Deque<OutboxRow> = []
@@ -21,7 +21,8 @@ package struct Forwarding: Sendable {
   private var waiting: [PartitionID: [Hearing: Queue]] = [:]
   /// By target: the track that last took room. The tracks after it have their turns first.
   private var lastTurn: [PartitionID: Hearing] = [:]
-  /// By target: messages that took room, are handed out, and are not yet stepped.
+  /// By target: messages that took room for a fan-out, were returned by `take`, and are not yet
+  /// stepped.
   private var underWay: [PartitionID: Set<Place>] = [:]
 
   package init() {}

@@ -185,7 +185,7 @@ struct GroupCommit: Sendable {
   /// These facts are stepped, so their messages are now counted in the outbox.
   mutating func stepped(_ need: ForwardNeed) { reserved -= need }
 
-  /// What follows from a refused commit. It wrote nothing.
+  /// What follows from a refused commit. Such a commit wrote nothing.
   enum Refused: Sendable {
     /// These requests are refused; facts of the relay's own wait for the next try.
     case requests([RequestTicket])

@@ -77,8 +77,8 @@ struct PendingRequests: Sendable {
     }
   }
 
-  /// Accepted facts of the request continue. It holds its share of the inbox's bounds until they
-  /// are done, so that repeated requests cannot fill memory beyond these bounds.
+  /// Accepted facts of the request continue. The request holds its share of the inbox's bounds
+  /// until these facts are done, so that repeated requests cannot fill memory beyond these bounds.
   mutating func giveUp(
     _ request: RequestID, _ why: Unavailable, into actions: inout [Coordinator.Action]
   ) {

@@ -123,7 +123,7 @@ package enum ReadOutcome: Hashable, Sendable {
   case closed
   case full
   case recovering
-  /// The store has refused the fold. It is tried again, at a time that is not known.
+  /// The store has refused the fold. The fold is tried again, at a time that is not known.
   case refused(Unavailable.Cause)
   /// The deadline came first.
   case late

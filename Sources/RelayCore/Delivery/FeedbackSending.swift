@@ -67,8 +67,8 @@ package struct FeedbackSending: Hashable, Sendable {
     }
   }
 
-  /// The server or its key is another one. It is tried at once, or when the delivery under way has
-  /// ended with any outcome.
+  /// The server or its key is another one. The next delivery is tried at once, or when the delivery
+  /// under way has ended with any outcome.
   package mutating func renewed() {
     failures = 0
     switch state {

@@ -34,7 +34,7 @@ extension Partition {
     if case .delivered = verdict {
       delivered(device, at: now)
     } else {
-      // No connection took the wake. It goes on as a push, or waits for the next poll.
+      // No connection took the wake. The wake goes on as a push, or waits for the next poll.
       devices[device].lane.notTaken(by: made)
       devices[device].lane.postponed(until: now, limits: limits, ledger: &ledger)
     }

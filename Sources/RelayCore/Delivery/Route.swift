@@ -85,7 +85,7 @@ package struct Route: Sendable {
   /// push all refusals count, because a new app may have only one device.
   package var refusals: Int { delivered == 0 ? refusedAtFirst : refused.count }
 
-  /// A lane may be woken. It waits here as state, only once, and not as a message.
+  /// A lane may be woken. The lane waits here as state, only once, and not as a message.
   package mutating func offer(_ lane: ReadyLane) { queue.append(lane) }
 
   /// The next lane to wake, in the order of ``RouteQueue``; nil if none waits or the route has no

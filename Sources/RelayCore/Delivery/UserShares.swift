@@ -1,8 +1,8 @@
 import DequeModule
 
 /// How many attempts each user may have in flight on a route where every device has a provider of
-/// its own. A user may register endpoints that never answer. Their attempts use the user's own
-/// share until they time out, and leave the route's room to others.
+/// its own. A user may register endpoints that never answer. Attempts at such endpoints use the
+/// user's own share until they time out, and leave the route's room to others.
 struct UserShares: Sendable {
   private let most: Int
 

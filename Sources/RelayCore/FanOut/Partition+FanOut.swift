@@ -32,7 +32,8 @@ extension Partition {
     reach(few.turned(by: out.fairness), out, hot, &effects)
   }
 
-  /// Each hot change begins with another user.
+  /// The fan-out with its first user. For a hot change that user is drawn, so that the users who
+  /// come last are not always the same.
   private func begun(_ out: FanOut) -> FanOut {
     guard isHot(out) else { return out }
     var begun = out

@@ -32,8 +32,8 @@ package struct FeedMutation: Hashable, Sendable {
   }
 }
 
-/// A bounded summary of all changes to one subject since the last fold. It folds to the same entry
-/// as the single changes in order (`combine` and `fold` commute, P2).
+/// A bounded summary of all changes to one subject since the last fold. A delta folds to the same
+/// entry as the single changes in order (`combine` and `fold` commute, P2).
 ///
 /// Only the first change depends on what the feed already holds. After it the state is known, so
 /// the following changes are summed up.

@@ -100,8 +100,8 @@ package struct Life: Hashable, Sendable {
     isHidden(from: start.base, scanHead: start.scanHead)
   }
 
-  /// Whether `client` itself made all changes since `token`. They are logged, and never pushed to
-  /// it (P8).
+  /// Whether `client` itself made all changes since `token`. Such changes are logged, and never
+  /// pushed to `client` (P8).
   package func isOwn(of client: ClientID?, since token: Position) -> Bool {
     guard let client, let device else { return false }
     return client == device && foreign <= token
@@ -148,8 +148,8 @@ package struct NotificationDetail: Hashable, Sendable {
     read.map { $0.changed <= token } ?? false
   }
 
-  /// The mark that the notification was read. It moves the entry to a position of its own. The
-  /// author and the position of the change stay.
+  /// The mark that the notification was read. The mark moves the entry to a position of its own.
+  /// The author and the position of the change stay.
   package struct ReadMark: Hashable, Sendable {
     /// The position of the change that was read.
     package var changed: Position

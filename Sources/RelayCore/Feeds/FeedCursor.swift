@@ -1,5 +1,5 @@
-/// One life of a partition's history. It is written whenever a relay takes over the partition, so
-/// that a token names the history that it was issued from (P10).
+/// One life of a partition's history. An era is written whenever a relay takes over the partition,
+/// so that a token names the history that it was issued from (P10).
 package struct Era: Hashable, Sendable {
   /// Random, drawn outside the core.
   package var id: UInt64

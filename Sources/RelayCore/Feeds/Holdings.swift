@@ -30,8 +30,8 @@ package struct Holdings: Hashable, Sendable {
 
 extension Limits {
   /// How many tombstones one fold removes at most when a feed has more tombstones than its limit.
-  /// It is more than a fold of `subjects` subjects adds, but not all tombstones of a long feed at
-  /// once.
+  /// The number is more than a fold of `subjects` subjects adds, but not all tombstones of a long
+  /// feed at once.
   package static func tombstonesRemoved(with subjects: Int) -> Int { 2 * subjects + 100 }
 
   /// How many subjects may be present in a feed, and how many tombstones it keeps. The oldest

@@ -123,8 +123,8 @@ extension Page {
     }
   }
 
-  /// Where a reading begins, or why it cannot. Its `base` and `scanHead` belong to the whole
-  /// catch-up: only the last page makes the client's knowledge exact.
+  /// Where a reading begins, or why it cannot. The returned `base` and `scanHead` belong to the
+  /// whole catch-up: only the last page makes the client's knowledge exact.
   package static func start(
     of feed: FeedState, eras: Eras, after place: FeedCursor?, floor: Position
   ) -> Result<FeedCursor, Expired> {

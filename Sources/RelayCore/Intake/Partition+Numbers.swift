@@ -21,7 +21,7 @@ extension Partition {
       number: change.sequence ?? 0, at: step.at, limits: limits)
   }
 
-  /// Time has passed for all zones. It is a fact, because pages show its consequences.
+  /// Time has passed for all zones. A tick is a fact, because pages show the consequences.
   mutating func tick(_ step: Step, _ effects: inout [Effect]) {
     for (key, outcome) in sequences.tick(at: step.at, limits: limits) {
       show(outcome, in: key, &effects)

@@ -1,6 +1,6 @@
 import DequeModule
 
-/// Remembered ids in the order of the journal. They are stored in blocks: a single buffer of
+/// Remembered ids in the order of the journal. The ids are stored in blocks: a single buffer of
 /// millions would be copied whole when it grows, while the loop waits.
 struct RememberedQueue: Sendable {
   static let blockSize = 4_096

@@ -31,8 +31,8 @@ package struct SequenceSpace: Hashable, Sendable {
 }
 
 /// The number space of a change that ended its zone's life. A number that was missing then may
-/// still come, and its change is dropped. Later numbers continue from here. It is forgotten after
-/// `Limits.missingFor`, so that deleted zones leave nothing behind.
+/// still come, and its change is dropped. Later numbers continue from here. The space is forgotten
+/// after `Limits.missingFor`, so that deleted zones leave nothing behind.
 package struct Outlived: Hashable, Sendable {
   package var origin: UInt64
   /// The number of the change that ended the zone's life.
@@ -52,9 +52,9 @@ package struct Outlived: Hashable, Sendable {
 }
 
 extension Change {
-  /// Hash of what a numbered change settles: its record, or whether a user takes part. It is
-  /// FNV-1a, because it is stored. A collision of two records in one zone is too unlikely to
-  /// handle.
+  /// Hash of what a numbered change settles: its record, or whether a user takes part. The hash is
+  /// stored, so it is FNV-1a, which is the same in every process. A collision of two records in one
+  /// zone is too unlikely to handle.
   var settles: UInt64? {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     func mix(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }

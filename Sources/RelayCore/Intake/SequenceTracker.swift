@@ -1,6 +1,6 @@
 /// The state of the numbers that producers give a zone's changes, with one space for each producer
-/// and source. It finds late changes that a higher number has settled, and whether the zone has a
-/// gap.
+/// and source. The tracker finds late changes that a higher number has settled, and whether the
+/// zone has a gap.
 ///
 /// ```
 /// highest + 1 ─▶ applies              missing ─▶ closes its hole; applies unless settled above

@@ -1,5 +1,5 @@
-/// What the query subscriptions of one partition read in records of one type. It decides which
-/// values a forwarded change must carry.
+/// What the query subscriptions of one partition read in records of one type. The interest decides
+/// which values a forwarded change must carry.
 package struct Interest: Hashable, Sendable {
   /// A record type in a database, `public` or `shared`.
   package struct Key: Hashable, Comparable, Sendable {

@@ -23,8 +23,8 @@ struct PostingList: Sendable {
     if pieces[piece].count < Self.pieceMax {
       pieces[piece].insert(item, at: place)
     } else if place == Self.pieceMax, piece == pieces.count - 1 {
-      // Serials rise, so a new item usually goes to the end. It starts a new piece there, and full
-      // pieces stay full.
+      // Serials rise, so a new item usually goes to the end. The item starts a new piece there, and
+      // full pieces stay full.
       pieces.append([item])
     } else {
       split(piece)

@@ -24,7 +24,7 @@ struct Postings: Sendable {
   }
 
   /// Lists that together hold every subscription that this record may fire. A subscription may be
-  /// in several of them. Their order does not matter, because they are merged by serial.
+  /// in several of them. The order of the lists does not matter, because they are merged by serial.
   func lists(for reading: inout ChangeReading) -> [PostingList] {
     var found = rest.isEmpty ? [] : [rest]
     guard !anchored.isEmpty, let record = reading.record else { return found }

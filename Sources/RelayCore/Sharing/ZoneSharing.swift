@@ -69,8 +69,8 @@ extension ZoneSharing {
     return true
   }
 
-  /// The zone has ended, and every grant of it ends too. Its feed is cleared, so all tokens expire,
-  /// and no earlier revocation needs to be kept.
+  /// The zone has ended, and every grant of it ends too. The zone's feed is cleared, so all tokens
+  /// expire, and no earlier revocation needs to be kept.
   mutating func endGrants(of zone: ZoneKey) {
     guard let known = grants.removeValue(forKey: zone) else { return }
     if known.lastRevocation > .zero { writtenRevocations.append(zone) }

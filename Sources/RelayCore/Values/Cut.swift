@@ -1,4 +1,4 @@
-/// A cut: everything a fold brings into the store, copied at one moment. It is written in one
+/// A cut: everything a fold brings into the store, copied at one moment. A cut is written in one
 /// transaction, and may be written again.
 package struct Cut: Hashable, Sendable {
   /// The relay's time at the cut, which becomes its durable maximum.

@@ -69,8 +69,8 @@ package struct Feedback: Hashable, Sendable {
   }
 }
 
-/// A position in the feed of feedback. It rises by one with each item of the store, in any scope,
-/// and is never assigned twice. Zero is before the first item.
+/// A position in the feed of feedback. The position rises by one with each item of the store, in
+/// any scope, and is never assigned twice. Zero is before the first item.
 package struct FeedbackPosition: Hashable, Comparable, Sendable {
   package var number: UInt64
   package init(_ number: UInt64) { self.number = number }

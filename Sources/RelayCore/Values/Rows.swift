@@ -15,8 +15,8 @@ package struct SubscriptionKey: Hashable, Sendable {
 package struct SubscriptionRow: Hashable, Sendable {
   package var scope: Scope
   package var user: UserID
-  /// The position of its first save. It is unique in its partition, and subscriptions fire in its
-  /// order.
+  /// The position of the subscription's first save, unique in the partition. Subscriptions fire in
+  /// the order of these positions.
   package var serial: Position
   package var subscription: Subscription
 
@@ -71,7 +71,7 @@ package struct DeviceRow: Hashable, Sendable {
   }
 }
 
-/// A user's entitlement to a zone. It is in the zone's home, so that a zone read needs one
+/// A user's entitlement to a zone. The row is in the zone's home, so that a zone read needs one
 /// snapshot.
 package struct GrantRow: Hashable, Sendable {
   package var scope: Scope
@@ -147,7 +147,7 @@ package struct Remembered: Hashable, Sendable {
   }
 }
 
-/// A message to another partition. It stays until the target has it in its journal.
+/// A message to another partition. The row stays until the target has the message in its journal.
 package struct OutboxRow: Hashable, Sendable {
   package struct Key: Hashable, Sendable {
     package var target: PartitionID
@@ -216,12 +216,12 @@ package struct FanOut: Hashable, Sendable {
   package var change: Change
   /// The change's position in the feed of its zone, in the change's home partition.
   package var zonePosition: Position
-  /// Subscribers or participants up to here have been reached.
+  /// The change has reached all subscribers or participants up to this position.
   package var cursor: Position
   package var since: Instant
-  /// Of a hot change: the subscriber it began with. It continues to the last subscriber, and then
-  /// from the first up to here, so that it is not always the same users who come last. Nil: it is
-  /// not smeared.
+  /// Of a hot change: the subscriber or participant that the change began with. The fan-out
+  /// continues to the last one, and then from the first one up to this position, so that the users
+  /// who come last are not always the same. Nil: the change is not smeared.
   package var turn: Position?
 
   package init(

@@ -77,8 +77,8 @@ package enum JournalRow {
     return entries
   }
 
-  /// The message of the last entry that is written in full. It is decoded only when needed, because
-  /// it may belong to another partition.
+  /// The message of the last entry that is written in full. The message is decoded only when
+  /// needed, because it may belong to another partition.
   private struct LastMessage {
     var place: ByteReader?
     var known: Forwarded.Message?

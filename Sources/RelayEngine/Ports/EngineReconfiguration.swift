@@ -7,7 +7,7 @@ package struct EngineReconfiguration: Sendable {
   package var settings: RelaySettings
   /// New senders: for new routes, and for routes whose credential or endpoint has changed.
   package var started: [RouteKey: any PushSender]
-  /// Routes that were removed. Their devices stay registered and wait.
+  /// Routes that were removed. The devices of these routes stay registered and wait.
   package var ended: [RouteKey]
 
   package init(

@@ -4,7 +4,7 @@ package import RelayCore
 package struct ChangeIdentity: Hashable, Sendable {
   /// The `nid`: the same in retries, after restarts of the producer, and in all partitions.
   package var notification: Identifier
-  /// The number that the id memory keeps; it differs between producers too.
+  /// The number by which a partition remembers the change; two producers' changes differ in it too.
   package var fingerprint: UInt64
 
   package init(notification: Identifier, fingerprint: UInt64) {
@@ -16,8 +16,8 @@ package struct ChangeIdentity: Hashable, Sendable {
 /// Derives keyed identities of inputs. Pure: equal inputs give equal outputs in every process that
 /// holds the same keys. Without the keys an identity can be neither recognised nor forged.
 package protocol IdentityKeys: Sendable {
-  /// The identity of a change for readers and for the id memory. `producer` is unique in the whole
-  /// relay and includes the scope: two scopes may both have a producer of one name.
+  /// The identity of a change for readers and for the memory of known changes. `producer` is unique
+  /// in the whole relay and includes the scope: two scopes may both have a producer of one name.
   func identity(scope: Scope, producer: String, source: String, id: String) -> ChangeIdentity
 
   /// The number space in which `sequence` counts, within each zone. `producer` includes the scope.

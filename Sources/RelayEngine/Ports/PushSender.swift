@@ -3,8 +3,8 @@ package import RelayCore
 /// A provider behind one route, as the engine sees it.
 ///
 /// Implementations own their connections and run until cancelled. `send` may be called from any
-/// task, at most `Limits.inFlightPerRoute` at once. It answers each push exactly once, within the
-/// attempt's timeout. An attempt whose outcome is unknown is `.later(after: nil, .attempt, …)`,
+/// task, at most `Limits.inFlightPerRoute` at once. A sender answers each push exactly once, within
+/// the attempt's timeout. An attempt whose outcome is unknown is `.later(after: nil, .attempt, …)`,
 /// because the same `id` makes a resend harmless. An attempt that certainly never left is
 /// `.later(after: nil, .unsent, …)`, or `.recalled` if the sender stops and another replaces it. If
 /// the provider certainly did not process a push (a GOAWAY's unprocessed streams, a connection that

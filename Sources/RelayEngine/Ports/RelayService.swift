@@ -12,8 +12,8 @@ package protocol RelayService: Sendable {
   /// visible together. The facts of one submitter keep their order; submitters take turns.
   ///
   /// - Throws: `Unavailable` if no fact was taken, or if it is not known in time whether all were.
-  ///   It says when to try again. The same facts may be submitted again; repeated changes answer
-  ///   `.duplicate`.
+  ///   The error says when to try again. The same facts may be submitted again; repeated changes
+  ///   answer `.duplicate`.
   func submit(_ facts: [Fact], by submitter: Submitter) async throws(Unavailable) -> [Answer]
 
   /// Which of these changes were taken before, in the given order: they would answer `.duplicate`

@@ -13,7 +13,8 @@ package protocol Store: FeedReader, FeedbackStore {
   /// - Throws: `.inUse` if another daemon holds the store.
   func claim(eras: [PartitionID: UInt64]) async throws(StoreError) -> [Lease]
 
-  /// The tables from which a partition starts. Its journal's tail after `cursor` follows.
+  /// The tables from which a partition starts. The partition's journal after `cursor` is then read
+  /// by `journal`.
   func load(_ lease: Lease) async throws(StoreError) -> PartitionTables
 
   /// Reads a part of the journal: the entries beyond the given cursors, in order within each

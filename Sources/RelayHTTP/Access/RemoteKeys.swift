@@ -46,7 +46,7 @@ package final class RemoteKeys: Sendable, Hashable {
 
   /// - Parameters:
   ///   - clock: the boot clock.
-  ///   - poke: called when a fetch became due before its time.
+  ///   - poke: called when a fetch may be due earlier than was planned.
   init(
     _ address: KeySetAddress, clock: @escaping @Sendable () -> Instant,
     poke: @escaping @Sendable () -> Void

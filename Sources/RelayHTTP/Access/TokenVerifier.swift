@@ -19,7 +19,7 @@ struct TokenVerifier: Sendable {
   }
 
   private let keys: [Key]
-  /// The key is a shared secret. It has no id, so `kid` is ignored.
+  /// The key is a shared secret. Such a key has no id, so `kid` is ignored.
   private let isSecret: Bool
 
   init(sharedSecret: [UInt8]) async {

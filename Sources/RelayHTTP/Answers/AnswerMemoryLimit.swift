@@ -64,8 +64,8 @@ final class AnswerMemoryLimit: Sendable {
   }
 }
 
-/// The room of one request's answer. It is free again when the last reference to it is gone. The
-/// answer's body holds a reference until it has left for the network, or is dropped.
+/// The room of one request's answer. The room is free again when the last reference to it is gone.
+/// The answer's body holds a reference until it has left for the network, or is dropped.
 final class AnswerRoom: Sendable {
   private let limit: AnswerMemoryLimit
   private let caller: CallerID

@@ -187,7 +187,8 @@ package final class Courier: CourierConnections, Sendable {
     }
   }
 
-  /// Ends an idle connection. A poll is answered empty, and its device is expected back.
+  /// Ends an idle connection. A poll gets an empty answer, and the relay expects the next poll of
+  /// its device.
   func finish(_ serial: UInt64) {
     let connection: CourierConnection? = state.withLock { state in
       guard let connection = state.connections[serial], connection.message == nil else {

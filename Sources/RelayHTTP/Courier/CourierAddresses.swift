@@ -1,7 +1,7 @@
 import RelayCore
 import RelayEngine
 
-/// Courier addresses. They are sealed, so that each opens one device's wakes and no other's.
+/// Courier addresses are sealed, so that each gives access to one device's wakes and to no other's.
 struct CourierAddresses: Sendable {
   let keys: any TokenKeys
   let clock: any ClockReader

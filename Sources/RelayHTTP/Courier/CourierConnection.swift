@@ -82,7 +82,7 @@ struct CourierConnection: Sendable {
   }
 }
 
-/// A wake on its way to a reader. It gives exactly one verdict, whatever happens to it.
+/// A wake on its way to a reader. The message gives exactly one verdict, whatever happens to it.
 final class CourierMessage: Sendable {
   let wake: UInt32
   let payload: [UInt8]

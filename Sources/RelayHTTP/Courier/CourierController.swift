@@ -49,9 +49,9 @@ struct CourierController: Sendable {
     if access.authenticator(of: device.scope) == nil {
       courier.keep { access.authenticator(of: $0) != nil }
     }
-    // The courier answers a held request, so this answer is dropped. It is for a client that has
-    // left, and for one that comes while the daemon stops: its connection ends, and its next poll
-    // finds the next daemon.
+    // The courier answers a held request, so this answer is dropped. This answer is for a client
+    // that has left, and for one that comes while the daemon stops: its connection ends, and its
+    // next poll finds the next daemon.
     return Self.nothing
   }
 

@@ -3,7 +3,8 @@ import RelayCore
 /// The token of a device that has only the courier. It is random, and the relay recognises it when
 /// a client sends it back, so that it is never taken for an APNs token.
 ///
-/// Key id, 16 random bytes and code: 32 bytes, as APNs tokens have. It gives access to nothing.
+/// Key id, 16 random bytes and code: 32 bytes, as APNs tokens have. The token gives access to
+/// nothing.
 enum CreatedToken {
   static let bytes = 32
 

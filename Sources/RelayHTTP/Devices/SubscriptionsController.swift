@@ -35,8 +35,8 @@ struct SubscriptionsController: Sendable {
     return Self.response(to: refusals, answers)
   }
 
-  /// `subscriptions/list`: a page of subscriptions in the order of saving. It begins after the
-  /// marker of the previous page and is no larger than an answer may be. A subscription saved
+  /// `subscriptions/list`: a page of subscriptions in the order of saving. The page begins after
+  /// the marker of the previous page and is no larger than an answer may be. A subscription saved
   /// meanwhile comes at the end; a changed one stays in its place.
   func list(
     _ list: ListRequest, _ database: Database, _ caller: Caller

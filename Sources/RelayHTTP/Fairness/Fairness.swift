@@ -32,8 +32,8 @@ final class Fairness: Sendable {
 
   /// Begins a request, unless too many of the same caller's are under way.
   ///
-  /// - Returns: the request's place. It is free again when the last reference to it is gone: let
-  ///   the answer's body hold one, because an answer that is not read takes memory as well.
+  /// - Returns: the request's place. The place is free again when the last reference to it is gone:
+  ///   let the answer's body hold one, because an answer that is not read takes memory as well.
   func begin(for caller: CallerID) throws(WireError) -> RequestPlace {
     guard requests.withLock({ $0.take(for: caller, share: limits.requestsPerCaller) }) == .taken
     else {
@@ -108,9 +108,9 @@ final class Fairness: Sendable {
     return Self.tooManyFailures(wait)
   }
 
-  /// Refuses a signed request from an address that may fail no further authentication now. Its body
-  /// would have to be read before its signature can be verified, and a failure would cost its
-  /// sender nothing.
+  /// Refuses a signed request from an address that may fail no further authentication now. The
+  /// relay would have to read the request's body before it can verify the signature, and a failure
+  /// would cost the sender nothing.
   func mayClaim(from remote: RemoteAddress?, at now: Instant) throws(WireError) {
     guard let remote else { return }
     let cost = Self.cost(of: remote)

@@ -1,7 +1,8 @@
 import RelayCore
 
 /// Token buckets, one for each key. A bucket is full at first and gains as many tokens a minute as
-/// it holds. It is kept as the instant at which it is full again, so a full one needs no entry.
+/// it holds. A bucket is kept as the instant at which it is full again, so a full one needs no
+/// entry.
 ///
 /// Bounded: beyond `keysMax` the keys unused for longest are forgotten, and their buckets are full
 /// again. Times are of the boot clock.

@@ -1,8 +1,8 @@
 import NIOCore
 import Synchronization
 
-/// The open connections of one listener, bounded in total and for each public address. They end
-/// when the listener drains.
+/// The open connections of one listener, bounded in total and for each public address. All
+/// connections end when the listener drains.
 package final class Connections: Sendable {
   private struct State {
     var open: [ObjectIdentifier: Open] = [:]

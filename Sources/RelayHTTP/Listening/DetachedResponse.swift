@@ -1,7 +1,8 @@
 import NIOCore
 
-/// A request that is answered later, when there is something to send. It keeps its connection, and
-/// no task waits for it. The parts of its answer are written in the order of the calls.
+/// A request that is answered later, when there is something to send. The request keeps its
+/// connection, and no task waits for the answer. The parts of its answer are written in the order
+/// of the calls.
 struct DetachedResponse: Sendable {
   private let connection: HTTPConnection
   private let serial: UInt32

@@ -161,7 +161,7 @@ extension HTTPConnection {
   /// yet.
   static func hurryBody(on channel: any Channel, within seconds: Int) {
     channel.eventLoop.execute {
-      // A closed connection has none, nor have tests of the controllers alone.
+      // Nil for a closed connection, and in tests that call controllers without a connection.
       let found = try? channel.pipeline.syncOperations.handler(type: HTTPConnection.self)
       found?.handle(.bodyHurried(.seconds(Int64(seconds))))
     }

@@ -126,8 +126,8 @@ package struct ControlResponder: HTTPResponder {
     return .emptyObject
   }
 
-  /// Refuses a name that is not configured. It would expire nothing, and after a restore that must
-  /// not look as if the tokens had expired.
+  /// Refuses a name that is not configured. An expiry with such a name would expire nothing, and
+  /// after a restore that must not look as if the tokens had expired.
   private func requireConfigured(_ expiry: TokenExpiry) throws(WireError) {
     guard expiry.container != nil || expiry.environment != nil else { return }
     let scopes = admin.access.scopes

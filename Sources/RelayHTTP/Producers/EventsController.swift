@@ -174,7 +174,7 @@ private struct Arrival {
 private enum ArrivedEvent {
   case json(JSONCursor)
   case binary(BinaryEvent)
-  /// A line that is not JSON. It is rejected and does not affect the others.
+  /// A line that is not JSON. The line is rejected and does not affect the others.
   case broken(JSONProblem)
 
   /// The bytes of the event's own text, or in binary mode of its data.

@@ -8,7 +8,7 @@ package import RelayEngine
 ///
 /// Every request gets its outcome exactly once, within its timeout. The engine sends again,
 /// unchanged and while there is time, what the provider certainly did not process (streams above
-/// the last one of a GOAWAY, refused streams). It does not keep the order of requests.
+/// the last one of a GOAWAY, refused streams). The engine does not keep the order of requests.
 ///
 /// All state lives on one event loop of the group. Requests of other threads arrive in batches, and
 /// each connection writes once for each turn of the loop.

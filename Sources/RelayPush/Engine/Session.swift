@@ -82,7 +82,7 @@ final class Session: @unchecked Sendable {
     return index
   }
 
-  /// Resets a stream. Its end is reported all the same.
+  /// Resets a stream. The stream's end is reported all the same.
   func cancel(_ index: Int, attempt: AttemptID) {
     guard streams[index].attempt == attempt else { return }
     nghttp2_submit_rst_stream(

@@ -55,7 +55,7 @@ struct HostLines<Item> {
     line(up: host)
   }
 
-  /// The next request. It has a place until the caller calls `left` with its host.
+  /// The next request. The request has a place until the caller calls `left` with its host.
   mutating func next() -> (item: Item, host: String)? {
     guard let name = nextHost(), let item = hosts[name]?.waiting.popFirst() else { return nil }
     hosts[name]?.isInTurns = false

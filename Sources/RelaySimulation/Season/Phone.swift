@@ -40,7 +40,7 @@ struct Phone {
   private var reached = Span.zero
   private var countedTo: Instant
   /// `habits` decides what happens to the phone without pushes, and `luck` what happens to pushes.
-  /// They are separate so that the habits are the same under any rule.
+  /// The two are separate so that the habits are the same under any rule.
   var habits: SeededRandom
   var luck: SeededRandom
   var fetchedTo: FeedCursor?

@@ -5,7 +5,9 @@ package struct SeasonFigures: Sendable {
   /// Pushes handed to Apple, and those that Apple took.
   package var attempts = 0
   package var pushes = 0
-  /// Of the pushes taken: the app ran; a newer push or the owner came first; the app never got it.
+  /// What became of the pushes that Apple took. `ran`: the app ran. `replaced`: while the push
+  /// waited, a newer push came or the owner opened the app. `dropped`: the push never reached the
+  /// app.
   package var ran = 0
   package var replaced = 0
   package var dropped = 0

@@ -36,7 +36,7 @@ final class SimulatedDaemon {
     var atLeast: Position
     var wasRevoked: Bool
     var wasGranted: Bool
-    /// The count of the zone's grants, revocations and ends when the read began.
+    /// How many grants, revocations and deletions of the zone there were when the read began.
     var turns: Int
   }
 

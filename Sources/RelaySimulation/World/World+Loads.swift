@@ -59,7 +59,8 @@ extension World {
     observer.corrections.append(now)
   }
 
-  /// Draws a wall clock that is far off for some later starts. It is corrected within half an hour.
+  /// Draws a wall clock that is far off for some later starts. The clock is corrected within half
+  /// an hour.
   func drawClock() {
     // A store without a time so far trusts the first clock.
     guard store.latest > .zero, !faults.isOver, producers.loadDraw.permille(plan.wrongClocks) else {

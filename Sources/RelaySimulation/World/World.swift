@@ -1,7 +1,7 @@
 import RelayCore
 
-/// One seed's history: clock, store, daemon, producers, clients, providers, and the checkers. It
-/// runs on one thread in virtual time, and all chance comes from the seed.
+/// One seed's history: clock, store, daemon, producers, clients, providers, and the checkers. The
+/// world runs on one thread in virtual time, and all chance comes from the seed.
 final class World {
   static let scope = Scope(container: "iCloud.com.example.notes", environment: .development)
   static let start = Instant(milliseconds: 1_700_000_000_000)

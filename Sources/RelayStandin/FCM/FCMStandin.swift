@@ -3,7 +3,7 @@ import Foundation
 /// A stand-in for Firebase Cloud Messaging and Google's token endpoint on loopback: checks the
 /// requirements of the HTTP v1 API and RFC 7523 for a sender.
 ///
-/// Makes a service account in the directory, `service-account.json`. It listens from its
+/// Makes a service account in the directory, `service-account.json`. The stand-in listens from its
 /// initialiser on; ``run()`` serves until its task is cancelled and must be called once. Every
 /// request is written to `pushes.jsonl` before it is answered.
 package struct FCMStandin: Sendable {

@@ -4,7 +4,7 @@ import NIOHTTP2
 import NIOPosix
 import NIOSSL
 
-/// HTTP/2 and HTTP/1.1 over TLS on loopback, in front of a provider. It listens from its
+/// HTTP/2 and HTTP/1.1 over TLS on loopback, in front of a provider. The server listens from its
 /// initialiser on; every request is written to `pushes.jsonl` before it is answered.
 struct FakeHTTPServer: Sendable {
   let port: Int

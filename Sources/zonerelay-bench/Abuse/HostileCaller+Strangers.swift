@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import NIOCore
 
-/// Callers without any credential. They know the id of a signing key, but not the key.
+/// Callers without any credential. These callers know the id of a signing key, but not the key.
 extension HostileCaller {
   static let signer = (keyID: "signer", key: P256.Signing.PrivateKey())
   /// One public address may have as many connections as all these kinds together hold open.

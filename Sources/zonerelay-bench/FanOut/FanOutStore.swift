@@ -3,8 +3,8 @@ import RelayCore
 import RelayEngine
 import RelayStore
 
-/// A store whose users all subscribe to articles in the public database. It is written through the
-/// store's own fold, because HTTP would take hours, and read back through the store's own pages.
+/// A store whose users all subscribe to articles in the public database. The bench writes the store
+/// by `Store.fold`, because HTTP would take hours, and reads the store back by its own pages.
 struct FanOutStore {
   private let directory: URL
   private let subscribers: Int

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The reference: h2load, one connection of 500 streams, with the same paths, headers and body
-/// size. It makes no payloads and no decisions.
+/// size. h2load makes no payloads and no decisions.
 struct H2Load {
   private let bench: Workbench
   private let sink: Sink

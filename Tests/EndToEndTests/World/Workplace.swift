@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory for one test, with everything a daemon needs. It is removed at the end.
+/// A directory for one test, with everything a daemon needs. The directory is removed at the end.
 struct Workplace {
   static let container = "iCloud.com.example.notes"
   static let topic = "com.example.notes"

@@ -1,6 +1,6 @@
 /// One parser of bytes that the daemon does not trust: from the network, or from a disk that may
-/// have damaged them. The parser must refuse or read any bytes. It fails if it traps, which ends
-/// the process, or if it throws a `Defect`: the value that was read is not what the bytes say.
+/// have damaged them. The parser must refuse or read any bytes. A parser fails if it traps, which
+/// ends the process, or if it throws a `Defect`: the value that was read is not what the bytes say.
 struct FuzzedParser: Sendable, CustomTestStringConvertible {
   let name: String
   /// Whole inputs, from which other inputs are made.

@@ -6,7 +6,7 @@ import Testing
 @Suite struct LaneExhaustiveTests {
   private struct Input {
     var name: String
-    /// The ledger columns that this input may raise, besides `pending`. It raises no others.
+    /// The ledger columns that this input may raise, besides `pending`. The input raises no others.
     var columns: [Column]
     var act: @Sendable (inout LaneRig) -> Void
 

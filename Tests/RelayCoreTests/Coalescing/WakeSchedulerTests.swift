@@ -63,7 +63,8 @@ import Testing
       scheduler.lineUpAtCourier(0),
     ]
     #expect(taken == [true, false, true, false])
-    // The device has moved. Its lane leaves the old route's queue when its turn comes there.
+    // The device has moved to another route. When the lane's turn comes in the old route's queue,
+    // the lane leaves that queue.
     var moved = [scheduler.lineUp(0, at: fcm)]
     scheduler.leaveLine(0, at: apns)
     moved.append(scheduler.lineUp(0, at: fcm))

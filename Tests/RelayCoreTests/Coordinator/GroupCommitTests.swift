@@ -56,8 +56,8 @@ import Testing
     #expect(commit.next(at: now + .seconds(1))?.map(\.ordinal) == [Ordinal(1)])
   }
 
-  /// The journal holds a message once, however many targets it has. It counts once, its targets
-  /// stay together, and each target is stepped by itself.
+  /// The journal holds a message once, however many targets it has. The message counts once, its
+  /// targets stay together, and each target is stepped by itself.
   @Test func `a message to many targets counts once`() {
     let text = String(repeating: "x", count: 1_000_000)
     var commit = GroupCommit(

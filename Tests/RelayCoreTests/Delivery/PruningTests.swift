@@ -60,7 +60,8 @@ import Testing
     #expect(pruning.stop?.until == .s(300))
   }
 
-  /// Ten answers are needed to judge: nine dead tokens of nine are given up.
+  /// A quarantine needs ten answers. Of nine answers that all report a dead token, all nine are
+  /// believed.
   @Test func `nine dead tokens of nine answers start no quarantine`() {
     var pruning = Pruning()
     _ = hear(&pruning, 9, dead: 100, at: .s(0))

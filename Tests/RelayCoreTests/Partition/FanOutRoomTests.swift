@@ -146,7 +146,8 @@ import Testing
     #expect(rig.relay.room(for: facts, besides: .none) == (isFull ? .full(.fanOuts) : .free(need)))
   }
 
-  /// A batch above the bound is accepted if nothing else is there. Its fan-outs keep the bound.
+  /// A batch above the bound is accepted if nothing else is there. The fan-outs of the batch keep
+  /// the bound.
   @Test(arguments: [true, false])
   func `the fan-outs of a large batch stay within the bound`(inHome: Bool) {
     var rig = rig(inHome: inHome, limits)

@@ -114,7 +114,8 @@ import Testing
     #expect(told(rig.fold()) == [[Interest(key: key, fields: .ended)]])
   }
 
-  /// Participants learn of every change. Its values go where a subscription in `shared` reads them.
+  /// Participants learn of every change. A change's values go where a subscription in `shared`
+  /// reads them.
   @Test func `a shared change carries values only where subscriptions read them`() {
     let guests = users(2, inHomeOf: Sample.owner, false)
     var rig = PartitionRig()

@@ -13,7 +13,7 @@ import Testing
   private static let address = KeySetAddress(url: "https://accounts.example.com/keys")
   private static let path = "/device/1/\(Rig.container)/development/tokens/list"
 
-  /// An account server whose answer the test sets. It counts the requests.
+  /// An account server whose answer the test sets. The server counts the requests.
   private final class Accounts: KeySetSource {
     private let state = Mutex(
       (

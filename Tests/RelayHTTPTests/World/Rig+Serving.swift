@@ -6,8 +6,8 @@ import ServiceLifecycle
 extension Rig {
   /// Serves the API on loopback while a client runs.
   ///
-  /// - Parameter speak: the client, which runs on its own thread and may block. It gets the port
-  ///   and a function that stops the daemon. The daemon is stopped afterwards in any case.
+  /// - Parameter speak: the client, which runs on its own thread and may block. The client gets the
+  ///   port and a function that stops the daemon. The daemon is stopped afterwards in any case.
   func served<Result: Sendable>(
     tls: TLSFiles? = nil,
     _ speak:

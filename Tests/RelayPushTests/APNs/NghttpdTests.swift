@@ -70,7 +70,7 @@ struct NghttpdTests {
 
 /// Debian's nghttpd, with one served file for each device.
 final class Nghttpd: Sendable {
-  /// The paths at which distributions install it.
+  /// The program at one of the paths where distributions install nghttpd.
   static let program =
     ["/usr/sbin/nghttpd", "/usr/bin/nghttpd"].first {
       FileManager.default.isExecutableFile(atPath: $0)

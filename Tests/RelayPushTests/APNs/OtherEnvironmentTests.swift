@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  /// A key that only one environment takes: the route is good, and goes on.
+  /// Only one environment accepts the key: the route works, and goes on.
   @Test func `a credential that only the other environment refuses stops no route`() async throws {
     try await Self.run(strangerAbroad: true) { world in
       let lost = Self.push(1, "production-1", said: .development)

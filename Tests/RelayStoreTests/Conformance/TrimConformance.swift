@@ -146,7 +146,8 @@ import Testing
     #expect(try await bench.read(bench.feed, after: before.next).entries.isEmpty)
   }
 
-  /// Zones that never existed can be deleted. Their feeds are empty, and there may be very many.
+  /// Zones that never existed can be deleted. The feeds of such zones are empty, and there may be
+  /// very many zones.
   @Test(arguments: StoreKind.allCases)
   func `an empty cleared feed counts as one row of a trim slice`(kind: StoreKind) async throws {
     var bench = try await Bench.fresh(kind)

@@ -90,7 +90,8 @@ import Testing
     try queue.close()
   }
 
-  /// Reads what a start reads, and looks at feedback for the first time.
+  /// Opens the store, reads what a start of the daemon reads, and reads feedback for the first
+  /// time.
   private func start(_ home: SQLiteHome) async throws -> [PartitionTables] {
     let store = try home.store()
     do {

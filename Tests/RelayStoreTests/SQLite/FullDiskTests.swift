@@ -94,7 +94,8 @@ import Testing
     #expect(kept.map(\.ordinal) == found.map(\.ordinal))
   }
 
-  /// On a full disk SQLite cannot make even the files beside an open one. Only room helps.
+  /// On a full disk SQLite cannot even make the files beside a database that it opens. A start
+  /// succeeds only when the disk has room again.
   @Test(.enabled(if: SmallDisk.path != nil || SmallDisk.canMount, "as above"))
   func `a start on a real full disk is refused, and a start with room succeeds`() async throws {
     guard let disk = SmallDisk.path else {
