@@ -10,7 +10,8 @@ package final class WaitingReaders: Sendable {
 
   package init(readersMax: Int) { barrier = Mutex(ReadBarrier(readersMax: readersMax)) }
 
-  /// Called when recovery has marked what it found unfolded. Before, every read gets `recovering`.
+  /// Called when recovery has marked what it found unfolded. Until then, every read gets
+  /// `recovering`.
   package func begin() { barrier.withLock { $0.begin() } }
 
   /// Returns when everything marked in these places before the call is folded, or cannot be folded.

@@ -3,7 +3,8 @@ package import RelayCore
 extension MemoryWorld {
   /// Removes old entries and raises floors to what was removed.
   ///
-  /// - Returns: the rows removed, plus one for each cleared feed without any; at most `limit`.
+  /// - Returns: the rows removed, plus one for each cleared feed that had no rows to remove; at
+  ///   most `limit`.
   package mutating func trim(
     tombstones: Instant, notifications: Instant, limit: Int, of partitions: Set<PartitionID>
   ) -> Int {

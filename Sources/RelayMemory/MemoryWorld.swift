@@ -1,10 +1,11 @@
 package import RelayCore
 
 /// The meaning of a store as one value: journals, tables and feeds, built on the core's own `Fold`
-/// and `Page`. A copy of it at any moment is what a crash at that moment leaves, and it is a
+/// and `Page`. A copy of the value at any moment is what a crash at that moment leaves, and a
 /// backup.
 ///
-/// It is written for clarity, not for size: the cost of a page grows with the length of its feed.
+/// The code is written for clarity, not for speed: the cost of a page grows with the length of its
+/// feed.
 package struct MemoryWorld: Sendable {
   package var partitions = [MemoryPartition](repeating: MemoryPartition(), count: PartitionID.count)
   package var feeds: [FeedKey: MemoryFeed] = [:]

@@ -11,7 +11,7 @@ package enum Mutant: String, CaseIterable, Sendable {
   case readsEarly
   /// A verdict says delivered although no provider took the push.
   case dropsPushes
-  /// Each push is handed over twice.
+  /// The daemon hands each push to the provider twice.
   case pushesTwice
   /// A restart forgets the budgets that were spent.
   case forgetsBudgets

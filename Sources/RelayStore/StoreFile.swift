@@ -9,7 +9,7 @@ struct StoreFile {
   static let applicationID: Int32 = 0x5A52_4C59
 
   var path: String
-  /// `user_version` of the newest schema that this version reads and writes.
+  /// `user_version` of the newest schema that this version of the daemon reads and writes.
   var version: Int32
   /// Each migrates a file from the schema before to the next; the first one sets up an empty file.
   var migrations: [String]

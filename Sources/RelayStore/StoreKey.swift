@@ -3,8 +3,8 @@ import Foundation
 /// A key of several parts in one blob that is ordered by its parts: texts in byte order, and keys
 /// with equal first parts beside each other.
 ///
-/// It is a blob and not a text, because a bound text ends at its first NUL: two names that differ
-/// only behind a NUL would become one, and one user would read another's feed.
+/// The key is a blob and not a text, because a bound text ends at its first NUL: two names that
+/// differ only behind a NUL would become one, and one user would read another's feed.
 struct StoreKey: Hashable {
   private(set) var bytes: [UInt8] = []
 

@@ -14,7 +14,7 @@ struct StoreReading {
   init?(path: String, leavesNothing: Bool) throws(StoreError) {
     self.path = path
     guard StoreFile.size(path) > 0 else {
-      // SQLite would delete a log without its file.
+      // SQLite would delete a write-ahead log whose database file is missing or empty.
       guard StoreFile.size(path + "-wal") == 0 else {
         throw StoreError(
           .corrupt,

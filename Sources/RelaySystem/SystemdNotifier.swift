@@ -27,14 +27,15 @@ package final class SystemdNotifier: ServiceNotifier {
     beatEvery = min(.seconds(1), Span(milliseconds: beatGap ?? .max))
   }
 
-  /// The start waits for something that may take long. Call this every few seconds, so that systemd
-  /// does not end the daemon after the unit's start timeout.
+  /// The start waits, perhaps for long, until recovery can begin. Call this every few seconds, so
+  /// that systemd does not end the daemon after the unit's start timeout.
   package func waiting(_ line: String) {
     status(line)
     send("EXTEND_TIMEOUT_USEC=\(Self.starting.milliseconds * 1_000)")
   }
 
-  /// The unit's start timeout: the recovery after the wait gets as much time as any other start.
+  /// The unit's start timeout. A start that waited gets this time once more, so its recovery has as
+  /// much time as any other.
   private static let starting = Span.seconds(300)
 
   /// Recovery, or a reload, is over: the daemon serves.

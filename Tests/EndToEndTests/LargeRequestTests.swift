@@ -41,9 +41,9 @@ import Testing
     #expect(untold.isEmpty, "\(untold.count) of \(Self.subscribers), such as \(untold.prefix(3))")
   }
 
-  /// Nine thousand changes of one zone in one request are more than a commit holds otherwise. After
-  /// a kill all of them are there, or none. Two kills come as soon as the journal is written, one
-  /// comes at any moment.
+  /// Nine thousand changes of one zone in one request are more than a commit normally holds. After
+  /// a kill the store has all of them, or none. Two kills come as soon as the journal is written,
+  /// one comes at any moment.
   @Test func `a kill never leaves a part of a request in the store`() async throws {
     let (workplace, _) = try await Workplace.withStandin(
       extra: "limits: { eventsPerRequest: 10000, requestBodyBytes: 8MiB }")

@@ -26,8 +26,8 @@ import Testing
     #expect(engine == (Self.mayGoFirst ? Priority.engine.rawValue : own))
   }
 
-  /// A thread inherits the priority of the thread that starts it. Before, the engine raised it once
-  /// more.
+  /// A thread inherits the priority of the thread that starts it. Earlier, the engine raised that
+  /// priority once more.
   @Test func `an engine thread that another one starts keeps the same priority`() async {
     let own = Self.niceness
     let (first, second) = await withTaskExecutorPreference(EngineThread()) {

@@ -106,7 +106,8 @@ import Testing
     }
   }
 
-  /// A weekend without a change is no long stop, because the time is made durable all the same.
+  /// The relay stores the time even if nothing changes. So a start after a quiet weekend does not
+  /// take the weekend for a long stop.
   @Test func `a quiet relay stores the time, so its next start is not doubted`() async throws {
     let clock = ShiftedClock()
     let world = World(clock: clock)

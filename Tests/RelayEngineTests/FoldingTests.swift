@@ -98,8 +98,8 @@ import Testing
     }
   }
 
-  /// The journal refused a request, and no other comes. The engine tries the store once a second
-  /// until it takes something.
+  /// The journal refused a request, and no other request comes. The engine tries the store once a
+  /// second until the store accepts a write.
   @Test(arguments: [0, 2]) func `a quiet relay notices that the store has room again`(
     _ refusals: Int
   ) async throws {

@@ -96,7 +96,8 @@ import Testing
     #expect(try world.servers.taken().map(\.position) == [1, 2])
   }
 
-  /// The server from before the reload answers late with a refusal. The new server is asked.
+  /// The server from before the reload answers late with a refusal. The new server gets the
+  /// delivery.
   @Test(arguments: [410, 500])
   func `a reload during a delivery makes the relay call the new server`(status: Int) async throws {
     let world = try await FeedbackWorld()

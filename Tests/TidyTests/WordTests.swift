@@ -86,7 +86,7 @@ import Testing
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
   }
 
-  /// Every task has a parent: only the composition root starts one without.
+  /// Every task has a parent task; only the composition root may start a task without one.
   @Test func `only the daemon's root starts unstructured tasks`() throws {
     var found: [String] = []
     for file in try SourceTree.swift("Sources") where !file.path.hasSuffix("/Daemon.swift") {

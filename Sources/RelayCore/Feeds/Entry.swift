@@ -12,7 +12,8 @@ package struct Entry: Hashable, Sendable {
 }
 
 extension Entry {
-  /// The position of the last change. It is the entry's own position unless a read mark moved it.
+  /// The position of the last change. This is the entry's own position unless a read mark moved the
+  /// entry.
   package var changed: Position {
     if case .notification(let detail) = detail, let read = detail.read { return read.changed }
     return life.position

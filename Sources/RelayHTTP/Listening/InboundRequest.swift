@@ -38,7 +38,8 @@ struct AnswerWriter: ResponseBodyWriter {
   }
 }
 
-/// A body that did not arrive with its head. It is read only as fast as the responder reads it.
+/// A body that did not arrive with its head. The body is read from the network only as fast as the
+/// responder takes it.
 struct LateBody: AsyncSequence, Sendable {
   let first: ByteBuffer?
   let connection: HTTPConnection

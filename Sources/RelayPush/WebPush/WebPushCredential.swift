@@ -8,7 +8,7 @@ import Synchronization
 package final class WebPushCredential: Sendable {
   /// The RFC allows 24 hours; the margin allows for differing clocks.
   package static let lifetime = Span.hours(12)
-  /// How many origins are remembered; above it, all are forgotten.
+  /// How many origins are remembered; when there are more, all are forgotten.
   package static let originsMax = 256
 
   private let key: P256.Signing.PrivateKey

@@ -11,7 +11,7 @@ struct FaultState {
 
 /// Every fact that became durable.
 struct DurableFacts {
-  /// In the order in which they became durable.
+  /// The facts, in the order in which they became durable.
   var facts: [JournalEntry] = []
   /// For each fact that was not stepped in this life, its index in `facts`.
   var unstepped: [FactPlace: Int] = [:]

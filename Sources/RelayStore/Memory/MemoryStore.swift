@@ -3,9 +3,9 @@ package import RelayEngine
 package import RelayMemory
 import Synchronization
 
-/// A store in memory for tests and simulations. It keeps every promise of `Store` except durability
-/// beyond the process. It is written for clarity, not for size: the cost of a page grows with the
-/// length of its feed.
+/// A store in memory for tests and simulations. This store keeps every promise of `Store` except
+/// durability beyond the process. The code is written for clarity, not for speed: the cost of a
+/// page grows with the length of its feed.
 ///
 /// A copy of `world` at any moment is what a crash at that moment leaves.
 package final class MemoryStore: Store {

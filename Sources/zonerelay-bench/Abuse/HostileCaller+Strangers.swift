@@ -5,7 +5,7 @@ import NIOCore
 /// Callers without any credential. These callers know the id of a signing key, but not the key.
 extension HostileCaller {
   static let signer = (keyID: "signer", key: P256.Signing.PrivateKey())
-  /// One public address may have as many connections as all these kinds together hold open.
+  /// As many connections as one public address may have by default.
   static let strangersConnections = 4_096
 
   static let strangers: [HostileCaller] = [

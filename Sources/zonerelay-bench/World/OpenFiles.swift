@@ -10,7 +10,7 @@ enum OpenFiles {
     var wanted = rlimit(rlim_cur: 65_536, rlim_max: max(65_536, limit.rlim_max))
     if limit.rlim_max >= 65_536 { wanted.rlim_cur = limit.rlim_max }
     if setrlimit(files, &wanted) == 0 { return Int(clamping: wanted.rlim_cur) }
-    // Not root: the hard limit is the maximum.
+    // Without root the process can raise the soft limit only to the hard limit.
     limit.rlim_cur = limit.rlim_max
     guard setrlimit(files, &limit) == 0 else {
       throw BenchError("the limit of files stays as it is")

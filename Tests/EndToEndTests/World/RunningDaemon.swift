@@ -40,7 +40,8 @@ struct RunningDaemon {
     await program.wait()
   }
 
-  /// Uses the control socket directly: a command for each call would cost more than it measures.
+  /// Uses the control socket directly: to start a `zonerelay` command for each call would take
+  /// longer than what the tests measure.
   func control(_ path: String) async throws -> JSON {
     let answer = try await ControlClient(socket: workplace.controlSocket).get(path)
     return JSON(data: Data(answer.body))

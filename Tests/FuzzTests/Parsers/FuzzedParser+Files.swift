@@ -7,7 +7,7 @@ extension FuzzedParser {
   static let fromFiles: [FuzzedParser] = [
     FuzzedParser("store-key", seeds: storeKeys) { bytes throws(Defect) in
       let data = Data(bytes)
-      // Bytes of no key are refused; a key that is read has the same bytes when written.
+      // The parser refuses bytes that are no key. A key that was read is written as the same bytes.
       if let subject = try? Subject(data) {
         try Defect.unless(
           StoreKey(subject).bytes == bytes, "a subject's key is another when written again")

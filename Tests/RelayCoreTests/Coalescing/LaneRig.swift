@@ -151,7 +151,7 @@ struct LaneRig {
     lane.left(connection, isExpectedBack: isExpectedBack, at: now, policy: policy)
   }
 
-  /// What the partition does when no connection took what the courier was to tell.
+  /// What the partition does when no connection took the courier's wake.
   mutating func courierFailed() {
     lane.notTaken(by: lane.reach.connection)
     lane.postponed(until: now, limits: limits, ledger: &ledger)

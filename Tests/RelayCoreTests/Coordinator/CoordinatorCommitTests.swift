@@ -35,7 +35,7 @@ import Testing
     let refused = run.turn(.appended(.failure(Run.full)), after: 1)
     #expect(
       refused.prefix(3) == ["event appendRefused", "answer 1: store_full", "release 1"])
-    // No request waits for the store, and the coordinator tries it again all the same.
+    // The coordinator tries the store again although no request waits for the store.
     #expect(refused.last == "timer 1000")
     let waits = run.turn(Run.request(2, Run.change(2)), after: 1)
     #expect(waits == ["timer 999"], "not before a second is over")

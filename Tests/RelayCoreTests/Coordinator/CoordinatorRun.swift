@@ -71,7 +71,8 @@ final class CoordinatorRun {
     .folded(.success(folding.map { world.fold($0) } ?? []))
   }
 
-  /// Folds once. The first fold waits for nothing; later folds keep their distance.
+  /// Folds once. The first fold begins at once; a later one begins only some time after the fold
+  /// before.
   func foldOnce() {
     turn(Self.request(1_000, Self.change(1_000)))
     turn(appended())

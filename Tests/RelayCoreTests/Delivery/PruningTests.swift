@@ -107,7 +107,7 @@ import Testing
     #expect(pruning.stop == nil)
   }
 
-  /// A corrected endpoint is asked at once, and a new quarantine has its first length again.
+  /// A corrected endpoint gets pushes at once, and a new quarantine has its first length again.
   @Test func `a new provider can end the quarantine early and resets its length`() {
     var pruning = Pruning()
     _ = hear(&pruning, 60, dead: 100, at: .s(0))

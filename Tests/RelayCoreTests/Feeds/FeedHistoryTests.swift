@@ -8,7 +8,7 @@ import Testing
     for length in 1...4 {
       strings(over: 9, length: length) { word in checkAllSplits(FeedHistory(word)) }
     }
-    // Verbs alone, one device: every history and every way to split it.
+    // Longer histories, of one device only: each sequence of verbs, split in every way.
     for length in 5...7 {
       strings(over: 3, length: length) { word in
         checkAllSplits(FeedHistory(word.map { $0 * 3 }))

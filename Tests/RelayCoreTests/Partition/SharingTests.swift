@@ -226,7 +226,8 @@ import Testing
     #expect(cut.heard.count == byTrack.count)
   }
 
-  /// The owner needs no grant, and with one would have two entries at one place.
+  /// The owner has the zone without a grant. A grant would add the zone to the owner's own `shared`
+  /// database.
   @Test func `a grant to the zone's owner changes nothing`() {
     var rig = PartitionRig()
     rig.save("all", everything, .shared)

@@ -7,7 +7,7 @@ import Testing
 @testable import RelayHTTP
 
 /// Answers take memory until their readers have read them, so the bytes of one caller's answers and
-/// of all answers are bounded. Before, one caller could hold 256 answers of six megabytes each,
+/// of all answers are bounded. Earlier, one caller could hold 256 answers of six megabytes each,
 /// more memory than the daemon may have.
 @Suite struct AnswerMemoryLimitTests {
   private static let (caller, other) = (

@@ -32,7 +32,7 @@ import Testing
     try Socket.post(port, Rig.listPath, Rig.bearer(token), "{}").receive(until: "}")
   }
 
-  /// Before, five unfinished bodies of an unverified caller with a known key id blocked all bodies
+  /// Earlier, five unfinished bodies of an unverified caller with a known key id blocked all bodies
   /// for 75 s.
   @Test func `unverified bodies take no room from verified callers`() async throws {
     let token = try await Rig.token(for: "_abc")

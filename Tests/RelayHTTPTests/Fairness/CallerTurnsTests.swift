@@ -40,7 +40,7 @@ import Testing
     #expect(await turns.work(for: .operators) { true } == true)
   }
 
-  /// Before, 300 pages of one user, each of 200 zones, delayed one page of another user for
+  /// Earlier, 300 pages of one user, each of 200 zones, delayed one page of another user for
   /// seconds.
   @Test func `one user's many pages do not delay another user's page`() async throws {
     var limits = Rig.atOnce

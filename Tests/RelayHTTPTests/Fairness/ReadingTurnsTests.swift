@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  /// Before, eight bodies of one producer were read before the one body of another.
+  /// Earlier, eight bodies of one producer were read before the one body of another.
   @Test func `callers with large bodies take turns`() async throws {
     let turns = ReadingTurns(atOnce: 1, largeBytes: 100)
     let (order, reads) = AsyncStream.makeStream(of: String.self)

@@ -194,7 +194,8 @@ import Testing
     #expect(fairness.failed(failure, from: other, at: now) == failure)
   }
 
-  /// Before, a signed body was read again after a hundredth of the time that one failure costs.
+  /// Earlier, the relay read the next signed body much too soon: after a hundredth of the time for
+  /// which one failure throttles the address.
   @Test func `a signed body is not read while its address is throttled`() throws {
     var limits = HTTPLimits()
     limits.failedAuthenticationsPerMinute = 3

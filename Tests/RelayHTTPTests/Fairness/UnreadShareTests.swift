@@ -19,7 +19,7 @@ import Testing
     consuming func finish(_ trailers: HTTPFields?) async throws {}
   }
 
-  /// Before, a user could have any number of answers waiting for their reader.
+  /// Earlier, a user could have any number of answers waiting for their reader.
   @Test func `a request keeps its place until its answer is written`() async throws {
     let fairness = Fairness(Rig.atOnce)
     let caller = CallerID.user(Rig.scope, UserID("_abc"))
@@ -43,7 +43,7 @@ import Testing
     #expect(fairness.requestsUnderWay == 0)
   }
 
-  /// Before, 200 zones of 200 records each made one answer of nine megabytes.
+  /// Earlier, 200 zones of 200 records each made one answer of nine megabytes.
   ///
   /// Fixed limit: records a changes/zone, all its zones together
   @Test(arguments: [4, 5, 6])

@@ -177,7 +177,7 @@ import Testing
     }
   }
 
-  /// Before, a user's endpoints under many names took all places and delayed other pushes for 9 s.
+  /// Earlier, a user's endpoints under many names took all places and delayed other pushes for 9 s.
   @Test func `silent hosts under many names do not delay a host that answers`() async throws {
     let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .childChannelInitializer { channel in
@@ -214,7 +214,7 @@ import Testing
     try await server.close()
   }
 
-  /// Before, libcurl's built-in directory of authorities stayed in force beside `trustRoots`.
+  /// Earlier, libcurl's built-in directory of authorities stayed in force beside `trustRoots`.
   @Test(arguments: [false, true])
   func `the given trust roots replace libcurl's directory of authorities`(isGiven: Bool)
     async throws

@@ -140,7 +140,7 @@ import Testing
     #expect(throws: CodingFailure.self) { try FieldValue(from: &endless) }
   }
 
-  /// A writer leaves the deepest list empty, so bytes inside it were never written by one.
+  /// A writer leaves the deepest list empty, so no writer made bytes inside that list.
   @Test func `a non-empty list at the greatest depth is refused`() throws {
     let lists = (0..<ByteReader.depthMax).flatMap { _ -> [UInt8] in [9, 1] }
     var reader = ByteReader(lists + [9, 1, 2, 0])
