@@ -180,7 +180,7 @@ extension Partition {
     effects.append(.dirtied(.subscriptions(owner.scope, owner.user)))
   }
 
-  /// Gives a user's number back when nothing is left of the user here.
+  /// Frees a user's number when the partition holds nothing of the user any more.
   mutating func releaseIfUnused(_ user: Int) {
     guard index.all(of: user).isEmpty, devices.all(of: user).isEmpty,
       !sharing.hasMemberships(user)

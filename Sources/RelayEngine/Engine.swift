@@ -56,8 +56,8 @@ package final class Engine: RelayService, Sendable {
     waitingReaders = WaitingReaders(readersMax: settings.readersMax)
   }
 
-  /// Recovers, serves, and returns after `stop`. If cancelled, it ends at once; all that it has
-  /// answered is durable.
+  /// Recovers, serves, and returns after `stop`. If the task is cancelled, the engine ends at once;
+  /// all facts that the engine has answered are durable.
   ///
   /// - Parameters:
   ///   - commits: where the store's commits run, which may block a thread; nil: on the threads that

@@ -114,7 +114,8 @@ final class Webhook: Sendable {
       state.withLock { $0.taken = last.position }
       return outcome
     } catch {
-      // Items that the server took before the mark failed are delivered again, with the same ids.
+      // If the store did not record that the server took the items, they are delivered again, with
+      // the same ids.
       return .failed("the store: \(error.message)", after: nil)
     }
   }

@@ -11,7 +11,7 @@ package struct MemoryFeed: Sendable {
 
   package struct MemoryRow: Sendable {
     package var entry: Entry
-    /// The relay's time at the fold.
+    /// The relay's time at the fold that wrote the row.
     package var kept: Instant
   }
 }

@@ -26,7 +26,7 @@ package struct APNsStandin: Sendable {
     let clientAuthority = try files.prepareClient(settings.clientTopics)
     let log = try PushLog(path: files.pushes)
     let tls = try Self.tls(files, asksForCertificate: true)
-    // One event loop for all: requests are judged and logged in one order.
+    // One event loop for all connections: requests are judged and logged in one order.
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let board = FaultBoard(loop: loop)
     let apns = FakeAPNs(

@@ -19,7 +19,8 @@ final class FakeConnection: ChannelInboundHandler {
   private var state = State.open(served: [], last: .rootStream)
 
   private enum State {
-    /// Streams that are being served, and the highest stream accepted so far. Ends with a GOAWAY.
+    /// Streams that are being served, and the highest stream accepted so far. This state ends with
+    /// a GOAWAY.
     case open(served: Set<HTTP2StreamID>, last: HTTP2StreamID)
     /// GOAWAY has been sent: no new stream is accepted. Ends when the last stream is answered.
     case leaving(served: Set<HTTP2StreamID>)

@@ -24,8 +24,8 @@ extension SQLiteStore {
     try settle(result).get()
   }
 
-  /// Why a store would refuse this identity key; nil if it would not, or if that cannot be read.
-  /// Takes no lock and changes nothing, so it may run beside a daemon.
+  /// Why a store would refuse this identity key; nil if the store would accept the key, or if the
+  /// store cannot be read. Takes no lock and changes nothing, so it may run beside a daemon.
   ///
   /// - Parameter leavesNothing: see `StoreReading`.
   package static func refusal(

@@ -33,7 +33,7 @@ import Testing
   }
 }
 
-/// A timer, and its rings so far.
+/// A timer, and a stream that gets one element each time the timer fires.
 private final class Rings: Sendable {
   let timer: LoopTimer
   private let heard: AsyncStream<Void>

@@ -121,7 +121,8 @@ import Testing
     }
   }
 
-  /// While folds are refused, folded places are served, other readers refused at once (P11).
+  /// While folds are refused, readers of what is folded already are served, and other readers are
+  /// refused at once (P11).
   @Test func `a refused fold answers its waiting readers at once`() async {
     let waitingReaders = cut(readersMax: 4)
     let place = place

@@ -127,7 +127,8 @@ import Testing
     let list = try await rig.device("tokens/list")
     #expect(try list.each("devices", "transport") == ["courier"])
     #expect(try list.each("devices", "clientId") == [client])
-    // Under another `clientId` the token moves, as any token does.
+    // A registration under another `clientId` moves the token to that device, as it would move any
+    // token.
     let moved = body.replacing("}", with: #","clientId":"\#(Rig.tablet)"}"#)
     #expect(try await rig.device("tokens/register", moved).string("clientId") == Rig.tablet)
     let after = try await rig.device("tokens/list")

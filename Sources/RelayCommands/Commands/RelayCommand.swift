@@ -39,7 +39,7 @@ package enum CommandLineTool {
     }
   }
 
-  /// Prints the help, the wrong usage or the error that ended the command.
+  /// Prints the help, what was wrong in the command line, or the error that ended the command.
   private static func end(
     _ error: any Error, _ arguments: [String], _ console: Console
   ) -> ExitStatus {

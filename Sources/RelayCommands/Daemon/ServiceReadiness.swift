@@ -39,8 +39,8 @@ final class ServiceReadiness: ServiceNotifier {
     logger.info("ready", metadata: ["status": "\(line)"])
   }
 
-  /// A reload begins. Before the daemon is ready systemd is not told: the end of a reload would
-  /// look like readiness.
+  /// A reload begins. Before the daemon is ready, systemd is not told of a reload: the end of the
+  /// reload would look like readiness.
   ///
   /// - Returns: true if systemd was told; then call `reloaded`.
   func reloading() -> Bool {

@@ -29,7 +29,8 @@ struct ChangeReading {
 
   /// The value of the field; nil: the record has no such field.
   ///
-  /// - Parameter filter: its value decides whether record and user names are strings or references.
+  /// - Parameter filter: the filter's value decides whether record and user names are strings or
+  ///   references.
   func field(_ name: String, for filter: QueryRule.Filter) -> Found? {
     guard let record else { return nil }
     guard let system = filter.systemField else {

@@ -49,7 +49,7 @@ struct Postings: Sendable {
     if let list = anchored[place]?[.string(name)] { found.append(list) }
   }
 
-  /// - Parameter field: its index in the record.
+  /// - Parameter field: the field's index in the record.
   private func find(
     _ place: Anchor.Place, _ field: Int, _ reading: inout ChangeReading,
     _ found: inout [PostingList]

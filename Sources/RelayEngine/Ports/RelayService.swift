@@ -50,7 +50,8 @@ package protocol RelayService: Sendable {
   /// The connection has ended. A lost call costs one wake that finds no connection and then goes to
   /// the provider.
   ///
-  /// - Parameter isExpectedBack: it was a poll that was answered, so the next poll should follow.
+  /// - Parameter isExpectedBack: the connection was a poll that was answered, so the next poll
+  ///   should follow.
   func left(_ device: DeviceKey, connection: UInt64, isExpectedBack: Bool)
 
   /// Counts changes that the HTTP layer refused before they became facts.

@@ -49,8 +49,8 @@ package enum ControlSocket {
 
   /// The type of the file at `path`; nil if there is none, or if binding reports the problem.
   private static func kind(at path: String) -> FileAttributeType? {
-    // If the attributes cannot be read, nothing is known to be in the way, and binding decides. Not
-    // `lstat`: in a release build its `stat` belongs to the module that was loaded first.
+    // If the attributes cannot be read, go on: binding reports what is wrong with the path. Do not
+    // use `lstat`: in a release build the type `stat` belongs to the module that was loaded first.
     (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
   }
 

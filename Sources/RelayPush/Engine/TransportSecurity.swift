@@ -8,7 +8,8 @@ enum TransportSecurity {
     var tls = TLSConfiguration.makeClientConfiguration()
     tls.applicationProtocols = ["h2"]
     tls.minimumTLSVersion = .tlsv12
-    // A peer that answers no request does not send close_notify either.
+    // Wait only shortly for close_notify: a peer that answers no request does not send close_notify
+    // either.
     tls.shutdownTimeout = .seconds(1)
     if let path = settings.trustRoots {
       tls.trustRoots = .certificates(try certificates(path, .trustRoots, what: "trust roots"))

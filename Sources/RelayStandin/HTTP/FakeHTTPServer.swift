@@ -20,7 +20,7 @@ struct FakeHTTPServer: Sendable {
     let log = try PushLog(path: files.pushes)
     let tls = try APNsStandin.tls(files, protocols: ["h2", "http/1.1"])
     let open = OpenChannels()
-    // One event loop for all: requests are judged and logged in one order.
+    // One event loop for all connections: requests are judged and logged in one order.
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let board = FaultBoard(loop: loop)
     let bootstrap = ServerBootstrap(group: loop)

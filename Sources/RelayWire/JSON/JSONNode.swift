@@ -1,4 +1,4 @@
-/// One value or key of a JSON text, in the order of the text. Twelve bytes; it points into the
+/// One value or key of a JSON text, in the order of the text. Twelve bytes; a node points into the
 /// text and owns nothing.
 struct JSONNode: Sendable {
   enum Kind: UInt8, Sendable {

@@ -2,8 +2,9 @@ import Foundation
 import NIOCore
 import RelayWire
 
-/// S9: one user's 100,000 changes to 100 records in 5 zones within 1.5 s, for 3 devices. Also
-/// measures how long the daemon takes meanwhile to accept a single event, with 200 readers polling.
+/// Goal S9 (docs/performance.md): one user's 100,000 changes to 100 records in 5 zones within 1.5
+/// s, for 3 devices. Also measures how long the daemon takes meanwhile to accept a single event,
+/// with 200 readers polling.
 struct BurstBench {
   private let bench: Workbench
   private let shape: BurstShape

@@ -1,8 +1,9 @@
 import Foundation
 import NIOCore
 
-/// S7: the daemon's cost of a client's catch-up. Measures a warm page of 200 changes of a zone,
-/// beside a read of the same rows by SQLite alone, and a poll that finds no change.
+/// Goal S7 (docs/performance.md): the daemon's cost of a client's catch-up. Measures a warm page of
+/// 200 changes of a zone, beside a read of the same rows by SQLite alone, and a poll that finds no
+/// change.
 struct CatchUpBench {
   private let bench: Workbench
   private let walks: Int

@@ -1,7 +1,7 @@
 import Foundation
 
-/// S8: the daemon's resident memory for each device after a restart. Each user has one device and
-/// three subscriptions.
+/// Goal S8 (docs/performance.md): the daemon's resident memory for each device after a restart.
+/// Each user has one device and three subscriptions.
 struct DevicesBench {
   private let bench: Workbench
   private let users: Int

@@ -1,7 +1,7 @@
 import Foundation
 
-/// S4 and S5: changes that are durable when they are answered, over 50 keep-alive connections, with
-/// one event or a hundred in each request.
+/// Goals S4 and S5 (docs/performance.md): changes that are durable when they are answered, over 50
+/// keep-alive connections, with one event or a hundred in each request.
 struct IngestBench {
   private let bench: Workbench
   static let connections = 50

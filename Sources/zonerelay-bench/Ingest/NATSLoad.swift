@@ -2,8 +2,8 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// S5's reference: NATS JetStream with a file stream in its default mode, which answers before it
-/// syncs. 200-byte messages, 512 unacknowledged at a time.
+/// The reference for goal S5 (docs/performance.md): NATS JetStream with a file stream in its
+/// default mode, which answers before it syncs. 200-byte messages, 512 unacknowledged at a time.
 struct NATSLoad {
   static let name = "NATS JetStream"
   static let missing =

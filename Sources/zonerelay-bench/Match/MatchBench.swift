@@ -1,8 +1,9 @@
 import Foundation
 import RelayCore
 
-/// S11, the core's part: the cost of a change among a million query subscriptions, relative to its
-/// cost among a thousand; and the cost of each subscriber of a wide change.
+/// Goal S11 (docs/performance.md), the core's part: the cost of a change among a million query
+/// subscriptions, relative to its cost among a thousand; and the cost of each subscriber of a wide
+/// change.
 struct MatchBench {
   private let bench: Workbench
   /// 1,000,000; a tenth with `--quick`.

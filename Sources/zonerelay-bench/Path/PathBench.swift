@@ -2,9 +2,9 @@ import Foundation
 import NIOCore
 import RelayWire
 
-/// S6 and S10: the whole path from an event to its push. Each user has one phone. S6 is the
-/// daemon's CPU for this path: parse, match, log durably, fold, push. S10 is the time that an idle
-/// daemon takes from its answer to the push.
+/// Goals S6 and S10 (docs/performance.md): the whole path from an event to its push. Each user has
+/// one phone. S6 is the daemon's CPU for this path: parse, match, log durably, fold, push. S10 is
+/// the time that an idle daemon takes from its answer to the push.
 struct PathBench {
   private let bench: Workbench
   /// Users for each way of posting.

@@ -1,7 +1,8 @@
 import Foundation
 
-/// S1, S2 and S3: pushes made and sent by our engine, beside h2load, against the same nghttpd. The
-/// run fails unless every push gets a verdict and every verdict is `delivered`.
+/// Goals S1, S2 and S3 (docs/performance.md): pushes made and sent by our engine, beside h2load,
+/// against the same nghttpd. The run fails unless every push gets a verdict and every verdict is
+/// `delivered`.
 struct PushBench {
   private let bench: Workbench
   private let count: Int

@@ -1,6 +1,6 @@
 /// One line of a report: our result, its reference and the target.
 struct Figure: Codable {
-  /// The goal it belongs to, such as `S1`.
+  /// The goal of docs/performance.md that the figure belongs to, such as `S1`.
   var goal: String
   var name: String
   var unit: String

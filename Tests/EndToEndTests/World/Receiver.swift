@@ -13,7 +13,7 @@ struct Receiver {
 
   static let keyText = "a-webhook-key-of-thirty-two-chars"
 
-  /// - Parameter old: its port and certificate are used again.
+  /// - Parameter old: an earlier receiver, whose port and certificate are used again.
   static func start(
     in workplace: Workplace, again old: Receiver? = nil
   ) async throws -> Receiver {

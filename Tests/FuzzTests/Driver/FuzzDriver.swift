@@ -65,7 +65,7 @@
     do throws(FuzzedParser.Defect) {
       try FuzzDriver.chosen?.read(Array(UnsafeBufferPointer(start: bytes, count: length)))
     } catch {
-      // libFuzzer keeps an input only if it ends the process.
+      // libFuzzer keeps an input only if the input ends the process.
       fatalError("\(FuzzDriver.chosen?.name ?? ""): \(error.reason)")
     }
     return 0

@@ -43,8 +43,8 @@ struct FuzzedParser: Sendable, CustomTestStringConvertible {
     + providerSessions + fromFiles + fromKeyFiles + fromDisk + fromOperators
 }
 
-/// swift-testing's protocol for the name of a test's argument. It is declared here as well, so that
-/// the fuzzing program builds without the testing library.
+/// swift-testing's protocol for the name of a test's argument. The protocol is declared here as
+/// well, so that the fuzzing program builds without the testing library.
 #if FUZZING
   protocol CustomTestStringConvertible { var testDescription: String { get } }
 #else

@@ -14,7 +14,7 @@ enum DamagedStore {
     let files = seed.damaged(by: bytes)
     guard (try? home.fill(relay: files.relay, journal: files.journal)) != nil else { return nil }
     return Waiting.value {
-      // A refusal has a reason, which other tests read.
+      // Other tests check the reason of a refusal.
       guard let store = try? SQLiteStore(home.settings) else { return false }
       let isRead = (try? await look(store)) != nil
       await store.close()

@@ -64,7 +64,8 @@ import Testing
     #expect(rig.partition.ledger.retired == 1 && rig.partition.ledger.isBalanced)
   }
 
-  /// Tokens of the provider's other environment do not stop pruning, even if all of an app's are.
+  /// Tokens of the provider's other environment do not stop pruning, even if all tokens of an app
+  /// belong to that environment.
   @Test func `tokens found in the other environment start no quarantine`() {
     var pruning = Pruning()
     for serial in 1...200 {

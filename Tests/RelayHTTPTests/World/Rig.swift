@@ -182,7 +182,7 @@ struct Rig {
   }
 }
 
-/// An event's text, good unless changed.
+/// An event's text, valid unless a test changes the parts.
 struct Event {
   var id = "01JD"
   var type = "zonerelay.record.created"
