@@ -60,8 +60,8 @@ import Testing
     #expect(pruning.stop?.until == .s(300))
   }
 
-  /// A quarantine needs ten answers. Of nine answers that all report a dead token, all nine are
-  /// believed.
+  /// A quarantine needs dead tokens of at least ten users. With nine, the relay believes every
+  /// report.
   @Test func `nine dead tokens of nine answers start no quarantine`() {
     var pruning = Pruning()
     _ = hear(&pruning, 9, dead: 100, at: .s(0))

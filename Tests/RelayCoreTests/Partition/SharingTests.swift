@@ -226,8 +226,8 @@ import Testing
     #expect(cut.heard.count == byTrack.count)
   }
 
-  /// The owner has the zone without a grant. A grant would add the zone to the owner's own `shared`
-  /// database.
+  /// The owner is entitled without a grant. As a participant, the owner would be told everything
+  /// twice.
   @Test func `a grant to the zone's owner changes nothing`() {
     var rig = PartitionRig()
     rig.save("all", everything, .shared)
