@@ -78,7 +78,7 @@ struct DemoJSON {
   /// The JSON in one line, with sorted keys.
   var text: String {
     guard let value,
-      let data = try? JSONSerialization.data(  // What was parsed from JSON is valid JSON.
+      let data = try? JSONSerialization.data(  // Cannot fail: `value` was parsed from JSON.
         withJSONObject: value, options: [.sortedKeys, .withoutEscapingSlashes])
     else { return "null" }
     return String(decoding: data, as: UTF8.self)
