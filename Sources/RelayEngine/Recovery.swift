@@ -15,7 +15,7 @@ struct Recovery {
     let cursors = Dictionary(uniqueKeysWithValues: tables.map { ($0.id, $0.cursor) })
     var replay = JournalReplay(
       tables, eras: Dictionary(uniqueKeysWithValues: leases.map { ($0.partition, $0.era) }),
-      latest: try await store.latestInstant(), settings: settings)
+      settings: settings)
     var place: JournalPlace?
     repeat {
       try Task.checkCancellation()

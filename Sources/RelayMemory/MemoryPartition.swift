@@ -7,6 +7,7 @@ package struct MemoryPartition: Sendable {
   package var eras = Eras([])
   package var journal: [JournalEntry] = []
   package var cursor = Ordinal.zero
+  package var time = Instant.zero
   package var subscriptions: [SubscriptionKey: SubscriptionRow] = [:]
   package var devices: [DeviceKey: DeviceRow] = [:]
   package var grants: [MemberRow.Key: GrantRow] = [:]

@@ -5,7 +5,10 @@ extension MemoryWorld {
   ///
   /// - Returns: outbox rows of addresses that moved.
   package mutating func fold(_ cut: Cut) -> [OutboxRow] {
-    latest = max(latest, cut.at)
+    for partition in cut.written(of: PartitionID.all) {
+      let index = Int(partition.number)
+      partitions[index].time = max(partitions[index].time, cut.at)
+    }
     if cut.isLast { for index in partitions.indices { partitions[index].isStopped = true } }
     return cut.partitions.flatMap { fold($0, at: cut.at) }
   }

@@ -12,7 +12,6 @@ package struct MemoryWorld: Sendable {
   package var feedback = MemoryFeedback()
   /// The device that holds each address.
   var holders: [HeldAddress: AddressClaim] = [:]
-  package var latest = Instant.zero
   let limits: Limits
 
   package init(limits: Limits = Limits()) { self.limits = limits }
@@ -21,6 +20,9 @@ package struct MemoryWorld: Sendable {
     var scope: Scope
     var address: Address
   }
+
+  /// The relay's time at the last fold.
+  package var latest: Instant { partitions.map(\.time).max() ?? .zero }
 
   /// The highest ordinal that was ever journalled in the partition.
   package func last(of id: PartitionID) -> Ordinal {
@@ -45,6 +47,7 @@ package struct MemoryWorld: Sendable {
   package func tables(of partition: PartitionID) -> PartitionTables {
     let home = partitions[Int(partition.number)]
     var tables = PartitionTables(id: partition, cursor: home.cursor)
+    tables.time = home.time
     tables.subscriptions = home.subscriptions.values.sorted { $0.serial < $1.serial }
     tables.devices = home.devices.values.sorted { $0.key < $1.key }
     tables.grants = home.grants.sorted { $0.key < $1.key }.map(\.value)

@@ -7,7 +7,7 @@ extension SQLiteStore {
   package func fold(
     _ cut: Cut, leases: [Lease]
   ) async throws(StoreError) -> [OutboxRow] {
-    let partitions = Set(cut.isLast ? leases.map(\.partition) : cut.partitions.map(\.id))
+    let partitions = cut.written(of: leases.map(\.partition))
     let limits = settings.limits
     let journalled = journal.last
     let result = relay.writeHere { database in
@@ -19,8 +19,7 @@ extension SQLiteStore {
           part, at: cut.at, limits: limits, nearlyFull: &nearlyFull, in: database)
       }
       if cut.isLast { try Self.stop(leases, in: database) }
-      try database.cachedStatement(sql: "UPDATE meta SET latest = max(latest, ?)")
-        .execute(arguments: [cut.at.milliseconds])
+      if cut.isLast || cut.partitions.isEmpty { try Self.keep(cut.at, leases, in: database) }
       try Self.note(journalled: journalled, in: database)
       return (made: made, nearlyFull: nearlyFull)
     }
@@ -29,6 +28,15 @@ extension SQLiteStore {
     journal.folded(
       to: Dictionary(cut.partitions.map { ($0.id, $0.cursor) }, uniquingKeysWith: max))
     return made
+  }
+
+  private static func keep(
+    _ time: Instant, _ leases: [Lease], in database: GRDB.Database
+  ) throws {
+    for lease in leases {
+      try database.cachedStatement(sql: "UPDATE partitions SET time = max(time, ?) WHERE id = ?")
+        .execute(arguments: [time.milliseconds, Int(lease.partition.number)])
+    }
   }
 
   private static func stop(_ leases: [Lease], in database: GRDB.Database) throws {
@@ -43,7 +51,7 @@ extension SQLiteStore {
     in database: GRDB.Database
   ) throws -> [OutboxRow] {
     let tables = TableWriter(database: database, partition: cut.id)
-    guard try tables.advance(to: cut.cursor) else { return [] }
+    guard try tables.advance(to: cut.cursor, at: at) else { return [] }
     let feeds = try FeedWriter(database: database, at: at, limits: limits)
     for feed in cut.feeds {
       if let isNearlyFull = try feeds.apply(feed) { nearlyFull[feed.feed.column] = isNearlyFull }

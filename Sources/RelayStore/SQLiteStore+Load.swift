@@ -17,13 +17,14 @@ struct TableReader {
 
   func all() throws -> PartitionTables {
     let places = try rows(
-      "SELECT cursor, forgotten, restored, stopped, epoch, expired FROM partitions WHERE id = ?"
+      "SELECT cursor, forgotten, restored, stopped, epoch, expired, time FROM partitions WHERE id = ?"
     ).first
     var tables = PartitionTables(
       id: partition, cursor: try places.map { try Ordinal(checked: $0[0]) } ?? .zero)
     let forgotten = try places.map { try Ordinal(checked: $0[1]) } ?? .zero
     tables.isRestoreProven = places.map { $0[2] as Bool } ?? false
     tables.expired = places.map { Position(column: $0[5]) } ?? .zero
+    tables.time = places.map { Instant(milliseconds: $0[6]) } ?? .zero
     // The claim has raised the epoch already: the stopped life had the epoch before this one.
     if let places { tables.wasStopped = places[3] != 0 && (places[3] as Int64) &+ 1 == places[4] }
     tables.subscriptions = try rows(

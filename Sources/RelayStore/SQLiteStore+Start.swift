@@ -92,8 +92,8 @@ extension SQLiteStore {
     }
     try database.execute(
       sql: """
-        INSERT INTO partitions (id, epoch, cursor, forgotten, restored, expired, stopped)
-        VALUES (?, ?, 0, 0, 0, 0, 0)
+        INSERT INTO partitions (id, epoch, cursor, forgotten, restored, expired, stopped, time)
+        VALUES (?, ?, 0, 0, 0, 0, 0, 0)
         ON CONFLICT DO UPDATE SET epoch = excluded.epoch
         """, arguments: [index, Int64(bitPattern: epoch)])
     try database.execute(

@@ -72,13 +72,6 @@ package final class SQLiteStore: Store {
     try await journal.part(after: place, beyond: cursors, limit: limit).get()
   }
 
-  package func latestInstant() async throws(StoreError) -> Instant {
-    try await relay.read { database in
-      let latest = try Int64.fetchOne(database, sql: "SELECT latest FROM meta")
-      return Instant(milliseconds: latest ?? 0)
-    }
-  }
-
   package func health() async throws(StoreError) -> StoreUsage {
     let names = ["relay.db", "relay.db-wal", "journal.db", "journal.db-wal"]
     let bytes = names.reduce(Int64(0)) { $0 + StoreFile.size(settings.directory + "/" + $1) }

@@ -30,7 +30,6 @@ enum Schema {
   private static let places = """
     CREATE TABLE meta (
       id INTEGER PRIMARY KEY CHECK (id = 1),
-      latest INTEGER NOT NULL,
       -- The store's id, that of journal.db.
       store BLOB NOT NULL,
       -- The last row of the journal when this file was last written: journal.db must not be older.
@@ -40,7 +39,7 @@ enum Schema {
       -- How many partitions it has: each user is in the one that a hash of the name chooses.
       partitions INTEGER NOT NULL
     ) STRICT;
-    INSERT INTO meta VALUES (1, 0, x'', 0, x'', \(PartitionID.count));
+    INSERT INTO meta VALUES (1, x'', 0, x'', \(PartitionID.count));
     CREATE TABLE partitions (
       id INTEGER PRIMARY KEY,
       epoch INTEGER NOT NULL,
@@ -52,7 +51,9 @@ enum Schema {
       -- Where all tokens were last expired by force: no restore before it is proven any more.
       expired INTEGER NOT NULL,
       -- The epoch that ended with its last cut: a clean stop. 0: none has.
-      stopped INTEGER NOT NULL
+      stopped INTEGER NOT NULL,
+      -- The relay's time at the partition's last fold, in milliseconds since 1970.
+      time INTEGER NOT NULL
     ) STRICT;
     CREATE TABLE eras (
       partition INTEGER NOT NULL,

@@ -154,9 +154,10 @@ struct TableWriter {
   }
 
   /// - Returns: false if a later cut has been folded already; this cut then changes nothing.
-  func advance(to cursor: Ordinal) throws -> Bool {
+  func advance(to cursor: Ordinal, at time: Instant) throws -> Bool {
     try run(
-      "UPDATE partitions SET cursor = ?1 WHERE id = ?2 AND cursor <= ?1", [cursor.column, number])
+      "UPDATE partitions SET cursor = ?1, time = max(time, ?3) WHERE id = ?2 AND cursor <= ?1",
+      [cursor.column, number, time.milliseconds])
     return database.changesCount > 0
   }
 

@@ -74,7 +74,6 @@ final class HeldStore: Store {
     state.withLock { $0.journalReads += 1 }
     return try await store.journal(after: place, beyond: cursors, limit: limit)
   }
-  func latestInstant() async throws(StoreError) -> Instant { try await store.latestInstant() }
   func trim(
     tombstones: Instant, notifications: Instant, feedback: Instant, limit: Int, leases: [Lease]
   ) async throws(StoreError) -> Int {

@@ -8,15 +8,14 @@ package struct JournalReplay: ~Copyable {
   private(set) var dirtied: [ReadTarget] = []
   /// How many entries were stepped again.
   package private(set) var replayed = 0
+  /// The greatest durable time.
   private(set) var latest: Instant
 
   /// - Parameters:
   ///   - tables: the tables of the partitions that this relay owns.
   ///   - eras: for each partition, the life that begins now.
-  ///   - latest: the relay's time at its last fold.
   package init(
-    _ tables: [PartitionTables], eras: [PartitionID: Era], latest: Instant,
-    settings: RelaySettings
+    _ tables: [PartitionTables], eras: [PartitionID: Era], settings: RelaySettings
   ) {
     relay = Relay(tables, limits: settings.limits, policy: settings.policy)
     last = [Ordinal](repeating: .zero, count: PartitionID.count)
@@ -28,7 +27,7 @@ package struct JournalReplay: ~Copyable {
       last[index] = max(last[index], table.cursor)
     }
     outbox = tables.flatMap(\.outbox)
-    self.latest = latest
+    latest = tables.map(\.time).max() ?? .zero
   }
 
   /// - Parameter entries: the entries that follow, each partition's in order.

@@ -1,7 +1,7 @@
 /// A cut: everything a fold brings into the store, copied at one moment. A cut is written in one
 /// transaction, and may be written again.
 package struct Cut: Hashable, Sendable {
-  /// The relay's time at the cut, which becomes its durable maximum.
+  /// The relay's time at the cut. The fold keeps it with each partition that it writes.
   package var at: Instant
   /// Only partitions with something to write.
   package var partitions: [PartitionCut]
@@ -12,6 +12,12 @@ package struct Cut: Hashable, Sendable {
   package init(at: Instant, partitions: [PartitionCut]) {
     self.at = at
     self.partitions = partitions
+  }
+
+  /// The partitions that the fold writes. A cut with nothing but the time is written to all owned
+  /// partitions, and so is the last one.
+  package func written(of owned: [PartitionID]) -> Set<PartitionID> {
+    Set(isLast || partitions.isEmpty ? owned : partitions.map(\.id))
   }
 }
 

@@ -279,6 +279,8 @@ package struct BadgeRow: Hashable, Sendable {
 package struct PartitionTables: Hashable, Sendable {
   package var id: PartitionID
   package var cursor: Ordinal
+  /// The relay's time at the partition's last fold; `.zero` before the first one.
+  package var time = Instant.zero
   package var subscriptions: [SubscriptionRow] = []
   package var devices: [DeviceRow] = []
   package var grants: [GrantRow] = []

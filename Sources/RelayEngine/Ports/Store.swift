@@ -28,9 +28,6 @@ package protocol Store: FeedReader, FeedbackStore {
     after place: JournalPlace?, beyond cursors: [PartitionID: Ordinal], limit: Int
   ) async throws(StoreError) -> JournalPart
 
-  /// The relay's time at its last fold; the relay's clock continues from there.
-  func latestInstant() async throws(StoreError) -> Instant
-
   /// Makes entries durable, in their order, in one group commit. Returns when they are durable.
   ///
   /// - Throws: after `.full`, `.busy`, `.unwritable` and `.stale` nothing was written, so the

@@ -181,8 +181,7 @@ final class SeasonWorld {
     store.claim(era: UInt64(life) << 32 | 1)
     let route = RouteKey(scope: World.scope, transport: .apns, topic: World.topic(of: 0))
     daemon = SimulatedDaemon(
-      life: life, store: store, latest: store.latest, settings: settings, routes: [route],
-      at: moment)
+      life: life, store: store, settings: settings, routes: [route], at: moment)
     // Phones that could not register try again, before the changes that came meanwhile.
     for index in phones.indices where phones[index].isInstalled && step > 0 { register(index) }
     for stream in late { take(change(stream)) }

@@ -40,16 +40,15 @@ final class SimulatedDaemon {
     var turns: Int
   }
 
-  /// - Parameter latest: the relay's time at the last fold.
+  /// - Parameter forgetsTime: whether the start reads no durable time; for a mutant.
   init(
-    life: Int, store: SimulatedStore, latest: Instant, settings: RelaySettings,
-    routes: Set<RouteKey>,
-    at moment: Coordinator.Moment
+    life: Int, store: SimulatedStore, settings: RelaySettings, routes: Set<RouteKey>,
+    at moment: Coordinator.Moment, forgetsTime: Bool = false
   ) {
     self.life = life
-    var replay = JournalReplay(
-      PartitionID.all.map { store.tables(of: $0) }, eras: store.lives, latest: latest,
-      settings: settings)
+    var tables = PartitionID.all.map { store.tables(of: $0) }
+    if forgetsTime { for index in tables.indices { tables[index].time = .zero } }
+    var replay = JournalReplay(tables, eras: store.lives, settings: settings)
     for id in PartitionID.all { replay.replay(store.journal(of: id)) }
     coordinator = Coordinator(replay, settings: settings, routes: routes, at: moment)
     let steps = steps

@@ -37,10 +37,9 @@ extension World {
     store.claim(era: draw.next() | 1)
     var settings = plan.settings
     if mutant == .commitsEverything { settings.work.commit = WorkBounds.Commit() }
-    let latest = mutant == .believesClocks ? .zero : store.latest
     let daemon = SimulatedDaemon(
-      life: life, store: store, latest: latest, settings: settings, routes: World.routes,
-      at: moment)
+      life: life, store: store, settings: settings, routes: World.routes, at: moment,
+      forgetsTime: mutant == .believesClocks)
     self.daemon = daemon
     (providers.waiting, providers.recalled) = ([], [])
     observer.lifeBegan(at: now, recovered: store)

@@ -71,10 +71,6 @@ package final class MemoryStore: Store {
     }
   }
 
-  package func latestInstant() async throws(StoreError) -> Instant {
-    try read { world throws(StoreError) in world.latest }
-  }
-
   package func append(_ entries: [JournalEntry], leases: [Lease]) async throws(StoreError) {
     if let refusal = state.withLock({ $0.refusal })?(entries) { throw refusal }
     try write(.append) { world throws(StoreError) in
@@ -85,7 +81,7 @@ package final class MemoryStore: Store {
 
   package func fold(_ cut: Cut, leases: [Lease]) async throws(StoreError) -> [OutboxRow] {
     try write(.fold) { world throws(StoreError) in
-      try world.check(Set(cut.partitions.map(\.id)), leases)
+      try world.check(cut.written(of: leases.map(\.partition)), leases)
       return world.fold(cut)
     }
   }

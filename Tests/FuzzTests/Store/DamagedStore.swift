@@ -28,7 +28,6 @@ enum DamagedStore {
     var tables: [PartitionTables] = []
     for lease in leases { tables.append(try await store.load(lease)) }
     _ = try await journal(store, beyond: tables)
-    _ = try await store.latestInstant()
     _ = try await store.feedback(FeedbackQuery(after: .zero, limit: 10))
     let user = UserID("_a")
     let zone = ZoneID(name: "Z", owner: user)

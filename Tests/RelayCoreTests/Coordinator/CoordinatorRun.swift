@@ -27,9 +27,10 @@ final class CoordinatorRun {
     let eras = PartitionID.all.map { id in
       (id, world.claim(id, era: UInt64(id.number) + 1))
     }
+    var tables = PartitionID.all.map { world.tables(of: $0) }
+    tables[0].time = max(tables[0].time, Sample.start)
     var replay = JournalReplay(
-      PartitionID.all.map { world.tables(of: $0) }, eras: Dictionary(uniqueKeysWithValues: eras),
-      latest: max(world.latest, Sample.start), settings: settings)
+      tables, eras: Dictionary(uniqueKeysWithValues: eras), settings: settings)
     for partition in world.partitions { replay.replay(partition.journal) }
     self.world = world
     coordinator = Coordinator(

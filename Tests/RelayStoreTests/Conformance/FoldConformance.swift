@@ -16,6 +16,7 @@ import Testing
     for _ in 0..<4 {
       _ = bench.next()
       let cut = draw.rows(into: &expected, of: bench.home, at: bench.lasts[bench.home]!)
+      expected.time = bench.at
       _ = try await bench.store.fold(Cut(at: bench.at, partitions: [cut]), leases: bench.leases)
       #expect(try await bench.store.load(bench.lease(of: bench.home)) == expected)
     }

@@ -152,9 +152,33 @@ import Testing
     let reopened = try copy.open()
     again = try await reopened.claim(eras: [bench.home: 8])
     #expect(again[0].era == Era(id: 8, first: Ordinal(6)))
-    #expect(try await reopened.latestInstant() == bench.at)
+    #expect(try await reopened.load(again[0]).time == bench.at)
     await reopened.close()
     withExtendedLifetime(copy) {}
+  }
+
+  /// The relay's clock continues from the newest time of the partitions that it owns. So the time
+  /// is kept with each partition that a fold writes, and with all of them if nothing else changed.
+  @Test(arguments: StoreKind.allCases)
+  func `the time is kept with the partitions that a fold writes`(kind: StoreKind) async throws {
+    var bench = try await Bench.fresh(kind)
+    let rest = bench.leases.first { $0.partition != bench.home }!
+    _ = bench.next()
+    let written = bench.at
+    _ = try await bench.store.fold(bench.cut { _ in }, leases: bench.leases)
+    #expect(try await bench.store.load(bench.lease(of: bench.home)).time == written)
+    #expect(try await bench.store.load(rest).time == .zero)
+    let later = written + .minutes(10)
+    for at in [later, written] {
+      _ = try await bench.store.fold(Cut(at: at, partitions: []), leases: bench.leases)
+      #expect(try await bench.store.load(bench.lease(of: bench.home)).time == later)
+      #expect(try await bench.store.load(rest).time == later)
+    }
+    var last = Cut(at: later + .minutes(1), partitions: [])
+    last.isLast = true
+    _ = try await bench.store.fold(last, leases: bench.leases)
+    #expect(try await bench.store.load(rest).time == last.at)
+    await bench.store.close()
   }
 
   private func refused(_ body: () async throws -> Void) async {

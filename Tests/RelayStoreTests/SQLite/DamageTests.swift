@@ -9,8 +9,8 @@ import Testing
 /// name and does not trap, because each further start would trap too.
 @Suite struct DamageTests {
   private static let relay = [
-    "INSERT INTO partitions VALUES (64, 1, 0, 0, 0, 0, 0)",
-    "INSERT INTO partitions VALUES (-1, 1, 0, 0, 0, 0, 0)",
+    "INSERT INTO partitions VALUES (64, 1, 0, 0, 0, 0, 0, 0)",
+    "INSERT INTO partitions VALUES (-1, 1, 0, 0, 0, 0, 0, 0)",
     "UPDATE partitions SET epoch = -1 WHERE id = 3",
     "UPDATE partitions SET cursor = -1 WHERE id = 3",
     "UPDATE partitions SET cursor = 9223372036854775807 WHERE id = 3",
