@@ -1,21 +1,22 @@
 /// What the relay observes of a device, for the adaptive budget. Only `learnt` is durable.
 package struct Adaptation: Hashable, Sendable {
   package internal(set) var learnt: LearntBudget
-  /// When the last background wake was delivered; nil once the device answered.
+  /// When the last background push was delivered. `nil` means that no push waits for an answer.
   private var unansweredSince: Instant?
-  /// Wakes in a row that were not answered, the last one included.
+  /// How many wakes in a row the device has not answered, including the last wake.
   private var silences = 0
-  /// The changes that came last.
+  /// The newest burst of changes for the device.
   var burst = Burst()
 
   init(_ learnt: LearntBudget) { self.learnt = learnt }
 
-  /// So many wakes were not answered that the device is taken to be away.
+  /// Whether the device has left so many wakes unanswered that the relay takes it to be away.
   var isAway: Bool { silences >= LearntBudget.awayAfter }
 
   /// A background wake was delivered.
   ///
-  /// - Parameter canAnswer: the device has given a sign before. Only such a device can stay silent.
+  /// - Parameter canAnswer: whether the device has acknowledged anything before. Only then does a
+  ///   missing answer lower the budget.
   mutating func woken(at now: Instant, canAnswer: Bool, _ configured: Budget.Rule) {
     if unansweredSince != nil, canAnswer { learnt.silent(configured) }
     unansweredSince = now

@@ -14,14 +14,14 @@ package struct Burst: Hashable, Sendable {
 
   package init() {}
 
-  /// A change has arrived. Calls may come in any order, as long as `now` does not go back.
+  /// A change has arrived at `now`, which is not earlier than in the call before.
   mutating func goOn(at now: Instant) {
     if silentAt < now { first = now }
     last = now
   }
 
-  /// Whether there is more than one change. Changes of one moment, as a request reports them, count
-  /// as one.
+  /// Whether the burst has more than one change. Changes at the same instant, as one request
+  /// reports them, count as one.
   var isMany: Bool { first < last }
 
   /// When the burst will be over, if no change follows.

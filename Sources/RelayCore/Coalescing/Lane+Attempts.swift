@@ -1,12 +1,12 @@
 extension Lane {
-  /// Begins an attempt when the route has room. Fixes what the wake covers and, for a provider,
-  /// spends the budget. The courier spends no budget, because Apple counts only pushes.
+  /// Begins an attempt, for which the route has room. The call fixes what the wake covers and, for
+  /// a provider, spends the budget. The courier spends no budget, because Apple counts only pushes.
   ///
   /// - Parameters:
-  ///   - folded: the last fact that a reader finds. If the newest alert of a subject came later,
-  ///     the earlier one is shown (P4).
-  ///   - runsApp: the payload asks for content-available. An alert without it covers only itself,
-  ///     and the subjects that it names stay as they are.
+  ///   - folded: the last fact that a reader finds. If the newest alert of a subject came later, an
+  ///     earlier alert is shown (P4).
+  ///   - runsApp: the payload asks for content-available. An alert without content-available covers
+  ///     only itself, and the waking subjects that its payload names stay fresh.
   ///   - named: whether the payload names a subject, as its encoder decided.
   /// - Returns: the attempt, with the wake's number and deadline; nil if there is nothing to tell.
   package mutating func begin(
@@ -36,7 +36,7 @@ extension Lane {
     if isAlert {
       let next = pending.takeAlert(folded)
       attempt.alert = next?.shown
-      // This alert was followed by a newer one, which now gathers like a match that came in flight.
+      // A newer alert of the subject waits. It gathers like a match that comes during the attempt.
       if next?.isFollowed == true { attempt.gathering = Attempt.Gathering(first: now, last: now) }
       if !overCourier { alert.spend(policy.alert, at: now) }
     } else if !overCourier {
@@ -61,13 +61,14 @@ extension Lane {
     }
   }
 
-  /// Whether a wake repeats what the courier told: by a push when the fallback is due, or by the
-  /// courier to a device that reconnected without having received it.
+  /// Whether a wake repeats what the courier told. A push repeats it when the fallback is due; the
+  /// courier repeats it to a device that reconnected without having received everything.
   private func isRepeated(overCourier: Bool, at now: Instant) -> Bool {
     overCourier ? reach.repeats && !pending.isFresh : isFallbackDue(at: now)
   }
 
-  /// Nothing new pends, so a wake repeats what was told and not acknowledged.
+  /// Whether a wake would only repeat what was told and not acknowledged, because nothing new
+  /// pends.
   var isRewake: Bool {
     guard !pending.isFresh else { return false }
     switch state {
@@ -77,15 +78,15 @@ extension Lane {
     }
   }
 
-  /// The last attempt failed for now. A re-wake of the ladder does not count as failed.
+  /// Whether the last attempt failed for now. A re-wake of the ladder does not count.
   var isRetrying: Bool {
     if case .resting(let rest) = state { return !rest.isLadder }
     return false
   }
 
-  /// The backoff whose wake the next attempt continues, with the same number and `apns-id` until
-  /// its deadline. A push that follows the courier continues the courier's wake unless something
-  /// new pends.
+  /// The backoff whose wake the next attempt continues, with the same number and `apns-id`, until
+  /// the wake's deadline. A push that follows the courier continues the courier's wake unless
+  /// something new pends.
   package func resumable(isAlert: Bool, overCourier: Bool = false, at now: Instant) -> RetryBackoff?
   {
     if case .resting(let rest) = state, rest.isAlert == isAlert, now < rest.deadline,
@@ -100,9 +101,10 @@ extension Lane {
       until: now, wake: fallback.last, isAlert: false, deadline: fallback.deadline, tries: 0)
   }
 
-  /// A provider or the courier took the wake. Only what the wake covers is told.
+  /// A provider or the courier took the wake. Only the subjects that the wake covers count as told.
   ///
-  /// - Returns: the device's silence, if the app's servers are to be told of it now.
+  /// - Returns: the device's silence, if the app's servers must now be told that the device is
+  ///   silent.
   @discardableResult
   package mutating func delivered(
     at now: Instant, policy: WakePolicy, ledger: inout Ledger
@@ -125,7 +127,7 @@ extension Lane {
       guard subject.isCovered else { return true }
       subject.told(by: attempt.wake)
       subject.isFresh = false
-      // The app of a device that never acknowledges has run, and is not told again.
+      // A device that never acknowledges is not told again after a wake that ran its app.
       return isWatched || !attempt.runsApp
     }
     if hasTold {
@@ -150,38 +152,39 @@ extension Lane {
   private mutating func learn(of attempt: Attempt, at now: Instant, _ policy: WakePolicy) {
     guard policy.adapts else { return }
     adaptation.woken(at: now, canAnswer: hasAcknowledged, policy.background)
-    // The device's answer may come before the provider's. What a re-wake repeats was told by an
-    // earlier wake.
+    // The device's answer may come before the provider's answer. What a re-wake repeats was told by
+    // an earlier wake.
     let isAnswered =
       attempt.isLadder || attempt.isRepeat
       ? pending.isEmpty : !pending.subjects.contains { $0.toldBy == attempt.wake }
     if hasAcknowledged, isAnswered { answered(at: now, policy: policy) }
   }
 
-  /// An attempt ended; people are shown how.
+  /// Records how the last attempt ended, for operators.
   mutating func ended(with verdict: Verdict, at now: Instant) {
     lastVerdict = LastVerdict(verdict, at: now)
   }
 
-  /// The provider's other environment took the push, so the address's token belongs to that one.
+  /// Records whether the token belongs to another environment of the provider than the registered
+  /// one. The environment that accepted the last push decides this.
   mutating func belongs(elsewhere isElsewhere: Bool) { self.isElsewhere = isElsewhere }
 
-  /// The device fetched or acknowledged something; people are shown when.
+  /// Records when the device last fetched or acknowledged something.
   mutating func fetched(at now: Instant) { lastFetch = now }
 
-  /// The device fetched or acknowledged something.
+  /// The device fetched or acknowledged something, which may change an adaptive budget.
   package mutating func answered(at now: Instant, policy: WakePolicy) {
     if policy.adapts { adaptation.answered(at: now, background, policy.background) }
   }
 
-  /// Returns the attempt under way to its budget: it was not sent, or the provider refused the
-  /// route and not the push. The provider then counts no push for the device.
+  /// Removes the attempt under way from its budget, because the push was not sent, or the provider
+  /// refused all pushes of the route. The provider then counts no push for the device.
   package mutating func regain() {
     guard case .inFlight(let attempt) = state, !attempt.isOverCourier else { return }
     if attempt.isAlert { alert.regain(attempt.at) } else { background.regain(attempt.at) }
   }
 
-  /// The attempt failed for now. The lane rests and tries again until the wake's deadline.
+  /// The attempt failed for now. The lane rests until `until` and then tries again.
   package mutating func postponed(
     until: Instant, limits: Limits, ledger: inout Ledger
   ) {
@@ -191,8 +194,8 @@ extension Lane {
     settleState()
   }
 
-  /// A provider took a wake that names all that the courier told. A device that never acknowledges
-  /// gives no further sign, so these subjects are removed.
+  /// Ends the fallback, if there is one. A device that never acknowledges gives no further sign, so
+  /// the subjects that only the courier told are removed from such a device's lane.
   mutating func endFallback() {
     guard let fallback else { return }
     self.fallback = nil
@@ -202,8 +205,8 @@ extension Lane {
   }
 
   /// The provider refused the push for good, and the device is not the cause. The alert is dropped,
-  /// so that the provider does not refuse it again and again. Background subjects wait for later
-  /// wakes.
+  /// because the provider would refuse the alert again and again. Background subjects wait for
+  /// later wakes.
   package mutating func rejected(
     at now: Instant, policy: WakePolicy, limits: Limits, ledger: inout Ledger
   ) {
@@ -212,8 +215,8 @@ extension Lane {
     postponed(until: now + policy.retryMax, limits: limits, ledger: &ledger)
   }
 
-  /// The next alert shows nothing that fits into a push. A background wake tells its content
-  /// instead, within the background budget.
+  /// Removes the next alert, because no visible part of it fits into a push. A background wake
+  /// tells the alert's content instead, within the background budget.
   package mutating func hush(folded: Ordinal, limits: Limits, ledger: inout Ledger) {
     guard let alert = pending.takeAlert(folded)?.shown else { return }
     let match = Match(
@@ -222,7 +225,7 @@ extension Lane {
     if !pending.waking.add(match, limits: limits) { ledger.settle(1, as: \.merged) }
   }
 
-  /// Deliveries of a failed attempt wait again, or merge into a newer one of the same subject.
+  /// Deliveries of a failed attempt wait again, or merge into a newer delivery of the same subject.
   private mutating func restore(_ attempt: Attempt, limits: Limits, ledger: inout Ledger) {
     pending.waking.keep { subject in
       if subject.uncover() { ledger.settle(1, as: \.merged) }
@@ -236,7 +239,7 @@ extension Lane {
     if pending.alerts.contains(where: { $0.key == shown.key }) {
       ledger.settle(1, as: \.merged)
     } else if pending.alerts.count >= limits.alertsPending {
-      // Newer alerts came meanwhile. They replace the oldest alert, which is this one.
+      // Newer alerts came during the attempt. They replace the oldest alert, which is `shown`.
       pending.lostAlerts = true
       ledger.settle(1, as: \.merged)
     } else {

@@ -1,5 +1,5 @@
 extension Lane {
-  /// How many background wakes this device may get now. The reserved share is subtracted unless
+  /// The limit of background wakes for this device now. The reserved share is subtracted unless
   /// something urgent waits to be told; at least one wake remains.
   func backgroundRule(_ policy: WakePolicy) -> Budget.Rule {
     var rule = policy.adapts ? adaptation.learnt.rule(policy.background) : policy.background
@@ -19,15 +19,15 @@ extension Lane {
   }
 
   /// When an adaptive budget allows the next wake. The budget is spread evenly over its stretch. At
-  /// the end of a burst, wakes that are left are used without waiting for an hour or the even gap.
+  /// the end of a burst, the relay uses the wakes that are left without waiting for the even gap.
   ///
   /// ```
   /// away: six wakes not answered ─▶ after an hour
   /// one change, or a re-wake     ─▶ after an even gap: an hour divided by the number
-  /// several changes in a burst   ─▶ when the burst is over and the configured number allows it or
-  ///                                 an even gap is over; at the latest after an even gap of the
-  ///                                 configured number
-  /// something urgent, also alone ─▶ the same, without waiting for the end of the burst
+  /// several changes in a burst   ─▶ when the burst is over, and the configured number allows it or
+  ///                                 an even gap is over; at the latest after the longer even gap:
+  ///                                 that of the learnt or that of the configured number
+  /// something urgent             ─▶ the same, without waiting for the end of a burst
   /// ```
   private func paced(_ rule: Budget.Rule, _ policy: WakePolicy, at now: Instant) -> Instant {
     guard policy.adapts, hasAcknowledged, let last = background.times.last else { return .zero }

@@ -1,8 +1,8 @@
 extension Lane {
   /// A poll or stream is open.
   ///
-  /// - Parameter after: the newest wake that the device states to have received. Wakes up to it are
-  ///   acknowledged; what later wakes told is told again.
+  /// - Parameter after: the newest wake that the device says it has received. This acknowledges all
+  ///   wakes up to `after`; what later wakes told is told again.
   package mutating func connected(
     _ connection: UInt64, after: UInt32?, ledger: inout Ledger
   ) {
@@ -12,9 +12,10 @@ extension Lane {
     reach.repeats = pending.subjects.contains { !$0.isUntold && $0.toldBy > after && names($0) }
   }
 
-  /// The poll or stream ended. If another connection has replaced it, nothing changes.
+  /// The poll or stream ended. If another connection has replaced this connection, nothing changes.
   ///
-  /// - Parameter isExpectedBack: the connection was a poll, and it was answered.
+  /// - Parameter isExpectedBack: whether the connection was a poll that was answered, so that the
+  ///   next poll is expected.
   package mutating func left(
     _ connection: UInt64, isExpectedBack: Bool, at now: Instant, policy: WakePolicy
   ) {
@@ -23,10 +24,11 @@ extension Lane {
     reach.repeats = false
   }
 
-  /// No connection took the courier's wake. A connection that came meanwhile is another one, and is
-  /// tried next.
+  /// No connection took the courier's wake. If a newer connection is open, that connection is tried
+  /// next.
   ///
-  /// - Parameter connection: the one that the wake was sent over; nil: there was none.
+  /// - Parameter connection: the connection over which the wake was sent; `nil` means that there
+  ///   was none.
   mutating func notTaken(by connection: UInt64?) {
     if reach.connection == nil || reach.connection == connection { reach.courier = .away }
   }
@@ -39,11 +41,11 @@ extension Lane {
     settleState()
   }
 
-  /// The courier took a background wake. If a push can follow, the fallback begins, or covers this
-  /// wake too and stays due at the same time.
+  /// The courier took a background wake. If the device has a provider, the fallback begins; a
+  /// fallback that has begun covers this wake too and stays due at the same time.
   mutating func courierTold(_ attempt: Attempt, at now: Instant, policy: WakePolicy) {
     guard reach.hasProvider else { return }
-    // A re-wake tells nothing new, so it stands for all wakes before it.
+    // A re-wake repeats what all earlier wakes told, so the fallback covers these, too.
     let first = attempt.isLadder ? 1 : attempt.wake
     fallback = PushFallback(
       first: min(fallback?.first ?? first, first), last: max(fallback?.last ?? 0, attempt.wake),

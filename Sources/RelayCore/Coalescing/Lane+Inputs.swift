@@ -1,7 +1,7 @@
 extension Lane {
-  /// A notification for this device. Legal in every state.
+  /// A notification for this device has come. The call is legal in every state.
   ///
-  /// - Parameter cut: the last fact that a cut has, folded or under way.
+  /// - Parameter cut: the last fact in the newest cut, which is folded or under way.
   package mutating func matched(
     _ match: Match, cut: Ordinal, at now: Instant, policy: WakePolicy, limits: Limits,
     ledger: inout Ledger
@@ -19,7 +19,8 @@ extension Lane {
     state.matched(at: now, isFirstOpen: isFirstOpen, policy)
   }
 
-  /// The device was served a page of the notifications feed up to `position`, or presented a token.
+  /// The device was served a page of the notifications feed up to `position`, or presented a token
+  /// of that position.
   package mutating func acknowledged(notifications position: Position, ledger: inout Ledger) {
     hasAcknowledged = true
     ledger.settle(pending.acknowledge(notifications: position), as: \.fetched)
@@ -28,7 +29,8 @@ extension Lane {
     settleState()
   }
 
-  /// The device was served a page of a zone's own feed up to `position`, or presented a token.
+  /// The device was served a page of a zone's own feed up to `position`, or presented a token of
+  /// that position.
   package mutating func acknowledged(
     zone: ZoneID, _ database: Database, position: Position, ledger: inout Ledger
   ) {
@@ -38,7 +40,8 @@ extension Lane {
     settleState()
   }
 
-  /// A database page listed these zones. The ladder ends for those of them that were told.
+  /// A database page listed these zones to the device. The ladder ends for those zones that were
+  /// told.
   package mutating func listed(_ zones: [ZoneID], _ database: Database) {
     hasAcknowledged = true
     pending.waking.keep { subject in
@@ -50,8 +53,7 @@ extension Lane {
     settleState()
   }
 
-  /// The device acknowledged a wake without fetching. A number that this life never gave is
-  /// ignored.
+  /// The device acknowledged a wake without fetching. A number that no wake has had yet is ignored.
   package mutating func acknowledged(wake: UInt32, ledger: inout Ledger) {
     guard wake < nextWake else { return }
     hasAcknowledged = true
@@ -88,7 +90,8 @@ extension Lane {
     return true
   }
 
-  /// A subscription was removed, or a zone deleted or withdrawn. What pends of it is not told.
+  /// A subscription was removed, or a zone was deleted or withdrawn. What pends for that
+  /// subscription or zone is not told any more.
   package mutating func withdraw(_ withdrawal: Withdrawal, ledger: inout Ledger) {
     ledger.settle(pending.withdraw(withdrawal), as: \.withdrawn)
     cancelAlerts(as: \.withdrawn, withEarlier: false, ledger: &ledger) {
@@ -115,7 +118,8 @@ extension Lane {
     state.retired(retirement)
   }
 
-  /// The device signed out or was replaced: nothing waits for it any more.
+  /// Drops everything that waits for the device, because the device signed out, was replaced or is
+  /// retired.
   package mutating func dropAll(
     as end: WritableKeyPath<Ledger, Int64>, ledger: inout Ledger
   ) {
@@ -127,20 +131,22 @@ extension Lane {
     state.dropped()
   }
 
-  /// The device was registered again, which ends a retirement. A renewal changes nothing else.
+  /// The device was registered again, which ends a retirement and changes nothing else in the
+  /// state.
   package mutating func registeredAgain() { state.registeredAgain() }
 
-  /// The device has another address. What a provider refused for the earlier one does not apply.
+  /// The device has another address. What a provider answered for the earlier address does not
+  /// apply any more.
   package mutating func moved() {
     isElsewhere = false
     hasTaken = false
     if state.moved(State.Waiting(pending)) { settleState() }
   }
 
-  /// The route has another provider now, so the lane does not rest any longer.
+  /// The route has another provider, so a resting lane does not rest any longer.
   package mutating func renewed(at now: Instant) { state.renewed(at: now) }
 
-  /// Ends a window, a rest or a watch when nothing is left to tell.
+  /// Ends the states gathering, due, resting and watching if nothing is left to tell.
   mutating func settleState() {
     if !pending.isFresh && pending.alerts.isEmpty { freshSince = nil }
     settleFallback()
@@ -149,7 +155,7 @@ extension Lane {
 }
 
 extension Pending {
-  /// A zone or database notification pends its zone; a query notification pends the feed.
+  /// Whether the subject is a zone. The subject of a query notification is the notifications feed.
   var isZone: Bool {
     if case .query = content.kind { return false }
     return true

@@ -1,7 +1,7 @@
 /// A wake names everything that the device still has to fetch, not only what caused the wake.
 extension Lane {
-  /// The zones that a wake names, beginning with those for which it is sent. A device that never
-  /// acknowledges is told only what no wake has told its app yet.
+  /// The zones that a wake names, beginning with those for which the wake is sent. For a device
+  /// that never acknowledges, a wake names only what no wake has told the app yet.
   ///
   /// - Parameter pending: the pending subjects that a device finds if it reads at once.
   /// - Returns: at most `Limits.zonesPending` zones, and whether there are more.
@@ -17,8 +17,8 @@ extension Lane {
     return (Array(all.prefix(limits.zonesPending)), all.count > limits.zonesPending)
   }
 
-  /// Whether wakes name the subject: it is fresh, or the device is one that acknowledges, or the
-  /// device may not have processed the courier's wake.
+  /// Whether wakes name the subject: the subject is fresh, or the device has acknowledged before,
+  /// or only the courier has told the subject.
   package func names(_ subject: Pending) -> Bool {
     subject.isFresh || hasAcknowledged || fallback?.covers(subject) == true
   }

@@ -3,16 +3,17 @@ extension Lane {
   package enum NextStep: Hashable, Sendable {
     case nothing
     case timer(Instant)
-    /// A fold that makes what is due visible, an attempt durable, or wake numbers reserved.
+    /// The lane waits for a fold, which makes what is due visible, makes an attempt durable, or
+    /// reserves wake numbers.
     case fold
-    /// The device may be woken now, if its route allows.
+    /// A push may wake the device now, if its route allows.
     case attempt(isAlert: Bool)
-    /// The device may be told now, over the courier.
+    /// The courier may send the device a message now.
     case tell(isAlert: Bool)
   }
 
-  /// What the lane waits for. To be called after every input. Moves `gathering` to `due` when its
-  /// window is over.
+  /// What the lane waits for. The caller asks after every input. If the window is over, the call
+  /// moves the state from `gathering` to `due`.
   ///
   /// - Parameter stepped: the last fact that the partition stepped.
   package mutating func nextStep(
@@ -40,7 +41,7 @@ extension Lane {
     }
   }
 
-  /// Everything is told. A wake is due again by the fallback, or by the ladder.
+  /// The next step when everything is told: the wake that the fallback or the ladder repeats.
   private func repeating(at now: Instant, folded: Ordinal, policy: WakePolicy) -> NextStep {
     if reach.isHere && reach.repeats { return telling(folded: folded, at: now) }
     // Without a provider, no push can repeat the wake.
@@ -51,14 +52,16 @@ extension Lane {
     return attempt(at: now, folded: folded, policy: policy)
   }
 
-  /// Gaps are counted from the previous wake. The last gap repeats.
+  /// When the ladder repeats the wake. Each gap is counted from the previous wake, and the last gap
+  /// is used again and again.
   private func rewakeAt(_ policy: WakePolicy) -> Instant {
     guard let last = policy.rewake.last else { return .never }
     let gap = ladderStep < policy.rewake.count ? policy.rewake[ladderStep] : last
     return ladderFrom + gap
   }
 
-  /// The next step for a connected device; `nothing` if the courier has told everything.
+  /// The next step over the courier; `nothing` if the device is not connected or was told
+  /// everything.
   private func telling(folded: Ordinal, at now: Instant) -> NextStep {
     guard reach.isHere else { return .nothing }
     let hasNews = hasNews(at: now)
@@ -72,19 +75,20 @@ extension Lane {
     return !hasNews || hasTellableNews(folded, at: now) ? .tell(isAlert: false) : .fold
   }
 
-  /// Whether the courier must repeat something that does not wait for its slot.
+  /// Whether the courier must repeat something that does not wait for the lane's slot.
   private func hasRepeats(at now: Instant) -> Bool {
     reach.repeats && pending.subjects.contains { names($0) && !isHeld($0, at: now) }
   }
 
-  /// A connected device without a provider waits for its slot.
+  /// The timer of a connected device without a provider, whose fresh subjects wait for the slot;
+  /// `nothing` in other cases.
   private func waitingHere(at now: Instant) -> NextStep {
     guard reach.isHere, pending.isFresh, opens(at: now) > now else { return .nothing }
     return .timer(slot)
   }
 
-  /// The device did not acknowledge within `courierGrace`, so a push must repeat what the courier
-  /// told.
+  /// Whether a push must repeat what the courier told, because the device did not acknowledge
+  /// within `courierGrace`.
   func isFallbackDue(at now: Instant) -> Bool {
     guard let fallback, reach.hasProvider else { return false }
     return fallback.until <= now

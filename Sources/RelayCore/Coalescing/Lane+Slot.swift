@@ -1,11 +1,13 @@
 /// A lane's slot in a smear. A lane has at most one slot: zones that become hot later use it too.
 extension Lane {
-  /// Whether the subject is fresh and waits for the slot. No wake is sent for it before.
+  /// Whether the subject is fresh and waits for the slot. No wake is sent for the subject before
+  /// the slot.
   package func isHeld(_ subject: Pending, at now: Instant) -> Bool {
     subject.isFresh && isWaiting(subject, at: now)
   }
 
-  /// Whether the subject must not be fetched before the slot; the payload states this.
+  /// Whether the device must not fetch the subject before the slot. The payload states the slot's
+  /// time.
   package func isWaiting(_ subject: Pending, at now: Instant) -> Bool {
     subject.isHot && slot > now
   }
@@ -18,7 +20,7 @@ extension Lane {
     return max(slot, now)
   }
 
-  /// The lane is due, and everything that is due waits for the slot.
+  /// Whether the lane is due, and everything that is due waits for the slot.
   func isAllHeld(at now: Instant) -> Bool {
     guard case .due = state, slot > now, pending.alerts.isEmpty else { return false }
     return !hasNews(at: now)
@@ -46,19 +48,19 @@ extension Lane {
   }
 
   /// Whether a hot change gives the lane a new slot. A lane that waits keeps its slot. A lane that
-  /// could not be woken at its slot does not go back to the end.
+  /// could not be woken at its slot gets no slot at the end of the smear.
   package func needsSlot(at now: Instant) -> Bool {
     if case .retired = state { return false }
     return slot <= now && !pending.subjects.contains { $0.isHot && $0.isFresh }
   }
 
-  /// The first hot zone that waits for the slot. Several zones may wait for the same slot.
+  /// The first zone that has a fresh hot change. Several zones may wait for the lane's one slot.
   var hotZone: ZoneID? {
     pending.subjects.first { $0.isHot && $0.isFresh }?.content.zone
   }
 
-  /// The hot zone in whose smear a late lane gets a new slot; nil if the lane is not late, or was
-  /// sent back before.
+  /// The hot zone in whose smear a late lane gets a new slot. `nil` means that the lane is not
+  /// late, was sent back before, or has something to tell that is not hot.
   package func lateZone(at now: Instant) -> ZoneID? {
     guard slot > .zero, slot + WakePacer.lateAfter <= now, !isSentBack, !isFallbackDue(at: now),
       pending.subjects.allSatisfy({ $0.isHot || !$0.isFresh })
@@ -66,18 +68,18 @@ extension Lane {
     return hotZone
   }
 
-  /// - Parameter isSentBack: the lane was late, and is not sent back again before it has been
-  ///   woken.
+  /// - Parameter isSentBack: whether the lane was late for its slot. Such a lane gets no further
+  ///   new slot before a background wake is delivered.
   package mutating func wait(for slot: Instant, isSentBack: Bool) {
     self.slot = slot
     self.isSentBack = isSentBack
   }
 
-  /// The smear that the slot belongs to has another rate.
+  /// Moves the slot, because the rate of its smear has changed.
   mutating func stretchSlot(by stretch: WakePacer.Stretch) { slot = stretch.apply(to: slot) }
 
   /// The time from which the ladder counts. If a wake told of a hot zone before the slot, the
-  /// device fetches only from the slot on, so the ladder counts from the slot.
+  /// device fetches the zone only from the slot on, so the ladder counts from the slot.
   var ladderFrom: Instant {
     pending.subjects.contains { $0.isHot } ? max(lastWake, slot) : lastWake
   }

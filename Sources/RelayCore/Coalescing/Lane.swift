@@ -1,4 +1,4 @@
-/// The delivery state of one device: what pends, when it may be woken, what was tried.
+/// The delivery state of one device: what pends, when the device may be woken, and what was tried.
 ///
 /// ```
 /// idle ─matched─▶ gathering ─window over─▶ due ─taken─▶ in flight ─delivered─▶ watching ─▶ idle
@@ -6,8 +6,8 @@
 ///                                           └──────────────┘ gone ▶ retired
 /// ```
 ///
-/// At most one background wake pends and one attempt is in flight (P6). Inputs are past facts or
-/// requests; after each of them `nextStep` says what the lane waits for.
+/// At most one background wake pends and one attempt is in flight (P6). An input is something that
+/// has happened or that is requested. After each input, `nextStep` says what the lane waits for.
 package struct Lane: Hashable, Sendable {
   package internal(set) var pending: PendingSet
   package internal(set) var hasAcknowledged: Bool
@@ -20,41 +20,44 @@ package struct Lane: Hashable, Sendable {
   package internal(set) var state: State
   package internal(set) var lastVerdict: LastVerdict?
   package internal(set) var lastFetch: Instant?
-  /// Since when something pends that no wake has told; for people.
+  /// Since when something pends that no wake has told. The status shows this time; it is not
+  /// durable.
   package internal(set) var freshSince: Instant?
-  /// Whether an attempt is not durable yet. Until a fold makes it durable no other attempt begins,
-  /// so a crash costs at most one attempt over the budget (P7).
+  /// Whether an attempt at a provider is not durable yet. No other attempt begins until a fold has
+  /// made this attempt durable, so a crash costs at most one attempt over the budget (P7).
   package internal(set) var unfolded = Unfolded.nothing
-  /// What the courier told and the device did not acknowledge. A push follows.
+  /// The push that repeats what only the courier told, if the device does not acknowledge in time.
   package internal(set) var fallback: PushFallback?
-  /// The lane's turn in a smear. The device must not fetch hot zones before it. Zero: it had none
-  /// yet.
+  /// The lane's turn in a smear, before which the device must not fetch hot zones. Zero means that
+  /// the lane has had no slot.
   package internal(set) var slot = Instant.zero
-  /// The lane was long past its slot, and was given another one.
+  /// Whether the lane came too late for its slot and got another slot. A background wake resets
+  /// this.
   var isSentBack = false
   /// Delivered wakes that the device has not answered.
   package internal(set) var silence: Silence?
   package internal(set) var reach = Reachability()
-  /// The provider took a push in the other environment than the address was registered with.
+  /// Whether the token belongs to another environment of the provider than the registered one.
   package internal(set) var isElsewhere: Bool
-  /// The device's address has taken a push from its provider.
+  /// Whether the provider has accepted a push for the device's address.
   package internal(set) var hasTaken: Bool
 
   package enum Unfolded: UInt8, Hashable, Sendable {
     case nothing
     case attempt
-    /// An attempt that the cut under way has recorded.
+    /// The cut under way contains the attempt.
     case recorded
   }
 
-  /// The lane of a newly registered device: at the head of the feeds, with nothing pending.
+  /// The lane of a newly registered device, with nothing pending.
   package init(at: Instant) {
     self.init(LaneRecord(), folded: .zero)
   }
 
-  /// A lane from the tables. What was in flight is due again.
+  /// The lane that a row of the tables describes. What was in flight before the start is due again.
   ///
-  /// - Parameter isExact: see `WakeNumbers`.
+  /// - Parameter isExact: whether the daemon stopped cleanly before, so that no wake number is
+  ///   skipped.
   package init(_ record: LaneRecord, folded: Ordinal, isExact: Bool = false) {
     pending = record.pending
     hasAcknowledged = record.hasAcknowledged
@@ -77,7 +80,8 @@ package struct Lane: Hashable, Sendable {
   package var nextWake: UInt32 { numbers.next }
   package var reservedWake: UInt32 { numbers.reserved }
 
-  /// The row that a fold writes. Reserves wake numbers for the time until the next fold.
+  /// Returns the row that a fold writes, and reserves wake numbers for the time until the next
+  /// fold.
   package mutating func record() -> LaneRecord {
     if unfolded == .attempt { unfolded = .recorded }
     var kept = pending
@@ -106,7 +110,8 @@ package struct Lane: Hashable, Sendable {
     )
   }
 
-  /// The fold that took `record` is durable, and with it what is pending up to `folded`.
+  /// The fold that wrote the last `record()` is durable, and so is everything pending up to
+  /// `folded`.
   package mutating func folded(to folded: Ordinal, ledger: inout Ledger) {
     ledger.settle(pending.folded(to: folded), as: \.merged)
     numbers.folded()

@@ -1,14 +1,14 @@
 import HeapModule
 
-/// How many lanes are in each state. Each input updates the counts, so reading them does not visit
-/// every device.
+/// How many lanes are in each state. Each input updates the counts, so a reader of the counts need
+/// not visit every device.
 struct LaneCounts: Sendable {
   private var byStage = [Int](repeating: 0, count: Lane.Stage.allCases.count)
   /// Lanes whose last attempt failed for now.
   private(set) var resting: Set<Int> = []
-  /// Lanes with a slot in a smear that was not over at the last count.
+  /// Lanes that have a slot in a smear. `dropSlot` removes a lane whose slot is over.
   private(set) var slotted: Set<Int> = []
-  /// Since when each lane has something that no wake has told.
+  /// Since when each lane has something that no wake has told; other lanes are not listed.
   private var fresh: [Int: Instant] = [:]
   /// The items of `fresh` in order of time. Outdated items are dropped when they are the first.
   private var freshInOrder = Heap<Item>()
@@ -22,7 +22,7 @@ struct LaneCounts: Sendable {
     }
   }
 
-  /// What is counted of a lane; nil stands for no lane.
+  /// The parts of a lane on which the counts depend.
   struct Glance: Equatable {
     var stage: Lane.Stage
     var freshSince: Instant?
@@ -65,7 +65,7 @@ struct LaneCounts: Sendable {
     }
   }
 
-  /// Since when the lane that waits longest has something to tell.
+  /// Since when something waits to be told, in the lane where it waits longest.
   mutating func oldestFresh() -> Instant? {
     while let item = freshInOrder.min, fresh[item.device] != item.since {
       freshInOrder.removeMin()
@@ -78,7 +78,7 @@ struct LaneCounts: Sendable {
 }
 
 extension Lane {
-  /// The name of a lane's state, without what it holds.
+  /// The name of a lane's state, without the state's associated values.
   enum Stage: Int, CaseIterable {
     case idle, gathering, due, inFlight, resting, watching, retired
   }

@@ -1,36 +1,39 @@
-/// The durable part of a lane: written with each fold, read at start. What a crash loses costs at
-/// most a repeated wake (P5).
+/// The durable part of a lane, which a fold writes and a start reads. A crash loses the changes
+/// since the last fold, which costs at most a repeated wake (P5).
 package struct LaneRecord: Hashable, Sendable {
-  /// All wake numbers below this one may have been given out: a life after a crash begins here.
+  /// All wake numbers below this number may have been given out. After a crash, the numbers go on
+  /// with this number.
   package var reservedWake: UInt32
-  /// The number after the last one given out: a life after a clean stop begins here.
+  /// The number after the last wake number that was given out. After a clean stop, the numbers go
+  /// on with this number.
   package var nextWake: UInt32
   package var background: Budget
   package var alert: Budget
-  /// What the adaptive budget has learnt. Kept also while the setting is not adaptive.
+  /// The learnt part of the adaptive budget. The relay keeps it also while the setting is not
+  /// adaptive.
   package var learnt: LearntBudget
-  /// The device has acknowledged something since its registration. Only such devices are woken
-  /// again.
+  /// Whether the device has acknowledged something since its registration. The ladder repeats wakes
+  /// only for such devices.
   package var hasAcknowledged: Bool
   package var ladderStep: Int
   package var lastWake: Instant
   package var retirement: Retirement?
-  /// Deliveries in flight count as not sent.
+  /// What pends for the device. Deliveries in flight count as not sent.
   package var pending: PendingSet
-  /// What came of the last attempt, for people.
+  /// The result of the last attempt, for operators.
   package var lastVerdict: LastVerdict?
-  /// When the device last fetched or acknowledged, for people.
+  /// When the device last fetched or acknowledged. Operators see this time, and the lapse of a
+  /// courier address depends on it.
   package var lastFetch: Instant?
-  /// What the courier told and the device did not acknowledge. The push for this follows also after
-  /// a crash.
+  /// The push that repeats what only the courier told. The push is sent also after a crash.
   package var fallback: PushFallback?
-  /// The lane's turn in a smear. A lane that waits at a crash keeps its slot.
+  /// The lane's turn in a smear. A lane that waits for its slot keeps the slot after a crash.
   package var slot: Instant
-  /// The address was registered for one environment, and its token belongs to the other.
+  /// Whether the token belongs to another environment of the provider than the registered one.
   package var isElsewhere: Bool
   /// Delivered wakes that the device has not answered.
   package var silence: Silence?
-  /// The device's address has taken a push from its provider.
+  /// Whether the provider has accepted a push for the device's address.
   package var hasTaken: Bool
 
   package init(

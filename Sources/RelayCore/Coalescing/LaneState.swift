@@ -1,21 +1,23 @@
 extension Lane {
-  /// What a lane does now. Only the inputs below change it; each of them gives every state a next
-  /// one.
+  /// What a lane does now. Only the methods of this type change the state, and each method is
+  /// defined for every state.
   package enum State: Hashable, Sendable {
-    /// Nothing to tell. → gathering, retired
+    /// There is nothing to tell. The next state is gathering or retired.
     case idle
-    /// Changes gather. → due, idle, watching, retired
+    /// Changes gather until `due`. The next state is due, idle, watching or retired.
     case gathering(opened: Instant, due: Instant)
-    /// The window is over; everything up to `after` must be folded first. → inFlight, gathering,
-    /// idle, watching, retired
+    /// The window is over; everything up to `after` must be folded first. The next state is
+    /// inFlight, gathering, idle, watching or retired.
     case due(after: Ordinal)
-    /// → watching, resting, gathering, due, idle, retired
+    /// An attempt is under way. The next state is watching, resting, gathering, due, idle or
+    /// retired.
     case inFlight(Attempt)
-    /// The attempt failed for now. → inFlight, due, watching, idle, retired
+    /// The attempt failed for now. The next state is inFlight, due, watching, idle or retired.
     case resting(RetryBackoff)
-    /// All is told and something is not acknowledged. → inFlight, gathering, idle, retired
+    /// Everything is told, and something is not acknowledged. The next state is inFlight,
+    /// gathering, idle or retired.
     case watching
-    /// The address is dead. → idle, by a new registration
+    /// The relay has given up the address. The next state is idle, after a new registration.
     case retired(Retirement)
   }
 
@@ -23,18 +25,20 @@ extension Lane {
     package var wake: UInt32
     package var isAlert: Bool
     package var isLadder: Bool
-    /// The wake runs the app, so it covers what it names.
+    /// Whether the wake runs the app. Such a wake covers the subjects that it names.
     package var runsApp = true
-    /// The wake goes over the courier.
+    /// Whether the wake goes over the courier.
     package var isOverCourier = false
-    /// The wake repeats what the courier told, so the ladder stays where it is.
+    /// Whether the wake repeats what the courier told. Such a wake does not change the ladder's
+    /// step.
     package var isRepeat = false
     /// The alert that the wake shows.
     package var alert: PendingAlert?
     package var deadline: Instant
     package var tries: Int
     package var at: Instant
-    /// When matches came while in flight, or the alert that followed the shown one.
+    /// When the first and the last match came during the attempt. A newer alert that waits behind
+    /// the shown alert counts as a match. `nil` means that none came.
     package var gathering: Gathering?
 
     package struct Gathering: Hashable, Sendable {
@@ -49,20 +53,20 @@ extension Lane {
     package var isAlert: Bool
     package var deadline: Instant
     package var tries: Int
-    /// The attempt was a re-wake: nothing new pends.
+    /// Whether the attempt was a re-wake of the ladder, for which nothing new needs to pend.
     package var isLadder = false
-    /// The attempt was the push that follows the courier: nothing new needs to pend.
+    /// Whether the attempt repeated what the courier told, for which nothing new needs to pend.
     package var isRepeat = false
   }
 }
 
 extension Lane.State {
-  /// What a lane has to tell, as far as its state depends on it.
+  /// What a lane has to tell, in the detail on which the lane's state depends.
   enum Waiting {
     case nothing
     /// Everything is told, and something is not acknowledged.
     case acknowledgement
-    /// A fresh subject or an alert is not told.
+    /// A fresh subject or an alert is not told yet.
     case news
 
     init(_ pending: PendingSet) {
@@ -74,7 +78,7 @@ extension Lane.State {
     }
   }
 
-  /// The state at start. What was in flight is due again.
+  /// The state after the tables are loaded. What was in flight before the start is due again.
   init(_ waiting: Waiting, retirement: Retirement?, folded: Ordinal) {
     if let retirement {
       self = .retired(retirement)
@@ -87,10 +91,10 @@ extension Lane.State {
     }
   }
 
-  /// A notification pends now. The window begins, or is extended up to `windowMax`.
+  /// A notification has begun to pend. The window begins, or is extended up to `windowMax`.
   ///
-  /// - Parameter isFirstOpen: everything that was due waits for its slot, and this notification
-  ///   does not. So the notification begins a window, as in an idle lane.
+  /// - Parameter isFirstOpen: everything that was due waits for the lane's slot, and this
+  ///   notification does not. So the notification begins a window, as in an idle lane.
   mutating func matched(at now: Instant, isFirstOpen: Bool, _ policy: WakePolicy) {
     switch consume self {
     case .idle, .watching:
@@ -121,8 +125,8 @@ extension Lane.State {
 
   mutating func began(_ attempt: Lane.Attempt) { self = .inFlight(attempt) }
 
-  /// Takes the alert out of the attempt in flight if it is meant. If the attempt fails, the alert
-  /// is not repeated.
+  /// Removes the alert from the attempt in flight if `isMeant` selects the alert. If the attempt
+  /// fails, the alert is then not repeated.
   ///
   /// - Returns: true if there was such an alert.
   mutating func cancelAlert(_ isMeant: (PendingAlert) -> Bool) -> Bool {
@@ -138,7 +142,7 @@ extension Lane.State {
     }
   }
 
-  /// The attempt in flight was delivered. What came meanwhile gathers, or is due.
+  /// The attempt in flight was delivered. Changes that came during the attempt gather, or are due.
   mutating func delivered(_ waiting: Waiting, _ policy: WakePolicy) {
     switch consume self {
     case .inFlight(let attempt):
@@ -155,7 +159,7 @@ extension Lane.State {
     }
   }
 
-  /// The attempt in flight failed for now.
+  /// The attempt in flight failed for now, and the lane rests until `until`.
   mutating func postponed(until: Instant) {
     switch consume self {
     case .inFlight(let attempt):
@@ -167,7 +171,7 @@ extension Lane.State {
     }
   }
 
-  /// The route has another provider, so a lane does not rest longer than until now.
+  /// The route has another provider, so a resting lane may try again now.
   mutating func renewed(at now: Instant) {
     switch consume self {
     case .resting(var rest):
@@ -177,9 +181,9 @@ extension Lane.State {
     }
   }
 
-  /// The device has another address, so a lane does not rest for the earlier one.
+  /// The device has another address, so a lane does not rest because of the earlier address.
   ///
-  /// - Returns: true if the lane rested.
+  /// - Returns: true if the lane was resting.
   mutating func moved(_ waiting: Waiting) -> Bool {
     switch consume self {
     case .resting:
@@ -191,11 +195,11 @@ extension Lane.State {
     }
   }
 
-  /// Something was fetched, withdrawn or cancelled. A window, a rest or a watch ends when nothing
-  /// is left to tell.
+  /// Something was fetched, withdrawn or cancelled. If nothing is left to tell, the states
+  /// gathering, due, resting and watching end.
   ///
-  /// - Parameter hasFallback: a push still has to follow the courier.
-  /// - Returns: true if nothing is left, not even to acknowledge.
+  /// - Parameter hasFallback: whether a push must still repeat what the courier told.
+  /// - Returns: true if the lane became idle, because nothing is left to tell or to acknowledge.
   mutating func settle(_ waiting: Waiting, hasFallback: Bool) -> Bool {
     switch (waiting, consume self) {
     case (_, .idle): self = .idle
@@ -217,8 +221,7 @@ extension Lane.State {
   /// Nothing waits for the device any more.
   mutating func dropped() { self = .idle }
 
-  /// A new registration ends a retirement. An attempt at the earlier address says nothing about the
-  /// new one, so it is made again.
+  /// A new registration ends a retirement. It does not change any other state.
   mutating func registeredAgain() {
     switch consume self {
     case .retired: self = .idle

@@ -1,4 +1,4 @@
-/// A notification as a push shows it; the payload's `ck` is built from it.
+/// A notification as a push shows it. The payload's `ck` is built from this value.
 package struct NotificationContent: Hashable, Sendable {
   package var subscription: SubscriptionID
   package var notification: Identifier
@@ -30,22 +30,24 @@ package struct NotificationContent: Hashable, Sendable {
   }
 
   package enum Kind: Hashable, Sendable {
-    /// The reason is that of the push's own change; values are the fields that the subscription
-    /// names.
+    /// `reason` is what happened to the record in the change shown. `values` has the fields that
+    /// the subscription names, and `isCut` says whether some values did not fit.
     case query(record: String, reason: RecordChange.Verb, values: [Field], isCut: Bool)
     case zone
     case database
   }
 }
 
-/// One notification × one device, on its way into a lane.
+/// One notification for one device, before it is added to the device's lane.
 package struct Match: Hashable, Sendable {
   package var content: NotificationContent
   /// The position of the notification's entry in the user's notifications feed.
   package var position: Position
-  /// The zone's position in the zone's own feed (another partition's, for a shared zone).
+  /// The position of the change in the zone's own feed. For a shared zone, another partition may
+  /// keep that feed.
   package var zonePosition: Position
-  /// Nil: the match wakes in the background. Else it is shown to a person, one push for each key.
+  /// The key of the alert that a person is shown; each key has a push of its own. `nil` means that
+  /// the match wakes the device in the background.
   package var alert: AlertKey?
   /// Whether the push must run the app. An alert does so only if its subscription asks for
   /// content-available.
@@ -73,8 +75,8 @@ package struct Match: Hashable, Sendable {
     self.isUrgent = isUrgent
   }
 
-  /// True for an alert that a person sees and that does not run the app. Every wake names its
-  /// subject, and so the subject needs no wake of its own.
+  /// True for an alert that a person sees and that does not run the app. Every wake names the
+  /// alert's subject, so the subject needs no background wake of its own.
   var isQuiet: Bool { alert != nil && !runsApp }
 }
 
@@ -83,7 +85,7 @@ package struct AlertKey: Hashable, Sendable {
   package var subscription: SubscriptionID
   package var database: Database
   package var subject: String
-  /// The value of `apns-collapse-id`; nil if the subscription collapses nothing.
+  /// The value of `apns-collapse-id`; `nil` if the push has no such id.
   package var collapse: String?
 
   package init(

@@ -1,7 +1,7 @@
 /// Hot changes: which devices get a slot, and when.
 extension Partition {
-  /// Whether a change is hot. The change has not gone on in slices yet, so its matches are not
-  /// counted. This function looks at no more matches than the decision needs.
+  /// Whether a change is hot. The matches of the change are not counted yet, so this function
+  /// counts them, but no more of them than the decision needs.
   func isHot(_ out: FanOut) -> Bool {
     guard policy.smearing.gap(capacity: out.change.fetchCapacity) != nil else { return false }
     let share = policy.smearing.aboveHere
@@ -19,8 +19,8 @@ extension Partition {
     return false
   }
 
-  /// A hot change matched this device. The device gets a slot unless it waits already. Further
-  /// changes do not move the slot back.
+  /// A hot change matched this device. The device gets a slot unless it waits for a slot already.
+  /// Further changes do not move the slot.
   mutating func giveSlot(
     to device: Int, of change: Change, gap: Int64, at now: Instant
   ) {
@@ -31,7 +31,7 @@ extension Partition {
     devices[device].lane.wait(for: slot, isSentBack: false)
   }
 
-  /// Gives a late lane a new slot of its zone, once.
+  /// Gives a late lane a new slot in the smear of its hot zone, once.
   ///
   /// - Returns: true if the lane must wait for the new slot.
   mutating func isSentBack(_ device: Int, at now: Instant) -> Bool {
@@ -52,7 +52,7 @@ extension Partition {
       capacity: capacity)
   }
 
-  /// A lane waits for a slot of an earlier life. Other lanes get later slots.
+  /// Takes over the slot that a lane got before a restart. Other lanes get no earlier slots.
   mutating func recoverSlot(of device: Int) {
     let lane = devices[device].lane
     guard let zone = lane.hotZone else { return }
@@ -60,8 +60,8 @@ extension Partition {
     pacers.recovered(lane.slot, of: key)
   }
 
-  /// Moves the waiting lanes' slots in the proportion of the rates. The new slots are not written
-  /// for this alone: after a crash the old slots hold.
+  /// Moves the waiting lanes' slots in the proportion of the rates. The move alone does not cause a
+  /// write, so after a crash the old slots apply again.
   mutating func stretchSlots(from old: WakePacer.Rule, at now: Instant) {
     guard old != policy.smearing else { return }
     let stretches = pacers.stretch(from: old, to: policy.smearing, at: now)

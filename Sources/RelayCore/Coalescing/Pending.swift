@@ -2,7 +2,8 @@
 /// one that came afterwards.
 package struct Pending: Hashable, Sendable {
   package var content: NotificationContent
-  /// Newest entry in the user's notifications feed; the device's own changes do not raise it.
+  /// The newest entry in the user's notifications feed. The device's own changes do not raise this
+  /// position.
   package var position: Position
   /// The newest entry in the zone's own feed.
   package var zonePosition: Position
@@ -10,20 +11,20 @@ package struct Pending: Hashable, Sendable {
   package var isFresh: Bool
   /// Whether the subject has a change that the attempt in flight covers.
   package var isCovered = false
-  /// The fresh, or covered, delivery began with an alert. The ledger counts it with the alert, and
-  /// not here.
+  /// Whether the fresh delivery began with an alert; `isCoveredOfAlert` says the same of the
+  /// covered delivery. The ledger counts such a delivery with its alert, and not with this subject.
   package var isFreshOfAlert = false
   package var isCoveredOfAlert = false
   /// The last delivered wake that named the subject; 0 if none did.
   package var toldBy: UInt32 = 0
-  /// True if the entry also stands for other zones or subscriptions than those of `content`.
+  /// True if the subject also stands for other zones or subscriptions than those of `content`.
   package var isMixed = false
   /// True if all fresh changes are hot, so that the subject waits for the lane's slot.
   package var isHot = false
   /// True if a change that is not told yet fired a subscription that is marked urgent.
   package var isUrgent = false
-  /// The first delivery that no attempt covers; zero once it is known to be folded. Not stored in
-  /// the tables, because everything in them is folded.
+  /// The position of the first delivery that no attempt covers; zero if that delivery is known to
+  /// be folded. The tables do not store this position, because everything in the tables is folded.
   package var freshFrom: Position
 
   package init(_ match: Match) {
@@ -60,18 +61,19 @@ package struct Pending: Hashable, Sendable {
   /// Whether the subject has a change that was not delivered to the device yet.
   package var isUntold: Bool { isFresh || isCovered }
 
-  /// - Returns: true if the delivery is new here, false if it merged into a waiting one.
+  /// - Returns: true if the delivery is new in this subject, false if it merged into a waiting
+  ///   delivery.
   mutating func add(_ match: Match) -> Bool {
     isMixed = isMixed || !content.isLike(match.content)
     if !isFresh {
       freshFrom = match.position
       isFreshOfAlert = match.alert != nil
     }
-    // A wake names a quiet subject completely or not at all, and the wake in flight lacks this
+    // A wake names all changes of a quiet subject or none, and the wake in flight lacks this
     // change.
     if match.isQuiet { unname() }
     isHot = match.isHot && (isHot || !isFresh)
-    // An alert that could not be shown may be older than the newest content here.
+    // The match of an alert that could not be shown may be older than `content`.
     if match.position >= position {
       content = match.content
       position = match.position
@@ -100,7 +102,7 @@ package struct Pending: Hashable, Sendable {
     return deliveries < before
   }
 
-  /// The attempt in flight names a quiet subject. The attempt covers no delivery of that subject.
+  /// The attempt in flight names a quiet subject. The ledger counts no delivery for that subject.
   mutating func name() { (isCovered, isCoveredOfAlert) = (true, true) }
 
   mutating func unname() { (isCovered, isCoveredOfAlert) = (false, false) }

@@ -1,19 +1,20 @@
-/// An alert that waits to be shown. Each is one push; the oldest comes first.
+/// An alert that waits to be shown. Each alert is one push, and the oldest alert is shown first.
 package struct PendingAlert: Hashable, Sendable {
   package var key: AlertKey
   package var content: NotificationContent
   package var position: Position
   package var zonePosition: Position
-  /// The alert's appearance, if it names values of the record or the subscription is gone. Nil: the
-  /// subscription gives the appearance when the alert is shown. Erased with the alert.
+  /// The alert's appearance, if the alert names values of the record or the subscription is gone;
+  /// it is erased with the alert. `nil` means that the subscription gives the appearance when the
+  /// alert is shown.
   package var look: NotificationInfo?
   /// A hot alert is shown at once, and its push states the time before which the device must not
   /// fetch.
   package var isHot: Bool
-  /// Earlier alerts of the same subject, oldest first: at most the newest that is folded and the
-  /// newest of the cut under way. One of them is shown while this one is not folded; otherwise a
-  /// subject that changes before every fold would never be shown. Not stored in the tables, because
-  /// everything in them is folded.
+  /// Earlier alerts of the same subject, oldest first: at most the newest folded alert and the
+  /// newest alert in the cut under way. One of them is shown while this alert is not folded;
+  /// otherwise a subject that changes before every fold would never be shown. The tables do not
+  /// store earlier alerts, because everything in the tables is folded.
   package private(set) var earlier: [PendingAlert] = []
 
   package init(
@@ -28,10 +29,12 @@ package struct PendingAlert: Hashable, Sendable {
     self.isHot = isHot
   }
 
-  /// Deliveries in the ledger: this alert, and the one that may be shown before it.
+  /// How many deliveries the ledger counts: this alert, and an earlier alert that may be shown
+  /// before it.
   package var deliveries: Int { earlier.isEmpty ? 1 : 2 }
 
-  /// The newest alert of the subject that may be shown: a device that reads at once finds it (P4).
+  /// The newest alert of the subject that is folded, so that a device that reads at once finds it
+  /// (P4). `nil` means that none is folded.
   func shown(_ folded: Ordinal) -> PendingAlert? {
     if position.ordinal <= folded { return alone }
     return earlier.last { $0.position.ordinal <= folded }
@@ -44,8 +47,8 @@ package struct PendingAlert: Hashable, Sendable {
     return alone
   }
 
-  /// A newer alert of the same subject came. This one is kept if the last cut has it, because the
-  /// newer one can be shown only after a further fold.
+  /// A newer alert of the same subject came. If the last cut contains this alert, this alert is
+  /// kept, because the newer alert can be shown only after a further fold.
   func followed(by newer: PendingAlert, cut: Ordinal) -> PendingAlert {
     var next = newer
     next.earlier = earlier
@@ -53,7 +56,7 @@ package struct PendingAlert: Hashable, Sendable {
     return next
   }
 
-  /// A newer alert that is folded replaces all earlier ones.
+  /// The newest folded alert replaces all alerts before it.
   mutating func folded(to folded: Ordinal) {
     if position.ordinal <= folded {
       earlier = []
@@ -64,8 +67,9 @@ package struct PendingAlert: Hashable, Sendable {
 
   /// This alert and its earlier ones, without those that `isMeant` selects.
   ///
-  /// - Parameter withEarlier: whether to remove the alerts before them, too.
-  /// - Returns: nil if nothing is left.
+  /// - Parameter withEarlier: whether to remove the alerts before the selected alerts, too.
+  /// - Returns: the newest alert that is left, with the earlier alerts that are left; `nil` if none
+  ///   is left.
   func without(withEarlier: Bool, _ isMeant: (PendingAlert) -> Bool) -> PendingAlert? {
     var left = earlier
     left.append(alone)

@@ -6,10 +6,11 @@ package struct PendingSet: Hashable, Sendable {
   /// Subjects of alerts that do not run the app. Every wake names them until the device
   /// acknowledges them, and no wake is sent for them alone.
   package var quiet = Subjects()
-  /// At most `Limits.alertsPending`, oldest first, without the one in flight. One for each subject,
-  /// which holds the earlier ones.
+  /// The alerts that wait, oldest first, without the alert in flight: at most
+  /// `Limits.alertsPending`. Each key has one alert here, which holds the earlier alerts of that
+  /// key.
   package var alerts: [PendingAlert] = []
-  /// Alerts were replaced because there were too many.
+  /// Whether waiting alerts were dropped because there were too many.
   package var lostAlerts = false
 
   package init() {}
@@ -48,9 +49,10 @@ package struct PendingSet: Hashable, Sendable {
   /// Adds a notification of a zone, database or query, with or without an alert. An alert's
   /// delivery is counted once, with the alert.
   ///
-  /// - Parameter cut: the last fact in a cut. An alert up to there is kept when a newer one comes.
-  /// - Returns: how many deliveries were added: 1 if it is new on this lane, 0 if it merged,
-  ///   negative if it replaced several.
+  /// - Parameter cut: the last fact in a cut. An alert up to that fact is kept when a newer alert
+  ///   comes.
+  /// - Returns: how many deliveries were added: 1 if the delivery is new in this set, 0 if it
+  ///   merged into another delivery, negative if it replaced several deliveries.
   mutating func add(_ match: Match, cut: Ordinal, limits: Limits) -> Int {
     guard let key = match.alert else { return waking.add(match, limits: limits) ? 1 : 0 }
     if match.runsApp {
@@ -82,10 +84,11 @@ package struct PendingSet: Hashable, Sendable {
     return 1 - lost.deliveries
   }
 
-  /// Takes the next alert, as far as it is folded. A newer alert of its subject then waits behind
-  /// all other alerts.
+  /// Removes the first alert and returns its newest folded form. If a newer alert of the same key
+  /// is not folded, that alert then waits behind all other alerts.
   ///
-  /// - Returns: the alert, and whether a newer one waits; nil if no alert of the subject is folded.
+  /// - Returns: the alert to show, and whether a newer alert waits; `nil` if no alert of the key is
+  ///   folded.
   mutating func takeAlert(_ folded: Ordinal) -> (shown: PendingAlert, isFollowed: Bool)? {
     guard let first = alerts.first, let shown = first.shown(folded) else { return nil }
     alerts.removeFirst()
@@ -94,7 +97,8 @@ package struct PendingSet: Hashable, Sendable {
     return (shown, isFollowed)
   }
 
-  /// - Returns: how many deliveries were removed because a newer one of their subject is folded.
+  /// - Returns: how many deliveries were removed because a newer delivery of the same subject is
+  ///   folded.
   mutating func folded(to folded: Ordinal) -> Int {
     var count = 0
     for index in alerts.indices where alerts[index].deliveries > 1 {

@@ -1,9 +1,12 @@
-/// How a device can be reached now. Not durable: a restart ends every connection to the courier.
+/// How a device can be reached now. This is not durable, because a restart ends every connection to
+/// the courier.
 package struct Reachability: Hashable, Sendable {
-  /// The device has an address at a provider. A courier-only device waits until it connects.
+  /// Whether the device has an address at a provider. Without such an address, wakes wait until the
+  /// device connects to the courier.
   package var hasProvider = true
   package var courier = Courier.away
-  /// The device reconnected to the courier without having received everything that it was told.
+  /// Whether the device reconnected to the courier without having received all wakes, so that the
+  /// courier repeats them.
   var repeats = false
 
   package init() {}
@@ -13,7 +16,8 @@ package struct Reachability: Hashable, Sendable {
     case away
     /// A poll or stream is open and can take an answer. The number identifies the connection.
     case here(connection: UInt64)
-    /// A poll was answered. The device is expected back until then, and no push is sent before.
+    /// A poll was answered. The relay waits for the device's next poll until this time, and sends
+    /// no push before.
     case between(until: Instant)
   }
 
@@ -24,17 +28,17 @@ package struct Reachability: Hashable, Sendable {
     return nil
   }
 
-  /// Until when the next poll is waited for; nil if none is expected any more.
+  /// The time until which the next poll is expected; `nil` if no poll is expected any more.
   func expectedBack(at now: Instant) -> Instant? {
     if case .between(let until) = courier, now < until { return until }
     return nil
   }
 }
 
-/// The push that follows what only the courier told. The push is sent, as the same wake, unless the
+/// The push that repeats what only the courier told. The push is sent, as the same wake, unless the
 /// device acknowledges within `courierGrace`.
 package struct PushFallback: Hashable, Sendable {
-  /// The push is about subjects told by this wake or a later one.
+  /// The push is about the subjects that this wake or a later wake told.
   package var first: UInt32
   /// The newest of the courier's wakes: the number that the push carries.
   package var last: UInt32

@@ -11,7 +11,7 @@ package struct Silence: Hashable, Sendable {
   /// When the first of the wakes was delivered.
   package var since: Instant
   package var wakes: Int
-  /// Whether the app's servers were told.
+  /// Whether the app's servers were told that the device is silent.
   package var isTold: Bool
 
   package init(since: Instant, wakes: Int = 1, isTold: Bool = false) {

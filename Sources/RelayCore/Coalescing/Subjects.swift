@@ -1,11 +1,11 @@
-/// What a device has to fetch: zones and the notifications feed, one subject each. Its size is
-/// always bounded.
+/// What a device has to fetch: zones and the notifications feed, one subject each. The number of
+/// subjects is always bounded.
 package struct Subjects: Hashable, Sendable {
   /// At most `Limits.zonesPending`, in order of their first match.
   package var zones: [Pending] = []
-  /// The notifications feed, for query notifications; at most one.
+  /// The notifications feed, for query notifications; at most one subject.
   package var query: [Pending] = []
-  /// Zones beyond the limit, as one subject; at most one.
+  /// The zones beyond the limit, as at most one subject.
   package var overflow: [Pending] = []
 
   package init() {}
@@ -14,7 +14,8 @@ package struct Subjects: Hashable, Sendable {
   package var isEmpty: Bool { zones.isEmpty && query.isEmpty && overflow.isEmpty }
   package var deliveries: Int { all.reduce(0) { $0 + $1.deliveries } }
 
-  /// - Returns: true if the delivery is new here, false if it merged into a waiting one.
+  /// - Returns: true if the delivery is new in this set, false if it merged into a waiting
+  ///   delivery.
   mutating func add(_ match: Match, limits: Limits) -> Bool {
     if case .query = match.content.kind { return Self.add(match, to: &query) }
     let index = zones.firstIndex {
@@ -46,8 +47,8 @@ package struct Subjects: Hashable, Sendable {
   }
 
   /// Removes withdrawn subjects. A subject that stands for several things stays when one of them is
-  /// withdrawn, because the others must still be told (P5). The subject no longer shows the
-  /// withdrawn one (P9).
+  /// withdrawn, because the others must still be told (P5). If the query or overflow subject showed
+  /// what is withdrawn, it shows a neutral form from then on (P9).
   ///
   /// - Returns: how many deliveries were removed.
   mutating func withdraw(_ withdrawal: Withdrawal) -> Int {
@@ -72,8 +73,8 @@ package struct Subjects: Hashable, Sendable {
     return count
   }
 
-  /// The device has read a zone up to `position`. A subject for many zones stays, because the
-  /// device has read only one of them.
+  /// The device has read a zone up to `position`. An untold subject for many zones stays, because
+  /// the device has read only one of these zones.
   ///
   /// - Returns: how many deliveries were removed.
   mutating func acknowledge(

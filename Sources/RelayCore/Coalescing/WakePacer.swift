@@ -1,26 +1,30 @@
 /// The smear of one hot zone in one partition: its wakes, spread over time.
 ///
 /// Every woken device fetches, and a million fetches in one second overload a record server. So
-/// each matched lane takes a *slot* here. Before that moment the device must not fetch the zone,
-/// and the relay sends no wake for the zone alone.
+/// each matched lane takes a *slot* in the smear. Before its slot the device must not fetch the
+/// zone, and the relay sends no wake for the zone alone.
 ///
-/// Slots follow each other at one gap. Users are divided by hash, so each partition has its share
-/// of them and of the rate, independent of the others. The partitions' slots begin at different
-/// fractions of the gap, so that together they are evenly spread.
+/// Slots follow each other at one gap. A hash divides the users among the partitions, so each
+/// partition has its share of the users and of the rate, independent of the other partitions. The
+/// slots of the partitions begin at different fractions of the gap, so that all slots together are
+/// evenly spread.
 package struct WakePacer: Hashable, Sendable {
   package struct Rule: Hashable, Sendable {
-    /// A change is hot if it matches more users than this. Each partition applies its share.
+    /// A change is hot if it matches more users than this. Each partition compares with its share
+    /// of this number.
     package var above = 1_000
-    /// Wakes a second for one hot zone in the whole relay; nil: no limit.
+    /// The wakes a second for one hot zone in the whole relay; `nil` means that there is no limit.
     package var rate: Int?
     /// The longest wait for a slot. If the rate needs more time, the rate is raised.
     package var longest = Span.minutes(10)
 
     package init() {}
 
-    /// From one slot to the next in one partition, in microseconds; nil: no smear.
+    /// The time from one slot to the next in one partition, in microseconds; `nil` means that wakes
+    /// are not smeared.
     ///
-    /// - Parameter capacity: fetches a second that the change's producer declared; 0: not declared.
+    /// - Parameter capacity: the fetches a second that the change's producer declared; 0 if it
+    ///   declared none.
     package func gap(capacity: Int) -> Int64? {
       let rates = [rate, capacity == 0 ? nil : capacity].compactMap(\.self)
       guard let least = rates.min() else { return nil }
@@ -33,28 +37,30 @@ package struct WakePacer: Hashable, Sendable {
 
   package struct Slot: Hashable, Sendable {
     package var at: Instant
-    /// The slots had reached `longest`, and this slot begins a second sequence beside the first.
+    /// Whether the slots had reached `longest`, so that this slot begins another sequence of slots
+    /// beside the earlier sequence.
     package var isHurried: Bool
   }
 
-  /// A lane that comes this long after its slot is late and takes another one, once. So lanes that
-  /// waited for the end of an outage or restart do not all wake together.
+  /// A lane that comes this long after its slot is late and takes another slot, once. So lanes that
+  /// waited for the end of an outage or restart are not all woken together.
   package static let lateAfter = Span.seconds(5)
 
-  /// The next free slot, in microseconds: gaps may be shorter than a millisecond.
+  /// The next free slot, in microseconds, because gaps may be shorter than a millisecond.
   private var next: Int64 = 0
   /// Where in a gap the slots begin, as a multiple of the golden ratio. So the slots of any number
   /// of sequences are evenly spread, in one partition or many.
   private var phase: UInt64
-  /// The capacity that the last hot change's producer declared; 0: not declared.
+  /// The fetches a second that the last hot change's producer declared; 0 if it declared none.
   package private(set) var capacity = 0
 
   package init(in partition: PartitionID) { phase = UInt64(partition.number) }
 
-  /// The last slot assigned, or earlier.
+  /// The next free slot, rounded down to whole milliseconds.
   package var end: Instant { Instant(milliseconds: next / 1_000) }
 
-  /// The next lane's slot: from `earliest` on, and at most `longest` after `now` if that is later.
+  /// Takes the next lane's slot: not before `earliest`, and not after the later of `earliest` and
+  /// `now + longest`.
   package mutating func take(
     from earliest: Instant, at now: Instant, gap: Int64, longest: Span, capacity: Int
   ) -> Slot {
@@ -77,8 +83,8 @@ package struct WakePacer: Hashable, Sendable {
     next = max(next, slot.milliseconds * 1_000)
   }
 
-  /// How the remaining slots move when the rule changes; nil: they stay. If the new rule has no
-  /// rate, lanes keep their slots, so that they do not all wake at once.
+  /// How the remaining slots move when the rule changes; `nil` means that they stay. If the new
+  /// rule has no rate, lanes keep their slots, so that they do not all wake at once.
   package func stretch(from old: Rule, to new: Rule, at now: Instant) -> Stretch? {
     let left = end - now
     guard left > .zero, let before = old.gap(capacity: capacity),
@@ -101,7 +107,7 @@ package struct WakePacer: Hashable, Sendable {
     return length * fraction / 65_536
   }
 
-  /// Moves slots towards a moment, or away from it, all in the same proportion.
+  /// Moves slots towards the instant `from`, or away from it, all in the same proportion.
   package struct Stretch: Hashable, Sendable {
     var from: Instant
     var of: Int64

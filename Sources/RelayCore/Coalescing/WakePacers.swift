@@ -10,11 +10,12 @@ struct WakePacers: Sendable {
   /// How many zones have a smear; for tests.
   var count: Int { pacers.count }
 
-  /// Fetches a second that the producer of the zone's last hot change declared; 0: not declared.
+  /// The fetches a second that the producer of the zone's last hot change declared; 0 if it
+  /// declared none.
   func capacity(of zone: ZoneKey) -> Int { pacers[zone]?.capacity ?? 0 }
 
-  /// The next free slot of a zone. Zones whose smear has ended are forgotten when another one
-  /// begins.
+  /// Takes the next free slot of a zone. When the smear of another zone begins, ended smears are
+  /// removed.
   mutating func take(
     of zone: ZoneKey, from earliest: Instant, at now: Instant, gap: Int64, longest: Span,
     capacity: Int
@@ -26,7 +27,7 @@ struct WakePacers: Sendable {
     return slot.at
   }
 
-  /// Takes over a slot that was assigned before a restart; later lanes get slots after it.
+  /// Takes over a slot that was assigned before a restart; later lanes get no earlier slots.
   mutating func recovered(_ slot: Instant, of zone: ZoneKey) {
     pacers[zone, default: WakePacer(in: id)].recovered(slot)
   }

@@ -1,14 +1,14 @@
 import HeapModule
 import OrderedCollections
 
-/// When each lane of a partition is evaluated again, and in which routes' queues it waits. Devices
-/// are identified by their slot numbers.
+/// When each lane of a partition is evaluated again, and in which routes' queues the lane waits. A
+/// device is identified by the number of its slot in `Devices`.
 struct WakeScheduler: Sendable {
   private struct Slot: Sendable {
-    /// The timer that counts; earlier timers find another instant here when they fire.
+    /// The time of the device's valid timer. A timer with any other time is ignored when it fires.
     var armed = Instant.never
-    /// The route in whose queue the lane waits. After a move it may differ from the device's
-    /// own route.
+    /// The route in whose queue the lane waits. After a change of the address, this may differ from
+    /// the device's own route.
     var line: RouteKey?
     var isAtCourier = false
     var isAwaitingFold = false
@@ -43,14 +43,14 @@ struct WakeScheduler: Sendable {
   /// The lane had an input.
   mutating func markDirty(_ device: Int) { dirty.append(device) }
 
-  /// The rules have changed. `markOutdated` evaluates all lanes, part by part, because the old
-  /// rules set their timers.
+  /// The rules have changed. `markOutdated` then marks all lanes, part by part, to be evaluated
+  /// again, because their timers were set by the old rules.
   mutating func rulesChanged(slots count: Int) { outdated = 0..<count }
 
-  /// Slots that `markOutdated` has not examined.
+  /// The number of slots that `markOutdated` has not examined yet.
   var outdatedSlots: Int { outdated.count }
 
-  /// - Returns: how many slots were examined.
+  /// - Returns: how many slots were examined; the lanes in them are evaluated next.
   mutating func markOutdated(atMost count: Int, in devices: borrowing Devices) -> Int {
     let part = outdated.prefix(count)
     for device in part where devices.contains(device) { dirty.append(device) }
@@ -71,8 +71,8 @@ struct WakeScheduler: Sendable {
     return due
   }
 
-  /// The lane is evaluated again at `at`. An earlier timer evaluates it anyway, so no second one is
-  /// added.
+  /// Sets a timer that evaluates the lane again at `at`. If the lane has an earlier timer, no
+  /// second timer is added.
   mutating func arm(_ device: Int, at: Instant) {
     guard at < slot(device).armed else { return }
     grow(to: device)
@@ -80,7 +80,7 @@ struct WakeScheduler: Sendable {
     timers.insert(Timer(at: at, device: device))
   }
 
-  /// The lane waits for the next fold.
+  /// Records that the lane waits for the next fold.
   ///
   /// - Returns: false if the lane waits already.
   mutating func awaitFold(_ device: Int) -> Bool {
@@ -91,7 +91,7 @@ struct WakeScheduler: Sendable {
     return true
   }
 
-  /// The lanes that waited for the fold, which has come.
+  /// Removes and returns the lanes that waited for the fold, which is now durable.
   mutating func takeAwaitingFold() -> [Int] {
     let waited = awaitingFold
     awaitingFold = []
@@ -99,7 +99,8 @@ struct WakeScheduler: Sendable {
     return waited
   }
 
-  /// Adds the lane to the end of its route's queue.
+  /// Records that the lane waits in the queue of `route`. The caller then adds the lane to that
+  /// queue.
   ///
   /// - Returns: false if the lane waits there already.
   mutating func lineUp(_ device: Int, at route: RouteKey) -> Bool {
@@ -109,7 +110,7 @@ struct WakeScheduler: Sendable {
     return true
   }
 
-  /// Adds the lane to the end of the courier's queue. The lane may also wait in its provider's
+  /// Records that the lane waits in the courier's queue. The lane may also wait in its provider's
   /// queue, so a stopped route does not delay the courier.
   mutating func lineUpAtCourier(_ device: Int) -> Bool {
     guard !slot(device).isAtCourier else { return false }
@@ -118,7 +119,7 @@ struct WakeScheduler: Sendable {
     return true
   }
 
-  /// The lane has its turn.
+  /// Records that the lane has left the queue of `route`, because its turn has come.
   mutating func leaveLine(_ device: Int, at route: RouteKey) {
     guard device < slots.count else { return }
     if route.transport == .courier {

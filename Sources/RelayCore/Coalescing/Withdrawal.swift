@@ -1,4 +1,5 @@
-/// What is no longer told: a subscription was removed, or a zone ended or was withdrawn.
+/// What wakes no longer tell: a removed subscription, or a zone that has ended or that the user may
+/// not see any more.
 package enum Withdrawal: Hashable, Sendable {
   case subscription(SubscriptionID, Database)
   case zone(ZoneID, Database)

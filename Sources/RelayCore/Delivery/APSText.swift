@@ -1,5 +1,5 @@
 /// Apple's own part of a payload. A silent push has only `content-available`. An alert with only a
-/// body is a plain string, any other alert a dictionary, as in CloudKit's own pushes.
+/// body is a plain string, and any other alert is a dictionary, as in CloudKit's own pushes.
 enum APSText {
   static func encode(
     _ info: NotificationInfo?, badge: Int?, _ cut: PayloadCut

@@ -14,7 +14,8 @@ package enum Transport: UInt8, Hashable, Comparable, Sendable, CaseIterable {
     }
   }
 
-  /// Whether all devices of a route share one provider, so that its answers to many show its state.
+  /// Whether all devices of a route share one provider, so that its answers about many devices show
+  /// its state.
   package var isOneProvider: Bool {
     switch self {
     case .apns, .fcm: true
@@ -38,16 +39,16 @@ package enum Transport: UInt8, Hashable, Comparable, Sendable, CaseIterable {
 
 /// Where a device can be reached: transport, topic, push token and the provider's environment.
 ///
-/// An address belongs to one registration in a scope: the latest wins. The token is a secret: it is
-/// never logged, and shown only as a short digest.
+/// An address belongs to one registration in a scope, the latest one. The token is a secret: the
+/// relay never logs it, and shows only a short digest of it.
 package struct Address: Hashable, Sendable {
   package var transport: Transport
   /// The bundle id for APNs, the project for FCM; empty where a transport has none.
   package var topic: String
-  /// Raw bytes; no length is assumed. For Web Push a `WebSubscription`.
+  /// The bytes of the push token, of any length. For Web Push they encode a `WebSubscription`.
   package var token: [UInt8]
   /// The provider's environment that issued the token, as the app states it; it may differ from the
-  /// container's environment. Nil where the provider has only one.
+  /// container's environment. `nil` where the provider has only one environment.
   package var environment: Environment?
 
   package init(
@@ -59,8 +60,8 @@ package struct Address: Hashable, Sendable {
     self.environment = environment
   }
 
-  /// The address without the environment. It must be unique, and the token is the same for every
-  /// environment that an app states.
+  /// The address without the environment. Addresses are compared in this form, because an app may
+  /// state another environment for the same token.
   package var place: Address { Address(transport: transport, topic: topic, token: token) }
 }
 

@@ -1,5 +1,5 @@
-/// A registration's claim on its address. An address belongs to one registration: the newest wins,
-/// in any order of folds.
+/// A registration's claim on its address. An address belongs to one registration: the newest
+/// registration wins, in whatever order the folds come.
 package struct AddressClaim: Sendable {
   package var key: DeviceKey
   package var address: Address
@@ -24,8 +24,9 @@ package struct AddressClaim: Sendable {
       registration: row.registration)
   }
 
-  /// Ordinals compare within a partition only. Of two registrations in one millisecond and two
-  /// partitions either may win, but always the same one.
+  /// Whether this claim wins against `other`. Ordinals compare within a partition only; between two
+  /// partitions the time decides. If two partitions have the same time, the keys decide, so that
+  /// the same claim always wins.
   package func isNewer(than other: AddressClaim) -> Bool {
     if partition == other.partition { return registration > other.registration }
     if registeredAt != other.registeredAt { return registeredAt > other.registeredAt }
@@ -34,9 +35,9 @@ package struct AddressClaim: Sendable {
 
   /// The message that tells this claim's partition that the fold of `row` displaced it.
   ///
-  /// The serial comes from the fact that registered `row`, which is in this cut. So it is above
-  /// every serial that its partition sent before, and differs from the core's serials (indices
-  /// below).
+  /// The serial comes from the fact that registered `row`, which is in this cut. So the serial is
+  /// above every serial of earlier cuts on its track. The step of a registration sends no messages,
+  /// so the core uses no serial of that fact.
   package func displaced(by row: DeviceRow, in source: PartitionID) -> OutboxRow {
     OutboxRow(
       source: source,

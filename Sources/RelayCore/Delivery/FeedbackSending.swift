@@ -1,18 +1,19 @@
-/// When one scope's feedback goes to its webhook: one delivery at a time, in order, each only after
-/// the server accepted the last one.
+/// When the feedback of one scope is sent to the scope's webhook: one delivery at a time, in order,
+/// each only after the server accepted the delivery before.
 ///
 /// ```
 /// due ──next──▶ sending ──taken──▶ due, while there is more; else quiet ──added──▶ due
 ///  ▲               ├──failed──▶ resting ──time──▶ due     (twice as long each time, ±20 %)
 ///  └───renewed──── └──refused──▶ stopped   (renewed meanwhile: due)
 /// ```
-/// Begins as *due*, because items of an earlier process may wait. Durations run on the boot clock.
+/// The first state is *due*, because items of an earlier process may wait. All instants are of the
+/// boot clock.
 package struct FeedbackSending: Hashable, Sendable {
   package struct Rule: Hashable, Sendable {
     /// The most items in one delivery.
     package var itemsMax = 100
     package var retryFirst = Span.seconds(1)
-    /// The longest rest, unless the server asks for more.
+    /// The longest rest, unless the server asks for a longer one.
     package var retryMax = Span.minutes(5)
     /// The longest rest that a server may ask for.
     package var retryAfterMax = Span.hours(1)
@@ -21,11 +22,11 @@ package struct FeedbackSending: Hashable, Sendable {
   }
 
   package enum Action: Hashable, Sendable {
-    /// Read the next items, deliver them, then call `ended`.
+    /// The caller must read the next items, deliver them, and then call `ended`.
     case deliver
-    /// Call `next` again then, or after `feedbackAdded`.
+    /// The caller must call `next` again at `until`, or after `renewed`.
     case wait(until: Instant)
-    /// Call `next` again after `feedbackAdded` or `renewed`.
+    /// The caller must call `next` again after `feedbackAdded`, `renewed` or `ended`.
     case nothing
   }
 
@@ -33,16 +34,18 @@ package struct FeedbackSending: Hashable, Sendable {
     /// There was nothing to deliver.
     case empty
     case taken(hasMore: Bool)
-    /// The delivery failed for now, and may have arrived.
+    /// The delivery failed for now, although the server may have received it. `after` is the delay
+    /// that the server asked for.
     case failed(after: Span?)
-    /// The server refuses all further items: 410.
+    /// The server refuses all further items, by status 410.
     case refused
   }
 
   private enum State: Hashable {
     case quiet
     case due
-    /// `isRenewed`: the delivery goes to the server from before the last reload.
+    /// A delivery is under way. `isRung`: another must follow. `isRenewed`: this delivery goes to
+    /// the server that was configured before the last reload.
     case sending(isRung: Bool, isRenewed: Bool)
     case resting(until: Instant)
     case stopped
@@ -50,25 +53,25 @@ package struct FeedbackSending: Hashable, Sendable {
 
   private let rule: Rule
   private var state = State.due
-  /// Failures in a row.
+  /// How many deliveries have failed in a row.
   package private(set) var failures = 0
 
   package init(_ rule: Rule = Rule()) { self.rule = rule }
 
   package var isStopped: Bool { state == .stopped }
 
-  /// New items are durable. Legal in every state.
+  /// New items are durable. The call is legal in every state.
   package mutating func feedbackAdded() {
     switch state {
     case .quiet: state = .due
     case .sending(_, let isRenewed): state = .sending(isRung: true, isRenewed: isRenewed)
-    // The items are read anyway, or the time for the next delivery has not come.
+    // The next delivery reads the new items, too.
     case .due, .resting, .stopped: break
     }
   }
 
-  /// The server or its key is another one. The next delivery is tried at once, or when the delivery
-  /// under way has ended with any outcome.
+  /// The server or its key has changed, or an operator restarts a stopped webhook by a reload. The
+  /// next delivery is tried at once, or as soon as the delivery under way has ended.
   package mutating func renewed() {
     failures = 0
     switch state {
@@ -89,7 +92,7 @@ package struct FeedbackSending: Hashable, Sendable {
 
   /// The delivery ended. A second call changes nothing.
   ///
-  /// - Parameter draw: a random number that varies the rest.
+  /// - Parameter draw: a random number that varies the length of the rest.
   package mutating func ended(_ outcome: Outcome, at now: Instant, draw: UInt64) {
     guard case .sending(let isRung, let isRenewed) = state else { return }
     switch outcome {

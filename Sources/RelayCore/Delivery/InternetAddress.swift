@@ -12,7 +12,7 @@ package enum InternetAddress {
     }
   }
 
-  /// The registry of special-purpose addresses (RFC 6890 and its successors).
+  /// False for the registry of special-purpose addresses (RFC 6890 and its successors).
   private static func isPublicV4(_ bytes: [UInt8]) -> Bool {
     switch (bytes[0], bytes[1], bytes[2]) {
     case (0, _, _), (10, _, _), (127, _, _), (224..., _, _): false
@@ -27,8 +27,8 @@ package enum InternetAddress {
     let words = stride(from: 0, to: 16, by: 2).map {
       UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1])
     }
-    // Translated (64:ff9b::/96) and tunnelled (2002::/16) addresses: the embedded IPv4 address
-    // counts.
+    // In translated (64:ff9b::/96), tunnelled (2002::/16) and mapped (::ffff:0:0/96) addresses, the
+    // embedded IPv4 address decides.
     if words[0] == 0x64, words[1] == 0xff9b, words[2..<6].allSatisfy({ $0 == 0 }) {
       return isPublicV4(Array(bytes[12...]))
     }
@@ -36,8 +36,8 @@ package enum InternetAddress {
     if words[..<5].allSatisfy({ $0 == 0 }), words[5] == 0xffff {
       return isPublicV4(Array(bytes[12...]))
     }
-    // Only 2000::/3 is assigned; of it, 2001::/23 is for protocols, and 2001:db8::/32 and 3fff::/20
-    // are for documentation.
+    // Only 2000::/3 is assigned. In this range, 2001::/23 is for protocols, and 2001:db8::/32 and
+    // 3fff::/20 are for documentation.
     guard bytes[0] & 0xe0 == 0x20 else { return false }
     if words[0] == 0x2001 { return words[1] >= 0x200 && words[1] != 0xdb8 }
     return !(words[0] == 0x3fff && words[1] < 0x1000)

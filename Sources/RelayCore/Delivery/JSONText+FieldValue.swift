@@ -1,5 +1,5 @@
 extension JSONText {
-  /// A field's value as a push carries it in `af`: strings and numbers unchanged; dates in
+  /// Writes a field's value as a push carries it in `af`: strings and numbers unchanged; dates in
   /// milliseconds since 1970; bytes in hexadecimal; a reference as its record name; a location as
   /// `[lat,lon]`; a list as an array. The forms of dates, bytes, references and locations are this
   /// project's choice.

@@ -10,9 +10,9 @@ extension JSONText {
     }
   }
 
-  /// At most `bytesMax` bytes of a text as JSON, cut between two characters, with an ellipsis at
-  /// its end. A non-empty text keeps at least its first character, or the first scalar of a
-  /// character that is longer than `bytesMax`.
+  /// A text of at most `bytesMax` bytes as JSON. A longer text is cut between two characters and
+  /// gets an ellipsis at its end. A non-empty text keeps at least its first character, or the first
+  /// scalar of a character that is longer than `bytesMax`.
   static func shortened(_ text: String, bytesMax: Int) -> String {
     guard byteCount(text) > bytesMax else { return text }
     let ellipsis = "…"
@@ -30,6 +30,6 @@ extension JSONText {
     return String(text.unicodeScalars.prefix(1))
   }
 
-  /// The length of an escaped control character.
+  /// The length of the longest scalar in JSON, an escaped control character, in bytes.
   private static let longestScalar = 6
 }

@@ -1,5 +1,5 @@
-/// Writes JSON byte by byte, in the order given. It has only what payloads need: no parser, and
-/// numbers as the standard library prints them.
+/// Writes JSON byte by byte, in the order of the calls. It has only what payloads need: there is no
+/// parser, and numbers are written as the standard library prints them.
 package struct JSONText: Sendable {
   package private(set) var bytes: [UInt8] = []
 
@@ -13,7 +13,7 @@ package struct JSONText: Sendable {
     bytes.append(contentsOf: value.description.utf8)
   }
 
-  /// A number that JSON cannot represent becomes null.
+  /// Writes a number. A number that JSON cannot represent is written as null.
   package mutating func number(_ value: Double) {
     if value.isFinite {
       bytes.append(contentsOf: value.description.utf8)

@@ -1,7 +1,8 @@
-/// The record values that a notification shows: only those its subscription names. They are kept
-/// with the pending entry on a lane, and removed with it.
+/// The record values that a notification shows: only those that its subscription names. They are
+/// kept with the pending entry on a lane, and removed together with that entry.
 extension NotificationInfo {
-  /// The values of the desired keys, as far as they fit.
+  /// The values of the desired keys, in order, up to the first value that does not fit; `isCut`
+  /// says whether there is such a value.
   func values(
     of record: RecordChange, limits: Limits
   ) -> (values: [Field], bytes: Int, isCut: Bool) {
@@ -10,7 +11,7 @@ extension NotificationInfo {
     for key in desiredKeys {
       guard let value = record.value(of: key) else { continue }
       let field = Field(name: key, value: value)
-      // A value that is certainly too long is not encoded first.
+      // A value that is certainly too long is refused without being encoded.
       let left = limits.valueBytesPerNotification - total
       guard value.leastJSONBytes(upTo: left) <= left else {
         return (values, total, true)
@@ -32,10 +33,10 @@ extension NotificationInfo {
       || !alert.subtitleArguments.isEmpty
   }
 
-  /// Replaces the localisation arguments by the record's values. As in CloudKit, an argument is the
-  /// name of a field of the record. A missing field is an empty argument, because the app's text
-  /// refers to arguments by their places. A value that does not fit in addition to the desired
-  /// keys' values is an empty argument, too.
+  /// This information with the record's values in place of the localisation arguments. As in
+  /// CloudKit, an argument is the name of a field of the record. A missing field is an empty
+  /// argument, because the app's text refers to arguments by their places. A value that does not
+  /// fit in addition to the desired keys' values is an empty argument, too.
   func withArguments(of record: RecordChange?, limits: Limits) -> Look {
     var look = Look(info: self)
     let kept = record.map { self.values(of: $0, limits: limits).bytes } ?? 0
@@ -57,7 +58,7 @@ extension NotificationInfo {
   }
 }
 
-/// An alert's appearance, fixed at the match.
+/// An alert's appearance, as it is fixed when the change matches.
 struct Look {
   var info: NotificationInfo
   /// Whether a value that the alert names did not fit.
@@ -65,9 +66,9 @@ struct Look {
 }
 
 extension Subscription {
-  /// The appearance of an alert for `change`, if the subscription cannot give it at the time it is
-  /// shown: it names values of the record, or it ends with this change. Nil: the subscription gives
-  /// it.
+  /// The appearance of an alert for `change`, if the subscription cannot give it when the alert is
+  /// shown: the alert names values of the record, or the subscription ends with this change. `nil`
+  /// means that the subscription can give it.
   func look(for change: Change, limits: Limits) -> Look? {
     guard info.isVisible else { return nil }
     let endsNow: Bool
@@ -87,7 +88,8 @@ extension Subscription {
 extension FieldValue {
   private static let charactersMax = 100
 
-  /// The value as a localisation argument: at most 100 characters (CloudKit may cut there too).
+  /// The value as a localisation argument: at most 100 characters (CloudKit may cut at that length,
+  /// too).
   fileprivate var argument: String {
     switch self {
     case .string(let text), .asset(let text), .reference(let text, _): Self.start(of: text)
@@ -100,13 +102,14 @@ extension FieldValue {
     }
   }
 
-  /// Members in order, up to the length that can be shown.
+  /// The members in order, up to the length of an argument.
   private static func start(of values: [FieldValue]) -> String {
     var text = ""
     for (place, value) in values.enumerated() {
       if place > 0 { text += ", " }
       text += value.argument
-      // Each member adds at least two characters, and at most sixteen bytes of a character count.
+      // Each member after the first adds at least two characters. The loop counts on at most
+      // sixteen bytes for a character.
       if place > charactersMax / 2 || text.utf8.count > 16 * charactersMax { break }
     }
     return start(of: text)

@@ -1,10 +1,10 @@
 extension Partition {
-  /// The route has room for this lane now. The payload is made here, anew for each attempt, from
-  /// what is still pending and entitled.
+  /// Begins an attempt for a lane, for which the route has room now. Each attempt gets a new
+  /// payload, from what still pends on the lane.
   ///
   /// - Parameter wallAhead: how far the wall clock is ahead of `now`. Times in the push are those
   ///   of the wall clock.
-  /// - Returns: nil if there is nothing to tell any more.
+  /// - Returns: `nil` if the lane has nothing to tell over this route now.
   package mutating func begin(
     _ ready: ReadyLane, at now: Instant, wallAhead: Span = .zero
   ) -> PushAttempt? {
@@ -56,7 +56,8 @@ extension Partition {
       payload: payload.bytes)
   }
 
-  /// The kind of wake that the lane still wants over this route; nil: none.
+  /// Whether the wake that the lane needs over this route is an alert; `nil` if the lane needs
+  /// none.
   private mutating func wanted(of ready: ReadyLane, at now: Instant) -> Bool? {
     let device = ready.device
     switch devices[device].lane.nextStep(at: now, stepped: stepped, folded: folded, policy: policy)
@@ -76,7 +77,8 @@ extension Partition {
     let device = ready.device
     let lane = devices[device].lane
     var pending = lane.pending.tellable(folded)
-    // A further answer of the courier costs no budget, so there each hot zone is told at its slot.
+    // Over the courier a further message costs no budget, so hot zones are told there only at the
+    // lane's slot.
     if ready.isOverCourier, !isAlert { pending.waking.keep { !lane.isHeld($0, at: now) } }
     let zones = lane.zones(toldOf: pending, at: now, limits: limits)
     let hasQuery = pending.query.contains { lane.names($0) } || !pending.quiet.query.isEmpty
@@ -114,17 +116,17 @@ extension Partition {
     return (text, zones.named)
   }
 
-  /// The subscription is found: a removed one withdrew its alerts, or those alerts have a look of
-  /// their own.
+  /// The alert's appearance, from its subscription. The subscription still exists: when a
+  /// subscription is removed, its alerts are withdrawn or have a look of their own.
   private func info(of key: AlertKey, _ owner: Users.Key) -> NotificationInfo {
     users.find(owner.user, in: owner.scope)
       .flatMap { index.find(key.subscription, key.database, of: $0) }?.subscription.info
       ?? NotificationInfo()
   }
 
-  /// An attempt ended. A late or repeated verdict finds another serial and changes nothing. The
-  /// lane backs off whatever the cause, so attempts that cost no budget are not repeated without
-  /// end.
+  /// An attempt ended. A late or repeated verdict finds another serial and changes nothing. After a
+  /// failure the lane backs off even if the attempt cost no budget, so that such attempts are not
+  /// repeated without end.
   package mutating func ended(
     _ attempt: PushAttempt.ID, _ verdict: Verdict, at now: Instant, _ effects: inout [Effect]
   ) {
@@ -136,7 +138,7 @@ extension Partition {
       return told(device, verdict, over: made.connection, at: now)
     }
     guard made.address == devices[device].address else {
-      // The verdict is about an address that the device does not have any more.
+      // The verdict is about an address that the device no longer has.
       devices[device].lane.postponed(until: now, limits: limits, ledger: &ledger)
       return
     }
@@ -166,8 +168,8 @@ extension Partition {
     }
   }
 
-  /// The device that a verdict is about. One that is unregistered counts as never having taken a
-  /// push.
+  /// The device that a verdict is about. If the device is not registered any more, its address
+  /// counts as one for which no push was accepted.
   package func subject(of attempt: PushAttempt) -> Pruning.Subject {
     let hasTaken = devices.attempt(attempt.id).map { made in
       let slot = devices[attempt.id.device]
@@ -177,9 +179,9 @@ extension Partition {
       user: attempt.device.user, client: attempt.device.client, hasTaken: hasTaken ?? false)
   }
 
-  /// A provider's report that an address is dead does not count if its date is before the
-  /// registration, because the provider does not know of the registration yet. The device is tried
-  /// again later. Even many such reports do not show that our configuration is wrong.
+  /// The verdict that the relay believes. A report that an address is dead does not count if the
+  /// report's date is before the registration; the device is then tried again later. Even many such
+  /// reports do not show that our configuration is wrong.
   package func believed(_ verdict: Verdict, of attempt: PushAttempt.ID) -> Verdict {
     guard case .gone(let since?, let reason) = verdict, let made = devices.attempt(attempt),
       made.registration == devices[attempt.device].registration,
@@ -188,8 +190,9 @@ extension Partition {
     return .later(after: nil, .device, reason)
   }
 
-  /// Doubles with each try, at most `retryMax`, ±20 % by a hash so that devices of one outage do
-  /// not return together. A longer delay that the provider asked for counts instead.
+  /// The delay until the next try. It doubles with each try up to `retryMax`, and a hash varies it
+  /// by ±20 %, so that devices of one outage do not return together. If the provider asked for a
+  /// longer delay, that delay applies.
   private func backoff(_ device: Int, _ attempt: PushAttempt.ID, asked: Span?) -> Span {
     guard case .inFlight(let flight) = devices[device].lane.state else { return policy.retryFirst }
     let doubled = policy.retryFirst * (1 << Int64(min(flight.tries - 1, 30)))
@@ -203,7 +206,7 @@ extension Partition {
 }
 
 extension Devices.Slot {
-  /// Where a push goes: to the address, in the environment that is known to take it.
+  /// The address for a push, with the environment that accepts pushes for the token.
   var goal: Address {
     guard lane.isElsewhere else { return address }
     var goal = address
@@ -212,7 +215,7 @@ extension Devices.Slot {
   }
 
   /// Whether the device's address is dead. A provider's report counts only for the registration
-  /// that it was about, and only if its date is later than the registration.
+  /// that it was about. If the report has a date, the date must be later than the registration.
   func isDead(by attempt: Devices.Attempt, since: Instant?) -> Bool {
     guard attempt.registration == registration else { return false }
     return since.map { $0 > registeredAt } ?? true
@@ -220,6 +223,6 @@ extension Devices.Slot {
 }
 
 extension NotificationContent {
-  /// A zone as a database shows it.
+  /// The zone, and the database in which the device sees it.
   var place: WakeText.NamedZone { WakeText.NamedZone(zone: zone, database: database) }
 }

@@ -24,10 +24,10 @@ extension Partition {
     markDirty(device)
   }
 
-  /// A wake over the courier ended. The result is about the device, even if its address has
+  /// An attempt over the courier ended. The result is about the device, even if its address has
   /// changed.
   ///
-  /// - Parameter made: the connection that the attempt went over.
+  /// - Parameter made: the connection over which the attempt was sent; `nil` if there was none.
   mutating func told(
     _ device: Int, _ verdict: Verdict, over made: UInt64?, at now: Instant
   ) {
@@ -40,14 +40,14 @@ extension Partition {
     }
   }
 
-  /// The courier of a scope is a route like any other, without a topic.
+  /// The route of the courier in the device's scope. It is a route like any other, without a topic.
   func courier(of device: Int) -> RouteKey {
     RouteKey(scope: users[devices[device].user].scope, transport: .courier, topic: "")
   }
 }
 
 extension Lane {
-  /// The attempt under way goes over the courier.
+  /// Whether an attempt over the courier is under way.
   var isOverCourier: Bool {
     if case .inFlight(let attempt) = state { return attempt.isOverCourier }
     return false

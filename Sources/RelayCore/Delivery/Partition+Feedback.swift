@@ -1,4 +1,4 @@
-/// What the apps' own servers are told of devices.
+/// The reports about devices to the apps' own servers.
 extension Partition {
   mutating func tell(_ news: Feedback.News, of device: Int, at now: Instant) {
     let slot = devices[device]

@@ -1,13 +1,15 @@
 /// The parts of a wake that are dropped or shortened, so that its payload fits.
 struct PayloadCut: Hashable {
   var dropped: Set<Part> = []
-  /// The most bytes of each text and argument of the alert, as JSON. Nil: no limit.
+  /// The most bytes of each text and argument of the alert, as JSON. `nil` means that there is no
+  /// limit.
   var textBytesMax: Int?
 
   var isNothing: Bool { dropped.isEmpty && textBytesMax == nil }
 
-  /// Parts in the order in which they are dropped. The rest has one name, of at most 255 bytes, and
-  /// fits into a quarter of Apple's limit. The texts are never dropped, only shortened.
+  /// The parts, in the order in which they are dropped. The texts are only shortened. When all
+  /// other parts are dropped, the payload has one name of at most 255 bytes, and fits into a
+  /// quarter of Apple's limit.
   enum Part: Hashable {
     case container, record, sound, launchImage, actionKey, texts, arguments, keys, badge, category,
       notification, zone, user
@@ -17,10 +19,10 @@ struct PayloadCut: Hashable {
     ]
   }
 
-  /// Every text is shortened down to this length before any later part is dropped.
+  /// Every text is shortened down to this length before a part that follows the texts is dropped.
   static let textBytesLeast = 64
 
-  /// All cuts that keep `shown` visible, the smallest first.
+  /// All cuts that keep `shown` visible. Each cut removes more than the cut before it.
   static func all(showing shown: Part?) -> [PayloadCut] {
     var cuts: [PayloadCut] = []
     var last = PayloadCut()
@@ -41,8 +43,8 @@ struct PayloadCut: Hashable {
 }
 
 extension NotificationInfo {
-  /// The parts that a person would see or hear, the most informative first; one of them must be
-  /// kept.
+  /// The parts that a person would see or hear, the most informative part first. A cut must keep
+  /// one of these parts.
   func shown(badge: Int?) -> [PayloadCut.Part] {
     var parts: [PayloadCut.Part] = []
     let (texts, keys) = (

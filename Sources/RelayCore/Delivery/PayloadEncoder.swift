@@ -1,6 +1,7 @@
-/// Encodes payloads, always within the limit. First `zr.z` is cut (`m`), then `ck` and `aps` are
-/// pruned in CloudKit's documented order (`p`), then in this project's order; `sid` is never
-/// dropped. An alert keeps a visible part: its texts are shortened, the longest first.
+/// Encodes payloads, always within the limit. If a payload is too large, zones are left out of
+/// `zr.z` first, and `m` states this. Then parts of `ck` and `aps` are dropped, and `p` states
+/// this: first in CloudKit's documented order, then in this project's order. `sid` is never
+/// dropped. An alert keeps a visible part: its texts are shortened, the longest text first.
 package enum PayloadEncoder {
   /// - Parameter aim: a size below `bytesMax` to reach if possible.
   package static func encode(_ text: WakeText, bytesMax: Int, aim: Int? = nil) -> Payload {
@@ -14,7 +15,7 @@ package enum PayloadEncoder {
     preconditionFailure("names are bounded as they come in, so that a bare payload always fits")
   }
 
-  /// Nil if there is no visible part, or none fits.
+  /// The payload of an alert; `nil` if the wake has no visible part, or no visible part fits.
   private static func visible(_ text: WakeText, bytesMax: Int) -> Payload? {
     for shown in text.info?.shown(badge: text.badge) ?? [] {
       guard var payload = smaller(text, showing: shown, bytesMax: bytesMax) else { continue }
@@ -47,7 +48,8 @@ package enum PayloadEncoder {
     return nil
   }
 
-  /// Adds `zr` with as many zones as there is room for; nil if not even an empty one fits.
+  /// The payload after `cut`, with as many zones in `zr` as fit; `nil` if the payload does not fit
+  /// even without zones.
   private static func fit(_ text: WakeText, _ cut: PayloadCut, bytesMax: Int) -> Payload? {
     let head = head(text, cut)
     guard head.count < bytesMax else { return nil }

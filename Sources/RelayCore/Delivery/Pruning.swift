@@ -12,28 +12,32 @@ import DequeModule
 /// if many come together none is believed: those devices rest in quarantine, and are all tried
 /// again at one time. All other devices are woken as before.
 ///
-/// A user counts once, and a user whose tokens never took a push counts half: a user may register
-/// any number of invented tokens, and must not stop the pruning of all others with them.
+/// A user counts once, and a user with a dead token that never took a push counts half. A user may
+/// register any number of invented tokens, and must not stop the pruning of all other users in this
+/// way.
 ///
 /// If the route has never taken a push, and two or more devices are reported dead without a date,
-/// no report is believed, even if they are few. A wrong environment, topic or key looks like this
-/// in a small app. A date is the provider's proof that it knew the token.
+/// no report without a date is believed, even if the reports are few. A wrong environment, topic or
+/// key looks like this in a small app. A date is the provider's proof that it knew the token.
 package struct Pruning: Hashable, Sendable {
   package struct Rule: Hashable, Sendable {
     /// How long one report of a dead address waits for others.
     package var hold = Span.seconds(2)
-    /// The same after a quarantine, when reports are in doubt and answers may come slowly.
+    /// How long one report waits after a quarantine, when reports are in doubt and answers may come
+    /// slowly.
     package var holdInDoubt = Span.seconds(30)
-    /// How many users' newest answers are evaluated together.
+    /// For how many users the newest answers are evaluated together.
     package var window = 100
     /// Pruning stops if at least `least` of these users, and at least `percent` of them, have a
     /// device that is reported dead.
     package var least = 10
     /// The share of the users with a dead device at which pruning stops, together with `least`.
     package var percent = 20
-    /// Before a first push is taken, pruning stops if this many users have such a device.
+    /// Before a first push is accepted, pruning stops if this many users have a device that is
+    /// reported dead.
     package var untriedUsers = 3
-    /// The first quarantine; each that follows at once is twice as long, up to `quarantineMax`.
+    /// The length of the first quarantine. A quarantine that follows at once is twice as long, up
+    /// to `quarantineMax`.
     package var quarantine = Span.minutes(5)
     package var quarantineMax = Span.hours(6)
 
@@ -55,7 +59,8 @@ package struct Pruning: Hashable, Sendable {
   package struct Subject: Hashable, Sendable {
     package var user: UserID
     package var client: ClientID
-    /// True if the device's address has taken a push before, so that it was not invented.
+    /// True if the provider has accepted a push for the device's address before, so that the
+    /// address was not invented.
     package var hasTaken: Bool
 
     package init(user: UserID, client: ClientID, hasTaken: Bool) {
@@ -74,11 +79,11 @@ package struct Pruning: Hashable, Sendable {
   private enum State: Hashable {
     case watching
     case stopped(Stop)
-    /// The quarantine is over, and its devices' answers are awaited.
+    /// The quarantine is over, and the answers for its devices are awaited.
     case probing(Stop)
   }
 
-  /// A user's newest answers, summed up.
+  /// The newest answer about a user's devices.
   private struct Voice: Hashable {
     var user: UserID
     var isDead: Bool
@@ -103,11 +108,11 @@ package struct Pruning: Hashable, Sendable {
   private var answers = 0
   private var held: Deque<Held> = []
   private var quarantine: Span
-  /// The route has taken a push, now or before the start. Also true if devices have a provider
-  /// each, so that a report about one shows nothing about the others.
+  /// Whether the provider has accepted a push on this route, now or before the start. This is also
+  /// true if each device has a provider of its own, because a report about one provider shows
+  /// nothing about the others.
   private var isTried: Bool
-  /// Before a first push is taken: devices reported dead without a date. More than two are not
-  /// kept.
+  /// At most two devices that were reported dead without a date before a first push was accepted.
   private var untried: Set<ClientID> = []
 
   /// - Parameter isOneProvider: false where each device has a provider of its own.
@@ -117,14 +122,14 @@ package struct Pruning: Hashable, Sendable {
     isTried = !isOneProvider
   }
 
-  /// The rules hold from the next report on.
+  /// Sets new rules, which apply from the next report on.
   package mutating func reconfigure(_ rule: Rule) {
     if state == .watching || quarantine == self.rule.quarantine { quarantine = rule.quarantine }
     self.rule = rule
   }
 
-  /// The provider is another one, or the relay has another credential: the devices in quarantine
-  /// may be tried again at once.
+  /// The route has another provider or another credential, so the devices in quarantine may be
+  /// tried again at once.
   package mutating func renew(at now: Instant) {
     quarantine = rule.quarantine
     guard case .stopped(var stop) = state else { return }
@@ -132,7 +137,8 @@ package struct Pruning: Hashable, Sendable {
     state = .stopped(stop)
   }
 
-  /// Nil: reports of dead addresses are believed.
+  /// Why no device is retired at the moment. `nil` means that reports of dead addresses are
+  /// believed.
   package var stop: Stop? {
     switch state {
     case .watching: nil
@@ -142,7 +148,8 @@ package struct Pruning: Hashable, Sendable {
 
   /// An attempt's verdict has arrived.
   ///
-  /// - Returns: the verdict to settle now; nil: it is held, and `judged` returns it later.
+  /// - Returns: the verdict to settle now. `nil` means that the verdict is held, and `judged`
+  ///   returns it later.
   package mutating func heard(
     _ verdict: Verdict, of attempt: PushAttempt.ID, about subject: Subject, at now: Instant
   ) -> Verdict? {
@@ -191,7 +198,7 @@ package struct Pruning: Hashable, Sendable {
     return judgements
   }
 
-  /// When `judged` has a decision to return if no other input comes.
+  /// When `judged` has a decision to return, if no other input comes.
   package var nextTimer: Instant? { held.first.map { $0.heard + hold } }
 
   private var hold: Span {
@@ -208,8 +215,8 @@ package struct Pruning: Hashable, Sendable {
     if case .stopped(let stop) = state, stop.until <= now { state = .probing(stop) }
   }
 
-  /// The first push that is taken proves endpoint, topic and key. From then on a small number of
-  /// dead tokens is believed.
+  /// The first accepted push proves endpoint, topic and key. From then on the relay believes a
+  /// small number of reports of dead tokens.
   private mutating func hasWorked() {
     isTried = true
     untried = []
@@ -219,8 +226,8 @@ package struct Pruning: Hashable, Sendable {
     (voices, answers) = ([], 0)
   }
 
-  /// Records an answer. While stopped, answers come only from devices outside the quarantine, so
-  /// they show nothing about it.
+  /// Records an answer. While pruning is stopped, answers are only about devices outside the
+  /// quarantine, so they show nothing about the devices in quarantine.
   private mutating func note(_ subject: Subject, isDead: Bool) {
     if case .stopped = state { return }
     speak(Voice(user: subject.user, isDead: isDead, hasTaken: subject.hasTaken))
@@ -230,8 +237,8 @@ package struct Pruning: Hashable, Sendable {
     quarantine = rule.quarantine
   }
 
-  /// A user's newest answer replaces earlier ones, but an invented token does not replace a real
-  /// one.
+  /// A user's newest answer replaces the earlier answer, but an answer about an invented token does
+  /// not replace one about a real token.
   private mutating func speak(_ voice: Voice) {
     if let index = voices.firstIndex(where: { $0.user == voice.user }) {
       guard voice.weight >= voices[index].weight else { return }

@@ -1,13 +1,14 @@
 /// One attempt of one wake, ready for a provider. The adapter derives headers from `intent`, so an
 /// illegal combination of push type and priority cannot be built.
 package struct Push: Hashable, Sendable {
-  /// Fixed for a wake: all its attempts carry the same id.
+  /// The same id for all attempts of a wake.
   package var id: Identifier
   package var address: Address
   package var intent: Intent
-  /// The wake's deadline, after which the provider drops it.
+  /// The wake's deadline, after which the provider drops the push.
   package var expires: Instant
-  /// At most 64 bytes; nil where the push replaces none.
+  /// The collapse id, of at most 64 bytes: the push replaces an earlier push with the same id.
+  /// `nil` means that the push replaces none.
   package var collapse: String?
   /// JSON, at most `Limits.payloadBytes`.
   package var payload: [UInt8]

@@ -7,7 +7,8 @@
 /// ```
 /// As with any circuit breaker, *closed* lets pushes through. An outage begins when the attempts of
 /// `outageDevices` devices in a row fail without one answer in between. The other lanes then wait
-/// here and spend no attempts and no budget. After a successful probe a few go, then more and more.
+/// in the route and spend no attempts and no budget. After a successful probe the route takes a few
+/// lanes, and then more and more.
 package struct Route: Sendable {
   package enum Circuit: Hashable, Sendable {
     case closed
@@ -22,8 +23,8 @@ package struct Route: Sendable {
   package private(set) var lastError: String?
   package internal(set) var pruning: Pruning
   private let inFlightMax: Int
-  /// How many attempts may be in flight now: few after a stop, a quarter less when the provider
-  /// asks for fewer at once, and one more with each answer.
+  /// How many attempts may be in flight now. After a stop this is a small number; each answer
+  /// raises it by one, and a provider that asks for fewer pushes at once lowers it by a quarter.
   private var room: Int
   private let outageDevices: Int?
   private var probe: Span
@@ -31,7 +32,8 @@ package struct Route: Sendable {
   private var failing: Set<Failing> = []
   private var probing: PushAttempt.ID?
   private var queue = RouteQueue()
-  /// Nil: no limit, because the route has one provider, which is equally fast for all users.
+  /// Each user's share of the room. `nil` means that a user may take all of it, because all users
+  /// have the same provider, or the route is the courier.
   private var shares: UserShares?
   /// Users whose pushes were refused permanently since the last accepted push: at most
   /// `refusalsTold`.
@@ -44,13 +46,14 @@ package struct Route: Sendable {
     var device: Int
   }
 
-  /// Fewer failures could come from a few devices that are slow by themselves.
+  /// How many devices in a row without an answer are an outage. Fewer devices may be slow for
+  /// causes of their own.
   package static let outageDevicesDefault = 20
   /// This many refusals without one accepted push are not caused by a single device or payload, but
   /// by our own configuration.
   package static let refusalsTold = 3
   /// The room after a stop. A provider that is back must not get all pushes at once, because that
-  /// may be what it failed under.
+  /// load may have been the cause of its failure.
   package static let roomAfterStop = 50
 
   /// The least room, even if a provider keeps asking for fewer pushes at once.
@@ -60,9 +63,11 @@ package struct Route: Sendable {
   package static let inFlightPerUser = 8
 
   /// - Parameters:
-  ///   - outageDevices: how many devices in a row without an answer are an outage; nil where each
-  ///     has a provider of its own, whose silence shows nothing about the others.
-  ///   - inFlightPerUser: a user's share of `inFlightMax`; nil: a user may have all of it.
+  ///   - outageDevices: how many devices in a row without an answer are an outage. `nil` where each
+  ///     device has a provider of its own, because the silence of one provider shows nothing about
+  ///     the others.
+  ///   - inFlightPerUser: a user's share of `inFlightMax`; `nil` means that a user may have all of
+  ///     it.
   package init(
     inFlightMax: Int, probe: Span, pruning: Pruning.Rule = Pruning.Rule(),
     outageDevices: Int? = Route.outageDevicesDefault, inFlightPerUser: Int? = nil
@@ -85,11 +90,12 @@ package struct Route: Sendable {
   /// push all refusals count, because a new app may have only one device.
   package var refusals: Int { delivered == 0 ? refusedAtFirst : refused.count }
 
-  /// A lane may be woken. The lane waits here as state, only once, and not as a message.
+  /// Adds to the queue a lane that may be woken. The lane is in the queue only once, and as state,
+  /// not as a message.
   package mutating func offer(_ lane: ReadyLane) { queue.append(lane) }
 
-  /// The next lane to wake, in the order of ``RouteQueue``; nil if none waits or the route has no
-  /// room.
+  /// Takes the next lane to wake, in the order of ``RouteQueue``; `nil` if no lane waits, the route
+  /// has no room, or the circuit lets no lane through.
   package mutating func next(at now: Instant) -> ReadyLane? {
     switch circuit {
     case .closed: guard inFlight < room else { return nil }
@@ -114,15 +120,16 @@ package struct Route: Sendable {
     }
   }
 
-  /// The lane had its turn, and had nothing to tell any more.
+  /// The lane had its turn, but it has nothing to tell any more.
   package mutating func declined(_ lane: ReadyLane) {
     if let next = shares?.declined(lane) { queue.append(next) }
   }
 
   struct Ended {
-    /// The verdict to settle now; nil: it is held, and `pruning.judged` returns it later.
+    /// The verdict to settle now. `nil` means that the verdict is held, and `pruning.judged`
+    /// returns it later.
     var settled: Verdict?
-    /// The new state of pruning; the outer nil: unchanged.
+    /// The new `Pruning.stop`; the outer `nil` means that it has not changed.
     var pruning: Pruning.Stop??
   }
 
@@ -194,14 +201,15 @@ package struct Route: Sendable {
     return failing.count >= outageDevices
   }
 
-  /// The rules hold from the next refusal on.
+  /// Sets new rules, which apply from the next stop and the next report of a dead address on.
   package mutating func reconfigure(probe: Span, pruning rule: Pruning.Rule) {
     self.probe = probe
     pruning.reconfigure(rule)
   }
 
   /// The route has another provider: a stopped route is probed at once, and a quarantine ends. A
-  /// probe in flight went to the last provider, so its result does not count for this one.
+  /// probe in flight went to the earlier provider, so its result does not count for the new
+  /// provider.
   package mutating func renew(at now: Instant) {
     (refused, refusedAtFirst, failing) = ([], 0, [])
     pruning.renew(at: now)

@@ -1,13 +1,15 @@
 import DequeModule
 
-/// Lanes that wait for a route: alerts first, each kind in its own order.
+/// Lanes that wait for a route. All alerts are served before background wakes; each of the two
+/// kinds has an order of its own.
 ///
 /// Lanes whose last attempt failed wait apart, in the order in which they are due again. Three of
-/// four turns are for fresh lanes and the fourth is for retries, however many a fault has left.
+/// four turns are for fresh lanes and the fourth is for retries, however many retries wait after a
+/// fault.
 ///
-/// A place is a device's slot with one user, and waits here only once. So a user's devices that
-/// move or disappear while a route is stopped do not make the queue longer. The slot's next user
-/// has a place of its own, and does not wait for another user's share.
+/// A place is a device's slot together with its user, and is in the queue only once. So a user's
+/// devices that move or disappear while a route is stopped do not make the queue longer. If another
+/// user gets the slot, that user has another place, and does not wait for the first user's share.
 struct RouteQueue: Hashable, Sendable {
   private var alerts = Turns()
   private var background = Turns()
@@ -30,7 +32,7 @@ struct RouteQueue: Hashable, Sendable {
     if lane.isAlert { alerts.append(lane) } else { background.append(lane) }
   }
 
-  /// Removes and returns the next lane; nil if none waits.
+  /// Removes and returns the next lane; `nil` if no lane waits.
   mutating func next() -> ReadyLane? {
     guard let lane = alerts.next() ?? background.next() else { return nil }
     standing.remove(Place(lane))
@@ -41,10 +43,11 @@ struct RouteQueue: Hashable, Sendable {
 private struct Turns: Hashable, Sendable {
   private var fresh: Deque<ReadyLane> = []
   private var retries: Deque<ReadyLane> = []
-  /// Fresh lanes that had their turn while a retry waited.
+  /// How many fresh lanes in a row had their turn while a retry waited.
   private var passed = 0
 
-  /// A small share of turns clears retries after a fault without delaying fresh lanes.
+  /// After this many fresh lanes a retry has its turn. A small share of the turns is enough for the
+  /// retries after a fault, and hardly delays fresh lanes.
   private static let passedMax = 3
 
   mutating func append(_ lane: ReadyLane) {

@@ -2,7 +2,7 @@ import DequeModule
 
 /// How many attempts each user may have in flight on a route where every device has a provider of
 /// its own. A user may register endpoints that never answer. Attempts at such endpoints use the
-/// user's own share until they time out, and leave the route's room to others.
+/// user's own share until they time out, and leave the route's room to other users.
 struct UserShares: Sendable {
   private let most: Int
 
@@ -13,8 +13,8 @@ struct UserShares: Sendable {
 
   private struct Share: Sendable {
     var underWay = 0
-    /// Lanes whose turn came while the user's share was used up, in order, each device number once,
-    /// also if another device of the user gets the number.
+    /// Lanes whose turn came while the user's share was used up, in order. Each device number is in
+    /// the list once, also if another device of the user has got the number.
     var parked: Deque<ReadyLane> = []
     var devices: Set<Int> = []
 
@@ -34,9 +34,10 @@ struct UserShares: Sendable {
 
   init(most: Int) { self.most = most }
 
-  /// The lane has its turn.
+  /// Whether the lane, which has its turn, may begin an attempt. If the user's share is used up,
+  /// the lane is parked.
   ///
-  /// - Returns: false if the lane waits here until an attempt of its user has ended.
+  /// - Returns: false if the lane is parked until an attempt of its user has ended.
   mutating func mayGo(_ lane: ReadyLane) -> Bool {
     let owner = Owner(partition: lane.partition, user: lane.user)
     guard let share = shares[owner], share.underWay >= most else { return true }
@@ -50,16 +51,16 @@ struct UserShares: Sendable {
     shares[owner, default: Share()].underWay += 1
   }
 
-  /// - Returns: a lane of the same user that may wait in the queue again.
+  /// - Returns: a parked lane of the same user, which the caller adds to the route's queue again.
   mutating func ended(_ attempt: PushAttempt.ID) -> ReadyLane? {
     guard let owner = owners.removeValue(forKey: attempt) else { return nil }
     shares[owner]?.underWay -= 1
     return next(of: owner)
   }
 
-  /// The lane had nothing to tell, so the user's next lane may go.
+  /// The lane had nothing to tell, so a parked lane of the user may have its turn.
   ///
-  /// - Returns: a lane of the same user that may wait in the queue again.
+  /// - Returns: a parked lane of the same user, which the caller adds to the route's queue again.
   mutating func declined(_ lane: ReadyLane) -> ReadyLane? {
     let owner = Owner(partition: lane.partition, user: lane.user)
     guard let share = shares[owner], share.underWay < most else { return nil }

@@ -1,22 +1,22 @@
-/// The content of one wake, before it is cut to size: `aps` and `ck` for the notification it shows,
-/// and `zr` for everything pending, because a provider keeps only the newest push.
+/// The content of one wake, before it is cut to size: `aps` and `ck` for the notification that the
+/// wake shows, and `zr` for everything pending, because a provider keeps only the newest push.
 package struct WakeText: Hashable, Sendable {
   package var scope: Scope
   package var user: UserID
   package var wake: UInt32
   package var content: NotificationContent
-  /// Nil: a silent, background wake.
+  /// The alert's appearance. `nil` means that the wake is silent and in the background.
   package var info: NotificationInfo?
-  /// Subjects not yet acknowledged.
+  /// The number of subjects that the device has not acknowledged yet.
   package var subjects: Int
-  /// Zones among them; those to be named first are at the front.
+  /// The zones among the subjects, in the order in which the payload names them.
   package var zones: [NamedZone]
   package var hasQuery: Bool
-  /// Whether there is more than `zones` can name.
+  /// Whether something pends that neither `zones` nor `hasQuery` states.
   package var isMore: Bool
   /// The user's counter for this topic, if the notification shows it.
   package var badge: Int?
-  /// The time before which the device must not fetch the zones that wait; nil: none waits.
+  /// The time before which the device must not fetch the zones that wait; `nil` if no zone waits.
   package var notBefore: Instant?
 
   package init(
@@ -40,7 +40,7 @@ package struct WakeText: Hashable, Sendable {
   package struct NamedZone: Hashable, Sendable {
     package var zone: ZoneID
     package var database: Database
-    /// The zone is hot, and must not be fetched before `notBefore`.
+    /// Whether the zone is hot, so that the device must not fetch it before `notBefore`.
     package var waits: Bool
 
     package init(zone: ZoneID, database: Database, waits: Bool = false) {
@@ -51,12 +51,12 @@ package struct WakeText: Hashable, Sendable {
   }
 }
 
-/// A payload within the limit, and how much of the wake it has.
+/// A payload within the limit, and how much of the wake's content it has.
 package struct Payload: Hashable, Sendable {
   package var bytes: [UInt8]
-  /// How many of the wake's first zones it names.
+  /// How many of the wake's zones the payload names: the first ones.
   package var zonesNamed: Int
   package var isPruned: Bool
-  /// Whether a person sees or hears it; otherwise it only runs the app.
+  /// Whether a person sees or hears the push; otherwise the push only runs the app.
   package var isVisible = false
 }

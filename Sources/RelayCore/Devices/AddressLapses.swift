@@ -18,14 +18,15 @@ struct AddressLapses: Sendable {
   var next: Instant? { looks.min?.at }
   var count: Int { looks.count }
 
-  /// A reused slot may still have the earlier device's time. That time comes first, and the check
-  /// then applies to the device that is in the slot by then.
+  /// Adds a check time, unless the slot has one. A reused slot may still have the earlier device's
+  /// time. That time comes first, and the check then applies to the device that is in the slot by
+  /// then.
   mutating func look(at device: Int, _ time: Instant) {
     guard slots.insert(device).inserted else { return }
     looks.insert(Look(at: time, device: device))
   }
 
-  /// The next slot whose check time has come.
+  /// Removes and returns the next slot whose check time has come; `nil` if there is none.
   mutating func takeDue(at now: Instant) -> Int? {
     guard let look = looks.min, look.at <= now else { return nil }
     looks.removeMin()

@@ -1,6 +1,6 @@
 import OrderedCollections
 
-/// The number on the icon of each user's apps, by topic. Zero is not stored.
+/// The numbers on the icons of each user's apps, by topic. A number of zero is not stored.
 struct Badges: Sendable {
   static let most = Int(Int32.max)
 
@@ -20,7 +20,7 @@ struct Badges: Sendable {
     written[key] = BadgeRow(scope: key.scope, user: key.user, topic: key.topic, count: count)
   }
 
-  /// Takes over a row of the tables; nothing is written back.
+  /// Takes over a row of the tables, without marking it for the next cut.
   mutating func load(_ count: Int, _ topic: String, of user: Int) {
     counts[user, default: [:]][topic] = count == 0 ? nil : count
     if counts[user]?.isEmpty == true { counts[user] = nil }

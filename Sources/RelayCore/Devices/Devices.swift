@@ -16,17 +16,18 @@ package struct Devices: Sendable {
     fileprivate(set) var isCutDown = false
   }
 
-  /// What an attempt was made with. The verdict is about that, even if the device has changed
-  /// since.
+  /// The device's state when an attempt began. The attempt's verdict is about that state, even if
+  /// the device has changed since.
   struct Attempt: Sendable {
     var serial: UInt64
     var registration: Ordinal
     var address: Address
-    /// The attempt goes to the other environment than the address was registered with.
+    /// Whether the attempt goes to another environment of the provider than the registered one.
     var isElsewhere: Bool
-    /// The device's connection to the courier when the attempt began; nil: it had none.
+    /// The device's connection to the courier when the attempt began; `nil` if it had none.
     var connection: UInt64?
-    /// The payload is half as large as a push may be, because the one before was too large.
+    /// Whether the payload was made half as large as a push may be, because the payload before was
+    /// too large.
     var isCutDown: Bool
   }
 
@@ -47,7 +48,7 @@ package struct Devices: Sendable {
 
   var isDirty: Bool { !written.isEmpty || !removed.isEmpty || !feedback.isEmpty }
 
-  /// The number of slots, empty ones included. Every device's number is below it.
+  /// The number of slots, including empty slots. Every device's number is below this number.
   var slotCount: Int { slots.count }
   package var indices: [Int] { slots.indices.filter { slots[$0] != nil } }
   package func contains(_ index: Int) -> Bool { index < slots.count && slots[index] != nil }
@@ -101,7 +102,7 @@ package struct Devices: Sendable {
   /// Marks the device for the next cut, which writes its row.
   mutating func write(_ device: Int) { written.append(device) }
 
-  /// The next cut removes the row unless `isBack` is called before it.
+  /// Removes the device. The next cut removes its row, unless `isBack` is called before that cut.
   mutating func remove(_ device: Int, with key: DeviceKey) {
     removed.append(key)
     written.remove(device)
@@ -114,7 +115,7 @@ package struct Devices: Sendable {
   /// reports, so a crash keeps or loses both together.
   mutating func tell(_ item: Feedback) { feedback.append(item) }
 
-  /// An attempt begins for the device as it is now.
+  /// An attempt begins for the device in its present state.
   ///
   /// - Returns: a number that no attempt of this process has had.
   mutating func beginAttempt(for device: Int) -> UInt64 {
@@ -127,8 +128,8 @@ package struct Devices: Sendable {
     return lastAttempt
   }
 
-  /// The attempt of that number ended; nil if it is not under way. The next payload is a whole one,
-  /// unless `cutDown` follows.
+  /// Ends and returns the attempt with this id; `nil` if that attempt is not under way. The next
+  /// payload has its full size, unless `cutDown` is called afterwards.
   mutating func endAttempt(_ id: PushAttempt.ID) -> Attempt? {
     guard let attempt = attempt(id) else { return nil }
     self[id.device].attempt = nil
@@ -136,10 +137,10 @@ package struct Devices: Sendable {
     return attempt
   }
 
-  /// The provider refused the payload as too large.
+  /// The provider refused the payload as too large, so the next payload is made smaller.
   mutating func cutDown(_ device: Int) { self[device].isCutDown = true }
 
-  /// A known device is registered again, with this address, by the fact at this ordinal.
+  /// A known device is registered again with `address`, by the fact at the ordinal `registration`.
   mutating func register(
     again device: Int, _ address: Address, _ registration: Ordinal, at now: Instant
   ) {
@@ -150,10 +151,10 @@ package struct Devices: Sendable {
     self[device].registration = registration
   }
 
-  /// The address belongs to another device from now on.
+  /// The device's address belongs to another device from now on.
   mutating func loseAddress(of device: Int) { self[device].address.token = [] }
 
-  /// The attempt of that number, if it is under way.
+  /// The attempt with this id, if it is under way.
   func attempt(_ id: PushAttempt.ID) -> Attempt? {
     guard contains(id.device), let attempt = self[id.device].attempt, attempt.serial == id.serial
     else { return nil }
@@ -185,14 +186,14 @@ package struct Devices: Sendable {
   }
 }
 
-/// Devices that only the courier reaches, and whose courier address lapses. After that the relay
-/// cannot reach the device until it asks for a new address.
+/// Devices that only the courier reaches. The courier address of such a device lapses after some
+/// time. Then the relay cannot reach the device until the device asks for a new address.
 extension Devices {
-  /// The time between two checks of a device that is still connected when its address lapses.
+  /// The time between two checks of a device that is still connected when its address has lapsed.
   private static let lookAgain = Span.minutes(1)
 
-  /// When the address of a device without a provider lapses; nil for others. A fetch after that
-  /// time extends it by `courierAddressFor` from the fetch.
+  /// When the address of a device without a provider lapses; `nil` for other devices. If the device
+  /// fetches after that time, the address lapses `courierAddressFor` after the fetch.
   func addressLapses(of device: Int, _ limits: Limits) -> Instant? {
     let slot = self[device]
     guard slot.address.transport == .courier else { return nil }
@@ -209,7 +210,7 @@ extension Devices {
     return lapses <= now
   }
 
-  /// A device was registered, or loaded from the tables.
+  /// A device was registered, or loaded from the tables. The lapse of its address must be checked.
   mutating func watchAddress(of device: Int, _ limits: Limits) {
     guard let lapses = addressLapses(of: device, limits) else { return }
     self.lapses.look(at: device, lapses)
@@ -222,7 +223,7 @@ extension Devices {
   /// The number of check times: at most one for each slot.
   var lapsesWaiting: Int { lapses.count }
 
-  /// The next device that is not retired and whose address has lapsed; nil: there is no more.
+  /// The next device that is not retired and whose address has lapsed; `nil` if there is none.
   mutating func takeLapsed(at now: Instant, _ limits: Limits) -> Int? {
     while let device = lapses.takeDue(at: now) {
       guard contains(device), self[device].lane.retirement == nil,

@@ -10,7 +10,8 @@ extension Partition {
     }
   }
 
-  /// The user's app has set its badge, for example when it was opened. No device is woken.
+  /// The user's app has set its badge, for example when a person opened the app. No device is
+  /// woken.
   mutating func setBadge(_ request: BadgeRequest) -> (Answer, Answer.Moment) {
     guard let user = users.find(request.user, in: request.scope) else { return (.done, .stepped) }
     let known = topics(of: user)
@@ -26,7 +27,7 @@ extension Partition {
     return badges.count(slot.address.topic, of: slot.user)
   }
 
-  /// Removes the badges of a user of whom nothing else is left here.
+  /// Removes the badges of a user of whom the partition holds nothing else.
   mutating func dropBadges(of user: Int) {
     for topic in badges.topics(of: user) { save(badge: 0, topic, of: user) }
   }
