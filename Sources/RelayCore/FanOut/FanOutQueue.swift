@@ -1,7 +1,7 @@
 import OrderedCollections
 
-/// Wide changes that continue in slices: changes of one subject run one after the other. The queue
-/// also holds what the next cut writes: only fan-outs that changed.
+/// Wide changes that continue in slices. Changes of one subject run one after the other. The queue
+/// also holds what the next cut writes, which is only the fan-outs that changed.
 struct FanOutQueue: Sendable {
   private enum Written {
     /// The change and its progress are written.
@@ -13,7 +13,7 @@ struct FanOutQueue: Sendable {
 
   private var all: OrderedDictionary<Ordinal, FanOut> = [:]
   private var written: OrderedDictionary<Ordinal, Written> = [:]
-  /// The memory of the queued changes.
+  /// The memory of the queued changes, in bytes.
   private(set) var bytes = 0
 
   init() {}
@@ -32,10 +32,11 @@ struct FanOutQueue: Sendable {
 
   subscript(_ origin: Ordinal) -> FanOut? { all[origin] }
 
-  /// The fan-out of the subject that runs, or runs next; later ones wait behind it.
+  /// The subject's fan-out that runs or will run next. Later fan-outs of the subject wait behind
+  /// that fan-out.
   func first(of subject: Subject) -> FanOut? { all.values.first { $0.subject == subject } }
 
-  /// For each subject the fan-out that runs.
+  /// The fan-outs that run, one for each subject.
   var running: [FanOut] {
     var subjects: Set<Subject> = []
     return all.values.filter { subjects.insert($0.subject).inserted }

@@ -1,7 +1,8 @@
 import OrderedCollections
 
-/// Which fields subscriptions read of changes that arrive in other partitions. Holds what this
-/// partition has sent to the homes of such changes, and what it has received as a home.
+/// Which fields subscriptions read of changes that arrive in other partitions. The value holds the
+/// interests that this partition has sent to the homes of such changes, and the interests that this
+/// partition has received as a home.
 struct Interests: Sendable {
   private var heard: [Interest.Key: [PartitionID: Interest.Fields]] = [:]
   private var own: [Interest.Key: OwnInterest] = [:]
@@ -26,10 +27,11 @@ struct Interests: Sendable {
     changed.append(key)
   }
 
-  /// What the homes of such changes must learn.
+  /// The interests that must be sent to the homes of the changes that they are about.
   struct News {
     var messages: OrderedDictionary<PartitionID, [Interest]> = [:]
-    /// Something was added. The caller's request is answered when all homes know of it.
+    /// Whether an interest has grown. The client's request is then answered only when all homes
+    /// have received the messages.
     var isMore = false
   }
 
@@ -54,7 +56,8 @@ struct Interests: Sendable {
     return news
   }
 
-  /// The partitions where such changes arrive: one for a public database; any for shared zones.
+  /// The partitions where changes of the key's record type arrive: one partition for a public
+  /// database, all partitions for shared zones.
   private static func homes(of key: Interest.Key) -> [PartitionID] {
     guard key.database == .public else { return PartitionID.all }
     return [.home(of: ZoneID.publicDefault.owner, in: key.scope)]
@@ -69,22 +72,22 @@ struct Interests: Sendable {
     }
   }
 
-  /// Partitions that read such changes, in order.
+  /// The partitions whose subscriptions read changes of the key's record type, in order.
   func readers(of key: Interest.Key) -> [PartitionID] { heard[key]?.keys.sorted() ?? [] }
 
   func fields(of key: Interest.Key, for target: PartitionID) -> Interest.Fields {
     heard[key]?[target] ?? .ended
   }
 
-  /// How many subscriptions of this partition read such changes.
+  /// How many subscriptions of this partition read changes of the key's record type.
   func count(of key: Interest.Key) -> Int { own[key]?.count ?? 0 }
 
   mutating func load(_ row: InterestRow) {
     heard[row.interest.key, default: [:]][row.source] = row.interest.fields
   }
 
-  /// The tables are loaded. The homes already know of the loaded subscriptions, from the facts that
-  /// created these.
+  /// The tables are loaded. The homes already have the interests of the loaded subscriptions,
+  /// because the facts that created the subscriptions sent them.
   mutating func loaded() {
     for key in changed {
       let fields = own[key]?.fields ?? .ended
@@ -101,7 +104,7 @@ struct Interests: Sendable {
   }
 }
 
-/// An interest's row in its home.
+/// The key of an interest's row in the home that received the interest.
 struct InterestPlace: Hashable, Sendable {
   var key: Interest.Key
   var source: PartitionID

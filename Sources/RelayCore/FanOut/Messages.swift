@@ -8,7 +8,7 @@ struct Messages: Sendable {
   private(set) var sent: [OutboxRow] = []
   /// Messages that reached their targets' journals since the last cut.
   private var delivered: [OutboxRow.Key] = []
-  /// The last message to this partition itself that had to wait in the outbox.
+  /// On each track, the last message to this partition itself that had to wait in the outbox.
   private var lastToSelf: [Track: Position] = [:]
   private var heard: [Hearing: Position] = [:]
   private var writtenHeard: OrderedSet<Hearing> = []

@@ -1,12 +1,12 @@
-/// How many of a partition's subscriptions to one record type name each field, so that the interest
-/// ends with the last subscription.
+/// How many of a partition's subscriptions to one record type name each field. So the interest in a
+/// field ends with the last subscription that names it.
 struct OwnInterest: Sendable {
-  /// How many subscriptions there are.
+  /// How many subscriptions the partition has to the record type.
   private(set) var count = 0
   private var names: [String: Int] = [:]
-  /// Subscriptions that search the whole record.
+  /// How many subscriptions search the whole record.
   private var searches = 0
-  /// What was sent to the homes last.
+  /// The fields that this partition last sent to the homes.
   var told = Interest.Fields.ended
 
   mutating func add(_ subscription: Subscription) { change(subscription, by: 1) }
@@ -43,7 +43,8 @@ extension Interest.Fields {
 }
 
 extension Subscription {
-  /// The fields that the subscription reads, to match or to show; `isWhole`: the whole record.
+  /// The fields that the subscription reads, to match or to show. `isWhole` means that the
+  /// subscription reads the whole record.
   fileprivate var fieldsRead: (names: Set<String>, isWhole: Bool) {
     guard case .query(let rule) = rule else { return ([], false) }
     var all = info.desiredKeys + info.alert.bodyArguments + info.alert.titleArguments
@@ -58,8 +59,9 @@ extension Subscription {
     return (names, isWhole || !isASCII)
   }
 
-  /// What other partitions must send for it; nil: its changes arrive in its own partition, or it
-  /// reads no values.
+  /// The key of the changes that other partitions must send for the subscription. `nil` means that
+  /// the changes arrive in the subscription's own partition, or that the subscription reads no
+  /// values.
   func interest(in scope: Scope) -> Interest.Key? {
     guard case .query(let rule) = rule, database != .private else { return nil }
     return Interest.Key(scope: scope, database: database, recordType: rule.recordType)

@@ -8,13 +8,13 @@ extension Partition {
     let out = FanOut(
       origin: step.ordinal, change: change, zonePosition: zonePosition, cursor: .zero,
       since: step.at)
-    // The end of a zone revokes entitlements at once (P9): slices of earlier changes find no
+    // The end of a zone revokes entitlements at once (P9), so slices of earlier changes find no
     // member.
     if change.endsZone { return endMemberships(of: change, zonePosition, step, &effects) }
-    // Changes of one subject keep their order: later ones queue behind the one that runs.
+    // Changes of one subject keep their order: later changes wait behind the change that runs.
     if fanOuts.first(of: out.subject) != nil { return fanOuts.keep(out) }
-    // Looks at as many users as `mayFanOut` counts. So a change for which it returns false
-    // never goes on in slices.
+    // `part` looks at as many users as `mayFanOut` counts. So a change for which `mayFanOut`
+    // returns false never goes on in slices.
     let few = part(of: out, limit: fewest, atLeast: fewest)
     guard few.next == nil else {
       work += few.work
@@ -32,8 +32,8 @@ extension Partition {
     reach(few.turned(by: out.fairness), out, hot, &effects)
   }
 
-  /// The fan-out with its first user. For a hot change that user is drawn, so that the users who
-  /// come last are not always the same.
+  /// The fan-out with the user that it begins with. For a hot change that user is drawn by a hash,
+  /// so that the users who come last are not always the same.
   private func begun(_ out: FanOut) -> FanOut {
     guard isHot(out) else { return out }
     var begun = out
@@ -76,19 +76,19 @@ extension Partition {
     effects.append(.journal(id, .slice(Slice(origin: next.origin, cursor: next.cursor))))
   }
 
-  /// Users to reach in one step, and where to go on.
+  /// The users that one step reaches, and where the next step goes on.
   private struct Part {
     var subscribers: [SubscriptionIndex.Hit] = []
     var members: ArraySlice<ZoneSharing.Member> = []
-    /// Nil: these are the last.
+    /// The cursor for the next step; `nil` means that these users are the last.
     var next: Position?
-    /// What finding these users cost.
+    /// The cost of finding these users, as `Partition.work` counts it.
     var work = 0
 
-    /// Either `members` or `subscribers` is empty.
+    /// The number of users. Either `members` or `subscribers` is empty.
     var users: Int { members.count + Set(subscribers.map(\.user)).count }
 
-    /// The same users, beginning with another one.
+    /// The same users in the same cyclic order, beginning with a user that `draw` selects.
     func turned(by draw: UInt64) -> Part {
       var part = self
       let count = subscribers.count + members.count
@@ -104,8 +104,8 @@ extension Partition {
     }
   }
 
-  /// The users after the cursor. A fan-out that began with another user than the first (`turn`)
-  /// goes on with the first user after the last one, and ends at that user.
+  /// The users after the cursor. A fan-out that began at `turn`, and not with the first user, goes
+  /// on with the first user after the last user, and ends at `turn`.
   private func turnedPart(of out: FanOut, limit: Int) -> Part {
     var part = part(of: out, limit: limit)
     guard let turn = out.turn, turn > .zero else { return part }
@@ -159,14 +159,16 @@ extension Partition {
     }
   }
 
-  /// Facts that a recovery journals so that running fan-outs go on. A repeat is harmless.
+  /// The facts that a recovery journals so that running fan-outs go on. A repeated fact changes
+  /// nothing.
   package var unfinished: [Fact] {
     fanOuts.running.map { .slice(Slice(origin: $0.origin, cursor: $0.cursor)) }
   }
 }
 
 extension FanOut {
-  /// Differs from change to change, and is the same in every replay.
+  /// A number that draws the first user. It differs from change to change, and is the same in every
+  /// replay.
   var fairness: UInt64 {
     change.fingerprint &* 0x9e37_79b9_7f4a_7c15
   }

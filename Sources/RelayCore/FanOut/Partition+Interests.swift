@@ -1,13 +1,14 @@
 import OrderedCollections
 
-/// Which partitions hear of a change, and with which of its record's values. Public changes go to
-/// partitions with a subscription to their record type; changes of shared zones go wherever a
-/// participant lives, and carry values only where a subscription reads some.
+/// Which partitions receive a change, and with which of its record's values. Public changes go to
+/// partitions with a subscription to their record type. Changes of shared zones go to each
+/// partition that has a participant, and carry values only if a subscription of that partition
+/// reads some.
 extension Partition {
-  /// Tells other partitions what changed in this partition's interests, if anything did.
+  /// Sends other partitions what has changed in this partition's interests, if anything has.
   ///
-  /// - Returns: whether something was added. The client is then answered when the other partitions
-  ///   know it.
+  /// - Returns: whether an interest has grown. The client is then answered only when the other
+  ///   partitions have received the messages.
   @discardableResult
   mutating func tellInterests(_ step: Step, _ effects: inout [Effect]) -> Bool {
     guard interests.hasNews else { return false }
@@ -16,7 +17,7 @@ extension Partition {
     return news.isMore
   }
 
-  /// The partitions that a change goes to from its home.
+  /// The partitions to which a change's home forwards the change.
   func targets(of change: Change) -> [PartitionID] {
     guard change.database == .public else { return participants(of: change) }
     guard case .record(let record) = change.event else { return [] }
@@ -37,15 +38,15 @@ extension Partition {
     return interests.fields(of: key, for: target)
   }
 
-  /// Whether a change may concern more users here than one step reaches.
+  /// Whether a change may concern more users of this partition than one step reaches.
   func mayFanOut(_ change: Change) -> Bool {
     guard isWide(change) else { return false }
     guard change.database == .public, case .record(let record) = change.event else { return true }
-    // A record of very many fields counts as a wide one without being looked up.
+    // A change of a record with very many fields counts as wide without a look-up.
     return record.fields.count > Self.fieldsLookedUp || index.mayFire(change, moreThan: fewest)
   }
 
-  /// Whether a change may be a wide one, without looking at its record's values.
+  /// Whether a change may be a wide change, without looking at its record's values.
   func isWide(_ change: Change) -> Bool {
     switch (change.database, change.event) {
     case (.public, .record(let record)):

@@ -1,8 +1,8 @@
 /// The opaque, signed form of a position that a client holds.
 ///
-/// It is deterministic: equal positions give equal bytes. Layout, big-endian: version (1), key id
-/// (4), feed kind (1), scope hash (8), era (8), position (8), scan head (8), base (8), seen (8),
-/// code (16).
+/// The form is deterministic: equal positions give equal bytes. Layout, big-endian: version (1),
+/// key id (4), feed kind (1), scope hash (8), era (8), position (8), scan head (8), base (8), seen
+/// (8), code (16).
 package enum ChangeToken {
   package static let version: UInt8 = 1
   package static let byteCount = 70
@@ -13,10 +13,11 @@ package enum ChangeToken {
     case place(FeedCursor)
     /// The bytes are not in this form (CloudKit: "Invalid continuation format").
     case garbled
-    /// In this form, but not sealed by this relay, or for another feed or user ("Unknown sync
-    /// continuation type").
+    /// The bytes are in this form, but were not sealed by this relay, or are for another feed or
+    /// user ("Unknown sync continuation type").
     case foreign
-    /// Sealed with a key that this relay does not have; the token is treated as expired.
+    /// The token was sealed with a key that this relay does not have. The relay treats it as
+    /// expired.
     case unknownKey
   }
 
@@ -69,7 +70,7 @@ package enum ChangeToken {
     keys.code(of: bytes, keyID: keyID).map { Array($0.prefix(codeBytes)) }
   }
 
-  /// Compares in a time that does not depend on where the two differ.
+  /// Compares in a time that does not depend on where the bytes differ.
   private static func isEqual(_ left: [UInt8], _ right: ArraySlice<UInt8>) -> Bool {
     left.count == right.count && zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
@@ -90,7 +91,7 @@ package enum ChangeToken {
 package protocol TokenKeys: Sendable {
   /// The key that signs new codes.
   var signing: UInt32 { get }
-  /// At least 16 bytes; nil if no key has this id. Pure: equal input, equal output.
+  /// A code of at least 16 bytes; `nil` if no key has this id. Equal input must give equal output.
   func code(of bytes: [UInt8], keyID: UInt32) -> [UInt8]?
   /// At least 16 bytes of an unkeyed digest.
   func digest(_ bytes: [UInt8]) -> [UInt8]

@@ -35,13 +35,14 @@ package struct FeedMutation: Hashable, Sendable {
 /// A bounded summary of all changes to one subject since the last fold. A delta folds to the same
 /// entry as the single changes in order (`combine` and `fold` commute, P2).
 ///
-/// Only the first change depends on what the feed already holds. After it the state is known, so
-/// the following changes are summed up.
+/// Only the effect of the first change depends on what the feed already holds. After the first
+/// change the subject's state is known, so the following changes are summed up.
 package struct Delta: Hashable, Sendable {
   package private(set) var opening: FeedMutation
   private var tail: Tail
 
-  /// Stored indirectly: most deltas of a fold hold only one change, and are so half as large.
+  /// The rest is stored indirectly. Most deltas of a fold hold only one change, and this makes them
+  /// half as large.
   private enum Tail: Hashable, Sendable {
     case none
     indirect case some(Rest)
@@ -67,8 +68,8 @@ package struct Delta: Hashable, Sendable {
     package var last: FeedMutation
     /// The last new life that began after the opening change.
     package var rebirth: Rebirth?
-    /// The last change here that was not made by `last.device`; nil if `last.device` made all of
-    /// them.
+    /// The last change in this sum that was not made by `last.device`; `nil` if `last.device` made
+    /// all changes in it.
     package var foreign: Position?
 
     package init(last: FeedMutation, rebirth: Rebirth? = nil, foreign: Position? = nil) {
@@ -78,7 +79,8 @@ package struct Delta: Hashable, Sendable {
     }
   }
 
-  /// A life that ended at `died` (nil: where the opening change left it) and began at `reborn`.
+  /// One life of the subject ended at `died`, and the next life began at `reborn`. If `died` is
+  /// `nil`, the first life ended at the entry's position after the opening change.
   package struct Rebirth: Hashable, Sendable {
     package var died: Position?
     package var reborn: Position
@@ -89,7 +91,7 @@ package struct Delta: Hashable, Sendable {
     }
   }
 
-  /// The last change, whose details a reader sees (unless it changed nothing).
+  /// The last change, whose details a reader sees, unless that change changed nothing.
   package var last: FeedMutation { rest?.last ?? opening }
 
   /// Adds a later change. A deletion of a deleted subject changes nothing.
@@ -119,8 +121,8 @@ package struct Delta: Hashable, Sendable {
     var sum = earlier
     sum.add(later.opening)
     guard let tail = later.rest else { return sum }
-    // If the later opening is a deletion that changed nothing, `sum` is deleted as well. The tail's
-    // beginning then means the same after either.
+    // If the later opening is a deletion that changed nothing, the subject is deleted in `sum` as
+    // well. So the tail begins from the same state in both cases.
     sum.append(tail)
     return sum
   }

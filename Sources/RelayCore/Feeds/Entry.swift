@@ -20,7 +20,7 @@ extension Entry {
   }
 
   /// Whether everything new since `token` was made by `client`: the change, or the read mark if
-  /// only that is new.
+  /// only the mark is new.
   package func isOwn(of client: ClientID?, since token: Position) -> Bool {
     if case .notification(let detail) = detail, detail.isReadMark(since: token) {
       return client != nil && client == detail.read?.device
@@ -28,7 +28,7 @@ extension Entry {
     return life.isOwn(of: client, since: token)
   }
 
-  /// The id by which a read mark finds the entry; nil if no mark changes it.
+  /// The id by which a read mark finds the entry; `nil` if no mark changes the entry.
   package var unread: Identifier? {
     guard case .notification(let detail) = detail, !detail.isRead else { return nil }
     return detail.notification
@@ -55,14 +55,14 @@ package struct Life: Hashable, Sendable {
   package var died: Position
   /// Start of the last life.
   package var reborn: Position
-  /// The device that made the last change; nil: no device counts as its author.
+  /// The device that made the last change; `nil` means that no device counts as the author.
   package var device: ClientID?
-  /// The last change that `device` did not make.
+  /// The position of the last change that `device` did not make.
   package var foreign: Position
-  /// The last `sequence` applied.
+  /// The producer's number of the last numbered change that was applied.
   package var sequence: Int64?
-  /// When the last change happened, for display. Of a record: its modification time as the producer
-  /// states it, else the time of acceptance.
+  /// When the last change happened, for display. For a record this is the modification time that
+  /// the producer states, or else the time of acceptance.
   package var time: Instant
 
   package init(
@@ -83,12 +83,13 @@ package struct Life: Hashable, Sendable {
 
   package var isPresent: Bool { state == .present }
 
-  /// Whether a reader at `token` is not shown this deletion: it never saw the life that ended (P3).
+  /// Whether a reader at `token` is not shown this deletion, because the reader never saw the life
+  /// that ended (P3).
   ///
   /// - Parameters:
-  ///   - token: where the catch-up began, over all its pages; zero without a token.
+  ///   - token: where the whole catch-up began; zero if it began without a token.
   ///   - scanHead: the feed's head when the catch-up began. A later deletion is always shown,
-  ///     because the client may still hold the life from an earlier page or from before.
+  ///     because the client may have the deleted subject from an earlier page or from before.
   package func isHidden(from token: Position, scanHead: Position?) -> Bool {
     if isPresent { return false }
     if let scanHead, position > scanHead { return false }
@@ -96,13 +97,13 @@ package struct Life: Hashable, Sendable {
     return token < born || (died <= token && token < reborn)
   }
 
-  /// The same for a reading that `Page.start` began or continued.
+  /// Whether this deletion is not shown in a reading that `Page.start` began or continued.
   package func isHidden(from start: FeedCursor) -> Bool {
     isHidden(from: start.base, scanHead: start.scanHead)
   }
 
-  /// Whether `client` itself made all changes since `token`. Such changes are logged, and never
-  /// pushed to `client` (P8).
+  /// Whether `client` itself made all changes since `token`. The relay logs such changes, and never
+  /// pushes them to `client` (P8).
   package func isOwn(of client: ClientID?, since token: Position) -> Bool {
     guard let client, let device else { return false }
     return client == device && foreign <= token
@@ -111,8 +112,8 @@ package struct Life: Hashable, Sendable {
 
 /// What feeds show in addition to a life.
 package enum Detail: Hashable, Sendable {
-  /// `author`: the user whose device made the last change; nil: the zone's owner, or no device.
-  /// Only that user is shown the device.
+  /// `author` is the user whose device made the last change. `nil` means that the author is the
+  /// zone's owner, or that no device made the change. Only the author is shown the device.
   case record(type: String, tag: String?, author: UserID? = nil)
   case zone
   case notification(NotificationDetail)
@@ -128,9 +129,10 @@ package struct NotificationDetail: Hashable, Sendable {
 
   package var kind: Kind
   package var database: Database
-  /// The last change's identity; together with the subscription it identifies the notification.
+  /// The identity of the last change. This identity and the subscription together identify the
+  /// notification.
   package var notification: Identifier
-  /// Nil: unread.
+  /// The read mark; `nil` means that the notification is unread.
   package var read: ReadMark?
 
   package init(
@@ -165,7 +167,8 @@ package struct NotificationDetail: Hashable, Sendable {
 
   package enum Reason: UInt8, Hashable, Sendable { case created = 1, updated, deleted }
 
-  /// The reason that a reader at `token` is given: the sum of the changes since, not only the last.
+  /// The reason that a reader at `token` is given: it sums up all changes since `token`, and is not
+  /// only that of the last change.
   package static func reason(_ life: Life, at token: Position) -> Reason {
     guard life.isPresent else { return .deleted }
     return token < life.reborn ? .created : .updated

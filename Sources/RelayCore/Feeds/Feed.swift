@@ -9,11 +9,12 @@ package struct FeedKey: Hashable, Comparable, Sendable {
   }
 
   package enum Kind: Hashable, Sendable {
-    /// The notifications of a user; subject = (subscription, zone or record).
+    /// The notifications of a user. Each subject is a subscription with a zone or record.
     case notifications(UserID)
-    /// The zones of a user's private or shared database; subject = zone.
+    /// The zones of a user's private or shared database. Each subject is a zone.
     case database(UserID, Database)
-    /// A zone by owner and name, the same for all lives of the zone; subject = record.
+    /// The records of a zone, which is named by owner and name, for all lives of the zone. Each
+    /// subject is a record.
     case zone(ZoneID)
   }
 

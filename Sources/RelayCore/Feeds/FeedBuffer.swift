@@ -20,7 +20,8 @@ struct FeedBuffer: Sendable {
     cleared == nil && floor == nil && gap == nil && deltas.isEmpty && marks.isEmpty
   }
 
-  /// - Parameter bound: how many of the newest entries a fold keeps in this feed; nil: all.
+  /// - Parameter bound: how many of the newest entries a fold keeps in this feed; `nil` means all
+  ///   entries.
   /// - Returns: how many more subjects wait for the cut; negative if some were dropped.
   mutating func add(_ mutation: FeedMutation, to subject: Subject, bound: Int?) -> Int {
     if let index = deltas.index(forKey: subject) {
@@ -28,16 +29,16 @@ struct FeedBuffer: Sendable {
       return 0
     }
     deltas[subject] = Delta(mutation)
-    // Done rarely, because `trim` visits all deltas.
+    // The code trims rarely, because `trim` visits all deltas.
     guard let bound, deltas.count > max(kept, bound) + bound else { return 1 }
     return 1 - trim(to: bound)
   }
 
-  /// Drops the oldest deltas, whose entries the fold would create and remove at once. So a request
-  /// of many changes costs no more than the entries that stay.
+  /// Drops the oldest deltas, because the fold would create their entries and remove them at once.
+  /// So a request of many changes costs no more than the entries that stay.
   ///
   /// A deletion of a subject that is already deleted creates no entry. A feed holds at most `bound`
-  /// such subjects, so of twice as many deltas at least `bound` create an entry.
+  /// deleted subjects, so among `2 * bound` deltas at least `bound` create an entry.
   ///
   /// - Returns: how many deltas were dropped.
   @discardableResult

@@ -19,7 +19,8 @@ struct FeedBuffers: Sendable {
     _ feed: FeedKey, _ subject: Subject, _ mutation: FeedMutation, _ effects: inout [Effect]
   ) {
     let bound = feed.isBounded ? notificationsMax : nil
-    // Changed in place with one lookup of the feed: in a burst this runs for every change.
+    // The buffer is changed in place, with one lookup of the feed, because this code runs for every
+    // change.
     let (isFirst, added) = buffers.updateValue(forKey: feed, default: FeedBuffer()) { buffer in
       (buffer.isUntouched, buffer.add(mutation, to: subject, bound: bound))
     }

@@ -1,9 +1,10 @@
-/// One life of a partition's history. An era is written whenever a relay takes over the partition,
-/// so that a token names the history that it was issued from (P10).
+/// The part of a partition's history that one life of the daemon wrote. A new era begins whenever a
+/// daemon takes over the partition, so that a token names the history from which it was issued
+/// (P10).
 package struct Era: Hashable, Sendable {
-  /// Random, drawn outside the core.
+  /// A random number, drawn outside the core.
   package var id: UInt64
-  /// The first ordinal that this life may have assigned.
+  /// The first ordinal that may have been assigned in this era.
   package var first: Ordinal
 
   package init(id: UInt64, first: Ordinal) {
@@ -12,31 +13,31 @@ package struct Era: Hashable, Sendable {
   }
 }
 
-/// The lives of a partition, oldest first.
+/// The eras of a partition, oldest first.
 package struct Eras: Hashable, Sendable {
   package private(set) var all: [Era]
 
   package init(_ all: [Era]) { self.all = all }
 
-  /// The life in which an ordinal was assigned. Equal positions give equal eras, so tokens of an
-  /// unchanged feed are equal bytes.
+  /// The era in which an ordinal was assigned. Equal positions give equal eras, so tokens of an
+  /// unchanged feed have equal bytes.
   package func of(_ ordinal: Ordinal) -> Era? {
     all.last { $0.first <= ordinal } ?? all.first
   }
 
-  /// Whether `place` names a life that this store had, and lies within that life.
+  /// Whether `place` names an era that this store had, and is within that era.
   package func contain(_ place: FeedCursor) -> Bool {
     guard let index = all.firstIndex(where: { $0.id == place.era }) else { return false }
     let end = index + 1 < all.count ? all[index + 1].first : nil
     return end.map { place.newest.ordinal < $0 } ?? true
   }
 
-  /// Where the present history begins that replaced the lost one of `place`. Every position that
-  /// the restored copy knew lies below it.
+  /// Where the history begins that replaced the lost history of `place`. Every position in the
+  /// restored copy is below this beginning.
   ///
-  /// If the copy knew the life of `place`, that life was the copy's last one, and the restore began
-  /// the next. If the copy did not know it, that life began after the copy was made. Its positions
-  /// then lie above the restore, in a life that began with the restore or later.
+  /// If the copy has the era of `place`, that era was the last one in the copy, and the restore
+  /// began the next era. If the copy does not have the era of `place`, that era began after the
+  /// copy was made. The position of `place` is then in an era that began with the restore or later.
   package func beginning(insteadOf place: FeedCursor) -> Position {
     guard let index = all.firstIndex(where: { $0.id == place.era }) else {
       return of(place.newest.ordinal).map { Position($0.first) } ?? .zero
@@ -51,14 +52,15 @@ package struct Eras: Hashable, Sendable {
 package struct FeedCursor: Hashable, Sendable {
   package var era: UInt64
   package var position: Position
-  /// The feed's head when a catch-up of several pages began; nil: the client is caught up, and
-  /// knows exactly what the feed held at `position`.
+  /// The feed's head when a catch-up of several pages began. `nil` means that the client is caught
+  /// up, and has exactly what the feed held at `position`.
   package var scanHead: Position?
-  /// Where that catch-up began: zero for a scan without a token. Valid only with `scanHead`.
-  package var base: Position
-  /// The feed's head when the catch-up's last page was read. Entries beyond that page may have
-  /// moved up to it, so a history that ends below it is not the one that was read. Valid only with
+  /// Where the catch-up of several pages began: zero if it began without a token. Valid only with
   /// `scanHead`.
+  package var base: Position
+  /// The feed's head when the newest page of the catch-up was read. Entries after that page may
+  /// have moved up to this head, so a history that ends below this head is not the history that was
+  /// read. Valid only with `scanHead`.
   package var seen: Position
 
   package init(
@@ -75,7 +77,7 @@ package struct FeedCursor: Hashable, Sendable {
   /// The newest of the positions that the cursor depends on.
   package var newest: Position { max(position, scanHead ?? .zero, seen) }
 
-  /// Deleted entries up to here are not shown, because a scan without a token has seen none of
-  /// them. Stores may skip these entries unread.
+  /// Deleted entries up to this position are not shown, because a catch-up without a token has
+  /// shown the client none of them before. Stores may skip these entries unread.
   package var goneHidden: Position { base == .zero ? scanHead ?? .zero : .zero }
 }

@@ -3,7 +3,8 @@ package enum Fold {
   /// The entry that results when `delta` is folded into `entry`.
   ///
   /// - Parameters:
-  ///   - entry: nil if the feed holds no entry of the subject, or only one from below *cleared*.
+  ///   - entry: `nil` if the feed holds no entry of the subject, or only an entry from before
+  ///     *cleared*.
   ///   - floor: the feed's floor before this fold.
   /// - Returns: the entry to keep. Folding the same delta into the result changes nothing: a delta
   ///   at or below the entry's position is ignored.
@@ -13,8 +14,9 @@ package enum Fold {
     if let entry, delta.last.position <= entry.life.position { return entry }
     var next = apply(delta.opening, to: entry, subject: subject)
     if entry == nil, case .notification = next.detail, floor > .zero, next.life.isPresent {
-      // Trimming removes present notifications. A reader may hold an earlier life of this one that
-      // the feed has forgotten, so no end of it may be hidden.
+      // Trimming removes present notifications. A reader may have an earlier life of this
+      // notification that the feed no longer has, so a later deletion must be shown to every
+      // reader.
       (next.life.born, next.life.died) = (.zero, next.life.reborn)
     }
     if let rest = delta.rest { apply(rest, to: &next) }
@@ -69,12 +71,13 @@ package enum Fold {
     }
   }
 
-  /// The entries that `marks` change, as they are afterwards. Call after the deltas of the same
-  /// cut: a later change of a subject is another notification, which earlier marks do not change.
+  /// The entries that `marks` change, as they are after the marks. The caller folds the deltas of
+  /// the same cut first. A later change of a subject is another notification, which earlier marks
+  /// do not change.
   ///
   /// - Parameter entries: at least those of the feed whose `unread` id is among the marks.
-  /// - Returns: changed entries, each at a position of its own. Entries already read, superseded or
-  ///   trimmed do not change, so a repeat changes nothing.
+  /// - Returns: the changed entries, each at a position of its own. Entries that are already read,
+  ///   superseded or trimmed do not change, so a repeat changes nothing.
   package static func mark(_ entries: [Entry], _ marks: ReadMarks) -> [Entry] {
     let named = Set(marks.notifications)
     var index = 0

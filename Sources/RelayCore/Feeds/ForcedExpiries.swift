@@ -1,10 +1,10 @@
 /// Tokens that an operator has expired, and whether a restored store still requires such an expiry.
 struct ForcedExpiries: Sendable {
-  /// A signed token named a life that this store never had, so the store was restored from a copy,
-  /// and no forced expiry of all tokens has followed.
+  /// Whether a signed token has proved that the store was restored from a copy, and no forced
+  /// expiry of all tokens has followed.
   private(set) var isRestoreProven = false
   /// Where an operator last expired all tokens. Clients have started anew since then, so a restore
-  /// from before this position needs no further expiry.
+  /// before this position needs no further expiry.
   private var last = Position.zero
   private var written: [FeedExpiry] = []
   private var writtenProof: Bool?

@@ -1,8 +1,8 @@
-/// How many subjects a feed has, and which of some given subjects it holds.
+/// How many subjects a feed has, and which of some given subjects are in the feed.
 ///
-/// Only the store knows what a feed holds, and every replay must accept a change that was answered
-/// as accepted. So the limit is checked before a change is journalled, and never afterwards.
-/// Concurrent requests may together exceed the limit by what they add.
+/// Only the store has the entries of a feed, and every replay must accept a change that was
+/// answered as accepted. So the limit is checked before a change is journalled, and never
+/// afterwards. Concurrent requests may together exceed the limit by what they add.
 package struct Holdings: Hashable, Sendable {
   /// Subjects that are present; deleted ones do not count.
   package var present: Int

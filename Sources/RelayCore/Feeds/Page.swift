@@ -1,14 +1,16 @@
 /// One page of a feed, in order of position.
 package struct Page: Hashable, Sendable {
-  /// May be empty although `hasMore` is true: all entries examined are hidden from the reader.
+  /// The entries to show. The list may be empty although `hasMore` is true, if all examined entries
+  /// are hidden from the reader.
   package var entries: [Entry]
   /// The cursor of the next page. For the last page it is the feed's head.
   package var next: FeedCursor
   /// Whether there is a next page; that page strictly advances (P2).
   package var hasMore: Bool
-  /// Where the reader's catch-up began. Reasons and ownership are computed relative to it.
+  /// Where the reader's catch-up began. Reasons and ownership are computed relative to this
+  /// position.
   package var since: Position
-  /// Changes of the zone are missing, according to its producer's numbers.
+  /// Whether changes of the zone are missing, according to the numbers of the zone's producer.
   package var hasGap: Bool
   /// Database feeds only: for each entry, the cursor at the head of that zone's own feed.
   package var zoneHeads: [FeedCursor]
@@ -26,24 +28,25 @@ package struct Page: Hashable, Sendable {
   }
 }
 
-/// The answers to a page query.
+/// The answer to a page query.
 package enum PageAnswer: Hashable, Sendable {
   case page(Page)
-  /// The token's history is gone; the reader starts anew.
+  /// The token's history is gone, so the reader must start anew.
   case expired(Expiry)
-  /// The feed does not exist, is deleted, or is not this reader's. One answer for all three, so
-  /// that it discloses nothing (P9).
+  /// The feed does not exist, is deleted, or is not this reader's. All three cases have the same
+  /// answer, so that the answer discloses nothing (P9).
   case absent
 }
 
 package enum Expiry: Hashable, Sendable {
-  /// The token is below the floor, or was expired by an operator.
+  /// The token is below the floor, or an operator expired it.
   case trimmed
-  /// The token names a life that this store never had, or a position past its life's end: the store
-  /// was restored from a copy. The history that replaced the lost one begins at `since`.
+  /// The token names an era that this store never had, or a position after the end of its era, so
+  /// the store was restored from a copy. The history that replaced the lost history begins at
+  /// `since`.
   case lostHistory(since: Position)
 
-  /// The fact with which the relay learns of this expiry; nil: it needs none.
+  /// The fact that records this expiry in the journal; `nil` if the expiry needs no record.
   package func fact(of feed: FeedKey) -> Fact? {
     guard case .lostHistory(let since) = self else { return nil }
     return .lostHistory(feed, since: since)
@@ -55,11 +58,11 @@ package struct PageQuery: Hashable, Sendable {
   package var feed: FeedKey
   /// The user that reads. Entitlement is checked in the same snapshot as the read.
   package var reader: UserID
-  /// Nil: from the start.
+  /// Where the reader continues; `nil` means at the start of the feed.
   package var after: FeedCursor?
   package var limit: Int
   /// How many entries are examined for one page, shown or hidden. A reader that returns after very
-  /// many changes must not delay the others; the next page continues where this one ends.
+  /// many changes must not delay other readers; the next page continues where this page ends.
   package var looks: Int
 
   package init(
@@ -83,7 +86,7 @@ package struct FeedState: Hashable, Sendable {
   package var floor: Position
   /// Rows at or below this position are invisible, even if the store still has them.
   package var cleared: Position
-  /// Zone feeds only: pages state that changes are missing.
+  /// Whether pages state that changes are missing; only for zone feeds.
   package var hasGap: Bool
 
   package init(
@@ -103,7 +106,8 @@ package struct FeedState: Hashable, Sendable {
 extension Page {
   /// The reference implementation of a read. Every store must give the same result.
   ///
-  /// - Parameter floor: the reader's own floor if it is above the feed's (a regrant raises it).
+  /// - Parameter floor: the reader's own floor, if it is above the feed's floor. A regrant raises
+  ///   the reader's floor.
   package static func read(
     _ entries: [Entry], of feed: FeedState, eras: Eras, after place: FeedCursor?, limit: Int,
     looks: Int = PageQuery.looksMax, floor: Position = .zero
@@ -123,8 +127,9 @@ extension Page {
     }
   }
 
-  /// Where a reading begins, or why it cannot. The returned `base` and `scanHead` belong to the
-  /// whole catch-up: only the last page makes the client's knowledge exact.
+  /// Where a reading begins, or why it cannot begin. The returned `base` and `scanHead` belong to
+  /// the whole catch-up, because the client has the exact state of the feed only after the last
+  /// page.
   package static func start(
     of feed: FeedState, eras: Eras, after place: FeedCursor?, floor: Position
   ) -> Result<FeedCursor, Expired> {
@@ -139,8 +144,8 @@ extension Page {
     let reached = max(place.position, place.goneHidden)
     guard reached >= max(floor, feed.floor) else { return .failure(Expired(why: .trimmed)) }
     guard place.scanHead == nil else { return .success(place) }
-    // A token of an empty feed proves that its client knows the feed as empty. Without a token the
-    // client knows nothing.
+    // A token of an empty feed proves that the client has read the feed as empty. A client without
+    // a token has read nothing.
     let base = max(place.position, .origin)
     return .success(
       FeedCursor(era: place.era, position: place.position, scanHead: top, base: base))
@@ -148,9 +153,9 @@ extension Page {
 
   package struct Expired: Error, Hashable { package var why: Expiry }
 
-  /// Takes one page out of `ahead`: entries after `start`, in order of position, without deleted
-  /// ones up to its `goneHidden`. `ahead` may exceed one page; `looks` + 1 entries suffice, or
-  /// `limit` + 1 visible ones and the hidden ones between them.
+  /// Takes one page out of `ahead`. These are the entries after `start`, in order of position,
+  /// without deleted entries up to `start.goneHidden`. `ahead` may exceed one page; `looks` + 1
+  /// entries suffice, or `limit` + 1 visible entries with the hidden entries between them.
   package static func page(
     of ahead: [Entry], feed: FeedState, eras: Eras, start: FeedCursor, limit: Int, looks: Int
   ) -> Page {
@@ -169,7 +174,8 @@ extension Page {
     let end = hasMore ? last : max(feed.top, start.position, start.scanHead ?? .zero)
     var next = FeedCursor(era: 0, position: end)
     if hasMore { (next.scanHead, next.base, next.seen) = (start.scanHead, start.base, feed.top) }
-    // The era of the newest position the cursor depends on: an older life may have ended below it.
+    // The era of the newest position that the cursor depends on. An older era may have ended below
+    // that position.
     next.era = eras.of(next.newest.ordinal)?.id ?? 0
     return Page(
       entries: shown, next: next, hasMore: hasMore, since: start.base, hasGap: feed.hasGap)

@@ -1,10 +1,12 @@
 extension Partition {
-  /// Marks notifications as read, in the order named. Only the store knows their entries, so the
-  /// fold applies the marks. Their alerts are not shown any more, and no device is woken.
+  /// Marks notifications as read, in the order named. Only the store has the entries of
+  /// notifications, so the fold applies the marks. Alerts of the marked notifications are not shown
+  /// any more, and no device is woken.
   ///
-  /// The marks that wait for the fold are bounded for each user. A replay may find more marks
-  /// waiting than the earlier life did, and refuse marks that were accepted then. This breaks no
-  /// promise: accepted marks are answered only when folded, and folded facts are not replayed.
+  /// The number of marks that wait for the fold is bounded for each user. At a replay more marks
+  /// may wait than at the first step, so the replay may refuse marks that were accepted before.
+  /// This breaks no promise: accepted marks are answered only when folded, and folded facts are not
+  /// replayed.
   mutating func markRead(
     _ request: ReadRequest, _ step: Step, _ effects: inout [Effect]
   ) -> (Answer, Answer.Moment) {
@@ -27,7 +29,7 @@ extension Partition {
   }
 }
 
-/// The read marks of one request, on their way into a feed.
+/// The read marks of one request, which a fold applies to a feed.
 package struct ReadMarks: Hashable, Sendable {
   /// The first position that the marked entries may take.
   package var position: Position

@@ -3,7 +3,8 @@ struct WaitingMarks: Sendable {
   private var requests: [ReadMarks] = []
   /// For each id, the position of the last request that named it.
   private var latest: [Identifier: Position] = [:]
-  /// Ids named, repeated ones included. A limit bounds this count, because each one takes memory.
+  /// How many ids the requests name, including repeated ids. A limit bounds this count, because
+  /// each id takes memory.
   private(set) var count = 0
 
   var isEmpty: Bool { requests.isEmpty }
@@ -14,8 +15,9 @@ struct WaitingMarks: Sendable {
     count += marks.notifications.count
   }
 
-  /// The position of a notification's entry after the fold. A read mark moves the entry to the
-  /// mark's position; entries there are ordered by their changes.
+  /// The position of a notification's entry after the fold, and the position of its last change. A
+  /// read mark moves the entry to the mark's position; entries with one mark keep the order of
+  /// their changes.
   func age(of delta: Delta) -> (place: Position, changed: Position) {
     let changed = delta.last.position
     guard !isEmpty, case .notification(let detail) = delta.last.detail,
@@ -24,8 +26,9 @@ struct WaitingMarks: Sendable {
     return (max(mark, changed), changed)
   }
 
-  /// Each id once, in the last request that named it. The last request marks everything that
-  /// earlier ones would have marked, because a mark covers every change before it.
+  /// The requests, in which each id is only in the last request that named it. That request marks
+  /// everything that earlier requests would have marked, because a mark covers every change before
+  /// the mark.
   var merged: [ReadMarks] {
     var left = latest
     return requests.compactMap { request in

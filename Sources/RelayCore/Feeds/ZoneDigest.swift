@@ -1,4 +1,4 @@
-/// A zone that a reader may see, and the head of its feed.
+/// A zone that a reader may see, and the head of the zone's own feed.
 package struct ZoneDigest: Hashable, Sendable {
   package var zone: ZoneID
   package var head: FeedCursor

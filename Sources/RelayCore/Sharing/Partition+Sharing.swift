@@ -3,7 +3,7 @@ extension Partition {
     sharing.isFull(change.zoneKey, for: user, most: limits.participantsPerZone)
   }
 
-  /// A change of a zone that is shared with users who live here.
+  /// Takes a change of a zone that is shared with users of this partition.
   mutating func hearShared(
     _ change: Change, zonePosition: Position, _ step: Step, _ effects: inout [Effect]
   ) {
@@ -42,7 +42,7 @@ extension Partition {
     releaseIfUnused(number)
   }
 
-  /// Ends every membership of a zone that ends, at most `limits.participantsPerZone`.
+  /// Ends all memberships of a zone that ends. There are at most `limits.participantsPerZone`.
   mutating func endMemberships(
     of change: Change, _ zonePosition: Position, _ step: Step, _ effects: inout [Effect]
   ) {

@@ -1,10 +1,10 @@
 import OrderedCollections
 
-/// The users that a zone is shared with. Of ended grants only the position of the last end is kept;
-/// it is the floor of a regrant.
+/// The users that a zone is shared with. Of ended grants only the position of the last end is kept.
+/// This position is the floor of a regrant.
 struct ZoneGrants: Sendable {
   private(set) var participants: Set<UserID> = []
-  /// How many participants live in each partition.
+  /// How many of the participants are users of each partition.
   private(set) var partitions: OrderedDictionary<PartitionID, Int> = [:]
   var lastRevocation = Position.zero
 

@@ -1,9 +1,10 @@
 import OrderedCollections
 
-/// Which users may see a zone, and since when. Holds zones that users of this partition share, and
-/// zones that are shared with them.
+/// Which users may see a zone, and since when. The value holds the zones that users of this
+/// partition share, and the zones that are shared with such users.
 struct ZoneSharing: Sendable {
-  /// A user of this partition, and the fact since which the zone is shared with the user.
+  /// A user of this partition, and the position of the fact since which the zone is shared with the
+  /// user.
   struct Member: Sendable {
     var serial: Position
     var user: Int
@@ -43,14 +44,14 @@ extension ZoneSharing {
   /// Whether grants of the zone, or its last revocation, are kept.
   func knows(_ zone: ZoneKey) -> Bool { grants[zone] != nil }
 
-  /// The partitions in which participants live, in order.
+  /// The partitions that have participants of the zone, in order.
   func partitions(of zone: ZoneKey) -> [PartitionID] {
     grants[zone]?.partitions.keys.sorted() ?? []
   }
 
   /// Entitles a participant from now on. Tokens from before the zone's last revocation expire for
-  /// this participant. The relay does not keep which participants were revoked; one that never was
-  /// has no token yet.
+  /// this participant. The relay does not keep which participants were revoked. A participant that
+  /// was never revoked has no such token.
   ///
   /// - Returns: false if the participant was entitled already.
   mutating func grant(_ zone: ZoneKey, to user: UserID) -> Bool {
@@ -123,8 +124,8 @@ extension ZoneSharing {
     left(user, name, zone)
   }
 
-  /// Removes all members at once, because single removals each search the list. Call `left` for
-  /// each.
+  /// Removes and returns all members at once, because each single removal would search the list.
+  /// The caller then calls `left` for each member.
   mutating func takeMembers(of zone: ZoneKey) -> [Member] {
     members.removeValue(forKey: zone) ?? []
   }
@@ -137,7 +138,8 @@ extension ZoneSharing {
     writtenMembers[row] = .some(nil)
   }
 
-  /// Takes over a row of the tables, in the order of serials; nothing is written back.
+  /// Takes over a row of the tables, without marking it for the next cut. The caller takes the rows
+  /// in the order of their serials.
   mutating func load(_ user: Int, _ zone: ZoneKey, _ serial: Position) {
     members[zone, default: []].append(Member(serial: serial, user: user))
     memberships[user, default: 0] += 1
