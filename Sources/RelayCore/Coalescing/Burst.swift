@@ -1,7 +1,7 @@
 /// Changes for one device in quick succession, as from an import or a person who types.
 ///
 /// ```
-/// change ── < silence ── change ── < silence ── change ── silence ─▶ it is over
+/// change ── < silence ── change ── < silence ── change ── silence ─▶ the burst is over
 /// first                                         last
 /// ```
 package struct Burst: Hashable, Sendable {

@@ -85,8 +85,8 @@ extension Lane {
   }
 
   /// The backoff whose wake the next attempt continues, with the same number and `apns-id`, until
-  /// the wake's deadline. A push that follows the courier continues the courier's wake unless
-  /// something new pends.
+  /// the wake's deadline. A push that repeats what the courier told continues the courier's wake,
+  /// unless something new pends. `nil` means that the next attempt begins a new wake.
   package func resumable(isAlert: Bool, overCourier: Bool = false, at now: Instant) -> RetryBackoff?
   {
     if case .resting(let rest) = state, rest.isAlert == isAlert, now < rest.deadline,

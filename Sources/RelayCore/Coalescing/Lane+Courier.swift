@@ -1,8 +1,8 @@
 extension Lane {
   /// A poll or stream is open.
   ///
-  /// - Parameter after: the newest wake that the device says it has received. This acknowledges all
-  ///   wakes up to `after`; what later wakes told is told again.
+  /// - Parameter after: the newest wake that the device says it has received. All wakes up to
+  ///   `after` are acknowledged; what later wakes told is told again.
   package mutating func connected(
     _ connection: UInt64, after: UInt32?, ledger: inout Ledger
   ) {

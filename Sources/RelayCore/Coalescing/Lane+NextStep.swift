@@ -52,8 +52,8 @@ extension Lane {
     return attempt(at: now, folded: folded, policy: policy)
   }
 
-  /// When the ladder repeats the wake. Each gap is counted from the previous wake, and the last gap
-  /// is used again and again.
+  /// When the ladder repeats the wake. Each gap is counted from the previous wake. When all gaps
+  /// are used, the last gap repeats.
   private func rewakeAt(_ policy: WakePolicy) -> Instant {
     guard let last = policy.rewake.last else { return .never }
     let gap = ladderStep < policy.rewake.count ? policy.rewake[ladderStep] : last

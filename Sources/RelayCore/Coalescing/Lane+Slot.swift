@@ -1,4 +1,5 @@
-/// A lane's slot in a smear. A lane has at most one slot: zones that become hot later use it too.
+/// A lane's slot in a smear. A lane has at most one slot: zones that become hot later use the same
+/// slot.
 extension Lane {
   /// Whether the subject is fresh and waits for the slot. No wake is sent for the subject before
   /// the slot.

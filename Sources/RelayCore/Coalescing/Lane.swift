@@ -34,7 +34,7 @@ package struct Lane: Hashable, Sendable {
   /// Whether the lane came too late for its slot and got another slot. A background wake resets
   /// this.
   var isSentBack = false
-  /// Delivered wakes that the device has not answered.
+  /// The delivered wakes that the device has not answered; `nil` if there are none.
   package internal(set) var silence: Silence?
   package internal(set) var reach = Reachability()
   /// Whether the token belongs to another environment of the provider than the registered one.

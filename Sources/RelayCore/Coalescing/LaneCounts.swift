@@ -59,7 +59,7 @@ struct LaneCounts: Sendable {
     if let since = after?.freshSince {
       freshInOrder.insert(Item(since: since, device: device))
     }
-    // Rebuild the heap when more than about half of it is outdated.
+    // The heap is rebuilt when more than about half of its items are outdated.
     if freshInOrder.count > 2 * fresh.count + 16 {
       freshInOrder = Heap(fresh.map { Item(since: $0.value, device: $0.key) })
     }
@@ -73,7 +73,7 @@ struct LaneCounts: Sendable {
     return freshInOrder.min?.since
   }
 
-  /// The device's slot is over.
+  /// The device's slot in a smear is over.
   mutating func dropSlot(of device: Int) { slotted.remove(device) }
 }
 

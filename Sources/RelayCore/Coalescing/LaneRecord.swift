@@ -1,5 +1,5 @@
-/// The durable part of a lane, which a fold writes and a start reads. A crash loses the changes
-/// since the last fold, which costs at most a repeated wake (P5).
+/// The durable part of a lane, which a fold writes and the relay reads at start. A crash loses the
+/// changes since the last fold, which costs at most a repeated wake (P5).
 package struct LaneRecord: Hashable, Sendable {
   /// All wake numbers below this number may have been given out. After a crash, the numbers go on
   /// with this number.
@@ -31,7 +31,7 @@ package struct LaneRecord: Hashable, Sendable {
   package var slot: Instant
   /// Whether the token belongs to another environment of the provider than the registered one.
   package var isElsewhere: Bool
-  /// Delivered wakes that the device has not answered.
+  /// The delivered wakes that the device has not answered; `nil` if there are none.
   package var silence: Silence?
   /// Whether the provider has accepted a push for the device's address.
   package var hasTaken: Bool
@@ -66,10 +66,10 @@ package struct LaneRecord: Hashable, Sendable {
   }
 }
 
-/// The result of an attempt, in the provider's words or the relay's.
+/// The result of an attempt, in the words of the provider or of the relay.
 package struct LastVerdict: Hashable, Sendable {
   package var at: Instant
-  /// `delivered`, or the reason why not.
+  /// `delivered`, or the reason why the push was not delivered.
   package var text: String
 
   package init(at: Instant, text: String) {
@@ -94,7 +94,7 @@ package struct LastVerdict: Hashable, Sendable {
 /// Why and when a device's address was given up. A new registration ends the retirement.
 package struct Retirement: Hashable, Sendable {
   package var at: Instant
-  /// The provider's reason, or the relay's own, such as `displaced`.
+  /// The provider's reason, or the relay's own reason, such as `displaced`.
   package var reason: String
 
   package init(at: Instant, reason: String) {

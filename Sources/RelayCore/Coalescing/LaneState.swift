@@ -38,7 +38,7 @@ extension Lane {
     package var tries: Int
     package var at: Instant
     /// When the first and the last match came during the attempt. A newer alert that waits behind
-    /// the shown alert counts as a match. `nil` means that none came.
+    /// the shown alert counts as a match. `nil` means that no match came.
     package var gathering: Gathering?
 
     package struct Gathering: Hashable, Sendable {

@@ -22,7 +22,7 @@ package struct NotificationContent: Hashable, Sendable {
   }
 
   /// This notification without the names of zone and record. This form is shown for a subject whose
-  /// newest part was withdrawn (P9).
+  /// newest notification was withdrawn (P9).
   var neutral: NotificationContent {
     NotificationContent(
       subscription: subscription, notification: notification, database: database,
@@ -80,7 +80,7 @@ package struct Match: Hashable, Sendable {
   var isQuiet: Bool { alert != nil && !runsApp }
 }
 
-/// The identity of an alert: the subscription, and its collapse value or the record (or zone).
+/// The identity of an alert: the subscription, and the alert's collapse value, record or zone.
 package struct AlertKey: Hashable, Sendable {
   package var subscription: SubscriptionID
   package var database: Database

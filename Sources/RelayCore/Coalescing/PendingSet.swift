@@ -1,4 +1,4 @@
-/// What a device has not been told or has not acknowledged. It is state and not a queue of
+/// What a device has not been told or has not acknowledged. The set is state and not a queue of
 /// messages, so its size is always bounded (P6).
 package struct PendingSet: Hashable, Sendable {
   /// Subjects for wakes that run the app: not told yet, or told and not acknowledged.
@@ -23,7 +23,7 @@ package struct PendingSet: Hashable, Sendable {
   /// Whether nothing waits to be told or acknowledged. Later wakes may still name quiet subjects.
   package var isEmpty: Bool { waking.isEmpty && alerts.isEmpty }
 
-  /// Whether a background wake is needed: a subject is not covered by a delivered or running wake.
+  /// Whether a background wake is needed, because a subject has a change that no wake covers yet.
   package var isFresh: Bool { subjects.contains { $0.isFresh } }
 
   /// Whether a fresh subject is urgent and may use the reserved share of the budget.

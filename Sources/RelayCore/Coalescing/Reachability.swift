@@ -1,5 +1,5 @@
-/// How a device can be reached now. This is not durable, because a restart ends every connection to
-/// the courier.
+/// How a device can be reached now. The value is not durable, because a restart ends every
+/// connection to the courier.
 package struct Reachability: Hashable, Sendable {
   /// Whether the device has an address at a provider. Without such an address, wakes wait until the
   /// device connects to the courier.
@@ -38,7 +38,8 @@ package struct Reachability: Hashable, Sendable {
 /// The push that repeats what only the courier told. The push is sent, as the same wake, unless the
 /// device acknowledges within `courierGrace`.
 package struct PushFallback: Hashable, Sendable {
-  /// The push is about the subjects that this wake or a later wake told.
+  /// The first of the courier's wakes: the push is about subjects that this wake or a later wake
+  /// told.
   package var first: UInt32
   /// The newest of the courier's wakes: the number that the push carries.
   package var last: UInt32

@@ -1,7 +1,7 @@
 /// What a device has to fetch: zones and the notifications feed, one subject each. The number of
 /// subjects is always bounded.
 package struct Subjects: Hashable, Sendable {
-  /// At most `Limits.zonesPending`, in order of their first match.
+  /// At most `Limits.zonesPending` zones, in the order of their first match.
   package var zones: [Pending] = []
   /// The notifications feed, for query notifications; at most one subject.
   package var query: [Pending] = []
@@ -33,7 +33,7 @@ package struct Subjects: Hashable, Sendable {
     return true
   }
 
-  /// Applies `change` to every subject, and removes those for which it returns false.
+  /// Applies `change` to every subject, and removes the subjects for which `change` returns false.
   mutating func keep(_ change: (inout Pending) -> Bool) {
     Self.keep(&zones, change)
     Self.keep(&query, change)

@@ -4,7 +4,7 @@ package struct WakeNumbers: Hashable, Sendable {
   package static let reservedAtOnce: UInt32 = 16
 
   package private(set) var next: UInt32
-  /// All numbers below this one are durably reserved.
+  /// All numbers below this number are durably reserved.
   package private(set) var reserved: UInt32
   /// The reservation in the last record. It counts once the fold of that record is durable.
   private var reserving: UInt32 = 0

@@ -23,8 +23,8 @@ package enum Transport: UInt8, Hashable, Comparable, Sendable, CaseIterable {
     }
   }
 
-  /// The provider's maximum, in bytes of plain payload. Web Push adds a header, a padding mark and
-  /// a tag, and sends one record of 4,096 bytes.
+  /// The largest payload that the provider takes, in bytes before encryption. Web Push adds a
+  /// header, a padding mark and a tag, and sends one record of 4,096 bytes.
   package var payloadBytesMax: Int {
     switch self {
     case .apns, .courier, .fcm: 4_096

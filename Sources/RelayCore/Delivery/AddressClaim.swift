@@ -33,7 +33,7 @@ package struct AddressClaim: Sendable {
     return other.key < key
   }
 
-  /// The message that tells this claim's partition that the fold of `row` displaced it.
+  /// The message that tells this claim's partition that the fold of `row` displaced this claim.
   ///
   /// The serial comes from the fact that registered `row`, which is in this cut. So the serial is
   /// above every serial of earlier cuts on its track. The step of a registration sends no messages,

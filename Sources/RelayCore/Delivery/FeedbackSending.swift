@@ -13,7 +13,7 @@ package struct FeedbackSending: Hashable, Sendable {
     /// The most items in one delivery.
     package var itemsMax = 100
     package var retryFirst = Span.seconds(1)
-    /// The longest rest, unless the server asks for a longer one.
+    /// The longest rest, before it is varied by ±20 %. The server may ask for a longer rest.
     package var retryMax = Span.minutes(5)
     /// The longest rest that a server may ask for.
     package var retryAfterMax = Span.hours(1)
@@ -44,8 +44,8 @@ package struct FeedbackSending: Hashable, Sendable {
   private enum State: Hashable {
     case quiet
     case due
-    /// A delivery is under way. `isRung`: another must follow. `isRenewed`: this delivery goes to
-    /// the server that was configured before the last reload.
+    /// A delivery is under way. `isRung` means that another delivery must follow, and `isRenewed`
+    /// that this delivery goes to the server that was configured before the last reload.
     case sending(isRung: Bool, isRenewed: Bool)
     case resting(until: Instant)
     case stopped

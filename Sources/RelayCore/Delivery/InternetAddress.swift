@@ -12,7 +12,8 @@ package enum InternetAddress {
     }
   }
 
-  /// False for the registry of special-purpose addresses (RFC 6890 and its successors).
+  /// False for multicast addresses, and for the addresses that the registry of special-purpose
+  /// addresses lists (RFC 6890 and its successors).
   private static func isPublicV4(_ bytes: [UInt8]) -> Bool {
     switch (bytes[0], bytes[1], bytes[2]) {
     case (0, _, _), (10, _, _), (127, _, _), (224..., _, _): false

@@ -108,8 +108,8 @@ extension FieldValue {
     for (place, value) in values.enumerated() {
       if place > 0 { text += ", " }
       text += value.argument
-      // Each member after the first adds at least two characters. The loop counts on at most
-      // sixteen bytes for a character.
+      // Each member after the first adds at least two characters. The loop assumes that a character
+      // has at most sixteen bytes.
       if place > charactersMax / 2 || text.utf8.count > 16 * charactersMax { break }
     }
     return start(of: text)
@@ -121,8 +121,8 @@ extension FieldValue {
     String(String(text.unicodeScalars.prefix(4 * charactersMax)).prefix(charactersMax))
   }
 
-  /// A lower bound of the value's length as JSON. Of a list only as many members are counted as
-  /// decide whether it exceeds `limit`.
+  /// A lower bound of the value's length as JSON. For a list, the count stops when it exceeds
+  /// `limit`.
   fileprivate func leastJSONBytes(upTo limit: Int) -> Int {
     switch self {
     case .string(let text), .asset(let text), .reference(let text, _): return 2 + text.utf8.count

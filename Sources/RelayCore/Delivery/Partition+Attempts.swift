@@ -11,7 +11,8 @@ extension Partition {
     guard devices.contains(ready.device) else { return nil }
     let device = ready.device
     let overCourier = ready.isOverCourier
-    // Another user's device may have the number by now. That device has its own place in the queue.
+    // Another user's device may have the device number by now. That device has its own place in the
+    // queue.
     guard overCourier || devices[device].user == ready.user else { return nil }
     wakes.leaveLine(device, at: ready.route)
     markDirty(device)

@@ -84,7 +84,7 @@ extension NotificationInfo.AlertText {
     return alert
   }
 
-  /// The length of the longest text that may be shortened, as JSON.
+  /// The length of the longest text that may be shortened, in bytes of JSON.
   var longestText: Int {
     let texts =
       [title, subtitle, body].compactMap(\.self) + bodyArguments + titleArguments

@@ -21,17 +21,18 @@ import DequeModule
 /// key looks like this in a small app. A date is the provider's proof that it knew the token.
 package struct Pruning: Hashable, Sendable {
   package struct Rule: Hashable, Sendable {
-    /// How long one report of a dead address waits for others.
+    /// How long one report of a dead address waits for other reports.
     package var hold = Span.seconds(2)
     /// How long one report waits after a quarantine, when reports are in doubt and answers may come
     /// slowly.
     package var holdInDoubt = Span.seconds(30)
     /// For how many users the newest answers are evaluated together.
     package var window = 100
-    /// Pruning stops if at least `least` of these users, and at least `percent` of them, have a
-    /// device that is reported dead.
+    /// Pruning stops if at least `least` of the users in the window, and at least `percent` percent
+    /// of them, have a device that is reported dead.
     package var least = 10
-    /// The share of the users with a dead device at which pruning stops, together with `least`.
+    /// The percentage of users with a dead device at which pruning stops, if they are also at least
+    /// `least` users.
     package var percent = 20
     /// Before a first push is accepted, pruning stops if this many users have a device that is
     /// reported dead.

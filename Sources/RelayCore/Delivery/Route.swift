@@ -59,7 +59,8 @@ package struct Route: Sendable {
   /// The least room, even if a provider keeps asking for fewer pushes at once.
   package static let roomAtLeast = 10
 
-  /// The most attempts of one user in flight where each device has a provider of its own.
+  /// The most attempts of one user in flight, on a route where each device has a provider of its
+  /// own.
   package static let inFlightPerUser = 8
 
   /// - Parameters:

@@ -20,13 +20,13 @@ package enum Verdict: Hashable, Sendable {
 
   /// The cause of a postponement, to which the backoff applies.
   package enum Blame: UInt8, Hashable, Sendable {
-    /// Only this device is slowed down.
+    /// Only this device must wait. For the circuit, this counts as an answer of the provider.
     case device
     /// The relay sent too much at once: this device waits as the provider asked, and the route has
     /// fewer pushes in flight.
     case pace
     /// The provider or the connection failed for this attempt. The circuit stays closed until the
-    /// attempts of many devices in a row have failed so.
+    /// attempts of many devices in a row have failed in this way.
     case attempt
     /// The credential or our right to the topic was refused: the circuit opens until a probe
     /// succeeds. The attempt costs no budget.

@@ -27,7 +27,7 @@ struct Interests: Sendable {
     changed.append(key)
   }
 
-  /// The interests that must be sent to the homes of the changes that they are about.
+  /// The interests that this partition must send to the homes of the changes concerned.
   struct News {
     var messages: OrderedDictionary<PartitionID, [Interest]> = [:]
     /// Whether an interest has grown. The client's request is then answered only when all homes

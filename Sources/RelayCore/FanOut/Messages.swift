@@ -1,7 +1,7 @@
 import OrderedCollections
 
-/// Messages between a partition and others: the outbox of messages that it sends, and the last
-/// message that it has received from each of the others.
+/// Messages between this partition and others: the outbox of messages that this partition sends,
+/// and the last message that it has received on each track of every other partition.
 struct Messages: Sendable {
   private let id: PartitionID
   /// Messages sent since the last cut, in order.
@@ -46,7 +46,7 @@ struct Messages: Sendable {
   /// The row's target has the message in its journal.
   mutating func delivered(_ key: OutboxRow.Key) { delivered.append(key) }
 
-  /// - Returns: false if this message, or a later one on its track, was received before.
+  /// - Returns: false if this message, or a later message on its track, was received before.
   mutating func hear(_ serial: Position, from source: PartitionID) -> Bool {
     let hearing = Hearing(source: source, track: Track(of: serial))
     if let last = heard[hearing], serial <= last { return false }

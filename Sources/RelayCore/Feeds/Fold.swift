@@ -15,8 +15,8 @@ package enum Fold {
     var next = apply(delta.opening, to: entry, subject: subject)
     if entry == nil, case .notification = next.detail, floor > .zero, next.life.isPresent {
       // Trimming removes present notifications. A reader may have an earlier life of this
-      // notification that the feed no longer has, so a later deletion must be shown to every
-      // reader.
+      // notification that the feed no longer has, so a later deletion must be shown to every reader
+      // with a token.
       (next.life.born, next.life.died) = (.zero, next.life.reborn)
     }
     if let rest = delta.rest { apply(rest, to: &next) }

@@ -4,7 +4,7 @@
 /// answered as accepted. So the limit is checked before a change is journalled, and never
 /// afterwards. Concurrent requests may together exceed the limit by what they add.
 package struct Holdings: Hashable, Sendable {
-  /// Subjects that are present; deleted ones do not count.
+  /// How many subjects are present in the feed. Deleted subjects do not count.
   package var present: Int
   package var held: Set<Subject>
   package var max: Int

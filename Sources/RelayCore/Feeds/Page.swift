@@ -5,7 +5,7 @@ package struct Page: Hashable, Sendable {
   package var entries: [Entry]
   /// The cursor of the next page. For the last page it is the feed's head.
   package var next: FeedCursor
-  /// Whether there is a next page; that page strictly advances (P2).
+  /// Whether there is a next page. The next page always begins at a later position (P2).
   package var hasMore: Bool
   /// Where the reader's catch-up began. Reasons and ownership are computed relative to this
   /// position.

@@ -55,7 +55,8 @@ extension Partition {
     }
   }
 
-  /// Brings a change to one participant: to the shared database feed and its subscriptions.
+  /// Brings a change to one participant: to the participant's shared database feed and
+  /// subscriptions.
   mutating func tell(
     _ user: Int, _ change: Change, _ zonePosition: Position, _ step: Step,
     _ effects: inout [Effect]
