@@ -80,13 +80,14 @@ struct Caller: Sendable {
   var client: ClientID?
   /// When the request stops waiting for what it reads, on the boot clock.
   var until: Instant
-  /// The room that the request's answer takes.
+  /// The memory reserved for the request's answer.
   var answer: AnswerRoom
 
   /// The caller against whose shares this request counts.
   var id: CallerID { .user(scope, user) }
 
-  /// The device that acknowledges what it reads; nil: this request acknowledges nothing.
+  /// The device that acknowledges what this request reads; `nil` means that the request names no
+  /// installation and acknowledges nothing.
   var device: DeviceKey? {
     client.map { DeviceKey(scope: scope, user: user, client: $0) }
   }

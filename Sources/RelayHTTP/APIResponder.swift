@@ -8,7 +8,7 @@ import RelayWire
 /// Passes each request of the API listener to its controller.
 ///
 /// The relay has its own table of addresses and uses no router: the addresses are few and fixed,
-/// and the contract demands 405 with `Allow` for a wrong method.
+/// and a request with a wrong method must be answered with 405 and `Allow`.
 package struct APIResponder: HTTPResponder {
   package typealias Context = RelayRequestContext
 
@@ -112,9 +112,9 @@ package struct APIResponder: HTTPResponder {
     return authenticator
   }
 
-  /// Authenticates the caller before it reads the body, so that no stranger's body is read. A body
-  /// counts against its limit until the request is answered, an answer until it has left for the
-  /// network.
+  /// Authenticates the caller, then reads the body, so that no unauthenticated body is read. The
+  /// body counts against the limit of bodies until the request is answered, and the answer counts
+  /// against the limit of answers until it has left for the network.
   private func open(
     _ request: Request, _ authenticator: ScopeAuthenticator, on channel: any Channel, writes: Bool,
     _ answer: (JSONCursor, Caller) async throws -> Response

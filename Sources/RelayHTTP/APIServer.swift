@@ -10,7 +10,7 @@ package struct APIServer: Service {
   private let looks: CallerTurns
   private let clock: any ClockReader
   private let drainSeconds: Int
-  /// Nil: plain HTTP.
+  /// The TLS certificate; `nil` means that the listener serves plain HTTP.
   package let certificate: ServerCertificate?
 
   /// - Throws: `ListenError` naming the TLS file that cannot be used.

@@ -3,7 +3,8 @@ import NIOCore
 import RelayCore
 import RelayEngine
 
-/// Finds the user or producer that calls, and the error for a request that fails to prove it.
+/// Authenticates the user or producer that sent a request. A failed authentication counts against
+/// the sender's address.
 struct CallerAuthentication: Sendable {
   let fairness: Fairness
   let clock: any ClockReader
@@ -21,7 +22,7 @@ struct CallerAuthentication: Sendable {
     }
   }
 
-  /// The producer that reports changes, as far as the header fields identify it.
+  /// The producer that sent this request, as far as the header fields identify it.
   func claim(
     of request: Request, _ authenticator: ScopeAuthenticator, on channel: any Channel
   ) throws(WireError) -> ProducerClaim {
@@ -54,8 +55,9 @@ enum ProducerClaim {
   case known(String)
   case signed(SignedRequest, ProducerKey, String)
 
-  /// The address that a false claim counts against; nil if the producer is known or calls through a
-  /// Unix socket. To be asked before the body is read: a closed channel has no address.
+  /// The address that a false claim counts against; `nil` if the producer is known already, or
+  /// calls through a Unix socket. Call this before the body is read, because a closed channel has
+  /// no address.
   func remote(on channel: any Channel) -> RemoteAddress? {
     switch self {
     case .known: nil

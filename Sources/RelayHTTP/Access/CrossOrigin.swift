@@ -1,17 +1,18 @@
 import HTTPTypes
 import Hummingbird
 
-/// What a page of another origin may do, and the header fields that tell its browser (CORS, the
-/// Fetch standard).
+/// What a web page of another origin may do, and the header fields that state it to the browser
+/// (CORS, the Fetch standard).
 ///
 /// Pages of an environment's listed origins may use its endpoints for devices and for the courier.
 /// The relay answers the request of any other page as usual, because the user token alone decides
-/// what a request may do. Without these fields the browser hides that answer from the page.
+/// what a request may do; but without these header fields the browser hides the answer from the
+/// page.
 struct CrossOrigin {
-  /// The page's origin as the list has it; nil: it is not listed.
+  /// The page's origin, as the list spells it; `nil` means that the origin is not listed.
   let listed: String?
 
-  /// - Returns: nil if the request comes from no page, or if the endpoint is not for pages.
+  /// - Returns: nil if no web page sent the request, or if the endpoint is not for web pages.
   init?(_ request: Request, _ route: RequestRoute?, _ api: API) {
     guard let origin = request.headers[.origin] else { return nil }
     switch route {
@@ -46,9 +47,8 @@ struct CrossOrigin {
       ])
   }
 
-  /// Tells the browser whether the page may see an answer, including an error. `Vary` protects
-  /// against a cache that keeps the answer in spite of `no-store`: other origins get another
-  /// answer.
+  /// Adds the header fields that tell the browser whether the page may see this answer or error.
+  /// `Vary` prevents that a cache which ignores `no-store` gives the answer to another origin.
   func mark(_ fields: inout HTTPFields) { Self.mark(&fields, for: listed) }
 
   static func mark(_ fields: inout HTTPFields, for listed: String?) {
@@ -60,7 +60,8 @@ struct CrossOrigin {
 
   private static let allowedHeaders =
     "authorization, content-type, last-event-id, x-apple-cloudkit-web-auth-token"
-  /// Seconds. Saves a page the preflight before each request. After an origin is removed from the
-  /// list, its pages may send requests for this long, but they do not see the answers.
+  /// How many seconds a browser may skip further preflights after the first. After an origin is
+  /// removed from the list, its pages may send requests for this long, but they do not see the
+  /// answers.
   private static let maxAge = "600"
 }

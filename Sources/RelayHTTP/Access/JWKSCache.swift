@@ -4,7 +4,7 @@ package import RelayEngine
 import ServiceLifecycle
 import Synchronization
 
-/// Fetches key sets. The real source uses HTTPS; tests use a small account server.
+/// Fetches key sets. The daemon's source uses HTTPS; tests use a small account server.
 package protocol KeySetSource: Sendable {
   /// - Throws: `KeySetFailure` if there is no answer, or if the answer has no readable body.
   func fetch(_ address: KeySetAddress) async throws(KeySetFailure) -> FetchedKeySet
@@ -12,7 +12,7 @@ package protocol KeySetSource: Sendable {
 
 package struct FetchedKeySet: Hashable, Sendable {
   package var bytes: [UInt8]
-  /// How long the answer may be kept; nil: the answer does not say.
+  /// How long the answer may be kept; `nil` means that the answer states no time.
   package var maxAge: Span?
 
   package init(bytes: [UInt8], maxAge: Span? = nil) {
@@ -26,9 +26,9 @@ package struct KeySetFailure: Error, Hashable, Sendable {
   package init(_ reason: String) { self.reason = reason }
 }
 
-/// All key sets that come from URLs: one for each URL, however many environments use it. Fetches
-/// each set at start and when it is due (`KeySchedule`). If a fetch fails, the present keys stay in
-/// use; the failure is logged and appears in `status` until a fetch succeeds.
+/// All key sets that come from URLs: one for each URL, however many environments use it. The cache
+/// fetches each set at start and whenever the set is due (`KeySchedule`). If a fetch fails, the
+/// present keys stay in use; the failure is logged and appears in `status` until a fetch succeeds.
 package final class JWKSCache: Service {
   private let source: any KeySetSource
   private let clock: any ClockReader
@@ -45,11 +45,11 @@ package final class JWKSCache: Service {
     self.clock = clock
     self.issues = issues
     self.logger = logger
-    // One waiting poke is enough, because `serve` checks all sets for each poke.
+    // The buffer holds one poke, which is enough, because `serve` checks all sets for each poke.
     (pokes, poke) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// The keys behind a URL. The cache fetches a new URL from now on.
+  /// The keys behind a URL. If the URL is new, the cache fetches its keys from now on.
   package func keys(at address: KeySetAddress) -> RemoteKeys {
     let keys = sets.withLock { sets in
       if let known = sets[address] { return known }
@@ -62,7 +62,8 @@ package final class JWKSCache: Service {
     return keys
   }
 
-  /// Called after a reload. Stops fetching the sets that no environment names any more.
+  /// Stops fetching all key sets except those at `addresses`. Called after a reload of the
+  /// configuration.
   package func keep(_ addresses: Set<KeySetAddress>) {
     let gone = sets.withLock { sets in
       let gone = sets.values.filter { !addresses.contains($0.address) }
@@ -114,11 +115,10 @@ package final class JWKSCache: Service {
     }
   }
 
-  /// Notes the outcome of a fetch, under the lock under which `keep` drops sets. If a reload has
-  /// dropped the set since the fetch began, the outcome is ignored, because it says nothing about
-  /// the present sets.
+  /// Notes the outcome of a fetch for `status`, under the lock under which `keep` drops sets. If a
+  /// reload has dropped the set since the fetch began, the outcome is ignored.
   ///
-  /// - Parameter trouble: what is wrong; nil: the fetch succeeded.
+  /// - Parameter trouble: what is wrong; `nil` means that the fetch succeeded.
   /// - Returns: false if the set was dropped.
   private func note(_ trouble: String?, of keys: RemoteKeys) -> Bool {
     sets.withLock { sets in

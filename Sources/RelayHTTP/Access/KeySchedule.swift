@@ -31,7 +31,7 @@ struct KeySchedule: Sendable {
     began = now
   }
 
-  /// - Parameter maxAge: the age that the answer states; nil: it states none.
+  /// - Parameter maxAge: the age that the answer states; `nil` means that it states none.
   mutating func arrived(maxAge: Span?, at now: Instant) {
     isUnderWay = false
     failures = 0

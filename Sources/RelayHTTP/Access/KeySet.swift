@@ -17,7 +17,7 @@ package struct KeySet: Hashable, Sendable {
   package struct Key: Hashable, Sendable {
     package let id: String?
     package let algorithm: Algorithm
-    /// Base64url: x and y, n and e, or x alone.
+    /// The key's numbers in base64url: x and y for ES256, n and e for RS256, x for EdDSA.
     let numbers: [String]
   }
 
@@ -27,7 +27,8 @@ package struct KeySet: Hashable, Sendable {
   }
 
   package private(set) var keys: [Key] = []
-  /// The keys that should be usable and are not: for each, its place and what is wrong with it.
+  /// One text for each key that should be usable and is not: the key's place in the set, and what
+  /// is wrong with the key.
   package private(set) var problems: [String] = []
 
   /// The highest number of keys in one set; account servers publish a handful.
@@ -66,7 +67,7 @@ package struct KeySet: Hashable, Sendable {
     keys.append(key)
   }
 
-  /// Nil: the key has a type or use that the relay does not support.
+  /// The key; `nil` means that the key has a type or use that the relay does not support.
   private static func key(_ element: JSONCursor) throws(JSONProblem) -> Key? {
     let object = try element.object()
     let type = try object.required("kty").string()
@@ -101,7 +102,8 @@ package struct KeySet: Hashable, Sendable {
 }
 
 extension KeySet.Key {
-  /// Shorter moduli are broken. Longer ones would let a stranger use up the relay's CPU time.
+  /// The accepted sizes of an RSA modulus. Shorter moduli are not secure. With longer moduli, a
+  /// sender of false tokens could use up the relay's CPU time.
   private static let modulusBits = 2_048...8_192
 
   fileprivate var isUsable: Bool {
@@ -115,7 +117,7 @@ extension KeySet.Key {
       let modulus = bytes[0].drop { $0 == 0 }
       let bits = modulus.count * 8 - (modulus.first?.leadingZeroBitCount ?? 0)
       let exponent = bytes[1].drop { $0 == 0 }
-      // `rs256` refuses no number of these sizes, but the check costs nothing.
+      // `rs256` refuses no numbers of these sizes, but trying it costs nothing.
       return Self.modulusBits.contains(bits) && 1...8 ~= exponent.count
         && exponent.last.map { $0 % 2 == 1 } ?? false && exponent != [1] && (try? rs256) != nil
     case .eddsa:

@@ -1,7 +1,7 @@
 import RelayCore
 import RelayWire
 
-/// Names in requests: 1 to 255 bytes of UTF-8 without control characters.
+/// Reads and checks names in requests: 1 to 255 bytes of UTF-8 without control characters.
 enum Name {
   static func isValid(_ text: String, bytesMax: Int) -> Bool {
     guard 1...bytesMax ~= text.utf8.count else { return false }
@@ -18,11 +18,11 @@ enum Name {
     return text
   }
 
-  /// The name that CloudKit's clients send for the authenticated user.
+  /// The user name that CloudKit's clients send in place of the authenticated user's own name.
   static let currentUser = "__defaultOwner__"
 
-  /// A user's record name in a producer's request. No user is authenticated there, so
-  /// `__defaultOwner__` stands for no user and is refused.
+  /// Reads a user's record name in a producer's request. A producer's request has no authenticated
+  /// user, so `__defaultOwner__` is refused.
   static func user(_ value: JSONCursor, _ limits: HTTPLimits) throws(JSONProblem) -> UserID {
     let text = try read(value, limits)
     guard text != currentUser else {

@@ -27,10 +27,11 @@ package struct ProducerKey: Hashable, Sendable {
 /// CloudKit's server-to-server signature of one request: `date:base64(sha256(body)):path`, signed
 /// with ECDSA on P-256 over SHA-256.
 ///
-/// A request that is sent again within the window is verified again. That is harmless: its events
-/// have the same ids and count as duplicates.
+/// A copy of a signed request that is sent within `dateWindow` is accepted too. The copy does no
+/// harm: its events have the same ids and count as duplicates.
 struct SignedRequest: Sendable {
-  /// The sender's clock may be off by this much, either way.
+  /// The largest accepted difference between the sender's clock and the relay's, in either
+  /// direction.
   static let dateWindow = Span.minutes(10)
   private static let dateForm = "0000-00-00T00:00:00Z"
 
@@ -57,8 +58,8 @@ struct SignedRequest: Sendable {
       throw Self.refusal(.requestDate, "is more than 10 minutes off")
     }
     guard let der = Base64.bytes(fields[2] ?? ""),
-      // The error is dropped: such bytes verify nothing, and the sender must find out what is
-      // wrong.
+      // The error is dropped: the answer says which header is wrong, and its reason matters only to
+      // the sender's own code.
       let signature = try? P256.Signing.ECDSASignature(derRepresentation: Data(der))
     else { throw Self.refusal(.requestSignature, "must be base64 of an ECDSA signature in DER") }
     self.signature = signature

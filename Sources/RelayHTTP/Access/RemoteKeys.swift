@@ -6,7 +6,8 @@ import Synchronization
 package struct KeySetAddress: Hashable, Sendable {
   /// An https URL.
   package var url: String
-  /// PEM file of the only authorities to trust; nil: the system's.
+  /// The path of a PEM file with the only certificate authorities to trust; `nil` means those of
+  /// the system.
   package var trustRoots: String?
 
   package init(url: String, trustRoots: String? = nil) {
@@ -25,7 +26,8 @@ package final class RemoteKeys: Sendable, Hashable {
   struct Snapshot: Sendable {
     var set: KeySet
     var verifier: TokenVerifier
-    /// Rises when the keys change. A token that older keys verified must be verified again.
+    /// A number that rises when the keys change. A token that older keys verified must be verified
+    /// again.
     var generation: Int
     var fetchedAt: Instant
   }
@@ -34,7 +36,7 @@ package final class RemoteKeys: Sendable, Hashable {
     var schedule: KeySchedule
     var snapshot: Snapshot?
     var waiters: [CheckedContinuation<Void, Never>] = []
-    /// The first fetch has ended, with or without success.
+    /// True once the first fetch has ended, with or without success.
     var isTried = false
     var isClosed = false
   }
@@ -65,8 +67,9 @@ package final class RemoteKeys: Sendable, Hashable {
     return state.withLock { $0.snapshot }
   }
 
-  /// Keys newer than `snapshot`, for a token that names a key not in it; nil: there are none. All
-  /// callers together cause at most one fetch a minute for this.
+  /// Keys newer than `snapshot`, for a token that names a key which `snapshot` does not have; `nil`
+  /// means that there are no newer keys. The calls of this method together cause at most one fetch
+  /// a minute.
   func newer(than snapshot: Snapshot) async -> Snapshot? {
     let now = clock()
     poke()
@@ -78,7 +81,7 @@ package final class RemoteKeys: Sendable, Hashable {
     return fresh?.generation == snapshot.generation ? nil : fresh
   }
 
-  /// Waits for the end of a fetch if `isWorthIt` returns true.
+  /// Waits for the end of the current or next fetch if `isWorthIt` returns true.
   private func wait(_ isWorthIt: @escaping @Sendable (inout State) -> Bool) async {
     await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
       let waits = state.withLock { state in
@@ -120,7 +123,7 @@ package final class RemoteKeys: Sendable, Hashable {
     return isNews
   }
 
-  /// - Returns: the age of the keys that stay in use; nil: there are none.
+  /// - Returns: the age of the keys that stay in use; `nil` means that there are no keys.
   @discardableResult
   func failed() -> Span? {
     let now = clock()

@@ -1,7 +1,8 @@
 import RelayWire
 
 extension ScopeAuthenticator {
-  /// The APNs topic that a request names. If it names none: the only topic of this environment.
+  /// The APNs topic that a request names, or this environment's only topic if the request names
+  /// none.
   func topic(in body: JSONCursor) throws -> String {
     let known =
       topics.isEmpty

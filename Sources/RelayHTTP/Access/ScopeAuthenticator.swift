@@ -31,8 +31,8 @@ struct ScopeAuthenticator: Sendable {
     }
   }
 
-  /// The listed web origin that equals `origin`; nil: it is not listed. Returns the list's own
-  /// string, so that fifty thousand courier connections share one.
+  /// The listed web origin that equals `origin`; `nil` means that `origin` is not listed. Returns
+  /// the list's own string, so that fifty thousand courier connections share one string.
   func listed(_ origin: String) -> String? {
     origins.first { ByteOrdered.areSame($0, origin) }
   }
@@ -84,7 +84,8 @@ struct ScopeAuthenticator: Sendable {
       .authenticationFailed, "X-Apple-CloudKit-Request-KeyID names no producer of this environment")
   }
 
-  /// How many fetches a second the producer declares it can serve; 0: it does not say.
+  /// How many fetches a second the producer can serve; 0 means that the producer declares no
+  /// number.
   func fetchCapacity(of producer: String) -> Int {
     producers.first { $0.name == producer }?.fetchCapacity ?? 0
   }

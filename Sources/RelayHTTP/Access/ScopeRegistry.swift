@@ -1,7 +1,7 @@
 package import RelayCore
 import Synchronization
 
-/// Which users and producers may use each scope. A reload of the configuration replaces all of it.
+/// Which users and producers may use each scope. A reload of the configuration replaces all scopes.
 package final class ScopeRegistry: Sendable {
   private let authenticators: Mutex<[Scope: ScopeAuthenticator]>
   private let keys: any TokenKeys
@@ -28,8 +28,9 @@ package final class ScopeRegistry: Sendable {
     authenticators.withLock { $0[scope] }
   }
 
-  /// A web origin that is listed in a scope. If there is no such scope, an origin listed in any
-  /// scope: its page may see the error, which reveals nothing.
+  /// The listed web origin that equals `origin`, among those of this scope. If the scope is nil or
+  /// not configured, the origins of all scopes are searched: their pages may see the error for such
+  /// a request, which reveals nothing.
   func listed(_ origin: String, in scope: Scope?) -> String? {
     let authenticators = authenticators.withLock { $0 }
     if let scope, let authenticator = authenticators[scope] { return authenticator.listed(origin) }

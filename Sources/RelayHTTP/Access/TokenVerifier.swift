@@ -3,7 +3,8 @@ import RelayCore
 import RelayWire
 
 /// Chooses the key that verifies a user token, by the token's `alg` and `kid` together. A key
-/// verifies only tokens that name its own algorithm, so no public key can serve as a shared secret.
+/// verifies only tokens that name the key's own algorithm, so nobody can use a public key as a
+/// shared secret.
 struct TokenVerifier: Sendable {
   enum Choice: Sendable {
     case key(JWTKeyCollection)
@@ -19,7 +20,7 @@ struct TokenVerifier: Sendable {
   }
 
   private let keys: [Key]
-  /// The key is a shared secret. Such a key has no id, so `kid` is ignored.
+  /// True if the only key is a shared secret. A shared secret has no id, so `kid` is ignored.
   private let isSecret: Bool
 
   init(sharedSecret: [UInt8]) async {
@@ -66,11 +67,11 @@ struct TokenVerifier: Sendable {
 struct TokenHeader: Sendable {
   var algorithm: String?
   var key: String?
-  /// The token has extensions that a verifier must understand (RFC 7515, 4.1.11); the relay knows
-  /// none.
+  /// True if the token has extensions that a verifier must understand (RFC 7515, 4.1.11). The relay
+  /// supports no extension, so it refuses such a token.
   var isCritical: Bool
 
-  /// Nil: the token is no JWT.
+  /// Returns `nil` if the token is not a JWT.
   init?(of token: String) {
     let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard let header = parts.first, let bytes = Base64.bytes(Substring(header))

@@ -3,11 +3,11 @@ import RelayCore
 import RelayWire
 import Synchronization
 
-/// Verifies the JWTs of one scope's users. Remembers a verified token by its digest until it
-/// expires or the keys change, so that a polling device costs one signature per token and not one
-/// per poll.
+/// Verifies the JWTs of one scope's users. Remembers a verified token by its digest until the token
+/// expires or the keys change, so that a device that polls often costs one verification per token.
 final class UserTokens: Sendable {
-  /// Clocks of devices and account servers may be off by this much.
+  /// The tolerated difference between the relay's clock and the clock of the server that signs
+  /// tokens.
   static let skew = Span.seconds(60)
 
   private struct Verified {
@@ -26,8 +26,8 @@ final class UserTokens: Sendable {
     case remote(RemoteKeys)
   }
 
-  /// A longer token is refused before it is read, because libraries compare its strings with
-  /// Swift's `==`, which is slow for some long strings.
+  /// The most bytes of a token. A longer token is refused before it is read, because libraries
+  /// compare strings of a token with Swift's `==`, which is slow for some long strings.
   static let bytesMax = 8 << 10
 
   private let container: String
@@ -79,7 +79,7 @@ final class UserTokens: Sendable {
 
   private static let noToken = "the user token is no JWT"
 
-  /// - Throws: 503 while no fetch of the keys has succeeded. A 401 would make the device sign its
+  /// - Throws: a 503 while no fetch of the keys has succeeded. A 401 would make the device sign its
   ///   user out.
   private func verifier() async throws(WireError) -> (TokenVerifier, RemoteKeys.Snapshot?) {
     switch source {
@@ -140,8 +140,7 @@ final class UserTokens: Sendable {
   ) {
     memory.withLock { memory in
       if memory.generation < generation { memory = Memory(generation: generation) }
-      // If newer keys have replaced those that verified the token, the token must be verified
-      // again.
+      // A token that older keys verified is not stored: newer keys must verify the token again.
       guard memory.generation == generation else { return }
       if memory.tokens.count >= countMax {
         memory.tokens = memory.tokens.filter { now < $0.value.expires }
@@ -162,8 +161,8 @@ final class UserTokens: Sendable {
   }
 }
 
-/// The claims that the relay reads. jwt-kit's own audience claim stops the process on an empty
-/// list.
+/// The claims that the relay reads. `Audience` replaces jwt-kit's own audience claim, which stops
+/// the process if the list is empty.
 private struct UserClaims: JWTPayload {
   var sub: String
   var aud: Audience
@@ -179,7 +178,8 @@ private struct UserClaims: JWTPayload {
 
     init(from decoder: any Decoder) throws {
       let container = try decoder.singleValueContainer()
-      // The claim is a string or a list of strings. The second attempt reports what is wrong.
+      // The claim is a string or a list of strings. If it is no string, the second attempt reads a
+      // list, and reports what is wrong if that fails too.
       if let name = try? container.decode(String.self) {
         names = [name]
       } else {

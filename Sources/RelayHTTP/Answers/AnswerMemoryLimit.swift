@@ -1,9 +1,9 @@
 import RelayCore
 import Synchronization
 
-/// Bounds the memory of answers that are being written or wait for their readers, all together and
-/// for each caller. A caller's only answer passes the caller's bound whatever its size, and the
-/// only answer of all passes the common bound: otherwise it could never be sent.
+/// Bounds the memory of answers that are being written or wait until clients read them, in total
+/// and for each caller. A caller's only answer passes the caller's bound whatever its size, and the
+/// only answer of all passes the total bound: otherwise such an answer could never be sent.
 final class AnswerMemoryLimit: Sendable {
   private let limits: HTTPLimits
   private let state = Mutex(Shares<CallerID>(most: .max))
@@ -13,7 +13,8 @@ final class AnswerMemoryLimit: Sendable {
   /// The bytes of all answers.
   var bytes: Int { state.withLock { $0.all } }
 
-  /// Makes room for one answer, empty at first, before the request is carried out.
+  /// Reserves the room of one answer before the request is carried out. The room has no bytes at
+  /// first; `AnswerRoom.grow` enlarges it.
   ///
   /// - Throws: `WireError` if no room is left.
   func room(for caller: CallerID) throws(WireError) -> AnswerRoom {
@@ -49,8 +50,8 @@ final class AnswerMemoryLimit: Sendable {
         .throttled, "too many bytes of answers wait for this caller; read them",
         retryAfterSeconds: 1)
     }
-    // Further answers of a caller may use only half of the bytes, so that a few callers that read
-    // nothing leave the rest for first answers.
+    // A caller's answers after the first may use only half of all bytes. So the other half stays
+    // free for first answers, even if a few callers read none of their answers.
     let most = own == held ? limits.answerBytesInFlight : limits.answerBytesInFlight / 2
     guard all == held || all + more <= most else {
       throw WireError(
@@ -64,8 +65,9 @@ final class AnswerMemoryLimit: Sendable {
   }
 }
 
-/// The room of one request's answer. The room is free again when the last reference to it is gone.
-/// The answer's body holds a reference until it has left for the network, or is dropped.
+/// The memory counted for one request's answer. It is free again when the last reference to this
+/// object is gone. The answer's body holds a reference until it has left for the network, or is
+/// dropped.
 final class AnswerRoom: Sendable {
   private let limit: AnswerMemoryLimit
   private let caller: CallerID

@@ -3,9 +3,9 @@ import NIOCore
 import RelayWire
 import Synchronization
 
-/// Bounds the memory of bodies that are read at the same time, all together and for each caller.
-/// Bodies whose sender is known only after they have arrived have a small pool of their own, so
-/// that strangers take no room from known callers.
+/// Bounds the memory of bodies that are read at the same time, in total and for each caller. Bodies
+/// whose sender is known only after the body has arrived have a small limit of their own, so that
+/// unauthenticated senders take no room from known callers.
 final class BodyMemoryLimit: Sendable {
   private struct State {
     var known: Shares<CallerID>
@@ -26,7 +26,8 @@ final class BodyMemoryLimit: Sendable {
   /// The bytes of all bodies.
   var bytes: Int { state.withLock { $0.known.all + $0.claimed.all } }
 
-  /// Makes room for one body, empty at first. Call `leave` when the body is no longer needed.
+  /// Returns the room of one body, with no bytes at first. The caller must call `leave` on it when
+  /// the body is no longer needed.
   func room(for caller: CallerID) -> BodyRoom { BodyRoom(self, for: caller) }
 
   fileprivate func take(_ bytes: Int, for caller: CallerID) throws(WireError) {
@@ -60,7 +61,7 @@ final class BodyMemoryLimit: Sendable {
   }
 }
 
-/// The room of one request's body.
+/// The memory counted for one request's body.
 final class BodyRoom: Sendable {
   private let limit: BodyMemoryLimit
   private let state: Mutex<(caller: CallerID, bytes: Int)>
@@ -70,11 +71,11 @@ final class BodyRoom: Sendable {
     state = Mutex((caller, 0))
   }
 
-  /// Reads the body. Takes room for the bytes that have arrived, not for those announced: a body
-  /// that does not arrive takes none.
+  /// Reads the body. Takes room only for the bytes that have arrived, not for those announced, so a
+  /// body that does not arrive takes no room.
   ///
-  /// - Throws: `WireError` if the body is too large or too late, or too much is being read already;
-  ///   any other error means that the connection broke.
+  /// - Throws: `WireError` if the body is too large or too late, or if too many bytes of bodies are
+  ///   in memory already; any other error means that the connection broke.
   func collect(_ request: Request, upTo limit: Int) async throws -> [UInt8] {
     let declared = request.headers[.contentLength].flatMap { Int($0) }
     guard declared ?? 0 <= limit else { throw Self.tooLarge(limit) }
@@ -87,7 +88,7 @@ final class BodyRoom: Sendable {
     return body
   }
 
-  /// Counts the body against the sender's own share, once the sender is known.
+  /// Counts the body against the share of `caller` from now on, because the sender is now known.
   func pass(to caller: CallerID) throws(WireError) {
     let (former, bytes) = state.withLock { $0 }
     guard former != caller else { return }

@@ -1,12 +1,15 @@
 import RelayWire
 
 extension JSONCursor {
-  /// Refuses a member that has a meaning elsewhere but none here, unless it is null.
+  /// Refuses a member that has a meaning in other requests but none in this request, unless the
+  /// member is null.
   func refuse(_ key: StaticString, _ why: String) throws(JSONProblem) {
     if let stray = optional(key) { throw stray.problem(why) }
   }
 
-  /// The items of a request.
+  /// The elements of the list `key`.
+  ///
+  /// - Throws: a 400 if the list is missing or has more than `most` elements.
   func items(_ key: StaticString, atMost most: Int) throws -> [JSONCursor] {
     let items = try required(key).elements()
     guard items.count <= most else {

@@ -21,7 +21,7 @@ enum RequestRoute: Hashable, Sendable {
     case badge = "badge/modify"
     case acknowledge = "wakes/acknowledge"
 
-    /// True if the endpoint changes something durable. A user may do that a limited number of times
+    /// True if the endpoint changes durable state. A user may write only a limited number of times
     /// a minute.
     var writes: Bool {
       switch self {
@@ -39,15 +39,16 @@ enum RequestRoute: Hashable, Sendable {
     case zonesLookup = "zones/lookup"
     case changesDatabase = "changes/database"
     case changesZone = "changes/zone"
-    /// The old forms of the two endpoints above.
+    /// The older names of `changes/database` and `changes/zone`.
     case zonesChanges = "zones/changes"
     case recordsChanges = "records/changes"
 
-    /// True if the endpoint changes something durable, as for a device's endpoints.
+    /// True if the endpoint changes durable state, as `DeviceEndpoint.writes` says for others.
     var writes: Bool { self == .subscriptionsModify }
   }
 
-  /// Nil: no endpoint has this address. Whether the container is configured is not checked here.
+  /// Returns `nil` if no endpoint has this path. Does not check whether the container is
+  /// configured.
   init?(path: String) {
     var parts: [String] = []
     for part in path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -123,7 +124,7 @@ enum PercentText {
     return String(validating: bytes, as: UTF8.self)
   }
 
-  /// The value of a query parameter; empty counts as absent.
+  /// The decoded value of a query parameter; an empty value counts as absent.
   static func parameter(_ name: String, of query: String?) -> String? {
     for pair in (query ?? "").split(separator: "&") {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -5,16 +5,16 @@ import RelayEngine
 import RelayWire
 
 extension Response {
-  /// The headers tell caches not to store the answer: it is for one caller, and may be out of date
-  /// at once.
+  /// An answer with a JSON body. Its headers tell caches not to store the answer, because it is for
+  /// one caller and may be out of date at once.
   init(_ json: JSONWriter, status: HTTPResponse.Status = .ok) {
     self.init(
       status: status, headers: Self.jsonHeaders,
       body: ResponseBody(byteBuffer: ByteBuffer(bytes: json.bytes)))
   }
 
-  /// Tells `relay` what a device has read, once the whole body is written: a page that breaks off
-  /// on its way acknowledges nothing.
+  /// Reports `readings`, what a device has read, to `relay` once the whole body is written. A page
+  /// that is only partly sent acknowledges nothing.
   init(_ json: JSONWriter, served readings: [Reading], to relay: any RelayService) {
     guard !readings.isEmpty else {
       self.init(json)

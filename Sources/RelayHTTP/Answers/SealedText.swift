@@ -1,8 +1,8 @@
 import RelayCore
 import RelayWire
 
-/// Seals a few texts that a client keeps and returns unchanged. The form fits into URLs: base64url
-/// of key id, texts and code.
+/// Seals texts that a client keeps and returns unchanged: an authentication code proves that this
+/// relay made them. A sealed text is base64url of key id, texts and code, so it fits into a URL.
 enum SealedText {
   /// What a sealed text is for. A text sealed for one purpose never opens for another.
   enum Purpose: UInt8 {
@@ -30,15 +30,16 @@ enum SealedText {
   /// What a returned text contains.
   enum Opened: Hashable {
     case texts([String])
-    /// The text does not have this form.
+    /// The text does not have the form of a sealed text.
     case garbled
-    /// The text has this form, but this relay did not seal it, or sealed it for another purpose.
+    /// The text has the form of a sealed text, but this relay did not seal it, or sealed it for
+    /// another purpose.
     case foreign
     /// The text is sealed with a key that this relay does not have.
     case unknownKey
   }
 
-  /// The texts; nil unless this relay sealed them for this purpose.
+  /// The texts; `nil` means that this relay did not seal `count` texts for this purpose.
   static func open(
     _ text: String, for purpose: Purpose, count: Int, with keys: any TokenKeys
   ) -> [String]? {

@@ -21,8 +21,8 @@ struct Submissions: Sendable {
     _ facts: [Fact], for caller: CallerID
   ) async throws(WireError) -> [Answer] {
     guard !facts.isEmpty else {
-      // A draining relay takes nothing more. The sender gets this answer even if all its events are
-      // bad.
+      // A draining relay takes nothing more. A sender whose events are all invalid gets the same
+      // error as any other sender.
       guard relay.readiness.isReady else { throw WireError(Unavailable(notReady: relay.readiness)) }
       return []
     }

@@ -4,13 +4,13 @@ import RelayCore
 import RelayEngine
 import RelayWire
 
-/// The error answer for a request, or for one item of it, that is not carried out.
+/// The error answer for a request, or for one item of a request, that is not carried out.
 package struct WireError: Error, Hashable, Sendable {
   package var code: ServerErrorCode
   package var reason: String
   package var retryAfterSeconds: Int?
   package var status: HTTPResponse.Status
-  /// For 405: the methods that the address accepts.
+  /// The methods that the address accepts, for the `Allow` header of a 405; otherwise `nil`.
   package var allow: String?
 
   package init(
@@ -77,8 +77,8 @@ package struct WireError: Error, Hashable, Sendable {
         .throttled, "a user's subscriptions have at most \(max) bytes together; delete one first",
         retryAfterSeconds: 3_600)
     case .tooManyDevices(let most, let roomIn):
-      // A courier address that lapses makes room. If all devices have a provider's address, only
-      // the user can make room.
+      // When a courier address lapses, there is room for another device. If all devices have a
+      // provider's address, only the user can make room.
       let seconds = roomIn.map { max(1, Int(($0.milliseconds + 999) / 1_000)) } ?? 3_600
       self.init(
         .throttled, "a user has at most \(most) devices; unregister one first",
@@ -113,11 +113,12 @@ package struct WireError: Error, Hashable, Sendable {
       .badRequest, "this address answers to \(allow)", status: .methodNotAllowed, allow: allow)
   }
 
-  /// The same answer for a zone that is deleted, was never seen or is not the caller's (P9).
+  /// The answer for a zone that is deleted, unknown or not open to the caller. The answer is the
+  /// same in all three cases, so that it reveals nothing about zones of other users (P9).
   static let zoneNotFound = WireError(.zoneNotFound, "Zone does not exist")
   static let noSync = WireError(.badRequest, "AppDefaultZone does not support sync semantics")
 
-  /// True if the error concerns the relay and not the item: then the whole request fails.
+  /// True if the error concerns the relay and not one item. Such an error fails the whole request.
   var isOfTheRelay: Bool {
     switch code {
     case .tryAgainLater, .internalError: true
@@ -125,7 +126,8 @@ package struct WireError: Error, Hashable, Sendable {
     }
   }
 
-  /// Writes the members of an error body. The caller writes the item's own key beside them.
+  /// Writes the members of an error object. For an item's error, the caller also writes the member
+  /// that names the item.
   func write(into json: inout JSONWriter) {
     json.string("uuid", RandomID.text())
     json.string("serverErrorCode", code.rawValue)
@@ -162,7 +164,7 @@ enum RandomID {
 
   static func bytes(_ count: Int) -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
-    // Each word costs a call to the kernel, so all eight of its bytes are used.
+    // Each random word costs a call to the kernel, so all eight bytes of the word are used.
     let words = (0..<(count + 7) / 8).map { _ in generator.next() }
     return (0..<count).map { UInt8(truncatingIfNeeded: words[$0 / 8] >> UInt64($0 % 8 * 8)) }
   }

@@ -1,13 +1,13 @@
 import RelayCore
 import RelayEngine
 
-/// The caller against whose share of a bound a request counts.
+/// Identifies the caller whose share of a limit a request uses.
 enum CallerID: Hashable, Sendable {
   case user(Scope, UserID)
   /// A producer by its name in the configuration.
   case producer(Scope, String)
-  /// A signed request whose signature is not verified yet, because the body is missing. The key id
-  /// is only claimed, and another sender may claim the same one, so the address counts too.
+  /// The sender of a signed request whose body, and so its signature, is not verified yet. Any
+  /// sender can claim the same key id, so the sender's address is part of the identity.
   case claimed(Scope, String, RemoteAddress?)
   /// The control socket.
   case operators

@@ -9,7 +9,7 @@ import Synchronization
 final class CallerTurns: Sendable {
   fileprivate struct Waiter {
     var serial: UInt64
-    /// On the boot clock.
+    /// The deadline of the wait, on the boot clock.
     var until: Instant
     /// Resumed with true if the waiter gets a place.
     var continuation: CheckedContinuation<Bool, Never>
@@ -18,8 +18,8 @@ final class CallerTurns: Sendable {
   fileprivate struct State {
     var running: Shares<CallerID>
     var waiting: [CallerID: Deque<Waiter>] = [:]
-    /// Callers that wait and have less than their share; the first is next. While there are any, no
-    /// place is free.
+    /// Callers that wait and have less than their share; the first caller is next. While this queue
+    /// holds a caller, no place is free.
     var order: Deque<CallerID> = []
     var last: UInt64 = 0
   }
@@ -27,7 +27,7 @@ final class CallerTurns: Sendable {
   private let share: Int
   private let state: Mutex<State>
 
-  /// - Parameter share: places that one caller may have; nil: all of them.
+  /// - Parameter share: places that one caller may have; `nil` means all places.
   init(places: Int, share: Int? = nil) {
     self.share = share ?? places
     state = Mutex(State(running: Shares(most: places)))
@@ -36,10 +36,12 @@ final class CallerTurns: Sendable {
   /// Pieces of work that wait: at most as many as requests under way.
   var waiting: Int { state.withLock { $0.waiting.values.reduce(0) { $0 + $1.count } } }
 
-  /// Does the work when it is the caller's turn: at once while a place is free.
+  /// Does the work when it is the caller's turn: at once if a place is free and the caller has less
+  /// than its share.
   ///
   /// - Parameter until: the deadline on the boot clock, which `expire` checks.
-  /// - Returns: nil if the caller's turn had not come by then, or the waiting task was cancelled.
+  /// - Returns: nil if the work got no place before the deadline, or the waiting task was
+  ///   cancelled.
   func work<Value, Failure: Error>(
     for caller: CallerID, until: Instant = .never, _ work: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value? {
@@ -66,7 +68,7 @@ final class CallerTurns: Sendable {
       await withCheckedContinuation { continuation in
         let waiter = Waiter(serial: serial, until: until, continuation: continuation)
         let now = state.withLock { state -> Bool? in
-          // Checked under the lock: `onCancel` finds a waiter that is cancelled after this.
+          // The check holds the lock. If the task is cancelled later, `onCancel` finds the waiter.
           if Task.isCancelled { return false }
           return state.wait(waiter, of: caller, share: share) ? nil : true
         }
@@ -78,7 +80,7 @@ final class CallerTurns: Sendable {
     }
   }
 
-  /// Gives the place back, or on to the next waiter if there is one.
+  /// Gives the caller's place back, or passes the place to the next waiter if there is one.
   private func leave(_ caller: CallerID) {
     let next = state.withLock { state -> Waiter? in
       if state.running.taken(by: caller) == share, state.waiting[caller] != nil {
@@ -92,7 +94,8 @@ final class CallerTurns: Sendable {
 }
 
 extension CallerTurns.State {
-  /// - Returns: false if a place has become free, which the caller then has.
+  /// - Returns: false if the caller need not wait, because a place was free and the caller now has
+  ///   that place.
   fileprivate mutating func wait(
     _ waiter: CallerTurns.Waiter, of caller: CallerID, share: Int
   ) -> Bool {
@@ -103,7 +106,8 @@ extension CallerTurns.State {
     return true
   }
 
-  /// The next waiter, which has a place now; nil: no caller waits for one.
+  /// Gives a free place to the next waiter and returns that waiter; `nil` means that no waiting
+  /// caller may have the place.
   fileprivate mutating func next(share: Int) -> CallerTurns.Waiter? {
     guard let caller = order.popFirst(), let next = waiting[caller]?.popFirst() else { return nil }
     if waiting[caller]?.isEmpty == true { waiting[caller] = nil }
@@ -113,9 +117,9 @@ extension CallerTurns.State {
     return next
   }
 
-  /// Removes the waiters that need not wait any more.
+  /// Removes and returns the waiters for which `isGone` is true.
   ///
-  /// - Parameter callers: the callers whose waiters are checked; nil: all of them.
+  /// - Parameter callers: the callers whose waiters are checked; `nil` means all callers.
   fileprivate mutating func take(
     from callers: [CallerID]? = nil, where isGone: (CallerTurns.Waiter) -> Bool
   ) -> [CallerTurns.Waiter] {
@@ -134,12 +138,12 @@ extension CallerTurns.State {
 }
 
 extension CallerTurns {
-  /// How often late waiters are removed.
+  /// How often waiters whose deadline has passed are removed.
   private static let tick = Duration.milliseconds(500)
 
-  /// Removes late waiters until cancelled.
+  /// Removes waiters whose deadline has passed, again and again until the task is cancelled.
   func run(_ clock: any ClockReader) async {
-    // The sleep fails only where the task is cancelled: the listener has ended then.
+    // The sleep fails only if the task is cancelled, which happens when the listener has ended.
     while (try? await Task.sleep(for: Self.tick)) != nil { expire(at: clock.boot()) }
   }
 }

@@ -12,8 +12,9 @@ final class Fairness: Sendable {
   private let writes: Mutex<RateTable<CallerID>>
   private let failures: Mutex<RateTable<RemoteAddress>>
 
-  /// The tokens that one failed authentication costs. From an address that is not public it costs
-  /// one token, because a proxy there may act for many callers.
+  /// The tokens of the rate limit (`RateTable`) that one failed authentication from a public
+  /// address costs. A failure from any other address costs one token, because that address may be a
+  /// proxy for many callers.
   private static let failureCost = 100
 
   init(_ limits: HTTPLimits) {
@@ -30,10 +31,10 @@ final class Fairness: Sendable {
 
   var requestsUnderWay: Int { requests.withLock { $0.all } }
 
-  /// Begins a request, unless too many of the same caller's are under way.
+  /// Begins a request, or throws a 429 if too many requests of the same caller are under way.
   ///
-  /// - Returns: the request's place. The place is free again when the last reference to it is gone:
-  ///   let the answer's body hold one, because an answer that is not read takes memory as well.
+  /// - Returns: the request's place. The place is free again when the last reference to it is gone.
+  ///   Let the answer's body hold a reference, because an answer that is not read takes memory too.
   func begin(for caller: CallerID) throws(WireError) -> RequestPlace {
     guard requests.withLock({ $0.take(for: caller, share: limits.requestsPerCaller) }) == .taken
     else {
@@ -51,8 +52,8 @@ final class Fairness: Sendable {
     var bytes = 0
   }
 
-  /// Counts the facts that a caller submits, unless too many of its facts wait already. Facts that
-  /// are larger than the caller's share take all of it.
+  /// Counts the facts that a caller submits, or throws a 429 if too many facts of the caller wait
+  /// already. Facts that have more bytes than the caller's share take the whole share.
   func take(_ facts: [Fact], for caller: CallerID) throws(WireError) -> Taken {
     var (changeShare, byteShare) = (Int.max, limits.inboxBytesPerUser)
     if case .producer = caller {
@@ -79,7 +80,8 @@ final class Fairness: Sendable {
     "this caller's share of the relay's inbox is full; nothing was taken, repeat the whole request",
     retryAfterSeconds: 1)
 
-  /// Counts a request that writes as one item, before its body is read.
+  /// Counts one written item for a request, before its body is read. Throws a 429 if the caller has
+  /// written too many items lately.
   func write(by caller: CallerID, at now: Instant) throws(WireError) {
     guard case .refused(let wait) = writes.withLock({ $0.take(for: caller, at: now) })
     else { return }
@@ -89,15 +91,15 @@ final class Fairness: Sendable {
       retryAfterSeconds: Self.seconds(wait))
   }
 
-  /// Counts the request's other items as well. The request continues even if they are too many,
-  /// because its body is read already; the caller's next request must then wait.
+  /// Counts the items of the request beyond the first. The request continues even if these items
+  /// are too many, because its body is read already; the caller's next request must then wait.
   func wrote(items: Int, by caller: CallerID, at now: Instant) {
     guard items > 1 else { return }
     writes.withLock { $0.spend(items - 1, for: caller, at: now) }
   }
 
-  /// The error for a failed authentication. Good credentials are never refused because of other
-  /// callers' bad ones.
+  /// Counts a failed authentication and returns the error for it: `error`, or a 429 if too many
+  /// authentications from this address have failed.
   func failed(
     _ error: WireError, from remote: RemoteAddress?, at now: Instant
   ) -> WireError {

@@ -1,11 +1,11 @@
 import RelayCore
 
 /// Token buckets, one for each key. A bucket is full at first and gains as many tokens a minute as
-/// it holds. A bucket is kept as the instant at which it is full again, so a full one needs no
-/// entry.
+/// it holds. The table stores for each bucket the instant at which the bucket is full again, so a
+/// full bucket needs no entry.
 ///
-/// Bounded: beyond `keysMax` the keys unused for longest are forgotten, and their buckets are full
-/// again. Times are of the boot clock.
+/// The table holds at most `keysMax` keys: it drops the keys unused for longest, and their buckets
+/// count as full. Times are of the boot clock.
 struct RateTable<Key: Hashable & Sendable>: Sendable {
   enum Answer: Hashable {
     case granted
@@ -32,7 +32,7 @@ struct RateTable<Key: Hashable & Sendable>: Sendable {
 
   var count: Int { recent.count + older.count }
 
-  /// Takes all of the tokens, or none. A request for more than a full bucket takes a full one.
+  /// Takes all of the tokens, or none. A request for more than a full bucket takes a full bucket.
   mutating func take(_ tokens: Int = 1, for key: Key, at now: Instant) -> Answer {
     let now = now.milliseconds * 1_000
     let full = max(now, recent[key] ?? older[key] ?? 0)
@@ -45,8 +45,8 @@ struct RateTable<Key: Hashable & Sendable>: Sendable {
     return .granted
   }
 
-  /// Takes the tokens even if there are too few. The missing ones are owed, at most a full bucket,
-  /// and nothing is granted until they are repaid.
+  /// Takes the tokens even if there are too few. The missing tokens, at most a full bucket of them,
+  /// become a debt, and `take` grants nothing until the bucket has gained the debt back.
   mutating func spend(_ tokens: Int, for key: Key, at now: Instant) {
     let now = now.milliseconds * 1_000
     let full = max(now, recent[key] ?? older[key] ?? 0)
@@ -62,7 +62,8 @@ struct RateTable<Key: Hashable & Sendable>: Sendable {
     return .refused(retryAfter: Span(milliseconds: (excess + 999) / 1_000))
   }
 
-  /// Keeps two generations. When the younger has half of `keysMax`, the older one is dropped.
+  /// Stores a key's bucket in `recent`. When `recent` holds half of `keysMax`, its keys replace
+  /// those of `older`.
   private mutating func remember(_ key: Key, _ full: Int64) {
     older[key] = nil
     recent[key] = full

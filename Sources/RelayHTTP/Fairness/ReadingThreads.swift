@@ -3,20 +3,21 @@ import NIOCore
 import NIOPosix
 
 /// Threads of lower priority, which read large bodies. While all cores are busy, the loop, its
-/// store and short requests run first. The threads end with the last reference.
+/// store and short requests run first. The threads end when the last reference to this object is
+/// gone.
 ///
 /// A thread inherits the priority of the thread that starts it, and only root or `LimitNICE=` may
 /// raise it again. Resuming a task may start a thread. So these threads never resume a task: an
 /// event loop does it for them.
 final class ReadingThreads: Sendable {
-  /// Added to the niceness of the daemon. These threads get a tenth of the time of its other
-  /// threads while those are busy.
+  /// The number added to the daemon's niceness. While all cores are busy, each of these threads
+  /// gets about a tenth of the time of any other thread of the daemon.
   static let niceness: Int32 = 10
 
   private let threads: NIOThreadPool
   private let lowered: Int32
-  /// The event loops that resume the tasks. Named here, so that none of the threads above starts
-  /// them.
+  /// The event loops that resume the tasks. This property starts the loops early, so that no thread
+  /// of lower priority starts them.
   private let loops = MultiThreadedEventLoopGroup.singleton
 
   init(count: Int) {
@@ -44,8 +45,9 @@ final class ReadingThreads: Sendable {
   private static let thisThread = __priority_which_t(PRIO_PROCESS.rawValue)
 }
 
-/// Keeps what the work holds only until the work is done, and the outcome only until the caller
-/// takes it. The thread of lower priority may keep this object for longer.
+/// One piece of work for a thread of lower priority, and its outcome. The work is released when it
+/// is done, and the outcome when the caller takes it, because the thread may keep this object for
+/// longer.
 ///
 /// `@unchecked Sendable`: one thread uses it at a time, because the caller waits until the work is
 /// done.

@@ -1,8 +1,8 @@
 import Foundation
 
 /// Reads large bodies on threads of their own, half as many as there are cores. Reading a large
-/// body takes tens of milliseconds, and requests share as many threads as there are cores: these
-/// stay free for short work. Callers whose large bodies wait take turns.
+/// body takes tens of milliseconds, and would keep one of the few threads that all requests share
+/// busy for that time. Callers whose large bodies wait take turns.
 final class ReadingTurns: Sendable {
   private let largeBytes: Int
   private let turns: CallerTurns
@@ -23,7 +23,8 @@ final class ReadingTurns: Sendable {
   /// Large bodies that wait for their turn: at most as many as bodies in flight.
   var waiting: Int { turns.waiting }
 
-  /// Does the work, at once if the body is small, else when it is its caller's turn.
+  /// Does `work`, which reads a body of `bytes` bytes: at once if the body is small, otherwise when
+  /// it is the caller's turn.
   func read<Value>(
     _ bytes: Int, of caller: CallerID, _ work: @escaping () throws -> Value
   ) async throws -> Value {

@@ -1,6 +1,7 @@
 import Hummingbird
 
-/// A request's place among its caller's requests under way.
+/// A request's place among its caller's requests under way. The place is given back when the last
+/// reference to it is gone.
 final class RequestPlace: Sendable {
   private let giveBack: @Sendable () -> Void
 
@@ -10,8 +11,8 @@ final class RequestPlace: Sendable {
 }
 
 extension Response {
-  /// The same answer, which holds the place and the room of its bytes until it has left for the
-  /// network, or is dropped.
+  /// The same answer. Its body holds `place` and `room` until the whole body has left for the
+  /// network, or the answer is dropped.
   func holding(_ place: RequestPlace, _ room: AnswerRoom? = nil) -> Response {
     var held = self
     let body = body

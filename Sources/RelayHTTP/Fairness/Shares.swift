@@ -1,6 +1,7 @@
-/// How much of a bound is taken, in total and by each caller: one caller cannot take all of it.
+/// Counts how much of a limit is taken, in total and by each caller, so that one caller cannot take
+/// more than its share.
 ///
-/// Keeps no entry for a caller that has given everything back, so its size follows what is taken.
+/// The table keeps no entry for a caller that has given everything back, so its memory stays small.
 struct Shares<Key: Hashable & Sendable>: Sendable {
   enum Answer: Hashable { case taken, callerHasItsShare, full }
 
@@ -10,9 +11,9 @@ struct Shares<Key: Hashable & Sendable>: Sendable {
 
   init(most: Int) { self.most = most }
 
-  /// Takes nothing unless the answer is `taken`.
+  /// Takes the whole amount and answers `taken`, or takes nothing.
   ///
-  /// - Parameter share: what this caller may have in all.
+  /// - Parameter share: the most that this caller may have, including what it has already.
   mutating func take(_ amount: Int = 1, for key: Key, share: Int) -> Answer {
     let own = ofEach[key] ?? 0
     guard own + amount <= share else { return .callerHasItsShare }

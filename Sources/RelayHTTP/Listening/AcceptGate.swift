@@ -1,14 +1,14 @@
 import NIOCore
 
-/// Accepts connections no faster than the serving loops take them over. Accepted ones that no loop
-/// has taken over are counted nowhere else. Further ones wait in the kernel's queue, which is
-/// bounded.
+/// Accepts connections no faster than the serving event loops take them over. No other limit counts
+/// connections that are accepted but not taken over yet. Further connections wait in the kernel's
+/// queue, which is bounded.
 final class AcceptGate: ChannelDuplexHandler {
   typealias InboundIn = any Channel
   typealias InboundOut = any Channel
   typealias OutboundIn = Never
 
-  /// How many connections may be accepted and not taken over; beyond, the next ones wait.
+  /// The most connections that may be accepted but not yet taken over by a serving event loop.
   static let waitingMax = 256
 
   private var waiting = 0
@@ -19,7 +19,7 @@ final class AcceptGate: ChannelDuplexHandler {
     waiting += 1
     let own = NIOLoopBound((gate: self, context: context), eventLoop: context.eventLoop)
     context.fireChannelRead(data)
-    // The serving loop runs this after its own work for the connection.
+    // The serving loop runs this task after it has taken the connection over.
     connection.eventLoop.execute {
       own.eventLoop.execute { own.value.gate.takenOver(own.value.context) }
     }

@@ -1,15 +1,15 @@
 import NIOCore
 import NIOHTTP1
 
-/// Who may answer a request, and what follows its answer.
+/// Decides whether the responder or the holder may answer a request, and what follows the answer.
 extension ConnectionStateMachine {
   /// Asks whether a part of an answer may be written now.
   ///
   /// - Parameters:
-  ///   - isHolder: the courier writes, which holds the request.
+  ///   - isHolder: the courier, which holds the request, writes the part.
   ///   - isInterim: the part is the head of an interim answer, which HTTP/1.0 does not have.
   ///   - isLast: the part is the last of its answer; `answerWritten` and `answerLeft` follow.
-  /// - Returns: how the part is written; nil: the part is dropped.
+  /// - Returns: how to write the part; nil means that the part must be dropped.
   package mutating func beginWriting(
     serial: UInt32, isHolder: Bool, isInterim: Bool, isLast: Bool
   ) -> AnswerForm? {
@@ -23,14 +23,15 @@ extension ConnectionStateMachine {
 
   /// Lets only the holder answer the current request.
   ///
-  /// - Returns: the request's serial; nil: the client has ended the connection.
+  /// - Returns: the request's serial; nil if the request is answered already, or the client sends
+  ///   no more.
   package mutating func hold() -> UInt32? {
     guard let current, !current.isAnswered, !isInputClosed else { return nil }
     self.current?.answer = .due(isHeld: true)
     return current.serial
   }
 
-  /// Lets the responder answer again.
+  /// Lets the responder answer a held request again.
   package mutating func release(serial: UInt32) {
     if isHeld(serial: serial) { current?.answer = .due(isHeld: false) }
   }
@@ -39,8 +40,8 @@ extension ConnectionStateMachine {
     current.map { $0.serial == serial && $0.isHeld } ?? false
   }
 
-  /// Answers bytes that are no valid request in the same way as a request. Nothing after them is
-  /// read.
+  /// Answers bytes that are no valid request, in the same way as a request. Nothing after these
+  /// bytes is read.
   mutating func refuse(_ refusal: WireError) {
     if current == nil { begin(valid: nil) }
     waiting.end()
@@ -48,8 +49,8 @@ extension ConnectionStateMachine {
     current?.body = .complete
   }
 
-  /// Answers with the refusal without the responder, and ends the connection after it. The rest of
-  /// a body is discarded.
+  /// Answers with the refusal without the responder, and ends the connection after this answer. The
+  /// rest of a body is discarded.
   mutating func answer(_ refusal: WireError) {
     guard let current else { return }
     self.current?.body = .arriving(isAwaited: false)
@@ -69,7 +70,8 @@ extension ConnectionStateMachine {
     advance()
   }
 
-  /// Ends an answered request once all of it has been read, so that the next one can begin.
+  /// Ends an answered request once its whole body has been read, so that the next request can
+  /// begin.
   mutating func settle() {
     guard let current, current.isAnswered else { return }
     if isLastAnswer { leave() }

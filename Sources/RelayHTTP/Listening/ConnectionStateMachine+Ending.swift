@@ -1,9 +1,10 @@
 import NIOCore
 import NIOHTTP1
 
-/// How a connection ends: it first sends all its answers to a client that reads them in time.
+/// Ends a connection: the connection first sends all its answers to a client that reads them in
+/// time.
 extension ConnectionStateMachine {
-  /// The request is answered, and the client still sends its body.
+  /// True if the current request is answered and the client has not yet sent its whole body.
   var isDiscarding: Bool {
     guard let current, current.isAnswered else { return false }
     return !current.isComplete && !isInputClosed
@@ -25,8 +26,8 @@ extension ConnectionStateMachine {
 
   mutating func depart() {
     guard isLeaving, phase != .closed, unsent == 0 else { return }
-    // If the connection closed while the client still writes, the kernel would reset it, and the
-    // client would lose the part of its answer that it has not read yet.
+    // If the relay closed the connection while the client still writes, the kernel would reset the
+    // connection, and the client would lose the part of the answer that it has not read yet.
     guard isDiscarding else { return close() }
     guard phase != .lingering else { return }
     phase = .lingering
@@ -39,7 +40,7 @@ extension ConnectionStateMachine {
     if waiting.isEnded { actions.append(.read) }
   }
 
-  /// All complete requests are answered first.
+  /// The client sends no more. All complete requests are answered before the connection ends.
   mutating func endInput() {
     isInputClosed = true
     _ = waiting.removeIncomplete()
@@ -48,7 +49,8 @@ extension ConnectionStateMachine {
     advance()
   }
 
-  /// Tells those who wait for the client that it is gone.
+  /// Ends the responder's wait for the body, and tells the holder of the request that the client is
+  /// gone.
   mutating func loseClient() {
     guard let current else { return }
     if current.isAwaited {
@@ -69,7 +71,7 @@ extension ConnectionStateMachine {
   mutating func fail(_ failure: Failure) {
     switch failure {
     case .broken: close()
-    // After the last request no further bytes matter.
+    // Bytes after the last request do not matter.
     case .undecoded: if !waiting.isEnded { close() }
     case .cutOff: break
     case .invalid(let refusal): if isReadable { refuseLater(refusal) }
@@ -81,7 +83,7 @@ extension ConnectionStateMachine {
     let isInRequest = waiting.isInRequest
     var head = waiting.removeIncomplete()
     if isInRequest, head == nil, let current, case .gathering(let own) = current.body { head = own }
-    // The request that is being answered breaks off.
+    // The invalid bytes belong to a request that the responder already has: only closing is left.
     guard !isInRequest || head != nil else { return close() }
     waiting.end()
     self.refusal = head?.framingRefusal ?? refusal
@@ -91,7 +93,7 @@ extension ConnectionStateMachine {
   mutating func checkTime() {
     guard phase != .lingering else { return close() }
     if let current, !isLeaving, !current.isComplete || !current.isAnswered {
-      // Handlers have no deadline. Clients must finish the body within `bodyTime`.
+      // The responder has no deadline, but the client must send the whole body within `bodyTime`.
       guard !current.isComplete, !current.isLate else { return actions.append(.setTimer(idle)) }
       let rest = current.begun + current.bodyTime - now
       return rest > .zero ? actions.append(.setTimer(rest)) : endBody(of: current)
@@ -102,7 +104,7 @@ extension ConnectionStateMachine {
   }
 
   /// Ends a body that has not arrived within its time, even if bytes still arrive slowly. Otherwise
-  /// a few bodies that never end would keep the room of all callers.
+  /// a few bodies that never end would use up the memory for the bodies of all callers.
   mutating func endBody(of late: CurrentRequest) {
     guard !late.isAnswered else { return close() }
     handOn(isComplete: false)

@@ -16,11 +16,11 @@ extension ConnectionStateMachine {
     case closed
     /// The responder waits for the next part of a request's body.
     case bodyAwaited(serial: UInt32)
-    /// A request's body gets less time, because its sender is not known yet.
+    /// The current request's body gets less time, because the sender is not known yet.
     case bodyHurried(TimeAmount)
     /// The last part of an answer was written.
     case answerWritten(serial: UInt32)
-    /// The last part of an answer has left for the network, or has failed to.
+    /// The last part of an answer has left for the network, or can no longer leave.
     case answerLeft
     case timerFired
   }
@@ -41,7 +41,8 @@ extension ConnectionStateMachine {
     case respond(HTTPRequest, ReceivedBody, serial: UInt32)
     /// Answers with the refusal, without the responder.
     case refuse(WireError, serial: UInt32)
-    /// Gives the waiting responder the next part of the body; nil: the body is complete.
+    /// Gives the waiting responder the next part of the body; `nil` means that the body is
+    /// complete.
     case deliver(ByteBuffer?)
     /// Ends the responder's wait for the body.
     case failBody(any Error)
@@ -56,16 +57,17 @@ extension ConnectionStateMachine {
 
   package enum ReceivedBody: Sendable {
     case complete(ByteBuffer)
-    /// The rest is delivered on demand.
+    /// Only `first` of the body has arrived. The responder gets each further part when it asks for
+    /// the part.
     case arriving(first: ByteBuffer?)
   }
 
   /// How an answer to the current request is written.
   package struct AnswerForm: Hashable, Sendable {
-    /// The connection ends with this answer.
+    /// True if the connection ends with this answer.
     package var isLast: Bool
     package var isOfHTTP10: Bool
-    /// Only the head is written.
+    /// True if only the head of the answer is written.
     package var isBodiless: Bool
   }
 }

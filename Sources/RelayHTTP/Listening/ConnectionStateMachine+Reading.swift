@@ -2,16 +2,19 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
-/// How requests are taken from what the parser delivers, and passed to the responder.
+/// Takes requests from the parts that the parser delivers, and passes the requests to the
+/// responder.
 extension ConnectionStateMachine {
-  /// - Returns: false if a read must wait; `read` follows when there is room.
+  /// - Returns: false if nothing may be read now. If the reason is that too many parts wait, the
+  ///   action `read` follows when there is room.
   package mutating func mayRead() -> Bool {
     guard isReadable else { return false }
     isReadWanted = waiting.isFull
     return !isReadWanted
   }
 
-  /// Bytes after the last request are not HTTP: the parser would keep them all, and parse none.
+  /// False if no further bytes may be read. Bytes after the last request need not be HTTP, and the
+  /// parser would keep all of them in memory.
   var isReadable: Bool { !waiting.isEnded && (!isLeaving || isDiscarding) }
 
   mutating func receive(_ part: HTTPServerRequestPart) {
@@ -21,13 +24,14 @@ extension ConnectionStateMachine {
     advance()
   }
 
-  /// The rest of a body is read later, and only when the responder reads it.
+  /// All parts of one read have been received. A request whose body has not arrived completely is
+  /// passed to the responder now, which then reads the rest of the body.
   mutating func endRead() {
     isReading = false
     handOn(isComplete: false)
   }
 
-  /// Takes the waiting parts in order, up to the first that cannot be taken yet.
+  /// Takes the waiting parts in order, up to the first part that cannot be taken yet.
   mutating func advance() {
     while let part = waiting.first, canTake(part) {
       waiting.removeFirst()
@@ -101,7 +105,7 @@ extension ConnectionStateMachine {
     actions.append(.deliver(bytes))
   }
 
-  /// Passes the current request to the responder, if it does not have it.
+  /// Passes the current request to the responder, if the responder does not have it yet.
   mutating func handOn(isComplete: Bool) {
     guard let current, case .gathering(let head) = current.body else { return }
     guard let request = HTTPRequest(head) else {

@@ -1,12 +1,13 @@
 package import NIOCore
 
-/// What one HTTP/1.1 connection does: one request at a time, in order. It has no channel and no
-/// clock: `HTTPConnection` passes inputs to `handle` and performs the actions it returns.
+/// Decides what one HTTP/1.1 connection does: it answers one request at a time, in order. The state
+/// machine has no channel and no clock: `HTTPConnection` passes inputs to `handle` and performs the
+/// actions that `handle` returns.
 ///
 /// Memory is bounded: when `WaitingParts.countMax` parts wait, nothing more is read beyond the
 /// current read burst.
 package struct ConnectionStateMachine: Sendable {
-  /// How far the connection is on its way to its end. A later case never goes back.
+  /// How near the connection is to its end. The phase never goes back to an earlier case.
   enum Phase: Int {
     case open
     /// The connection ends after the answers to the requests that have begun.
@@ -18,7 +19,8 @@ package struct ConnectionStateMachine: Sendable {
     case closed
   }
 
-  /// How long, and how many bytes, the connection still reads after its last answer.
+  /// After an answer, the connection reads the rest of the request's body for at most this time and
+  /// up to this many bytes, and discards what it reads.
   static let lingering = TimeAmount.seconds(5)
   package static let discardedMax = 16 * 1_024 * 1_024
 
@@ -26,18 +28,19 @@ package struct ConnectionStateMachine: Sendable {
   var phase = Phase.open
   var current: CurrentRequest?
   var waiting = WaitingParts()
-  /// The answer to bytes that follow all waiting parts and are no valid request.
+  /// The answer to bytes after all waiting parts that are no valid request; `nil` means that there
+  /// are no such bytes.
   var refusal: WireError?
   var serial: UInt32 = 0
   /// How many answers have not left for the network.
   var unsent = 0
   var isInputClosed = false
-  /// A read was put off until there is room.
+  /// True if a read was postponed until fewer parts wait.
   var isReadWanted = false
-  /// More parts of the same read may follow.
+  /// True if the parser may deliver more parts of the bytes read last.
   var isReading = false
   var lastHeard: NIODeadline
-  /// The channel's state and the time of the input that is handled.
+  /// The channel's writability and the time, at the input that is being handled.
   var isWritable = true
   var now: NIODeadline
   var actions: [Action] = []
@@ -52,9 +55,10 @@ package struct ConnectionStateMachine: Sendable {
 
   var isLeaving: Bool { phase.rawValue >= Phase.leaving.rawValue }
 
-  /// - Parameter isWritable: false while the client does not read its answers. No request begins
-  ///   then: a waiting request takes less memory than an answer.
-  /// - Returns: what to do, in this order. Actions may lead to further inputs at once.
+  /// - Parameter isWritable: false while the client does not read its answers. While it is false,
+  ///   no request begins, because a waiting request takes less memory than an answer.
+  /// - Returns: the actions to perform, in this order. Performing an action may cause a further
+  ///   input at once.
   package mutating func handle(
     _ input: Input, isWritable: Bool, at now: NIODeadline
   ) -> [Action] {

@@ -14,7 +14,8 @@ package final class Connections: Sendable {
 
   private struct Open {
     var channel: any Channel
-    /// The address that the connection counts for; nil: it counts for none.
+    /// The address against whose limit the connection counts; `nil` means that it counts against no
+    /// address.
     var remote: RemoteAddress?
   }
 
@@ -35,7 +36,7 @@ package final class Connections: Sendable {
 
   package var count: Int { state.withLock { $0.open.count } }
 
-  /// - Returns: false if there are too many connections: the caller closes `channel`.
+  /// - Returns: false if there are too many connections. The caller must then close `channel`.
   func add(_ channel: any Channel) -> Bool {
     let remote = Self.counted(channel)
     let (isAdmitted, isEnding) = state.withLock { state in
@@ -58,7 +59,7 @@ package final class Connections: Sendable {
     onGone?()
   }
 
-  /// Closes idle connections now, and busy ones after their answer.
+  /// Closes idle connections now, and busy connections after their answers.
   ///
   /// - Parameter gone: called once when the last connection has ended.
   func endAll(_ gone: @escaping @Sendable () -> Void) {
@@ -75,7 +76,7 @@ package final class Connections: Sendable {
     for open in state.withLock({ Array($0.open.values) }) { open.channel.close(promise: nil) }
   }
 
-  /// The address to count; nil for one that is not public, because a proxy there may act for many
+  /// The address to count; `nil` if the address is not public, because it may be a proxy for many
   /// callers.
   private static func counted(_ channel: any Channel) -> RemoteAddress? {
     RemoteAddress(channel.remoteAddress).flatMap { $0.isPublic ? $0 : nil }

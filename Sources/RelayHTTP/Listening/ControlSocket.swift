@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 
-/// The control socket's file. From the first moment on, only its owner can connect.
+/// Creates and removes the control socket's file. From the creation of the file on, only its owner
+/// can connect.
 package enum ControlSocket {
-  /// Binds a socket at `path` with mode 0600. Removes a file left by a daemon that is gone. A
-  /// socket on which a process answers, or a file that is no socket, stays.
+  /// Binds a socket at `path` with mode 0600. Removes a socket left by a daemon that has ended. If
+  /// a process answers on the socket, or the file is no socket, the file stays and the call fails.
   ///
   /// - Returns: the descriptor, not yet listening.
   static func bind(_ path: String) throws(ListenError) -> Int32 {
@@ -12,8 +13,8 @@ package enum ControlSocket {
     try removeStale(path, &address)
     let fd = open()
     guard fd >= 0 else { throw failure("create", path) }
-    // The kernel gives the file the mode of the unbound socket, so this needs no umask, and no
-    // chmod that would come too late.
+    // The kernel gives the file the mode that the socket has before `bind`. So this code needs no
+    // umask, and no chmod after `bind`, which would be too late.
     guard fchmod(fd, S_IRUSR | S_IWUSR) == 0, call(Glibc.bind, fd, &address) == 0 else {
       let error = failure("bind", path)
       close(fd)
@@ -22,7 +23,7 @@ package enum ControlSocket {
     return fd
   }
 
-  /// Removes the daemon's own file after it has stopped listening. A missing file is no error.
+  /// Removes the socket's file after the daemon has stopped listening. A missing file is no error.
   static func remove(_ path: String) { unlink(path) }
 
   private static func removeStale(
@@ -40,17 +41,17 @@ package enum ControlSocket {
     unlink(path)
   }
 
-  /// The error if something other than a socket stays at this path; nil if a socket can take the
-  /// path, as far as this check can tell.
+  /// The error if the file at this path is not a socket; `nil` if there is no file, if the file is
+  /// a socket, or if the file's type cannot be read.
   package static func refusal(of path: String) -> ListenError? {
     guard let kind = kind(at: path), kind != .typeSocket else { return nil }
     return ListenError("\(path) is no socket; choose another path for the control socket")
   }
 
-  /// The type of the file at `path`; nil if there is none, or if binding reports the problem.
+  /// The type of the file at `path`; `nil` if there is no file or its type cannot be read.
   private static func kind(at path: String) -> FileAttributeType? {
-    // If the attributes cannot be read, go on: binding reports what is wrong with the path. Do not
-    // use `lstat`: in a release build the type `stat` belongs to the module that was loaded first.
+    // An error is ignored, because `bind` reports what is wrong with the path. Do not use `lstat`:
+    // in a release build the type `stat` belongs to the module that the compiler loads first.
     (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
   }
 

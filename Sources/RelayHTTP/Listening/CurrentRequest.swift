@@ -2,13 +2,14 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
-/// A request from its head until it is answered and its body is read.
+/// A request, from the arrival of its head until the request is answered and its body is read.
 struct CurrentRequest {
   enum Body {
     /// The parts that arrive together with the head are collected. The responder does not have the
     /// request yet.
     case gathering(HTTPRequestHead)
-    /// The responder has the request. `isAwaited`: it waits for the next part.
+    /// The responder has the request. `isAwaited` is true while the responder waits for the next
+    /// part of the body.
     case arriving(isAwaited: Bool)
     /// The body did not arrive in time.
     case late
@@ -16,20 +17,21 @@ struct CurrentRequest {
   }
 
   enum Answer {
-    /// `isHeld`: only the courier may answer.
+    /// The last part is not written yet. If `isHeld` is true, only the courier may answer.
     case due(isHeld: Bool)
-    /// The last part is written. `discarded`: bytes of the body that arrived after that.
+    /// The last part is written. `discarded` is the number of bytes of the body that arrived after
+    /// the last part was written.
     case written(discarded: Int)
   }
 
   /// Distinguishes the request from those before and after it on its connection.
   let serial: UInt32
   let begun: NIODeadline
-  /// The client wants only the head of the answer.
+  /// True if the client wants only the head of the answer.
   let isBodiless: Bool
-  /// The client does not know chunks: an answer of unknown length ends with the connection.
+  /// True for HTTP/1.0, which has no chunks: an answer of unknown length ends with the connection.
   let isOfHTTP10: Bool
-  /// The connection ends with the answer.
+  /// True if the connection ends with the answer.
   var isLast: Bool
   var body: Body
   var answer = Answer.due(isHeld: false)
@@ -38,7 +40,7 @@ struct CurrentRequest {
   /// How long the body may take.
   var bodyTime: TimeAmount
 
-  /// - Parameter head: nil: the bytes are no valid request.
+  /// - Parameter head: the request's head; `nil` means that the bytes are no valid request.
   init(
     _ head: HTTPRequestHead?, serial: UInt32, begun: NIODeadline, bodyTime: TimeAmount,
     isLast: Bool
@@ -68,7 +70,7 @@ struct CurrentRequest {
 }
 
 extension HTTPRequest {
-  /// Nil if the method is not valid.
+  /// Returns `nil` if the method is not valid.
   init?(_ head: HTTPRequestHead) {
     guard let method = Method(head.method.rawValue) else { return nil }
     var fields = HTTPFields()
@@ -76,7 +78,7 @@ extension HTTPRequest {
     var authority: String?
     for (text, value) in head.headers {
       guard let name = HTTPField.Name(text) else { continue }
-      // The first `Host` is the authority; the scheme does not matter here.
+      // The first `Host` is the authority. The scheme in the request does not matter to the relay.
       if authority == nil, name == .host {
         authority = value
       } else {
@@ -88,7 +90,7 @@ extension HTTPRequest {
       headerFields: fields)
   }
 
-  /// The path of a request target, because a proxy may send the whole URL.
+  /// The path of a request target. A proxy may send a whole URL as the target.
   private static func path(of target: String) -> String {
     guard !target.hasPrefix("/"), let scheme = target.firstRange(of: "://") else { return target }
     return target[scheme.upperBound...].firstIndex(of: "/").map { String(target[$0...]) } ?? "/"

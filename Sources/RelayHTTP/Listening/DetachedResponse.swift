@@ -1,17 +1,19 @@
 import NIOCore
 
-/// A request that is answered later, when there is something to send. The request keeps its
-/// connection, and no task waits for the answer. The parts of its answer are written in the order
-/// of the calls.
+/// The answer to a held request, which is written later, when there is something to send. The
+/// connection stays open, and no task waits for the answer. The parts of the answer are written in
+/// the order of the calls.
 struct DetachedResponse: Sendable {
   private let connection: HTTPConnection
   private let serial: UInt32
 
-  /// Takes over the current request of a channel. Anything else written for it is dropped.
+  /// Takes over the current request of a channel. While the request is held, parts of an answer
+  /// that the responder writes for it are dropped.
   ///
-  /// - Parameter hold: called on the channel's event loop. Returns what is called once if the
-  ///   client ends before the answer does; nil if it does not hold the request.
-  /// - Returns: true if the request is held; nil if the client has ended the connection.
+  /// - Parameter hold: called on the channel's event loop. Returns the function to call once if the
+  ///   client disconnects before the answer is complete, or nil in order not to hold the request.
+  /// - Returns: true if the request is held, false if `hold` returned nil; nil if the client sends
+  ///   no more, or the request was answered already.
   /// - Throws: if the connection has closed already.
   static func take(
     on channel: any Channel,
@@ -30,7 +32,8 @@ struct DetachedResponse: Sendable {
     connection.channel.eventLoop.execute { self.writeNow(part, done) }
   }
 
-  /// Writes a part at once, before any other one can be written. Call it on the event loop.
+  /// Writes a part at once, before any other part can be written. Call this method on the
+  /// connection's event loop.
   func writeNow(
     _ part: HTTPConnection.ResponsePart, _ done: (@Sendable (_ isWritten: Bool) -> Void)? = nil
   ) {
@@ -43,10 +46,11 @@ struct DetachedResponse: Sendable {
     connection.write(part, for: serial, isHolder: true, promise)
   }
 
-  /// Closes the connection, because its reader does not read.
+  /// Closes the connection, because the client does not read the answer.
   func cut() { connection.channel.close(promise: nil) }
 
-  /// Lowers the kernel's send buffer, so that it keeps little for a reader that does not read.
+  /// Makes the kernel's send buffer small, so that the kernel keeps few bytes for a client that
+  /// does not read.
   func narrow() {
     connection.channel.setOption(.socketOption(.so_sndbuf), value: 16_384).whenComplete { _ in }
   }

@@ -4,19 +4,19 @@ import NIOCore
 import NIOHTTP1
 
 /// One HTTP/1.1 connection: passes what happens on its channel to a `ConnectionStateMachine`, and
-/// performs the actions that this returns.
+/// performs the actions that the state machine returns.
 ///
 /// This class replaces Hummingbird's connections, each of which keeps a task, 14 KiB before the
 /// first request and 23 KiB after it. Between requests, and while the courier holds a request, this
 /// class keeps nothing but itself.
 ///
-/// `@unchecked Sendable`: all that changes does so on the channel's event loop only.
+/// `@unchecked Sendable`: all mutable properties are used on the channel's event loop only.
 final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundIn = Never
   typealias OutboundOut = HTTPServerResponsePart
 
-  /// The part of an answer that is written in one go.
+  /// A part of an answer, whose head and body are written together.
   struct ResponsePart: Sendable {
     var head: HTTPResponse?
     var body: [ByteBuffer] = []
@@ -36,7 +36,7 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
 
   /// - Parameters:
   ///   - idle: the connection closes if nothing arrives for this long while no answer is due.
-  ///   - ask: takes a request, which `send` then answers, or which is held.
+  ///   - ask: takes a request, which must then be answered with `send`, or held.
   init(channel: any Channel, idle: TimeAmount, ask: @escaping @Sendable (InboundRequest) -> Void) {
     self.channel = channel
     self.idle = idle
@@ -130,38 +130,40 @@ final class HTTPConnection: ChannelDuplexHandler, @unchecked Sendable {
 
   private func setTimer(_ time: TimeAmount) {
     timer?.cancel()
-    // Fails only on a loop that has ended, and its connections with it.
+    // The call fails only if the event loop has ended, and then its connections have ended too.
     timer = try? channel.eventLoop.scheduleCallback(in: time, handler: self)
   }
 }
 
 extension HTTPConnection: NIOScheduledCallbackHandler {
   func handleScheduledCallback(eventLoop: some EventLoop) {
-    // Cancelling a callback means searching for it among all of its loop.
+    // The callback has run, so it need not be cancelled. Cancelling a callback would search all
+    // callbacks of the event loop.
     timer = nil
     handle(.timerFired)
   }
 }
 
 extension HTTPConnection {
-  /// The next part of the body; nil after its end.
+  /// The next part of the body; nil after the end of the body.
   func nextPart(of serial: UInt32) async throws -> ByteBuffer? {
     try await withCheckedThrowingContinuation { reader in
       channel.eventLoop.execute {
         let waiting = self.reader
         self.reader = reader
         self.handle(.bodyAwaited(serial: serial))
-        // The body of an earlier request has ended at once, and the current one's reader waits on.
+        // The call was for an earlier request, whose body failed at once. The reader of the current
+        // request still waits.
         if self.reader == nil { self.reader = waiting }
       }
     }
   }
 
-  /// Gives the body of the current request less time than others, because its sender is not known
-  /// yet.
+  /// Gives the body of the current request less time than other bodies, because the sender is not
+  /// known yet.
   static func hurryBody(on channel: any Channel, within seconds: Int) {
     channel.eventLoop.execute {
-      // Nil for a closed connection, and in tests that call controllers without a connection.
+      // The lookup fails on a closed connection, and in tests that call controllers without one.
       let found = try? channel.pipeline.syncOperations.handler(type: HTTPConnection.self)
       found?.handle(.bodyHurried(.seconds(Int64(seconds))))
     }
@@ -169,9 +171,10 @@ extension HTTPConnection {
 
   /// Lets only the holder answer the current request.
   ///
-  /// - Parameter hold: gets the request's serial. Returns what is called once if the client ends
-  ///   before the answer does; nil if it does not hold the request.
-  /// - Returns: true if the request is held; nil if the client has ended the connection.
+  /// - Parameter hold: takes the request's serial. Returns the function to call once if the client
+  ///   disconnects before the answer is complete, or nil in order not to hold the request.
+  /// - Returns: true if the request is held, false if `hold` returned nil; nil if the client sends
+  ///   no more, or the request was answered already.
   func hold(_ hold: (UInt32) -> (@Sendable () -> Void)?) -> Bool? {
     guard let serial = state.hold() else { return nil }
     guard let onGone = hold(serial) else {
@@ -181,7 +184,7 @@ extension HTTPConnection {
     if state.isHeld(serial: serial) {
       self.onGone = onGone
     } else if !channel.isActive {
-      // The holder wrote at once, and the connection broke by that.
+      // `hold` wrote a part at once, and the connection broke while it wrote.
       onGone()
     }
     return true
@@ -189,14 +192,18 @@ extension HTTPConnection {
 
   /// Writes a part of an answer. Writes nothing if the request is held, or was answered.
   ///
-  /// - Returns: once the part has left for the network.
+  /// Returns once the part has left for the network.
   func send(_ part: ResponsePart, for serial: UInt32) async throws {
     let promise = channel.eventLoop.makePromise(of: Void.self)
     channel.eventLoop.execute { self.write(part, for: serial, isHolder: false, promise) }
     try await promise.futureResult.get()
   }
 
-  /// - Parameter promise: fails if the holder writes what can no longer leave for the network.
+  /// Writes a part of an answer, for the responder or for the holder of the request.
+  ///
+  /// - Parameter promise: succeeds once the part has left for the network, or if a part of the
+  ///   responder is dropped. Fails if the connection has closed, or if a part of the holder is
+  ///   dropped.
   func write(
     _ part: ResponsePart, for serial: UInt32, isHolder: Bool, _ promise: EventLoopPromise<Void>
   ) {
@@ -226,8 +233,8 @@ extension HTTPConnection {
 }
 
 extension HTTPResponseHead {
-  /// An answer of unknown length to HTTP/1.0 uses HTTP/1.0 as well: its body is not sent in chunks
-  /// and ends with the connection.
+  /// The head to send. An answer of unknown length to an HTTP/1.0 request uses HTTP/1.0 as well:
+  /// its body is not sent in chunks and ends with the connection.
   fileprivate init(_ head: HTTPResponse, _ form: ConnectionStateMachine.AnswerForm) {
     var headers = HTTPHeaders()
     headers.reserveCapacity(head.headerFields.count + 1)

@@ -4,12 +4,12 @@ import RelayCore
 
 /// Rules of HTTP/1.1 that the parser does not enforce.
 extension HTTPRequestHead {
-  /// Why a request is refused because of its head; nil: the head is valid.
+  /// The refusal of a request because of its head; `nil` means that the head is valid.
   var refusal: WireError? { textRefusal ?? hostRefusal ?? codingRefusal ?? lengthRefusal }
 
-  /// How many bytes beyond ASCII one field's value may have; the parser accepts none in the target.
-  /// A library may compare texts with Swift's `==`, which takes long for thousands of marks on one
-  /// letter.
+  /// The most bytes beyond ASCII that the value of one field may have. The parser accepts no such
+  /// byte in the request target. A library may compare texts with Swift's `==`, which takes long
+  /// for thousands of combining marks on one letter.
   static let bytesBeyondASCII = 1_024
 
   private var textRefusal: WireError? {
@@ -24,8 +24,8 @@ extension HTTPRequestHead {
     text.utf8.count > bytesBeyondASCII && text.utf8.count { $0 >= 0x80 } > bytesBeyondASCII
   }
 
-  /// RFC 9112, 6.1: with another coding the end of a request is not known, so nothing after it is
-  /// read.
+  /// The refusal of a transfer coding other than `chunked` (RFC 9112, 6.1). The end of such a
+  /// request is not known, so nothing after it is read.
   var framingRefusal: WireError? {
     guard headers.contains(name: "transfer-encoding") else { return nil }
     let codings = headers["transfer-encoding"]
@@ -36,21 +36,22 @@ extension HTTPRequestHead {
       status: .notImplemented)
   }
 
-  /// Compares without regard to case.
+  /// True if `value` without blanks at its end is `word`, without regard to case.
   private static func isWord(_ value: String, _ word: String) -> Bool {
     ByteOrdered.areSame(String(withoutBlanks(value)).lowercased(), word)
   }
 
   private var lengthRefusal: WireError? {
-    // The value has only digits: the parser has refused everything else.
+    // The value has only digits, because the parser has refused any other value.
     guard let length = headers.first(name: "content-length"),
       Int(Self.withoutBlanks(length)) == nil
     else { return nil }
     return .endlessBody
   }
 
-  /// RFC 9112, 3.2. HTTP/1.0 has no Host. Two Host fields are refused in any version, because a
-  /// proxy on the way may have used the other one.
+  /// The refusal of a missing, repeated or malformed Host field (RFC 9112, 3.2). HTTP/1.0 needs no
+  /// Host. Two Host fields are refused in any version, because a proxy may have used the second
+  /// field and the relay would use the first.
   private var hostRefusal: WireError? {
     let hosts = headers["host"]
     if hosts.count > 1 { return WireError(.badRequest, "Host stands more than once; send it once") }
@@ -68,8 +69,8 @@ extension HTTPRequestHead {
     return isGood ? nil : WireError(.badRequest, "Host must be host or host:port")
   }
 
-  /// RFC 9110, 5.5: blanks around a field's value do not belong to it. The parser keeps those at
-  /// its end.
+  /// The value without the blanks at its end. Blanks around a field's value do not belong to the
+  /// value (RFC 9110, 5.5), but the parser keeps the blanks at its end.
   private static func withoutBlanks(_ value: String) -> Substring {
     var value = value[...]
     while let last = value.utf8.last, last == UInt8(ascii: " ") || last == UInt8(ascii: "\t") {
@@ -78,11 +79,12 @@ extension HTTPRequestHead {
     return value
   }
 
-  /// RFC 3986: the characters besides letters and digits in a host name or address, and before a
-  /// port.
+  /// The characters other than letters and digits that may stand in a host name or address, and
+  /// before a port (RFC 3986).
   private static let hostMarks = Set("-._~%!$&'()*+,;=:[]".utf8)
 
-  /// RFC 9110, 8.4: the relay reads a body as it arrives and decodes none.
+  /// The refusal of a body with a content coding (RFC 9110, 8.4), because the relay decodes no
+  /// body.
   private var codingRefusal: WireError? {
     guard headers.contains(name: "content-encoding") else { return nil }
     let codings = headers[canonicalForm: "content-encoding"]
@@ -99,7 +101,7 @@ extension WireError {
   fileprivate static let endlessBody = WireError(
     .quotaExceeded, "Content-Length is more than any body may have; split the request")
 
-  /// Nil: the error does not come from the parser.
+  /// Returns `nil` if the error does not come from the parser.
   init?(parsing error: any Error) {
     switch error {
     case let error as HTTPParserError: self.init(error)

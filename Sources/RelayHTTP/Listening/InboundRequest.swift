@@ -2,17 +2,17 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// A request for the responder, and the connection for its answer.
+/// A request for the responder, and the connection on which the answer is written.
 struct InboundRequest: Sendable {
   let request: Request
   let connection: HTTPConnection
   /// Distinguishes the request from those before and after it on its connection.
   let serial: UInt32
-  /// If set, the responder is not called, and this is the answer.
+  /// If this is set, the responder is not called, and this refusal is the answer.
   var refusal: WireError?
 }
 
-/// Writes the body of an answer. A body of known length leaves together with its head.
+/// Writes an answer. If the length of the body is known, head and body are written together.
 struct AnswerWriter: ResponseBodyWriter {
   let asked: InboundRequest
   let isWhole: Bool

@@ -1,6 +1,6 @@
 /// A server could not start to listen.
 package struct ListenError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What happened, where, and what to do about it.
+  /// What failed, and at which address, path or file.
   package let description: String
   package let remedy: String
 

@@ -33,10 +33,10 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
   private let onListening: @Sendable (SocketAddress?) -> Void
 
   /// - Parameters:
-  ///   - group: the event loops that accept and serve, connections by turns; nil: all loops serve,
-  ///     and another one accepts for them.
+  ///   - group: the event loops that accept connections and serve them in turn; `nil` means that
+  ///     all event loops serve, and a separate event loop accepts for them.
   ///   - connections: the open connections, for a caller that also counts them.
-  ///   - onListening: called once the kernel queues connections, with the bound address.
+  ///   - onListening: called with the bound address once the kernel accepts connections for it.
   package init(
     on socket: Socket, tls: ServerCertificate? = nil, responder: Responder,
     clock: any ClockReader, limits: HTTPLimits, group: (any EventLoopGroup)? = nil,
@@ -82,8 +82,8 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
       close(servers)
       connections.closeAll()
     }
-    // Wait until all sockets are closed: after this the next daemon may take the address, and this
-    // one accepts no connection. A listener that failed to close counts as closed.
+    // Wait until all sockets are closed. After that this daemon accepts no connection, and the next
+    // daemon may take the address. A listener that failed to close counts as closed.
     for server in servers { _ = try? await server.closeFuture.get() }
   }
 
@@ -91,7 +91,8 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
     for server in servers { server.close(promise: nil) }
   }
 
-  /// - Returns: the listening channels: one for each socket that was handed over, else one.
+  /// - Returns: the listening channels: one for each socket that systemd handed over, otherwise one
+  ///   channel.
   private func bind(_ ask: @escaping @Sendable (InboundRequest) -> Void) async throws
     -> [any Channel]
   {
@@ -99,8 +100,8 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
       _ accepting: any EventLoopGroup, _ group: any EventLoopGroup
     ) -> ServerBootstrap {
       ServerBootstrap(group: accepting, childGroup: group)
-        // One address may open this many connections at once. A client that finds the kernel's
-        // queue full tries again a second later.
+        // The kernel queues this many connections, as many as one public address may have by
+        // default. A client that finds the queue full tries again a second later.
         .serverChannelOption(.backlog, value: 4_096)
         .serverChannelOption(.maxMessagesPerRead, value: 64)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -110,15 +111,15 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
           }
         }
         .childChannelOption(.allowRemoteHalfClosure, value: true)
-        // A read of 64 KiB may hold a thousand pipelined requests, which are parsed as they arrive.
-        // After one read it is another connection's turn.
+        // After one read of a connection, the event loop reads another connection. One read is
+        // bounded, because a read of 64 KiB may hold a thousand requests, which are all parsed.
         .childChannelOption(.maxMessagesPerRead, value: 1)
         .childChannelOption(
           .recvAllocator,
           value: AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 2_048, maximum: 16_384)
         )
-        // Otherwise the kernel keeps megabytes for each connection that reads nothing, and no limit
-        // counts them.
+        // Without this option the kernel would keep megabytes for each client that reads nothing,
+        // and no limit would count these bytes.
         .childChannelOption(.socketOption(.so_sndbuf), value: limits.sendBufferBytes)
         .childChannelInitializer { channel in
           channel.eventLoop.makeCompletedFuture { try setUp(channel, tls?.context, ask) }
@@ -154,7 +155,8 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
   ) throws {
     let pipeline = channel.pipeline.syncOperations
     if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
-    // `HTTPConnection` itself keeps to one request at a time and handles errors and fields.
+    // `HTTPConnection` itself answers one request at a time, and itself handles errors and checks
+    // header fields, so no other handler of NIO is needed.
     try pipeline.addHandlers(HTTPResponseEncoder(), ByteToMessageHandler(RequestDecoder()))
     try pipeline.addHandler(
       HTTPConnection(
@@ -170,7 +172,8 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
     }
   }
 
-  /// Concurrent, so that it is not bound to the executor of its caller.
+  /// Passes a request to the responder and writes the answer. The method is concurrent, so that it
+  /// does not run on the executor of its caller.
   @concurrent
   func answer(_ asked: InboundRequest) async {
     do {

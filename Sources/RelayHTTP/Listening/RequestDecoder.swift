@@ -1,17 +1,17 @@
 import NIOCore
 import NIOHTTP1
 
-/// NIO's parser, with two errors instead of one: for a `Content-Length` that is no number, and for
-/// one that is too large for any body.
+/// NIO's parser, but with an error of its own for a `Content-Length` that is a number and too large
+/// for any body.
 final class RequestDecoder: ByteToMessageDecoder {
   typealias InboundOut = HTTPServerRequestPart
 
-  /// The request's `Content-Length` has only digits, and too many.
+  /// The request's `Content-Length` has only digits, and more digits than the parser accepts.
   struct EndlessBody: Error {}
 
-  /// The bound for target, names and values of a head together, and again for those of trailers.
-  /// With the parser's own 2 MiB, a thousand connections that never end their heads would take 2
-  /// GiB.
+  /// The most bytes of the target, names and values of a head together, and of all trailers
+  /// together. With the parser's own limit of 2 MiB, a thousand connections that never end their
+  /// heads would take 2 GiB.
   static let headBytes = 64 << 10
 
   private let parser: HTTPRequestDecoder = {
@@ -40,7 +40,8 @@ final class RequestDecoder: ByteToMessageDecoder {
     try parser.decodeLast(context: context, buffer: &buffer, seenEOF: seenEOF)
   }
 
-  /// Searches the fields in `buffer`. Called only after the parser has failed.
+  /// True if `buffer` has a `Content-Length` of digits that is too large. Called only after the
+  /// parser has failed.
   private static func isEndless(_ buffer: ByteBuffer) -> Bool {
     let name = "content-length:"
     let lines = buffer.readableBytesView.split {

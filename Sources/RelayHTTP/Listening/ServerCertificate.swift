@@ -1,10 +1,10 @@
 import NIOSSL
 import Synchronization
 
-/// The certificate that a listener presents. A reload replaces it: new connections get the new one,
-/// and open connections keep theirs.
+/// The certificate that a listener presents. A reload replaces the certificate for new connections;
+/// open connections keep the old certificate.
 package final class ServerCertificate: Sendable {
-  /// A certificate and its key, read from two files that belong together.
+  /// A certificate and its private key, read from two files.
   package struct Pair: Sendable {
     fileprivate let context: NIOSSLContext
 

@@ -1,15 +1,17 @@
 import NIOHTTP1
 
-/// The parts of requests that the parser has delivered and no request has taken yet, in order.
+/// The parts of requests that the parser has delivered and the connection has not taken yet, in
+/// order.
 struct WaitingParts: Sendable {
   /// How many parts may wait before the connection stops reading.
   static let countMax = 10
 
-  /// Where the parser is.
+  /// What the parser has delivered last, as a place among the requests.
   private enum Parser {
     case betweenRequests
     case inRequest(isLast: Bool)
-    /// The last request is complete, or what follows is no valid request: nothing more is read.
+    /// The last request is complete, or the bytes after it are no valid request. Nothing more is
+    /// read.
     case ended
   }
 
@@ -23,9 +25,9 @@ struct WaitingParts: Sendable {
   var isEmpty: Bool { taken == parts.count }
   var isFull: Bool { parts.count - taken >= Self.countMax }
 
-  /// Nothing more is read.
+  /// True if nothing more is read.
   var isEnded: Bool { if case .ended = parser { true } else { false } }
-  /// The last part that was delivered is not the end of its request.
+  /// True if the last part that was delivered is not the end of its request.
   var isInRequest: Bool { if case .inRequest = parser { true } else { false } }
 
   mutating func append(_ part: HTTPServerRequestPart) {
@@ -41,8 +43,8 @@ struct WaitingParts: Sendable {
 
   mutating func removeFirst() { taken += 1 }
 
-  /// Releases memory of taken parts. One read may bring thousands of parts; between requests the
-  /// connection keeps little memory.
+  /// Releases the memory of taken parts. One read may bring thousands of parts, but a connection
+  /// should keep little memory between requests.
   mutating func trim() {
     if isEmpty {
       parts.removeAll(keepingCapacity: parts.count <= Self.countMax)
@@ -71,9 +73,10 @@ struct WaitingParts: Sendable {
 }
 
 extension HTTPRequestHead {
-  /// True if the connection ends with the answer. An HTTP/1.0 client would have to be told that it
-  /// stays open. The relay speaks only HTTP/1.1: a request that offers an upgrade is answered as
-  /// HTTP/1.1, and the parser stops after that request for good.
+  /// True if the connection ends with the answer. This is so for each HTTP/1.0 request, because the
+  /// relay sends no header field that would keep the connection open. It is also so for a request
+  /// that offers an upgrade: the relay answers it as HTTP/1.1, and the parser reads no further
+  /// request after it.
   var isLast: Bool {
     !isKeepAlive || isOfHTTP10 || method == .CONNECT || headers.contains(name: "upgrade")
   }

@@ -3,11 +3,11 @@ package import RelayCore
 package import RelayEngine
 package import RelayWire
 
-/// The feed for the apps' own servers, on the control socket.
+/// The requests of the apps' own servers for the feed of feedback, on the control socket.
 extension AdminAPI {
   /// Reads the feed of feedback, and the state of the webhooks that deliver it.
   package struct Feedback: Sendable {
-    /// A page of the feed, and the last position ever assigned.
+    /// Reads a page of the feed, and the last position that the store has ever assigned.
     let report:
       @Sendable (FeedbackQuery) async throws(StoreError) -> (FeedbackReport, FeedbackPosition)
     let webhooks: @Sendable () -> [HealthSnapshot.Webhook]
@@ -30,8 +30,8 @@ extension AdminAPI {
       }, webhooks: { [] })
   }
 
-  /// - Throws: `WireError`, also for a position that this store never assigned: its reader would
-  ///   miss all items until the feed reaches that position again.
+  /// - Throws: `WireError`, also for a position that this store never assigned. A client that reads
+  ///   from such a position would miss all items until the feed reaches that position.
   func feedback(_ query: FeedbackQuery) async throws -> FeedbackReport {
     let (report, head): (FeedbackReport, FeedbackPosition)
     do throws(StoreError) {

@@ -3,7 +3,7 @@ package import RelayEngine
 import Glibc
 import RelayWire
 
-/// What the operators' listeners can read and do.
+/// Everything that operators can read and do over the control listener and the metrics listener.
 package struct AdminAPI: Sendable {
   let relay: any RelayService
   let reader: any FeedReader
@@ -18,7 +18,8 @@ package struct AdminAPI: Sendable {
   let version: String
 
   /// - Parameters:
-  ///   - process: the daemon's use of its machine, read at each scrape.
+  ///   - process: reads the daemon's use of memory, CPU time and descriptors; called at each
+  ///     scrape.
   ///   - feedback: the feedback for the apps' own servers.
   package init(
     relay: any RelayService, reader: any FeedReader, reads: StoreReads, keys: any TokenKeys,
@@ -55,7 +56,7 @@ package struct AdminAPI: Sendable {
 
   /// Unregisters every registration of this installation.
   ///
-  /// - Returns: how many there were.
+  /// - Returns: how many registrations there were.
   func forget(_ client: ClientID) async throws -> Int {
     let keys = try await rows(of: client).map(\.key)
     guard !keys.isEmpty else { return 0 }
@@ -79,7 +80,7 @@ package struct AdminAPI: Sendable {
     }
   }
 
-  /// Registrations as they are in the store, including the newest.
+  /// The registrations of a user, of an installation, or of all users, as the store has them.
   func devices(user: String?, client: ClientID?) async throws -> DevicesReport {
     do throws(StoreError) {
       var rows: [DeviceRow]

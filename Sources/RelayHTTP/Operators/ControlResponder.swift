@@ -5,8 +5,8 @@ import RelayCore
 import RelayEngine
 import RelayWire
 
-/// Answers the control listener's requests. A process that may open the socket may send all of
-/// them.
+/// Answers the control listener's requests. A process that may open the socket may send every
+/// request.
 package struct ControlResponder: HTTPResponder {
   package typealias Context = BasicRequestContext
 
@@ -94,14 +94,14 @@ package struct ControlResponder: HTTPResponder {
 
   private static let expiryMembers = ["container", "environment", "user"]
 
-  /// Raises floors, after a restore and in tests of clients. An absent member means all of its
-  /// kind.
+  /// Expires change tokens: operators use it after a restore, and tests of clients use it too. An
+  /// absent member means all containers, all environments or all users.
   private func expireTokens(_ request: Request) async throws -> Response {
     let room = bodies.room(for: .operators)
     defer { room.leave() }
     let bytes = try await room.collect(request, upTo: admin.limits.bodyBytes)
     let body = try JSONTree(bytes.isEmpty ? Array("{}".utf8) : bytes).root.object()
-    // An absent member means all, so a misspelt one must be refused.
+    // An absent member means all of its kind, so a misspelt member must be refused.
     for (name, value) in try body.members() where !Self.expiryMembers.contains(name) {
       throw value.problem("is unknown; known are \(Self.expiryMembers.joined(separator: ", "))")
     }
@@ -126,8 +126,8 @@ package struct ControlResponder: HTTPResponder {
     return .emptyObject
   }
 
-  /// Refuses a name that is not configured. An expiry with such a name would expire nothing, and
-  /// after a restore that must not look as if the tokens had expired.
+  /// Refuses a container or environment that is not configured. An expiry for such a name would
+  /// expire no token, and the operator would believe that the tokens had expired.
   private func requireConfigured(_ expiry: TokenExpiry) throws(WireError) {
     guard expiry.container != nil || expiry.environment != nil else { return }
     let scopes = admin.access.scopes

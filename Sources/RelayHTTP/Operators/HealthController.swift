@@ -2,11 +2,11 @@ import Hummingbird
 import RelayEngine
 import RelayWire
 
-/// `/health/live` and `/health/ready`.
+/// Answers `/health/live` and `/health/ready`.
 struct HealthController: Sendable {
   let relay: any RelayService
 
-  /// Says only that the process answers.
+  /// The answer of `/health/live`. It is always the same and shows only that the process answers.
   func live() -> Response {
     var json = JSONWriter()
     json.beginObject()
@@ -15,7 +15,8 @@ struct HealthController: Sendable {
     return Response(json)
   }
 
-  /// Says whether requests are served, or why not. `status` reports all other problems.
+  /// The answer of `/health/ready`: whether requests are served, and why not. `status` reports all
+  /// other problems.
   func ready() -> Response {
     let readiness = relay.readiness
     var json = JSONWriter()

@@ -1,8 +1,8 @@
 package import RelayCore
 import Synchronization
 
-/// The problems outside the engine, each under its own name until it is settled. `status` shows
-/// them among its reasons.
+/// The present problems outside the engine, each under its own name until `settle` removes it.
+/// `status` shows these problems among its reasons.
 package final class HealthIssues: Sendable {
   private let open = Mutex<[String: String]>([:])
 
@@ -14,7 +14,7 @@ package final class HealthIssues: Sendable {
   /// Removes a problem that is solved, or that no longer matters.
   package func settle(_ name: String) { open.withLock { $0[name] = nil } }
 
-  /// - Parameter sentence: what is wrong; nil: the scope's webhook works.
+  /// - Parameter sentence: what is wrong; `nil` means that the scope's webhook works.
   package func tell(webhookOf scope: Scope, _ sentence: String?) {
     open.withLock { $0["webhook \(scope.container) \(scope.environment.name)"] = sentence }
   }

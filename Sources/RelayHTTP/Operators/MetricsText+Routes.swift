@@ -12,7 +12,7 @@ extension MetricsText {
     var sender = SenderHealth()
   }
 
-  /// Routes that differ only in their topic count together.
+  /// Writes the metrics of routes. Routes that differ only in their topic are added up.
   mutating func routes(_ health: HealthSnapshot) {
     var order: [String] = []
     var sums: [String: RouteSum] = [:]

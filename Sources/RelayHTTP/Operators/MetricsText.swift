@@ -104,7 +104,7 @@ struct MetricsText {
       ].map { ("reason=\"\($0.0)\"", Double($0.1)) })
   }
 
-  /// Gauges of files, sockets, connections and memory; a counter of CPU time.
+  /// Writes gauges of files, sockets, connections and memory, and a counter of CPU time.
   private mutating func machine(_ process: ProcessUsage) {
     single(
       "open_files", .gauge, "Open descriptors: files, sockets, connections.",

@@ -3,7 +3,8 @@ package import RelayEngine
 package import RelayWire
 
 extension StatusReport {
-  /// The report at one moment. A ledger that does not balance is a reason of its own (P12).
+  /// The status report of one moment. If the ledger does not balance, the report has one more
+  /// reason and is not healthy (P12).
   package init(_ health: HealthSnapshot, version: String, pid: Int32) {
     var reasons = health.reasons
     if !health.ledger.isBalanced {
@@ -96,7 +97,8 @@ extension DeviceReport {
       lastFetch: lane.lastFetch?.milliseconds)
   }
 
-  /// The state that the lane would begin in if it were read from the tables now.
+  /// The name of the state in which the relay would begin this lane if it read the lane from the
+  /// tables now.
   private static func state(of record: LaneRecord) -> String {
     switch Lane(record, folded: .zero).state {
     case .idle: "idle"

@@ -3,8 +3,8 @@ import RelayCore
 package import RelayEngine
 import Synchronization
 
-/// Records reads of the store that failed. Each device gets its own error. Operators see failures
-/// in the log, as a count, and as a reason in `status` until reads work again.
+/// Records the reads of the store that failed. Operators see these failures in the log, as a count,
+/// and for some time as a reason in `status`.
 package final class StoreReads: Sendable {
   /// The last failure of one kind.
   private struct FailedRead {
@@ -14,25 +14,26 @@ package final class StoreReads: Sendable {
 
   private struct State {
     var failed: Int64 = 0
-    /// A failure that the next read may not have, such as an error of the disk.
+    /// The last failure that may pass, such as an error of the disk. A read that succeeds removes
+    /// it.
     var passing: FailedRead?
-    /// Damage that stays in the file. Other pages may be intact, so a read that succeeds does not
-    /// end it.
+    /// The last failure because of damage that stays in the file. A read that succeeds does not
+    /// remove it, because other parts of the file may be intact.
     var damage: FailedRead?
-    /// When each code was last logged, and how many failures since then were not logged.
+    /// For each code: when a failure was last logged, and how many failures since were not logged.
     var logged: [StoreError.Code: (at: Instant, unsaid: Int)] = [:]
   }
 
-  /// This long after the last failure, `status` no longer names it as a reason: the file may have
-  /// been repaired, or no request reads that part of it.
+  /// How long `status` names a failure as a reason. After this time the file may have been
+  /// repaired, or no request reads its damaged part.
   static let told = Span.seconds(600)
-  /// The shortest time between two lines of one code in the log.
+  /// The shortest time between two log lines for failures of the same code.
   static let quiet = Span.seconds(60)
 
   private let clock: any ClockReader
   private let logger: Logger
   private let state = Mutex(State())
-  /// Every read that succeeds checks this, so it is outside the lock.
+  /// True if `passing` is set. It is outside the lock, because every read that succeeds checks it.
   private let isPassing = Atomic(false)
 
   package init(clock: any ClockReader, logger: Logger) {
@@ -72,7 +73,7 @@ package final class StoreReads: Sendable {
   /// Failed reads since start.
   var failures: Int64 { state.withLock { $0.failed } }
 
-  /// Sentences for `status`.
+  /// The sentences that `status` shows for failed reads.
   var reasons: [String] {
     let now = clock.boot()
     return state.withLock { state in

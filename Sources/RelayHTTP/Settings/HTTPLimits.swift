@@ -1,104 +1,113 @@
 import Foundation
 package import RelayCore
 
-/// Bounds of requests, with units in their names. Each is documented and has a refusal and a test
-/// (P11).
+/// Limits of requests, connections and answers, with units in their names. Each limit is documented
+/// and has a refusal and a test (P11).
 package struct HTTPLimits: Hashable, Sendable {
   package var eventsPerRequest = 1_000
-  /// The JSON text of one event in a request.
+  /// The most bytes that the JSON text of one event may have.
   package var eventBytes = 1_024 * 1_024
   package var bodyBytes = 4 * 1_024 * 1_024
-  /// All bodies that are read at the same time, together.
+  /// The most bytes of all bodies in memory at the same time, together.
   package var bodyBytesInFlight = 256 * 1_024 * 1_024
-  /// Operations, zones or lookups of one request.
+  /// The most operations, zones or lookups in one request.
   package var operationsPerRequest = 200
-  /// All answers that are being written or wait for their readers, together.
+  /// The most bytes of all answers that are being written or wait until clients read them,
+  /// together.
   package var answerBytesInFlight = 256 * 1_024 * 1_024
   package var answerBytesPerCaller = 8 * 1_024 * 1_024
-  /// An answer of this many bytes or more gets no further subscription.
+  /// The size at which the relay adds no further subscription to an answer.
   package var subscriptionAnswerBytes = 1_024 * 1_024
   /// The size requested for the kernel's send buffer of one connection. The kernel keeps at most
   /// twice as much.
   package var sendBufferBytes = 128 * 1_024
   package var pageEntries = 200
-  /// Entries of all pages that one request asks for. Each page has at least one, so that it
-  /// advances.
+  /// The most entries of all pages of one request together. Each page may have at least one entry,
+  /// so that its reader advances.
   package var entriesPerRequest = 1_000
-  /// Subscription ids, zone, owner, record and user names.
+  /// The most bytes of a subscription id, or of the name of a zone, owner, record or user.
   package var nameBytes = 255
-  /// An event's id or source.
+  /// The most bytes of an event's id or source.
   package var eventAttributeBytes = 1_024
   package var pushTokenBytes = 1_024
-  /// The URL of a browser's push subscription.
+  /// The most bytes of the URL of a browser's push subscription.
   package var endpointBytes = 1_024
-  /// Any single text of a subscription.
+  /// The most bytes of any single text of a subscription.
   package var subscriptionTextBytes = 1_024
-  /// Localisation arguments of one kind, or filters, of a subscription.
+  /// The most localisation arguments of one kind in a subscription, and its most filters.
   package var subscriptionListItems = 20
-  /// Members of the list that a filter compares with.
+  /// The most members of the list that a filter compares a field with.
   package var filterValues = 128
   package var desiredKeys = 3
-  /// Fields of a record and members of their lists, together: what matching reads of one record.
+  /// The most values that matching reads of one record: its fields and the members of their lists,
+  /// together.
   package var valuesPerRecord = 100_000
   package var connections = 60_000
-  /// Connections of one public address. Other addresses are not counted, because behind a proxy all
-  /// callers have its address.
+  /// The most connections of one public address. Private and loopback addresses are not counted,
+  /// because all callers behind a proxy have the proxy's address.
   package var connectionsPerAddress = 4_096
-  /// Changes that wait in the inbox, of all producers together. One producer may have a share.
+  /// The most facts of all callers that the inbox has accepted and the relay has not answered yet.
+  /// One producer may have half of them (`changesPerProducer`).
   package var inboxChanges = 65_536
   package var inboxBytes = 64 * 1_024 * 1_024
-  /// Readers that may wait for a fold, of all users together. One user may have a share.
+  /// The most readers of all users together that may wait for a fold. `requestsPerCaller` bounds
+  /// the readers of one user.
   package var waitingReaders = 4_096
-  /// Reads of the store at the same time: two per core, because some wait for the disk. Not more
-  /// than the store itself reads at once, because reads that wait inside the store take no turns.
+  /// The most reads of the store at the same time: two per core, because some reads wait for the
+  /// disk. The daemon lowers it to the number of reads that the store itself runs at once, because
+  /// callers whose reads wait inside the store take no turns.
   package var storeLooks = 2 * max(2, ProcessInfo.processInfo.activeProcessorCount)
-  /// How long a request waits for folds and for its turns at the store, together.
+  /// The longest time that a request waits for folds and for turns to read the store, together.
   package var answerWithin = Span.seconds(20)
-  /// Items that a user may write in a minute, or all at once.
+  /// The most items that a user may write in a minute, even all at once.
   package var writesPerMinute = 12_000
-  /// Failures from one public address. A private or loopback address may have a hundred times as
-  /// many, because it may be a proxy of many callers.
+  /// The most failed authentications a minute from one public address. A private or loopback
+  /// address may have a hundred times as many, because it may be a proxy of many callers.
   package var failedAuthenticationsPerMinute = 600
-  /// Users whose writes are counted, and addresses whose failures are counted. Beyond this number,
-  /// those unused for longest are counted anew.
+  /// The most users whose writes are counted, and the most addresses whose failures are counted.
+  /// Beyond this number, the counts unused for longest are dropped.
   package var ratedCallers = 100_000
   /// How long a body may take if its sender is known only after the body has arrived.
   package var unverifiedBodySeconds = 10
   /// How long a courier's poll is held before it is answered empty.
   package var courierHoldSeconds = 55
-  /// Polls and streams open at the same time.
+  /// The most polls and streams of the courier that may be open at the same time.
   package var courierConnections = 50_000
-  /// How long a courier's reader may take to read its answer.
+  /// How long a device may take to read what the courier has sent to it.
   package var courierReadSeconds = 5
   package var courierTokenSeconds: Int64 = 12 * 3_600
-  /// User tokens whose signature is remembered, per scope.
+  /// The most verified user tokens that the relay remembers per scope.
   package var verifiedTokens = 10_000
   package var connectionIdleSeconds = 75
-  /// Requests get this long to finish once the daemon stops.
+  /// How long requests may take to finish once the daemon has begun to stop.
   package var drainSeconds = 10
-  /// Devices that one control request may list.
+  /// The most devices that one answer lists, on the control socket and in the API.
   package var devicesListed = 10_000
 
   package init() {}
 
-  /// All bodies of one producer that are read at the same time.
+  /// The most bytes of all bodies of one producer in memory at the same time.
   var bodyBytesPerProducer: Int { max(bodyBytes, bodyBytesInFlight / 8) }
-  /// All bodies of one user. The parsed form of a user's body is kept until the answer, and takes
-  /// many times as much memory.
+  /// The most bytes of all bodies of one user in memory at the same time. It is smaller than a
+  /// producer's, because a parsed body is kept until the answer and takes many times as much
+  /// memory.
   var bodyBytesPerUser: Int { max(bodyBytes, bodyBytesInFlight / 32) }
-  /// All bodies that are read before their sender is known, together; the others count separately.
+  /// The most bytes of all bodies whose sender is not known yet, together. The bodies of known
+  /// callers count separately.
   var unverifiedBodyBytes: Int { max(bodyBytes, bodyBytesInFlight / 8) }
-  /// All bodies from one address under one key id, before their sender is known.
+  /// The most bytes of all bodies that come from one address and claim one key id, before their
+  /// sender is known.
   var bodyBytesPerClaim: Int { max(bodyBytes, bodyBytesInFlight / 32) }
-  /// Requests of one user or producer under way, until their answers have left. This also bounds
-  /// the caller's readers that wait, and its answers that are not read yet. No honest client
-  /// has so many.
+  /// The most requests of one user or producer under way. A request is under way until its answer
+  /// has left for the network, so the limit also bounds the caller's readers that wait and its
+  /// answers that are not read yet.
   var requestsPerCaller: Int { max(16, waitingReaders / 16) }
-  /// Reads of the store by one caller. While it has many pages read, others find a place at once.
+  /// The most reads of the store by one caller at the same time: half of `storeLooks`, so that the
+  /// reads of other callers find a place at once.
   var storeLooksPerCaller: Int { max(1, storeLooks / 2) }
-  /// Changes of one producer that are taken and not answered yet.
+  /// The most changes of one producer that are accepted and not answered yet.
   var changesPerProducer: Int { max(eventsPerRequest, inboxChanges / 2) }
-  /// The memory of changes of one producer that are taken and not answered yet.
+  /// The most bytes of changes of one producer that are accepted and not answered yet.
   var inboxBytesPerProducer: Int { max(1, inboxBytes / 2) }
   var inboxBytesPerUser: Int { max(1, inboxBytes / 8) }
 }

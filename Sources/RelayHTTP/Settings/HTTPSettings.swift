@@ -1,18 +1,19 @@
 package import RelayCore
 
-/// All that the configuration says about HTTP, already validated.
+/// The HTTP part of the configuration, already validated.
 package struct HTTPSettings: Sendable {
   /// Where devices and producers connect.
   package var listen: ListenTarget
-  /// Nil: plain HTTP, for use behind a proxy.
+  /// The files for TLS; `nil` means plain HTTP, for use behind a proxy.
   package var tls: TLSFiles?
-  /// What courier addresses begin with, without a slash at the end.
+  /// The URL with which every courier address begins, without a slash at the end.
   package var publicURL: String
   package var scopes: [Scope: ScopeAccess]
   package var limits: HTTPLimits
-  /// The control socket's path; mode 0600.
+  /// The path of the control socket, whose file has mode 0600.
   package var controlSocket: String
-  /// A listener of its own for Prometheus text; nil: none.
+  /// The address of the separate listener for Prometheus text; `nil` means that there is no such
+  /// listener.
   package var metrics: ListenTarget?
   package var version: String
 
@@ -34,9 +35,9 @@ package struct HTTPSettings: Sendable {
 
 /// Where a server listens.
 package enum ListenTarget: Hashable, Sendable, CustomStringConvertible {
-  /// Port 0: the kernel chooses one.
+  /// A host and a port. Port 0 means that the kernel chooses a port.
   case tcp(host: String, port: Int)
-  /// Sockets that are bound already, handed over by systemd: at least one.
+  /// The descriptors of bound sockets that systemd has handed over: at least one.
   case inherited([Int32])
 
   package var description: String {
@@ -47,7 +48,7 @@ package enum ListenTarget: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// PEM files.
+/// The paths of two PEM files: a certificate chain and its private key.
 package struct TLSFiles: Hashable, Sendable {
   package var certificate: String
   package var key: String

@@ -1,17 +1,17 @@
 /// Which users and producers may use one container and environment. Contains secrets: never log it.
 package struct ScopeAccess: Hashable, Sendable {
-  /// Nil: this scope has no users.
+  /// How users of this scope prove who they are; `nil` means that the scope has no users.
   package var users: Users?
-  /// The accepted `ckAPIToken` values; empty: none is required.
+  /// The accepted `ckAPIToken` values; an empty list means that none is required.
   package var apiTokens: [String]
-  /// Web origins whose pages may use the endpoints of devices and of the courier; empty: none.
+  /// The web origins whose pages may use the endpoints of devices and of the courier.
   package var origins: Set<String>
   package var producers: [Producer]
-  /// APNs topics a device may register for; empty: no APNs.
+  /// The APNs topics that a device may register for; an empty list means that APNs is not used.
   package var topics: [String]
-  /// The Firebase project that a device may register for; nil: no FCM.
+  /// The Firebase project that a device may register for; `nil` means that FCM is not used.
   package var firebaseProject: String?
-  /// Nil: no Web Push.
+  /// The rules for Web Push registrations; `nil` means that Web Push is not used.
   package var webPush: WebPush?
 
   package init(
@@ -28,7 +28,7 @@ package struct ScopeAccess: Hashable, Sendable {
     self.webPush = webPush
   }
 
-  /// What a browser may register here.
+  /// The push endpoints that a browser may register in this scope.
   package struct WebPush: Hashable, Sendable {
     /// True if endpoints at loopback and private addresses, and without TLS, are accepted.
     package var allowsPrivateAddresses: Bool
@@ -38,19 +38,19 @@ package struct ScopeAccess: Hashable, Sendable {
     }
   }
 
-  /// A user is identified by a signed JWT.
+  /// How a user's signed JWT is verified.
   package struct Users: Hashable, Sendable {
     package enum Proof: Hashable, Sendable {
-      /// HS256, at least 32 bytes.
+      /// A secret for HS256, of at least 32 bytes.
       case sharedSecret([UInt8])
-      /// ES256, RS256 or EdDSA.
+      /// A fixed set of public keys for ES256, RS256 or EdDSA.
       case keySet(KeySet)
-      /// The same, fetched by a `JWKSCache`.
+      /// A set of public keys for the same algorithms that a `JWKSCache` fetches from a URL.
       case remote(RemoteKeys)
     }
 
     package var proof: Proof
-    /// If set, `iss` must equal it.
+    /// The value that the token's `iss` must equal; `nil` means that any `iss` is accepted.
     package var issuer: String?
 
     package init(_ proof: Proof, issuer: String? = nil) {
@@ -65,15 +65,17 @@ package struct ScopeAccess: Hashable, Sendable {
 
   package struct Producer: Hashable, Sendable {
     package enum Proof: Hashable, Sendable {
-      /// At least 32 characters.
+      /// A secret key, of at least 32 characters, that the producer sends with each request.
       case bearer(String)
-      /// CloudKit's server-to-server signature; no two producers share a key id.
+      /// The key id and public key of CloudKit's server-to-server signature; no two producers share
+      /// a key id.
       case signature(keyID: String, ProducerKey)
     }
 
     package var name: String
     package var proof: Proof
-    /// How many fetches a second the producer can serve; 0: it does not say.
+    /// How many fetches a second the producer can serve; 0 means that the producer declares no
+    /// number.
     package var fetchCapacity: Int
 
     package init(name: String, proof: Proof, fetchCapacity: Int = 0) {
